@@ -74,6 +74,13 @@ class BatchPlan:
     reservation."""
     notes: tuple[str, ...] = ()
 
+    def queue_name(self, environment: str) -> str:
+        """Return the name of a compute environment, and of its queue, in AWS.
+
+        `BatchComputeEnvironment` gives both the logical name of the component.
+        """
+        return f"{self.name}-{environment}"
+
     @property
     def jobs_in_default_group(self) -> tuple[str, ...]:
         """Multi-node parallel job definitions whose containers get the default security group.

@@ -6,7 +6,7 @@ import html
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from components.secret_text import hidden, without_secrets
@@ -66,12 +66,8 @@ def as_json(record: Record, compared: Sequence[Assumption]) -> str:
 
 def as_html(record: Record, compared: Sequence[Assumption]) -> str:
     """Return the report as a page that needs no other file."""
-    values = _values(record, compared)
     where = "the sandbox: emulated AWS" if record.sandbox else "AWS"
-    steps = [
-        (each["name"], each["result"], f"{each['seconds']:g} s", each["reason"])
-        for each in values["steps"]
-    ]
+    steps = [(each.name, each.result, f"{each.seconds:g} s", each.reason) for each in record.done]
     times = [
         (
             each.type,
@@ -120,24 +116,8 @@ def _values(record: Record, compared: Sequence[Assumption]) -> Mapping[str, Any]
         "stack": record.stack,
         "account": "sandbox" if record.sandbox else "AWS",
         "began": record.began,
-        "passed": not record.failed and not record.left_behind,
-        "steps": [
-            {
-                "name": each.name,
-                "result": each.result,
-                "seconds": each.seconds,
-                "reason": each.reason,
-            }
-            for each in record.done
-        ],
-        "assumptions": [
-            {
-                "type": each.type,
-                "assumed_seconds": each.assumed_seconds,
-                "seen_seconds": each.seen_seconds,
-                "confirmed": each.confirmed,
-            }
-            for each in compared
-        ],
+        "passed": record.passed,
+        "steps": [asdict(each) for each in record.done],
+        "assumptions": [{**asdict(each), "confirmed": each.confirmed} for each in compared],
         "left_behind": record.left_behind,
     }

@@ -66,7 +66,8 @@ class Record:
 
     def save(self) -> None:
         """Write the record; a command that is killed meanwhile leaves the previous one."""
-        values = {**dataclasses.asdict(self), "directory": str(self.directory)}
+        values = dataclasses.asdict(self)
+        del values["directory"]
         write_whole(self.directory / RECORD, json.dumps(values, indent=2) + "\n")
 
     def has_done(self, name: str) -> bool:
@@ -82,6 +83,11 @@ class Record:
     def failed(self) -> list[Done]:
         """The steps that did not pass."""
         return [each for each in self.done if each.result != "pass"]
+
+    @property
+    def passed(self) -> bool:
+        """Whether every step has passed, and nothing is left."""
+        return not self.failed and not self.left_behind
 
     @property
     def left_behind(self) -> list[str]:

@@ -158,7 +158,7 @@ def _run_all(record: Record, stack_file: StackFile, limit_minutes: float) -> Non
     for step in steps:
         if record.has_done(step.name) or (_is_over(record) and not step.cleans):
             continue
-        if step.cleans and not record.has_done("up") and not _has_begun(record):
+        if step.cleans and not _has_begun(record):
             continue
         console.progress(f"{step.name}: {step.proves}")
         # What was made is deleted also after the limit.
@@ -231,14 +231,12 @@ def _report(record: Record) -> None:
     page = record.directory / "report.html"
     page.write_text(as_html(record, compared), encoding="utf-8")
     minutes = (clock.now() - datetime.fromisoformat(record.began)).total_seconds() / 60
-    passed = not record.failed and not record.left_behind
-    console.answer(
-        f"{record.stack}: {'accepted' if passed else 'not accepted'} after {minutes:.0f} minutes"
-    )
+    result = "accepted" if record.passed else "not accepted"
+    console.answer(f"{record.stack}: {result} after {minutes:.0f} minutes")
     for each in record.failed:
         console.answer(f"  {each.result}: {each.name}: {each.reason}")
     for each in record.left_behind:
         console.answer(f"  left behind: {each}")
     console.progress(f"report: {page}")
-    if not passed:
+    if not record.passed:
         raise typer.Exit(failures.WORK_FAILED)

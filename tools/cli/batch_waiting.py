@@ -10,9 +10,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from components.account.call_failures import is_transient
 from tools.cli import console, failures
 from tools.cli.job_wait import POLL_SECONDS, QUIET_SECONDS, JobWait, look_again
-from tools.diagnosis.waiting_job import WAITING
-
-_ENDED = ("SUCCEEDED", "FAILED")
+from tools.diagnosis.waiting_job import ENDED, WAITING
 
 Explain = Callable[[Mapping[str, Any]], list[str]]
 
@@ -55,7 +53,7 @@ def _wait(batch: Any, job_id: str, explain: Explain, wait: JobWait, print_log: P
         if job["status"] != seen:
             seen = job["status"]
             console.progress(f"{job_id} is {seen}")
-        if seen in _ENDED:
+        if seen in ENDED:
             break
         if seen == "RUNNING":
             print_log(batch, job_id, has_ended=False)

@@ -111,7 +111,7 @@ def _add_kind(
             return
         bundle.add("slurm/head-node.txt", lambda: _head_node(bundle, plan, stack_file))
     elif isinstance(plan, BatchPlan):
-        names = [f"{plan.name}-{each.name}" for each in plan.compute_environments]
+        names = [plan.queue_name(each.name) for each in plan.compute_environments]
         add_batch(bundle, made("batch"), environments=names, queues=names)
 
 

@@ -145,12 +145,17 @@ def job(
         sandbox=sandbox,
     )
     if kind == PARALLELCLUSTER:
-        from tools.cli.slurm_jobs import make_job
-
         if name != BERT_PRETRAINING:
             _refuse({"--scaling": scaling}, f"{name} is not a training job")
         if submit:
             _refuse({"--output": output, "--force": force or None}, "--submit writes no directory")
+    make_of_kind(asked, kind)
+
+
+def make_of_kind(asked: RequestedJob, kind: str) -> None:
+    """Print, write or submit a job with the module of the stack's kind."""
+    if kind == PARALLELCLUSTER:
+        from tools.cli.slurm_jobs import make_job
     elif kind == BATCH:
         from tools.cli.batch_jobs import make_job
     else:

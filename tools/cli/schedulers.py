@@ -33,13 +33,9 @@ from tools.cli.session import account_access
 from tools.cli.slurm_job_wait import FAILED_STATES, Run
 from tools.cli.slurm_jobs import refuse_in_sandbox
 from tools.cli.slurm_submission import reached_head_node
+from tools.diagnosis.waiting_job import ENDED, UNFINISHED
 from tools.workspace.stack_files import StackFile
 
-_BATCH_STATES = (
-    *("SUBMITTED", "PENDING", "RUNNABLE", "STARTING", "RUNNING"),
-    *("SUCCEEDED", "FAILED"),
-)
-"""https://docs.aws.amazon.com/batch/latest/userguide/job_states.html"""
 _MOST_JOBS = 100
 """Jobs of one queue and state that are listed, the newest."""
 _COLUMNS = "%i|%T|%D|%S|%e|%j"
@@ -99,7 +95,7 @@ def scheduler_of(
         with reached_head_node(plan, stack_file) as head_node:
             yield SlurmScheduler(head_node.run)
     else:
-        queues = [f"{plan.name}-{each.name}" for each in plan.compute_environments]
+        queues = [plan.queue_name(each.name) for each in plan.compute_environments]
         with account_access(sandbox=sandbox, profile=stack_file.profile):
             try:
                 yield BatchScheduler(
@@ -201,7 +197,7 @@ class BatchScheduler:
             [
                 _of_batch(each)
                 for queue in self.queues
-                for state in _BATCH_STATES
+                for state in (*UNFINISHED, *ENDED)
                 for page in pages.paginate(
                     jobQueue=queue, jobStatus=state, PaginationConfig={"MaxItems": _MOST_JOBS}
                 )
@@ -222,7 +218,7 @@ def _of_batch(job: dict[str, Any]) -> ListedJob:
         nodes=(job.get("nodeProperties") or {}).get("numNodes", 1),
         started=_batch_time(job.get("startedAt")),
         ended=_batch_time(job.get("stoppedAt")),
-        has_ended=job["status"] in ("SUCCEEDED", "FAILED"),
+        has_ended=job["status"] in ENDED,
     )
 
 

@@ -11,13 +11,10 @@ from tools.cli import batch_summary, failures, network_summary, options, paralle
 from tools.cli.artifacts import opened_to_read
 from tools.cli.closing_panel import Summary, read_summary
 from tools.cli.session import account_access, refuse_occupied
+from tools.diagnosis.waiting_job import UNFINISHED
 from tools.workspace.engine_process import EngineFailedError
 from tools.workspace.stack_files import BATCH, NETWORK, PARALLELCLUSTER, StackFile
 from tools.workspace.workspace import Workspace, history
-
-_UNFINISHED = ("SUBMITTED", "PENDING", "RUNNABLE", "STARTING", "RUNNING")
-"""States of a job that has not ended, in order.
-https://docs.aws.amazon.com/batch/latest/userguide/job_states.html"""
 
 
 def status(
@@ -129,6 +126,6 @@ def jobs_in(batch: Any, queue: str) -> str:
         state: sum(
             len(page["jobSummaryList"]) for page in pages.paginate(jobQueue=queue, jobStatus=state)
         )
-        for state in _UNFINISHED
+        for state in UNFINISHED
     }
     return ", ".join(f"{count} {state}" for state, count in counts.items() if count) or "none"

@@ -13,7 +13,7 @@ import typer
 
 from tools.cli import console, failures, options
 from tools.cli.job_wait import JobWait, RequestedJob, requested_wait
-from tools.cli.jobs import refuse_foreign
+from tools.cli.jobs import make_of_kind, refuse_foreign
 from tools.cli.stack_config import kind_of, plan_of
 from tools.jobs.nodes import JobError
 from tools.verify.collective_log import CollectiveLog, read_log
@@ -123,16 +123,10 @@ def _log_of(asked: RequestedJob, kind: str) -> str:
     wait = replace(asked.wait or JobWait(), show=shown.append)
     unused = dict.fromkeys(("--scaling", "--output", "--force", "--env"))
     job = replace(asked, wait=wait, options={**unused, **asked.options})
-    if kind == EKS:
-        from tools.cli.eks_jobs import make_job
-    elif kind == PARALLELCLUSTER:
-        from tools.cli.slurm_jobs import make_job
-    else:
-        from tools.cli.batch_jobs import make_job
     try:
         # Standard output has the result only.
         with redirect_stdout(sys.stderr):
-            make_job(job)
+            make_of_kind(job, kind)
     except failures.CommandError as error:
         if not shown:
             raise

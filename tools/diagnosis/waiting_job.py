@@ -15,6 +15,10 @@ from tools.diagnosis.reservation_use import ReservationUse, read_reservations
 WAITING = ("SUBMITTED", "PENDING", "RUNNABLE", "STARTING")
 """States of a job that is not running yet.
 https://docs.aws.amazon.com/batch/latest/userguide/job_states.html"""
+UNFINISHED = (*WAITING, "RUNNING")
+"""States of a job that has not ended, in order."""
+ENDED = ("SUCCEEDED", "FAILED")
+"""States of a job that has ended."""
 _AHEAD = ("RUNNABLE", "STARTING", "RUNNING")
 """States of jobs that hold nodes or are at the head of the queue."""
 

@@ -97,9 +97,8 @@ def submission_of(
     limit = {"attemptDurationSeconds": timeout_minutes * 60} if timeout_minutes else None
     request = {
         "jobName": name,
-        # Names from `BatchComputeEnvironment` and `BatchJobDefinition`; a definition name without
-        # revision is the latest revision.
-        "jobQueue": f"{plan.name}-{environment.name}",
+        "jobQueue": plan.queue_name(environment.name),
+        # From `BatchJobDefinition`; a name without revision is the latest revision.
         "jobDefinition": f"{plan.name}-{definition.name}",
         "propagateTags": True,
         **_overrides(definition, nodes, container),

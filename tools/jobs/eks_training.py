@@ -32,6 +32,7 @@ from tools.jobs.training import (
     node_environment,
     rendezvous,
     require_shared,
+    require_storage,
 )
 
 _SHARE = 0.85
@@ -130,12 +131,8 @@ def _mounts(plan: EksPlan, request: TrainingRequest, namespace: str) -> dict[str
         for each in plan.file_systems
         if each.claim.namespace == namespace
     }
-    wrong = [name for name in request.mounts if name not in here]
-    if wrong:
-        raise JobError(
-            f"`mounts` names {', '.join(wrong)}, but the file systems of {plan.name} in the "
-            f"namespace {namespace} are: {', '.join(here) or 'none'}"
-        )
+    what = f"the file systems of {plan.name} in the namespace {namespace} are"
+    require_storage(request, here, what)
     return {claim: request.mounts.get(name, f"/mnt/{claim}") for name, claim in here.items()}
 
 

@@ -187,6 +187,25 @@ def refuse_fewer_nodes(request: TrainingRequest, scheduler: str) -> None:
         )
 
 
+def require_storage(request: TrainingRequest, names: Iterable[str], what: str) -> None:
+    """Refuse mounts of storage that the job does not have.
+
+    Args:
+        request: The program.
+        names: Storage that the job has, by its name in the stack file.
+        what: What the names are, for the message.
+
+    Raises:
+        JobError: `mounts` names other storage.
+    """
+    known = [*names]
+    wrong = [name for name in request.mounts if name not in known]
+    if wrong:
+        raise JobError(
+            f"`mounts` names {', '.join(wrong)}, but {what}: {', '.join(known) or 'none'}"
+        )
+
+
 def require_shared(request: TrainingRequest, shared: Iterable[str]) -> None:
     """Refuse a checkpoint directory that is lost with its node.
 

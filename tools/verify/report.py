@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 from xml.etree import ElementTree as ET
 
@@ -23,16 +24,8 @@ def report(
         "nodes": nodes.count,
         "efa_interfaces": nodes.efa_interfaces,
         "passed": not has_failed(stages),
-        "stages": [
-            {"name": each.name, "result": each.result, "reason": each.reason} for each in stages
-        ],
-        "measurements": [
-            {
-                "size_bytes": each.size_bytes,
-                "bus_bandwidth_gb_per_second": each.bus_bandwidth_gb_per_second,
-            }
-            for each in log.measurements
-        ],
+        "stages": [asdict(each) for each in stages],
+        "measurements": [asdict(each) for each in log.measurements],
         "nccl_versions": sorted(log.nccl_versions),
         "plugin_versions": sorted(log.plugin_versions),
     }

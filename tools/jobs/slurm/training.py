@@ -29,6 +29,7 @@ from tools.jobs.training import (
     refuse_fewer_nodes,
     rendezvous,
     require_shared,
+    require_storage,
 )
 
 _SCRIPT = "training/train.sbatch"
@@ -106,12 +107,7 @@ def _mounts(plan: ParallelClusterPlan, request: TrainingRequest) -> dict[str, st
         JobError: other paths without a container, or for storage that the stack does not have.
     """
     stored = {each.name: f"/{each.mount_directory.strip('/')}" for each in plan.shared_storage}
-    wrong = [name for name in request.mounts if name not in stored]
-    if wrong:
-        raise JobError(
-            f"`mounts` names {', '.join(wrong)}, but the storage of {plan.name} is: "
-            f"{', '.join(stored) or 'none'}"
-        )
+    require_storage(request, stored, f"the storage of {plan.name} is")
     if request.mounts and request.image is None:
         raise JobError(
             "`mounts` is for containers, and the job has no `image`; without one, storage has the "
