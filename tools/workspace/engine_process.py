@@ -52,6 +52,14 @@ class Relay:
 
 
 FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_HANGUPS_IGNORED = ("/bin/sh", "-c", 'trap "" HUP; exec "$@"', "sh")
+"""Starts a program that ignores SIGHUP.
+
+The kernel sends SIGHUP to the foreground process group of the terminal, which is the engine with
+its plugins. Go programs exit on it unless it was ignored when they started:
+https://pkg.go.dev/os/signal. This process cannot ignore SIGHUP meanwhile, because it would lose one
+that arrives.
+"""
 PARALLEL_OPERATIONS = 32
 """Number of parallel operations, as on a machine with eight processors. The engine's default is
 four times the number of processors; with two processors, slow operations (file systems, endpoints,
@@ -112,9 +120,9 @@ class PulumiCommand:
         the engine.
         """
         terminal = sys.stdin.fileno() if asks and _at_a_terminal() else None
-        with _hangups_ignored():
+        with _signals_forwarded() as forwarding:
             child = subprocess.Popen(
-                [str(self.executable), *arguments],
+                [*_HANGUPS_IGNORED, str(self.executable), *arguments],
                 cwd=self.directory,
                 env=dict(self.environment),
                 stdin=None if terminal is not None else subprocess.DEVNULL,
@@ -122,11 +130,12 @@ class PulumiCommand:
                 stderr=subprocess.PIPE,
                 process_group=0,
             )
-        assert child.stderr is not None  # noqa: S101 - it is a pipe
-        heard = Relay(child.stderr, sys.stderr)
-        with _terminal_lent(terminal, child.pid), _signals_forwarded(child) as forwarded:
-            exit_code = child.wait()
-        stopped = bool(forwarded) or exit_code < 0 or exit_code == CANCELLED
+            forwarding.start(child)
+            assert child.stderr is not None  # noqa: S101 - it is a pipe
+            heard = Relay(child.stderr, sys.stderr)
+            with _terminal_lent(terminal, child.pid):
+                exit_code = child.wait()
+        stopped = forwarding.received or exit_code < 0 or exit_code == CANCELLED
         return EngineResult(exit_code, interrupted=stopped, said=heard.last_words())
 
     def output(self, arguments: Sequence[str]) -> str:
@@ -188,33 +197,35 @@ def _terminal_lent(terminal: int | None, group: int) -> Iterator[None]:
         signal.signal(signal.SIGTTOU, before)
 
 
+class _Forwarding:
+    """Sends every termination signal to the engine as SIGINT, which makes it stop gracefully."""
+
+    def __init__(self) -> None:
+        self.received = False
+        self._before_the_start = False
+        self._child: subprocess.Popen[bytes] | None = None
+
+    def handle(self, _number: int, _frame: FrameType | None) -> None:
+        self.received = True
+        if self._child is None:
+            self._before_the_start = True
+        else:
+            self._child.send_signal(signal.SIGINT)
+
+    def start(self, child: subprocess.Popen[bytes]) -> None:
+        """Forward to this process, also what was received while it was being started."""
+        self._child = child
+        if self._before_the_start:
+            child.send_signal(signal.SIGINT)
+
+
 @contextlib.contextmanager
-def _hangups_ignored() -> Iterator[None]:
-    """Ignore SIGHUP; a child that starts meanwhile ignores it permanently.
-
-    The kernel sends SIGHUP to the foreground process group of the terminal, which is the engine
-    with its plugins. Go programs exit on it unless it was ignored when they started:
-    https://pkg.go.dev/os/signal.
-    """
-    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+def _signals_forwarded() -> Iterator[_Forwarding]:
+    """Handle termination signals from before the engine is started until it has ended."""
+    forwarding = _Forwarding()
+    before = {number: signal.signal(number, forwarding.handle) for number in FORWARDED}
     try:
-        yield
-    finally:
-        signal.signal(signal.SIGHUP, before)
-
-
-@contextlib.contextmanager
-def _signals_forwarded(child: subprocess.Popen[bytes]) -> Iterator[list[int]]:
-    """Forward every termination signal as SIGINT, which makes the engine stop gracefully."""
-    forwarded: list[int] = []
-
-    def forward(number: int, _frame: FrameType | None) -> None:
-        forwarded.append(number)
-        child.send_signal(signal.SIGINT)
-
-    before = {number: signal.signal(number, forward) for number in FORWARDED}
-    try:
-        yield forwarded
+        yield forwarding
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

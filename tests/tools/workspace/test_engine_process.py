@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -64,6 +65,29 @@ def test_a_request_to_stop_is_passed_on_as_one_interrupt(tmp_path: Path, number:
     caller.send_signal(number)
     said, _ = caller.communicate(timeout=20)
     assert said.splitlines() == ["stopping once", "8 True"]
+
+
+def test_a_request_to_stop_that_arrives_while_the_engine_is_started_is_not_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The program would otherwise end with it, and the engine would go on alone."""
+    start = subprocess.Popen
+
+    def interrupted_start(*arguments: Any, **options: Any) -> subprocess.Popen[bytes]:
+        child = start(*arguments, **options)
+        os.kill(os.getpid(), signal.SIGTERM)
+        return child
+
+    monkeypatch.setattr(subprocess, "Popen", interrupted_start)
+    result = command(executable(tmp_path / "pulumi", "sleep 60", "/bin/sh")).run(["up"])
+    assert (result.exit_code, result.interrupted) == (-signal.SIGINT, True)
+
+
+def test_the_engine_ignores_hangups_and_its_caller_handles_them_as_before(tmp_path: Path) -> None:
+    engine = executable(tmp_path / "pulumi", "kill -HUP $$; exit 3", "/bin/sh")
+    before = signal.getsignal(signal.SIGHUP)
+    assert command(engine).run(["up"]).exit_code == 3
+    assert signal.getsignal(signal.SIGHUP) is before
 
 
 SHELL = """\
