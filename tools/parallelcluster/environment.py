@@ -1,94 +1,18 @@
-"""The locked environment of ParallelCluster, separate because its pins conflict with the program's.
-
-It is in the program cache, named after its lock and its Python. Checkouts of the same version share
-it, and checkouts with another lock keep theirs.
-"""
+"""The locked environment of ParallelCluster, whose pins conflict with the program's."""
 
 from __future__ import annotations
 
-import os
-import shutil
-import sys
-from dataclasses import dataclass
 from pathlib import Path
 
-from tools import environment
-from tools.engine import cache
-from tools.engine.errors import EngineError
-from tools.engine.platforms import this_platform
-from tools.engine.progress import Heartbeat, Progress
+from tools.engine.locked_environment import locked_python
+from tools.engine.progress import Progress
 from tools.lock import PARALLELCLUSTER, ROOT
-
-USUALLY = "half a minute, two on a slow network"
-
-
-@dataclass(frozen=True, kw_only=True)
-class LockedEnvironment(cache.Entry):
-    """A Python environment in the cache; complete when it contains a copy of its lock."""
-
-    files: tuple[str, ...] = ()
-    lock: Path
-    """The lock file that it is created from."""
-
-    @property
-    def python(self) -> Path:
-        """Its interpreter."""
-        return self.directory / "bin" / "python"
-
-    def complete(self) -> bool:
-        """Return whether it matches the lock, and its Python still exists on this machine."""
-        try:
-            same = (self.directory / self.lock.name).read_bytes() == self.lock.read_bytes()
-        except OSError:  # it does not exist, or there is no cache, which its creation reports
-            return False
-        return same and os.access(self.python, os.X_OK)
 
 
 def parallelcluster_python(report: Progress) -> Path:
-    """Return the interpreter with `aws-parallelcluster` and `ministack`; create it if necessary.
-
-    Start its programs as modules (`python -m …`), because scripts in its `bin` contain the path at
-    which the environment was created.
-
-    Args:
-        report: Receives progress messages; not called if there is nothing to do.
+    """Return the interpreter with `aws-parallelcluster` and `ministack`.
 
     Raises:
-        EngineError: it does not exist and cannot be created; the message says why and what to do.
+        EngineError: it does not exist and cannot be created.
     """
-    wanted = _wanted(ROOT / PARALLELCLUSTER.path)
-    if not wanted.complete():
-        with cache.filling(wanted, report) as directory:
-            if directory is not None:
-                _make(wanted, directory, report)
-    return wanted.python
-
-
-def _wanted(lock: Path) -> LockedEnvironment:
-    version = ".".join(map(str, sys.version_info[:3]))
-    key = cache.content_key([lock])
-    name = f"python-{version}-{this_platform().go_name}-{key}"
-    return LockedEnvironment(
-        directory=cache.cache_directory() / "parallelcluster" / name, lock=lock
-    )
-
-
-def _make(wanted: LockedEnvironment, directory: Path, report: Progress) -> None:
-    """Create the environment in a directory that is renamed to `wanted.directory`."""
-    work = Heartbeat(report, "setting up the environment of ParallelCluster", USUALLY)
-    base = Path(getattr(sys, "_base_executable", sys.executable)).resolve()
-    python = directory / "bin" / "python"
-    try:
-        uv = environment.uv()
-        environment.run(
-            [*uv, "venv", "--quiet", "--allow-existing", f"--python={base}", str(directory)],
-            "making the environment of ParallelCluster",
-        )
-        environment.run(
-            [*uv, "pip", "sync", "--require-hashes", f"--python={python}", str(wanted.lock)],
-            "installing ParallelCluster",
-        )
-    except environment.SetupError as error:
-        raise EngineError(f"ParallelCluster has no environment: {error}") from error
-    shutil.copyfile(wanted.lock, directory / wanted.lock.name)
-    work.done()
+    return locked_python(ROOT / PARALLELCLUSTER.path, "ParallelCluster", report)

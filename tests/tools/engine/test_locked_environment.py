@@ -1,4 +1,4 @@
-"""ParallelCluster's environment is created once, and again when its lock file changes. Offline."""
+"""A locked environment is created once, and again when its lock file changes. Offline."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from tools.engine import locked_environment
 from tools.engine.errors import EngineError
-from tools.parallelcluster import environment
-from tools.parallelcluster.environment import parallelcluster_python
+from tools.engine.locked_environment import locked_python
+from tools.engine.progress import Progress
 
 # `uv venv … <directory>` creates an interpreter, `uv pip sync` records its arguments.
 UV = """
@@ -32,7 +33,6 @@ esac
 def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A checkout with a lock, an empty cache, and a uv; returns the list of installations."""
     installations = tmp_path / "installed"
-    monkeypatch.setattr(environment, "ROOT", tmp_path)
     monkeypatch.setenv("TRAINYARD_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("INSTALLED", str(installations))
@@ -47,6 +47,10 @@ def lock(checkout: Path) -> Path:
     return checkout / "requirements-parallelcluster.txt"
 
 
+def made_from(checkout: Path, report: Progress) -> Path:
+    return locked_python(lock(checkout), "ParallelCluster", report)
+
+
 def silent(message: str) -> None:
     raise AssertionError(f"nothing should be said, and this was: {message}")
 
@@ -59,7 +63,7 @@ def told() -> list[str]:
 def test_it_is_made_from_the_lock_with_its_hashes(
     installed: Path, tmp_path: Path, told: list[str]
 ) -> None:
-    python = parallelcluster_python(told.append)
+    python = made_from(tmp_path, told.append)
 
     (installation,) = installed.read_text().splitlines()
     assert "pip sync --require-hashes" in installation
@@ -69,20 +73,22 @@ def test_it_is_made_from_the_lock_with_its_hashes(
     assert told[0].startswith("setting up the environment of ParallelCluster (usually ")
 
 
-def test_one_that_is_current_is_used_as_it_is(installed: Path, told: list[str]) -> None:
-    made = parallelcluster_python(told.append)
+def test_one_that_is_current_is_used_as_it_is(
+    installed: Path, tmp_path: Path, told: list[str]
+) -> None:
+    made = made_from(tmp_path, told.append)
 
-    assert parallelcluster_python(silent) == made
+    assert made_from(tmp_path, silent) == made
     assert len(installed.read_text().splitlines()) == 1
 
 
 def test_another_lock_gets_another_one_and_leaves_the_first(
     installed: Path, tmp_path: Path, told: list[str]
 ) -> None:
-    before = parallelcluster_python(told.append)
+    before = made_from(tmp_path, told.append)
     lock(tmp_path).write_text("aws-parallelcluster==3.17.0\n")
 
-    after = parallelcluster_python(told.append)
+    after = made_from(tmp_path, told.append)
 
     assert after != before
     assert before.is_file()
@@ -98,12 +104,12 @@ def test_another_lock_gets_another_one_and_leaves_the_first(
     ids=["its Python is gone", "its lock is gone"],
 )
 def test_a_spoilt_one_is_made_again(
-    installed: Path, told: list[str], spoil: Callable[[Path], None]
+    installed: Path, tmp_path: Path, told: list[str], spoil: Callable[[Path], None]
 ) -> None:
-    python = parallelcluster_python(told.append)
+    python = made_from(tmp_path, told.append)
     spoil(python)
 
-    assert parallelcluster_python(told.append) == python
+    assert made_from(tmp_path, told.append) == python
     assert python.is_file()
     assert len(installed.read_text().splitlines()) == 2
 
@@ -114,12 +120,12 @@ def test_a_failed_installation_says_why_and_leaves_nothing(
     broken = Path(f"{installed}.broken")
     broken.touch()
     with pytest.raises(EngineError, match=r"(?s)ParallelCluster has no environment.*no such pack"):
-        parallelcluster_python(told.append)
+        made_from(tmp_path, told.append)
     left = (tmp_path / "cache" / "parallelcluster").iterdir()
     assert [path for path in left if path.suffix != ".lock"] == []
 
     broken.unlink()
-    assert parallelcluster_python(told.append).is_file()
+    assert made_from(tmp_path, told.append).is_file()
 
 
 def test_a_cache_that_cannot_be_written_is_named_with_the_way_out(
@@ -129,20 +135,20 @@ def test_a_cache_that_cannot_be_written_is_named_with_the_way_out(
     file.touch()
     monkeypatch.setenv("TRAINYARD_CACHE", str(file))
     with pytest.raises(EngineError, match=r"the cache cannot be written: .* set TRAINYARD_CACHE"):
-        parallelcluster_python(told.append)
+        made_from(tmp_path, told.append)
     assert not installed.exists()
 
 
 def test_a_cache_that_is_only_read_is_enough(
-    installed: Path, monkeypatch: pytest.MonkeyPatch, told: list[str]
+    installed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, told: list[str]
 ) -> None:
-    made = parallelcluster_python(told.append)
+    made = made_from(tmp_path, told.append)
 
     def refuse(*_: object) -> None:
         raise AssertionError("nothing has to be written")
 
-    monkeypatch.setattr(environment.cache, "filling", refuse)
-    assert parallelcluster_python(silent) == made
+    monkeypatch.setattr(locked_environment.cache, "filling", refuse)
+    assert made_from(tmp_path, silent) == made
 
 
 def test_an_installation_that_is_interrupted_leaves_nothing(
@@ -152,9 +158,9 @@ def test_an_installation_that_is_interrupted_leaves_nothing(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(environment.environment, "run", interrupted)
+        patch.setattr(locked_environment.environment, "run", interrupted)
         with pytest.raises(KeyboardInterrupt):
-            parallelcluster_python(told.append)
+            made_from(tmp_path, told.append)
     left = (tmp_path / "cache" / "parallelcluster").iterdir()
     assert [path for path in left if path.suffix != ".lock"] == []
-    assert parallelcluster_python(told.append).is_file()
+    assert made_from(tmp_path, told.append).is_file()
