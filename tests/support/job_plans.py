@@ -9,7 +9,14 @@ from components.capacity.plan import SchedulePlan
 from components.catalog.instance_types import instance_type
 from components.compute.interface_plan import plan_interfaces
 from components.eks.node_group_plan import NodeGroupPlan
+from components.storage.fsx_lustre_plan import ClaimPlan, FsxLustrePlan
 from tests.support.eks_plans import NO_PLACEMENT, ON_DEMAND, P5
+
+SHARED = FsxLustrePlan(
+    name="data",
+    claim=ClaimPlan(name="data", namespace="default", volume_name="default-data", mount_options=()),
+    capacity_gib=1200,
+)
 
 
 def nodes_of(

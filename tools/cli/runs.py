@@ -142,7 +142,13 @@ def _job_of(file: Path | None) -> dict[str, Any]:
         return {}
     from tools.jobs.job_file import read_job_file
 
-    return read_job_file(file).given()
+    job = read_job_file(file).given()
+    names: list[str] = job.get("files", [])
+    try:
+        texts = {name: (file.parent / name).read_text(encoding="utf-8") for name in names}
+    except (OSError, UnicodeDecodeError) as error:
+        raise failures.WrongUseError(f"`files` of {file} cannot be read: {error}") from error
+    return {**job, "files": texts}
 
 
 def _plan(asked: RequestedJob) -> Any:

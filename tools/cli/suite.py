@@ -10,12 +10,16 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 
 import typer
 
 from components.config.pulumi_command import LAUNCHER
 from tools.cli import console, failures
 from tools.engine import ensure_kubernetes, ensure_plugins, ensure_pulumi
+from tools.engine.locked_environment import locked_python
+from tools.engine.progress import Progress
+from tools.lock import EXAMPLES
 from tools.parallelcluster.environment import parallelcluster_python
 from tools.workspace.checkout import ROOT
 
@@ -27,7 +31,7 @@ STATIC_CHECKS = (
 )
 """Commands of the locked environment that run at the same time as the unit tests, by name."""
 MAXIMUM_PROCESSES = 4
-WHOLE = ("changes", "corpus", "faults", "preflight", "sandbox", "stacks")
+WHOLE = ("changes", "corpus", "examples", "faults", "preflight", "sandbox", "stacks")
 """Directories of tests that run the emulated account, a plugin, or every stack."""
 UNIT = "unit"
 """Marker of the other tests, which need no additional program; `tests/conftest.py` sets it."""
@@ -145,3 +149,13 @@ def _get_programs() -> None:
     ensure_plugins(console.progress, ensure_pulumi(console.progress))
     ensure_kubernetes(console.progress)
     parallelcluster_python(console.progress)
+    examples_python(console.progress)
+
+
+def examples_python(report: Progress) -> Path:
+    """Return the interpreter with PyTorch, which the tests of `examples` run.
+
+    Raises:
+        EngineError: it does not exist and cannot be created.
+    """
+    return locked_python(ROOT / EXAMPLES.path, "PyTorch", report)

@@ -49,6 +49,11 @@ def training_submission(
         raise JobError(
             "`mounts` is for EKS and Slurm: a job definition has no shared file systems; remove it"
         )
+    if request.files:
+        raise JobError(
+            "`files` is for EKS and Slurm: put the files into the image of the job definition, and "
+            "remove it"
+        )
     if request.image is not None:
         raise JobError(
             "the image of a Batch job is that of its job definition; set "

@@ -39,6 +39,8 @@ _SHARE = 0.85
 """Share of CPUs and memory of a node that the pod requests; the rest is for the kubelet and
 DaemonSets. https://github.com/awslabs/amazon-eks-ami/blob/main/nodeadm/internal/kubelet/config.go
 reserves 11 MiB per pod and 255 MiB."""
+_FILES = "/opt/trainyard/job"
+"""Working directory of a program with `files`."""
 _GRACE_SECONDS = 300
 """Time between SIGTERM and SIGKILL, for a checkpoint."""
 
@@ -66,9 +68,19 @@ def render_training(plan: EksPlan, request: TrainingRequest, job: JobRequest) ->
         "namespace": job.namespace,
         "labels": {"app.kubernetes.io/name": request.name},
     }
+    files = [_config_map(request, metadata)] if request.files else []
     return yaml.safe_dump_all(
-        [_service(metadata), _job(plan, request, nodes, metadata)], sort_keys=False
+        [_service(metadata), *files, _job(plan, request, nodes, metadata)], sort_keys=False
     )
+
+
+def _config_map(request: TrainingRequest, metadata: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {**metadata, "labels": {**metadata["labels"]}},
+        "data": dict(request.files),
+    }
 
 
 def _service(metadata: dict[str, Any]) -> dict[str, Any]:
@@ -93,6 +105,7 @@ def _job(
     mounts = _mounts(plan, request, namespace)
     require_shared(request, mounts.values())
     limit = request.time_limit_minutes
+    files = {"name": "files", "configMap": {"name": request.name}}
     return {
         "apiVersion": "batch/v1",
         "kind": "Job",
@@ -117,6 +130,7 @@ def _job(
                             {"name": name, "persistentVolumeClaim": {"claimName": name}}
                             for name in mounts
                         ),
+                        *([files] if request.files else []),
                     ],
                 },
             },
@@ -160,13 +174,15 @@ def _container(
     request: TrainingRequest, nodes: JobNodes, mounts: Mapping[str, str]
 ) -> dict[str, Any]:
     paths = [{"name": name, "mountPath": path} for name, path in mounts.items()]
+    files = [{"name": "files", "mountPath": _FILES}] if request.files else []
     return {
         "name": "program",
         "image": request.image,
         "command": launch_command(request),
+        **({"workingDir": _FILES} if request.files else {}),
         "env": [*_environment(request, nodes)],
         "resources": resources(nodes, _SHARE),
-        "volumeMounts": [{"name": "shm", "mountPath": "/dev/shm"}, *paths],  # noqa: S108 - in the container
+        "volumeMounts": [{"name": "shm", "mountPath": "/dev/shm"}, *paths, *files],  # noqa: S108 - in the container
     }
 
 

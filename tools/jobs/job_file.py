@@ -57,6 +57,8 @@ class JobFile(StrictModel):
     """How many times the program is started again after a failure."""
     time_limit_minutes: Count | None = None
     """Longest run of the job, in minutes."""
+    files: list[str] | None = None
+    """Text files beside the job file, which the program gets in its working directory."""
     launcher: Literal["torchrun", "none"] | None = None
     """`torchrun` starts the program once per accelerator, `none` once per node."""
 

@@ -49,7 +49,12 @@ NEURON_EFA = {"FI_PROVIDER": "efa"}
 """https://awsdocs-neuron.readthedocs-hosted.com/en/latest/frameworks/torch/torch-neuronx/setup-trn1-multi-node-execution.html"""
 
 Launcher = Literal["torchrun", "none"]
+MOST_FILE_BYTES = 1 << 20
+"""Largest sum of the files of a job.
+
+https://kubernetes.io/docs/concepts/configuration/configmap/#motivation: 1 MiB in a ConfigMap"""
 _NAME = re.compile(r"[a-z](?:[a-z0-9-]{0,30}[a-z0-9])?")
+_FILE = re.compile(r"[A-Za-z0-9][-._A-Za-z0-9]*")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -77,6 +82,8 @@ class TrainingRequest:
     """Paths of file systems in the container, by name in the stack file; others have a default."""
     checkpoint_directory: str | None = None
     """Directory on shared storage for the program's checkpoints."""
+    files: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Files in the working directory of the program: content by name."""
 
     def __post_init__(self) -> None:
         """Validate what becomes part of names, scripts and requests.
@@ -92,6 +99,7 @@ class TrainingRequest:
         wrong = [name for name in self.environment if not _VARIABLE.fullmatch(name)]
         if wrong:
             raise JobError(f"{', '.join(wrong)} cannot be names of environment variables")
+        _validate_files(self.files)
         if not self.command:
             raise JobError("there is no program to run; give it after `--`, such as: -- train.py")
         if not 0 <= self.restarts <= MOST_RESTARTS:
@@ -103,6 +111,19 @@ class TrainingRequest:
                 "`minimum_nodes` lets a job go on with fewer nodes after a failure, and needs "
                 "`restarts`"
             )
+
+
+def _validate_files(files: Mapping[str, str]) -> None:
+    if not all(map(_FILE.fullmatch, files)):
+        raise JobError(
+            "`files` are names of files beside the job file, with letters, digits, `.`, `-` "
+            f"and `_`, not: {', '.join(files)}"
+        )
+    if sum(len(each.encode()) for each in files.values()) > MOST_FILE_BYTES:
+        raise JobError(
+            f"`files` have more than {MOST_FILE_BYTES >> 20} MiB; put them into the image or "
+            "on shared storage"
+        )
 
 
 def launch_command(request: TrainingRequest) -> list[str]:
@@ -171,6 +192,9 @@ def rendezvous(request: TrainingRequest, endpoint: str) -> dict[str, str]:
         "PET_RDZV_ENDPOINT": f"{endpoint}:{PORT}",
         "PET_RDZV_ID": request.name,
         "PET_RDZV_CONF": f"join_timeout={JOIN_SECONDS},read_timeout={STORE_SECONDS}",
+        # Otherwise the processes of a restart share the store of the previous ones, and connect to
+        # their addresses: https://github.com/pytorch/pytorch/issues/135712
+        "TORCH_DISABLE_SHARE_RDZV_TCP_STORE": "1",
     }
 
 

@@ -42,7 +42,10 @@ PARALLELCLUSTER = Lock(
 )
 """ParallelCluster and its sandbox deployment, in a separate environment."""
 
-ALL = (PROGRAM, DEVELOPMENT, PARALLELCLUSTER)
+EXAMPLES = Lock(path=Path("requirements-examples.txt"), groups=("examples",), program=False)
+"""PyTorch, for the tests of `examples`, in a separate environment."""
+
+ALL = (PROGRAM, DEVELOPMENT, PARALLELCLUSTER, EXAMPLES)
 """All locks, each after its constraint."""
 
 UV = Path("tools/lock/uv.txt")

@@ -52,6 +52,19 @@ def test_options_and_the_command_override_the_job_file(trainyard, tmp_path: Path
     assert job["spec"]["backoffLimit"] == 0
 
 
+def test_files_are_read_beside_the_job_file(trainyard, tmp_path: Path) -> None:
+    file = tmp_path / "train.yaml"
+    file.write_text("{image: a, command: train.py, files: [train.py]}", encoding="utf-8")
+    dry = ("run", "p5-cb", "--file", str(file), "--dry-run", "--sandbox")
+    result = trainyard(*dry)
+    assert result.exit_code == failures.WRONG_USE
+    assert "`files` of" in result.stderr
+    assert "train.py" in result.stderr
+    (tmp_path / "train.py").write_text("print(1)\n", encoding="utf-8")
+    _, files, _ = yaml.safe_load_all(trainyard(*dry).stdout)
+    assert files["data"] == {"train.py": "print(1)\n"}
+
+
 def test_variables_of_a_file_follow_the_rules_of_the_scheduler(trainyard, tmp_path: Path) -> None:
     file = tmp_path / "train.yaml"
     file.write_text("{command: x, environment: {AWS_BATCH_X: '1'}}", encoding="utf-8")

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import yaml
 
 from components.config.problems import ConfigError
+from components.eks.node_group_plan import NodeGroupPlan
+from tests.support.eks_plans import P5, eks_plan
+from tests.support.job_plans import SHARED, nodes_of
+from tests.support.tracked import ROOT
+from tools.jobs.eks_training import render_training
 from tools.jobs.job_file import JobFile, read_job_file
+from tools.jobs.nodes import JobRequest
 from tools.jobs.training import TrainingRequest
 from tools.workspace.yaml_reader import UnreadableYamlError
 
@@ -23,6 +31,7 @@ checkpoint_directory: /data/checkpoints
 restarts: 2
 time_limit_minutes: 90
 launcher: torchrun
+files: [train.py]
 """
 
 
@@ -36,9 +45,29 @@ def test_every_key_of_a_job_file_is_read(tmp_path: Path) -> None:
     found = read_job_file(written(tmp_path, WHOLE)).given()
     assert found.keys() == JobFile.model_fields.keys()
     assert found.pop("nodes") == 4
+    assert found.pop("files") == ["train.py"]
     request = TrainingRequest(**found)
     assert request.command == ["python", "train.py", "--name", "a b"]
     assert request.mounts == {"data": "/data"}
+
+
+@pytest.mark.parametrize(
+    ("name", "group", "processes"),
+    [("gpu", P5, "8"), ("trainium", nodes_of("trn2.48xlarge"), "64")],
+)
+def test_the_example_jobs_run_on_a_stack_with_a_file_system(
+    name: str, group: NodeGroupPlan, processes: str
+) -> None:
+    directory = ROOT / "examples" / "pretrain"
+    job = {"image": "torchneuron", **read_job_file(directory / f"{name}.yaml").given()}
+    files = {each: (directory / each).read_text(encoding="utf-8") for each in job["files"]}
+    plan = replace(eks_plan(group), file_systems=(SHARED,))
+    request = TrainingRequest(**{**job, "files": files})
+    _, _, rendered = yaml.safe_load_all(render_training(plan, request, JobRequest()))
+    (container,) = rendered["spec"]["template"]["spec"]["containers"]
+    found = {each["name"]: each.get("value") for each in container["env"]}
+    assert found["PET_NPROC_PER_NODE"] == processes
+    assert found["CHECKPOINT_DIRECTORY"] == "/mnt/data/pretrain"
 
 
 def test_what_a_file_omits_is_left_to_the_command(tmp_path: Path) -> None:

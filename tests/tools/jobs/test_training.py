@@ -12,9 +12,8 @@ import yaml
 
 from components.batch.plan import BatchPlan
 from components.catalog.instance_types import instance_type
-from components.storage.fsx_lustre_plan import ClaimPlan, FsxLustrePlan
 from tests.support.eks_plans import P5, eks_plan
-from tests.support.job_plans import nodes_of
+from tests.support.job_plans import SHARED, nodes_of
 from tests.support.stacks import prepared
 from tools.jobs.batch_request import BatchRequest
 from tools.jobs.batch_training import _START, training_submission
@@ -24,11 +23,6 @@ from tools.jobs.nodes import JobError, JobRequest
 from tools.jobs.training import TrainingRequest, launch_command, node_environment
 
 IMAGE = "pytorch/pytorch:2.11.0"
-SHARED = FsxLustrePlan(
-    name="data",
-    claim=ClaimPlan(name="data", namespace="default", volume_name="default-data", mount_options=()),
-    capacity_gib=1200,
-)
 
 
 def stack(name: str) -> BatchPlan:
@@ -73,6 +67,8 @@ def test_torchrun_starts_python_files_modules_and_other_programs(
         ({"restarts": 10}, "at most 9 are possible"),
         ({"restarts": 1, "launcher": "none"}, "only torchrun restarts a program"),
         ({"minimum_nodes": 1}, "needs `restarts`"),
+        ({"files": {"../a": ""}}, "not: ../a"),
+        ({"files": {"a": "x" * (1 << 20), "b": "x"}}, "more than 1 MiB"),
     ],
 )
 def test_what_cannot_become_a_job_is_refused(changes: dict[str, Any], says: str) -> None:
@@ -128,6 +124,17 @@ def test_file_systems_are_mounted_where_the_job_wants_them() -> None:
     assert {"name": "CHECKPOINT_DIRECTORY", "value": "/x/checkpoints"} in container["env"]
     by_default = request(image=IMAGE, checkpoint_directory="/mnt/data/checkpoints")
     assert "/mnt/data" in render_training(plan, by_default, JobRequest())
+
+
+def test_files_are_in_the_working_directory_of_the_pods() -> None:
+    asked = request(image=IMAGE, files={"train.py": "print(1)\n"})
+    _, files, job = yaml.safe_load_all(render_training(eks_plan(P5), asked, JobRequest()))
+    assert (files["kind"], files["data"]) == ("ConfigMap", {"train.py": "print(1)\n"})
+    spec = job["spec"]["template"]["spec"]
+    assert {"name": "files", "configMap": {"name": files["metadata"]["name"]}} in spec["volumes"]
+    (container,) = spec["containers"]
+    mount = {"name": "files", "mountPath": container["workingDir"]}
+    assert mount in container["volumeMounts"]
 
 
 @pytest.mark.parametrize(
@@ -197,6 +204,7 @@ def test_batch_starts_the_whole_job_again() -> None:
         ("batch-p5", request(minimum_nodes=1, restarts=1), "`minimum_nodes` is for EKS"),
         ("batch-p5", request(mounts={"data": "/x"}), "`mounts` is for EKS and Slurm"),
         ("batch-p5", request(checkpoint_directory="/x"), "write checkpoints to S3"),
+        ("batch-p5", request(files={"a": ""}), "put the files into the image of the job def"),
         ("batch-p5", request(image=IMAGE), "the image of a Batch job is that of its job definit"),
         ("batch-p4d", request(), "has 2 job definitions"),
         ("batch-p5", request("x" * 9000), "more than 8192 characters"),

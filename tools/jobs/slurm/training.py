@@ -51,7 +51,8 @@ def render_training_directory(
 
     Args:
         plan: Plan of the stack.
-        request: The program. Its paths are relative to the home directory, which all nodes share.
+        request: The program. Its paths are relative to the directory of the job if it has files,
+            otherwise to the home directory; all nodes share both.
         slurm: Queue, compute resource and number of nodes.
 
     Raises:
@@ -81,14 +82,19 @@ def render_training_directory(
         "requeue": _REQUEUE if request.restarts else "#SBATCH --no-requeue",
         "limit": _LIMIT.format(request.restarts) if request.restarts else "#",
         "environment": f"{_rendezvous(request)}{exports(environment)}",
+        "directory": ' "$SLURM_SUBMIT_DIR"' if request.files else "",
         "container": _container(request, mounts),
         "command": shlex.join(launch_command(request)),
     }
+    scripts = {
+        "train.sbatch": render_script(_SCRIPT, values),
+        "addresses.sh": render_script(ADDRESSES, values),
+    }
+    taken = sorted(scripts.keys() & request.files.keys())
+    if taken:
+        raise JobError(f"the job has its own {', '.join(taken)}; rename yours in `files`")
     job = JobDirectory(
-        files={
-            "train.sbatch": render_script(_SCRIPT, values),
-            "addresses.sh": render_script(ADDRESSES, values),
-        },
+        files={**scripts, **request.files},
         submit=("sbatch train.sbatch",),
         results=(f"tail -f {request.name}-*.out",),
     )
@@ -124,4 +130,4 @@ def _container(request: TrainingRequest, mounts: Mapping[str, str]) -> str:
         return ""
     listed = ",".join(f"{there}:{here}" for there, here in mounts.items())
     image = shlex.quote(f"--container-image={request.image}")
-    return f' {image} --container-mounts={shlex.quote(listed)} --container-workdir="$HOME"'
+    return f' {image} --container-mounts={shlex.quote(listed)} --container-workdir="$PWD"'

@@ -56,7 +56,8 @@ def test_a_container_mounts_the_shared_storage_and_begins_at_home() -> None:
     job, _ = render_training_directory(p4de_plan(), request, SlurmRequest())
     script = job.files["train.sbatch"]
     assert f"srun --kill-on-bad-exit=1 '--container-image={image}' --container-mounts=" in script
-    assert '--container-workdir="$HOME" \\' in script
+    assert "\ncd\n" in script
+    assert '--container-workdir="$PWD" \\' in script
 
 
 def test_a_job_that_lost_nodes_starts_again_until_the_limit(tmp_path: Path) -> None:
@@ -79,6 +80,20 @@ def test_a_job_that_lost_nodes_starts_again_until_the_limit(tmp_path: Path) -> N
     assert "lost nodes more than 1 times" in last.stderr
 
 
+def test_a_program_with_files_runs_beside_them(tmp_path: Path) -> None:
+    (tmp_path / "shared").mkdir()
+    plan = replace(trn1_plan(), shared_storage=(on_disk(tmp_path / "shared"),))
+    request = TrainingRequest(command=("train.py",), files={"train.py": "the program"})
+    job, _ = render_training_directory(plan, request, SlurmRequest(nodes=2))
+    write_directory(job, tmp_path / "train", force=False)
+    (tmp_path / "commands").mkdir()
+    cluster = Cluster(tmp_path / "train", tmp_path / "commands", tmp_path / "calls.txt")
+    for name, body in (("scontrol", SCONTROL), ("srun", SRUN), ("torchrun", 'cat "$1"')):
+        cluster.command(name, body)
+    done = cluster.run("train.sbatch", SLURM_JOB_NODELIST="n-[1-2]")
+    assert done.stdout == "the program" * 2, done.stderr
+
+
 def test_storage_has_the_path_in_the_container_that_the_job_names() -> None:
     plan = p4de_plan()
     storage = plan.shared_storage[0]
@@ -96,6 +111,7 @@ def test_storage_has_the_path_in_the_container_that_the_job_names() -> None:
         ({"mounts": {"NAME": "/x"}}, "`mounts` is for containers"),
         ({"checkpoint_directory": "/tmp/x"}, "lost with its node; use a directory in"),
         ({"minimum_nodes": 1, "restarts": 1}, "`minimum_nodes` is for EKS"),
+        ({"files": {"train.sbatch": ""}}, "the job has its own train.sbatch; rename yours"),
     ],
 )
 def test_what_slurm_cannot_run_is_refused(changes: dict[str, Any], says: str) -> None:
