@@ -10,12 +10,17 @@ from tools.cli.job_wait import RequestedJob
 from tools.cli.stack_config import plan_of
 from tools.jobs.efa_smoke import render_efa_smoke
 from tools.jobs.names import EKS_JOBS
+from tools.jobs.nccl_pairs import render_nccl_pairs
 from tools.jobs.nccl_tests import render_nccl_tests
 from tools.jobs.nccom_tests import render_nccom_tests
 from tools.jobs.nodes import JobError, JobRequest, Renderer
 
 _RENDERERS: Mapping[str, Renderer] = dict(
-    zip(EKS_JOBS, (render_nccl_tests, render_nccom_tests, render_efa_smoke), strict=True)
+    zip(
+        EKS_JOBS,
+        (render_nccl_tests, render_nccl_pairs, render_nccom_tests, render_efa_smoke),
+        strict=True,
+    )
 )
 
 

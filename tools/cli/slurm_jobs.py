@@ -14,7 +14,7 @@ from tools.jobs.names import SLURM_JOBS
 from tools.jobs.nodes import JobError
 from tools.jobs.slurm.bert_pretraining import render_bert_directory
 from tools.jobs.slurm.directory import JobDirectory, write_directory
-from tools.jobs.slurm.nccl_tests import render_nccl_directory
+from tools.jobs.slurm.nccl_tests import render_nccl_directory, render_pairs_directory
 from tools.jobs.slurm.nccom_tests import render_nccom_directory
 from tools.jobs.slurm.next_steps import next_steps
 from tools.jobs.slurm.nodes import SlurmNodes, SlurmRequest
@@ -24,7 +24,12 @@ Renderer = Callable[[ParallelClusterPlan, SlurmRequest], tuple[JobDirectory, Slu
 _RENDERERS: Mapping[str, Renderer] = dict(
     zip(
         SLURM_JOBS,
-        (render_nccl_directory, render_nccom_directory, render_bert_directory),
+        (
+            render_nccl_directory,
+            render_pairs_directory,
+            render_nccom_directory,
+            render_bert_directory,
+        ),
         strict=True,
     )
 )

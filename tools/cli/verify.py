@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from contextlib import redirect_stdout
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,14 +14,18 @@ from tools.cli import console, failures, options
 from tools.cli.job_wait import JobWait, RequestedJob, requested_wait
 from tools.cli.jobs import make_of_kind, refuse_foreign
 from tools.cli.stack_config import kind_of, plan_of
+from tools.jobs.names import NCCL_PAIRS
 from tools.jobs.nodes import JobError
 from tools.verify.collective_log import CollectiveLog, read_log
+from tools.verify.pairs import Pair, judge_pairs, read_pairs
 from tools.verify.planned_nodes import PlannedTest, planned_test
 from tools.verify.report import junit, report
 from tools.verify.verdict import Stage, has_failed, judge
 from tools.workspace.files import write_whole
 from tools.workspace.stack_files import BATCH, EKS, NETWORK, PARALLELCLUSTER
 
+_OF_ONE_NODE = {"test", "values", "bandwidth"}
+"""Stages that one bad node can fail."""
 _COLORS = {"pass": "green", "fail": "red", "skipped": "yellow"}
 
 
@@ -51,6 +54,14 @@ def verify(
             metavar="GB/S",
             help="Lowest bus bandwidth of the largest message. Default: the published threshold "
             "of the instance type, if there is one.",
+        ),
+    ] = None,
+    pairs: Annotated[
+        bool | None,
+        typer.Option(
+            "--pairs/--no-pairs",
+            help="Also test pairs of nodes. Default: if the test of more than two nodes fails. "
+            "NVIDIA GPUs in EKS and Slurm.",
         ),
     ] = None,
     junit_file: Annotated[
@@ -87,6 +98,10 @@ def verify(
         planned = planned_test(plan, nodes=nodes, options=given[kind])
     except JobError as error:
         raise failures.WrongUseError(str(error)) from error
+    if pairs and (log or kind == BATCH or planned.test != "nccl-tests" or planned.nodes.count < 2):
+        raise failures.WrongUseError(
+            "--pairs runs a test on at least two nodes with NVIDIA GPUs of an EKS or Slurm stack"
+        )
     asked = RequestedJob(
         stack_file=found,
         name=planned.test,
@@ -96,14 +111,58 @@ def verify(
         wait=requested_wait(submit=True, wait=True, minutes=wait_minutes),
         sandbox=False,
     )
-    text = _read(log) if log else _log_of(asked, kind)
-    content = read_log(text)
-    stages = judge(content, planned.nodes, minimum_gb_per_second=minimum_bandwidth)
+    verified = _verified(_read(log) if log else _log_of(asked, kind), planned, minimum_bandwidth)
+    if not log and kind != BATCH and (pairs or (pairs is None and verified.needs_pairs)):
+        verified = _with_pairs(verified, asked, kind, minimum_bandwidth)
     if junit_file is not None:
-        write_whole(junit_file, junit(stack, stages))
-    _tell(stack, planned, content, stages, as_json=as_json)
-    if has_failed(stages):
+        write_whole(junit_file, junit(stack, verified.stages))
+    _tell(stack, verified, as_json=as_json)
+    if has_failed(verified.stages):
         raise typer.Exit(failures.WORK_FAILED)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Verified:
+    """A test and its judgement."""
+
+    planned: PlannedTest
+    log: CollectiveLog
+    stages: tuple[Stage, ...]
+    pairs: tuple[Pair, ...] = ()
+
+    @property
+    def needs_pairs(self) -> bool:
+        """Whether a test of pairs could tell which node is the cause of a failure."""
+        failed = {each.name for each in self.stages if each.result == "fail"}
+        nvidia = self.planned.test == "nccl-tests"
+        return nvidia and self.planned.nodes.count > 2 and bool(failed & _OF_ONE_NODE)
+
+
+def _verified(text: str, planned: PlannedTest, minimum: float | None) -> _Verified:
+    """Judge a log of a test, or of pairs."""
+    pairs, log = read_pairs(text), read_log(text)
+    if pairs:
+        stages = (judge_pairs(pairs, planned.nodes, minimum_gb_per_second=minimum),)
+    else:
+        stages = judge(log, planned.nodes, minimum_gb_per_second=minimum)
+    return _Verified(planned=planned, log=log, stages=stages, pairs=pairs)
+
+
+def _with_pairs(
+    verified: _Verified, asked: RequestedJob, kind: str, minimum: float | None
+) -> _Verified:
+    """Test pairs of the nodes too."""
+    console.progress("testing pairs of nodes")
+    try:
+        text = _log_of(replace(asked, name=NCCL_PAIRS), kind)
+    except failures.CommandError as error:
+        stage = Stage(name="pairs", result="skipped", reason=str(error))
+        return replace(verified, stages=(*verified.stages, stage))
+    pairs = _verified(text, verified.planned, minimum)
+    if not pairs.pairs:
+        stage = Stage(name="pairs", result="skipped", reason="the log has no pairs")
+        return replace(verified, stages=(*verified.stages, stage))
+    return replace(verified, stages=(*verified.stages, *pairs.stages), pairs=pairs.pairs)
 
 
 def _read(path: Path) -> str:
@@ -136,20 +195,15 @@ def _log_of(asked: RequestedJob, kind: str) -> str:
     return "".join(f"{text.rstrip()}\n" for text in shown)
 
 
-def _tell(
-    stack: str,
-    planned: PlannedTest,
-    log: CollectiveLog,
-    stages: Sequence[Stage],
-    *,
-    as_json: bool,
-) -> None:
+def _tell(stack: str, verified: _Verified, *, as_json: bool) -> None:
+    planned = verified.planned
     if as_json:
-        console.answer_json(report(stack, planned, log, stages))
+        found = report(stack, planned, verified.log, verified.stages, verified.pairs)
+        console.answer_json(found)
         return
     nodes = planned.nodes
     count = "1 node" if nodes.count == 1 else f"{nodes.count} nodes"
     console.answer(f"{stack}: {planned.test} on {count} of {nodes.instance_type}")
-    for stage in stages:
+    for stage in verified.stages:
         result = typer.style(f"{stage.result:<8}", fg=_COLORS[stage.result])
         typer.echo(f"  {result} {stage.name:<10} {stage.reason}")

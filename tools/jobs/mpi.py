@@ -14,7 +14,7 @@ Source:
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import yaml
@@ -77,6 +77,8 @@ class MpiJob:
     """Environment variables of the containers."""
     session_environment: Sequence[str]
     """Names of variables that commands over SSH also get."""
+    pod_fields: Mapping[str, str] = field(default_factory=dict[str, str])
+    """More environment variables: paths of fields of the pod, by name."""
     scheduler: str | None = None
     """Name of the scheduler; None for the default scheduler."""
 
@@ -172,7 +174,13 @@ def _container(job: MpiJob, nodes: JobNodes, name: str) -> dict[str, Any]:
         "name": job.job,
         "image": job.image,
         "command": ["/bin/bash", "-c", _script(job, nodes, name)],
-        "env": [{"name": key, "value": value} for key, value in job.environment.items()],
+        "env": [
+            *({"name": key, "value": value} for key, value in job.environment.items()),
+            *(
+                {"name": key, "valueFrom": {"fieldRef": {"fieldPath": path}}}
+                for key, path in job.pod_fields.items()
+            ),
+        ],
         # Memory that a device reads must be locked.
         "securityContext": {"capabilities": {"add": ["IPC_LOCK"]}},
         "resources": resources(nodes),

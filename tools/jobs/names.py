@@ -3,6 +3,7 @@
 from components.catalog.collective_tests import TESTS_BY_MAKER, JobTest
 
 BERT_PRETRAINING = "bert-pretraining"
-EKS_JOBS = ("nccl-tests", "nccom-tests", "efa-smoke")
-SLURM_JOBS = ("nccl-tests", "nccom-tests", BERT_PRETRAINING)
+NCCL_PAIRS = "nccl-pairs"
+EKS_JOBS = ("nccl-tests", NCCL_PAIRS, "nccom-tests", "efa-smoke")
+SLURM_JOBS = ("nccl-tests", NCCL_PAIRS, "nccom-tests", BERT_PRETRAINING)
 BATCH_JOBS: tuple[JobTest, ...] = tuple(TESTS_BY_MAKER.values())

@@ -13,6 +13,8 @@ Source:
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from components.catalog.nccl import (
     ALL_REDUCE,
     BUILT,
@@ -33,33 +35,60 @@ def render_nccl_tests(plan: EksPlan, request: JobRequest) -> str:
     Raises:
         JobError: the stack has no such nodes, or too few.
     """
-    chosen = choose_nodes(plan, "nvidia", request)
-    build = build_commands(chosen.accelerators)
-    job = MpiJob(
-        job="nccl-tests",
+    nodes = choose_nodes(plan, "nvidia", request)
+    gpus = nodes.accelerators.count
+    command = mpirun(
+        nodes,
+        ranks=nodes.count * gpus,
+        hosts=f'"$(IFS=,; echo "${{hosts[*]/%/:{gpus}}}")"',
+        options=f"-b 8 -e {largest_message(nodes.accelerators)} -f 2 -g 1 -c 1 -n 100",
+    )
+    return render_mpi_job(nccl_job("nccl-tests", nodes, command), nodes, request.namespace)
+
+
+def nccl_job(
+    name: str, nodes: JobNodes, command: str, *, pod_fields: Mapping[str, str] | None = None
+) -> MpiJob:
+    """Return a job that runs commands with NCCL's tests.
+
+    Args:
+        name: Name of the job.
+        nodes: Its nodes.
+        command: Commands of the first pod.
+        pod_fields: More variables, also for commands over SSH: fields of the pod, by name.
+    """
+    return MpiJob(
+        job=name,
         image=NCCL_TESTS_IMAGE,
-        prepare=build,
-        command=_command(chosen, built=bool(build)),
+        prepare=build_commands(nodes.accelerators),
+        command=command,
         environment={
             # Pod names cannot be resolved without their domain.
             "OMPI_MCA_orte_keep_fqdn_hostnames": "true",
-            **nccl_environment(chosen.efa_interfaces),
+            **nccl_environment(nodes.efa_interfaces),
         },
-        session_environment=["PATH", "LD_LIBRARY_PATH", "OPAL_PREFIX"],
+        pod_fields=pod_fields or {},
+        session_environment=["PATH", "LD_LIBRARY_PATH", "OPAL_PREFIX", *(pod_fields or ())],
     )
-    return render_mpi_job(job, chosen, request.namespace)
 
 
-def _command(nodes: JobNodes, *, built: bool) -> str:
-    gpus = nodes.accelerators.count
+def mpirun(nodes: JobNodes, *, ranks: int, hosts: str, options: str) -> str:
+    """Return the command that runs `all_reduce_perf`, one rank per GPU.
+
+    Args:
+        nodes: The nodes of the job.
+        ranks: Number of ranks.
+        hosts: Hosts and their slots, as a word of Bash.
+        options: Options of the test.
+    """
+    built = build_commands(nodes.accelerators)
     passed = ["PATH", "LD_LIBRARY_PATH", *nccl_environment(nodes.efa_interfaces)]
     program = f"{BUILT}/nccl-tests/all_reduce_perf" if built else ALL_REDUCE
-    largest = largest_message(nodes.accelerators)
     return f"""\
 {MPI}/bin/mpirun --allow-run-as-root --tag-output --prefix {MPI} \\
-  -np {nodes.count * gpus} --map-by ppr:{gpus}:node --bind-to none \\
-  --host "$(IFS=,; echo "${{hosts[*]/%/:{gpus}}}")" \\
+  -np {ranks} --map-by ppr:{nodes.accelerators.count}:node --bind-to none \\
+  --host {hosts} \\
   {" ".join(f"-x {name}" for name in passed)} \\
   --mca pml ^cm,ucx --mca btl tcp,self --mca btl_tcp_if_exclude lo,docker0,veth_def_agent \\
-  {program} -b 8 -e {largest} -f 2 -g 1 -c 1 -n 100
+  {program} {options}
 """

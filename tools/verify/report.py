@@ -8,12 +8,17 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 from tools.verify.collective_log import CollectiveLog
+from tools.verify.pairs import Pair
 from tools.verify.planned_nodes import PlannedTest
 from tools.verify.verdict import Stage, has_failed
 
 
 def report(
-    stack: str, planned: PlannedTest, log: CollectiveLog, stages: Sequence[Stage]
+    stack: str,
+    planned: PlannedTest,
+    log: CollectiveLog,
+    stages: Sequence[Stage],
+    pairs: Sequence[Pair],
 ) -> dict[str, Any]:
     """Return the result as JSON values."""
     nodes = planned.nodes
@@ -26,6 +31,7 @@ def report(
         "passed": not has_failed(stages),
         "stages": [asdict(each) for each in stages],
         "measurements": [asdict(each) for each in log.measurements],
+        "pairs": [{"nodes": each.nodes, "gb_per_second": each.gb_per_second} for each in pairs],
         "nccl_versions": sorted(log.nccl_versions),
         "plugin_versions": sorted(log.plugin_versions),
     }

@@ -130,10 +130,12 @@ def test_the_stacks_of_the_tutorial_have_its_job(trainyard, tmp_path, stack):
         pytest.param(
             raw_p4de(),
             ("efa-smoke",),
-            "available: nccl-tests, nccom-tests, bert-pretraining",
+            "available: nccl-tests, nccl-pairs, nccom-tests, bert-pretraining",
             id="job-of-eks",
         ),
-        pytest.param(p5(), ("bert-pretraining",), "available: nccl-tests, nccom-tests, efa-smoke"),
+        pytest.param(
+            p5(), ("bert-pretraining",), "available: nccl-tests, nccl-pairs, nccom-tests, efa-smoke"
+        ),
         pytest.param(
             raw_p4de(), ("bert-pretraining",), "no compute resource with Neuron devices", id="gpu"
         ),

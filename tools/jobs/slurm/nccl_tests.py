@@ -18,6 +18,8 @@ import shlex
 
 from components.catalog.nccl import MPI, largest_message, nccl_environment
 from components.parallelcluster.plan import ParallelClusterPlan
+from tools.jobs.names import NCCL_PAIRS
+from tools.jobs.nccl_pairs import PAIR_MINUTES, pair_options, pair_tests, require_pairs
 from tools.jobs.slurm.directory import JobDirectory
 from tools.jobs.slurm.nodes import SlurmNodes, SlurmRequest, choose_slurm_nodes, shared_directory
 from tools.jobs.slurm.templates import exports, render_script
@@ -27,6 +29,9 @@ NCCL_VERSION = "v2.30.4-1"
 """Tag of https://github.com/NVIDIA/nccl."""
 NCCL_TESTS_VERSION = "v2.18.3"
 """Tag of https://github.com/NVIDIA/nccl-tests."""
+_PAIR = """\
+  timeout {1}m "$MPI_HOME/bin/mpirun" -n {2} --host "$1:{0},$2:{0}" "${{options[@]}}"
+"""
 
 
 def render_nccl_directory(
@@ -37,15 +42,36 @@ def render_nccl_directory(
     Raises:
         JobError: the stack has no such nodes, or too few.
     """
+    return _directory(plan, request, JOB, "all-reduce.sbatch")
+
+
+def render_pairs_directory(
+    plan: ParallelClusterPlan, request: SlurmRequest
+) -> tuple[JobDirectory, SlurmNodes]:
+    """Return the scripts that test pairs of nodes with NVIDIA GPUs, and the nodes.
+
+    Raises:
+        JobError: the stack has no such nodes, or too few.
+    """
+    job, nodes = _directory(plan, request, NCCL_PAIRS, "pairs.sbatch")
+    require_pairs(nodes.count)
+    return job, nodes
+
+
+def _directory(
+    plan: ParallelClusterPlan, request: SlurmRequest, job: str, test: str
+) -> tuple[JobDirectory, SlurmNodes]:
     nodes = choose_slurm_nodes(plan, "nvidia", request)
-    environment = nccl_environment(nodes.efa_interfaces)
+    gpus, environment = nodes.accelerators.count, nccl_environment(nodes.efa_interfaces)
     values = {
         "cluster": plan.name,
         "description": nodes.description,
         "placement": nodes.placement,
         "nodes": nodes.count,
-        "gpus": nodes.accelerators.count,
+        "gpus": gpus,
         "largest": largest_message(nodes.accelerators),
+        "pairs": pair_tests(_PAIR.format(gpus, PAIR_MINUTES, 2 * gpus)),
+        "pair_options": pair_options(nodes.accelerators),
         "shared": shlex.quote(shared_directory(plan)),
         "model": nodes.accelerators.model.lower().replace(" ", "-"),
         "nccl_version": NCCL_VERSION,
@@ -54,13 +80,13 @@ def render_nccl_directory(
         "environment": exports(environment),
         "passed": " ".join(f"-x {name}" for name in environment),
     }
-    names = ("settings.sh", "build.sbatch", "all-reduce.sbatch")
-    job = JobDirectory(
+    names = ("settings.sh", "build.sbatch", test)
+    directory = JobDirectory(
         files={name: render_script(f"{JOB}/{name}", values) for name in names},
         submit=(
             "build=$(sbatch --parsable build.sbatch)",
-            'sbatch --dependency=afterok:"$build" --kill-on-invalid-dep=yes all-reduce.sbatch',
+            f'sbatch --dependency=afterok:"$build" --kill-on-invalid-dep=yes {test}',
         ),
-        results=("tail -f nccl-tests-*.out",),
+        results=(f"tail -f {job}-*.out",),
     )
-    return job, nodes
+    return directory, nodes

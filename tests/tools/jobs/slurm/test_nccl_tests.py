@@ -17,6 +17,13 @@ def test_the_scripts_of_a_stack_stay_as_they_are(golden, name):
     golden(f"jobs/slurm/nccl-tests-p4de/{name}", files_of("nccl-tests", p4de_plan())[name])
 
 
+def test_the_scripts_for_pairs_differ_in_the_test_only(golden):
+    files = files_of("nccl-pairs", p4de_plan())
+    golden("jobs/slurm/nccl-pairs-p4de/pairs.sbatch", files.pop("pairs.sbatch"))
+    other = files_of("nccl-tests", p4de_plan())
+    assert files == {name: other[name] for name in ("settings.sh", "build.sbatch")}
+
+
 @pytest.fixture
 def built(tmp_path):
     """A cluster with a build of NCCL's tests."""
@@ -66,13 +73,14 @@ def test_a_build_that_fails_leaves_nothing_that_looks_complete(tmp_path):
     assert not list((tmp_path / "shared").glob("*/nccl-tests/*"))
 
 
-def mpirun(made, tmp_path, output):
-    """Run the test with an Open MPI that prints its arguments."""
+def mpirun(made, tmp_path, output, script="all-reduce.sbatch"):
+    """Run the test with an Open MPI that records its arguments."""
     home = tmp_path / "mpi"
     (home / "bin").mkdir(parents=True)
     made.command("mpirun", output)
     (made.commands / "mpirun").rename(home / "bin" / "mpirun")
-    return made.run("all-reduce.sbatch", SLURM_JOB_NUM_NODES="4", MPI_HOME=str(home))
+    nodes = {"SLURM_JOB_NUM_NODES": "4", "SLURM_JOB_NODELIST": "n-[1-4]"}
+    return made.run(script, **nodes, MPI_HOME=str(home))
 
 
 def test_one_test_has_a_rank_for_every_gpu_of_every_node(built, tmp_path):
@@ -92,6 +100,23 @@ def test_four_tests_of_a_node_each_are_no_result(built, tmp_path):
 
 def test_a_test_that_fails_fails_the_job(built, tmp_path):
     assert mpirun(built, tmp_path, f"{RANKS}\nexit 4").returncode == 4
+
+
+def test_pairs_of_nodes_have_their_hosts_in_every_line(built, tmp_path):
+    files = files_of("nccl-pairs", p4de_plan())
+    (built.scripts / "pairs.sbatch").write_text(files["pairs.sbatch"])
+    built.command("scontrol", "printf 'n-%s\\n' 1 2 3")
+    ended = mpirun(built, tmp_path, 'echo "of $4"', script="pairs.sbatch")
+    assert ended.returncode == 0, ended.stderr
+    assert sorted(ended.stdout.splitlines()) == [
+        "[pair n-1 n-2] of n-1:8,n-2:8",
+        "[pair n-2 n-3] of n-2:8,n-3:8",
+        "[pair n-3 n-1] of n-3:8,n-1:8",
+    ]
+    assert all(call.startswith("-n 16 --host ") for call in built.calls("mpirun"))
+    assert all(
+        call.endswith(" -b 1G -e 16G -f 2 -g 1 -c 1 -n 20") for call in built.calls("mpirun")
+    )
 
 
 def test_the_test_says_what_to_do_first(tmp_path):

@@ -21,6 +21,7 @@ from tests.support.slurm_jobs import (
 CASES = {
     "g4dn": ("nccl-tests", plan(), {}),
     "p4de": ("nccl-tests", p4de_plan(), {}),
+    "pairs": ("nccl-pairs", p4de_plan(), {}),
     "inference": ("nccl-tests", mixed_plan(), {"queue": "inference-gpu"}),
     "private": ("nccl-tests", private_plan(), {}),
     "nccom": ("nccom-tests", trn1_plan(), {}),
@@ -66,11 +67,11 @@ def test_scripts_stop_at_the_first_error_and_name_no_value_of_a_template(case):
 
 @pytest.mark.parametrize("found", ACCELERATED, ids=lambda found: found.name)
 def test_every_type_with_accelerators_has_its_jobs(found):
+    nvidia = found.accelerators.manufacturer == "nvidia"
     resource = compute_resource(
-        "nodes", instance_type=found, maximum=1, efa_enabled=found.efa_supported
+        "nodes", instance_type=found, maximum=1 + nvidia, efa_enabled=found.efa_supported
     )
     of = plan(queues=(queue("compute", resource),))
-    nvidia = found.accelerators.manufacturer == "nvidia"
     for job in RENDERERS:
-        if (job == "nccl-tests") == nvidia:
+        if job.startswith("nccl-") == nvidia:
             assert files_of(job, of)
