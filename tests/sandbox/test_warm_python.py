@@ -125,6 +125,16 @@ def test_the_packages_are_there_already(folder: Path, warm_environment: dict[str
     assert outcome(["-c", code], PLAIN, folder)[1] == "False\n"
 
 
+@contextlib.contextmanager
+def not_ignored(number: signal.Signals) -> Iterator[None]:
+    """Let a process that starts now not ignore a signal that `nohup` or a shell ignores."""
+    before = signal.signal(number, signal.SIG_DFL)
+    try:
+        yield
+    finally:
+        signal.signal(number, before)
+
+
 def test_a_program_answers_a_signal(warm_environment: dict[str, str]) -> None:
     with started(ANSWERS, warm_environment) as (process, _):
         process.terminate()
@@ -135,7 +145,7 @@ def test_a_program_answers_a_signal(warm_environment: dict[str, str]) -> None:
 def test_a_signal_ends_a_program_that_does_not_answer(
     number: signal.Signals, warm_environment: dict[str, str]
 ) -> None:
-    with started(WAITS, warm_environment) as (process, program):
+    with not_ignored(number), started(WAITS, warm_environment) as (process, program):
         process.send_signal(number)
         assert process.wait() == -number
         assert is_gone(program)

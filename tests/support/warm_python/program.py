@@ -15,6 +15,8 @@ import types
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tests.support.warm_python.client.sitecustomize import FORWARDED
+
 if TYPE_CHECKING:
     from tests.support.warm_python.server import Job
 
@@ -55,8 +57,11 @@ def _take_over(wanted: dict[str, Any], streams: list[int]) -> None:
     sys.argv[:], sys.path[:] = wanted["argv"], wanted["path"]
     sys.orig_argv[:] = wanted["orig_argv"]
     sys.dont_write_bytecode = wanted["dont_write_bytecode"]
-    for number in wanted["ignored"]:
-        signal.signal(number, signal.SIG_IGN)
+    for number in FORWARDED:
+        if number in wanted["ignored"]:
+            signal.signal(number, signal.SIG_IGN)
+        elif signal.getsignal(number) == signal.SIG_IGN:  # the server was started with `nohup`
+            signal.signal(number, signal.SIG_DFL)
     names = ("stdin", "stdout", "stderr")
     for fd, (name, settings) in enumerate(zip(names, wanted["streams"], strict=True)):
         stream = _stream(fd, *settings)
