@@ -78,24 +78,24 @@ class Batches:
         return (start + difference * torch.arange(self.given.length + 1)) % self.given.vocabulary
 
 
+def states(model: nn.Module, optimizer: torch.optim.Optimizer) -> dict[str, object]:
+    of_model, of_optimizer = get_state_dict(model, optimizer)
+    return {"model": of_model, "optimizer": of_optimizer}
+
+
 class Checkpoints:
-    """Checkpoints of all processes in one directory, `step-N` for each.
+    """Checkpoints of all processes in one directory, `step-N` for each."""
 
-    The collective operations run on CPUs, beside those of the training.
-    """
-
-    def __init__(self, directory: Path, keep: int) -> None:
-        self.directory, self.keep = directory, keep
-        self.group = dist.new_group(backend="gloo")
+    def __init__(self, directory: Path, keep: int, group: dist.ProcessGroup) -> None:
+        self.directory, self.keep, self.group = directory, keep, group
 
     def complete(self) -> list[Path]:
         """Return the complete checkpoints, the oldest first; `.metadata` is written last."""
         return sorted(path.parent for path in self.directory.glob("step-*/.metadata"))
 
     def save(self, step: int, model: nn.Module, optimizer: torch.optim.Optimizer) -> None:
-        states = dict(zip(("model", "optimizer"), get_state_dict(model, optimizer), strict=True))
         path = self.directory / f"step-{step:08d}"
-        dcp.save(states, checkpoint_id=path, process_group=self.group)
+        dcp.save(states(model, optimizer), checkpoint_id=path, process_group=self.group)
         if dist.get_rank() == 0:
             print(f"checkpoint {path}", flush=True)
             for old in self.complete()[: -self.keep]:
@@ -108,13 +108,13 @@ class Checkpoints:
         if not newest[0]:
             return 0
         (path,) = newest[0]
-        states = dict(zip(("model", "optimizer"), get_state_dict(model, optimizer), strict=True))
-        dcp.load(states, checkpoint_id=path, process_group=self.group)
+        loaded = states(model, optimizer)
+        dcp.load(loaded, checkpoint_id=path, process_group=self.group)
         set_state_dict(
             model,
             optimizer,
-            model_state_dict=states["model"],
-            optim_state_dict=states["optimizer"],
+            model_state_dict=loaded["model"],
+            optim_state_dict=loaded["optimizer"],
         )
         if dist.get_rank() == 0:
             print(f"continues from {path}", flush=True)
@@ -124,9 +124,8 @@ class Checkpoints:
 class Stop:
     """Notices SIGTERM; the processes agree on it after each step, so that all save the same one."""
 
-    def __init__(self) -> None:
-        self.received = False
-        self.group = dist.new_group(backend="gloo")
+    def __init__(self, group: dist.ProcessGroup) -> None:
+        self.received, self.group = False, group
         signal.signal(signal.SIGTERM, self._receive)
 
     def _receive(self, *_: object) -> None:
@@ -156,7 +155,9 @@ def build(given: argparse.Namespace, device: torch.device) -> nn.Module:
 def train(given: argparse.Namespace, device: torch.device) -> int:
     model = build(given, device)
     optimizer = torch.optim.AdamW(model.parameters(), lr=given.learning_rate)
-    checkpoints, stop = Checkpoints(given.checkpoints, given.keep), Stop()
+    # Checkpoints and SIGTERM are coordinated on CPUs, separately from the accelerators.
+    group = dist.new_group(backend="gloo")
+    checkpoints, stop = Checkpoints(given.checkpoints, given.keep, group), Stop(group)
     first, batches = checkpoints.load(model, optimizer), Batches(given)
     for step in range(first + 1, given.steps + 1):
         started = time.monotonic()

@@ -21,6 +21,7 @@ import pytest
 
 from components.batch.nccl_command import on_all_nodes
 from components.batch.node_start import MEETING_PORT, SSH_PORT
+from tests.support.processes import free_port
 
 JOB = "6c1f0d0e-nccl"
 TELL = 'echo "NODES=$NODES HOSTS=$HOSTS"'
@@ -34,12 +35,6 @@ KEYGEN = (
 )
 
 Start = Callable[..., "subprocess.Popen[str]"]
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 @pytest.fixture

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import re
 import signal
-import socket
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from components.catalog.instance_types import instance_type
+from tests.support.processes import descendants, free_port
 from tests.support.tracked import ROOT
 from tests.support.waiting import until
 from tools.cli.suite import examples_python
@@ -63,9 +63,7 @@ class Run:
 @contextmanager
 def training(directory: Path, *, nodes: int = 2, restarts: int = 0) -> Iterator[Run]:
     """Start the program on some nodes; what still runs at the end is killed."""
-    with socket.socket() as unused:
-        unused.bind(("127.0.0.1", 0))
-        port = unused.getsockname()[1]
+    port = free_port()
     ports = {"PET_MASTER_PORT": str(port), "MASTER_PORT": str(port)}
     endpoint = {"PET_RDZV_ENDPOINT": f"127.0.0.1:{port}"} if restarts else {}
     request = TrainingRequest(
@@ -107,11 +105,6 @@ def training(directory: Path, *, nodes: int = 2, restarts: int = 0) -> Iterator[
                 each.wait()
 
 
-def children(pid: int) -> list[int]:
-    listed = Path(f"/proc/{pid}/task/{pid}/children").read_text()
-    return [int(each) for each in listed.split()]
-
-
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[int, float]:
     """The losses of a run without a failure."""
@@ -130,7 +123,7 @@ def test_after_the_kill_of_a_process_the_job_goes_on_from_the_newest_checkpoint(
 ) -> None:
     with training(tmp_path, restarts=1) as run:
         run.reaches(15)
-        (process,) = children(run.nodes[1].pid)
+        (process,) = descendants(run.nodes[1].pid)
         os.kill(process, signal.SIGKILL)
         assert run.exit_codes() == [0, 0], run.text()
     assert re.search(r"continues from \S+/step-000000[1-7]0", run.text())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -40,3 +41,18 @@ def processes_below(directory: Path) -> list[str]:
         if str(directory) in command:
             found.append(command)
     return found
+
+
+def descendants(pid: int) -> list[int]:
+    """Return the ids of all descendants of a process."""
+    # Linux lists the children of each thread, and the engine has many threads.
+    files = Path(f"/proc/{pid}/task").glob("*/children")
+    children = [int(each) for path in files for each in path.read_text("utf-8").split()]
+    return [*children, *(below for child in children for below in descendants(child))]
+
+
+def free_port() -> int:
+    """Return a TCP port of this machine on which no process listens."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]

@@ -153,16 +153,17 @@ def _with_pairs(
 ) -> _Verified:
     """Test pairs of the nodes too."""
     console.progress("testing pairs of nodes")
+    skipped = "the log has no pairs"
+    pairs: tuple[Pair, ...] = ()
     try:
-        text = _log_of(replace(asked, name=NCCL_PAIRS), kind)
+        pairs = read_pairs(_log_of(replace(asked, name=NCCL_PAIRS), kind))
     except failures.CommandError as error:
-        stage = Stage(name="pairs", result="skipped", reason=str(error))
-        return replace(verified, stages=(*verified.stages, stage))
-    pairs = _verified(text, verified.planned, minimum)
-    if not pairs.pairs:
-        stage = Stage(name="pairs", result="skipped", reason="the log has no pairs")
-        return replace(verified, stages=(*verified.stages, stage))
-    return replace(verified, stages=(*verified.stages, *pairs.stages), pairs=pairs.pairs)
+        skipped = str(error)
+    if pairs:
+        stage = judge_pairs(pairs, verified.planned.nodes, minimum_gb_per_second=minimum)
+    else:
+        stage = Stage(name="pairs", result="skipped", reason=skipped)
+    return replace(verified, stages=(*verified.stages, stage), pairs=pairs)
 
 
 def _read(path: Path) -> str:

@@ -1,4 +1,4 @@
-"""Locked Python environments beside the program's, for pins that conflict with its own.
+"""Locked Python environments for packages that conflict with those of the program.
 
 They are in the program cache, named after their lock and their Python. Checkouts of the same
 version share them, and checkouts with another lock keep theirs.

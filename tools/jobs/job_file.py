@@ -58,7 +58,7 @@ class JobFile(StrictModel):
     time_limit_minutes: Count | None = None
     """Longest run of the job, in minutes."""
     files: list[str] | None = None
-    """Text files beside the job file, which the program gets in its working directory."""
+    """Text files in the directory of the job file, copied to the program's working directory."""
     launcher: Literal["torchrun", "none"] | None = None
     """`torchrun` starts the program once per accelerator, `none` once per node."""
 

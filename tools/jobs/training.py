@@ -116,8 +116,8 @@ class TrainingRequest:
 def _validate_files(files: Mapping[str, str]) -> None:
     if not all(map(_FILE.fullmatch, files)):
         raise JobError(
-            "`files` are names of files beside the job file, with letters, digits, `.`, `-` "
-            f"and `_`, not: {', '.join(files)}"
+            "`files` must be names of files in the directory of the job file, with letters, "
+            f"digits, `.`, `-` and `_`, not: {', '.join(files)}"
         )
     if sum(len(each.encode()) for each in files.values()) > MOST_FILE_BYTES:
         raise JobError(

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from components.catalog.bus_bandwidth import bandwidth_floor
-from tools.verify.collective_log import CollectiveLog, read_log
+from tools.verify.collective_log import CollectiveLog, Measurement, read_log
 from tools.verify.verdict import PlannedNodes, Stage, size_text
 
 _PAIR = re.compile(r"^\[pair (\S+) (\S+)\] ?(.*)$")
@@ -27,12 +27,15 @@ class Pair:
     log: CollectiveLog
 
     @property
+    def measured(self) -> Measurement | None:
+        """The measurement of the largest message; None if the test failed."""
+        failed = self.log.average_gb_per_second is None or self.log.wrong_values
+        return None if failed else self.log.largest
+
+    @property
     def gb_per_second(self) -> float | None:
         """Bus bandwidth of the largest message; None if the test failed."""
-        log = self.log
-        if log.average_gb_per_second is None or log.wrong_values or log.largest is None:
-            return None
-        return log.largest.bus_bandwidth_gb_per_second
+        return self.measured.bus_bandwidth_gb_per_second if self.measured else None
 
 
 def read_pairs(text: str) -> tuple[Pair, ...]:
@@ -97,10 +100,8 @@ def _reason(bad: Sequence[Pair], pairs: Sequence[Pair], floor: float) -> str:
 
 def _described(pair: Pair) -> str:
     what = " and ".join(pair.nodes)
-    if pair.gb_per_second is not None:
-        largest = pair.log.largest
-        assert largest is not None  # noqa: S101 - there is a bandwidth
-        return f"{what} {pair.gb_per_second:g} GB/s at {size_text(largest.size_bytes)}"
+    if pair.measured:
+        return f"{what} {pair.gb_per_second:g} GB/s at {size_text(pair.measured.size_bytes)}"
     if pair.log.wrong_values:
         return f"{what} {pair.log.wrong_values} wrong values"
     return f"{what} failed ({pair.log.failures[0] if pair.log.failures else 'no end'})"

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from tests.support.kills.gate import DIRECTORY, Gate, Moment
+from tests.support.processes import descendants
 from tests.support.sandbox import Sandbox
 from tests.support.tracked import ROOT
 
@@ -156,14 +157,6 @@ def is_running(pid: int) -> bool:
         return bool(Path(f"/proc/{pid}/cmdline").read_bytes())
     except OSError:
         return False
-
-
-def descendants(pid: int) -> list[int]:
-    """Return the ids of all descendants of a process."""
-    # Linux lists the children of each thread, and the engine has many threads.
-    files = Path(f"/proc/{pid}/task").glob("*/children")
-    children = [int(each) for path in files for each in path.read_text("utf-8").split()]
-    return [*children, *(below for child in children for below in descendants(child))]
 
 
 def _is_program(pid: int) -> bool:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.tools.verify.test_verdict import nodes
 from tools.verify.pairs import bad_nodes, judge_pairs, read_pairs
-from tools.verify.verdict import Stage
+from tools.verify.verdict import PlannedNodes, Stage
 
 P5 = nodes("p5.48xlarge", 4)
 G5 = nodes("g5.8xlarge", 4)
@@ -34,8 +34,8 @@ def log_of(pairs: Mapping[str, float | str]) -> str:
     return "".join(lines)
 
 
-def judged(pairs: Mapping[str, float | str], on: object = P5, **options: float) -> Stage:
-    return judge_pairs(read_pairs(log_of(pairs)), on, **options)  # type: ignore[arg-type]
+def judged(pairs: Mapping[str, float | str], on: PlannedNodes = P5, **options: float) -> Stage:
+    return judge_pairs(read_pairs(log_of(pairs)), on, **options)
 
 
 RING = {"a b": 480.0, "b c": 470.0, "c d": 475.0, "d a": 490.0}

@@ -42,7 +42,8 @@ def render_nccl_directory(
     Raises:
         JobError: the stack has no such nodes, or too few.
     """
-    return _directory(plan, request, JOB, "all-reduce.sbatch")
+    summary = "One all-reduce over every GPU of every node, from 8 bytes to {largest}."
+    return _directory(plan, request, JOB, "all-reduce.sbatch", summary)
 
 
 def render_pairs_directory(
@@ -53,17 +54,19 @@ def render_pairs_directory(
     Raises:
         JobError: the stack has no such nodes, or too few.
     """
-    job, nodes = _directory(plan, request, NCCL_PAIRS, "pairs.sbatch")
+    summary = "An all-reduce over every pair of neighbors in a ring of the nodes."
+    job, nodes = _directory(plan, request, NCCL_PAIRS, "pairs.sbatch", summary)
     require_pairs(nodes.count)
     return job, nodes
 
 
 def _directory(
-    plan: ParallelClusterPlan, request: SlurmRequest, job: str, test: str
+    plan: ParallelClusterPlan, request: SlurmRequest, job: str, test: str, summary: str
 ) -> tuple[JobDirectory, SlurmNodes]:
     nodes = choose_slurm_nodes(plan, "nvidia", request)
     gpus, environment = nodes.accelerators.count, nccl_environment(nodes.efa_interfaces)
-    values = {
+    values: dict[str, object] = {
+        "job": job,
         "cluster": plan.name,
         "description": nodes.description,
         "placement": nodes.placement,
@@ -80,6 +83,8 @@ def _directory(
         "environment": exports(environment),
         "passed": " ".join(f"-x {name}" for name in environment),
     }
+    values["summary"] = summary.format(largest=values["largest"])
+    values["header"] = render_script(f"{JOB}/header.sbatch", values).rstrip()
     names = ("settings.sh", "build.sbatch", test)
     directory = JobDirectory(
         files={name: render_script(f"{JOB}/{name}", values) for name in names},
