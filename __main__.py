@@ -36,5 +36,5 @@ except (ConfigError, AccountUnreachableError) as error:
     sys.exit(MESSAGE_SHOWN)
 for warning in ready.warnings:
     pulumi.log.warn(warning)
-for output, value in build(ready.plan).outputs().items():
+for output, value in build(ready.plan).items():
     pulumi.export(output, value)

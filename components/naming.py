@@ -25,6 +25,8 @@ RESERVATION_GROUP = "reservations-"
 IAM_ROLE_NAME_LIMIT = 64
 # https://docs.aws.amazon.com/eks/latest/APIReference/API_CreateNodegroup.html
 EKS_NODE_GROUP_NAME_LIMIT = 63
+# https://docs.aws.amazon.com/eventbridge/latest/APIReference/API_PutRule.html
+EVENT_RULE_NAME_LIMIT = 64
 
 # A hyphen and seven hexadecimal digits.
 # https://www.pulumi.com/docs/iac/concepts/resources/names/#autonaming

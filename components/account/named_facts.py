@@ -101,6 +101,14 @@ class ContainerImageFacts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TopicFacts:
+    """An existing SNS topic."""
+
+    publishers: frozenset[str]
+    """Service principals that its policy allows to publish, such as `events.amazonaws.com`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OwnerFacts:
     """An existing object with a name that the stack takes for its own."""
 
@@ -120,6 +128,7 @@ Found: TypeAlias = (
     | AccessPointFacts
     | FunctionFacts
     | ContainerImageFacts
+    | TopicFacts
     | OwnerFacts
 )
 NamedFacts: TypeAlias = Mapping[tuple[str, str], Found | None]

@@ -8,12 +8,15 @@ Sources: the API references of the calls, such as
     https://docs.aws.amazon.com/efs/latest/ug/API_DescribeAccessPoints.html
     https://docs.aws.amazon.com/lambda/latest/api/API_GetFunctionConfiguration.html
     https://docs.aws.amazon.com/AmazonECR/latest/APIReference/API_DescribeImages.html
+    https://docs.aws.amazon.com/sns/latest/api/API_GetTopicAttributes.html
 """
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from fnmatch import fnmatchcase
 from typing import Any
 
 from components.account.lookup import AccountReader, AccountUnreachableError
@@ -27,6 +30,7 @@ from components.account.named_facts import (
     ObjectFacts,
     PlacementGroupFacts,
     PolicyFacts,
+    TopicFacts,
 )
 from components.config.storage_fields import s3_parts
 from components.naming import dns_suffix, is_customer_policy, managed_policy_arns, partition
@@ -51,6 +55,7 @@ HEAD_OBJECT = "s3:HeadObject"
 DESCRIBE_ACCESS_POINTS = "elasticfilesystem:DescribeAccessPoints"
 GET_FUNCTION = "lambda:GetFunctionConfiguration"
 DESCRIBE_CONTAINER_IMAGES = "ecr:DescribeImages"
+GET_TOPIC = "sns:GetTopicAttributes"
 
 _POLICY_PATHS = ("", "service-role/", "job-function/")
 """Paths of AWS managed policies that can be attached to any role.
@@ -109,6 +114,37 @@ def look_up_kms_key(reader: AccountReader, arn: str) -> KmsKeyFacts | None:
         # `KeySpec` replaces `CustomerMasterKeySpec`, which has the same value.
         spec=key.get("KeySpec", key.get("CustomerMasterKeySpec", "")),
     )
+
+
+def look_up_topic(reader: AccountReader, arn: str) -> TopicFacts | None:
+    """Return the topic; that of another account can be read if its policy allows it.
+
+    Raises:
+        NotReadError: also for a topic of another region, which the plan refuses.
+    """
+    if not _is_here(arn, reader):
+        raise NotReadError
+    client = reader.client("sns")
+    answer = find(reader, GET_TOPIC, client.get_topic_attributes, TopicArn=arn)
+    if not answer:
+        return None
+    policy = json.loads(answer["Attributes"].get("Policy") or "{}")
+    return TopicFacts(publishers=frozenset(_publishers(_listed(policy.get("Statement", [])))))
+
+
+def _publishers(statements: Iterable[Any]) -> Iterator[str]:
+    for statement in statements:
+        principal = statement.get("Principal")
+        allows = statement.get("Effect") == "Allow" and any(
+            fnmatchcase("sns:publish", action.lower())
+            for action in _listed(statement.get("Action", []))
+        )
+        if allows and isinstance(principal, dict):
+            yield from _listed(principal.get("Service", []))
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
 
 
 def look_up_placement_group(reader: AccountReader, name: str) -> PlacementGroupFacts | None:

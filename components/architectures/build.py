@@ -9,9 +9,9 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import pulumi
 
@@ -22,14 +22,7 @@ from components.update_gate import await_update_gate
 if TYPE_CHECKING:
     from components.architectures.registry import AnyPlan
     from components.config.stack_models import AnyStackConfig
-
-
-class Cluster(Protocol):
-    """A cluster or network whose resources are registered."""
-
-    def outputs(self) -> dict[str, pulumi.Input[object]]:
-        """Return the stack outputs, by name."""
-        ...
+    from components.monitoring.plan import MonitoringPlan
 
 
 _SDK_MODULES = ("pulumi_aws.ec2", "pulumi_aws.iam")
@@ -57,8 +50,8 @@ def _import(modules: Iterable[str]) -> None:
             getattr(import_module(name), "__all__", None)
 
 
-def build(plan: AnyPlan) -> Cluster:
-    """Register the resources of a plan and return the component."""
+def build(plan: AnyPlan) -> Mapping[str, pulumi.Input[object]]:
+    """Register the resources of a plan and return the stack outputs, by name."""
     # In Python 3.11, a second thread can see a lazily loaded module half loaded:
     # https://github.com/python/cpython/issues/114763
     _building.set()
@@ -68,4 +61,22 @@ def build(plan: AnyPlan) -> Cluster:
     component: Any = getattr(import_module(architecture.resources), architecture.component)
     tag_every_resource()
     await_update_gate()
-    return component(plan.name, plan)
+    cluster = component(plan.name, plan)
+    outputs: dict[str, Any] = cluster.outputs()
+    if plan.monitoring_plan is None:
+        return outputs
+    return {**outputs, "monitoring": _monitor(plan.name, plan.monitoring_plan, cluster, outputs)}
+
+
+def _monitor(
+    name: str, plan: MonitoringPlan, cluster: pulumi.Resource, outputs: Mapping[str, Any]
+) -> Mapping[str, pulumi.Input[object]]:
+    # Most stacks have no dashboard and no alarms, and need not wait for the import.
+    from components.monitoring.resources import Monitoring, MonitoringArgs
+
+    described = outputs.get("file_systems", {})
+    ids = {
+        name: made["file_system_id"] for name, made in described.items() if "file_system_id" in made
+    }
+    args = MonitoringArgs(plan=plan, file_system_ids=ids, after=[cluster])
+    return Monitoring(f"{name}-monitoring", args).outputs()

@@ -13,6 +13,7 @@ from typing import ClassVar
 from components.batch.compute_environment_plan import ComputeEnvironmentPlan
 from components.catalog.instance_type import InstanceType
 from components.compute.node_pool_plan import NodePoolPlan
+from components.monitoring.plan import MonitoringPlan
 from components.network.network_plan import NetworkPlan
 
 
@@ -72,6 +73,7 @@ class BatchPlan:
     resource_shares: Mapping[str, str]
     """ARNs of RAM shares to accept before the reservations in them are used, by the name of the
     reservation."""
+    monitoring_plan: MonitoringPlan | None = None
     notes: tuple[str, ...] = ()
 
     def queue_name(self, environment: str) -> str:

@@ -24,6 +24,8 @@ from components.checks.reservation_review import review_reservations
 from components.checks.tag_review import review_tags
 from components.config.network import NewVpc
 from components.config.review import Review
+from components.monitoring.plan import EventPlan, Sources
+from components.monitoring.planner import plan_monitoring
 from components.network.pool_place_review import review_launch_zones
 from components.tagging import common_tags
 
@@ -116,7 +118,29 @@ def _plan(
         repository=plan_repository(config),
         resource_shares=config.resource_shares(),
     )
-    return replace(plan, notes=(*review.notes, *_security_group_note(plan)))
+    monitoring = plan_monitoring(
+        config, region=context.region, pools=environments, more=[_queue_events(plan)]
+    )
+    notes = (*review.notes, *_security_group_note(plan))
+    return replace(plan, monitoring_plan=monitoring, notes=notes)
+
+
+def _queue_events(plan: BatchPlan) -> Sources:
+    """Return the event that Batch sends when the first job of a queue cannot start.
+
+    https://docs.aws.amazon.com/batch/latest/userguide/batch-job-queue-blocked-events.html
+    """
+    queues = [plan.queue_name(environment.name) for environment in plan.compute_environments]
+    blocked = EventPlan(
+        name="queue-blocked",
+        description=f"The first job of a queue of {plan.name} cannot start",
+        pattern={
+            "source": ["aws.batch"],
+            "detail-type": ["Batch Job Queue Blocked"],
+            "detail": {"jobQueue": [{"suffix": f":job-queue/{queue}"} for queue in queues]},
+        },
+    )
+    return Sources(events=(blocked,))
 
 
 def _security_group_note(plan: BatchPlan) -> list[str]:

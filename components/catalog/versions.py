@@ -47,6 +47,7 @@ class EksVersion:
     ebs_csi_driver: str
     fsx_csi_driver: str
     node_monitoring_agent: str
+    cloudwatch_observability: str
     kube_scheduler_image: str
     """kube-scheduler of EKS Distro, for the Neuron scheduler extension."""
 
@@ -60,6 +61,7 @@ class EksVersion:
             "aws-ebs-csi-driver": self.ebs_csi_driver,
             "aws-fsx-csi-driver": self.fsx_csi_driver,
             "eks-node-monitoring-agent": self.node_monitoring_agent,
+            "amazon-cloudwatch-observability": self.cloudwatch_observability,
         }
 
     def ami_ssm_parameter(self, variant: AmiVariant, architecture: Architecture) -> str:
@@ -92,6 +94,7 @@ EKS_VERSIONS: Mapping[str, EksVersion] = MappingProxyType(
             ebs_csi_driver="v1.64.0-eksbuild.1",
             fsx_csi_driver="v1.9.0-eksbuild.1",
             node_monitoring_agent="v1.7.0-eksbuild.1",
+            cloudwatch_observability="v6.4.0-eksbuild.1",
             kube_scheduler_image=f"{_EKS_DISTRO_SCHEDULER}:v1.34.9-eks-1-34-21",
         ),
         "1.35": EksVersion(
@@ -104,6 +107,7 @@ EKS_VERSIONS: Mapping[str, EksVersion] = MappingProxyType(
             ebs_csi_driver="v1.64.0-eksbuild.1",
             fsx_csi_driver="v1.9.0-eksbuild.1",
             node_monitoring_agent="v1.7.0-eksbuild.1",
+            cloudwatch_observability="v6.4.0-eksbuild.1",
             kube_scheduler_image=f"{_EKS_DISTRO_SCHEDULER}:v1.35.6-eks-1-35-13",
         ),
         "1.36": EksVersion(
@@ -116,6 +120,7 @@ EKS_VERSIONS: Mapping[str, EksVersion] = MappingProxyType(
             ebs_csi_driver="v1.66.0-eksbuild.1",
             fsx_csi_driver="v1.9.0-eksbuild.1",
             node_monitoring_agent="v1.7.0-eksbuild.1",
+            cloudwatch_observability="v6.4.0-eksbuild.1",
             kube_scheduler_image=f"{_EKS_DISTRO_SCHEDULER}:v1.36.2-eks-1-36-7",
         ),
     }

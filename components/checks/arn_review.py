@@ -16,6 +16,7 @@ _FIELDS = frozenset(
         "provider_service_token",
         "resource_share_arn",
         "secrets_key_arn",
+        "topic_arn",
     }
 )
 """Fields with ARNs of resources that the stack uses itself."""

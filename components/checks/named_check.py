@@ -26,6 +26,7 @@ from components.checks.made_name_check import MADE
 from components.checks.noun import NamedContext, Noun
 from components.checks.placement_group_check import placement_group_problems
 from components.checks.policy_check import policy_problems
+from components.checks.topic_check import topic_problems, topic_warnings
 from components.config.named import Named
 
 NOUNS: Mapping[str, Noun] = {
@@ -94,6 +95,14 @@ NOUNS: Mapping[str, Noun] = {
         calls=(named_lookup.DESCRIBE_CONTAINER_IMAGES,),
         look_up=named_lookup.look_up_container_image,
         warnings=container_image_warnings,
+    ),
+    "sns-topic": Noun(
+        check="SNS topics",
+        asked="the topic exists, and EventBridge may publish to it",
+        calls=(named_lookup.GET_TOPIC,),
+        look_up=named_lookup.look_up_topic,
+        problems=topic_problems,
+        warnings=topic_warnings,
     ),
     **MADE,
 }

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from components.config.base import Form, StrictModel
+from components.config.monitoring import LogRetentionDays
 
 AddonName = Literal[
     "vpc-cni",
@@ -14,6 +15,7 @@ AddonName = Literal[
     "aws-ebs-csi-driver",
     "aws-fsx-csi-driver",
     "eks-node-monitoring-agent",
+    "amazon-cloudwatch-observability",
 ]
 AddonVersion = Annotated[
     str,
@@ -45,6 +47,12 @@ class Addons(StrictModel):
     node_monitoring_agent: bool = False
     """Whether to install the node monitoring agent, which reports GPU, network and kernel faults as
     node conditions. Node groups with `auto_repair` need it."""
+    cloudwatch_observability: bool = False
+    """Whether to install the CloudWatch Observability add-on, which sends metrics of nodes, GPUs,
+    Neuron devices and EFA, and the logs of nodes and pods, to CloudWatch. AWS charges for both."""
+    log_retention_days: LogRetentionDays = 30
+    """Days to keep the logs of `cloudwatch_observability`. 0 keeps them forever. `destroy` deletes
+    them."""
     node_termination_handler: bool = True
     """Whether to drain nodes of self-managed node groups before EC2 stops or terminates them: Spot
     interruptions, scheduled events, the end of a Capacity Block. EKS drains nodes of managed node

@@ -13,6 +13,7 @@ from typing_extensions import override
 from components.config.base import (
     StrictModel,
 )
+from components.config.monitoring import LogRetentionDays
 from components.config.parallelcluster_fields import (
     AmiId,
     LambdaArn,
@@ -55,9 +56,7 @@ class Monitoring(StrictModel):
     """Whether to enable detailed monitoring (metrics every minute), which AWS charges for."""
     logs: bool = True
     """Whether to send logs to CloudWatch Logs."""
-    log_retention_days: Literal[
-        0, 1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1827, 3653
-    ] = 180
+    log_retention_days: LogRetentionDays = 180
     """Days to keep logs. 0 keeps them forever."""
     keep_logs: bool = True
     """Whether to keep logs when the cluster is deleted."""

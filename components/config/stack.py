@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from pydantic import Field
 
 from components.config.base import ClusterName, NodePoolName, StrictModel
+from components.config.monitoring import StackMonitoring
 from components.config.network import Network, PlacedNetwork
 from components.config.policies import RuleName, RuleSettings
 from components.config.pools import OwnNodes, Pool
@@ -68,6 +69,8 @@ class StackConfig(StrictModel):
     """Capacity reservations, by the name that `purchase_option` uses."""
     storage: dict[NodePoolName, FileSystem] = Field(default_factory=dict)
     """File systems, by name."""
+    monitoring: StackMonitoring | None = None
+    """Dashboard and alarms. If omitted, the stack has neither."""
     policies: dict[RuleName, RuleSettings] = Field(default_factory=dict)
     """Exceptions from rules of the policy pack, by the rule names in `docs/policies.md`."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from components.catalog.instance_types import INSTANCE_TYPES
 from components.config.eks import EksArchitecture, NodeGroup
 from components.config.eks_stack import EksStackConfig
 from components.config.review import Review
@@ -12,6 +13,16 @@ EFA_DRA_MINIMUM_MINOR = 34
 https://docs.aws.amazon.com/eks/latest/userguide/device-management-efa.html"""
 
 _ADDONS = "architecture.addons"
+
+WITHOUT_GPU_METRICS = frozenset(
+    name
+    for name, found in INSTANCE_TYPES.items()
+    if found.family in {"g6f", "g7", "g7e", "gr6f"} or name == "p5.4xlarge"
+)
+"""Types with NVIDIA GPUs on which the DCGM exporter of CloudWatch Observability 6.4.0 does not run.
+
+https://github.com/aws-observability/helm-charts, `dcgmExporter.affinity` in the values of the chart
+"""
 
 STARTUP_TAINTS = {addon.startup_taint: addon for addon in EKS_ADDONS if addon.startup_taint}
 """Drivers by the taint that they remove from a node when they are ready."""
@@ -26,6 +37,7 @@ def review_addons(config: EksStackConfig, review: Review) -> None:
     architecture = config.architecture
     _review_efa_plugins(architecture, review)
     _review_auto_repair(architecture, review)
+    _review_observability(config, review)
     for name, group in architecture.node_groups.items():
         _review_taints(name, group, config, review)
 
@@ -85,6 +97,27 @@ def _review_auto_repair(architecture: EksArchitecture, review: Review) -> None:
             found=False,
             allowed="true",
             remedy=review.set_command(f"{_ADDONS}.node_monitoring_agent", "true"),
+        )
+
+
+def _review_observability(config: EksStackConfig, review: Review) -> None:
+    architecture = config.architecture
+    key = f"{_ADDONS}.cloudwatch_observability"
+    if not architecture.addons.cloudwatch_observability:
+        if config.monitoring is not None:
+            review.note(
+                f"monitoring: without the CloudWatch Observability add-on, there are no graphs and "
+                f"alarms of nodes, accelerators and EFA; install it: "
+                f"{review.set_command(key, 'true')}"
+            )
+        return
+    unmeasured = sorted(
+        {group.instance_type for group in architecture.node_groups.values()} & WITHOUT_GPU_METRICS
+    )
+    if unmeasured:
+        review.note(
+            f"{key}: the add-on has no GPU metrics of {', '.join(unmeasured)}, which its DCGM "
+            "exporter does not run on"
         )
 
 

@@ -15,7 +15,7 @@ import pulumi
 import pulumi_aws as aws
 
 from components.eks.addons.eks_managed import POD_IDENTITY_AGENT
-from components.eks.plan import AddonPlan, PodIdentityPlan
+from components.eks.plan import AddonPlan, LogGroupPlan, PodIdentityPlan
 from components.identity.service_account_role import (
     OidcProvider,
     ServiceAccountRole,
@@ -49,8 +49,9 @@ class EksAddons(pulumi.ComponentResource):
     (https://github.com/terraform-aws-modules/terraform-aws-eks/pull/3218 installs all three before
     the nodes). Add-ons with a Deployment are degraded until a node runs its pods.
 
-    Children: for each add-on `<name>-<add-on>` (`aws.eks.Addon`), and `<name>-<add-on>-identity`
-    (`ServiceAccountRole`) if it has a role.
+    Children: for each add-on `<name>-<add-on>` (`aws.eks.Addon`), `<name>-<add-on>-identity`
+    (`ServiceAccountRole`) if it has a role, and `<name>-<log group>` (`aws.cloudwatch.LogGroup`)
+    for its log groups.
     """
 
     def __init__(
@@ -82,6 +83,7 @@ class EksAddons(pulumi.ComponentResource):
         identity = addon.identity
         role = self._role(f"{name}-identity", identity, args) if identity else None
         through_agent = identity is not None and identity.through == "pod-identity"
+        logs = [self._make_log_group(group, args.tags) for group in addon.log_groups]
         return aws.eks.Addon(
             name,
             cluster_name=args.cluster_name,
@@ -101,7 +103,18 @@ class EksAddons(pulumi.ComponentResource):
             resolve_conflicts_on_create="OVERWRITE",
             resolve_conflicts_on_update="OVERWRITE",
             tags=dict(args.tags),
-            opts=pulumi.ResourceOptions(parent=self, depends_on=[*after]),
+            opts=pulumi.ResourceOptions(parent=self, depends_on=[*after, *logs]),
+        )
+
+    def _make_log_group(
+        self, plan: LogGroupPlan, tags: Mapping[str, str]
+    ) -> aws.cloudwatch.LogGroup:
+        return aws.cloudwatch.LogGroup(
+            plan.name,
+            name=plan.name,
+            retention_in_days=plan.retention_days,
+            tags=dict(tags),
+            opts=pulumi.ResourceOptions(parent=self),
         )
 
     def _role(

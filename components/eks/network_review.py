@@ -24,6 +24,11 @@ ECR (layers from S3), and credentials from STS.
 
 https://docs.aws.amazon.com/eks/latest/userguide/private-clusters.html
 """
+OBSERVABILITY_ENDPOINTS = ("logs", "monitoring")
+"""Services that the CloudWatch agent and Fluent Bit call.
+
+https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/cloudwatch-and-interface-VPC.html
+"""
 
 
 def review_eks_network(network: NewVpc, architecture: EksArchitecture, review: Review) -> None:
@@ -50,18 +55,12 @@ def review_eks_network(network: NewVpc, architecture: EksArchitecture, review: R
 
 
 def _review_without_nat(network: NewVpc, architecture: EksArchitecture, review: Review) -> None:
-    missing = [name for name in ENDPOINTS_WITHOUT_NAT if name not in network.interface_endpoints]
-    if missing:
-        review.refuse(
-            "network.interface_endpoints",
-            "lacks services without which no node becomes ready where `nat_gateways` is none",
-            found=", ".join(network.interface_endpoints) or "none",
-            allowed=f"also {', '.join(missing)}",
-            remedy=(
-                f"add {', '.join(missing)} to `network.interface_endpoints`, or "
-                f"{nat_gateway_command(network, review)}"
-            ),
-        )
+    observed = architecture.addons.cloudwatch_observability
+    for needed, problem in (
+        (ENDPOINTS_WITHOUT_NAT, "without which no node becomes ready"),
+        (OBSERVABILITY_ENDPOINTS if observed else (), "to which the CloudWatch agent sends"),
+    ):
+        _review_endpoints(network, needed, problem, review)
     if "s3" not in network.gateway_endpoints:
         review.refuse(
             "network.gateway_endpoints",
@@ -82,6 +81,21 @@ def _review_without_nat(network: NewVpc, architecture: EksArchitecture, review: 
         "network: without a NAT gateway no image comes from a public registry; every image of your "
         "own must lie in Amazon ECR"
     )
+
+
+def _review_endpoints(network: NewVpc, needed: Sequence[str], problem: str, review: Review) -> None:
+    missing = [name for name in needed if name not in network.interface_endpoints]
+    if missing:
+        review.refuse(
+            "network.interface_endpoints",
+            f"lacks services {problem} where `nat_gateways` is none",
+            found=", ".join(network.interface_endpoints) or "none",
+            allowed=f"also {', '.join(missing)}",
+            remedy=(
+                f"add {', '.join(missing)} to `network.interface_endpoints`, or "
+                f"{nat_gateway_command(network, review)}"
+            ),
+        )
 
 
 def review_public_images(

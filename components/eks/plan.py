@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Literal
 from components.compute.node_pool_plan import NodePoolPlan
 from components.config.eks import Taint
 from components.eks.node_group_plan import NodeGroupPlan
+from components.monitoring.plan import MonitoringPlan
 from components.network.network_plan import NetworkPlan
 from components.storage.fsx_lustre_plan import FsxLustrePlan
 
@@ -39,6 +40,15 @@ class PodIdentityPlan:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LogGroupPlan:
+    """A log group that an add-on writes to."""
+
+    name: str
+    retention_days: int
+    """0 keeps logs forever."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AddonPlan:
     """One EKS add-on."""
 
@@ -48,6 +58,8 @@ class AddonPlan:
     configuration: dict[str, Any] | None
     """Configuration values that differ from the add-on's defaults."""
     identity: PodIdentityPlan | None
+    log_groups: tuple[LogGroupPlan, ...] = ()
+    """Created before the add-on, which would create them without a retention time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +96,7 @@ class EksPlan:
     """Taints of the node groups with devices, which the plugin pods must tolerate."""
     file_systems: tuple[FsxLustrePlan, ...] = ()
     """File systems that pods mount."""
+    monitoring_plan: MonitoringPlan | None = None
     notes: tuple[str, ...]
     """Information for the user, such as when a Capacity Block starts."""
 

@@ -17,6 +17,7 @@ from components.eks.addons.eks_managed import plan_eks_addons
 from components.eks.addons.registry import plan_self_managed_addons, plan_tolerations
 from components.eks.address_capacity import review_address_capacity
 from components.eks.cluster_review import review_cluster
+from components.eks.container_insights import container_insights
 from components.eks.label_plan import review_labels, review_managed
 from components.eks.network_review import (
     review_eks_network,
@@ -33,6 +34,8 @@ from components.eks.node_group_plan import (
 from components.eks.node_group_review import review_node_group
 from components.eks.plan import EksPlan
 from components.eks.system_pods_review import review_system_pods
+from components.monitoring.plan import MonitoringPlan
+from components.monitoring.planner import LustreSubject, limits_of, plan_monitoring
 from components.naming import (
     EKS_NODE_GROUP_NAME_LIMIT,
     IAM_ROLE_NAME_LIMIT,
@@ -129,7 +132,32 @@ def plan_stack(context: Context, review: Review) -> EksPlan:
     )
     review.close()
     plan = _plan(context, planned, notes=review.notes)
-    return replace(plan, file_systems=file_systems)
+    return replace(
+        plan,
+        file_systems=file_systems,
+        monitoring_plan=_monitoring(context, planned, file_systems),
+    )
+
+
+def _monitoring(
+    context: Context, groups: Sequence[NodeGroupPlan], file_systems: Sequence[FsxLustrePlan]
+) -> MonitoringPlan | None:
+    config = context.config
+    insights = config.architecture.addons.cloudwatch_observability
+    return plan_monitoring(
+        config,
+        region=context.region,
+        pools=groups,
+        file_systems=[
+            LustreSubject(
+                name=each.name,
+                capacity_gib=each.capacity_gib,
+                file_system_id=each.file_system_id,
+            )
+            for each in file_systems
+        ],
+        more=[container_insights(config.name, groups, limits_of(config))] if insights else [],
+    )
 
 
 def _system(context: Context, review: Review) -> NodeGroupPlan | None:

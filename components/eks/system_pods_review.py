@@ -68,13 +68,17 @@ def _daemons(config: EksStackConfig) -> int:
         addons.ebs_csi_driver,
         fsx_csi_driver_wanted(config),
         addons.node_monitoring_agent,
+        # Fluent Bit; the CloudWatch agent uses the network of its node.
+        addons.cloudwatch_observability,
     )
     return _ALWAYS + sum(optional)
 
 
 def _replicas(config: EksStackConfig) -> int:
     drivers = (config.architecture.addons.ebs_csi_driver, fsx_csi_driver_wanted(config))
-    return _COREDNS + _CONTROLLERS * sum(drivers)
+    # The add-on's operator has one pod.
+    operators = int(config.architecture.addons.cloudwatch_observability)
+    return _COREDNS + _CONTROLLERS * sum(drivers) + operators
 
 
 def _larger(system: NodeGroupPlan) -> str:

@@ -23,6 +23,8 @@ class NetworkStackPlan:
     efa_security_group: bool
     lustre_security_group: bool
     deletion_protection: bool
+    monitoring_plan: None = None
+    """A network has neither reservations nor nodes."""
     notes: tuple[str, ...] = ()
 
     @property

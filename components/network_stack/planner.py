@@ -31,6 +31,7 @@ def plan_stack(context: PlanContext[NetworkStackConfig], review: Review) -> Netw
     )
     _review_kind(config, review)
     _review_reservations(config, review)
+    _review_monitoring(config, review)
     _note_what_is_closed(config.network, review)
     review.close()
     return NetworkStackPlan(
@@ -64,6 +65,17 @@ def _review_kind(config: NetworkStackConfig, review: Review) -> None:
                 "give `kind: new-vpc` and `availability_zones`; stacks that live in a network "
                 "that exists name it themselves"
             ),
+        )
+
+
+def _review_monitoring(config: NetworkStackConfig, review: Review) -> None:
+    if config.monitoring is not None:
+        review.refuse(
+            "monitoring",
+            "has nothing to show in a stack that is a network alone",
+            found="a dashboard or alarms",
+            allowed="no `monitoring`",
+            remedy="remove it here, and add it to the stack whose nodes run in the network",
         )
 
 

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Literal
 from components.compute.node_pool_plan import NodePoolPlan
 from components.config.node_pool import RootVolume
 from components.config.parallelcluster import Monitoring, OperatingSystem, Slurm
+from components.monitoring.plan import MonitoringPlan
 from components.network.network_plan import NetworkPlan
 from components.parallelcluster.node_access_plan import NodeAccess
 from components.parallelcluster.queue_plan import QueuePlan
@@ -91,6 +92,7 @@ class ParallelClusterPlan:
     resource_shares: Mapping[str, str] = field(default_factory=dict[str, str])
     """ARNs of RAM shares to accept before the reservations in them are used, by the name of the
     reservation."""
+    monitoring_plan: MonitoringPlan | None = None
     notes: tuple[str, ...] = ()
 
     @property

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from components.catalog.versions import PARALLELCLUSTER_VERSION
 from components.checks.reservation_review import review_reservations
 from components.config.parallelcluster import Deployment
 from components.config.review import Review
+from components.config.storage import ExistingFsxLustre, FileSystem
+from components.monitoring.planner import LustreSubject, plan_monitoring
 from components.network.pool_place_review import review_launch_zones
 from components.parallelcluster.address_capacity import review_address_capacity
 from components.parallelcluster.cluster_review import review_cluster
@@ -104,8 +106,25 @@ def _plan(
         monitoring=architecture.monitoring,
         deployment=_deployment(config.name, architecture.deployment, context.region),
         resource_shares=config.resource_shares(),
+        monitoring_plan=plan_monitoring(
+            config,
+            region=context.region,
+            pools=[each for queue in queues for each in queue.compute_resources],
+            file_systems=tuple(_lustre(config.storage)),
+        ),
         notes=tuple(review.notes),
     )
+
+
+def _lustre(storage: Mapping[str, FileSystem]) -> Iterator[LustreSubject]:
+    """Yield the existing file systems; only ParallelCluster knows the ids of those it creates."""
+    for name, wanted in storage.items():
+        if isinstance(wanted, ExistingFsxLustre):
+            yield LustreSubject(
+                name=name,
+                capacity_gib=wanted.storage_capacity_gib,
+                file_system_id=wanted.file_system_id,
+            )
 
 
 def _deployment(name: str, deployment: Deployment, region: str) -> DeploymentPlan:

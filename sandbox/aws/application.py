@@ -18,6 +18,7 @@ from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_ba
 from sandbox.aws.cloudformation.forwarding import Forwarder, is_forwarded
 from sandbox.aws.idempotency import AnsweredTokens
 from sandbox.aws.internal import PREFIX, InternalEndpoints
+from sandbox.aws.rpc_v2_cbor import Answer, Handle, is_rpc_v2_cbor, translated
 from sandbox.aws.transitions import TRANSITIONS
 from sandbox.aws.unimplemented import (
     FAILURE_CODE,
@@ -33,7 +34,6 @@ from sandbox.faults.kind import Request
 LOG = logging.getLogger("sandbox.aws")
 
 StartResponse = Callable[..., Any]
-Answer = tuple[str, list[tuple[str, str]], bytes]
 
 
 class Application:
@@ -55,7 +55,8 @@ class Application:
     def __call__(self, environ: dict[str, Any], start_response: StartResponse) -> Iterable[bytes]:
         """Handle one request (WSGI)."""
         body = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
-        status, headers, answer = self._answer(environ, body)
+        answering = translated if is_rpc_v2_cbor(environ) else _as_it_is
+        status, headers, answer = answering(environ, body, self._answer)
         has_length = any(name.lower() == "content-length" for name, _ in headers)
         if not has_length and status[:3] not in ("204", "304"):  # which have no content
             # A response of unknown length would be sent in chunks.
@@ -113,6 +114,10 @@ class Application:
         if not is_head and _nobody_answered(status, headers, answer):
             return not_implemented(call_in(environ, body), "no such path in the emulator")
         return status, headers, answer
+
+
+def _as_it_is(environ: dict[str, Any], body: bytes, handle: Handle) -> Answer:
+    return handle(environ, body)
 
 
 def _no_region(region: str) -> str:

@@ -5,8 +5,9 @@ The pods of VPC CNI, kube-proxy and CoreDNS are omitted, because simulated nodes
 Sources of names, service accounts, affinities and tolerations are the charts of
     https://github.com/kubernetes-sigs/aws-ebs-csi-driver (2.64.0),
     https://github.com/kubernetes-sigs/aws-fsx-csi-driver (1.17.0),
-    https://github.com/aws/eks-node-monitoring-agent (1.7.0) and
-    https://github.com/aws/eks-pod-identity-agent (1.2.0).
+    https://github.com/aws/eks-node-monitoring-agent (1.7.0),
+    https://github.com/aws/eks-pod-identity-agent (1.2.0) and
+    https://github.com/aws-observability/helm-charts (6.4.0).
 """
 
 from __future__ import annotations
@@ -39,6 +40,8 @@ def addon_objects(addon: str, settings: Settings) -> list[Object]:
             return _driver("fsx", settings, how)
         case "eks-node-monitoring-agent":
             return _monitoring(addon, settings)
+        case "amazon-cloudwatch-observability":
+            return _observability(addon)
         case _:
             return []
 
@@ -77,6 +80,23 @@ def _monitoring(name: str, settings: Settings) -> list[Object]:
             tolerations=tolerations,
         ),
     ]
+
+
+def _observability(name: str) -> list[Object]:
+    """Return the operator and what it runs on every node; exporters of devices are omitted."""
+    namespace = "amazon-cloudwatch"
+    agent, operator = "cloudwatch-agent", f"{name}-controller-manager"
+    objects = [
+        _service_account(agent),
+        _service_account(operator),
+        _daemon_set(agent, account=agent, compute_types=("fargate",)),
+        _daemon_set("fluent-bit", account=agent, compute_types=("fargate",)),
+        _deployment(operator, operator, {"replicaCount": 1, "tolerations": _EVERY_TAINT}),
+    ]
+    for each in objects:
+        each["metadata"]["namespace"] = namespace
+    space = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}
+    return [space, *objects]
 
 
 def _service_account(name: str) -> Object:

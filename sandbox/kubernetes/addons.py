@@ -11,12 +11,17 @@ from sandbox.kubernetes.api import NOT_FOUND, ApiError, KubernetesApi, unless_go
 from sandbox.kubernetes.startup import ControlPlane
 
 _PATHS = {
-    "ServiceAccount": "/api/v1/namespaces/kube-system/serviceaccounts",
-    "DaemonSet": "/apis/apps/v1/namespaces/kube-system/daemonsets",
-    "Deployment": "/apis/apps/v1/namespaces/kube-system/deployments",
+    "Namespace": "/api/v1/namespaces",
+    "ServiceAccount": "/api/v1/namespaces/{}/serviceaccounts",
+    "DaemonSet": "/apis/apps/v1/namespaces/{}/daemonsets",
+    "Deployment": "/apis/apps/v1/namespaces/{}/deployments",
     "CSIDriver": "/apis/storage.k8s.io/v1/csidrivers",
 }
 _CONFLICT = 409
+
+
+def _path(each: Mapping[str, Any]) -> str:
+    return _PATHS[each["kind"]].format(each["metadata"].get("namespace"))
 
 
 class KnownControlPlanes(Protocol):
@@ -42,7 +47,7 @@ class AddonObjects:
         """
         with self._administrator(cluster) as api:
             for each in addon_objects(addon, settings):
-                path, name = _PATHS[each["kind"]], each["metadata"]["name"]
+                path, name = _path(each), each["metadata"]["name"]
                 try:
                     api.post(path, each)
                 except ApiError as error:
@@ -51,16 +56,18 @@ class AddonObjects:
                     api.patch(f"{path}/{name}", each)
 
     def remove(self, cluster: str, addon: str) -> None:
-        """Remove an add-on's objects; missing objects are ignored.
+        """Remove an add-on's objects, but not its namespace; missing objects are ignored.
 
         Raises:
             ApiError, ApiUnreachableError: the API server rejects a request, or does not respond.
         """
         with self._administrator(cluster) as api:
             for each in reversed(addon_objects(addon, {})):
+                if each["kind"] == "Namespace":
+                    continue
                 with unless_gone():
                     api.delete(
-                        f"{_PATHS[each['kind']]}/{each['metadata']['name']}",
+                        f"{_path(each)}/{each['metadata']['name']}",
                         {"propagationPolicy": "Background"},
                     )
 
@@ -78,7 +85,7 @@ class AddonObjects:
                     continue
                 name = each["metadata"]["name"]
                 try:
-                    found = api.get(f"{_PATHS['Deployment']}/{name}")
+                    found = api.get(f"{_path(each)}/{name}")
                 except ApiError as error:
                     return f"{name}: {error}"
                 wanted = found["spec"]["replicas"]

@@ -158,7 +158,7 @@ def registered(deploy: Callable[..., Cloud]) -> Callable[..., Cloud]:
 
 def _program(plan: ParallelClusterPlan | BatchPlan | NetworkStackPlan) -> Callable[[], None]:
     def program() -> None:
-        for name, value in build(plan).outputs().items():
+        for name, value in build(plan).items():
             pulumi.export(name, value)
 
     return program

@@ -52,7 +52,7 @@ try:
 except ConfigError as error:
     pulumi.log.error(str(error))
     sys.exit(32)
-for output, value in build(ready.plan).outputs().items():
+for output, value in build(ready.plan).items():
     pulumi.export(output, value)
 """
 STACK = {

@@ -84,7 +84,7 @@ def program_of(stack: str, *, changes: Mapping[str, Any] | None = None) -> Calla
     """Return a program that registers everything of a stack file, as `__main__.py` does."""
 
     def program() -> None:
-        for name, value in build(prepared(stack, changes=changes).plan).outputs().items():
+        for name, value in build(prepared(stack, changes=changes).plan).items():
             pulumi.export(name, value)
 
     return program

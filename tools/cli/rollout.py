@@ -18,6 +18,7 @@ from kubernetes.config import ConfigException
 from kubernetes.utils import parse_quantity
 from urllib3.exceptions import HTTPError
 
+from components.eks.addons.eks_managed import EKS_ADDONS
 from components.runtime.aws_auth_text import first_document
 from tools.cli.cluster_client import cluster_client
 from tools.cli.rollout_expectation import DEVICES, GroupExpectation
@@ -25,7 +26,8 @@ from tools.diagnosis.pods import PodState, at, name_of, pods_by_daemon_set, read
 
 INSTANCE_TYPE_LABEL = "node.kubernetes.io/instance-type"
 NODE_GROUP_LABEL = "eks.amazonaws.com/nodegroup"
-NAMESPACE = "kube-system"
+NAMESPACES = tuple(dict.fromkeys(("kube-system", *(addon.namespace for addon in EKS_ADDONS))))
+"""Namespaces of the DaemonSets of add-ons."""
 POLL_SECONDS = 0.5
 REQUEST_SECONDS = 15
 """Timeout for a request to an API server."""
@@ -123,11 +125,16 @@ def observe(kubeconfig: str) -> ClusterState:
         nodes = tuple(_node(node) for node in core.list_node(**limits).items)
         daemon_sets = tuple(
             _daemon_set(found)
-            for found in apps.list_namespaced_daemon_set(NAMESPACE, **limits).items
+            for namespace in NAMESPACES
+            for found in apps.list_namespaced_daemon_set(namespace, **limits).items
         )
-        pods = pods_by_daemon_set(core.list_namespaced_pod(NAMESPACE, **limits).items)
+        pods = pods_by_daemon_set(
+            pod
+            for namespace in NAMESPACES
+            for pod in core.list_namespaced_pod(namespace, **limits).items
+        )
         maps = core.list_namespaced_config_map(
-            NAMESPACE, field_selector="metadata.name=aws-auth", **limits
+            "kube-system", field_selector="metadata.name=aws-auth", **limits
         ).items
     return ClusterState(nodes, daemon_sets, _mapped_roles(maps), ready_on(pods), pods)
 

@@ -10,7 +10,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from components.account.call_failures import CLIENT
 from components.plain_text import shell_word
-from tools.cli.rollout import NAMESPACE, ClusterState
+from tools.cli.rollout import ClusterState
 from tools.cli.rollout_expectation import GroupExpectation
 from tools.cli.session import account_access
 from tools.diagnosis.node_groups import Place, read_group, what_it_lacks
@@ -68,7 +68,8 @@ def plugins_not_ready(daemon_sets: Iterable[str], state: ClusterState, kubectl: 
 
 
 def _pod(daemon_set: str, pod: PodState, kubectl: str) -> list[str]:
-    namespaced, name = f"{kubectl} --namespace {NAMESPACE}", shell_word(pod.name)
+    namespaced = f"{kubectl} --namespace {shell_word(pod.namespace)}"
+    name = shell_word(pod.name)
     return [
         f"{daemon_set} on {pod.node or 'no node'}: pod {pod.name} does not run: {pod.reason}",
         f"  {namespaced} describe pod {name}",

@@ -23,6 +23,7 @@ class PodState:
     """A pod that belongs on a node."""
 
     name: str
+    namespace: str
     node: str
     """Empty while it is not scheduled."""
     ready: bool
@@ -76,6 +77,7 @@ def _state(pod: Any) -> PodState:
     ready = "Ready" in conditions and conditions["Ready"].status == "True"
     return PodState(
         name=name_of(pod, "metadata", "name"),
+        namespace=name_of(pod, "metadata", "namespace"),
         node=name_of(pod, "spec", "node_name") or _wanted_node(pod),
         ready=ready,
         reason="" if ready else reason_of(pod),

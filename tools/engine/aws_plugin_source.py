@@ -23,17 +23,20 @@ SERVICES = frozenset(
         "autoscaling",
         "batch",
         "cloudformation",
+        "cloudwatch",
         "ec2",
         "ecr",
         "eks",
         "elb",  # every Auto Scaling group asks for its client
         "elbv2",  # likewise
+        "events",
         "fsx",
         "iam",
         "logs",
         "meta",
         "ram",
         "resourcegroups",
+        "sns",
         "ssm",
         "sts",
     }

@@ -8,7 +8,8 @@ Sources:
         Identity role itself.
     The charts of the add-ons: https://github.com/kubernetes-sigs/aws-ebs-csi-driver,
     https://github.com/kubernetes-sigs/aws-fsx-csi-driver, https://github.com/aws/eks-node-monitoring-agent,
-    https://github.com/aws/eks-pod-identity-agent
+    https://github.com/aws/eks-pod-identity-agent,
+    https://github.com/aws-observability/helm-charts
 """
 
 from __future__ import annotations
@@ -21,10 +22,17 @@ from components.catalog.versions import EksVersion
 from components.config.eks_addons import AddonName, Addons
 from components.config.eks_stack import EksStackConfig
 from components.eks.node_group_plan import NodeGroupPlan
-from components.eks.plan import AddonPlan, PodIdentityPlan
+from components.eks.plan import AddonPlan, LogGroupPlan, PodIdentityPlan
 
+CONTAINER_INSIGHTS_LOGS = ("application", "dataplane", "host", "performance")
+"""Log groups of Container Insights: of pods, of Kubernetes, of the kernel and the system, and the
+measurements from which CloudWatch makes metrics.
+
+https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/Container-Insights-setup-logs-FluentBit.html
+"""
 POD_IDENTITY_AGENT: AddonName = "eks-pod-identity-agent"
 NODE_MONITORING_AGENT: AddonName = "eks-node-monitoring-agent"
+CLOUDWATCH_OBSERVABILITY: AddonName = "amazon-cloudwatch-observability"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,15 +44,22 @@ class EksAddon:
     """Key of `architecture.addons` that enables it."""
     daemon_set: str
     """DaemonSet that runs on every node."""
+    namespace: str = "kube-system"
+    """Namespace of its pods."""
     wanted: Callable[[EksStackConfig], bool]
     configuration: Callable[[Sequence[NodeGroupPlan]], dict[str, Any] | None] = lambda _: None
     """Configuration values that differ from the add-on's defaults."""
     service_account: str | None = None
-    """Service account in `kube-system` whose pods have an IAM role."""
+    """Service account whose pods have an IAM role."""
     policy: str = ""
     """AWS managed policy of that role, with its path if it has one."""
     startup_taint: str | None = None
     """Taint that the add-on removes from a node when it is ready."""
+
+
+def container_insights_log_group(cluster_name: str, part: str) -> str:
+    """Return the name of a log group, one of `CONTAINER_INSIGHTS_LOGS`, of a cluster."""
+    return f"/aws/containerinsights/{cluster_name}/{part}"
 
 
 def fsx_csi_driver_wanted(config: EksStackConfig) -> bool:
@@ -116,6 +131,21 @@ EKS_ADDONS = (
         # Without this setting, GPU faults on tainted nodes are not detected.
         configuration=lambda _: {"dcgmAgent": {"tolerations": [{"operator": "Exists"}]}},
     ),
+    EksAddon(
+        name=CLOUDWATCH_OBSERVABILITY,
+        key="cloudwatch_observability",
+        daemon_set="cloudwatch-agent",
+        namespace="amazon-cloudwatch",
+        wanted=lambda config: config.architecture.addons.cloudwatch_observability,
+        # By default the add-on injects the OpenTelemetry SDK into every Python program that a
+        # Service selects, such as the ranks of a training job.
+        configuration=lambda _: {
+            "manager": {"applicationSignals": {"autoMonitor": {"monitorAllServices": False}}}
+        },
+        service_account="cloudwatch-agent",
+        # https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/install-CloudWatch-Observability-EKS-addon.html
+        policy="CloudWatchAgentServerPolicy",
+    ),
 )
 """In the order of installation: the Pod Identity agent comes before the drivers that get their
 roles from it."""
@@ -132,6 +162,7 @@ def plan_eks_addons(
             version=addons.versions.get(addon.name) or version.addon_versions()[addon.name],
             configuration=addon.configuration(groups),
             identity=_identity(addon, addons),
+            log_groups=_log_groups(addon, config),
         )
         for addon in EKS_ADDONS
         if addon.wanted(config)
@@ -142,8 +173,18 @@ def _identity(addon: EksAddon, addons: Addons) -> PodIdentityPlan | None:
     if addon.service_account is None:
         return None
     return PodIdentityPlan(
-        namespace="kube-system",
+        namespace=addon.namespace,
         service_account=addon.service_account,
         policy=addon.policy,
         through="pod-identity" if addons.pod_identity_agent else "oidc",
+    )
+
+
+def _log_groups(addon: EksAddon, config: EksStackConfig) -> tuple[LogGroupPlan, ...]:
+    if addon.name != CLOUDWATCH_OBSERVABILITY:
+        return ()
+    days = config.architecture.addons.log_retention_days
+    return tuple(
+        LogGroupPlan(name=container_insights_log_group(config.name, part), retention_days=days)
+        for part in CONTAINER_INSIGHTS_LOGS
     )

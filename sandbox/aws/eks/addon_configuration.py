@@ -2,7 +2,8 @@
 
 Sources: `values.schema.json` of https://github.com/kubernetes-sigs/aws-ebs-csi-driver and
 `charts/configuration.schema.json` of https://github.com/aws/eks-node-monitoring-agent, from which
-EKS derives the schema in DescribeAddonConfiguration.
+EKS derives the schema in DescribeAddonConfiguration; `values.yaml` of
+https://github.com/aws-observability/helm-charts, which has no schema.
 """
 
 from __future__ import annotations
@@ -19,6 +20,11 @@ _SCHEMAS: Mapping[str, Mapping[str, frozenset[str]]] = {
     "aws-ebs-csi-driver": {
         "controller": frozenset({"affinity", "nodeSelector", "replicaCount", "tolerations"}),
         "node": frozenset({"affinity", "nodeSelector", "tolerateAllTaints", "tolerations"}),
+    },
+    "amazon-cloudwatch-observability": {
+        "agent": frozenset({"config", "resources", "tolerations"}),
+        "containerLogs": frozenset({"enabled", "fluentBit"}),
+        "manager": frozenset({"applicationSignals", "resources"}),
     },
     "eks-node-monitoring-agent": {
         "nodeAgent": frozenset({"affinity", "monitors", "nodeSelector", "tolerations"}),

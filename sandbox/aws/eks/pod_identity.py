@@ -19,7 +19,8 @@ from sandbox.aws.eks.errors import in_use, invalid_parameter, not_found
 from sandbox.aws.eks.roles import check_role, role_named_in
 from sandbox.aws.eks.store import Cluster, page
 
-_ADDON_NAMESPACE = "kube-system"
+_ADDON_NAMESPACES = {"cloudwatch-agent": "amazon-cloudwatch"}
+"""Namespace of an add-on's service account; `kube-system` for all others."""
 _SERVICE = "pods.eks.amazonaws.com"
 _ACTIONS = frozenset({"sts:AssumeRole", "sts:TagSession"})
 _SUMMARY = (
@@ -132,7 +133,7 @@ class PodIdentityCalls(ClusterUpdateCalls):
         return [
             self.associate(
                 cluster,
-                _ADDON_NAMESPACE,
+                _ADDON_NAMESPACES.get(each["serviceAccount"], "kube-system"),
                 each["serviceAccount"],
                 each["roleArn"],
                 owner_arn=addon_arn,

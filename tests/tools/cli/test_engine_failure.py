@@ -23,7 +23,9 @@ GROUP = "urn:pulumi:s::trainyard::aws:autoscaling/group:Group::p5-cb-p5-nodes"
 PLUGIN = "urn:pulumi:s::trainyard::t$kubernetes:apps/v1:DaemonSet::p5-cb-plugins-nvidia-daemon-set"
 NOT_READY = "failed to fully initialize or become live: timed out waiting for the condition"
 KUBECONFIG = '{"clusters": []}'
-CRASHED = PodState("nvidia-x1", "ip-10-0-1-1", ready=False, reason="CrashLoopBackOff: back-off")
+CRASHED = PodState(
+    "nvidia-x1", "kube-system", "ip-10-0-1-1", ready=False, reason="CrashLoopBackOff: back-off"
+)
 
 
 def exported(value: Any) -> dict[str, Any]:

@@ -23,7 +23,12 @@ var resources = map[string]string{
 	"aws_batch_job_definition":            "batch:JobDefinition",
 	"aws_batch_job_queue":                 "batch:JobQueue",
 	"aws_cloudformation_stack":            "cloudformation:Stack",
+	"aws_cloudwatch_dashboard":            "cloudwatch:Dashboard",
+	"aws_cloudwatch_event_rule":           "cloudwatch:EventRule",
+	"aws_cloudwatch_event_target":         "cloudwatch:EventTarget",
 	"aws_cloudwatch_log_group":            "cloudwatch:LogGroup",
+	"aws_cloudwatch_log_metric_filter":    "cloudwatch:LogMetricFilter",
+	"aws_cloudwatch_metric_alarm":         "cloudwatch:MetricAlarm",
 	"aws_ec2_capacity_reservation":        "ec2:CapacityReservation",
 	"aws_ecr_lifecycle_policy":            "ecr:LifecyclePolicy",
 	"aws_ecr_repository":                  "ecr:Repository",
@@ -58,6 +63,9 @@ var resources = map[string]string{
 	"aws_route_table_association":         "ec2:RouteTableAssociation",
 	"aws_security_group":                  "ec2:SecurityGroup",
 	"aws_security_group_rule":             "ec2:SecurityGroupRule",
+	"aws_sns_topic":                       "sns:Topic",
+	"aws_sns_topic_policy":                "sns:TopicPolicy",
+	"aws_sns_topic_subscription":          "sns:TopicSubscription",
 	"aws_subnet":                          "ec2:Subnet",
 	"aws_vpc":                             "ec2:Vpc",
 	"aws_vpc_endpoint":                    "ec2:VpcEndpoint",
@@ -88,7 +96,14 @@ func exceptions() map[string]*tfbridge.ResourceInfo {
 	nodeGroupName := fields{"node_group_name": tfbridge.AutoName("nodeGroupName", 255, "-")}
 	return map[string]*tfbridge.ResourceInfo{
 		"aws_autoscaling_group":     {Fields: fields{"tag": {Name: "tags"}}},
-		"aws_cloudwatch_log_group":  {IDFields: []string{"name"}},
+		"aws_cloudwatch_event_rule": {Fields: fields{"name": tfbridge.AutoName("name", 64, "-")}},
+		"aws_cloudwatch_event_target": {Fields: fields{
+			"target_id": tfbridge.AutoName("targetId", 255, "-"),
+		}},
+		"aws_cloudwatch_log_group": {IDFields: []string{"name"}},
+		"aws_cloudwatch_metric_alarm": {Fields: fields{
+			"alarm_name": tfbridge.AutoName("name", 255, "-"),
+		}},
 		"aws_ecr_lifecycle_policy":  {DeleteBeforeReplace: true, Fields: fields{"policy": document()}},
 		"aws_ecr_repository_policy": {Fields: fields{"policy": document()}},
 		"aws_eks_cluster": {Fields: fields{
@@ -109,7 +124,8 @@ func exceptions() map[string]*tfbridge.ResourceInfo {
 			"ingress":     {Name: "ingress"},
 			"egress":      {Name: "egress"},
 		}},
-		"aws_security_group_rule": {DeleteBeforeReplace: true},
+		"aws_security_group_rule":    {DeleteBeforeReplace: true},
+		"aws_sns_topic_subscription": {Fields: fields{"topic_arn": {Name: "topic"}}},
 	}
 }
 

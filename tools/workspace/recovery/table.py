@@ -12,6 +12,7 @@ from tools.workspace.recovery import (
     compute,
     eks,
     identity,
+    monitoring,
     network,
     services,
     storage,
@@ -28,6 +29,7 @@ WAYS: dict[str, Way] = {
     **eks.WAYS,
     **batch.WAYS,
     **storage.WAYS,
+    **monitoring.WAYS,
     **services.WAYS,
     **clusters.WAYS,
 }

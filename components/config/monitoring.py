@@ -1,0 +1,87 @@
+"""The dashboard and the alarms of a stack.
+
+Sources:
+    https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricAlarm.html
+    https://docs.aws.amazon.com/sns/latest/api/API_Subscribe.html
+"""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from components.config.base import ARN_PARTITION, ARN_REGION, Form, StrictModel
+
+LogRetentionDays = Literal[
+    0, 1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1827, 3653
+]
+"""Days to keep logs, of those that CloudWatch Logs and ParallelCluster support; 0 is forever.
+
+https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_PutRetentionPolicy.html
+"""
+Email = Annotated[
+    str,
+    Form(
+        pattern=r"[^@\s]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63})+",
+        expected="an e-mail address",
+        example="ml-infra@example.com",
+    ),
+]
+TopicArn = Annotated[
+    str,
+    Form(
+        # A FIFO topic, whose name ends with `.fifo`, cannot be the action of an alarm.
+        pattern=rf"arn:{ARN_PARTITION}:sns:{ARN_REGION}:\d{{12}}:[A-Za-z0-9_-]{{1,256}}",
+        expected="the ARN of a standard SNS topic",
+        example="arn:aws:sns:us-west-2:123456789012:ml-infra",
+        names="sns-topic",
+        where="an ARN that `aws sns list-topics` prints",
+    ),
+]
+PERIOD_MINUTES = 5
+"""Period of the metrics of alarms. `idle_minutes` is a multiple of it."""
+
+
+class Alarms(StrictModel):
+    """CloudWatch alarms, and the SNS topic that receives their messages."""
+
+    emails: tuple[Email, ...] = ()
+    """E-mail addresses that receive the messages. AWS sends each a link to confirm the
+    subscription."""
+    topic_arn: TopicArn | None = None
+    """Existing SNS topic that receives the messages. If omitted, the stack creates one. The access
+    policy of the topic must allow `cloudwatch.amazonaws.com` and `events.amazonaws.com` to
+    publish."""
+    idle_minutes: Annotated[int, Field(ge=5, le=1440, multiple_of=PERIOD_MINUTES)] = 60
+    """Minutes after which unused instances of a reservation, and nodes whose accelerators do no
+    work, raise an alarm. A multiple of 5."""
+    file_system_used_percent: Annotated[int, Field(ge=1, le=99)] = 85
+    """Used capacity at which an FSx for Lustre file system raises an alarm."""
+
+    @model_validator(mode="after")
+    def _subscribes_to_its_own_topic(self) -> Self:
+        if self.emails and self.topic_arn is not None:
+            raise PydanticCustomError(
+                "contradiction",
+                "is given together with `topic_arn`",
+                {
+                    "key": "emails",
+                    "why": "the stack does not change the subscriptions of an existing topic",
+                    "allowed": "one of `emails` and `topic_arn`",
+                    "remedy": (
+                        "remove `topic_arn`, or remove `emails` and subscribe the addresses with "
+                        "`aws sns subscribe`"
+                    ),
+                },
+            )
+        return self
+
+
+class StackMonitoring(StrictModel):
+    """A CloudWatch dashboard and alarms for the stack."""
+
+    dashboard: bool = True
+    """Whether to create a dashboard: reservations, nodes, accelerators, EFA, and file systems."""
+    alarms: Alarms | None = None
+    """Alarms, and who receives them. If omitted, the stack has no alarms. `{}` creates alarms and
+    a topic without subscriptions."""

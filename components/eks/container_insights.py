@@ -1,0 +1,247 @@
+"""What the CloudWatch Observability add-on measures on the nodes of an EKS cluster.
+
+Sources:
+    https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/container-insights-eks-classic-metrics.html
+    https://github.com/aws/amazon-cloudwatch-agent-test: the metrics that the agent sends with the
+        dimension `ClusterName` alone (`test/gpu`, `test/efa`, `test/awsneuron`). EFA counters are
+        the increase since the previous measurement.
+    https://github.com/aws/eks-node-monitoring-agent, `monitors/nvidia/dcgm/dcgm_policies.go`: Xid
+        errors after which a GPU needs a reset or a replacement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from components.config.monitoring import Alarms
+from components.eks.addons.eks_managed import container_insights_log_group
+from components.eks.node_group_plan import NodeGroupPlan
+from components.monitoring.plan import AlarmPlan, Graph, LogMetricPlan, Metric, Sources
+from components.monitoring.planner import periods
+
+_NAMESPACE = "ContainerInsights"
+IDLE_PERCENT = 1.0
+"""Utilization of the busiest accelerator below which no accelerator does any work."""
+FATAL_XIDS = (
+    *(46, 48, 54, 62, 63, 64, 74, 79, 95, 109, 110, 119, 120, 136, 140, 142, 143, 151, 155),
+    *(156, 158),
+)
+"""Xid errors of NVIDIA GPUs that a program cannot cause."""
+
+
+def container_insights(cluster: str, groups: Sequence[NodeGroupPlan], limits: Alarms) -> Sources:
+    """Return the graphs and alarms of a cluster with the add-on.
+
+    Args:
+        cluster: Name of the cluster.
+        groups: Its node groups, which decide about GPUs, Neuron devices and EFA.
+        limits: When alarms go off.
+    """
+    makers = {
+        group.instance_type.accelerators.manufacturer
+        for group in groups
+        if group.instance_type.accelerators
+    }
+    parts = [_nodes(cluster)]
+    if "nvidia" in makers:
+        parts.append(_gpus(cluster, limits))
+    if "aws" in makers:
+        parts.append(_neuron(cluster, limits))
+    if any(group.interfaces for group in groups):
+        parts.append(_efa(cluster))
+    return Sources(
+        graphs=tuple(graph for part in parts for graph in part.graphs),
+        alarms=tuple(alarm for part in parts for alarm in part.alarms),
+        log_metrics=tuple(each for part in parts for each in part.log_metrics),
+    )
+
+
+def _metric(cluster: str, name: str, statistic: str, label: str) -> Metric:
+    return Metric(
+        namespace=_NAMESPACE,
+        name=name,
+        dimensions={"ClusterName": cluster},
+        statistic=statistic,  # pyright: ignore[reportArgumentType]
+        label=label,
+    )
+
+
+def _nodes(cluster: str) -> Sources:
+    failed = _metric(cluster, "cluster_failed_node_count", "Maximum", "failed")
+    return Sources(
+        graphs=(
+            Graph(
+                title="Nodes",
+                metrics=(_metric(cluster, "cluster_node_count", "Maximum", "all"), failed),
+                unit="nodes",
+            ),
+        ),
+        alarms=(
+            AlarmPlan(
+                name="nodes-failed",
+                description=(
+                    f"Nodes of {cluster} are not ready or report a fault. `kubectl get nodes` "
+                    "names them and `kubectl describe node` has the reason."
+                ),
+                metric=failed,
+                comparison="GreaterThanThreshold",
+                threshold=0,
+                periods=2,
+            ),
+        ),
+    )
+
+
+def _idle(name: str, what: str, busiest: Metric, limits: Alarms) -> AlarmPlan:
+    return AlarmPlan(
+        name=name,
+        description=(
+            f"No {what} of the cluster has done any work for {limits.idle_minutes} minutes, and "
+            "its nodes are running. Either no job is running, or one hangs."
+        ),
+        metric=busiest,
+        comparison="LessThanThreshold",
+        threshold=IDLE_PERCENT,
+        periods=periods(limits.idle_minutes),
+    )
+
+
+def _gpus(cluster: str, limits: Alarms) -> Sources:
+    busiest = _metric(cluster, "node_gpu_utilization", "Maximum", "busiest")
+    xids = Metric(
+        namespace=f"trainyard/{cluster}", name="GpuXidErrors", statistic="Sum", label="Xid errors"
+    )
+    return Sources(
+        graphs=(
+            Graph(
+                title="GPU utilization",
+                metrics=(
+                    _metric(cluster, "node_gpu_utilization", "Average", "average"),
+                    busiest,
+                ),
+                unit="percent",
+            ),
+            Graph(
+                title="GPU memory",
+                metrics=(_metric(cluster, "node_gpu_memory_utilization", "Average", "average"),),
+                unit="percent",
+            ),
+            Graph(
+                title="GPU temperature",
+                metrics=(_metric(cluster, "node_gpu_temperature", "Maximum", "hottest"),),
+                unit="degrees Celsius",
+            ),
+        ),
+        alarms=(
+            _idle("gpus-idle", "GPU", busiest, limits),
+            AlarmPlan(
+                name="gpu-xid",
+                description=(
+                    "The NVIDIA driver reported an Xid error after which the GPU needs a reset or "
+                    f"the node a replacement. The log group {_host_log(cluster)} has the line, and "
+                    "its log stream the name of the node. Search for `NVRM: Xid`."
+                ),
+                metric=xids,
+                comparison="GreaterThanThreshold",
+                threshold=0,
+            ),
+        ),
+        log_metrics=(
+            LogMetricPlan(log_group=_host_log(cluster), pattern=xid_pattern(), metric=xids),
+        ),
+    )
+
+
+def _host_log(cluster: str) -> str:
+    return container_insights_log_group(cluster, "host")
+
+
+def xid_pattern() -> str:
+    """Return the filter pattern of log lines with a fatal Xid error.
+
+    Fluent Bit sends a kernel message as the field `message` of a JSON object. The driver writes
+    `NVRM: Xid (PCI:0000:53:00): 79, pid=..., name=..., GPU has fallen off the bus.`
+    """
+    codes = " || ".join(f'$.message = "*): {xid},*"' for xid in FATAL_XIDS)
+    return f'{{ $.message = "*NVRM: Xid*" && ({codes}) }}'
+
+
+def _neuron(cluster: str, limits: Alarms) -> Sources:
+    busiest = _metric(cluster, "node_neuroncore_utilization", "Maximum", "busiest")
+    ecc = _metric(cluster, "node_neurondevice_hw_ecc_events_total", "Maximum", "ECC events")
+    return Sources(
+        graphs=(
+            Graph(
+                title="NeuronCore utilization",
+                metrics=(
+                    _metric(cluster, "node_neuroncore_utilization", "Average", "average"),
+                    busiest,
+                ),
+                unit="percent",
+            ),
+            Graph(
+                title="NeuronCore memory",
+                metrics=(
+                    _metric(cluster, "node_neuroncore_memory_usage_total", "Average", "average"),
+                ),
+                unit="bytes",
+            ),
+            Graph(title="ECC events of Neuron devices", metrics=(ecc,), unit="events"),
+        ),
+        alarms=(_idle("neuron-cores-idle", "NeuronCore", busiest, limits),),
+    )
+
+
+def _efa(cluster: str) -> Sources:
+    unresponsive = _metric(
+        cluster, "node_efa_unresponsive_remote_events", "Sum", "unresponsive remote"
+    )
+    impaired = _metric(
+        cluster, "node_efa_impaired_remote_conn_events", "Sum", "impaired connections"
+    )
+    sent = ("node_efa_tx_bytes", "node_efa_rdma_write_bytes", "node_efa_rdma_read_bytes")
+    return Sources(
+        graphs=(
+            Graph(
+                title="EFA traffic",
+                metrics=tuple(
+                    _metric(cluster, name, "Sum", name.removeprefix("node_efa_")) for name in sent
+                ),
+                unit="bytes in 5 minutes",
+            ),
+            Graph(
+                title="EFA retransmissions and errors",
+                metrics=(
+                    _metric(cluster, "node_efa_retrans_pkts", "Sum", "retransmitted packets"),
+                    _metric(cluster, "node_efa_retrans_timeout_events", "Sum", "path changes"),
+                    _metric(cluster, "node_efa_rx_dropped", "Sum", "dropped packets"),
+                    impaired,
+                    unresponsive,
+                ),
+                unit="in 5 minutes",
+            ),
+        ),
+        alarms=(
+            AlarmPlan(
+                name="efa-unresponsive",
+                description=(
+                    "A node does not respond over EFA; jobs that use it hang until NCCL or "
+                    "libfabric gives up. `./trainyard verify STACK` finds it."
+                ),
+                metric=unresponsive,
+                comparison="GreaterThanThreshold",
+                threshold=0,
+            ),
+            AlarmPlan(
+                name="efa-impaired",
+                description=(
+                    "EFA connections are impaired: EFA limits their rate, and jobs are slower. "
+                    "`./trainyard verify STACK` measures them and finds the node."
+                ),
+                metric=impaired,
+                comparison="GreaterThanThreshold",
+                threshold=0,
+                periods=3,
+            ),
+        ),
+    )

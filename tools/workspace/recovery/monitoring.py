@@ -1,0 +1,69 @@
+"""Dashboards, alarms, event rules and topics.
+
+Source of the ids: https://www.pulumi.com/registry/packages/aws/api-docs/ (section "Import" of each
+type).
+"""
+
+from __future__ import annotations
+
+from tools.workspace.recovery.account import Account, Found, tag_map
+from tools.workspace.recovery.operations import PendingCreate
+from tools.workspace.recovery.ways import Way, by_name, repeated
+
+
+def _alarm(account: Account, create: PendingCreate) -> list[Found]:
+    name = create.inputs["name"]
+    found = account.all("cloudwatch", "describe_alarms", "MetricAlarms", AlarmNames=[name])
+    client = account.client("cloudwatch")
+    return [
+        Found(
+            name, tags=tag_map(client.list_tags_for_resource(ResourceARN=each["AlarmArn"])["Tags"])
+        )
+        for each in found
+    ]
+
+
+def _rule(account: Account, create: PendingCreate) -> list[Found]:
+    name = create.inputs["name"]
+    found = account.all("events", "list_rules", "Rules", NamePrefix=name)
+    client = account.client("events")
+    return [
+        Found(name, tags=tag_map(client.list_tags_for_resource(ResourceARN=each["Arn"])["Tags"]))
+        for each in found
+        if each["Name"] == name
+    ]
+
+
+def _topic(account: Account, create: PendingCreate) -> list[Found]:
+    topics = account.all("sns", "list_topics", "Topics")
+    arns = [each["TopicArn"] for each in topics]
+    client = account.client("sns")
+    return [
+        Found(arn, tags=tag_map(client.list_tags_for_resource(ResourceArn=arn)["Tags"]))
+        for arn in arns
+        if arn.endswith(f":{create.inputs['name']}")
+    ]
+
+
+WAYS: dict[str, Way] = {
+    "aws:cloudwatch/dashboard:Dashboard": repeated(
+        "`PutDashboard` overwrites it with the same dashboard"
+    ),
+    "aws:cloudwatch/eventRule:EventRule": by_name("events:ListRules", _rule),
+    "aws:cloudwatch/eventTarget:EventTarget": repeated(
+        "`PutTargets` overwrites the target, whose id is fixed"
+    ),
+    "aws:cloudwatch/logMetricFilter:LogMetricFilter": repeated(
+        "`PutMetricFilter` overwrites the filter, whose name is fixed; it is deleted with its log "
+        "group"
+    ),
+    "aws:cloudwatch/metricAlarm:MetricAlarm": by_name("cloudwatch:DescribeAlarms", _alarm),
+    "aws:sns/topic:Topic": by_name("sns:ListTopics", _topic),
+    "aws:sns/topicPolicy:TopicPolicy": repeated(
+        "`SetTopicAttributes` overwrites it with the same policy; it is deleted with its topic"
+    ),
+    "aws:sns/topicSubscription:TopicSubscription": repeated(
+        "`Subscribe` of the same address does not add a second subscription; it is deleted with "
+        "its topic"
+    ),
+}
