@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from components.account.facts import AccountFacts
 from components.account.launch_place import in_zone, private_subnets
+from components.config.fsx_lustre import ExistingFsxLustre, NewFsxLustre
+from components.config.open_zfs import NewFsxOpenZfs
 from components.config.stack import StackConfig
-from components.config.storage import (
-    ExistingFsxLustre,
-    FileSystem,
-    NewFsxLustre,
-    NewFsxOpenZfs,
-)
+from components.config.storage import FileSystem
 
 
 def complete_storage(

@@ -8,8 +8,8 @@ from typing import Any
 from components.account.facts import FileSystemFacts
 from components.account.lookup import AccountReader
 from components.account.security_group_rules import ingress_of
+from components.config.fsx_lustre import ExistingFsxLustre, NewFsxLustre
 from components.config.stack import StackConfig
-from components.config.storage import ExistingFsxLustre, NewFsxLustre
 from components.tagging import CLUSTER_TAG, tag_map
 
 _NONE = (None, "", "NONE")

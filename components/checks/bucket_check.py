@@ -13,9 +13,9 @@ from collections.abc import Iterator
 
 from components.account.named_facts import BucketFacts, ObjectFacts
 from components.checks.noun import NamedContext
+from components.config.fsx_lustre import DataRepository, NewFsxLustre
 from components.config.named import Named
 from components.config.problems import ROOT, Problem
-from components.config.storage import DataRepository, NewFsxLustre
 
 
 def repository_problems(

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from components.account.facts import AccountFacts, FileSystemFacts
 from components.checks.check import NOTHING_FOUND, Subject
 from components.checks.open_door import OPEN_PORTS
+from components.config.fsx_lustre import ExistingFsxLustre
 from components.config.network import ExistingVpc
 from components.config.problems import ROOT, Problem
 from components.config.stack import StackConfig
-from components.config.storage import ExistingFsxLustre
 
 STORAGE = f"{ROOT}.storage"
 USABLE = frozenset({"AVAILABLE", "MISCONFIGURED", "UPDATING"})

@@ -7,9 +7,15 @@ https://docs.aws.amazon.com/fsx/latest/LustreGuide/using-backups-fsx.html (no ba
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from components.config.contradictions import Contradiction, backup_time_faults, fault, place_faults
+from components.config.contradictions import (
+    Contradiction,
+    backup_time_faults,
+    fault,
+    place_faults,
+    raise_all,
+)
+from components.config.fsx_lustre import NewFsxLustre
 from components.config.lustre_rules import (
     METADATA_IOPS_MAXIMUM,
     METADATA_IOPS_STEP,
@@ -21,25 +27,29 @@ from components.config.lustre_rules import (
 )
 from components.config.storage_fields import s3_parts
 
-if TYPE_CHECKING:
-    from components.config.storage import NewFsxLustre
-
 MOST_DATA_REPOSITORIES = 8
 
 
-def lustre_contradictions(wanted: NewFsxLustre) -> list[Contradiction]:
-    """Return the settings that AWS would refuse."""
-    return [
-        *_type(wanted),
-        *_throughput(wanted),
-        *_capacity(wanted),
-        *_efa(wanted),
-        *_metadata(wanted),
-        *_s3(wanted),
-        *_data_repositories(wanted),
-        *_backups(wanted),
-        *place_faults(subnet_id=wanted.subnet_id, availability_zone=wanted.availability_zone),
-    ]
+def without_contradictions(wanted: NewFsxLustre) -> NewFsxLustre:
+    """Return a file system that AWS would accept.
+
+    Raises:
+        PydanticCustomError: AWS would refuse some of its settings.
+    """
+    raise_all(
+        [
+            *_type(wanted),
+            *_throughput(wanted),
+            *_capacity(wanted),
+            *_efa(wanted),
+            *_metadata(wanted),
+            *_s3(wanted),
+            *_data_repositories(wanted),
+            *_backups(wanted),
+            *place_faults(subnet_id=wanted.subnet_id, availability_zone=wanted.availability_zone),
+        ]
+    )
+    return wanted
 
 
 def _type(wanted: NewFsxLustre) -> Iterator[Contradiction]:

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from components.catalog.versions import PARALLELCLUSTER_VERSION
 from components.checks.reservation_review import review_reservations
+from components.config.fsx_lustre import ExistingFsxLustre
 from components.config.parallelcluster import Deployment
 from components.config.review import Review
-from components.config.storage import ExistingFsxLustre, FileSystem
+from components.config.storage import FileSystem
 from components.monitoring.planner import LustreSubject, plan_monitoring
 from components.network.pool_place_review import review_launch_zones
 from components.parallelcluster.address_capacity import review_address_capacity

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from components.config.efs import NewEfs
+from components.config.fsx_lustre import NewFsxLustre
 from components.config.parallelcluster_nodes import ComputeResource, Queue
 from components.config.parallelcluster_stack import ParallelClusterStackConfig
 from components.config.review import Review
-from components.config.storage import NewFsxLustre
 from components.network.network_plan import NetworkPlan
 
 _IN_A_VPC = ("existing-fsx-lustre", "existing-efs", "existing-fsx-openzfs")

@@ -12,14 +12,10 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 from components.config.efs import ExistingEfs, NewEfs
+from components.config.fsx_lustre import DataRepository, ExistingFsxLustre, NewFsxLustre
 from components.config.open_zfs import ExistingFsxOpenZfs
 from components.config.shared_ebs import ExistingSharedEbs, NewSharedEbs
-from components.config.storage import (
-    DataRepository,
-    ExistingFsxLustre,
-    FileSystem,
-    NewFsxLustre,
-)
+from components.config.storage import FileSystem
 from components.parallelcluster.references import Reference
 
 Settings = dict[str, Any]

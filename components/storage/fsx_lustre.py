@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import pulumi
 import pulumi_aws as aws
 
-from components.config.storage import DataRepository
+from components.config.fsx_lustre import DataRepository
 from components.storage.fsx_lustre_plan import LUSTRE_VERSION, FsxLustrePlan, LustreSettings
 from components.storage.lustre_security_group import LustreSecurityGroup
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from components.config.base import same_kind_of_zone
+from components.config.fsx_lustre import NewFsxLustre
+from components.config.open_zfs import NewFsxOpenZfs
 from components.config.review import Review
-from components.config.storage import NewFsxLustre, NewFsxOpenZfs
 from components.network.network_plan import NetworkPlan
 
 

@@ -8,6 +8,7 @@ from components.config import (
     batch,
     efs,
     eks,
+    fsx_lustre,
     monitoring,
     node_pool,
     open_zfs,
@@ -15,7 +16,6 @@ from components.config import (
     parallelcluster_nodes,
     reservations,
     shared_ebs,
-    storage,
 )
 from components.config.base import StrictModel
 from components.config.named import named_kinds, names_in
@@ -34,7 +34,7 @@ MODULES = (
     parallelcluster_nodes,
     reservations,
     shared_ebs,
-    storage,
+    fsx_lustre,
 )
 MODELS = sorted(
     {

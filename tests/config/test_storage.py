@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from components.config.fsx_lustre import NewFsxLustre
 from components.config.lustre_rules import (
     EFA_STEP_GIB,
     HDD_STEP_GIB,
@@ -16,7 +17,6 @@ from components.config.lustre_rules import (
     capacity_rule,
     metadata_iops_allowed,
 )
-from components.config.storage import NewFsxLustre
 from tests.support.stack_files import changed, config, schema_problems
 
 PERSISTENT_2 = {"kind": "fsx-lustre", "per_unit_storage_throughput": 250}

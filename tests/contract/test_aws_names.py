@@ -30,6 +30,10 @@ FUNCTION = re.compile(r":get[A-Z]\w*$")
 NEWER = {
     "added to terraform-provider-aws after 6.34.0, which the plugin is built from": {
         "aws:autoscaling/group:Group.instanceLifecyclePolicy",
+        "aws:cloudwatch/metricAlarm:MetricAlarm.evaluationCriteria",
+        "aws:cloudwatch/metricAlarm:MetricAlarm.evaluationInterval",
+        "aws:cloudwatch/metricAlarm:MetricAlarm.evaluationWindow",
+        "aws:cloudwatch/metricAlarm:MetricAlarm.warmUpConfiguration",
         "aws:ec2/flowLog:FlowLog.tagFieldSpecifications",
         "aws:ec2/getVpc:getVpc.ipv6CidrBlockAssociations",
         "aws:ec2/launchTemplate:LaunchTemplate.networkInterfaces.enaQueueCount",
@@ -46,6 +50,7 @@ NEWER = {
         "aws:eks/nodeGroup:NodeGroup.warmPoolConfig",
         "aws:eks/podIdentityAssociation:PodIdentityAssociation.policy",
         "aws:fsx/openZfsFileSystem:OpenZfsFileSystem.networkType",
+        "aws:sns/topic:Topic.maximumMessageSize",
     },
     "a patch of pulumi-aws (https://github.com/pulumi/pulumi-aws/pull/5716), not of the provider": {
         "aws:eks/cluster:Cluster.defaultAddonsToRemoves",

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.config.storage import DataRepository
+from components.config.fsx_lustre import DataRepository
 from components.parallelcluster.references import Reference
 from components.parallelcluster.storage_settings import association_name
 from tests.support.shared_storage import (

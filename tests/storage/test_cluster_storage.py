@@ -9,7 +9,7 @@ import pulumi
 import pulumi_kubernetes as kubernetes
 import pytest
 
-from components.config.storage import DataRepository
+from components.config.fsx_lustre import DataRepository
 from components.eks.cluster_storage import ClusterStorage, ClusterStorageArgs
 from components.network.cluster_network import ClusterNetwork
 from components.storage.fsx_lustre_plan import FsxLustrePlan

@@ -13,6 +13,7 @@ import pytest
 
 from tests.support.aws_cases import Case, cases
 from tests.support.batch_cases import batch_cases
+from tests.support.monitoring_cases import monitoring_cases
 from tests.support.network_cases import network_cases
 from tests.support.provider_plugin import Made, Plugin, RefusedError
 from tests.support.sandbox_aws import Account
@@ -30,7 +31,7 @@ TOKENS = sorted({token for token in WAYS if token.startswith("aws:")} - {STACK})
 def prepared(_account: Account) -> dict[str, Case]:
     """The cases by type, with their prerequisites in the account; each leaves it unchanged."""
     _account.server.reset()
-    of_services = (cases, network_cases, storage_cases, batch_cases)
+    of_services = (cases, network_cases, storage_cases, batch_cases, monitoring_cases)
     made = [case for of_service in of_services for case in of_service(_account)]
     return {each.token: each for each in made}
 
