@@ -14,7 +14,7 @@ from components.plain_text import legible
 from tools.cli import console, failures, options
 from tools.cli.schedulers import ListedJob, scheduler_of
 from tools.cli.stack_config import kind_of, plan_of
-from tools.progress.rendering import duration
+from tools.engine.progress import duration
 from tools.workspace.stack_files import NETWORK, StackFile
 
 _HEADER = ("ID", "NAME", "STATE", "NODES", "STARTED", "TIME")

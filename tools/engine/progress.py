@@ -40,8 +40,10 @@ class Heartbeat:
 
 
 def duration(seconds: float) -> str:
-    """Return a duration as text: ``8 s``, ``2 min 5 s``."""
-    whole = round(seconds)
+    """Return a time as text: `52 s`, `9 min 12 s`, `1 h 4 min`."""
+    whole = max(0, round(seconds))
     if whole < 60:
         return f"{whole} s"
-    return f"{whole // 60} min {whole % 60} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s" if whole % 60 else f"{whole // 60} min"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"

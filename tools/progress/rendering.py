@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 
 from tools.changes.steps import Step
+from tools.engine.progress import duration
 from tools.progress.operation import Ended, Operation, Running, short_type
 
 SHOWN_OPERATIONS = 8
@@ -18,16 +19,6 @@ LISTED_STEPS = 12
 _COMPONENTS = ("trainyard:", "eks:index:", "pulumi:")
 """Types of the stack file's components, which exist only in the state."""
 _CHANGES = ("create", "update", "replace", "delete")
-
-
-def duration(seconds: float) -> str:
-    """Return a time as text: `52 s`, `9 min 12 s`, `1 h 4 min`."""
-    whole = max(0, round(seconds))
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s" if whole % 60 else f"{whole // 60} min"
-    return f"{whole // 3600} h {whole % 3600 // 60} min"
 
 
 def ended_line(ended: Ended) -> str:

@@ -7,7 +7,16 @@ from tools.engine import progress
 
 @pytest.mark.parametrize(
     ("seconds", "words"),
-    [(0.4, "0 s"), (8.4, "8 s"), (59.7, "1 min 0 s"), (125, "2 min 5 s")],
+    [
+        (0.4, "0 s"),
+        (8.4, "8 s"),
+        (59, "59 s"),
+        (59.7, "1 min"),
+        (120, "2 min"),
+        (125, "2 min 5 s"),
+        (552, "9 min 12 s"),
+        (3840, "1 h 4 min"),
+    ],
 )
 def test_durations_read_as_people_say_them(seconds: float, words: str) -> None:
     assert progress.duration(seconds) == words
