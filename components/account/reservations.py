@@ -105,14 +105,37 @@ def complete_reservation(reservation: Reservation, facts: AccountFacts) -> Reser
         **read_provenance(reservation, found, facts.account_id),
     }
     if isinstance(reservation, CapacityBlock):
-        update["starts_at"] = reservation.starts_at or found[0].starts_at
-        update["ends_at"] = reservation.ends_at or found[0].ends_at
+        update |= _times(reservation, found[0])
     if isinstance(reservation, OdcrGroup):
         update["availability_zone"] = reservation_zone(reservation, facts)
         update["members"] = reservation.members and tuple(
             _with_owner(member, facts) for member in reservation.members
         )
     return reservation.model_copy(update=update)
+
+
+def _times(block: CapacityBlock, found: ReservationFacts) -> dict[str, object]:
+    return {
+        "starts_at": block.starts_at or found.starts_at,
+        "ends_at": block.ends_at or found.ends_at,
+    }
+
+
+def with_block_times(config: StackConfig, reader: AccountReader) -> StackConfig:
+    """Return the configuration with the start and the end of each Capacity Block.
+
+    Reads only the blocks whose times the stack file does not have.
+
+    Raises:
+        AccountUnreachableError: no credentials, or no answer.
+    """
+    reservations = dict(config.reservations)
+    for name, block in config.reservations.items():
+        if isinstance(block, CapacityBlock) and not (block.starts_at and block.ends_at):
+            found = reader.reservation(block.reservation_id)
+            if found is not None and found.kind == block.kind:
+                reservations[name] = block.model_copy(update=_times(block, found))
+    return config.model_copy(update={"reservations": reservations})
 
 
 def _with_owner(member: str, facts: AccountFacts) -> str:

@@ -110,6 +110,7 @@ class BatchArchitecture(Architecture):
     """Container jobs on AWS Batch."""
 
     POOL_NOUN = PLACE_NOUN = "compute environment"
+    BLOCK_STARTS = "nodes launch for the jobs in the queue"
 
     kind: Literal["batch"]
     """AWS Batch."""

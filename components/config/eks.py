@@ -115,6 +115,8 @@ class EksArchitecture(Architecture):
 
     POOL_NOUN = PLACE_NOUN = "node group"
     ACCEPTS_SHARES = False
+    BLOCK_STARTS = "the nodes launch and join the cluster"
+    BLOCK_DRAINS = "the nodes are drained and scaled in"
 
     kind: Literal["eks"]
     """Amazon EKS."""

@@ -89,6 +89,7 @@ class ParallelClusterArchitecture(Architecture):
 
     POOL_NOUN = "compute resource"
     PLACE_NOUN = "queue"
+    BLOCK_STARTS = "static nodes launch, and dynamic ones for jobs"
 
     kind: Literal["parallelcluster"]
     """AWS ParallelCluster."""

@@ -28,6 +28,11 @@ class Architecture(StrictModel):
 
     ACCEPTS_SHARES: ClassVar[bool] = True
     """Whether the stack accepts resource shares of reservations."""
+    BLOCK_STARTS: ClassVar[str] = ""
+    """What happens when a Capacity Block starts, for timelines."""
+    BLOCK_DRAINS: ClassVar[str | None] = None
+    """What happens to the nodes 40 minutes before the end of a Capacity Block, for timelines; None
+    if they stay until EC2 terminates them."""
 
     if TYPE_CHECKING:
         kind: Any

@@ -36,7 +36,10 @@ def test_nodes_come_when_the_block_begins_and_go_before_it_ends(
     assert "until then there are no nodes, then 2 launch automatically" in up.stdout
     assert p5_nodes(own_sandbox) == []
 
+    timeline = ("timeline", STACK, "--sandbox", "--stack-file", path)
+    assert f"{SCHEDULED_BLOCK}, scheduled" in own_sandbox.must(*timeline).stdout
     own_sandbox.must("sandbox", "advance", "--hours", "49")
+    assert f"{SCHEDULED_BLOCK}, active" in own_sandbox.must(*timeline).stdout
     until(lambda: len(p5_nodes(own_sandbox)) == 2, "two nodes of the block")
     launched = p5_nodes(own_sandbox)
     at_once.must("up", STACK, "--sandbox", "--yes", "--stack-file", path)

@@ -41,6 +41,7 @@ COMMANDS: Mapping[str, Command] = {
     "refresh": Command("deployments", "Update the state from the account."),
     "list": Command("stack_table", "List the stacks, and which of them are deployed."),
     "status": Command("status", "Show what a deployed stack has. Changes nothing."),
+    "timeline": Command("timeline", "Show when Capacity Blocks start and end, and what happens."),
     "diagnose": Command("diagnose", "Write state, events, logs and likely causes to a directory."),
     "outputs": Command("artifacts", "Print the outputs of a deployed stack."),
     "check": Command("checks", "Check stack files, and the AWS account with --live."),

@@ -1,0 +1,113 @@
+"""The life of a Capacity Block: what EC2, EKS and the stack do, and when.
+
+Sources:
+    https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-blocks-using.html
+    https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-blocks-monitor.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from components.capacity.schedule import SCALE_DOWN_BEFORE_END
+from components.config.reservations import CapacityBlock
+from components.config.stack import StackConfig
+
+EXPIRATION_WARNING_BEFORE_END = timedelta(minutes=40)
+"""When EC2 sends the event `Capacity Block Expiration Warning`."""
+TERMINATION_BEFORE_END = timedelta(minutes=30)
+"""When EC2 begins to terminate instances. The catalog has no UltraServers, where it is 60."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moment:
+    """One event in the life of a block."""
+
+    at: datetime
+    """UTC."""
+    event: str
+    """What happens, as one sentence without a period."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timeline:
+    """The life of one Capacity Block of a stack."""
+
+    reservation: str
+    """Entry of `reservations`."""
+    reservation_id: str
+    pools: tuple[str, ...]
+    """The nodes that launch into it, such as `node group p5: 2 x p5.48xlarge`."""
+    starts_at: datetime | None
+    """UTC; None if unknown."""
+    ends_at: datetime | None
+    """UTC; None if unknown."""
+    moments: tuple[Moment, ...]
+    """In the order of time."""
+
+    def state(self, now: datetime) -> str:
+        """Return `scheduled`, `active`, `ended`, or `unknown` without times."""
+        if self.starts_at is None and self.ends_at is None:
+            return "unknown"
+        if self.starts_at is not None and now < self.starts_at:
+            return "scheduled"
+        return "ended" if self.ends_at is not None and now >= self.ends_at else "active"
+
+
+def block_timelines(config: StackConfig) -> tuple[Timeline, ...]:
+    """Return the timelines of the Capacity Blocks that nodes of the stack use.
+
+    Args:
+        config: The stack, completed with the times of its reservations.
+    """
+    return tuple(
+        _timeline(name, reservation, config)
+        for name, reservation in config.reservations.items()
+        if isinstance(reservation, CapacityBlock)
+        and any(pool.purchase_option == name for pool in config.pools())
+    )
+
+
+def _timeline(name: str, block: CapacityBlock, config: StackConfig) -> Timeline:
+    starts_at, ends_at = (
+        None if each is None else each.astimezone(UTC) for each in (block.starts_at, block.ends_at)
+    )
+    noun = config.architecture.POOL_NOUN
+    pools = (pool for pool in config.pools() if pool.purchase_option == name)
+    return Timeline(
+        reservation=name,
+        reservation_id=block.reservation_id,
+        pools=tuple(f"{noun} {each.name}: {each.wanted} x {each.instance_type}" for each in pools),
+        starts_at=starts_at,
+        ends_at=ends_at,
+        moments=tuple(_moments(config, starts_at, ends_at)),
+    )
+
+
+def _moments(
+    config: StackConfig, starts_at: datetime | None, ends_at: datetime | None
+) -> Iterator[Moment]:
+    if starts_at is not None:
+        yield Moment(at=starts_at, event=f"the block starts: {config.architecture.BLOCK_STARTS}")
+    if ends_at is None:
+        return
+    warned = ends_at - EXPIRATION_WARNING_BEFORE_END
+    yield Moment(at=warned, event=f"EC2 sends its warning of the end{_told(config)}")
+    if config.architecture.BLOCK_DRAINS:
+        at = ends_at - SCALE_DOWN_BEFORE_END
+        yield Moment(at=at, event=config.architecture.BLOCK_DRAINS)
+    yield Moment(
+        at=ends_at - TERMINATION_BEFORE_END,
+        event="EC2 begins to terminate the instances that are left",
+    )
+    yield Moment(
+        at=ends_at,
+        event="the block ends; for the next one, set its `reservation_id` and run `up` again",
+    )
+
+
+def _told(config: StackConfig) -> str:
+    alarms = config.monitoring.alarms if config.monitoring else None
+    return "; `monitoring.alarms` forwards it" if alarms is not None else ""
