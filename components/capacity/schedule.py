@@ -18,6 +18,8 @@ from components.config.reservations import CapacityBlock, Reservation
 # groups in 40 minutes before it, and this program does the same for self-managed groups.
 # https://docs.aws.amazon.com/eks/latest/userguide/capacity-blocks-mng.html
 SCALE_DOWN_BEFORE_END = timedelta(minutes=40)
+EC2_TERMINATES_BEFORE_END = timedelta(minutes=30)
+"""https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-blocks-using.html"""
 
 
 def plan_schedule(

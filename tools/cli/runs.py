@@ -156,15 +156,21 @@ def _plan(asked: RequestedJob) -> Any:
 
 
 def _eks(asked: RequestedJob, request: TrainingRequest) -> None:
+    from components.capacity.schedule import SCALE_DOWN_BEFORE_END
+    from tools.cli.run_limits import limited
     from tools.jobs.eks_training import render_training
-    from tools.jobs.nodes import JobRequest
+    from tools.jobs.nodes import JobRequest, choose_nodes
 
+    plan = _plan(asked)
     nodes = JobRequest(
         group=asked.options["--group"],
         nodes=asked.nodes,
         namespace=asked.options["--namespace"] or "default",
     )
-    manifest = render_training(_plan(asked), request, nodes)
+    render_training(plan, request, nodes)  # refuses a wrong job before the account is read
+    capacity = choose_nodes(plan, None, nodes, own_image=True).group.capacity
+    request = limited(asked, request, capacity, SCALE_DOWN_BEFORE_END)
+    manifest = render_training(plan, request, nodes)
     if not asked.submit:
         console.answer_document(manifest)
         return
@@ -174,33 +180,42 @@ def _eks(asked: RequestedJob, request: TrainingRequest) -> None:
 
 
 def _slurm(asked: RequestedJob, request: TrainingRequest) -> None:
+    from components.capacity.schedule import EC2_TERMINATES_BEFORE_END
+    from tools.cli.run_limits import limited
     from tools.cli.slurm_jobs import refuse_in_sandbox
-    from tools.jobs.slurm.nodes import SlurmRequest
+    from tools.jobs.slurm.nodes import SlurmRequest, choose_slurm_nodes
     from tools.jobs.slurm.training import render_training_directory
 
+    if asked.submit and asked.sandbox:
+        refuse_in_sandbox("--dry-run prints its script")
     plan = _plan(asked)
     nodes = SlurmRequest(
         queue=asked.options["--queue"],
         compute_resource=asked.options["--compute-resource"],
         nodes=asked.nodes,
     )
+    render_training_directory(plan, request, nodes)
+    capacity = choose_slurm_nodes(plan, None, nodes).resource.capacity
+    request = limited(asked, request, capacity, EC2_TERMINATES_BEFORE_END)
     job, _ = render_training_directory(plan, request, nodes)
     if not asked.submit:
         console.answer_document(job.files["train.sbatch"])
         return
-    if asked.sandbox:
-        refuse_in_sandbox("--dry-run prints its script")
     from tools.cli.slurm_submission import submit_directory
 
     submit_directory(plan, job, request.name, stack_file=asked.stack_file, wait=asked.wait)
 
 
 def _batch(asked: RequestedJob, request: TrainingRequest) -> None:
+    from components.capacity.schedule import EC2_TERMINATES_BEFORE_END
+    from tools.cli.run_limits import limited
     from tools.jobs.batch_request import BatchRequest
-    from tools.jobs.batch_training import training_submission
+    from tools.jobs.batch_training import job_capacity, training_submission
 
     plan = _plan(asked)
     of_kind = BatchRequest(definition=asked.options["--definition"], nodes=asked.nodes)
+    training_submission(plan, request, of_kind)
+    request = limited(asked, request, job_capacity(plan, of_kind), EC2_TERMINATES_BEFORE_END)
     submission = training_submission(plan, request, of_kind)
     if not asked.submit:
         console.answer_json(submission.request)

@@ -73,7 +73,7 @@ def submission_of(
     nodes: int | None,
     container: Mapping[str, Any],
     timeout_minutes: int | None = None,
-    attempts: int = 1,
+    retry: Mapping[str, Any] | None = None,
 ) -> BatchSubmission:
     """Return the submission of a job definition.
 
@@ -84,7 +84,7 @@ def submission_of(
         nodes: Number of nodes; None for that of the job definition.
         container: What the job changes in the containers of all nodes.
         timeout_minutes: Longest run of an attempt; None for that of the job definition.
-        attempts: How many times Batch starts the job at most, from 1 to 10.
+        retry: Its `retryStrategy`; None for that of the job definition.
 
     Raises:
         JobError: it has too few nodes.
@@ -103,7 +103,7 @@ def submission_of(
         "propagateTags": True,
         **_overrides(definition, nodes, container),
         **({"timeout": limit} if limit else {}),
-        **({"retryStrategy": {"attempts": attempts}} if attempts > 1 else {}),
+        **({"retryStrategy": retry} if retry else {}),
     }
     return BatchSubmission(
         compute_environment=environment.name,

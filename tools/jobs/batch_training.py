@@ -5,7 +5,13 @@ Source:
         node is not set on the main node
     https://docs.aws.amazon.com/batch/latest/APIReference/API_SubmitJob.html
     https://docs.aws.amazon.com/batch/latest/userguide/job_retries.html: Batch starts the whole job
-        again, so that torchrun does not have to
+        again, so that torchrun does not have to; what matches no rule is retried
+    https://docs.aws.amazon.com/batch/latest/userguide/multi-node-parallel-jobs.html: only the main
+        node decides whether a job is retried
+    https://docs.aws.amazon.com/batch/latest/userguide/spot-instances.html: `Host EC2` begins the
+        status reason of a job whose instance was terminated
+    https://docs.aws.amazon.com/batch/latest/userguide/job_timeouts.html: a timeout of Batch leaves
+        30 seconds until SIGKILL, is not precise, and begins with each attempt
     https://docs.aws.amazon.com/AmazonECS/latest/APIReference/API_TaskOverride.html: at most 8,192
         characters
 """
@@ -13,12 +19,16 @@ Source:
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from components.batch.nccl_command import LARGEST_COMMAND
 from components.batch.plan import BatchPlan, JobDefinitionPlan
+from components.capacity.plan import CapacityPlan
 from tools.jobs.batch_request import BatchRequest, BatchSubmission, submission_of
 from tools.jobs.nodes import JobError
+from tools.jobs.time_limit import GRACE_SECONDS
 from tools.jobs.training import (
+    INFRASTRUCTURE_RETRIES,
     TrainingRequest,
     launch_command,
     node_environment,
@@ -30,8 +40,21 @@ _START = """\
 export NODE_RANK=${AWS_BATCH_JOB_NODE_INDEX:-0}
 export MASTER_ADDR=${AWS_BATCH_JOB_MAIN_NODE_PRIVATE_IPV4_ADDRESS:-127.0.0.1}
 export PET_NODE_RANK=$NODE_RANK PET_MASTER_ADDR=$MASTER_ADDR
-exec "$@"
 """
+_RUN = 'exec "$@"\n'
+_TIMED_OUT = 124
+"""https://www.gnu.org/software/coreutils/manual/html_node/timeout-invocation.html"""
+_STOP = f"""\
+if [ $left -gt $(({{0}} - $(date +%s))) ]; then left=$(({{0}} - $(date +%s))); fi
+if [ $left -lt 1 ]; then
+  echo "the nodes of the Capacity Block leave, and the program is not started" >&2
+  exit {_TIMED_OUT}
+fi
+"""
+_RUN_LIMITED = f'exec timeout -k {GRACE_SECONDS} $left "$@"\n'
+_LOST_HOST = {"action": "RETRY", "onStatusReason": "Host EC2*"}
+_ENDED = {"action": "EXIT", "onReason": "*"}
+_OUT_OF_TIME = {"action": "EXIT", "onExitCode": str(_TIMED_OUT)}
 
 
 def training_submission(
@@ -72,7 +95,7 @@ def training_submission(
         efa_interfaces=sum(each.startswith("/dev/infiniband") for each in container.devices),
     )
     changed = {
-        "command": ["bash", "-c", _START, request.name, *launch_command(request)],
+        "command": ["bash", "-c", _start(request), request.name, *launch_command(request)],
         "environment": [{"name": name, "value": value} for name, value in environment.items()],
     }
     if len(json.dumps(changed)) > LARGEST_COMMAND:
@@ -86,9 +109,41 @@ def training_submission(
         name=request.name,
         nodes=asked.nodes,
         container=changed,
-        timeout_minutes=request.time_limit_minutes,
-        attempts=request.restarts + 1,
+        timeout_minutes=_timeout_minutes(request),
+        retry=_retry(request),
     )
+
+
+def job_capacity(plan: BatchPlan, asked: BatchRequest) -> CapacityPlan:
+    """Return the capacity of the nodes of a job.
+
+    Raises:
+        JobError: no matching job definition.
+    """
+    name = _choose(plan, asked).compute_environment
+    return next(each.capacity for each in plan.compute_environments if each.name == name)
+
+
+def _start(request: TrainingRequest) -> str:
+    """Return the script of every node, which gives the program the time for a checkpoint."""
+    if request.time_limit_minutes is None:
+        return _START + _RUN
+    limit = f"left={request.time_limit_minutes * 60}\n"
+    stop = _STOP.format(int(request.stops_at.timestamp())) if request.stops_at else ""
+    return f"{_START}{limit}{stop}{_RUN_LIMITED}"
+
+
+def _timeout_minutes(request: TrainingRequest) -> int | None:
+    """Return when Batch ends an attempt whose nodes have not ended by themselves."""
+    limit = request.time_limit_minutes
+    return None if limit is None else limit + GRACE_SECONDS // 60 + 1
+
+
+def _retry(request: TrainingRequest) -> dict[str, Any]:
+    """Return the retry strategy: a lost node is retried, and an error only with restarts."""
+    if request.restarts:
+        return {"attempts": request.restarts + 1, "evaluateOnExit": [_OUT_OF_TIME]}
+    return {"attempts": INFRASTRUCTURE_RETRIES + 1, "evaluateOnExit": [_LOST_HOST, _ENDED]}
 
 
 def _choose(plan: BatchPlan, asked: BatchRequest) -> JobDefinitionPlan:

@@ -2,8 +2,8 @@
 
 Source:
     https://kubernetes.io/docs/tasks/job/job-with-pod-to-pod-communication/
-    https://kubernetes.io/docs/concepts/workloads/controllers/job/#pod-failure-policy
-    https://kubernetes.io/docs/concepts/workloads/controllers/job/#backoff-limit-per-index
+    https://kubernetes.io/docs/concepts/workloads/controllers/job/#job-termination-and-cleanup:
+        `activeDeadlineSeconds` ends all pods, and no pod is replaced
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ from tools.jobs.nodes import (
     resources,
     shared_memory,
 )
+from tools.jobs.pod_failures import PROGRAM, pod_failures
+from tools.jobs.time_limit import GRACE_SECONDS
 from tools.jobs.training import (
     MASTER_ADDRESS,
     NODE_RANK,
@@ -41,8 +43,6 @@ DaemonSets. https://github.com/awslabs/amazon-eks-ami/blob/main/nodeadm/internal
 reserves 11 MiB per pod and 255 MiB."""
 _FILES = "/opt/trainyard/job"
 """Working directory of a program with `files`."""
-_GRACE_SECONDS = 300
-"""Time between SIGTERM and SIGKILL, for a checkpoint."""
 
 
 def render_training(plan: EksPlan, request: TrainingRequest, job: JobRequest) -> str:
@@ -114,14 +114,14 @@ def _job(
             "completionMode": "Indexed",
             "completions": nodes.count,
             "parallelism": nodes.count,
-            **_restarts(request),
+            **pod_failures(request, nodes.count),
             **({"activeDeadlineSeconds": limit * 60} if limit else {}),
             "template": {
                 "metadata": {"labels": {**metadata["labels"]}},
                 "spec": {
                     "restartPolicy": "Never",
                     "subdomain": metadata["name"],
-                    "terminationGracePeriodSeconds": _GRACE_SECONDS,
+                    "terminationGracePeriodSeconds": GRACE_SECONDS,
                     **placement(nodes),
                     "containers": [_container(request, nodes, mounts)],
                     "volumes": [
@@ -150,33 +150,13 @@ def _mounts(plan: EksPlan, request: TrainingRequest, namespace: str) -> dict[str
     return {claim: request.mounts.get(name, f"/mnt/{claim}") for name, claim in here.items()}
 
 
-def _restarts(request: TrainingRequest) -> dict[str, Any]:
-    """Return how often the pods of a job are replaced.
-
-    A pod whose node is drained, lost or taken away (`DisruptionTarget`) does not count. Any other
-    failure counts for its node only, because a failed node lets the programs of all others fail.
-    """
-    if not request.restarts:
-        return {"backoffLimit": 0}
-    least = request.minimum_nodes
-    return {
-        "backoffLimitPerIndex": request.restarts,
-        "maxFailedIndexes": 0,
-        "podFailurePolicy": {
-            "rules": [{"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget"}]}]
-        },
-        # Pods of nodes that do not come back stay pending when the program has ended.
-        **({"successPolicy": {"rules": [{"succeededCount": least}]}} if least else {}),
-    }
-
-
 def _container(
     request: TrainingRequest, nodes: JobNodes, mounts: Mapping[str, str]
 ) -> dict[str, Any]:
     paths = [{"name": name, "mountPath": path} for name, path in mounts.items()]
     files = [{"name": "files", "mountPath": _FILES}] if request.files else []
     return {
-        "name": "program",
+        "name": PROGRAM,
         "image": request.image,
         "command": launch_command(request),
         **({"workingDir": _FILES} if request.files else {}),

@@ -21,6 +21,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import PurePosixPath
 from typing import Literal
 
@@ -38,6 +39,8 @@ MOST_RESTARTS = 9
 """AWS Batch allows ten attempts: the first one and nine more.
 
 https://docs.aws.amazon.com/batch/latest/APIReference/API_RetryStrategy.html"""
+INFRASTRUCTURE_RETRIES = 3
+"""How often a job without restarts starts again after a fault of its nodes."""
 JOIN_SECONDS = 3600
 """Time for which torchrun waits for a replaced node, which EC2 must launch first."""
 STORE_SECONDS = 900
@@ -71,7 +74,9 @@ class TrainingRequest:
     environment: Mapping[str, str] = field(default_factory=dict[str, str])
     """Variables of the program, which override all others."""
     time_limit_minutes: int | None = None
-    """Longest run; None for no limit of its own."""
+    """Longest run until SIGTERM; None for no limit of its own."""
+    stops_at: datetime | None = None
+    """When it gets SIGTERM at the latest, however long it has waited for nodes; None for never."""
     launcher: Launcher = "torchrun"
     """`torchrun` starts the program once per accelerator, `none` once per node."""
     restarts: int = 0

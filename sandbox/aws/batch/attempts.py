@@ -7,6 +7,7 @@ from typing import Any
 
 from sandbox.aws.batch.containers import start_failure
 from sandbox.aws.batch.nodes import is_running
+from sandbox.aws.batch.retries import is_retried
 from sandbox.aws.batch.store import ENDED, BatchStore, Job
 from sandbox.aws.clock import CLOCK
 
@@ -44,8 +45,9 @@ def end_attempt(job: Job, *, exit_code: int | None, reason: str, final: bool = F
         node.idle_since = node.idle_since if node.jobs else now
     job.nodes, job.environment, job.since = [], None, now
     good = exit_code == 0
-    attempts = job.fields["retryStrategy"]["attempts"]
-    if not good and not final and len(job.fields["attempts"]) < attempts:
+    strategy, so_far = job.fields["retryStrategy"], len(job.fields["attempts"])
+    again = is_retried(strategy, so_far, exit_code=exit_code, reason=reason)
+    if not good and not final and again:
         job.fields["status"] = "RUNNABLE"
         job.fields.pop("startedAt", None)
         return

@@ -27,9 +27,11 @@ from tests.support.joined_cluster import JoinedCluster
 from tests.support.kubernetes import device_plugin
 from tests.support.processes import spawn
 from tests.support.sandbox_account import SandboxAccountDouble
+from tools.jobs.eks_training import render_training
 from tools.jobs.nccl_tests import render_nccl_tests
 from tools.jobs.nccom_tests import render_nccom_tests
 from tools.jobs.nodes import JobRequest, Renderer
+from tools.jobs.training import TrainingRequest
 
 pytestmark = pytest.mark.kubernetes
 
@@ -232,6 +234,28 @@ def test_each_node_takes_one_pod(cluster, nodes, case, number):
     until(waits, "the third pod waiting for devices")
     for name in names:
         cluster.api.delete(f"{PODS}/{name}?gracePeriodSeconds=0")
+
+
+@pytest.mark.parametrize("restarts", [0, 2])
+@pytest.mark.parametrize("count", [1, 2])
+def test_the_api_server_accepts_a_program(cluster, restarts: int, count: int):
+    """It refuses a rule of a pod failure policy that does not fit the limits of the job."""
+    least = 1 if restarts and count > 1 else None
+    request = TrainingRequest(
+        command=("train.py",),
+        image="pytorch/pytorch:2.11.0",
+        restarts=restarts,
+        minimum_nodes=least,
+        time_limit_minutes=90,
+        files={"train.py": "print(1)"},
+    )
+    text = render_training(eks_plan(nodes_of("p5.48xlarge")), request, JobRequest(nodes=count))
+    for document in yaml.safe_load_all(text):
+        path = f"{RESOURCES[document['kind']]}?dryRun=All"
+        made = cluster.api.post(path, document)
+        assert made["metadata"]["uid"]
+    rules = [each["spec"]["podFailurePolicy"]["rules"] for each in (made, document)]
+    assert [rule["action"] for rule in rules[0]] == [rule["action"] for rule in rules[1]]
 
 
 def test_the_neuron_scheduler_of_the_sandbox_places_pods(cluster):

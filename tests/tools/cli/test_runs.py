@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -49,7 +52,7 @@ def test_options_and_the_command_override_the_job_file(trainyard, tmp_path: Path
     found = {each["name"]: each.get("value") for each in container["env"]}
     assert (found["A"], found["B"]) == ("1", "2")
     assert (container["image"], container["command"]) == ("b", ["torchrun", "two.py"])
-    assert job["spec"]["backoffLimit"] == 0
+    assert "backoffLimitPerIndex" not in job["spec"]
 
 
 def test_files_are_read_beside_the_job_file(trainyard, tmp_path: Path) -> None:
@@ -101,6 +104,54 @@ def test_what_cannot_run_is_refused(trainyard, arguments: list[str], says: str) 
     assert says in result.stderr
 
 
+END = datetime(2026, 12, 1, 11, 30, tzinfo=UTC)
+
+
+@pytest.fixture
+def block_ends_at(monkeypatch: pytest.MonkeyPatch):
+    """An account whose Capacity Block ends then."""
+
+    def set_end(ends_at: datetime | None) -> None:
+        found = SimpleNamespace(ends_at=ends_at)
+        reader = SimpleNamespace(reservation=lambda _id: found if ends_at else None)
+        monkeypatch.setattr("tools.cli.run_limits.AccountReader", lambda **_: reader)
+        monkeypatch.setattr("tools.cli.run_limits.account_access", lambda **_: nullcontext())
+
+    return set_end
+
+
+def test_the_limit_of_a_job_is_read_from_the_block(
+    trainyard, stack_file, block_ends_at, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    submitted: list[str] = []
+    submit = "tools.cli.eks_submission.submit_manifest"
+    monkeypatch.setattr(submit, lambda text, **_: submitted.append(text))
+    monkeypatch.setattr("components.clock.now", lambda: END - timedelta(hours=10))
+    arguments = ("run", "p5-cb", *IMAGE, "--stack-file", stack_file(COMPLETE), "--", "train.py")
+    for ends_at, seconds in ((END, (600 - 45) * 60), (None, None)):
+        block_ends_at(ends_at)
+        result = trainyard(*arguments)
+        assert result.exit_code == 0, result.stderr
+        _, job = yaml.safe_load_all(submitted[-1])
+        assert job["spec"].get("activeDeadlineSeconds") == seconds
+        said = "gets SIGTERM at 2026-12-01 10:45 UTC" if ends_at else "cannot be read, so the job"
+        assert said in result.stderr
+    monkeypatch.setattr("components.clock.now", lambda: END - timedelta(minutes=45))
+    block_ends_at(END)
+    result = trainyard(*arguments)
+    assert result.exit_code == failures.WRONG_USE
+    assert "no time to start before" in result.stderr
+
+
+def test_the_end_in_the_stack_file_needs_no_account(trainyard, stack_file, monkeypatch) -> None:
+    block = {**COMPLETE["reservations"]["block"], "ends_at": END.isoformat()}
+    path = stack_file({**COMPLETE, "reservations": {"block": block}})
+    monkeypatch.setattr("components.clock.now", lambda: END - timedelta(hours=10))
+    result = trainyard("run", "p5-cb", *IMAGE, "--stack-file", path, "--dry-run", "--", "train.py")
+    _, job = yaml.safe_load_all(result.stdout)
+    assert job["spec"]["activeDeadlineSeconds"] == (600 - 45) * 60
+
+
 @pytest.mark.parametrize(
     ("cluster", "submitted", "options"),
     [
@@ -109,9 +160,16 @@ def test_what_cannot_run_is_refused(trainyard, arguments: list[str], says: str) 
     ],
 )
 def test_it_waits_unless_it_is_detached(
-    trainyard, stack_file, monkeypatch: pytest.MonkeyPatch, cluster, submitted: str, options
+    trainyard,
+    stack_file,
+    monkeypatch: pytest.MonkeyPatch,
+    block_ends_at,
+    cluster,
+    submitted: str,
+    options,
 ) -> None:
     waits: list[Any] = []
+    block_ends_at(None)
     monkeypatch.setattr(submitted, lambda *_, wait, **__: waits.append(wait))
     path = stack_file(cluster)
     for more in ((), ("--detach",), ("--wait-minutes", "5")):

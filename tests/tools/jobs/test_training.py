@@ -5,6 +5,8 @@ from __future__ import annotations
 import shutil
 import subprocess
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,7 +18,7 @@ from tests.support.eks_plans import P5, eks_plan
 from tests.support.job_plans import SHARED, nodes_of
 from tests.support.stacks import prepared
 from tools.jobs.batch_request import BatchRequest
-from tools.jobs.batch_training import _START, training_submission
+from tools.jobs.batch_training import _start, training_submission
 from tools.jobs.eks_training import render_training
 from tools.jobs.job_manifest import manifests_of
 from tools.jobs.nodes import JobError, JobRequest
@@ -105,8 +107,6 @@ def test_a_job_with_restarts_outlives_its_nodes() -> None:
     spec = job["spec"]
     assert "backoffLimit" not in spec
     assert (spec["backoffLimitPerIndex"], spec["maxFailedIndexes"]) == (2, 0)
-    (rule,) = spec["podFailurePolicy"]["rules"]
-    assert rule == {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget"}]}
     assert spec["successPolicy"] == {"rules": [{"succeededCount": 1}]}
     (container,) = spec["template"]["spec"]["containers"]
     found = {each["name"]: each.get("value") for each in container["env"]}
@@ -178,7 +178,8 @@ def test_several_kinds_of_nodes_need_a_name() -> None:
 def test_a_batch_job_runs_in_its_definition_on_all_nodes() -> None:
     wanted = request("train.py", time_limit_minutes=2)
     made = training_submission(stack("batch-p5"), wanted, BatchRequest(nodes=2)).request
-    assert made["timeout"] == {"attemptDurationSeconds": 120}
+    # The program has five minutes after SIGTERM, and Batch ends what has not ended then.
+    assert made["timeout"] == {"attemptDurationSeconds": 120 + 300 + 60}
     (everywhere,) = made["nodeOverrides"]["nodePropertyOverrides"]
     assert everywhere["targetNodes"] == "0:"
     assert everywhere["containerOverrides"]["command"][-2:] == ["torchrun", "train.py"]
@@ -191,11 +192,22 @@ def test_a_batch_job_runs_in_its_definition_on_all_nodes() -> None:
 
 def test_batch_starts_the_whole_job_again() -> None:
     made = training_submission(stack("batch-p5"), request(restarts=3), BatchRequest()).request
-    assert made["retryStrategy"] == {"attempts": 4}
+    out_of_time = {"action": "EXIT", "onExitCode": "124"}
+    assert made["retryStrategy"] == {"attempts": 4, "evaluateOnExit": [out_of_time]}
     (everywhere,) = made["nodeOverrides"]["nodePropertyOverrides"]
     assert "PET_RDZV_BACKEND" not in variables(everywhere)
-    once = training_submission(stack("batch-p5"), request(), BatchRequest()).request
-    assert "retryStrategy" not in once
+
+
+def test_batch_starts_a_job_without_restarts_again_only_after_a_lost_node() -> None:
+    made = training_submission(stack("batch-p5"), request(), BatchRequest()).request
+    assert made["retryStrategy"] == {
+        "attempts": 4,
+        "evaluateOnExit": [
+            {"action": "RETRY", "onStatusReason": "Host EC2*"},
+            {"action": "EXIT", "onReason": "*"},
+        ],
+    }
+    assert "timeout" not in made
 
 
 @pytest.mark.parametrize(
@@ -241,11 +253,43 @@ def test_a_node_of_batch_knows_its_rank_and_the_main_node(
     bash = shutil.which("bash")
     assert bash is not None
     show = 'echo "$NODE_RANK $PET_NODE_RANK $MASTER_ADDR $PET_MASTER_ADDR $1"'
-    done = subprocess.run(
-        [bash, "-c", _START, "train", bash, "-c", show, "program", "an argument"],
-        env=given,
-        text=True,
-        capture_output=True,
-        check=True,
-    )
+    words = [bash, "-c", _start(request()), "train", bash, "-c", show, "program", "an argument"]
+    done = subprocess.run(words, env=given, text=True, capture_output=True, check=True)
     assert done.stdout == f"{rank} {rank} {address} {address} an argument\n"
+
+
+@pytest.mark.parametrize(
+    ("left_minutes", "code", "said"),
+    [
+        (2, 0, "timeout: -k 300 60 true\n"),
+        (0.5, 0, "timeout: -k 300 30 true\n"),
+        (-1, 124, ""),
+        (None, 0, "timeout: -k 300 60 true\n"),
+    ],
+)
+def test_a_node_of_batch_stops_the_program_in_time(
+    tmp_path: Path, left_minutes: float | None, code: int, said: str
+) -> None:
+    """The script runs in a real Bash, in which a command notes what `timeout` gets."""
+    for name, body in (("timeout", 'echo "timeout: $*"'), ("date", "echo 1000")):
+        (tmp_path / name).write_text(f"#!/bin/bash\n{body}\n", encoding="utf-8")
+        (tmp_path / name).chmod(0o755)
+    bash = shutil.which("bash")
+    assert bash is not None
+    now = datetime.fromtimestamp(1000, UTC)
+    stops_at = None if left_minutes is None else now + timedelta(minutes=left_minutes)
+    words = [bash, "-c", _start(request(time_limit_minutes=1, stops_at=stops_at)), "train", "true"]
+    done = subprocess.run(
+        words, env={"PATH": str(tmp_path)}, text=True, capture_output=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (code, said)
+
+
+def test_a_program_gets_sigterm_and_time_for_a_checkpoint() -> None:
+    bash = shutil.which("bash")
+    assert bash is not None
+    script = _start(request(time_limit_minutes=1)).replace("left=60", "left=0.1")
+    program = "trap 'echo checkpoint; exit 0' TERM; sleep 60 & wait"
+    words = [bash, "-c", script, "train", bash, "-c", program]
+    done = subprocess.run(words, text=True, capture_output=True, check=False)
+    assert (done.returncode, done.stdout) == (124, "checkpoint\n")

@@ -1,7 +1,11 @@
 """`run` for Slurm: a batch script that starts a program on every node of a compute resource.
 
 Source:
-    https://slurm.schedmd.com/sbatch.html (`--requeue`, `--open-mode`, `SLURM_RESTART_COUNT`)
+    https://slurm.schedmd.com/sbatch.html (`--requeue`, `--open-mode`, `SLURM_RESTART_COUNT`,
+        `--signal`)
+    https://slurm.schedmd.com/slurm.conf.html: `RequeueExit` is empty by default, so that a program
+        that fails is not requeued
+    https://slurm.schedmd.com/scontrol.html: `TimeLimit`; users can decrease that of their jobs
     https://slurm.schedmd.com/srun.html (`SLURM_NODEID`, `--kill-on-bad-exit`)
     https://github.com/NVIDIA/pyxis#usage (`--container-image`, `--container-mounts`)
 """
@@ -22,7 +26,9 @@ from tools.jobs.slurm.nodes import (
     choose_slurm_nodes,
 )
 from tools.jobs.slurm.templates import exports, render_script
+from tools.jobs.time_limit import GRACE_SECONDS
 from tools.jobs.training import (
+    INFRASTRUCTURE_RETRIES,
     TrainingRequest,
     launch_command,
     node_environment,
@@ -33,15 +39,21 @@ from tools.jobs.training import (
 )
 
 _SCRIPT = "training/train.sbatch"
-_REQUEUE = "#SBATCH --requeue\n#SBATCH --open-mode=append"
-"""Slurm starts a job that lost a node again, and its output is in the same file."""
-_LIMIT = """\
-if ((${{SLURM_RESTART_COUNT:-0}} > {0})); then
-  echo "the job has lost nodes more than {0} times" >&2
-  exit 1
-fi"""
-_UNLIMITED = "UNLIMITED"
+_GRACE_MINUTES = GRACE_SECONDS // 60
+_UNLIMITED = "#SBATCH --time=UNLIMITED"
 """https://slurm.schedmd.com/sbatch.html#OPT_time: a partition may still have a limit."""
+_LIMITED = """\
+#SBATCH --time={0}
+#SBATCH --signal=TERM@{1}"""
+_STOP = """\
+# The nodes leave then. A job that has waited for nodes, or was requeued, has less time.
+left=$((({0} - $(date +%s)) / 60))
+if ((left < 1)); then
+  echo "the nodes of the Capacity Block leave, and the program is not started" >&2
+  exit 1
+elif ((left < {1})); then
+  scontrol update JobId="$SLURM_JOB_ID" TimeLimit=$left
+fi"""
 
 
 def render_training_directory(
@@ -77,10 +89,10 @@ def render_training_directory(
         "placement": nodes.placement,
         "nodes": nodes.count,
         "devices": f"#SBATCH --gpus-per-node={gpus}" if gpus else "#",
-        "time": request.time_limit_minutes or _UNLIMITED,
+        "time": _time(request),
         "description": nodes.description,
-        "requeue": _REQUEUE if request.restarts else "#SBATCH --no-requeue",
-        "limit": _LIMIT.format(request.restarts) if request.restarts else "#",
+        "retries": request.restarts or INFRASTRUCTURE_RETRIES,
+        "stop": _stop(request),
         "environment": f"{_rendezvous(request)}{exports(environment)}",
         "directory": ' "$SLURM_SUBMIT_DIR"' if request.files else "",
         "container": _container(request, mounts),
@@ -99,6 +111,21 @@ def render_training_directory(
         results=(f"tail -f {request.name}-*.out",),
     )
     return job, nodes
+
+
+def _time(request: TrainingRequest) -> str:
+    """Return the options with which Slurm ends the job: with SIGTERM first, then SIGKILL."""
+    if request.time_limit_minutes is None:
+        return _UNLIMITED
+    return _LIMITED.format(request.time_limit_minutes + _GRACE_MINUTES, GRACE_SECONDS)
+
+
+def _stop(request: TrainingRequest) -> str:
+    """Return the shell commands that end the job in time, whenever it starts."""
+    if request.stops_at is None or request.time_limit_minutes is None:
+        return "#"
+    nodes_leave_at = int(request.stops_at.timestamp()) + GRACE_SECONDS
+    return _STOP.format(nodes_leave_at, request.time_limit_minutes + _GRACE_MINUTES)
 
 
 def _rendezvous(request: TrainingRequest) -> str:

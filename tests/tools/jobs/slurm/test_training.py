@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -78,6 +79,52 @@ def test_a_job_that_lost_nodes_starts_again_until_the_limit(tmp_path: Path) -> N
     last = cluster.run("train.sbatch", SLURM_JOB_NODELIST="n-[1-2]", SLURM_RESTART_COUNT="2")
     assert last.returncode == 1
     assert "lost nodes more than 1 times" in last.stderr
+
+
+def test_a_job_without_restarts_starts_again_only_after_lost_nodes() -> None:
+    request = TrainingRequest(command=("train.py",))
+    job, _ = render_training_directory(p4de_plan(), request, SlurmRequest())
+    script = job.files["train.sbatch"]
+    assert "#SBATCH --requeue\n" in script
+    assert "if ((${SLURM_RESTART_COUNT:-0} > 3)); then\n" in script
+    assert "PET_MAX_RESTARTS" not in script
+
+
+@pytest.mark.parametrize(
+    ("left_minutes", "limits"), [(100, []), (40, ["update JobId=7 TimeLimit=45"])]
+)
+def test_a_job_that_waited_has_less_time(
+    tmp_path: Path, left_minutes: int, limits: list[str]
+) -> None:
+    cluster = stopping(tmp_path, left_minutes)
+    done = cluster.run("train.sbatch", SLURM_JOB_NODELIST="n-[1-2]")
+    assert done.returncode == 0, done.stderr
+    assert [each for each in cluster.calls("scontrol") if each.startswith("update")] == limits
+    script = (cluster.scripts / "train.sbatch").read_text(encoding="utf-8")
+    assert "#SBATCH --time=65\n#SBATCH --signal=TERM@300\n" in script
+
+
+def test_a_job_does_not_start_when_the_nodes_leave(tmp_path: Path) -> None:
+    cluster = stopping(tmp_path, -5)
+    done = cluster.run("train.sbatch", SLURM_JOB_NODELIST="n-[1-2]")
+    assert done.returncode == 1
+    assert "the nodes of the Capacity Block leave" in done.stderr
+    assert not cluster.calls("srun")
+
+
+def stopping(tmp_path: Path, left_minutes: int) -> Cluster:
+    """Return a job of an hour whose nodes leave it less time; its clock stands still."""
+    (tmp_path / "shared").mkdir()
+    plan = replace(trn1_plan(), shared_storage=(on_disk(tmp_path / "shared"),))
+    stops_at = datetime.fromtimestamp(1000, UTC) + timedelta(minutes=left_minutes)
+    request = TrainingRequest(command=("train.py",), time_limit_minutes=60, stops_at=stops_at)
+    job, _ = render_training_directory(plan, request, SlurmRequest(nodes=2))
+    write_directory(job, tmp_path / "train", force=False)
+    (tmp_path / "commands").mkdir()
+    cluster = Cluster(tmp_path / "train", tmp_path / "commands", tmp_path / "calls.txt")
+    for name, body in (("scontrol", SCONTROL), ("srun", ""), ("date", "echo 1000")):
+        cluster.command(name, body)
+    return cluster
 
 
 def test_a_program_with_files_runs_beside_them(tmp_path: Path) -> None:

@@ -1,0 +1,34 @@
+"""Failed pods: faults of nodes are told from errors of the program."""
+
+from __future__ import annotations
+
+import pytest
+
+from tools.jobs.pod_failures import pod_failures
+from tools.jobs.training import TrainingRequest
+
+LOST = [{"type": "DisruptionTarget"}]
+EXITED = {"containerName": "program", "operator": "NotIn", "values": [128]}
+
+
+@pytest.mark.parametrize(
+    ("restarts", "nodes", "limits", "lost", "exited"),
+    [
+        (0, 1, {"backoffLimit": 3}, "Ignore", "FailJob"),
+        (0, 2, {"backoffLimit": 3}, "FailJob", "FailJob"),
+        (2, 1, {"backoffLimitPerIndex": 2, "maxFailedIndexes": 0}, "Ignore", "FailIndex"),
+        (2, 2, {"backoffLimitPerIndex": 2, "maxFailedIndexes": 0}, "Ignore", None),
+    ],
+)
+def test_a_lost_node_and_an_exit_code_are_different_failures(
+    restarts: int, nodes: int, limits: dict[str, int], lost: str, exited: str | None
+) -> None:
+    request = TrainingRequest(command=("train.py",), restarts=restarts)
+    rules = [{"action": lost, "onPodConditions": LOST}]
+    if exited:
+        rules.append({"action": exited, "onExitCodes": EXITED})
+    assert pod_failures(request, nodes) == {
+        **limits,
+        "podFailurePolicy": {"rules": rules},
+        "podReplacementPolicy": "Failed",
+    }

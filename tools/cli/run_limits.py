@@ -1,0 +1,63 @@
+"""The time limit of a job of `run`: its own, or the end of the Capacity Block of its nodes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from components import clock
+from components.account.lookup import AccountReader
+from components.capacity.plan import CapacityPlan
+from components.config.reservations import CapacityBlock
+from tools.cli import console
+from tools.cli.job_wait import RequestedJob
+from tools.cli.session import account_access
+from tools.cli.stack_config import config_of
+from tools.jobs.time_limit import plan_time_limit
+from tools.jobs.training import TrainingRequest
+
+
+def limited(
+    asked: RequestedJob,
+    request: TrainingRequest,
+    capacity: CapacityPlan,
+    nodes_leave_before: timedelta,
+) -> TrainingRequest:
+    """Return the program with the time that its nodes leave it, and tell the user.
+
+    Args:
+        asked: The arguments of `run`.
+        request: The program.
+        capacity: Capacity of the nodes.
+        nodes_leave_before: How long before the end of a Capacity Block its nodes leave.
+
+    Raises:
+        JobError: the nodes leave too soon.
+        WrongUseError: there are no credentials to read the end of the block.
+    """
+    ends_at = _block_ends_at(asked, capacity)
+    minutes = request.time_limit_minutes
+    limit = plan_time_limit(
+        minutes, ends_at, nodes_leave_before=nodes_leave_before, now=clock.now()
+    )
+    if limit.message:
+        console.progress(limit.message)
+    return replace(request, time_limit_minutes=limit.minutes, stops_at=limit.stops_at)
+
+
+def _block_ends_at(asked: RequestedJob, capacity: CapacityPlan) -> datetime | None:
+    """Return the end of the Capacity Block of the stack file, else of the account."""
+    block = config_of(asked.stack_file).reservations.get(capacity.purchase_option)
+    if not isinstance(block, CapacityBlock):
+        return None
+    if block.ends_at is not None or not asked.submit:
+        return block.ends_at
+    with account_access(sandbox=asked.sandbox, profile=asked.stack_file.profile):
+        found = AccountReader(region=asked.stack_file.region).reservation(block.reservation_id)
+    if found is None or found.ends_at is None:
+        console.progress(
+            f"the end of the Capacity Block {block.reservation_id} cannot be read, so the job has "
+            f"no time limit for it; set `reservations.{capacity.purchase_option}.ends_at`"
+        )
+        return None
+    return found.ends_at

@@ -1,0 +1,67 @@
+"""Which failed pods of a training job are replaced: faults of nodes, but not errors of the program.
+
+| The pod | without restarts | with restarts |
+|---|---|---|
+| lost its node (`DisruptionTarget`) | 1 node: replaced; more: the job fails | replaced |
+| never started | replaced, limited | replaced, limited |
+| ended with an exit code | the job fails | 1 node: the job fails; more: replaced, limited |
+
+A pod does not start if a device is lost: the kubelet rejects it (`UnexpectedAdmissionError`), or
+containerd cannot create its container (`StartError`). Without restarts, a job on several nodes
+fails with the first node that it loses, because its other processes cannot go on. With restarts,
+torchrun has used all of them when it ends with an exit code; on several nodes, the reason can be
+another node.
+
+Source:
+    https://kubernetes.io/docs/concepts/workloads/controllers/job/#pod-failure-policy
+    https://kubernetes.io/docs/concepts/workloads/controllers/job/#backoff-limit-per-index
+    https://kubernetes.io/docs/concepts/workloads/controllers/job/#pod-replacement-policy
+    https://kubernetes.io/docs/concepts/workloads/pods/disruptions/#pod-disruption-conditions
+    https://github.com/containerd/containerd/blob/v2.1.4/internal/cri/server/container_start.go:
+        `errorStartExitCode`
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tools.jobs.training import INFRASTRUCTURE_RETRIES, TrainingRequest
+
+PROGRAM = "program"
+"""Name of the container."""
+_NOT_STARTED = 128
+"""Exit code of a container that containerd could not start, for example without its devices."""
+_LOST_NODE = [{"type": "DisruptionTarget"}]
+_EXITED = {"containerName": PROGRAM, "operator": "NotIn", "values": [_NOT_STARTED]}
+"""Any other exit code than 0, with which a container has not failed."""
+
+
+def pod_failures(request: TrainingRequest, nodes: int) -> dict[str, Any]:
+    """Return the fields of the spec of a Job that decide what the failure of a pod means.
+
+    What no rule matches counts against the limit: a pod that was rejected has no exit code and no
+    condition.
+
+    Args:
+        request: The program.
+        nodes: Number of nodes.
+    """
+    restarts, least = request.restarts, request.minimum_nodes
+    replaced = {"action": "Ignore", "onPodConditions": _LOST_NODE}
+    if not restarts:
+        lost = replaced if nodes == 1 else {**replaced, "action": "FailJob"}
+        limits: dict[str, Any] = {"backoffLimit": INFRASTRUCTURE_RETRIES}
+        rules = [lost, {"action": "FailJob", "onExitCodes": _EXITED}]
+    else:
+        limits = {"backoffLimitPerIndex": restarts, "maxFailedIndexes": 0}
+        rules = [replaced]
+        if nodes == 1:
+            rules.append({"action": "FailIndex", "onExitCodes": _EXITED})
+    return {
+        **limits,
+        "podFailurePolicy": {"rules": rules},
+        # A new pod needs the devices of the previous one, and its checkpoint.
+        "podReplacementPolicy": "Failed",
+        # Pods of nodes that do not come back stay pending when the program has ended.
+        **({"successPolicy": {"rules": [{"succeededCount": least}]}} if least else {}),
+    }
