@@ -14,6 +14,10 @@ from tools.diagnosis.waiting_job import ENDED, WAITING
 
 Explain = Callable[[Mapping[str, Any]], list[str]]
 
+_OUT_OF_TIME = "Job attempt duration exceeded timeout"
+"""Status reason of a job that Batch has ended at its timeout.
+`BATCH_JOB_TIMEOUT_ERROR` in https://github.com/insitro/redun, redun/executors/aws_batch.py"""
+
 
 class PrintLog(Protocol):
     """Prints the new lines of the log of a job that runs or has ended."""
@@ -34,8 +38,9 @@ def wait_for(batch: Any, job_id: str, explain: Explain, wait: JobWait, print_log
         print_log: Prints the log, while the job runs and at its end.
 
     Raises:
-        CommandError: the job failed, did not start within the limit, or AWS stopped responding. In
-            the last two cases the job continues.
+        JobFailedError: the job failed.
+        CommandError: it did not start within the limit, or AWS stopped responding; the job
+            continues.
     """
     try:
         _wait(batch, job_id, explain, wait, print_log)
@@ -65,7 +70,19 @@ def _wait(batch: Any, job_id: str, explain: Explain, wait: JobWait, print_log: P
     print_log(batch, job_id, has_ended=True)
     if seen == "FAILED":
         reason = job.get("statusReason")
-        raise failures.CommandError(f"the job {job_id} failed: {reason or 'see its log'}")
+        said = f"the job {job_id} failed: {reason or 'see its log'}"
+        raise failures.JobFailedError(said, _exit_code(job))
+
+
+def _exit_code(job: Mapping[str, Any]) -> int | None:
+    """Return the exit code of the last attempt; that of the main node for several nodes.
+
+    https://docs.aws.amazon.com/batch/latest/userguide/multi-node-parallel-jobs.html
+    """
+    if str(job.get("statusReason") or "").startswith(_OUT_OF_TIME):
+        return failures.TIMED_OUT
+    attempts = job.get("attempts") or [job]
+    return (attempts[-1].get("container") or {}).get("exitCode")
 
 
 def _tell_reason(

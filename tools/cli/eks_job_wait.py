@@ -36,6 +36,8 @@ class _Followed:
     has_started: bool = False
     failure: str | None = None
     """Empty if it has succeeded; None while it runs."""
+    exit_code: int | None = None
+    """That of a program that has failed."""
     pods: list[Any] = field(default_factory=list[Any])
     log_until: str = ""
     """Time of the last printed line of the first pod's log; empty before the first one."""
@@ -72,8 +74,8 @@ def wait_for(
         sandbox: Whether the cluster is in the sandbox, whose nodes run no containers.
 
     Raises:
-        CommandError: a job failed, or its pods did not start within the limit. In the second case,
-            the job continues.
+        JobFailedError: a job failed.
+        CommandError: its pods did not start within the limit; the job continues.
     """
     jobs = [_Followed(each) for each in manifests]
     began = wait.now()
@@ -98,9 +100,10 @@ def _tell_end(jobs: Sequence[_Followed], *, sandbox: bool) -> None:
             "the sandbox runs no containers: its nodes report that the pods have completed, and "
             "there are no logs"
         )
-    failed = [f"the job {each.name} failed: {each.failure}" for each in jobs if each.failure]
+    failed = [each for each in jobs if each.failure]
     if failed:
-        raise failures.CommandError("\n".join(failed))
+        said = "\n".join(f"the job {each.name} failed: {each.failure}" for each in failed)
+        raise failures.JobFailedError(said, failed[0].exit_code)
 
 
 def _transient(error: Exception) -> str:
@@ -125,6 +128,7 @@ def _look(api: client.ApiClient, job: _Followed) -> None:
         job.failure, said = "", f"{job.name} has completed"
     elif "Failed" in ended:
         job.failure = _why_failed(ended["Failed"], job.pods)
+        job.exit_code = _exit_code(ended["Failed"], job.pods)
         said = f"{job.name} has failed"
     else:
         said = _state(job, phases, wanted)
@@ -146,6 +150,25 @@ def _why_failed(condition: Any, pods: Sequence[Any]) -> str:
     failed = [each for each in pods if each.status.phase == "Failed"]
     said = [f"{name_of(each, 'metadata', 'name')}: {reason_of(each)}" for each in failed]
     return "\n  ".join([f"{condition.reason}: {condition.message}", *said])
+
+
+def _exit_code(condition: Any, pods: Sequence[Any]) -> int | None:
+    """Return the exit code of the first program that has failed, after the last restart.
+
+    https://kubernetes.io/docs/concepts/workloads/controllers/job/#job-termination-and-cleanup
+    """
+    if condition.reason == "DeadlineExceeded":
+        return failures.TIMED_OUT
+    latest: dict[str | None, Any] = {}
+    for pod in sorted(pods, key=lambda each: str(each.metadata.creation_timestamp or "")):
+        latest[_index(pod)] = pod
+    ends = [
+        (str(ended.finished_at or ""), ended.exit_code)
+        for pod in latest.values()
+        for container in pod.status.container_statuses or []
+        if (ended := container.state.terminated) is not None and ended.exit_code
+    ]
+    return min(ends)[1] if ends else None
 
 
 def _show_log(api: client.ApiClient, job: _Followed, wait: JobWait) -> None:

@@ -9,6 +9,10 @@ WRONG_USE = 2
 CANCELLED = 3
 """Exit code: the user answered no or interrupted the command."""
 
+TIMED_OUT = 124
+"""Exit code: the job ran longer than its time limit, as the command `timeout` says it.
+https://www.gnu.org/software/coreutils/manual/html_node/timeout-invocation.html"""
+
 
 class CommandError(Exception):
     """Ends a command with a message on standard error and an exit code."""
@@ -23,6 +27,24 @@ class CancelledError(CommandError):
 
     def __init__(self, message: str) -> None:
         super().__init__(message, exit_code=CANCELLED)
+
+
+class JobFailedError(CommandError):
+    """A job has failed; the command ends with the exit code of its program.
+
+    The codes 2 and 3 of a program become 1, because a command that ends with them has started
+    nothing, or was interrupted.
+    """
+
+    def __init__(self, message: str, code: int | None) -> None:
+        """Create the error.
+
+        Args:
+            message: Why the job has failed.
+            code: Exit code of the program; None or 0 if it has none.
+        """
+        own = code if code is not None and CANCELLED < code <= 255 else WORK_FAILED
+        super().__init__(message, exit_code=own)
 
 
 class NotDeployedError(CommandError):

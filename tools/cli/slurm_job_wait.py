@@ -56,8 +56,8 @@ def wait_for(run: Run, job_id: str, wait: JobWait) -> None:
             one.
 
     Raises:
-        CommandError: a job failed, after its log was printed, or did not start within the limit.
-            In the second case, the jobs stay in the queue.
+        JobFailedError: a job failed, after its log was printed.
+        CommandError: a job did not start within the limit; the jobs stay in the queue.
     """
     for each in _chain(run, job_id, wait):
         log = _Log(run, wait)
@@ -66,8 +66,19 @@ def wait_for(run: Run, job_id: str, wait: JobWait) -> None:
         if has_failed or each == job_id:
             log.print_rest(ended)
         if has_failed:
-            code = ended.get("ExitCode", "").partition(":")[0]
-            raise failures.CommandError(f"{_state(each, ended)}, exit code {code}")
+            code = _exit_code(ended)
+            raise failures.JobFailedError(f"{_state(each, ended)}, exit code {code}", code)
+
+
+def _exit_code(fields: Mapping[str, str]) -> int:
+    """Return the exit code of a job that has failed, as a shell would: 128 and a signal's number.
+
+    https://slurm.schedmd.com/job_exit_code.html
+    """
+    if fields["JobState"] in ("TIMEOUT", "DEADLINE"):
+        return failures.TIMED_OUT
+    code, _, signal = fields.get("ExitCode", "0:0").partition(":")
+    return int(code) or (128 + int(signal) if int(signal or 0) else 0)
 
 
 @dataclass(slots=True)

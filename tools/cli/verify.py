@@ -188,6 +188,9 @@ def _log_of(asked: RequestedJob, kind: str) -> str:
         with redirect_stdout(sys.stderr):
             make_of_kind(job, kind)
     except failures.CommandError as error:
+        if isinstance(error, failures.JobFailedError) and not shown:
+            # The exit code of `verify` is not that of its job.
+            raise failures.CommandError(str(error)) from error
         if not shown:
             raise
         console.problem(str(error))

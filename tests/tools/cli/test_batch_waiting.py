@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -58,6 +59,33 @@ def test_a_state_is_told_once_and_a_job_that_fails_ends_the_command(capsys) -> N
     assert caught.value.exit_code == failures.WORK_FAILED
     assert clock.seconds == 2 * batch_waiting.POLL_SECONDS
     assert capsys.readouterr().err.count("RUNNABLE") == 1
+
+
+@pytest.mark.parametrize(
+    ("changes", "exits"),
+    [
+        ({"container": {"exitCode": 77}}, 77),
+        ({"attempts": [{"container": {"exitCode": 9}}, {"container": {"exitCode": 77}}]}, 77),
+        ({"attempts": [{"container": {"exitCode": 2}}]}, 1),
+        ({"attempts": [{"container": {"reason": "CannotPullContainerError"}}]}, 1),
+        (
+            {
+                "statusReason": "Job attempt duration exceeded timeout",
+                "container": {"exitCode": 137},
+            },
+            124,
+        ),
+        ({}, 1),
+    ],
+)
+def test_the_command_ends_with_the_exit_code_of_the_main_node(
+    changes: dict[str, Any], exits: int
+) -> None:
+    job = {"jobId": "7d1c", "status": "FAILED", **changes}
+    batch = SimpleNamespace(describe_jobs=lambda **_: {"jobs": [job]})
+    with pytest.raises(failures.JobFailedError) as caught:
+        wait_for(batch, "7d1c", lambda _: [], Clock().wait(), no_log)
+    assert caught.value.exit_code == exits
 
 
 def test_what_batch_says_of_a_job_that_waits_is_told_at_once_and_once(capsys) -> None:

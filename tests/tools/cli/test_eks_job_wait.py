@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any
 
@@ -134,6 +135,35 @@ def test_a_failed_job_ends_the_command_with_the_exit_codes_after_its_log(follow,
     assert "pod-1: Error with exit code 2" in str(caught.value)
     assert caught.value.exit_code == failures.WORK_FAILED
     assert capsys.readouterr().out == "log of pod-0\n"
+
+
+@pytest.mark.parametrize(("code", "exits"), [(77, 77), (2, 1), (3, 1), (137, 137)])
+def test_the_command_ends_with_the_exit_code_of_the_program(follow, code: int, exits: int) -> None:
+    failed = (pods("Failed", exit_code=code), ended("Failed"))
+    with pytest.raises(failures.JobFailedError) as caught:
+        follow(Cluster(failed), LEADS)
+    assert caught.value.exit_code == exits
+
+
+def test_the_exit_code_is_that_of_the_first_program_after_the_last_restart(follow) -> None:
+    restarted, first, second = (
+        pod(index, "Failed", exit_code=code) for index, code in ((0, 10), (0, 11), (1, 12))
+    )
+    for at, each in ((1, restarted), (2, first), (2, second)):
+        each.metadata.creation_timestamp = datetime(2026, 11, 24, 10, at, tzinfo=UTC)
+    for at, each in ((1, restarted), (4, first), (3, second)):
+        (container,) = each.status.container_statuses
+        container.state.terminated.finished_at = datetime(2026, 11, 24, 11, at, tzinfo=UTC)
+    with pytest.raises(failures.JobFailedError) as caught:
+        follow(Cluster(([first, second, restarted], ended("Failed"))), LEADS)
+    assert caught.value.exit_code == 12
+
+
+def test_a_job_that_ran_out_of_time_has_the_exit_code_of_timeout(follow) -> None:
+    over = client.V1JobCondition(type="Failed", status="True", reason="DeadlineExceeded")
+    with pytest.raises(failures.JobFailedError) as caught:
+        follow(Cluster(([], over)), LEADS)
+    assert caught.value.exit_code == 124
 
 
 def test_pods_that_never_start_end_the_wait_and_the_job_stays(follow) -> None:

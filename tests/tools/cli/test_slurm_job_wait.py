@@ -32,6 +32,7 @@ class HeadNode:
     def __init__(self, *states: tuple[str, str], build: Sequence[tuple[str, str]] = ()) -> None:
         self.states = {"11": list(build), "12": [states[0], *states]}
         self.states["11"][:0] = self.states["11"][:1]
+        self.code = "9:0"
         self.seconds = 0.0
         self.scripts: list[str] = []
 
@@ -45,7 +46,7 @@ class HeadNode:
         left = self.states[job]
         state, reason = left.pop(0) if len(left) > 1 else left[0]
         dependency = "afterok:11(unfulfilled)" if reason == "Dependency" else "(null)"
-        code = "9:0" if state == "FAILED" else "0:0"
+        code = self.code if state == "FAILED" else "0:0"
         return SHOWN.format(
             job=job,
             name=NAMES[job],
@@ -80,6 +81,24 @@ def test_a_job_that_fails_prints_its_log_and_ends_with_its_exit_code(capsys) -> 
     with pytest.raises(failures.CommandError, match="is FAILED: NonZeroExitCode, exit code 9"):
         node.follow()
     assert "Avg bus bandwidth" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("state", "code", "exits"),
+    [
+        ("FAILED", "77:0", 77),
+        ("FAILED", "2:0", 1),
+        ("FAILED", "0:9", 137),
+        ("TIMEOUT", "0:0", 124),
+        ("NODE_FAIL", "0:0", 1),
+    ],
+)
+def test_the_command_ends_with_the_exit_code_of_the_job(state: str, code: str, exits: int) -> None:
+    node = HeadNode((state, "None"))
+    node.code = code
+    with pytest.raises(failures.JobFailedError) as caught:
+        node.follow()
+    assert caught.value.exit_code == exits
 
 
 def test_a_build_may_take_longer_than_the_limit_for_nodes(capsys) -> None:
