@@ -28,6 +28,7 @@ from components.batch.plan import BatchPlan
 from tools.cli import console, failures
 from tools.cli.batch_waiting import wait_for
 from tools.cli.job_wait import JobWait
+from tools.cli.log_events import LogEvents
 from tools.cli.session import account_access, refuse_occupied
 from tools.diagnosis.waiting_job import read_queued_job, why_it_waits
 from tools.jobs.batch_request import BatchSubmission
@@ -107,7 +108,8 @@ def submit_job(
         if not sandbox:
             cancel = f"{stack_file.command('cancel', sandbox=False)} {job_id}"
             follow = _follow(plan.region, job_id, submission)
-            console.progress("\n  ".join([*follow, cancel]))
+            logs = f"{stack_file.command('logs', sandbox=False)} {job_id} --follow"
+            console.progress("\n  ".join([*follow, logs, cancel]))
         if wait:
             log = _no_log if sandbox else _MainLog(plan.region, submission, wait.show)
             wait_for(batch, job_id, lambda job: _explain(job, batch, plan, submission), wait, log)
@@ -125,10 +127,8 @@ class _MainLog:
     region: str
     submission: BatchSubmission
     show: Callable[[str], object]
-    newest_ms: int = 0
-    """Time of the newest printed event."""
-    printed: set[str] = field(default_factory=set[str])
-    """Ids of the printed events."""
+    events: dict[str, LogEvents] = field(default_factory=dict[str, LogEvents])
+    """What was printed, by log stream; each attempt has one."""
 
     def __call__(self, batch: Any, job_id: str, *, has_ended: bool) -> None:
         """Print the new lines; while the job runs, its stream may not exist yet."""
@@ -144,16 +144,12 @@ class _MainLog:
                 console.progress(explained("logs:FilterLogEvents", error))
 
     def _print(self, stream: str) -> None:
-        client = boto3.client("logs", region_name=self.region, config=CLIENT)
-        pages = client.get_paginator("filter_log_events").paginate(
-            logGroupName=LOG_GROUP, logStreamNames=[stream], startTime=self.newest_ms
-        )
-        for page in pages:
-            for event in page["events"]:
-                if event["eventId"] not in self.printed:
-                    self.printed.add(event["eventId"])
-                    self.newest_ms = max(self.newest_ms, event["timestamp"])
-                    self.show(event["message"].rstrip())
+        if stream not in self.events:
+            client = boto3.client("logs", region_name=self.region, config=CLIENT)
+            narrowed = {"logStreamNames": [stream]}
+            self.events[stream] = LogEvents(client=client, group=LOG_GROUP, narrowed=narrowed)
+        for event in self.events[stream].new():
+            self.show(event["message"].rstrip())
 
 
 def _main_node(job_id: str, submission: BatchSubmission) -> str:

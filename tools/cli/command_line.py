@@ -52,7 +52,7 @@ COMMANDS: Mapping[str, Command] = {
     "kubeconfig": Command("kubeconfig_merge", "Add the cluster to a kubeconfig."),
     "ssh": Command("connect", "Open a shell on the head node of a Slurm cluster."),
     "ssm": Command("connect", "Open a shell on a node with Session Manager."),
-    "logs": Command("logs", "Print the CloudWatch logs of the stack."),
+    "logs": Command("logs", "Print the log of a job, or the logs of the stack."),
     "job": Command("jobs", "Generate a job for the stack."),
     "run": Command("runs", "Run a program on the accelerators of a stack."),
     "jobs": Command("job_list", "List the jobs of a stack."),

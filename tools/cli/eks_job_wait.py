@@ -14,16 +14,12 @@ from urllib3.exceptions import HTTPError
 
 from tools.cli import console, failures
 from tools.cli.job_wait import POLL_SECONDS, JobWait, look_again
+from tools.cli.pod_log import STARTED, PodLog, index_of
 from tools.diagnosis.pods import name_of, reason_of
 from tools.jobs.job_manifest import JobManifest
 
-_INDEX = "batch.kubernetes.io/job-completion-index"
-"""https://kubernetes.io/docs/reference/labels-annotations-taints/#batch-kubernetes-io-job-completion-index"""
-_OVERLAP_SECONDS = 10
-"""Lines that are read twice, because the clocks of nodes differ and a request takes time."""
 _BUSY = 429
 """https://kubernetes.io/docs/concepts/cluster-administration/flow-control/"""
-_STARTED = ("Running", "Succeeded", "Failed")
 
 
 @dataclass(slots=True)
@@ -39,10 +35,8 @@ class _Followed:
     exit_code: int | None = None
     """That of a program that has failed."""
     pods: list[Any] = field(default_factory=list[Any])
-    log_until: str = ""
-    """Time of the last printed line of the first pod's log; empty before the first one."""
-    log_read: float = 0.0
-    """When that log was read last, by the clock of the wait."""
+    log: PodLog = field(default_factory=PodLog)
+    """What was printed of the first pod's log."""
 
     @property
     def name(self) -> str:
@@ -55,7 +49,8 @@ class _Followed:
     @property
     def pods_with_results(self) -> list[Any]:
         """The pods whose logs have the result: that of the leader, or all pods."""
-        return [each for each in self.pods if not self.manifest.has_leader or _index(each) == "0"]
+        leads = self.manifest.has_leader
+        return [each for each in self.pods if not leads or index_of(each) == "0"]
 
 
 def wait_for(
@@ -122,7 +117,7 @@ def _look(api: client.ApiClient, job: _Followed) -> None:
     job.pods = core.list_namespaced_pod(job.namespace, label_selector=selector).items
     phases = Counter(each.status.phase or "Pending" for each in job.pods)
     wanted = job.manifest.pods
-    job.has_started = job.has_started or sum(phases[each] for each in _STARTED) >= wanted
+    job.has_started = job.has_started or sum(phases[each] for each in STARTED) >= wanted
     ended = {each.type: each for each in status.conditions or [] if each.status == "True"}
     if "Complete" in ended:
         job.failure, said = "", f"{job.name} has completed"
@@ -161,7 +156,7 @@ def _exit_code(condition: Any, pods: Sequence[Any]) -> int | None:
         return failures.TIMED_OUT
     latest: dict[str | None, Any] = {}
     for pod in sorted(pods, key=lambda each: str(each.metadata.creation_timestamp or "")):
-        latest[_index(pod)] = pod
+        latest[index_of(pod)] = pod
     ends = [
         (str(ended.finished_at or ""), ended.exit_code)
         for pod in latest.values()
@@ -179,30 +174,19 @@ def _show_log(api: client.ApiClient, job: _Followed, wait: JobWait) -> None:
 
 
 def _print_new_lines(api: client.ApiClient, job: _Followed, wait: JobWait) -> None:
-    """Print what the first pod has written since the last look.
-
-    `sinceSeconds` has whole seconds, so lines are compared by their time, which has nanoseconds and
-    a fixed width. https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/
-    """
+    """Print what the first pod has written since the last look."""
     core: Any = client.CoreV1Api(api)
-    started = [each for each in job.pods_with_results if each.status.phase in _STARTED]
-    since = {"since_seconds": int(wait.now() - job.log_read) + _OVERLAP_SECONDS}
-    job.log_read = wait.now()
+    started = [each for each in job.pods_with_results if each.status.phase in STARTED]
     for pod in started[:1]:
         name = name_of(pod, "metadata", "name")
         try:
-            text = core.read_namespaced_pod_log(
-                name, job.namespace, timestamps=True, **(since if job.log_until else {})
-            )
+            lines = job.log.new_lines(core, job.namespace, name, wait.now())
         except (ApiException, HTTPError) as error:
             if job.failure is not None:
                 _tell_unreadable(name, error)
             return
-        for line in text.splitlines():
-            at, _, said = line.partition(" ")
-            if at > job.log_until:
-                job.log_until = at
-                wait.show(said)
+        for line in lines:
+            wait.show(line)
 
 
 def _tell_unreadable(pod: str, error: Exception) -> None:
@@ -221,10 +205,6 @@ def _print_logs(api: client.ApiClient, job: _Followed, wait: JobWait) -> None:
             wait.show(core.read_namespaced_pod_log(name, job.namespace))
         except (ApiException, HTTPError) as error:
             _tell_unreadable(name, error)
-
-
-def _index(pod: Any) -> str | None:
-    return (pod.metadata.annotations or {}).get(_INDEX)
 
 
 def _gave_up(waiting: Sequence[_Followed], wait: JobWait) -> str:

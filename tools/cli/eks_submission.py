@@ -117,14 +117,15 @@ def _has_ended_run(api: client.ApiClient, manifest: JobManifest, kubectl: str) -
             f"namespace {manifest.namespace} has a job {manifest.name} that neither `job` nor "
             f"`run` has created; {delete}"
         )
-    if not _has_ended(found):
+    if not has_ended(found):
         raise failures.CommandError(
             f"the job {manifest.name} is in the cluster and has not ended; wait for it, or {delete}"
         )
     return True
 
 
-def _has_ended(job: Any) -> bool:
+def has_ended(job: Any) -> bool:
+    """Return whether a job has succeeded or failed."""
     conditions = job.status.conditions or []
     return any(each.type in ("Complete", "Failed") and each.status == "True" for each in conditions)
 
@@ -196,4 +197,6 @@ def _commands(
     if not sandbox:  # its nodes run no containers, which would have logs
         yield f"{kubectl} logs {pods} --prefix --tail=-1 --follow"
     yield f"{stack_file.command('jobs', sandbox=sandbox)}"
-    yield f"{stack_file.command('cancel', sandbox=sandbox)} {manifest.namespace}/{manifest.name}"
+    name = f"{manifest.namespace}/{manifest.name}"
+    yield f"{stack_file.command('logs', sandbox=sandbox)} {name} --follow"
+    yield f"{stack_file.command('cancel', sandbox=sandbox)} {name}"

@@ -32,7 +32,7 @@ def jobs(
     forgotten.
     """
     found = options.stack_file(stack, path=stack_file, sandbox=sandbox)
-    with scheduler_of(_plan(found), found, sandbox=sandbox) as scheduler:
+    with scheduler_of(plan_with_jobs(found), found, sandbox=sandbox) as scheduler:
         listed = scheduler.jobs()
     if as_json:
         console.answer_json([_as_json(each) for each in listed])
@@ -53,13 +53,18 @@ def cancel(
     EKS: the job is deleted with its pods and objects. Slurm: scancel. Batch: TerminateJob.
     """
     found = options.stack_file(stack, path=stack_file, sandbox=sandbox)
-    with scheduler_of(_plan(found), found, sandbox=sandbox) as scheduler:
+    with scheduler_of(plan_with_jobs(found), found, sandbox=sandbox) as scheduler:
         chosen = _chosen(job, scheduler.jobs(), stack)
         scheduler.cancel(chosen)
     console.progress(f"cancelled {chosen.id} ({chosen.name}), which was {chosen.state}")
 
 
-def _plan(stack_file: StackFile) -> Any:
+def plan_with_jobs(stack_file: StackFile) -> Any:
+    """Return the plan of a stack that runs jobs.
+
+    Raises:
+        WrongUseError: it is a network.
+    """
     if kind_of(stack_file) == NETWORK:
         raise failures.WrongUseError(f"{stack_file.stack} is a network, and runs no jobs")
     return plan_of(stack_file)

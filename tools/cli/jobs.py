@@ -146,9 +146,9 @@ def job(
     )
     if kind == PARALLELCLUSTER:
         if name != BERT_PRETRAINING:
-            _refuse({"--scaling": scaling}, f"{name} is not a training job")
+            refuse({"--scaling": scaling}, f"{name} is not a training job")
         if submit:
-            _refuse({"--output": output, "--force": force or None}, "--submit writes no directory")
+            refuse({"--output": output, "--force": force or None}, "--submit writes no directory")
     make_of_kind(asked, kind)
 
 
@@ -171,10 +171,15 @@ def refuse_foreign(given: Mapping[str, Mapping[str, object]], kind: str, stack: 
     """
     for other, values in given.items():
         if other != kind:
-            _refuse(values, f"{stack} is not a stack of {_TITLES[other]}")
+            refuse(values, f"{stack} is not a stack of {_TITLES[other]}")
 
 
-def _refuse(given: Mapping[str, object], reason: str) -> None:
+def refuse(given: Mapping[str, object], reason: str) -> None:
+    """Refuse options that do not apply.
+
+    Raises:
+        WrongUseError: one of them has a value.
+    """
     wrong = [option for option, value in given.items() if value is not None]
     if wrong:
         raise failures.WrongUseError(f"{reason}: omit {' and '.join(wrong)}")

@@ -1,10 +1,11 @@
-"""`logs`: the CloudWatch logs of a stack."""
+"""`logs`: the log of a job, or the CloudWatch logs of a stack."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Annotated, Any
 
 import boto3
@@ -16,6 +17,8 @@ from components.account.call_failures import CLIENT, explained
 from tools.cli import console, failures, options
 from tools.cli.artifacts import outputs_of
 from tools.cli.batch_submission import LOG_GROUP as BATCH_LOG_GROUP
+from tools.cli.jobs import refuse
+from tools.cli.log_events import LogEvents
 from tools.cli.session import account_access
 from tools.cli.stack_config import config_of
 from tools.workspace.stack_files import BATCH, EKS, PARALLELCLUSTER, StackFile
@@ -26,22 +29,81 @@ DEFAULT_MINUTES = 60.0
 
 def logs(
     stack: options.Stack,
+    job: Annotated[
+        str | None,
+        typer.Argument(help="Name or id of a job. Default: the CloudWatch logs of the stack."),
+    ] = None,
+    node: Annotated[
+        int | None,
+        typer.Option(min=0, help="Number of a node of the job, from 0. Default: the first."),
+    ] = None,
+    rank: Annotated[
+        int | None,
+        typer.Option(min=0, help="Number of a process of the job: the log of its node."),
+    ] = None,
+    every_node: Annotated[
+        bool, typer.Option("--all", help="All nodes of the job; lines begin with the node.")
+    ] = False,
+    previous: Annotated[
+        bool, typer.Option("--previous", help="The run of the job before its last restart.")
+    ] = False,
     stream: Annotated[
-        str,
+        str | None,
         typer.Option(
-            metavar="PREFIX", help="Only log streams whose names begin with this, such as a node."
+            metavar="PREFIX",
+            help="Without a job: only log streams whose names begin with this, such as a node.",
         ),
-    ] = "",
+    ] = None,
     minutes: Annotated[
-        float, typer.Option(min=0, help="Age of the oldest line.")
-    ] = DEFAULT_MINUTES,
+        float | None,
+        typer.Option(min=0, help="Without a job: age of the oldest line. Default: 60."),
+    ] = None,
     follow: Annotated[
-        bool, typer.Option("--follow", "-f", help="Wait for new lines until Ctrl-C.")
+        bool,
+        typer.Option("--follow", "-f", help="Wait for new lines: until the job ends, or Ctrl-C."),
     ] = False,
     sandbox: options.Sandbox = False,
     stack_file: options.StackFilePath = None,
 ) -> None:
-    """Print the CloudWatch logs of a stack: control plane, Slurm nodes, or Batch jobs."""
+    """Print the log of a job, or the CloudWatch logs of a stack.
+
+    Without a job: the logs of the control plane, the Slurm nodes, or all Batch jobs.
+    """
+    of_job = {"--node": node, "--rank": rank, "--all": every_node or None}
+    of_job["--previous"] = previous or None
+    if job is None:
+        refuse(of_job, "only a job has nodes; name the job, or")
+        _print_stack_logs(
+            stack,
+            stream=stream or "",
+            minutes=DEFAULT_MINUTES if minutes is None else minutes,
+            follow=follow,
+            sandbox=sandbox,
+            stack_file=stack_file,
+        )
+        return
+    refuse({"--stream": stream, "--minutes": minutes}, "the whole log of a job is printed")
+    if sum(each is not None for each in (node, rank, every_node or None)) > 1:
+        raise failures.WrongUseError("give one of --node, --rank and --all")
+    from tools.cli.job_logs import print_job_log
+    from tools.cli.log_request import LogRequest
+
+    asked = LogRequest(
+        job=job, node=node, rank=rank, every_node=every_node, previous=previous, follow=follow
+    )
+    found = options.stack_file(stack, path=stack_file, sandbox=sandbox)
+    print_job_log(found, asked, sandbox=sandbox)
+
+
+def _print_stack_logs(
+    stack: str,
+    *,
+    stream: str,
+    minutes: float,
+    follow: bool,
+    sandbox: bool,
+    stack_file: Path | None,
+) -> None:
     if sandbox:
         raise failures.WrongUseError(
             "the sandbox runs no control plane components, nodes or jobs that write to CloudWatch "
@@ -99,9 +161,6 @@ def lines_of(
 ) -> Iterator[str]:
     """Yield the events of a log group as lines with time and stream, oldest first.
 
-    Events can arrive late, so every query begins at the newest known time, and events that were
-    already returned are skipped.
-
     Args:
         client: A boto3 client of CloudWatch Logs.
         group: Name of the log group.
@@ -110,18 +169,11 @@ def lines_of(
         pause: Waits a number of seconds between two queries; None ends after the first.
     """
     narrowed = {"logStreamNamePrefix": prefix} if prefix else {}
-    paginator, told = client.get_paginator("filter_log_events"), set[str]()
+    events = LogEvents(client=client, group=group, narrowed=narrowed, start_ms=start_ms)
     while True:
-        newest, seen = start_ms, set[str]()
-        for page in paginator.paginate(logGroupName=group, startTime=start_ms, **narrowed):
-            for event in page["events"]:
-                seen.add(event["eventId"])
-                newest = max(newest, event["timestamp"])
-                if event["eventId"] not in told:
-                    yield _line(event)
+        yield from map(_line, events.new())
         if pause is None:
             return
-        start_ms, told = newest, told | seen
         pause(POLL_SECONDS)
 
 

@@ -60,7 +60,7 @@ def wait_for(run: Run, job_id: str, wait: JobWait) -> None:
         CommandError: a job did not start within the limit; the jobs stay in the queue.
     """
     for each in _chain(run, job_id, wait):
-        log = _Log(run, wait)
+        log = JobLog(run, wait, wait.show)
         ended = _wait_for_one(run, each, wait, log if each == job_id else None)
         has_failed = ended["JobState"] in FAILED_STATES
         if has_failed or each == job_id:
@@ -82,11 +82,13 @@ def _exit_code(fields: Mapping[str, str]) -> int:
 
 
 @dataclass(slots=True)
-class _Log:
+class JobLog:
     """The log of a job, which is printed line by line as it grows."""
 
     run: Run
     wait: JobWait
+    show: Callable[[str], object]
+    """Prints lines."""
     printed: int = 0
     """Number of lines that were printed or left out."""
 
@@ -103,7 +105,7 @@ class _Log:
         script = f"[ ! -f {path} ] || tail -n +{start} -- {path} | head -c {LOG_BYTES}\n"
         last = look_again(lambda: self.run(script), self.wait, _transient)
         if last.strip():
-            self.wait.show(last.rstrip("\n"))
+            self.show(last.rstrip("\n"))
 
     def _print_part(self, fields: Mapping[str, str]) -> bool:
         """Print at most `LOG_LINES`; return whether there are more."""
@@ -124,7 +126,7 @@ class _Log:
         complete = text.rpartition("\n")[0]
         if not complete:
             return False
-        self.wait.show(complete)
+        self.show(complete)
         self.printed = int(first) + complete.count("\n") + 1
         return self.printed < int(lines)
 
@@ -137,7 +139,7 @@ def _chain(run: Run, job_id: str, wait: JobWait) -> list[str]:
     return chain
 
 
-def _wait_for_one(run: Run, job_id: str, wait: JobWait, log: _Log | None) -> dict[str, str]:
+def _wait_for_one(run: Run, job_id: str, wait: JobWait, log: JobLog | None) -> dict[str, str]:
     """Report the states of a job until it ends, and return its fields."""
     began, told = wait.now(), ""
     while True:

@@ -125,6 +125,7 @@ def submit_directory(
         console.progress(
             f"submitted {name} as Slurm job {', '.join(identifiers)}, in ~/{directory} on the "
             f"head node; commands for it:\n  {stack_file.command('ssm', sandbox=False)}\n"
+            f"  {stack_file.command('logs', sandbox=False)} {identifiers[-1]} --follow\n"
             f"  {stack_file.command('cancel', sandbox=False)} {identifiers[-1]}"
         )
         if wait:

@@ -46,6 +46,8 @@ JOIN_SECONDS = 3600
 STORE_SECONDS = 900
 """Time for which torchrun looks for the first node, whose image may still be pulled; torchrun's own
 default of 60 seconds is too short for that. Static rendezvous waits equally long."""
+PROCESSES = "PET_NPROC_PER_NODE"
+"""Variable with the number of processes of a node."""
 CHECKPOINTS = "CHECKPOINT_DIRECTORY"
 """Variable of the program with the directory of its checkpoints."""
 NEURON_EFA = {"FI_PROVIDER": "efa"}
@@ -174,7 +176,7 @@ def node_environment(
         "NNODES": str(nodes),
         "MASTER_PORT": str(PORT),
         "PET_NNODES": f"{least}:{nodes}" if least else str(nodes),
-        "PET_NPROC_PER_NODE": str(processes),
+        PROCESSES: str(processes),
         "PET_MASTER_PORT": str(PORT),
         **network,
         **({CHECKPOINTS: checkpoints} if checkpoints else {}),

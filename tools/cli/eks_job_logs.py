@@ -1,0 +1,96 @@
+"""`logs STACK JOB` for EKS: the logs of the pods of a job, by their completion index."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from kubernetes import client
+from kubernetes.client import ApiException
+from urllib3.exceptions import HTTPError
+
+from tools.cli import console, failures
+from tools.cli.eks_submission import has_ended
+from tools.cli.job_wait import POLL_SECONDS
+from tools.cli.log_request import LogRequest
+from tools.cli.pod_log import STARTED, PodLog, index_of
+from tools.cli.schedulers import ListedJob
+from tools.diagnosis.pods import name_of, reason_of
+from tools.jobs.training import PROCESSES
+
+
+def eks_log(api: client.ApiClient, job: ListedJob, asked: LogRequest) -> Iterator[str]:
+    """Yield the lines of the wanted pods; of several, each with the number of its node.
+
+    Args:
+        api: Client of the cluster.
+        job: The job.
+        asked: What is wanted.
+
+    Raises:
+        WrongUseError: the job has no such node or process.
+        CommandError: there is no previous pod, or the log cannot be read.
+    """
+    namespace, _, name = job.id.partition("/")
+    batch: Any = client.BatchV1Api(api)
+    spec = batch.read_namespaced_job(name, namespace).spec
+    nodes = asked.nodes_of(spec.completions, _processes(spec))
+    logs: dict[str, PodLog] = {}
+    told: set[str] = set()
+    while True:
+        # Read first: what a pod writes before the job ends is printed in the last round.
+        ended = has_ended(batch.read_namespaced_job(name, namespace))
+        for node in nodes:
+            pod = _pod(api, namespace, name, node, asked)
+            if pod is None or pod.status.phase not in STARTED:
+                said = f"node {node}: {reason_of(pod) if pod else 'no pod yet'}"
+                if said not in told:
+                    told.add(said)
+                    console.progress(said)
+                continue
+            pod_name = name_of(pod, "metadata", "name")
+            log = logs.setdefault(pod_name, PodLog())
+            for line in _new_lines(api, namespace, pod_name, log, asked):
+                yield f"{node}: {line}" if asked.every_node else line
+        if ended or not asked.follow:
+            return
+        asked.wait.pause(POLL_SECONDS)
+
+
+def _processes(spec: Any) -> int | None:
+    variables = spec.template.spec.containers[0].env or []
+    found = [each.value for each in variables if each.name == PROCESSES]
+    return int(found[0]) if found else None
+
+
+def _pod(
+    api: client.ApiClient, namespace: str, name: str, node: int, asked: LogRequest
+) -> Any | None:
+    """Return the newest pod of a node, or the one before it."""
+    core: Any = client.CoreV1Api(api)
+    listed = core.list_namespaced_pod(
+        namespace, label_selector=f"batch.kubernetes.io/job-name={name}"
+    ).items
+    pods = [each for each in listed if index_of(each) == str(node)]
+    pods.sort(key=lambda each: str(each.metadata.creation_timestamp or ""))
+    if not asked.previous:
+        return pods[-1] if pods else None
+    if len(pods) < 2:
+        raise failures.CommandError(
+            f"node {node} of the job {asked.job} has no previous pod: it was not replaced, or the "
+            "pod is deleted. torchrun restarts programs in the same pod, in one log"
+        )
+    return pods[-2]
+
+
+def _new_lines(
+    api: client.ApiClient, namespace: str, pod: str, log: PodLog, asked: LogRequest
+) -> list[str]:
+    core: Any = client.CoreV1Api(api)
+    try:
+        return log.new_lines(core, namespace, pod, asked.wait.now())
+    except (ApiException, HTTPError) as error:
+        if asked.follow:
+            return []
+        reason = getattr(error, "reason", None) or type(error).__name__
+        raise failures.CommandError(f"the log of {pod} cannot be read: {reason}") from error
