@@ -21,6 +21,7 @@ class LauncherName(StrEnum):
     """Who starts the processes of a node."""
 
     TORCHRUN = "torchrun"
+    MPI = "mpi"
     NONE = "none"
 
 
@@ -64,7 +65,9 @@ def run(
     ] = None,
     launcher: Annotated[
         LauncherName | None,
-        typer.Option(help="torchrun (default) starts it once per accelerator, none once per node."),
+        typer.Option(
+            help="torchrun (default) and mpi start it once per accelerator, none once per node."
+        ),
     ] = None,
     restarts: Annotated[
         int | None,

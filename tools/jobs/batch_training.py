@@ -19,11 +19,13 @@ Source:
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
-from components.batch.nccl_command import LARGEST_COMMAND
+from components.batch.nccl_command import LARGEST_COMMAND, on_all_nodes
 from components.batch.plan import BatchPlan, JobDefinitionPlan
 from components.capacity.plan import CapacityPlan
+from components.catalog.open_mpi import OPEN_MPI_ENVIRONMENT, mpirun_script
 from tools.jobs.batch_request import BatchRequest, BatchSubmission, submission_of
 from tools.jobs.nodes import JobError
 from tools.jobs.time_limit import GRACE_SECONDS
@@ -32,6 +34,7 @@ from tools.jobs.training import (
     TrainingRequest,
     launch_command,
     node_environment,
+    processes_of,
     refuse_fewer_nodes,
     require_shared,
 )
@@ -41,7 +44,15 @@ export NODE_RANK=${AWS_BATCH_JOB_NODE_INDEX:-0}
 export MASTER_ADDR=${AWS_BATCH_JOB_MAIN_NODE_PRIVATE_IPV4_ADDRESS:-127.0.0.1}
 export PET_NODE_RANK=$NODE_RANK PET_MASTER_ADDR=$MASTER_ADDR
 """
-_RUN = 'exec "$@"\n'
+_MPI_HOSTS = """\
+read -ra hosts <<< "$HOSTS"
+export MASTER_ADDR=${hosts[0]}
+network=()
+if [ "$NODES" -gt 1 ]; then
+  network=(--mca oob_tcp_if_include "$INTERFACE" -x NCCL_SOCKET_IFNAME)
+fi
+"""
+"""The interface through which the nodes have connected; see `components.batch.nccl_command`."""
 _TIMED_OUT = 124
 """https://www.gnu.org/software/coreutils/manual/html_node/timeout-invocation.html"""
 _STOP = f"""\
@@ -51,7 +62,6 @@ if [ $left -lt 1 ]; then
   exit {_TIMED_OUT}
 fi
 """
-_RUN_LIMITED = f'exec timeout -k {GRACE_SECONDS} $left "$@"\n'
 _LOST_HOST = {"action": "RETRY", "onStatusReason": "Host EC2*"}
 _ENDED = {"action": "EXIT", "onReason": "*"}
 _OUT_OF_TIME = {"action": "EXIT", "onExitCode": str(_TIMED_OUT)}
@@ -87,15 +97,21 @@ def training_submission(
         raise JobError(f"the nodes of the job definition {definition.name} have no accelerators")
     nodes, container = asked.nodes or definition.nodes, definition.container
     neuron = sum(each.startswith("/dev/neuron") for each in container.devices)
+    devices = container.gpus or neuron
     environment = node_environment(
         request,
         accelerators,
-        devices=container.gpus or neuron,
+        devices=devices,
         nodes=nodes,
         efa_interfaces=sum(each.startswith("/dev/infiniband") for each in container.devices),
     )
+    if request.launcher == "mpi":
+        script = _mpi_script(request, processes_of(accelerators, devices), [*environment])
+        command, environment = on_all_nodes(script), {**OPEN_MPI_ENVIRONMENT, **environment}
+    else:
+        command = ("bash", "-c", _start(request), request.name, *launch_command(request))
     changed = {
-        "command": ["bash", "-c", _start(request), request.name, *launch_command(request)],
+        "command": [*command],
         "environment": [{"name": name, "value": value} for name, value in environment.items()],
     }
     if len(json.dumps(changed)) > LARGEST_COMMAND:
@@ -125,12 +141,36 @@ def job_capacity(plan: BatchPlan, asked: BatchRequest) -> CapacityPlan:
 
 
 def _start(request: TrainingRequest) -> str:
-    """Return the script of every node, which gives the program the time for a checkpoint."""
+    """Return the script of every node, which starts the program in its arguments."""
+    return f'{_START}{_left(request)}exec {_limit(request)}"$@"\n'
+
+
+def _mpi_script(request: TrainingRequest, processes: int, variables: Sequence[str]) -> str:
+    """Return the script of the main node, which can reach all nodes; see `on_all_nodes`."""
+    started = mpirun_script(
+        launch_command(request),
+        ranks=f"$((NODES * {processes}))",
+        processes=processes,
+        hosts='"${hosts[@]}"',
+        variables=["MASTER_ADDR", *variables],
+        grace_seconds=GRACE_SECONDS,
+        options='"${network[@]}" ',
+        prefix=_limit(request),
+    )
+    return f"{_MPI_HOSTS}{_left(request)}{started}"
+
+
+def _left(request: TrainingRequest) -> str:
+    """Return the commands that find out how many seconds are left; empty without a limit."""
     if request.time_limit_minutes is None:
-        return _START + _RUN
-    limit = f"left={request.time_limit_minutes * 60}\n"
+        return ""
     stop = _STOP.format(int(request.stops_at.timestamp())) if request.stops_at else ""
-    return f"{_START}{limit}{stop}{_RUN_LIMITED}"
+    return f"left={request.time_limit_minutes * 60}\n{stop}"
+
+
+def _limit(request: TrainingRequest) -> str:
+    """Return the command that gives a program this time, and then the time for a checkpoint."""
+    return "" if request.time_limit_minutes is None else f"timeout -k {GRACE_SECONDS} $left "
 
 
 def _timeout_minutes(request: TrainingRequest) -> int | None:

@@ -13,7 +13,9 @@ from typing import Any
 
 import yaml
 
+from components.catalog.open_mpi import OPEN_MPI_ENVIRONMENT, mpirun_script
 from components.eks.plan import EksPlan
+from tools.jobs.mpi import FILES, MpiJob, render_mpi_job
 from tools.jobs.nodes import (
     JobError,
     JobNodes,
@@ -32,6 +34,7 @@ from tools.jobs.training import (
     TrainingRequest,
     launch_command,
     node_environment,
+    processes_of,
     rendezvous,
     require_shared,
     require_storage,
@@ -41,8 +44,6 @@ _SHARE = 0.85
 """Share of CPUs and memory of a node that the pod requests; the rest is for the kubelet and
 DaemonSets. https://github.com/awslabs/amazon-eks-ami/blob/main/nodeadm/internal/kubelet/config.go
 reserves 11 MiB per pod and 255 MiB."""
-_FILES = "/opt/trainyard/job"
-"""Working directory of a program with `files`."""
 
 
 def render_training(plan: EksPlan, request: TrainingRequest, job: JobRequest) -> str:
@@ -63,6 +64,10 @@ def render_training(plan: EksPlan, request: TrainingRequest, job: JobRequest) ->
         raise JobError(
             f"`minimum_nodes` is {request.minimum_nodes}, but the job has {nodes.count} nodes"
         )
+    mounts = _mounts(plan, request, job.namespace)
+    require_shared(request, mounts.values())
+    if request.launcher == "mpi":
+        return render_mpi_job(_mpi_job(request, nodes, mounts), nodes, job.namespace)
     metadata = {
         "name": request.name,
         "namespace": job.namespace,
@@ -70,7 +75,7 @@ def render_training(plan: EksPlan, request: TrainingRequest, job: JobRequest) ->
     }
     files = [_config_map(request, metadata)] if request.files else []
     return yaml.safe_dump_all(
-        [_service(metadata), *files, _job(plan, request, nodes, metadata)], sort_keys=False
+        [_service(metadata), *files, _job(request, nodes, mounts, metadata)], sort_keys=False
     )
 
 
@@ -98,13 +103,52 @@ def _service(metadata: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _job(
-    plan: EksPlan, request: TrainingRequest, nodes: JobNodes, metadata: dict[str, Any]
-) -> dict[str, Any]:
-    namespace = metadata["namespace"]
-    mounts = _mounts(plan, request, namespace)
-    require_shared(request, mounts.values())
+def _mpi_job(request: TrainingRequest, nodes: JobNodes, mounts: Mapping[str, str]) -> MpiJob:
+    """Return a job whose first pod starts one process per accelerator of all pods."""
+    if "authorized_keys" in request.files:
+        raise JobError("the job has its own authorized_keys; rename yours in `files`")
+    processes = processes_of(nodes.accelerators, nodes.accelerators.count)
+    environment = {
+        # Pod names cannot be resolved without their domain.
+        "OMPI_MCA_orte_keep_fqdn_hostnames": "true",
+        **OPEN_MPI_ENVIRONMENT,
+        MASTER_ADDRESS[0]: f"{request.name}-0.{request.name}",
+        **_same_environment(request, nodes),
+    }
+    command = mpirun_script(
+        launch_command(request),
+        ranks=str(nodes.count * processes),
+        processes=processes,
+        hosts='"${hosts[@]}"',
+        variables=[name for name in environment if not name.startswith("OMPI_")],
+        grace_seconds=GRACE_SECONDS,
+    )
+    return MpiJob(
+        job=PROGRAM,
+        name=request.name,
+        image=request.image or "",
+        command=command,
+        environment=environment,
+        session_environment=["PATH", "LD_LIBRARY_PATH", "OPAL_PREFIX"],
+        share=_SHARE,
+        limits={**pod_failures(request, nodes.count), **_deadline(request)},
+        grace_seconds=GRACE_SECONDS,
+        mounts=mounts,
+        files=request.files,
+    )
+
+
+def _deadline(request: TrainingRequest) -> dict[str, int]:
     limit = request.time_limit_minutes
+    return {"activeDeadlineSeconds": limit * 60} if limit else {}
+
+
+def _job(
+    request: TrainingRequest,
+    nodes: JobNodes,
+    mounts: Mapping[str, str],
+    metadata: dict[str, Any],
+) -> dict[str, Any]:
     files = {"name": "files", "configMap": {"name": request.name}}
     return {
         "apiVersion": "batch/v1",
@@ -115,7 +159,7 @@ def _job(
             "completions": nodes.count,
             "parallelism": nodes.count,
             **pod_failures(request, nodes.count),
-            **({"activeDeadlineSeconds": limit * 60} if limit else {}),
+            **_deadline(request),
             "template": {
                 "metadata": {"labels": {**metadata["labels"]}},
                 "spec": {
@@ -154,12 +198,12 @@ def _container(
     request: TrainingRequest, nodes: JobNodes, mounts: Mapping[str, str]
 ) -> dict[str, Any]:
     paths = [{"name": name, "mountPath": path} for name, path in mounts.items()]
-    files = [{"name": "files", "mountPath": _FILES}] if request.files else []
+    files = [{"name": "files", "mountPath": FILES}] if request.files else []
     return {
         "name": PROGRAM,
         "image": request.image,
         "command": launch_command(request),
-        **({"workingDir": _FILES} if request.files else {}),
+        **({"workingDir": FILES} if request.files else {}),
         "env": [*_environment(request, nodes)],
         "resources": resources(nodes, _SHARE),
         "volumeMounts": [{"name": "shm", "mountPath": "/dev/shm"}, *paths, *files],  # noqa: S108 - in the container
@@ -172,12 +216,16 @@ def _environment(request: TrainingRequest, nodes: JobNodes) -> Iterator[dict[str
         yield {"name": name, "valueFrom": {"fieldRef": {"fieldPath": index}}}
     for name in MASTER_ADDRESS:
         yield {"name": name, "value": f"{request.name}-0.{request.name}"}
-    same = node_environment(
+    same = _same_environment(request, nodes)
+    found = {**rendezvous(request, f"{request.name}-0.{request.name}"), **same}
+    yield from ({"name": name, "value": value} for name, value in found.items())
+
+
+def _same_environment(request: TrainingRequest, nodes: JobNodes) -> dict[str, str]:
+    return node_environment(
         request,
         nodes.accelerators,
         devices=nodes.accelerators.count,
         nodes=nodes.count,
         efa_interfaces=nodes.efa_interfaces,
     )
-    found = {**rendezvous(request, f"{request.name}-0.{request.name}"), **same}
-    yield from ({"name": name, "value": value} for name, value in found.items())

@@ -59,8 +59,8 @@ class JobFile(StrictModel):
     """Longest run of the job, in minutes."""
     files: list[str] | None = None
     """Text files in the directory of the job file, copied to the program's working directory."""
-    launcher: Literal["torchrun", "none"] | None = None
-    """`torchrun` starts the program once per accelerator, `none` once per node."""
+    launcher: Literal["torchrun", "mpi", "none"] | None = None
+    """`torchrun` and `mpi` start the program once per accelerator, `none` once per node."""
 
     def given(self) -> dict[str, Any]:
         """Return the fields with a value, by name."""

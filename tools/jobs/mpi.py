@@ -19,12 +19,22 @@ from typing import Any
 
 import yaml
 
-from tools.jobs.nodes import JobNodes, job_name, placement, resources, shared_memory
+from tools.jobs.nodes import (
+    TEST_SHARE,
+    JobNodes,
+    job_name,
+    placement,
+    resources,
+    shared_memory,
+)
 
 KEYS = "/etc/trainyard"
 """Mount path of the ConfigMap with the public key."""
 DEADLINE_SECONDS = 3600
 """Deadline of the job, for example if nodes are missing."""
+FILES = "/opt/trainyard/job"
+"""Working directory of a program with files."""
+_LIMITS = {"backoffLimit": 0, "activeDeadlineSeconds": DEADLINE_SECONDS}
 
 # The host keys in the image are public, so new ones are generated. SSH sessions do not inherit the
 # container's environment; their variables must be listed.
@@ -37,11 +47,13 @@ ssh-keygen -q -t ed25519 -N '' -f /run/sshd/host_key
   -o StrictModes=no -o PermitRootLogin=prohibit-password -o PasswordAuthentication=no \\
   -o "SetEnv @environment@"
 if [ "$JOB_COMPLETION_INDEX" != 0 ]; then
-  trap 'exit 0' TERM
+  # mpirun ends the programs first, which may write a checkpoint.
+  trap 'while grep -qsxE "orted|prted" /proc/[0-9]*/comm; do sleep 1; done; exit 0' TERM
   sleep infinity & wait
 fi
 """
 _CONNECT = """\
+trap 'exit 143' TERM
 ssh-keygen -q -t ed25519 -N '' -C @name@ -f /root/.ssh/id_ed25519
 account=/var/run/secrets/kubernetes.io/serviceaccount
 curl --fail --silent --show-error --retry 5 --output /dev/null --cacert "$account/ca.crt" \\
@@ -81,16 +93,36 @@ class MpiJob:
     """More environment variables: paths of fields of the pod, by name."""
     scheduler: str | None = None
     """Name of the scheduler; None for the default scheduler."""
+    name: str | None = None
+    """Name of the objects; None for that of the job and the node group."""
+    share: float = TEST_SHARE
+    """Share of CPUs and memory of a node that a pod requests."""
+    limits: Mapping[str, Any] = field(default_factory=lambda: dict(_LIMITS))
+    """Fields of the spec of the Job that end it: time limit and failures."""
+    grace_seconds: int | None = None
+    """Time of a pod between SIGTERM and SIGKILL; None for that of Kubernetes."""
+    mounts: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Paths of volumes in the container, by claim."""
+    files: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Files in the working directory of the command: content by name."""
 
 
 def render_mpi_job(job: MpiJob, nodes: JobNodes, namespace: str) -> str:
     """Return the manifest: the job, the service, and the permission to publish the key."""
-    name = job_name(job.job, nodes)
-    labels = {"app.kubernetes.io/name": job.job, "app.kubernetes.io/instance": nodes.group.name}
+    name = job.name or job_name(job.job, nodes)
+    labels = {
+        "app.kubernetes.io/name": job.name or job.job,
+        "app.kubernetes.io/instance": nodes.group.name,
+    }
     metadata = {"name": name, "namespace": namespace, "labels": labels}
     documents = [
         {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": metadata},
-        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata},
+        {
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": metadata,
+            **({"data": dict(job.files)} if job.files else {}),
+        },
         {
             "apiVersion": "rbac.authorization.k8s.io/v1",
             "kind": "Role",
@@ -141,16 +173,23 @@ def _usage(name: str, namespace: str) -> str:
 def _job(job: MpiJob, nodes: JobNodes, metadata: Mapping[str, Any]) -> dict[str, Any]:
     name = metadata["name"]
     scheduler = {"schedulerName": job.scheduler} if job.scheduler else {}
+    grace = {"terminationGracePeriodSeconds": job.grace_seconds} if job.grace_seconds else {}
+    claims = [
+        {"name": claim, "persistentVolumeClaim": {"claimName": claim}} for claim in job.mounts
+    ]
     pod = {
         "restartPolicy": "Never",
         "serviceAccountName": name,
         "subdomain": name,
+        **grace,
         **scheduler,
         **placement(nodes),
         "containers": [_container(job, nodes, name)],
         "volumes": [
-            shared_memory(nodes),
+            shared_memory(nodes, job.share),
             {"name": "keys", "configMap": {"name": name}},
+            *claims,
+            *([_files(job, name)] if job.files else []),
         ],
     }
     return {
@@ -161,12 +200,16 @@ def _job(job: MpiJob, nodes: JobNodes, metadata: Mapping[str, Any]) -> dict[str,
             "completionMode": "Indexed",
             "completions": nodes.count,
             "parallelism": nodes.count,
-            "backoffLimit": 0,
-            "activeDeadlineSeconds": DEADLINE_SECONDS,
+            **job.limits,
             "successPolicy": {"rules": [{"succeededIndexes": "0"}]},
             "template": {"metadata": {"labels": metadata["labels"]}, "spec": pod},
         },
     }
+
+
+def _files(job: MpiJob, name: str) -> dict[str, Any]:
+    items = [{"key": each, "path": each} for each in job.files]
+    return {"name": "files", "configMap": {"name": name, "items": items}}
 
 
 def _container(job: MpiJob, nodes: JobNodes, name: str) -> dict[str, Any]:
@@ -174,6 +217,7 @@ def _container(job: MpiJob, nodes: JobNodes, name: str) -> dict[str, Any]:
         "name": job.job,
         "image": job.image,
         "command": ["/bin/bash", "-c", _script(job, nodes, name)],
+        **({"workingDir": FILES} if job.files else {}),
         "env": [
             *({"name": key, "value": value} for key, value in job.environment.items()),
             *(
@@ -183,10 +227,12 @@ def _container(job: MpiJob, nodes: JobNodes, name: str) -> dict[str, Any]:
         ],
         # Memory that a device reads must be locked.
         "securityContext": {"capabilities": {"add": ["IPC_LOCK"]}},
-        "resources": resources(nodes),
+        "resources": resources(nodes, job.share),
         "volumeMounts": [
             {"name": "shm", "mountPath": "/dev/shm"},  # noqa: S108 - in the container
             {"name": "keys", "mountPath": KEYS},
+            *({"name": claim, "mountPath": path} for claim, path in job.mounts.items()),
+            *([{"name": "files", "mountPath": FILES}] if job.files else []),
         ],
     }
 

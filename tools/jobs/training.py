@@ -53,7 +53,7 @@ CHECKPOINTS = "CHECKPOINT_DIRECTORY"
 NEURON_EFA = {"FI_PROVIDER": "efa"}
 """https://awsdocs-neuron.readthedocs-hosted.com/en/latest/frameworks/torch/torch-neuronx/setup-trn1-multi-node-execution.html"""
 
-Launcher = Literal["torchrun", "none"]
+Launcher = Literal["torchrun", "mpi", "none"]
 MOST_FILE_BYTES = 1 << 20
 """Largest sum of the files of a job.
 
@@ -80,7 +80,7 @@ class TrainingRequest:
     stops_at: datetime | None = None
     """When it gets SIGTERM at the latest, however long it has waited for nodes; None for never."""
     launcher: Launcher = "torchrun"
-    """`torchrun` starts the program once per accelerator, `none` once per node."""
+    """`torchrun` and `mpi` start the program once per accelerator, `none` once per node."""
     restarts: int = 0
     """How many times the program is started again after a failure; 0 for never."""
     minimum_nodes: int | None = None
@@ -111,8 +111,8 @@ class TrainingRequest:
             raise JobError("there is no program to run; give it after `--`, such as: -- train.py")
         if not 0 <= self.restarts <= MOST_RESTARTS:
             raise JobError(f"{self.restarts} restarts: at most {MOST_RESTARTS} are possible")
-        if self.restarts and self.launcher == "none":
-            raise JobError("only torchrun restarts a program; remove `--launcher none`")
+        if self.restarts and self.launcher != "torchrun":
+            raise JobError(f"only torchrun restarts a program; remove `--launcher {self.launcher}`")
         if self.minimum_nodes is not None and not self.restarts:
             raise JobError(
                 "`minimum_nodes` lets a job go on with fewer nodes after a failure, and needs "
@@ -134,12 +134,12 @@ def _validate_files(files: Mapping[str, str]) -> None:
 
 
 def launch_command(request: TrainingRequest) -> list[str]:
-    """Return the words of the command that every node runs.
+    """Return the words of the command that every node runs; with MPI, every process.
 
     torchrun runs Python files and, with `-m`, modules; other programs need `--no-python`.
     """
     program, *arguments = request.command
-    if request.launcher == "none":
+    if request.launcher != "torchrun":
         return [program, *arguments]
     if re.fullmatch(r"python[0-9.]*", program):
         # torchrun starts Python itself, unbuffered.
@@ -147,6 +147,18 @@ def launch_command(request: TrainingRequest) -> list[str]:
     if program.endswith(".py"):
         return ["torchrun", program, *arguments]
     return ["torchrun", "--no-python", program, *arguments]
+
+
+def processes_of(accelerators: Accelerators, devices: int) -> int:
+    """Return the number of processes of a node: one per GPU or NeuronCore.
+
+    Args:
+        accelerators: Accelerators of the instance type.
+        devices: Number of GPUs or Neuron devices that the program has on one node.
+    """
+    if accelerators.manufacturer == "neuron":
+        return neuron_cores(accelerators.model, devices)
+    return devices
 
 
 def node_environment(
@@ -167,17 +179,19 @@ def node_environment(
         efa_interfaces: EFA interfaces of one node; 0 without EFA.
     """
     if accelerators.manufacturer == "neuron":
-        processes = neuron_cores(accelerators.model, devices)
         network = NEURON_EFA if efa_interfaces else {}
     else:
-        processes, network = devices, nccl_environment(efa_interfaces)
+        network = nccl_environment(efa_interfaces)
     least, checkpoints = request.minimum_nodes, request.checkpoint_directory
+    torchrun = {
+        "PET_NNODES": f"{least}:{nodes}" if least else str(nodes),
+        PROCESSES: str(processes_of(accelerators, devices)),
+        "PET_MASTER_PORT": str(PORT),
+    }
     return {
         "NNODES": str(nodes),
         "MASTER_PORT": str(PORT),
-        "PET_NNODES": f"{least}:{nodes}" if least else str(nodes),
-        PROCESSES: str(processes),
-        "PET_MASTER_PORT": str(PORT),
+        **({} if request.launcher == "mpi" else torchrun),
         **network,
         **({CHECKPOINTS: checkpoints} if checkpoints else {}),
         **request.environment,

@@ -236,14 +236,15 @@ def test_each_node_takes_one_pod(cluster, nodes, case, number):
         cluster.api.delete(f"{PODS}/{name}?gracePeriodSeconds=0")
 
 
-@pytest.mark.parametrize("restarts", [0, 2])
+@pytest.mark.parametrize(("launcher", "restarts"), [("torchrun", 0), ("torchrun", 2), ("mpi", 0)])
 @pytest.mark.parametrize("count", [1, 2])
-def test_the_api_server_accepts_a_program(cluster, restarts: int, count: int):
+def test_the_api_server_accepts_a_program(cluster, launcher, restarts: int, count: int):
     """It refuses a rule of a pod failure policy that does not fit the limits of the job."""
     least = 1 if restarts and count > 1 else None
     request = TrainingRequest(
         command=("train.py",),
         image="pytorch/pytorch:2.11.0",
+        launcher=launcher,
         restarts=restarts,
         minimum_nodes=least,
         time_limit_minutes=90,

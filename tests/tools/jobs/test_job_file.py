@@ -88,7 +88,7 @@ def test_what_a_file_omits_is_left_to_the_command(tmp_path: Path) -> None:
         ("command: train.py 'x", "command", "cannot be split into words", "change the value"),
         ("command: []", "command", "at least 1 item", "change the value"),
         ("restarts: 10", "restarts", "less than or equal to 9", "change the value"),
-        ("launcher: mpi", "launcher", "'torchrun' or 'none'", "change the value"),
+        ("launcher: x", "launcher", "'torchrun', 'mpi' or 'none'", "change the value"),
     ],
 )
 def test_a_wrong_value_has_its_key_and_a_fix(

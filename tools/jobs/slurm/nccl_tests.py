@@ -22,7 +22,7 @@ from tools.jobs.names import NCCL_PAIRS
 from tools.jobs.nccl_pairs import PAIR_MINUTES, pair_options, pair_tests, require_pairs
 from tools.jobs.slurm.directory import JobDirectory
 from tools.jobs.slurm.nodes import SlurmNodes, SlurmRequest, choose_slurm_nodes, shared_directory
-from tools.jobs.slurm.templates import exports, render_script
+from tools.jobs.slurm.templates import LIBRARY_PATH, exports, render_script
 
 JOB = "nccl-tests"
 NCCL_VERSION = "v2.30.4-1"
@@ -80,6 +80,7 @@ def _directory(
         "nccl_version": NCCL_VERSION,
         "nccl_tests_version": NCCL_TESTS_VERSION,
         "mpi": MPI,
+        "libraries": LIBRARY_PATH,
         "environment": exports(environment),
         "passed": " ".join(f"-x {name}" for name in environment),
     }

@@ -12,6 +12,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 SCRIPTS = Path(__file__).parent / "scripts"
+LIBRARY_PATH = """\
+# libfabric and the NCCL plugin of the node; distributions differ in where libraries lie.
+LD_LIBRARY_PATH+=:/opt/amazon/ofi-nccl/lib:/opt/amazon/ofi-nccl/lib64
+LD_LIBRARY_PATH+=:/opt/amazon/ofi-nccl/lib/x86_64-linux-gnu
+LD_LIBRARY_PATH+=:/opt/amazon/efa/lib:/opt/amazon/efa/lib64"""
 _VALUE = re.compile(r"@([a-z][a-z0-9_]*)@")
 
 

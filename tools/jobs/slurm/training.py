@@ -6,7 +6,11 @@ Source:
     https://slurm.schedmd.com/slurm.conf.html: `RequeueExit` is empty by default, so that a program
         that fails is not requeued
     https://slurm.schedmd.com/scontrol.html: `TimeLimit`; users can decrease that of their jobs
-    https://slurm.schedmd.com/srun.html (`SLURM_NODEID`, `--kill-on-bad-exit`)
+    https://slurm.schedmd.com/srun.html (`SLURM_NODEID`, `--kill-on-bad-exit`, `--mpi`)
+    https://github.com/aws/aws-parallelcluster, tests/integration-tests/tests/common/mpi_common.py:
+        Slurm starts programs of Open MPI with `srun --mpi=pmix`
+    https://github.com/awslabs/awsome-distributed-ai, micro-benchmarks/nccl-tests/slurm: the same in
+        containers, without binding to CPUs
     https://github.com/NVIDIA/pyxis#usage (`--container-image`, `--container-mounts`)
 """
 
@@ -15,6 +19,8 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping
 
+from components.catalog.nccl import MPI
+from components.catalog.open_mpi import OPEN_MPI_ENVIRONMENT
 from components.parallelcluster.plan import ParallelClusterPlan
 from tools.jobs.nodes import JobError
 from tools.jobs.slurm.directory import JobDirectory
@@ -25,13 +31,14 @@ from tools.jobs.slurm.nodes import (
     SlurmRequest,
     choose_slurm_nodes,
 )
-from tools.jobs.slurm.templates import exports, render_script
+from tools.jobs.slurm.templates import LIBRARY_PATH, exports, render_script
 from tools.jobs.time_limit import GRACE_SECONDS
 from tools.jobs.training import (
     INFRASTRUCTURE_RETRIES,
     TrainingRequest,
     launch_command,
     node_environment,
+    processes_of,
     refuse_fewer_nodes,
     rendezvous,
     require_shared,
@@ -39,6 +46,21 @@ from tools.jobs.training import (
 )
 
 _SCRIPT = "training/train.sbatch"
+_PER_NODE = """\
+# One task per node; torchrun starts the other processes of its node.
+srun --kill-on-bad-exit=1{0} \\
+  bash -c 'export NODE_RANK=$SLURM_NODEID PET_NODE_RANK=$SLURM_NODEID; exec "$@"' program \\
+  {1}"""
+_PER_PROCESS = """\
+{2}# One task per accelerator.
+srun --mpi=pmix --cpu-bind=none --kill-on-bad-exit=1{0} \\
+  {1}"""
+_LIBRARIES = f"""\
+MPI_HOME=${{MPI_HOME:-{MPI}}}
+LD_LIBRARY_PATH=$MPI_HOME/lib:$MPI_HOME/lib64${{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}}
+{LIBRARY_PATH}
+export LD_LIBRARY_PATH
+"""
 _GRACE_MINUTES = GRACE_SECONDS // 60
 _UNLIMITED = "#SBATCH --time=UNLIMITED"
 """https://slurm.schedmd.com/sbatch.html#OPT_time: a partition may still have a limit."""
@@ -82,8 +104,12 @@ def render_training_directory(
         efa_interfaces=nodes.efa_interfaces,
     )
     gpus = nodes.accelerators.count
+    mpi = request.launcher == "mpi"
+    tasks = processes_of(nodes.accelerators, nodes.accelerators.count) if mpi else 1
     if nodes.accelerators.manufacturer == "neuron":
         gpus, environment = 0, {**efa_environment(nodes), **environment}
+    if mpi:
+        environment = {**OPEN_MPI_ENVIRONMENT, **environment}
     values = {
         "name": request.name,
         "placement": nodes.placement,
@@ -95,8 +121,8 @@ def render_training_directory(
         "stop": _stop(request),
         "environment": f"{_rendezvous(request)}{exports(environment)}",
         "directory": ' "$SLURM_SUBMIT_DIR"' if request.files else "",
-        "container": _container(request, mounts),
-        "command": shlex.join(launch_command(request)),
+        "tasks": tasks,
+        "program": _program(request, mounts),
     }
     scripts = {
         "train.sbatch": render_script(_SCRIPT, values),
@@ -126,6 +152,14 @@ def _stop(request: TrainingRequest) -> str:
         return "#"
     nodes_leave_at = int(request.stops_at.timestamp()) + GRACE_SECONDS
     return _STOP.format(nodes_leave_at, request.time_limit_minutes + _GRACE_MINUTES)
+
+
+def _program(request: TrainingRequest, mounts: Mapping[str, str]) -> str:
+    """Return the shell commands that start the program on all nodes."""
+    container, command = _container(request, mounts), shlex.join(launch_command(request))
+    if request.launcher != "mpi":
+        return _PER_NODE.format(container, command)
+    return _PER_PROCESS.format(container, command, "" if container else _LIBRARIES)
 
 
 def _rendezvous(request: TrainingRequest) -> str:

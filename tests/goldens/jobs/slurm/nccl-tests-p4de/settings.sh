@@ -12,9 +12,10 @@ export BUILT=$shared/nccl-tests/a100-$NCCL_VERSION-$NCCL_TESTS_VERSION
 export CUDA_HOME=${CUDA_HOME:-/usr/local/cuda}
 export MPI_HOME=${MPI_HOME:-/opt/amazon/openmpi}
 
-# NCCL, its plugin for EFA, and Open MPI; distributions differ in where libraries lie.
-LD_LIBRARY_PATH=$BUILT/nccl/lib:/opt/amazon/ofi-nccl/lib:/opt/amazon/ofi-nccl/lib64
+LD_LIBRARY_PATH=$BUILT/nccl/lib:$MPI_HOME/lib:$MPI_HOME/lib64
+# libfabric and the NCCL plugin of the node; distributions differ in where libraries lie.
+LD_LIBRARY_PATH+=:/opt/amazon/ofi-nccl/lib:/opt/amazon/ofi-nccl/lib64
 LD_LIBRARY_PATH+=:/opt/amazon/ofi-nccl/lib/x86_64-linux-gnu
-LD_LIBRARY_PATH+=:/opt/amazon/efa/lib:/opt/amazon/efa/lib64:$MPI_HOME/lib:$MPI_HOME/lib64
+LD_LIBRARY_PATH+=:/opt/amazon/efa/lib:/opt/amazon/efa/lib64
 LD_LIBRARY_PATH+=:$CUDA_HOME/lib64
 export LD_LIBRARY_PATH
