@@ -65,18 +65,12 @@ def build(plan: AnyPlan) -> Mapping[str, pulumi.Input[object]]:
     outputs: dict[str, Any] = cluster.outputs()
     if plan.monitoring_plan is None:
         return outputs
-    return {**outputs, "monitoring": _monitor(plan.name, plan.monitoring_plan, cluster, outputs)}
+    return {**outputs, "monitoring": _monitor(plan.name, plan.monitoring_plan, cluster)}
 
 
-def _monitor(
-    name: str, plan: MonitoringPlan, cluster: pulumi.Resource, outputs: Mapping[str, Any]
-) -> Mapping[str, pulumi.Input[object]]:
+def _monitor(name: str, plan: MonitoringPlan, cluster: Any) -> Mapping[str, pulumi.Input[object]]:
     # Most stacks have no dashboard and no alarms, and need not wait for the import.
     from components.monitoring.resources import Monitoring, MonitoringArgs
 
-    described = outputs.get("file_systems", {})
-    ids = {
-        name: made["file_system_id"] for name, made in described.items() if "file_system_id" in made
-    }
-    args = MonitoringArgs(plan=plan, file_system_ids=ids, after=[cluster])
+    args = MonitoringArgs(plan=plan, ids=cluster.monitored(), after=[cluster])
     return Monitoring(f"{name}-monitoring", args).outputs()

@@ -137,8 +137,14 @@ class BatchComputeEnvironment(pulumi.ComponentResource):
         )
 
         self.arn, self.environment_name = environment.arn, environment.name
+        self._environment = environment
         self.queue_arn, self.queue_name = queue.arn, queue.name
         self.register_outputs({"arn": self.arn, "queue_arn": self.queue_arn})
+
+    @property
+    def ecs_cluster_name(self) -> pulumi.Output[str]:
+        """Name of the ECS cluster that Batch makes for the compute environment."""
+        return self._environment.ecs_cluster_arn.apply(lambda arn: arn.rpartition("/")[2])
 
     def _launch_template_args(
         self, name: str, args: BatchComputeEnvironmentArgs, opts: pulumi.ResourceOptions

@@ -12,6 +12,7 @@ from components.batch.compute_environment_plan import (
     plan_compute_environment,
 )
 from components.batch.compute_environment_review import review_compute_environment
+from components.batch.environment_metrics import environment_metrics, queue_events
 from components.batch.job_definition_plan import plan_job_definition
 from components.batch.job_definition_review import review_job_definition
 from components.batch.job_size_review import review_sizes
@@ -24,7 +25,6 @@ from components.checks.reservation_review import review_reservations
 from components.checks.tag_review import review_tags
 from components.config.network import NewVpc
 from components.config.review import Review
-from components.monitoring.plan import EventPlan, Sources
 from components.monitoring.planner import plan_monitoring
 from components.network.pool_place_review import review_launch_zones
 from components.tagging import common_tags
@@ -119,28 +119,13 @@ def _plan(
         resource_shares=config.resource_shares(),
     )
     monitoring = plan_monitoring(
-        config, region=context.region, pools=environments, more=[_queue_events(plan)]
+        config,
+        region=context.region,
+        pools=environments,
+        more=[*map(environment_metrics, environments), queue_events(plan)],
     )
     notes = (*review.notes, *_security_group_note(plan))
     return replace(plan, monitoring_plan=monitoring, notes=notes)
-
-
-def _queue_events(plan: BatchPlan) -> Sources:
-    """Return the event that Batch sends when the first job of a queue cannot start.
-
-    https://docs.aws.amazon.com/batch/latest/userguide/batch-job-queue-blocked-events.html
-    """
-    queues = [plan.queue_name(environment.name) for environment in plan.compute_environments]
-    blocked = EventPlan(
-        name="queue-blocked",
-        description=f"The first job of a queue of {plan.name} cannot start",
-        pattern={
-            "source": ["aws.batch"],
-            "detail-type": ["Batch Job Queue Blocked"],
-            "detail": {"jobQueue": [{"suffix": f":job-queue/{queue}"} for queue in queues]},
-        },
-    )
-    return Sources(events=(blocked,))
 
 
 def _security_group_note(plan: BatchPlan) -> list[str]:

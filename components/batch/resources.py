@@ -19,6 +19,7 @@ from components.batch.job_definition import BatchJobDefinition, BatchJobDefiniti
 from components.batch.plan import BatchPlan, JobDefinitionPlan
 from components.compute.reservation_groups import make_reservation_groups
 from components.compute.resource_shares import accept_shares
+from components.monitoring.plan import Subject
 from components.network.cluster_network import ClusterNetwork
 from components.network.efa_security_group import EfaSecurityGroup, EfaSecurityGroupArgs
 
@@ -93,6 +94,13 @@ class BatchArchitecture(pulumi.ComponentResource):
             ],
             "security_group_ids": {"nodes": self._nodes.security_group_id},
             "notes": list(plan.notes),
+        }
+
+    def monitored(self) -> Mapping[Subject, pulumi.Input[str]]:
+        """Return the names of what the metrics of the stack measure."""
+        return {
+            Subject(kind="ecs-cluster", name=name): made.ecs_cluster_name
+            for name, made in self._environments.items()
         }
 
     def _make_environment(

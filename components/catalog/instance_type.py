@@ -67,6 +67,11 @@ class InstanceType:
         return self.efa_interfaces > 0
 
     @property
+    def has_nvidia_gpus(self) -> bool:
+        """Whether the type has GPUs that NVIDIA's driver runs."""
+        return self.accelerators is not None and self.accelerators.manufacturer == "nvidia"
+
+    @property
     def family(self) -> str:
         """The part before the dot, `p5` of `p5.48xlarge`."""
         return self.name.partition(".")[0]

@@ -68,6 +68,10 @@ class ClusterStorage(pulumi.ComponentResource):
         """Return the values that users need to mount each file system, by name."""
         return {plan.name: self._describe(plan) for plan in self._args.file_systems}
 
+    def file_system_ids(self) -> dict[str, pulumi.Input[str]]:
+        """Return the id of each file system, by name."""
+        return {name: made.file_system_id for name, made in self._made.items()}
+
     def _make(self, plan: FsxLustrePlan) -> _Made:
         if plan.settings is None:
             return _Made(

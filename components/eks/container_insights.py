@@ -5,28 +5,27 @@ Sources:
     https://github.com/aws/amazon-cloudwatch-agent-test: the metrics that the agent sends with the
         dimension `ClusterName` alone (`test/gpu`, `test/efa`, `test/awsneuron`). EFA counters are
         the increase since the previous measurement.
-    https://github.com/aws/eks-node-monitoring-agent, `monitors/nvidia/dcgm/dcgm_policies.go`: Xid
-        errors after which a GPU needs a reset or a replacement.
+    https://github.com/aws-observability/helm-charts, `containerLogs.fluentBit` in the values of the
+        chart: Fluent Bit sends a kernel message as the field `message` of a JSON object, once with
+        all kernel messages (`dmesg`) and once with all messages of the system (`messages`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 from components.config.monitoring import Alarms
+from components.eks.addons.addon import has_accelerators
 from components.eks.addons.eks_managed import container_insights_log_group
 from components.eks.node_group_plan import NodeGroupPlan
-from components.monitoring.plan import AlarmPlan, Graph, LogMetricPlan, Metric, Sources
+from components.monitoring.gpu_errors import JSON_PATTERN, xid_errors
+from components.monitoring.plan import AlarmPlan, Graph, Metric, Sources
 from components.monitoring.planner import periods
 
 _NAMESPACE = "ContainerInsights"
 IDLE_PERCENT = 1.0
 """Utilization of the busiest accelerator below which no accelerator does any work."""
-FATAL_XIDS = (
-    *(46, 48, 54, 62, 63, 64, 74, 79, 95, 109, 110, 119, 120, 136, 140, 142, 143, 151, 155),
-    *(156, 158),
-)
-"""Xid errors of NVIDIA GPUs that a program cannot cause."""
 
 
 def container_insights(cluster: str, groups: Sequence[NodeGroupPlan], limits: Alarms) -> Sources:
@@ -37,15 +36,10 @@ def container_insights(cluster: str, groups: Sequence[NodeGroupPlan], limits: Al
         groups: Its node groups, which decide about GPUs, Neuron devices and EFA.
         limits: When alarms go off.
     """
-    makers = {
-        group.instance_type.accelerators.manufacturer
-        for group in groups
-        if group.instance_type.accelerators
-    }
     parts = [_nodes(cluster)]
-    if "nvidia" in makers:
-        parts.append(_gpus(cluster, limits))
-    if "aws" in makers:
+    if any(map(has_accelerators("nvidia"), groups)):
+        parts.extend((_gpus(cluster, limits), _xid_errors(cluster)))
+    if any(map(has_accelerators("neuron"), groups)):
         parts.append(_neuron(cluster, limits))
     if any(group.interfaces for group in groups):
         parts.append(_efa(cluster))
@@ -56,13 +50,21 @@ def container_insights(cluster: str, groups: Sequence[NodeGroupPlan], limits: Al
     )
 
 
-def _metric(cluster: str, name: str, statistic: str, label: str) -> Metric:
+def _metric(
+    cluster: str,
+    name: str,
+    statistic: Literal["Average", "Maximum", "Minimum", "Sum"],
+    label: str,
+    *,
+    per_second: bool = False,
+) -> Metric:
     return Metric(
         namespace=_NAMESPACE,
         name=name,
         dimensions={"ClusterName": cluster},
-        statistic=statistic,  # pyright: ignore[reportArgumentType]
+        statistic=statistic,
         label=label,
+        per_second=per_second,
     )
 
 
@@ -97,7 +99,7 @@ def _idle(name: str, what: str, busiest: Metric, limits: Alarms) -> AlarmPlan:
         name=name,
         description=(
             f"No {what} of the cluster has done any work for {limits.idle_minutes} minutes, and "
-            "its nodes are running. Either no job is running, or one hangs."
+            "its nodes are running."
         ),
         metric=busiest,
         comparison="LessThanThreshold",
@@ -108,9 +110,6 @@ def _idle(name: str, what: str, busiest: Metric, limits: Alarms) -> AlarmPlan:
 
 def _gpus(cluster: str, limits: Alarms) -> Sources:
     busiest = _metric(cluster, "node_gpu_utilization", "Maximum", "busiest")
-    xids = Metric(
-        namespace=f"trainyard/{cluster}", name="GpuXidErrors", statistic="Sum", label="Xid errors"
-    )
     return Sources(
         graphs=(
             Graph(
@@ -131,39 +130,23 @@ def _gpus(cluster: str, limits: Alarms) -> Sources:
                 metrics=(_metric(cluster, "node_gpu_temperature", "Maximum", "hottest"),),
                 unit="degrees Celsius",
             ),
-        ),
-        alarms=(
-            _idle("gpus-idle", "GPU", busiest, limits),
-            AlarmPlan(
-                name="gpu-xid",
-                description=(
-                    "The NVIDIA driver reported an Xid error after which the GPU needs a reset or "
-                    f"the node a replacement. The log group {_host_log(cluster)} has the line, and "
-                    "its log stream the name of the node. Search for `NVRM: Xid`."
+            Graph(
+                title="GPU power",
+                metrics=(
+                    _metric(cluster, "node_gpu_power_draw", "Average", "average"),
+                    _metric(cluster, "node_gpu_power_draw", "Maximum", "highest"),
                 ),
-                metric=xids,
-                comparison="GreaterThanThreshold",
-                threshold=0,
+                unit="watts",
             ),
         ),
-        log_metrics=(
-            LogMetricPlan(log_group=_host_log(cluster), pattern=xid_pattern(), metric=xids),
-        ),
+        alarms=(_idle("gpus-idle", "GPU", busiest, limits),),
     )
 
 
-def _host_log(cluster: str) -> str:
-    return container_insights_log_group(cluster, "host")
-
-
-def xid_pattern() -> str:
-    """Return the filter pattern of log lines with a fatal Xid error.
-
-    Fluent Bit sends a kernel message as the field `message` of a JSON object. The driver writes
-    `NVRM: Xid (PCI:0000:53:00): 79, pid=..., name=..., GPU has fallen off the bus.`
-    """
-    codes = " || ".join(f'$.message = "*): {xid},*"' for xid in FATAL_XIDS)
-    return f'{{ $.message = "*NVRM: Xid*" && ({codes}) }}'
+def _xid_errors(cluster: str) -> Sources:
+    logs = container_insights_log_group(cluster, "host")
+    where = f"The log group {logs} has the line, in a log stream with the name of the node."
+    return xid_errors(cluster, logs, JSON_PATTERN, where=where)
 
 
 def _neuron(cluster: str, limits: Alarms) -> Sources:
@@ -205,9 +188,10 @@ def _efa(cluster: str) -> Sources:
             Graph(
                 title="EFA traffic",
                 metrics=tuple(
-                    _metric(cluster, name, "Sum", name.removeprefix("node_efa_")) for name in sent
+                    _metric(cluster, name, "Sum", name.removeprefix("node_efa_"), per_second=True)
+                    for name in sent
                 ),
-                unit="bytes in 5 minutes",
+                unit="bytes/s",
             ),
             Graph(
                 title="EFA retransmissions and errors",

@@ -118,18 +118,22 @@ class ManagedNodeGroup(pulumi.ComponentResource):
                 delete_before_replace=plan.capacity.is_reserved,
             ),
         )
+        self._group = group
         if plan.schedule.moved_by_schedule:
             NodeGroupSchedule(
                 f"{name}-schedule",
-                NodeGroupScheduleArgs(
-                    group_name=group.resources.apply(_auto_scaling_group), schedule=plan.schedule
-                ),
+                NodeGroupScheduleArgs(group_name=self.auto_scaling_group, schedule=plan.schedule),
                 child,
             )
 
         self.group_name = group.node_group_name
         self.ready = group
         self.register_outputs({"group_name": self.group_name})
+
+    @property
+    def auto_scaling_group(self) -> pulumi.Output[str]:
+        """Name of the Auto Scaling group that EKS makes."""
+        return self._group.resources.apply(_auto_scaling_group)
 
 
 def _auto_scaling_group(resources: Sequence[Any]) -> str:

@@ -32,6 +32,8 @@ class NodeGroupArgs:
     launch_after: Sequence[pulumi.Resource]
     """Resources that must exist before the first node: the cluster with VPC CNI, the EFA rules, and
     the authorization of the role of a self-managed group."""
+    group_metrics: bool = False
+    """Whether the Auto Scaling group sends metrics. Those of managed groups always do."""
     tags: Mapping[str, str]
 
     @property

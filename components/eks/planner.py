@@ -23,6 +23,7 @@ from components.eks.network_review import (
     review_eks_network,
     review_public_images,
 )
+from components.eks.node_group_metrics import node_group_metrics
 from components.eks.node_group_plan import (
     SYSTEM_NODE_GROUP,
     Context,
@@ -156,7 +157,10 @@ def _monitoring(
             )
             for each in file_systems
         ],
-        more=[container_insights(config.name, groups, limits_of(config))] if insights else [],
+        more=[
+            *([container_insights(config.name, groups, limits_of(config))] if insights else []),
+            *(node_group_metrics(group) for group in groups),
+        ],
     )
 
 

@@ -5,7 +5,7 @@ The plan decides which resources exist.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import pulumi
@@ -23,6 +23,7 @@ from components.eks.plan import EksPlan
 from components.eks.self_managed_node_group import SelfManagedNodeGroup
 from components.engine_calls import begin_with
 from components.identity.node_role import NodeRole, NodeRoleArgs
+from components.monitoring.plan import Subject
 from components.network.cluster_network import ClusterNetwork
 from components.network.efa_security_group import EfaSecurityGroup, EfaSecurityGroupArgs
 from components.runtime.aws_auth import AwsAuthEntry
@@ -121,6 +122,17 @@ class EksArchitecture(pulumi.ComponentResource):
             "drained_node_groups": drained_node_groups(self._plan),
             **({"file_systems": self._storage.outputs()} if self._storage else {}),
             "notes": list(self._plan.notes),
+        }
+
+    def monitored(self) -> Mapping[Subject, pulumi.Input[str]]:
+        """Return the ids of what the metrics of the stack measure."""
+        groups: dict[Subject, pulumi.Input[str]] = {
+            Subject(kind="auto-scaling-group", name=name): made.auto_scaling_group
+            for name, made in self._groups.items()
+        }
+        systems = self._storage.file_system_ids() if self._storage else {}
+        return groups | {
+            Subject(kind="file-system", name=name): made for name, made in systems.items()
         }
 
     def _make_cluster(self) -> EksCluster:
@@ -245,6 +257,7 @@ class EksArchitecture(pulumi.ComponentResource):
             reservation_group_arn=self._reservation_groups.get(group.capacity.purchase_option),
             role=self._roles[group.name],
             launch_after=self._before_nodes_of(group),
+            group_metrics=self._plan.monitoring_plan is not None,
             tags=self._plan.tags,
         )
         return component(f"{self._name}-{group.name}", args, self._child)

@@ -12,6 +12,7 @@ import pulumi_aws as aws
 
 from components.compute.launch_template import NodeLaunchTemplate, NodeLaunchTemplateArgs
 from components.eks.node_group_args import NodeGroupArgs, placement_group_name
+from components.eks.node_group_metrics import GRANULARITY, RUNNING, WANTED
 from components.eks.node_group_plan import NodeGroupPlan
 from components.eks.node_group_schedule import NodeGroupSchedule, NodeGroupScheduleArgs
 from components.eks.nodeadm_plan import render_self_managed_user_data
@@ -68,6 +69,8 @@ class SelfManagedNodeGroup(pulumi.ComponentResource):
             ),
             health_check_type="EC2",
             wait_for_capacity_timeout=_wait(args.plan),
+            enabled_metrics=_group_metrics(args),
+            metrics_granularity=GRANULARITY if args.group_metrics else None,
             tags=_group_tags(args),
             opts=pulumi.ResourceOptions(
                 parent=self,
@@ -87,6 +90,11 @@ class SelfManagedNodeGroup(pulumi.ComponentResource):
         self.group_name = group.name
         self.ready = group
         self.register_outputs({"group_name": self.group_name})
+
+    @property
+    def auto_scaling_group(self) -> pulumi.Output[str]:
+        """Name of the Auto Scaling group."""
+        return self.group_name
 
     def _launch_template(
         self, name: str, args: NodeGroupArgs, opts: pulumi.ResourceOptions
@@ -136,6 +144,12 @@ def _user_data(args: NodeGroupArgs) -> pulumi.Output[str]:
 
 def _wait(plan: NodeGroupPlan) -> str:
     return WAIT_FOR_CAPACITY if plan.schedule.wait_for_capacity else NO_WAIT
+
+
+def _group_metrics(args: NodeGroupArgs) -> list[aws.autoscaling.Metric] | None:
+    if not args.group_metrics:
+        return None
+    return [aws.autoscaling.Metric(name) for name in (WANTED, RUNNING)]
 
 
 def _group_tags(args: NodeGroupArgs) -> list[aws.autoscaling.GroupTagArgs]:

@@ -6,17 +6,16 @@ Source:
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from components.monitoring.plan import Graph, Metric
+from components.monitoring.plan import Graph, Metric, Subject
 
 _COLUMNS = 3
 _WIDTH = 24 // _COLUMNS
 """A dashboard is 24 units wide."""
 _HEIGHT = 6
 _ALARM_HEIGHT = 3
-_PERIOD_SECONDS = 300
 
 
 def dashboard_body(
@@ -24,7 +23,7 @@ def dashboard_body(
     *,
     region: str,
     alarm_arns: Sequence[str] = (),
-    file_system_ids: Mapping[str, str],
+    ids: Mapping[Subject, str],
 ) -> dict[str, Any]:
     """Return a dashboard with the state of the alarms first and three graphs in a row.
 
@@ -32,7 +31,7 @@ def dashboard_body(
         graphs: The graphs, in order.
         region: Region of the metrics.
         alarm_arns: Alarms of the stack.
-        file_system_ids: Ids of the file systems, by name.
+        ids: Ids of what the stack creates.
     """
     top = _ALARM_HEIGHT if alarm_arns else 0
     widgets = [_alarm_widget(alarm_arns)] if alarm_arns else []
@@ -45,17 +44,18 @@ def dashboard_body(
                 "y": top + row * _HEIGHT,
                 "width": _WIDTH,
                 "height": _HEIGHT,
-                "properties": _graph(graph, region, file_system_ids),
+                "properties": _graph(graph, region, ids),
             }
         )
     return {"widgets": widgets}
 
 
-def dimensions_of(metric: Metric, file_system_ids: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the dimensions of a metric, with the id of its file system."""
-    if metric.file_system is None:
-        return dict(metric.dimensions)
-    return {**metric.dimensions, "FileSystemId": file_system_ids[metric.file_system]}
+def dimensions_of(metric: Metric, ids: Mapping[Subject, Any]) -> dict[str, Any]:
+    """Return the dimensions of a metric, with the ids of what it measures."""
+    return {
+        name: ids[value] if isinstance(value, Subject) else value
+        for name, value in metric.dimensions.items()
+    }
 
 
 def _alarm_widget(alarm_arns: Sequence[str]) -> dict[str, Any]:
@@ -69,23 +69,27 @@ def _alarm_widget(alarm_arns: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _graph(graph: Graph, region: str, file_system_ids: Mapping[str, str]) -> dict[str, Any]:
+def _graph(graph: Graph, region: str, ids: Mapping[Subject, str]) -> dict[str, Any]:
+    lines = (
+        line
+        for number, metric in enumerate(graph.metrics, 1)
+        for line in _lines(metric, f"m{number}", ids)
+    )
     return {
         "title": graph.title,
         "region": region,
         "view": "timeSeries",
-        "period": _PERIOD_SECONDS,
-        "metrics": [_line(metric, file_system_ids) for metric in graph.metrics],
+        "metrics": list(lines),
         "yAxis": {"left": {"min": 0, "label": graph.unit, "showUnits": False}},
     }
 
 
-def _line(metric: Metric, file_system_ids: Mapping[str, str]) -> list[Any]:
-    dimensions = dimensions_of(metric, file_system_ids)
-    flat = [text for pair in dimensions.items() for text in pair]
-    return [
-        metric.namespace,
-        metric.name,
-        *flat,
-        {"stat": metric.statistic, "label": metric.label},
-    ]
+def _lines(metric: Metric, id_: str, ids: Mapping[Subject, str]) -> Iterator[list[Any]]:
+    flat = [text for pair in dimensions_of(metric, ids).items() for text in pair]
+    options: dict[str, Any] = {"stat": metric.statistic, "period": metric.period_seconds}
+    if metric.per_second:
+        yield [{"expression": f"{id_}/PERIOD({id_})", "label": metric.label}]
+        options |= {"id": id_, "visible": False}
+    else:
+        options["label"] = metric.label
+    yield [metric.namespace, metric.name, *flat, options]

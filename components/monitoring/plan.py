@@ -12,6 +12,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from components.config.monitoring import PERIOD_MINUTES
+
+PERIOD_SECONDS = PERIOD_MINUTES * 60
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """Something that the stack creates, whose id is unknown before."""
+
+    kind: Literal["auto-scaling-group", "ecs-cluster", "file-system", "head-node", "log-group"]
+    """The ids are: the name of the group, of the cluster and of the log group; those of the file
+    system and the instance."""
+    name: str
+    """Name in the plan, such as that of the node group."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Metric:
@@ -19,32 +34,34 @@ class Metric:
 
     namespace: str
     name: str
-    dimensions: Mapping[str, str] = field(default_factory=dict[str, str])
-    file_system: str | None = None
-    """Entry of `storage` whose id is the dimension `FileSystemId`."""
+    dimensions: Mapping[str, str | Subject] = field(default_factory=dict[str, "str | Subject"])
     statistic: Literal["Average", "Maximum", "Minimum", "Sum"]
     label: str
     """Name of the line in a graph."""
+    period_seconds: int = PERIOD_SECONDS
+    per_second: bool = False
+    """Whether a graph shows the value divided by the period."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlarmPlan:
-    """An alarm: the metric is above or below the threshold in every period.
-
-    A period without data does not count: nodes send no metrics before they launch.
-    """
+    """An alarm: the value is above or below the threshold in every period."""
 
     name: str
     """Unique in the stack, such as `nodes-failed`."""
     description: str
     """What happened, and what to do; the message contains it."""
     metric: Metric
+    less: Metric | None = None
+    """Metric that is subtracted from `metric`, of the same period."""
     comparison: Literal["GreaterThanThreshold", "LessThanThreshold"]
     threshold: float
     """In the unit of the metric."""
-    period_seconds: int = 300
     periods: int = 1
     """Consecutive periods in which the threshold is crossed."""
+    missing: Literal["breaching", "notBreaching"] = "notBreaching"
+    """What a period without data means. Nodes send no metrics before they launch, and a reservation
+    none before it starts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +79,7 @@ class EventPlan:
 class LogMetricPlan:
     """A metric that counts log lines."""
 
-    log_group: str
+    log_group: str | Subject
     pattern: str
     """Filter pattern of CloudWatch Logs."""
     metric: Metric
@@ -97,7 +114,6 @@ class AlarmsPlan:
     emails: tuple[str, ...]
     alarms: tuple[AlarmPlan, ...]
     events: tuple[EventPlan, ...]
-    log_metrics: tuple[LogMetricPlan, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,8 +122,9 @@ class MonitoringPlan:
 
     region: str
     tags: Mapping[str, str]
+    dashboard: bool
     graphs: tuple[Graph, ...]
-    """Graphs of the dashboard; empty without a dashboard."""
+    """Graphs of the dashboard, and figures of `status`."""
+    log_metrics: tuple[LogMetricPlan, ...]
+    """Metrics of graphs and alarms that the stack makes from logs."""
     alarms: AlarmsPlan | None
-    file_system_ids: Mapping[str, str]
-    """Ids of existing file systems, by name."""

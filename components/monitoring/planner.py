@@ -24,6 +24,7 @@ from components.monitoring.plan import (
     Metric,
     MonitoringPlan,
     Sources,
+    Subject,
 )
 from components.tagging import common_tags
 
@@ -52,7 +53,7 @@ def plan_monitoring(
     file_systems: Sequence[LustreSubject] = (),
     more: Sequence[Sources] = (),
 ) -> MonitoringPlan | None:
-    """Return the dashboard and the alarms of a stack; None if it has neither.
+    """Return the dashboard and the alarms of a stack; None if its file has no `monitoring`.
 
     Args:
         config: The stack.
@@ -62,7 +63,7 @@ def plan_monitoring(
         more: Sources of the architecture; their graphs come first.
     """
     wanted = config.monitoring
-    if wanted is None or not (wanted.dashboard or wanted.alarms):
+    if wanted is None:
         return None
     limits = limits_of(config)
     sources = [
@@ -73,13 +74,10 @@ def plan_monitoring(
     return MonitoringPlan(
         region=region,
         tags=common_tags(config.name, config.tags),
-        graphs=tuple(chain.from_iterable(each.graphs for each in sources))
-        if wanted.dashboard
-        else (),
+        dashboard=wanted.dashboard,
+        graphs=tuple(chain.from_iterable(each.graphs for each in sources)),
+        log_metrics=tuple(chain.from_iterable(each.log_metrics for each in sources)),
         alarms=_alarms(wanted.alarms, sources) if wanted.alarms else None,
-        file_system_ids={
-            each.name: each.file_system_id for each in file_systems if each.file_system_id
-        },
     )
 
 
@@ -100,7 +98,6 @@ def _alarms(wanted: Alarms, sources: Sequence[Sources]) -> AlarmsPlan:
         emails=wanted.emails,
         alarms=tuple(chain.from_iterable(each.alarms for each in sources)),
         events=tuple(chain.from_iterable(each.events for each in sources)),
-        log_metrics=tuple(chain.from_iterable(each.log_metrics for each in sources)),
     )
 
 
@@ -194,17 +191,33 @@ def _block_events(blocks: Mapping[str, str]) -> EventPlan:
 
 
 def _lustre_source(subject: LustreSubject, limits: Alarms) -> Sources:
-    def metric(name: str, label: str) -> Metric:
+    """Return the throughput and the free space of a file system.
+
+    Each storage target sends its free space once a minute. The sum over one minute is the free
+    space of the file system, the sum over a longer period a multiple of it.
+    """
+    where = subject.file_system_id or Subject(kind="file-system", name=subject.name)
+
+    def metric(name: str, label: str, *, per_second: bool = False) -> Metric:
         return Metric(
-            namespace=_FSX, name=name, file_system=subject.name, statistic="Sum", label=label
+            namespace=_FSX,
+            name=name,
+            dimensions={"FileSystemId": where},
+            statistic="Sum",
+            label=label,
+            period_seconds=60,
+            per_second=per_second,
         )
 
     free = metric("FreeDataStorageCapacity", "free")
     graphs = (
         Graph(
-            title=f"File system {subject.name}",
-            metrics=(metric("DataReadBytes", "read"), metric("DataWriteBytes", "written")),
-            unit="bytes in 5 minutes",
+            title=f"Throughput of {subject.name}",
+            metrics=(
+                metric("DataReadBytes", "read", per_second=True),
+                metric("DataWriteBytes", "written", per_second=True),
+            ),
+            unit="bytes/s",
         ),
         Graph(title=f"Free space of {subject.name}", metrics=(free,), unit="bytes"),
     )
@@ -220,5 +233,6 @@ def _lustre_source(subject: LustreSubject, limits: Alarms) -> Sources:
         metric=free,
         comparison="LessThanThreshold",
         threshold=subject.capacity_gib * _GIB * (100 - used) / 100,
+        periods=5,
     )
     return Sources(graphs=graphs, alarms=(full,))

@@ -11,7 +11,16 @@ import pulumi
 import pulumi_aws as aws
 
 from components.monitoring.dashboard import dashboard_body, dimensions_of
-from components.monitoring.plan import AlarmPlan, AlarmsPlan, EventPlan, MonitoringPlan
+from components.monitoring.plan import (
+    AlarmPlan,
+    AlarmsPlan,
+    EventPlan,
+    Graph,
+    LogMetricPlan,
+    Metric,
+    MonitoringPlan,
+    Subject,
+)
 from components.naming import EVENT_RULE_NAME_LIMIT, fitted
 
 
@@ -20,8 +29,8 @@ class MonitoringArgs:
     """Arguments of `Monitoring`."""
 
     plan: MonitoringPlan
-    file_system_ids: Mapping[str, pulumi.Input[str]]
-    """Ids of the file systems that the stack creates, by name."""
+    ids: Mapping[Subject, pulumi.Input[str]]
+    """Ids of what the stack creates and its metrics measure."""
     after: Sequence[pulumi.Resource]
     """Resources that create the log groups of the plan's metrics."""
 
@@ -45,17 +54,43 @@ class Monitoring(pulumi.ComponentResource):
     ) -> None:
         super().__init__("trainyard:monitoring:Monitoring", name, {}, opts)
         self._name, self._args = name, args
-        self._file_system_ids = {**args.plan.file_system_ids, **args.file_system_ids}
         self._child = pulumi.ResourceOptions(parent=self)
         alarms = args.plan.alarms
         self.topic_arn = self._make_topic(alarms) if alarms else None
-        made = self._make_alarms(alarms) if alarms else []
-        self.dashboard_name = self._make_dashboard(made) if args.plan.graphs else None
+        for counted in args.plan.log_metrics:
+            self._count(counted)
+        for event in alarms.events if alarms else ():
+            self._make_rule(event)
+        self._alarms = (
+            {plan.name: self._make_alarm(plan) for plan in alarms.alarms} if alarms else {}
+        )
+        self.dashboard_name = self._make_dashboard() if args.plan.dashboard else None
         self.register_outputs({})
 
     def outputs(self) -> dict[str, pulumi.Input[object]]:
         """Return the values of the stack output `monitoring`."""
-        return {"dashboard": self.dashboard_name, "topic_arn": self.topic_arn}
+        return {
+            "dashboard": self.dashboard_name,
+            "topic_arn": self.topic_arn,
+            "alarms": {name: made.name for name, made in self._alarms.items()},
+            "figures": [self._figure(graph) for graph in self._args.plan.graphs],
+        }
+
+    def _figure(self, graph: Graph) -> dict[str, pulumi.Input[object]]:
+        """Return a graph as `status` reads it."""
+        lines: list[object] = [
+            {
+                "namespace": metric.namespace,
+                "name": metric.name,
+                "dimensions": dimensions_of(metric, self._args.ids),
+                "statistic": metric.statistic,
+                "period_seconds": metric.period_seconds,
+                "per_second": metric.per_second,
+                "label": metric.label,
+            }
+            for metric in graph.metrics
+        ]
+        return {"title": graph.title, "unit": graph.unit, "metrics": lines}
 
     def _make_topic(self, alarms: AlarmsPlan) -> pulumi.Input[str]:
         if alarms.topic_arn is not None:
@@ -79,42 +114,69 @@ class Monitoring(pulumi.ComponentResource):
             )
         return topic.arn
 
-    def _make_alarms(self, alarms: AlarmsPlan) -> list[pulumi.Output[str]]:
-        for counted in alarms.log_metrics:
-            aws.cloudwatch.LogMetricFilter(
-                f"{self._name}-{counted.metric.name}",
-                name=counted.metric.name,
-                log_group_name=counted.log_group,
-                pattern=counted.pattern,
-                metric_transformation=aws.cloudwatch.LogMetricFilterMetricTransformationArgs(
-                    namespace=counted.metric.namespace, name=counted.metric.name, value="1"
-                ),
-                opts=pulumi.ResourceOptions(parent=self, depends_on=[*self._args.after]),
-            )
-        for event in alarms.events:
-            self._make_rule(event)
-        return [self._make_alarm(alarm) for alarm in alarms.alarms]
+    def _count(self, counted: LogMetricPlan) -> None:
+        group = counted.log_group
+        aws.cloudwatch.LogMetricFilter(
+            f"{self._name}-{counted.metric.name}",
+            name=counted.metric.name,
+            log_group_name=self._args.ids[group] if isinstance(group, Subject) else group,
+            pattern=counted.pattern,
+            metric_transformation=aws.cloudwatch.LogMetricFilterMetricTransformationArgs(
+                namespace=counted.metric.namespace, name=counted.metric.name, value="1"
+            ),
+            opts=pulumi.ResourceOptions(parent=self, depends_on=[*self._args.after]),
+        )
 
-    def _make_alarm(self, plan: AlarmPlan) -> pulumi.Output[str]:
-        metric = plan.metric
+    def _make_alarm(self, plan: AlarmPlan) -> aws.cloudwatch.MetricAlarm:
         return aws.cloudwatch.MetricAlarm(
             f"{self._name}-{plan.name}",
             alarm_description=plan.description,
-            namespace=metric.namespace,
-            metric_name=metric.name,
-            dimensions=dimensions_of(metric, self._file_system_ids),
-            statistic=metric.statistic,
+            **self._measured(plan),
             comparison_operator=plan.comparison,
             threshold=plan.threshold,
-            period=plan.period_seconds,
             evaluation_periods=plan.periods,
-            # Nodes send no metrics before they launch, and a reservation none before it starts.
-            treat_missing_data="notBreaching",
+            treat_missing_data=plan.missing,
             alarm_actions=[self.topic_arn] if self.topic_arn else [],
             ok_actions=[self.topic_arn] if self.topic_arn else [],
             tags=dict(self._args.plan.tags),
             opts=self._child,
-        ).arn
+        )
+
+    def _measured(self, plan: AlarmPlan) -> dict[str, Any]:
+        metric = plan.metric
+        if plan.less is None:
+            return {
+                "namespace": metric.namespace,
+                "metric_name": metric.name,
+                "dimensions": dimensions_of(metric, self._args.ids),
+                "statistic": metric.statistic,
+                "period": metric.period_seconds,
+            }
+        difference = aws.cloudwatch.MetricAlarmMetricQueryArgs(
+            id="difference",
+            expression="metric - less",
+            label=f"{metric.label} - {plan.less.label}",
+            return_data=True,
+        )
+        return {
+            "metric_queries": [
+                difference,
+                self._query("metric", metric),
+                self._query("less", plan.less),
+            ]
+        }
+
+    def _query(self, id_: str, metric: Metric) -> aws.cloudwatch.MetricAlarmMetricQueryArgs:
+        return aws.cloudwatch.MetricAlarmMetricQueryArgs(
+            id=id_,
+            metric=aws.cloudwatch.MetricAlarmMetricQueryMetricArgs(
+                namespace=metric.namespace,
+                metric_name=metric.name,
+                dimensions=dimensions_of(metric, self._args.ids),
+                stat=metric.statistic,
+                period=metric.period_seconds,
+            ),
+        )
 
     def _make_rule(self, plan: EventPlan) -> None:
         rule = aws.cloudwatch.EventRule(
@@ -132,27 +194,25 @@ class Monitoring(pulumi.ComponentResource):
             opts=self._child,
         )
 
-    def _make_dashboard(self, alarm_arns: Sequence[pulumi.Output[str]]) -> pulumi.Output[str]:
-        plan = self._args.plan
-        body = pulumi.Output.all(arns=list(alarm_arns), file_systems=self._file_system_ids).apply(
-            lambda known: _body(plan, known)
+    def _make_dashboard(self) -> pulumi.Output[str]:
+        plan, subjects = self._args.plan, list(self._args.ids)
+        known = pulumi.Output.all(
+            arns=[made.arn for made in self._alarms.values()], ids=list(self._args.ids.values())
+        )
+        body = known.apply(
+            lambda made: dashboard_body(
+                plan.graphs,
+                region=plan.region,
+                alarm_arns=made["arns"],
+                ids=dict(zip(subjects, made["ids"], strict=True)),
+            )
         )
         return aws.cloudwatch.Dashboard(
             f"{self._name}-dashboard",
             dashboard_name=self._name,
-            dashboard_body=body,
+            dashboard_body=body.apply(lambda made: json.dumps(made, sort_keys=True)),
             opts=self._child,
         ).dashboard_name
-
-
-def _body(plan: MonitoringPlan, known: Mapping[str, Any]) -> str:
-    body = dashboard_body(
-        plan.graphs,
-        region=plan.region,
-        alarm_arns=known["arns"],
-        file_system_ids=known["file_systems"],
-    )
-    return json.dumps(body, sort_keys=True)
 
 
 def topic_policy(topic_arn: str) -> str:

@@ -51,6 +51,7 @@ def review_cluster(
     _note_open_zfs(config, region, review)
     _note_capacity(config, now, review)
     _note_timeout(config, review)
+    _note_monitoring(config, review)
 
 
 def _review_name(config: ParallelClusterStackConfig, review: Review) -> None:
@@ -213,4 +214,21 @@ def _note_timeout(config: ParallelClusterStackConfig, review: Review) -> None:
         review.note(
             f"architecture.deployment.timeout_minutes: a cluster{with_lustre} typically takes "
             f"{typical} minutes, and CloudFormation deletes one that takes more than {timeout}"
+        )
+
+
+def _note_monitoring(config: ParallelClusterStackConfig, review: Review) -> None:
+    own = config.architecture.monitoring
+    if config.monitoring is None:
+        return
+    if not own.logs:
+        review.note(
+            "monitoring: without logs of the cluster, there are no metrics of nodes, of Xid errors "
+            "and of the head node; turn them on: "
+            f"{review.set_command('architecture.monitoring.logs', 'true')}"
+        )
+    elif not own.dashboard:
+        review.note(
+            "monitoring: ParallelCluster counts faults of nodes only with its own dashboard; turn "
+            f"it on: {review.set_command('architecture.monitoring.dashboard', 'true')}"
         )

@@ -13,6 +13,7 @@ from components.config.storage import FileSystem
 from components.monitoring.planner import LustreSubject, plan_monitoring
 from components.network.pool_place_review import review_launch_zones
 from components.parallelcluster.address_capacity import review_address_capacity
+from components.parallelcluster.cluster_metrics import cluster_metrics
 from components.parallelcluster.cluster_review import review_cluster
 from components.parallelcluster.head_node_plan import plan_head_node
 from components.parallelcluster.head_node_review import review_head_node
@@ -112,6 +113,7 @@ def _plan(
             region=context.region,
             pools=[each for queue in queues for each in queue.compute_resources],
             file_systems=tuple(_lustre(config.storage)),
+            more=cluster_metrics(config.name, architecture.monitoring, queues),
         ),
         notes=tuple(review.notes),
     )

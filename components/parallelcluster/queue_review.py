@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from components.capacity.pool_review import purchase_options, review_purchase_option
 from components.capacity.purchase import plan_capacity
-from components.catalog.instance_type import InstanceType
 from components.catalog.instance_types import INSTANCE_TYPES
 from components.catalog.parallelcluster import (
     FORBIDDEN_NAME,
@@ -128,7 +127,7 @@ def _review_devices(name: str, queue: Queue, review: Review) -> None:
     if len(types) < len(found):
         return  # an unknown type is refused separately
     key = f"architecture.queues.{name}"
-    if queue.gpu_health_check and not any(_has_gpu(each) for each in types):
+    if queue.gpu_health_check and not any(each.has_nvidia_gpus for each in types):
         review.refuse(
             f"{key}.gpu_health_check",
             "is on, but no compute resource of the queue has an NVIDIA GPU to test",
@@ -143,8 +142,3 @@ def _review_devices(name: str, queue: Queue, review: Review) -> None:
             f"queue {name}: `scratch_directory` has no effect, because its instance types have no "
             "NVMe instance store volumes"
         )
-
-
-def _has_gpu(instance_type: InstanceType) -> bool:
-    accelerators = instance_type.accelerators
-    return accelerators is not None and accelerators.manufacturer == "nvidia"

@@ -13,6 +13,7 @@ import pulumi_aws as aws
 from components.catalog.parallelcluster import DEFAULT_USERS
 from components.compute.reservation_groups import make_reservation_groups
 from components.compute.resource_shares import accept_shares
+from components.monitoring.plan import Subject
 from components.network.cluster_network import ClusterNetwork
 from components.parallelcluster.plan import ParallelClusterPlan, SharedStoragePlan
 from components.parallelcluster.queue_plan import QueuePlan
@@ -48,7 +49,7 @@ def log_group(
     plan: ParallelClusterPlan,
     outputs: pulumi.Output[Mapping[str, str]],
     parent: pulumi.Resource,
-) -> pulumi.Input[str | None]:
+) -> pulumi.Output[str] | None:
     """Return the name of the cluster's log group, from ParallelCluster's CloudFormation stack."""
     if not plan.monitoring.logs:
         return None
@@ -110,7 +111,16 @@ class ParallelClusterArchitecture(pulumi.ComponentResource):
             ),
             self._child,
         )
+        self._log_group = log_group(plan, self._cluster.outputs, self)
         self.register_outputs({})
+
+    def monitored(self) -> Mapping[Subject, pulumi.Input[str]]:
+        """Return the ids of what the metrics of the stack measure."""
+        name = self._plan.name
+        ids = {Subject(kind="head-node", name=name): self._cluster.outputs["HeadNodeInstanceId"]}
+        if self._log_group is not None:
+            ids[Subject(kind="log-group", name=name)] = self._log_group
+        return ids
 
     def outputs(self) -> dict[str, pulumi.Input[object]]:
         """Return the stack outputs, by name."""
@@ -127,7 +137,7 @@ class ParallelClusterArchitecture(pulumi.ComponentResource):
                 "public_ip": made["HeadNodePublicIp"] if plan.head_node.public else None,
             },
             **login_commands(plan, made),
-            "log_group": log_group(plan, made, self),
+            "log_group": self._log_group,
             "validation_messages": made["ValidationMessages"],
             "cluster_config": self._cluster.configuration,
             "queues": {queue.name: _describe(queue) for queue in plan.queues},

@@ -93,6 +93,12 @@ def _outputs(name: str, inputs: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
         },
         "aws:ec2/keyPair:KeyPair": {"keyName": name},
         **_batch_outputs(name, inputs),
+        "aws:cloudwatch/metricAlarm:MetricAlarm": {
+            "arn": f"arn:aws:cloudwatch:{regional}:alarm:{name}",
+            "name": name,
+        },
+        "aws:cloudwatch/eventRule:EventRule": {"name": name},
+        "aws:sns/topic:Topic": {"arn": f"arn:aws:sns:{regional}:{name}", "name": name},
         "aws:cloudformation/stack:Stack": {"outputs": _stack_outputs(inputs)},
     }
 
@@ -106,6 +112,7 @@ def _batch_outputs(name: str, inputs: Mapping[str, Any]) -> dict[str, dict[str, 
         "aws:batch/computeEnvironment:ComputeEnvironment": {
             "arn": f"{arn}:compute-environment/{environment}",
             "name": environment,
+            "ecsClusterArn": f"arn:aws:ecs:us-west-2:{ACCOUNT_ID}:cluster/AWSBatch-{environment}",
         },
         "aws:batch/jobQueue:JobQueue": {"arn": f"{arn}:job-queue/{named}"},
         "aws:batch/jobDefinition:JobDefinition": {"arn": f"{arn}:job-definition/{named}:1"},

@@ -1,0 +1,77 @@
+"""Metrics that AWS sends, as its documents and the sources of its agents have them.
+
+Sources, by namespace:
+    AWS/AutoScaling: https://docs.aws.amazon.com/autoscaling/ec2/userguide/ec2-auto-scaling-metrics.html
+    AWS/EC2CapacityReservations:
+        https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-reservation-cw-metrics.html
+    AWS/ECS: https://docs.aws.amazon.com/AmazonECS/latest/developerguide/available-metrics.html
+    AWS/FSx: https://docs.aws.amazon.com/fsx/latest/LustreGuide/fs-metrics.html
+    ContainerInsights: `test/gpu/common/gpu_validation.go`, `test/efa/efa_test.go`,
+        `test/awsneuron/neuron_metrics_test.go` and `test/metric_value_benchmark/eks_resources` of
+        https://github.com/aws/amazon-cloudwatch-agent-test
+    ParallelCluster: `cw_dashboard_builder.py` and `cluster_stack.py` of aws-parallelcluster 3.16.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+_NODE_EFA = (
+    *("rx_bytes", "tx_bytes", "rx_dropped", "rdma_read_bytes", "rdma_write_bytes"),
+    *("rdma_write_recv_bytes", "unresponsive_remote_events", "retrans_bytes", "retrans_pkts"),
+    *("impaired_remote_conn_events", "retrans_timeout_events"),
+)
+_NODE_GPU = (
+    *("memory_total", "memory_used", "power_draw", "temperature", "utilization"),
+    *("memory_utilization", "tensor_core_utilization"),
+)
+_NODE_NEURON = (
+    *("neuroncore_utilization", "neuroncore_memory_usage_total"),
+    *("neurondevice_hw_ecc_events_total", "neuron_execution_errors_total"),
+)
+
+METRICS: Mapping[tuple[str, tuple[str, ...]], frozenset[str]] = {
+    ("AWS/AutoScaling", ("AutoScalingGroupName",)): frozenset(
+        {
+            *("GroupMinSize", "GroupMaxSize", "GroupDesiredCapacity", "GroupInServiceInstances"),
+            *("GroupPendingInstances", "GroupTerminatingInstances", "GroupTotalInstances"),
+        }
+    ),
+    ("AWS/EC2CapacityReservations", ("CapacityReservationId",)): frozenset(
+        {
+            *("UsedInstanceCount", "AvailableInstanceCount", "TotalInstanceCount"),
+            "InstanceUtilization",
+        }
+    ),
+    ("AWS/ECS", ("ClusterName",)): frozenset(
+        {
+            *("CPUReservation", "CPUUtilization", "MemoryReservation", "MemoryUtilization"),
+            "GPUReservation",
+        }
+    ),
+    ("AWS/FSx", ("FileSystemId",)): frozenset(
+        {
+            *("DataReadBytes", "DataWriteBytes", "DataReadOperations", "DataWriteOperations"),
+            *("MetadataOperations", "FreeDataStorageCapacity"),
+        }
+    ),
+    ("ContainerInsights", ("ClusterName",)): frozenset(
+        {
+            *("cluster_node_count", "cluster_failed_node_count"),
+            *(f"node_efa_{name}" for name in _NODE_EFA),
+            *(f"node_gpu_{name}" for name in _NODE_GPU),
+            *(f"node_{name}" for name in _NODE_NEURON),
+        }
+    ),
+    ("ParallelCluster", ("ClusterName",)): frozenset(
+        {
+            *("IamPolicyErrors", "VcpuLimitErrors", "VolumeLimitErrors"),
+            *("InsufficientCapacityErrors", "OtherInstanceLaunchFailures"),
+            *("InstanceBootstrapTimeoutErrors", "EC2HealthCheckErrors"),
+            *("ScheduledEventHealthCheckErrors", "NoCorrespondingInstanceErrors"),
+            *("SlurmNodeNotRespondingErrors", "GpuHealthCheckFailures"),
+        }
+    ),
+    ("ParallelCluster", ("ClusterName", "InstanceId")): frozenset({"ClustermgtdHeartbeat"}),
+}
+"""Names of metrics, by namespace and names of dimensions."""

@@ -1,0 +1,89 @@
+"""The cases of dashboards, alarms, event rules and topics; see `aws_cases`."""
+
+from __future__ import annotations
+
+import json
+
+from tests.support.aws_cases import Case
+from tests.support.sandbox_aws import ODCR, Account
+
+EVENTS = {"source": ["aws.ec2"], "detail-type": [{"prefix": "Capacity Block"}]}
+HOST_LOG = "/aws/containerinsights/c/host"
+PUBLISH = {
+    "Sid": "Events",
+    "Effect": "Allow",
+    "Principal": {"Service": "events.amazonaws.com"},
+    "Action": "sns:Publish",
+}
+
+
+def monitoring_cases(account: Account) -> list[Case]:
+    """Return the cases of dashboards, alarms, event rules and topics."""
+    topic: str = account.client("sns").create_topic(Name="alarms")["TopicArn"]
+    account.client("events").put_rule(Name="blocks", EventPattern=json.dumps(EVENTS))
+    account.client("logs").create_log_group(logGroupName=HOST_LOG)
+    policy = {"Version": "2012-10-17", "Statement": [{**PUBLISH, "Resource": topic}]}
+    metric = {"namespace": "trainyard/c", "name": "GpuXidErrors", "value": "1"}
+    return [
+        Case(
+            "aws:cloudwatch/metricAlarm:MetricAlarm",
+            {
+                "namespace": "AWS/EC2CapacityReservations",
+                "metricName": "AvailableInstanceCount",
+                "dimensions": {"CapacityReservationId": ODCR},
+                "statistic": "Minimum",
+                "comparisonOperator": "GreaterThanThreshold",
+                "threshold": 0,
+                "period": 300,
+                "evaluationPeriods": 12,
+                "treatMissingData": "notBreaching",
+                "alarmActions": [topic],
+                "tags": {"team": "a"},
+            },
+            {"threshold": 2},
+            {"name": "other"},
+        ),
+        Case(
+            "aws:cloudwatch/dashboard:Dashboard",
+            {"dashboardName": "c", "dashboardBody": '{"widgets": []}'},
+            {"dashboardBody": '{"start": "-PT3H", "widgets": []}'},
+            {"dashboardName": "other"},
+        ),
+        Case(
+            "aws:cloudwatch/eventRule:EventRule",
+            {"eventPattern": json.dumps(EVENTS), "tags": {"team": "a"}},
+            {"description": "blocks"},
+            {"name": "other"},
+        ),
+        Case(
+            "aws:cloudwatch/eventTarget:EventTarget",
+            {"rule": "blocks", "targetId": "topic", "arn": topic},
+            None,
+            {"targetId": "other"},
+            imported_as="{rule}/{targetId}",
+        ),
+        Case(
+            "aws:cloudwatch/logMetricFilter:LogMetricFilter",
+            {
+                "name": "GpuXidErrors",
+                "logGroupName": HOST_LOG,
+                "pattern": '"NVRM: Xid"',
+                "metricTransformation": metric,
+            },
+            {"pattern": '{ $.message = "*NVRM: Xid*" }'},
+            {"name": "other"},
+            imported_as="{logGroupName}:{name}",
+        ),
+        Case("aws:sns/topic:Topic", {"tags": {"team": "a"}}, {"displayName": "a"}, {"name": "b"}),
+        Case(
+            "aws:sns/topicPolicy:TopicPolicy",
+            {"arn": topic, "policy": json.dumps(policy)},
+            {"policy": json.dumps({**policy, "Id": "b"})},
+        ),
+        Case(
+            "aws:sns/topicSubscription:TopicSubscription",
+            {"topic": topic, "protocol": "email", "endpoint": "a@example.com"},
+            None,
+            {"endpoint": "b@example.com"},
+        ),
+    ]
