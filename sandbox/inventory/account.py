@@ -9,6 +9,7 @@ from sandbox.inventory import (
     containers,
     deployments,
     machines,
+    monitoring,
     network,
     permissions,
     storage,
@@ -19,5 +20,6 @@ from sandbox.inventory.item import Item
 
 def account_items(clients: Clients) -> Iterator[Item]:
     """Yield all objects in the account."""
-    for module in (network, machines, permissions, containers, batch, storage, deployments):
+    of_compute = (machines, permissions, containers, batch)
+    for module in (network, *of_compute, storage, deployments, monitoring):
         yield from module.items(clients)

@@ -222,6 +222,28 @@ def log_group(account: Account) -> Callable[[], None]:
     return lambda: logs.delete_log_group(logGroupName="/aws/eks/c/cluster")
 
 
+def monitoring(account: Account) -> Callable[[], None]:
+    clients = {name: account.client(name) for name in ("cloudwatch", "events", "logs", "sns")}
+    topic = clients["sns"].create_topic(Name="alarms")["TopicArn"]
+    clients["cloudwatch"].put_metric_alarm(
+        AlarmName="a",
+        Namespace="AWS/FSx",
+        MetricName="DataReadBytes",
+        Period=60,
+        ComparisonOperator="GreaterThanThreshold",
+        Threshold=1,
+        EvaluationPeriods=1,
+    )
+    clients["events"].put_rule(Name="r", EventPattern='{"source": ["aws.ec2"]}')
+
+    def undo() -> None:
+        clients["cloudwatch"].delete_alarms(AlarmNames=["a"])
+        clients["events"].delete_rule(Name="r")
+        clients["sns"].delete_topic(TopicArn=topic)
+
+    return undo
+
+
 def remove_role(account: Account, name: str) -> None:
     account.iam.remove_role_from_instance_profile(InstanceProfileName=name, RoleName=name)
     account.iam.delete_instance_profile(InstanceProfileName=name)
@@ -244,6 +266,7 @@ MADE = [
     (batch, {"batch:compute-environment", "batch:job-queue", "batch:job-definition",
              "ecr:repository"}),
     (log_group, {"logs:log-group"}),
+    (monitoring, {"cloudwatch:alarm", "events:rule", "sns:topic"}),
 ]  # fmt: skip
 
 

@@ -21,6 +21,9 @@ DATA = {
     "data_repositories": [{"file_system_path": "/a", "s3_path": "s3://trainyard-sandbox-data/a/"}],
     "deletion_protection": False,
 }
+MONITORING = {"alarms": {"emails": ["ml-infra@example.com"], "idle_minutes": 30}}
+OBSERVED = "architecture.addons.cloudwatch_observability"
+WATCHING = ("cloudwatch:alarm", "cloudwatch:dashboard", "sns:topic")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,9 +90,9 @@ _LIVES = (
     ),
     StackLife(
         stack="eks-g4dn-vpc",
-        base={"storage.data": DATA},
+        base={"storage.data": DATA, "monitoring": MONITORING, OBSERVED: True},
         change=TAGGED | {f"{_GROUPS}.g4dn.desired": 1, "storage.data.storage_capacity_gib": 4800},
-        kinds=frozenset({"fsx:file-system", "fsx:data-repository-association"}),
+        kinds=frozenset({"fsx:file-system", "fsx:data-repository-association", *WATCHING}),
     ),
     StackLife(stack="eks-p4de-odcr", change=TAGGED | {f"{_GROUPS}.p4de-odcr.desired": 1}),
     StackLife(
@@ -117,6 +120,7 @@ _LIVES = (
     _slurm("pc-trn1-ami", "compute-trn", "distributed-ml", 3),
     StackLife(
         stack="pc-trn1-ultracluster",
+        base={"monitoring": MONITORING},
         change=TAGGED
         | {
             "architecture.queues.compute1.compute_resources.queue1-i1.maximum": 8,
@@ -135,6 +139,7 @@ _LIVES = (
     ),
     StackLife(
         stack="batch-p5",
+        base={"monitoring": MONITORING},
         change=TAGGED | {f"{_COMPUTING}.p5.root_volume.size_gib": 600},
     ),
     StackLife(

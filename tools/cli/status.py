@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
+from components import clock
 from tools.cli import batch_summary, failures, network_summary, options, parallelcluster_summary
 from tools.cli.artifacts import opened_to_read
 from tools.cli.closing_panel import Summary, read_summary
@@ -38,7 +39,8 @@ def status(
             f"{stack} is not deployed{''.join(f' ({name}: {fact})' for name, fact in facts)}; "
             f"deploy it: {found.command('up', sandbox=sandbox)}"
         )
-    _show(dataclasses.replace(summary, facts=facts), workspace)
+    watched = tuple(_watched(summary.outputs, found, sandbox=sandbox))
+    _show(dataclasses.replace(summary, facts=(*watched, *facts)), workspace)
 
 
 def last_update(updates: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:
@@ -55,6 +57,24 @@ def last_update(updates: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:
 def _minute(time: object) -> str:
     """Return a time of the history as all output has it; the history has it in UTC."""
     return f"{datetime.fromisoformat(str(time)):%Y-%m-%d %H:%M} UTC"
+
+
+def _watched(
+    outputs: Mapping[str, Any], stack_file: StackFile, *, sandbox: bool
+) -> Iterator[tuple[str, str]]:
+    """Yield the newest figures and the alarms of a stack with `monitoring`."""
+    if "monitoring" not in outputs:
+        return
+    import boto3
+
+    from tools.cli.figures import monitored
+
+    try:
+        with account_access(sandbox=sandbox, profile=stack_file.profile):
+            client = boto3.client("cloudwatch", region_name=stack_file.region)
+            yield from monitored(outputs["monitoring"], client, clock.now())
+    except failures.WrongUseError as error:
+        yield "monitoring", f"cannot be read: {error}"
 
 
 def _show(summary: Summary, workspace: Workspace) -> None:

@@ -1,0 +1,31 @@
+"""Dashboards, alarms, event rules, topics with their subscriptions, and metric filters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sandbox.inventory.clients import Clients
+from sandbox.inventory.item import Item
+
+
+def items(clients: Clients) -> Iterator[Item]:
+    """Yield what watches the account and where it sends messages."""
+    for board in clients.every("cloudwatch", "list_dashboards", "DashboardEntries"):
+        yield Item("cloudwatch:dashboard", board["DashboardName"])
+    for alarm in clients.every("cloudwatch", "describe_alarms", "MetricAlarms"):
+        details = {
+            "threshold": alarm["Threshold"],
+            "periods": alarm["EvaluationPeriods"],
+            "actions": alarm["AlarmActions"],
+        }
+        yield Item("cloudwatch:alarm", alarm["AlarmName"], details)
+    for rule in clients.every("events", "list_rules", "Rules"):
+        yield Item("events:rule", rule["Name"], {"pattern": rule.get("EventPattern")})
+    for topic in clients.every("sns", "list_topics", "Topics"):
+        yield Item("sns:topic", topic["TopicArn"])
+    for each in clients.every("sns", "list_subscriptions", "Subscriptions"):
+        details = {"topic": each["TopicArn"], "protocol": each["Protocol"]}
+        yield Item("sns:subscription", f"{each['TopicArn']}/{each['Endpoint']}", details)
+    for each in clients.every("logs", "describe_metric_filters", "metricFilters"):
+        name = f"{each['logGroupName']}/{each['filterName']}"
+        yield Item("logs:metric-filter", name, {"pattern": each["filterPattern"]})
