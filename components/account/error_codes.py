@@ -15,6 +15,7 @@ NOT_ALLOWED = frozenset(
         "AccessDeniedException",
         "UnauthorizedOperation",
         "OptInRequired",
+        "AuthorizationError",  # SNS
         # HEAD requests of S3, whose responses have no body:
         # https://docs.aws.amazon.com/AmazonS3/latest/API/API_HeadBucket.html
         "403",
@@ -48,6 +49,8 @@ NOT_FOUND = frozenset(
         # https://docs.aws.amazon.com/AmazonECR/latest/APIReference/API_DescribeImages.html
         "RepositoryNotFoundException",
         "ImageNotFoundException",
+        # SNS: https://docs.aws.amazon.com/sns/latest/api/API_GetTopicAttributes.html
+        "NotFound",
         # HEAD requests of S3.
         "404",
     }

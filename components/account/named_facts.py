@@ -106,6 +106,8 @@ class TopicFacts:
 
     publishers: frozenset[str]
     """Service principals that its policy allows to publish, such as `events.amazonaws.com`."""
+    kms_key: str | None = None
+    """Id, ARN or alias of the key that encrypts its messages; None without encryption."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

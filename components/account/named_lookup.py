@@ -129,7 +129,10 @@ def look_up_topic(reader: AccountReader, arn: str) -> TopicFacts | None:
     if not answer:
         return None
     policy = json.loads(answer["Attributes"].get("Policy") or "{}")
-    return TopicFacts(publishers=frozenset(_publishers(_listed(policy.get("Statement", [])))))
+    return TopicFacts(
+        publishers=frozenset(_publishers(_listed(policy.get("Statement", [])))),
+        kms_key=answer["Attributes"].get("KmsMasterKeyId"),
+    )
 
 
 def _publishers(statements: Iterable[Any]) -> Iterator[str]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from components.account import named_lookup  # isort: skip
-from components.account.named_facts import PolicyFacts  # isort: skip
+from components.account.named_facts import PolicyFacts, TopicFacts  # isort: skip
 from components.account.named_lookup import NotReadError, find  # isort: skip
 
 KEYS = "arn:aws:kms:us-west-2:123456789012:key/0a000000-0000-4000-8000-00000000000"
@@ -147,3 +149,33 @@ def test_an_image_without_a_tag_is_the_one_that_docker_pulls(reader, monkeypatch
     monkeypatch.setattr(ecr, "describe_images", lambda **arguments: asked.append(arguments))
     assert named_lookup.look_up_container_image(reader, f"{REGISTRY}/team-images") is None
     assert asked[0]["imageIds"] == [{"imageTag": "latest"}]
+
+
+def test_a_topic_is_read_with_its_publishers_and_its_key(reader, account):
+    sns = account.client("sns")
+    arn = sns.create_topic(Name="ml-infra", Attributes={"KmsMasterKeyId": "alias/ml"})["TopicArn"]
+    policy = {
+        "Version": "2012-10-17",
+        "Statement": [
+            {
+                "Effect": "Allow",
+                "Principal": {"Service": ["events.amazonaws.com"]},
+                "Action": ["SNS:Publish"],
+                "Resource": arn,
+            },
+            {
+                "Effect": "Allow",
+                "Principal": {"Service": "s3.amazonaws.com"},
+                "Action": "sns:GetTopicAttributes",
+                "Resource": arn,
+            },
+            {"Effect": "Deny", "Principal": "*", "Action": "sns:*", "Resource": arn},
+        ],
+    }
+    sns.set_topic_attributes(
+        TopicArn=arn, AttributeName="Policy", AttributeValue=json.dumps(policy)
+    )
+    found = named_lookup.look_up_topic(reader, arn)
+    assert found == TopicFacts(publishers=frozenset({"events.amazonaws.com"}), kms_key="alias/ml")
+    assert named_lookup.look_up_topic(reader, f"{arn}-2") is None
+    assert reader.not_read() == ()
