@@ -8,6 +8,7 @@ from components.config.eks import EksArchitecture
 from components.config.eks_addons import Addons
 from components.config.network import NewVpc
 from components.config.review import Review
+from components.eks.addons.eks_managed import EKS_ADDONS
 from components.eks.addons.registry import plan_self_managed_addons, with_public_images
 from components.eks.node_group_plan import NodeGroupPlan
 from components.network.egress import nat_gateway_command
@@ -23,11 +24,6 @@ ENDPOINTS_WITHOUT_NAT = ("ec2", "ecr.api", "ecr.dkr", "sts")
 ECR (layers from S3), and credentials from STS.
 
 https://docs.aws.amazon.com/eks/latest/userguide/private-clusters.html
-"""
-OBSERVABILITY_ENDPOINTS = ("logs", "monitoring")
-"""Services that the CloudWatch agent and Fluent Bit call.
-
-https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/cloudwatch-and-interface-VPC.html
 """
 
 
@@ -55,12 +51,10 @@ def review_eks_network(network: NewVpc, architecture: EksArchitecture, review: R
 
 
 def _review_without_nat(network: NewVpc, architecture: EksArchitecture, review: Review) -> None:
-    observed = architecture.addons.cloudwatch_observability
-    for needed, problem in (
-        (ENDPOINTS_WITHOUT_NAT, "without which no node becomes ready"),
-        (OBSERVABILITY_ENDPOINTS if observed else (), "to which the CloudWatch agent sends"),
-    ):
-        _review_endpoints(network, needed, problem, review)
+    _review_endpoints(network, ENDPOINTS_WITHOUT_NAT, "without which no node becomes ready", review)
+    for addon in EKS_ADDONS:
+        if getattr(architecture.addons, addon.key):
+            _review_endpoints(network, addon.endpoints, f"that {addon.name} calls", review)
     if "s3" not in network.gateway_endpoints:
         review.refuse(
             "network.gateway_endpoints",

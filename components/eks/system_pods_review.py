@@ -4,18 +4,17 @@ Sources:
     https://github.com/awslabs/amazon-eks-ami/blob/main/nodeadm/internal/kubelet/eni_max_pods.go
     (pods of a node)
     https://docs.aws.amazon.com/eks/latest/userguide/coredns-autoscaling.html (two replicas)
-    The charts of the drivers and agents, which `components.eks.addons` names: a DaemonSet each,
-    and two replicas of a controller for each driver (`controller.replicaCount`)
+    The charts of the drivers and agents, which `components.eks.addons` names: a DaemonSet each
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from components.catalog.instance_types import INSTANCE_TYPES
 from components.config.eks_stack import EksStackConfig
 from components.config.review import Review
-from components.eks.addons.eks_managed import fsx_csi_driver_wanted
+from components.eks.addons.eks_managed import EKS_ADDONS, EksAddon
 from components.eks.node_group_plan import SYSTEM_NODE_GROUP, NodeGroupPlan
 from components.eks.pod_plan import pods_of_addresses
 
@@ -23,8 +22,6 @@ _KEY = "architecture.system_node_group"
 _ALWAYS = 2
 """DaemonSets of every cluster: VPC CNI and kube-proxy."""
 _COREDNS = 2
-_CONTROLLERS = 2
-"""Replicas of the controller of a driver."""
 
 
 def review_system_pods(
@@ -39,7 +36,8 @@ def review_system_pods(
     system = planned.pop(SYSTEM_NODE_GROUP, None)
     if system is None:
         return
-    daemons, replicas = _daemons(config), _replicas(config)
+    addons = [addon for addon in EKS_ADDONS if addon.wanted(config)]
+    daemons, replicas = _daemons(addons), _replicas(addons)
     most = pods_of_addresses(system.instance_type)
     room = system.nodes * max(most - daemons, 0)
     if room >= replicas:
@@ -61,24 +59,13 @@ def review_system_pods(
     )
 
 
-def _daemons(config: EksStackConfig) -> int:
-    addons = config.architecture.addons
-    optional = (
-        addons.pod_identity_agent,
-        addons.ebs_csi_driver,
-        fsx_csi_driver_wanted(config),
-        addons.node_monitoring_agent,
-        # Fluent Bit; the CloudWatch agent uses the network of its node.
-        addons.cloudwatch_observability,
-    )
-    return _ALWAYS + sum(optional)
+def _daemons(addons: Sequence[EksAddon]) -> int:
+    """Return the pods of DaemonSets on a node; the CloudWatch agent uses the node's network."""
+    return _ALWAYS + len(addons)
 
 
-def _replicas(config: EksStackConfig) -> int:
-    drivers = (config.architecture.addons.ebs_csi_driver, fsx_csi_driver_wanted(config))
-    # The add-on's operator has one pod.
-    operators = int(config.architecture.addons.cloudwatch_observability)
-    return _COREDNS + _CONTROLLERS * sum(drivers) + operators
+def _replicas(addons: Sequence[EksAddon]) -> int:
+    return _COREDNS + sum(addon.replicas for addon in addons)
 
 
 def _larger(system: NodeGroupPlan) -> str:

@@ -129,6 +129,17 @@ def test_without_nat_nodes_need_endpoints_and_the_private_api():
     assert "architecture.endpoint.private_access" in problems
 
 
+def test_without_nat_an_addon_needs_the_endpoints_that_it_calls():
+    raw = in_new_vpc(
+        changed(architecture__addons={"cloudwatch_observability": True}),
+        nat_gateways="none",
+        interface_endpoints=["ec2", "ecr.api", "ecr.dkr", "sts", "logs"],
+    )
+    problem = plan_problems(raw)["network.interface_endpoints"]
+    assert problem.allowed == "also monitoring"
+    assert "amazon-cloudwatch-observability" in problem.problem
+
+
 def test_without_nat_no_device_plugin_comes_from_a_public_registry():
     everything = ["ec2", "ecr.api", "ecr.dkr", "sts"]
     raw = in_new_vpc(nat_gateways="none", interface_endpoints=everything)

@@ -24,15 +24,10 @@ from components.config.eks_stack import EksStackConfig
 from components.eks.node_group_plan import NodeGroupPlan
 from components.eks.plan import AddonPlan, LogGroupPlan, PodIdentityPlan
 
-CONTAINER_INSIGHTS_LOGS = ("application", "dataplane", "host", "performance")
-"""Log groups of Container Insights: of pods, of Kubernetes, of the kernel and the system, and the
-measurements from which CloudWatch makes metrics.
-
-https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/Container-Insights-setup-logs-FluentBit.html
-"""
+_CONTROLLERS = 2
+"""Replicas of the controller of a driver: `controller.replicaCount` of the charts."""
 POD_IDENTITY_AGENT: AddonName = "eks-pod-identity-agent"
 NODE_MONITORING_AGENT: AddonName = "eks-node-monitoring-agent"
-CLOUDWATCH_OBSERVABILITY: AddonName = "amazon-cloudwatch-observability"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,10 +50,16 @@ class EksAddon:
     """AWS managed policy of that role, with its path if it has one."""
     startup_taint: str | None = None
     """Taint that the add-on removes from a node when it is ready."""
+    replicas: int = 0
+    """Pods of its Deployments."""
+    endpoints: tuple[str, ...] = ()
+    """Services that its pods call on every node, beyond those that a node needs."""
+    logs: tuple[str, ...] = ()
+    """Its log groups, as parts of `container_insights_log_group`."""
 
 
 def container_insights_log_group(cluster_name: str, part: str) -> str:
-    """Return the name of a log group, one of `CONTAINER_INSIGHTS_LOGS`, of a cluster."""
+    """Return the name of a log group of Container Insights, such as `host`, of a cluster."""
     return f"/aws/containerinsights/{cluster_name}/{part}"
 
 
@@ -109,6 +110,7 @@ EKS_ADDONS = (
         # path. https://docs.aws.amazon.com/aws-managed-policy/latest/reference/AmazonEBSCSIDriverPolicyV2.html
         policy="AmazonEBSCSIDriverPolicyV2",
         startup_taint="ebs.csi.aws.com/agent-not-ready",
+        replicas=_CONTROLLERS,
     ),
     EksAddon(
         name="aws-fsx-csi-driver",
@@ -121,6 +123,7 @@ EKS_ADDONS = (
         policy="AmazonFSxFullAccess",
         # https://github.com/kubernetes-sigs/aws-fsx-csi-driver/blob/master/docs/install.md
         startup_taint="fsx.csi.aws.com/agent-not-ready",
+        replicas=_CONTROLLERS,
     ),
     EksAddon(
         name=NODE_MONITORING_AGENT,
@@ -132,7 +135,7 @@ EKS_ADDONS = (
         configuration=lambda _: {"dcgmAgent": {"tolerations": [{"operator": "Exists"}]}},
     ),
     EksAddon(
-        name=CLOUDWATCH_OBSERVABILITY,
+        name="amazon-cloudwatch-observability",
         key="cloudwatch_observability",
         daemon_set="cloudwatch-agent",
         namespace="amazon-cloudwatch",
@@ -145,6 +148,13 @@ EKS_ADDONS = (
         service_account="cloudwatch-agent",
         # https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/install-CloudWatch-Observability-EKS-addon.html
         policy="CloudWatchAgentServerPolicy",
+        replicas=1,  # the operator
+        # https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/cloudwatch-and-interface-VPC.html
+        endpoints=("logs", "monitoring"),
+        # Of pods, of Kubernetes, of the kernel and the system, and the measurements from which
+        # CloudWatch makes metrics.
+        # https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/Container-Insights-setup-logs-FluentBit.html
+        logs=("application", "dataplane", "host", "performance"),
     ),
 )
 """In the order of installation: the Pod Identity agent comes before the drivers that get their
@@ -162,7 +172,13 @@ def plan_eks_addons(
             version=addons.versions.get(addon.name) or version.addon_versions()[addon.name],
             configuration=addon.configuration(groups),
             identity=_identity(addon, addons),
-            log_groups=_log_groups(addon, config),
+            log_groups=tuple(
+                LogGroupPlan(
+                    name=container_insights_log_group(config.name, part),
+                    retention_days=addons.log_retention_days,
+                )
+                for part in addon.logs
+            ),
         )
         for addon in EKS_ADDONS
         if addon.wanted(config)
@@ -177,14 +193,4 @@ def _identity(addon: EksAddon, addons: Addons) -> PodIdentityPlan | None:
         service_account=addon.service_account,
         policy=addon.policy,
         through="pod-identity" if addons.pod_identity_agent else "oidc",
-    )
-
-
-def _log_groups(addon: EksAddon, config: EksStackConfig) -> tuple[LogGroupPlan, ...]:
-    if addon.name != CLOUDWATCH_OBSERVABILITY:
-        return ()
-    days = config.architecture.addons.log_retention_days
-    return tuple(
-        LogGroupPlan(name=container_insights_log_group(config.name, part), retention_days=days)
-        for part in CONTAINER_INSIGHTS_LOGS
     )

@@ -69,6 +69,19 @@ def test_drivers_get_roles_of_their_own_with_one_aws_policy(agent: bool, through
     assert found["eks-node-monitoring-agent"].identity is None
 
 
+def test_the_logs_of_container_insights_have_a_retention_time() -> None:
+    found = planned(cloudwatch_observability=True, log_retention_days=7)
+    addon = found["amazon-cloudwatch-observability"]
+    assert {group.name for group in addon.log_groups} == {
+        f"/aws/containerinsights/p5-cb/{part}"
+        for part in ("application", "dataplane", "host", "performance")
+    }
+    assert {group.retention_days for group in addon.log_groups} == {7}
+    assert addon.identity is not None
+    assert addon.identity.namespace == "amazon-cloudwatch"
+    assert found["eks-pod-identity-agent"].log_groups == ()
+
+
 @pytest.mark.parametrize("kind", ["fsx-lustre", "existing-fsx-lustre"])
 def test_a_lustre_file_system_brings_its_driver(kind: str) -> None:
     system = {"kind": kind, "deployment_type": "SCRATCH_2"}
