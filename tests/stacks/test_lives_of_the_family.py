@@ -73,6 +73,8 @@ def _live(seen: Lived, sandbox: Sandbox, copies: Path) -> None:
         seen.changes[moment] = sandbox.resource_changes(stack)
         if moment == "up":
             seen.inventory[moment] = sandbox.inventory()
+            if "monitoring" in seen.life.base:
+                seen.done["status"] = sandbox.must("status", stack, "--sandbox")
             if stack in EKS_STACKS:
                 with sandbox.kubernetes(stack) as api:
                     seen.nodes = client.CoreV1Api(api).list_node().items
@@ -127,6 +129,15 @@ def test_the_account_holds_what_the_stack_made(lived: Lived) -> None:
     made = set(lived.inventory["up"]) - set(lived.inventory["before"])
     assert made
     assert lived.life.kinds <= {line.split()[0] for line in made}
+
+
+def test_status_shows_the_figures_and_alarms_of_a_stack_with_monitoring(lived: Lived) -> None:
+    assert ("status" in lived.done) == ("monitoring" in lived.life.base)
+    if "status" in lived.done:
+        said = lived.done["status"].stdout
+        assert "alarms" in said
+        assert "none of " in said
+        assert "cannot be read" not in said
 
 
 def test_destroy_leaves_the_account_as_it_was(lived: Lived) -> None:

@@ -1,0 +1,56 @@
+"""Notes on what users must do for alarms, and on what a stack does not measure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from tests.support.stacks import prepared
+
+ALARMS = {"monitoring": {"alarms": {}}}
+TOPIC = "arn:aws:sns:us-west-2:123456789012:ml-infra"
+
+
+def notes(stack: str, changes: Mapping[str, Any]) -> str:
+    return "\n".join(prepared(stack, changes=changes).plan.notes)
+
+
+@pytest.mark.parametrize(
+    ("alarms", "said"),
+    [
+        ({"emails": ["a@example.com"]}, "no message arrives until it is confirmed"),
+        ({}, "the topic has no subscription"),
+        ({"topic_arn": TOPIC}, ""),
+    ],
+)
+def test_who_receives_alarms_is_told(alarms: Mapping[str, Any], said: str) -> None:
+    found = notes("batch-p5", {"monitoring": {"alarms": alarms}})
+    assert said in found
+    assert ("monitoring.alarms" in found) == bool(said)
+
+
+def test_a_cluster_without_the_addon_is_told_what_it_does_not_measure() -> None:
+    assert "cloudwatch_observability" in notes("p5-cb", ALARMS)
+    assert "cloudwatch_observability" not in notes("p5-cb", {})
+    observed = {"architecture": {"addons": {"cloudwatch_observability": True}}}
+    assert "without the CloudWatch Observability add-on" not in notes("p5-cb", ALARMS | observed)
+
+
+def test_a_slurm_cluster_is_told_which_of_its_settings_the_alarms_need() -> None:
+    def own(**monitoring: bool) -> Mapping[str, Any]:
+        return ALARMS | {"architecture": {"monitoring": monitoring}}
+
+    assert "architecture.monitoring.dashboard" in notes("pc-gpu", own(dashboard=False))
+    assert "architecture.monitoring.logs" in notes("pc-gpu", own(logs=False))
+    assert "ParallelCluster counts" not in notes("pc-gpu", own(dashboard=True))
+
+
+def test_a_slurm_cluster_without_logs_has_the_alarms_of_its_reservations_alone() -> None:
+    changes = ALARMS | {"architecture": {"monitoring": {"logs": False}}}
+    plan = prepared("pc-gpu", changes=changes).plan.monitoring_plan
+    assert plan is not None
+    assert plan.alarms is not None
+    assert [alarm.name for alarm in plan.alarms.alarms] == ["reservation-unused-training"]
+    assert plan.log_metrics == ()
