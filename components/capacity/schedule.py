@@ -19,7 +19,10 @@ from components.config.reservations import CapacityBlock, Reservation
 # https://docs.aws.amazon.com/eks/latest/userguide/capacity-blocks-mng.html
 SCALE_DOWN_BEFORE_END = timedelta(minutes=40)
 EC2_TERMINATES_BEFORE_END = timedelta(minutes=30)
-"""https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-blocks-using.html"""
+"""60 minutes for UltraServers, which the catalog does not have.
+
+https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-blocks-using.html
+"""
 
 
 def plan_schedule(

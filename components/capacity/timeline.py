@@ -11,14 +11,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from components.capacity.schedule import SCALE_DOWN_BEFORE_END
+from components.capacity.schedule import EC2_TERMINATES_BEFORE_END, SCALE_DOWN_BEFORE_END
 from components.config.reservations import CapacityBlock
 from components.config.stack import StackConfig
 
 EXPIRATION_WARNING_BEFORE_END = timedelta(minutes=40)
 """When EC2 sends the event `Capacity Block Expiration Warning`."""
-TERMINATION_BEFORE_END = timedelta(minutes=30)
-"""When EC2 begins to terminate instances. The catalog has no UltraServers, where it is 60."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +97,7 @@ def _moments(
         at = ends_at - SCALE_DOWN_BEFORE_END
         yield Moment(at=at, event=config.architecture.BLOCK_DRAINS)
     yield Moment(
-        at=ends_at - TERMINATION_BEFORE_END,
+        at=ends_at - EC2_TERMINATES_BEFORE_END,
         event="EC2 begins to terminate the instances that are left",
     )
     yield Moment(
