@@ -50,7 +50,7 @@ class EksAddons(pulumi.ComponentResource):
     the nodes). Add-ons with a Deployment are degraded until a node runs its pods.
 
     Children: for each add-on `<name>-<add-on>` (`aws.eks.Addon`), `<name>-<add-on>-identity`
-    (`ServiceAccountRole`) if it has a role, and `<name>-<log group>` (`aws.cloudwatch.LogGroup`)
+    (`ServiceAccountRole`) if it has a role, and `<log group>` (`aws.cloudwatch.LogGroup`)
     for its log groups.
     """
 
