@@ -84,6 +84,12 @@ class Group(FakeAutoScalingGroup):
         if missing < 0 and "Terminate" not in suspended:
             self._terminate(-missing)
 
+    def replace(self, instance_id: str) -> None:
+        """Terminate an instance, also a protected one, then launch another one."""
+        for state in [each for each in self.instance_states if each.instance.id == instance_id]:
+            self._end(state)
+        self.reconcile()
+
     def replace_autoscaling_group_instances(
         self, count_needed: int, propagated_tags: dict[str, str]
     ) -> None:
@@ -160,9 +166,12 @@ class Group(FakeAutoScalingGroup):
     def _terminate(self, count: int) -> None:
         removable = [state for state in self.instance_states if not state.protected_from_scale_in]
         for state in removable[:count]:
-            self.ec2_backend.terminate_instances([state.instance.id])
-            self.instance_states.remove(state)
-            record_termination(self, state.instance.id)
+            self._end(state)
+
+    def _end(self, state: InstanceState) -> None:
+        self.ec2_backend.terminate_instances([state.instance.id])
+        self.instance_states.remove(state)
+        record_termination(self, state.instance.id)
 
 
 def retry_launches(autoscaling: Any) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from sandbox.aws.autoscaling.hook_calls import HookCalls
+from sandbox.aws.autoscaling.instance_calls import InstanceCalls
 
 
-class SandboxAutoScalingResponse(HookCalls):
+class SandboxAutoScalingResponse(InstanceCalls):
     """Handles Auto Scaling's calls."""
