@@ -68,7 +68,9 @@ class NodeGroup(NodePool, NodeSizes):
     """Names of AWS managed policies to attach to the node role in addition to the required ones."""
     auto_repair: bool = False
     """Whether EKS replaces unhealthy nodes of a managed node group. Requires the add-on
-    `node_monitoring_agent`."""
+    `node_monitoring_agent`. `./trainyard repair` replaces those of any group."""
+    maximum_parallel_repairs: Annotated[int, Field(ge=1)] = 1
+    """How many nodes `auto_repair` and `./trainyard repair` replace at the same time."""
     ssh_key_name: KeyName | None = None
     """EC2 key pair for SSH. If omitted, use Session Manager to connect to nodes."""
 

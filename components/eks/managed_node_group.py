@@ -104,9 +104,7 @@ class ManagedNodeGroup(pulumi.ComponentResource):
                 max_unavailable_percentage=plan.update.maximum_unavailable_percentage,
                 update_strategy=plan.update.strategy,
             ),
-            node_repair_config=aws.eks.NodeGroupNodeRepairConfigArgs(
-                enabled=plan.config.auto_repair
-            ),
+            node_repair_config=_node_repair(plan),
             labels=plan.labels or None,
             taints=[_taint(taint) for taint in plan.taints] or None,
             tags={"Name": args.node_name, **args.tags},
@@ -134,6 +132,16 @@ class ManagedNodeGroup(pulumi.ComponentResource):
     def auto_scaling_group(self) -> pulumi.Output[str]:
         """Name of the Auto Scaling group that EKS makes."""
         return self._group.resources.apply(_auto_scaling_group)
+
+
+def _node_repair(plan: NodeGroupPlan) -> aws.eks.NodeGroupNodeRepairConfigArgs:
+    enabled = plan.config.auto_repair
+    return aws.eks.NodeGroupNodeRepairConfigArgs(
+        enabled=enabled,
+        max_parallel_nodes_repaired_count=(
+            plan.config.maximum_parallel_repairs if enabled else None
+        ),
+    )
 
 
 def _auto_scaling_group(resources: Sequence[Any]) -> str:

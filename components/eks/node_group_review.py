@@ -80,7 +80,8 @@ def _review_repair(review: Review, key: str, group: NodeGroup) -> None:
     if group.auto_repair and group.management == "self-managed":
         review.refuse(
             f"{key}.auto_repair",
-            "is on, but EKS repairs nodes of managed groups only",
+            "is on, but EKS repairs nodes of managed groups only; `./trainyard repair STACK` "
+            "replaces those of this group",
             found=True,
             allowed="true with `management: managed`",
             remedy=review.set_command(f"{key}.auto_repair", "false"),

@@ -179,6 +179,7 @@ def test_refuses_repair_without_the_agent_that_finds_the_faults():
 def test_refuses_repair_of_a_group_that_eks_does_not_manage():
     problem = plan_problems(repaired(agent=True, management="self-managed"))[f"{P5}.auto_repair"]
     assert "managed groups only" in problem.problem
+    assert "./trainyard repair STACK" in problem.problem
 
 
 def test_repair_with_the_agent_is_planned():

@@ -113,12 +113,22 @@ def test_the_update_strategy_is_that_of_the_plan(make, update, expected):
     assert cloud.one("dev-p5-node-group").inputs["updateConfig"] == expected
 
 
-@pytest.mark.parametrize("auto_repair", [True, False])
-def test_repair_is_said_either_way(make, auto_repair):
-    """If omitted, EKS would keep the value of a former stack file."""
-    config = P5.config.model_copy(update={"auto_repair": auto_repair})
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"auto_repair": False, "maximum_parallel_repairs": 3}, {"enabled": False}),
+        ({"auto_repair": True}, {"enabled": True, "maxParallelNodesRepairedCount": 1}),
+        (
+            {"auto_repair": True, "maximum_parallel_repairs": 3},
+            {"enabled": True, "maxParallelNodesRepairedCount": 3},
+        ),
+    ],
+)
+def test_repair_is_said_either_way(make, changes, expected):
+    """G7. If omitted, EKS would keep the value of a former stack file."""
+    config = P5.config.model_copy(update=changes)
     cloud = make(ManagedNodeGroup, ON_DEMAND, config=config)
-    assert cloud.one("dev-p5-node-group").inputs["nodeRepairConfig"] == {"enabled": auto_repair}
+    assert cloud.one("dev-p5-node-group").inputs["nodeRepairConfig"] == expected
 
 
 def test_a_managed_group_of_a_block_that_has_not_begun_is_filled_at_its_start(make):

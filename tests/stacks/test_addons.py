@@ -1,4 +1,4 @@
-"""A cluster with every add-on: up, up again, destroyed, and the account is as before.
+"""A cluster with every add-on: up, up again, repaired, destroyed, and the account is as before.
 
 The commands run once, in the order of `life`; every test asserts one claim about their results.
 """
@@ -6,6 +6,7 @@ The commands run once, in the order of `life`; every test asserts one claim abou
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -17,16 +18,14 @@ from tests.support.sandbox import Done, Sandbox, copied_stack_file
 pytestmark = pytest.mark.sandbox
 
 STACK = "p5-cb"
+TAINT = {"key": "team", "value": "vision", "effect": "NoExecute"}
 CHANGES: dict[str, Any] = {
     "architecture.addons": {
         "ebs_csi_driver": True,
         "fsx_csi_driver": True,
         "node_monitoring_agent": True,
     },
-    "architecture.node_groups.p5.desired": 1,
-    "architecture.node_groups.p5.taints": [
-        {"key": "team", "value": "vision", "effect": "NoExecute"}
-    ],
+    "architecture.node_groups.p5.taints": [TAINT],
 }
 EVERYWHERE = {
     "eks-pod-identity-agent",
@@ -53,6 +52,10 @@ class Life:
     """Instance type by node."""
     pods: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
     """Instance types on which a workload's pods run, by the workload's name."""
+    nodes: dict[str, list[Any]] = field(default_factory=dict[str, "list[Any]"])
+    """Nodes of the full Capacity Block before and after the repair."""
+    events: dict[str, str] = field(default_factory=dict[str, str])
+    """Names of the nodes of the events of the repair, by reason."""
 
 
 @pytest.fixture(scope="module")
@@ -64,6 +67,7 @@ def life(sandbox: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Life:
     _up(life, sandbox, "up", stack_file)
     _look(life, sandbox)
     _up(life, sandbox, "again", stack_file)
+    _replace_a_bad_node(life, sandbox, stack_file)
     life.done["destroy"] = sandbox.must("destroy", STACK, "--sandbox", "--yes")
     life.inventory["after"] = sandbox.inventory()
     return life
@@ -90,9 +94,46 @@ def _look(life: Life, sandbox: Sandbox) -> None:
             life.pods.setdefault(name, set()).add(life.types[pod.spec.node_name])
 
 
+def _replace_a_bad_node(life: Life, sandbox: Sandbox, stack_file: Path) -> None:
+    """Let the monitoring agent report a lost GPU on a node with a pod, and repair it."""
+    with sandbox.kubernetes(STACK) as api:
+        core: Any = client.CoreV1Api(api)
+        life.nodes["before"] = _p5(core)
+        bad = life.nodes["before"][0].metadata.name
+        lost = {
+            "type": "AcceleratedHardwareReady",
+            "status": "False",
+            "reason": "NvidiaXID79Error",
+            "message": "GPU has fallen off the bus",
+            "lastTransitionTime": (datetime.now(UTC) - timedelta(minutes=11)).isoformat(),
+        }
+        core.patch_node_status(bad, {"status": {"conditions": [lost]}})
+        work = {
+            "nodeName": bad,
+            "containers": [{"name": "work", "image": "registry.k8s.io/pause:3.10"}],
+            "tolerations": [{**TAINT, "operator": "Equal"}],
+        }
+        core.create_namespaced_pod("default", {"metadata": {"name": "work"}, "spec": work})
+        arguments = ("--yes", "--stack-file", stack_file)
+        life.done["repair"] = sandbox.must("repair", STACK, "--sandbox", *arguments)
+        life.nodes["after"] = _p5(core)
+        assert core.list_namespaced_pod("default").items == []
+        events = core.list_namespaced_event("default").items
+    life.events = {
+        each.reason: each.involved_object.name
+        for each in events
+        if each.reason.startswith("Repair")
+    }
+
+
+def _p5(core: Any) -> list[Any]:
+    selector = "node.kubernetes.io/instance-type=p5.48xlarge"
+    return core.list_node(label_selector=selector).items
+
+
 def test_up_ends_with_every_plugin_on_every_node_of_its_groups(life: Life) -> None:
     """They tolerate the taint of the group."""
-    assert sorted(life.types.values()) == ["c5.2xlarge", "p5.48xlarge"]
+    assert sorted(life.types.values()) == ["c5.2xlarge", "p5.48xlarge", "p5.48xlarge"]
     for name in EVERYWHERE:
         assert life.pods[name] == {"c5.2xlarge", "p5.48xlarge"}, name
     for name in ON_P5:
@@ -124,6 +165,29 @@ def test_auto_scaling_waits_for_the_drain(life: Life) -> None:
 
 def test_a_second_up_changes_nothing(life: Life) -> None:
     assert set(life.changes["again"]) == {"same"}
+
+
+def test_a_bad_node_is_replaced_inside_the_full_block(life: Life) -> None:
+    bad, kept = (node.spec.provider_id for node in life.nodes["before"])
+    after = life.nodes["after"]
+    ids = {node.spec.provider_id for node in after}
+    assert len(ids) == 2
+    assert kept in ids
+    assert bad not in ids
+    for node in after:
+        assert not node.spec.unschedulable
+        assert any(c.type == "Ready" and c.status == "True" for c in node.status.conditions)
+
+
+def test_every_step_of_the_repair_is_said_and_an_event(life: Life) -> None:
+    bad = life.nodes["before"][0].metadata.name
+    steps = ["RepairBegan", "RepairDrained", "RepairTerminated", "RepairReplaced"]
+    assert sorted(life.events) == sorted(steps)
+    assert {life.events[step] for step in steps[:3]} == {bad}
+    said = life.done["repair"]
+    assert "AcceleratedHardwareReady is False for 11 min (NvidiaXID79Error" in said.stdout
+    assert "evicted: default/work, which nothing starts again" in said.stdout
+    assert "Ready as a replacement in cr-0123456789abcdef0" in said.stderr
 
 
 def test_destroy_leaves_the_account_as_it_was(life: Life) -> None:

@@ -58,6 +58,7 @@ COMMANDS: Mapping[str, Command] = {
     "jobs": Command("job_list", "List the jobs of a stack."),
     "cancel": Command("job_list", "End one job of a stack."),
     "verify": Command("verify", "Test the network and the accelerators of a stack."),
+    "repair": Command("repair", "Replace bad nodes inside their reservation."),
     "accept": Command("accept", "Deploy, test, change and delete a stack, and write a report."),
     "sandbox": Command("sandboxes", "The emulated AWS account on this machine."),
     "completion": Command("completion", "Print a completion script for bash, zsh or fish."),

@@ -77,7 +77,7 @@ def wait_for(
     while True:
         running = [each for each in jobs if each.failure is None]
         for each in running:
-            look_again(partial(_look, api, each), wait, _transient)
+            look_again(partial(_look, api, each), wait, transient)
             if not sandbox:
                 _show_log(api, each, wait)
         waiting = [each for each in running if each.failure is None and not each.has_started]
@@ -101,7 +101,8 @@ def _tell_end(jobs: Sequence[_Followed], *, sandbox: bool) -> None:
         raise failures.JobFailedError(said, failed[0].exit_code)
 
 
-def _transient(error: Exception) -> str:
+def transient(error: Exception) -> str:
+    """Return the text of a transient error of the API server; empty for any other error."""
     if isinstance(error, HTTPError):
         return type(error).__name__
     if isinstance(error, ApiException) and (error.status == _BUSY or (error.status or 0) >= 500):

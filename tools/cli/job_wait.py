@@ -44,12 +44,12 @@ Seen = TypeVar("Seen")
 def look_again(
     look: Callable[[], Seen], wait: JobWait, transient: Callable[[Exception], str]
 ) -> Seen:
-    """Return the result of a look at a job; look again after a transient error.
+    """Return the result of a look at a job or a cluster; look again after a transient error.
 
     A wait takes hours, and one failed request must not end it.
 
     Args:
-        look: Reads the state of the job, and changes nothing.
+        look: Reads the state, and changes nothing.
         wait: The clock.
         transient: Returns the text of a transient error; empty for any other error.
 
@@ -66,7 +66,7 @@ def look_again(
                 raise
         if not told:
             told = True
-            console.progress(f"the state of the job cannot be read now, and is read again: {said}")
+            console.progress(f"the state cannot be read now, and is read again: {said}")
         wait.pause(POLL_SECONDS)
 
 

@@ -69,8 +69,8 @@ def read_group(
     issues: tuple[str, ...] = ()
     scaling_group = output.get("autoscaling_group") or ""
     if managed:
-        found = eks.describe_nodegroup(clusterName=cluster, nodegroupName=managed)["nodegroup"]
-        scaling_group = found["resources"]["autoScalingGroups"][0]["name"]
+        found = _managed_group(eks, cluster, managed)
+        scaling_group = _scaling_group(found)
         health = found.get("health", {}).get("issues", [])
         issues = tuple(f"{each['code']}: {each['message']}" for each in health)
     answer = autoscaling.describe_auto_scaling_groups(AutoScalingGroupNames=[scaling_group])
@@ -84,7 +84,7 @@ def read_group(
             for each in group["Instances"]
             if each["LifecycleState"] == "InService"
         ),
-        refusal=_refusal(autoscaling, scaling_group),
+        refusal=latest_refusal(autoscaling, scaling_group),
         issues=issues,
         role_arn=role_arn,
         managed=bool(managed),
@@ -128,7 +128,32 @@ def what_it_lacks(group: GroupFacts, joined: Collection[str], place: Place) -> l
     return found
 
 
-def _refusal(autoscaling: Any, scaling_group: str) -> str:
+def scaling_group_of(eks: Any, cluster: str, output: Mapping[str, Any]) -> str:
+    """Return the name of the Auto Scaling group of a node group in the stack's outputs.
+
+    Raises:
+        botocore.exceptions.ClientError: EKS rejected the request.
+    """
+    managed = output.get("node_group")
+    if not managed:
+        return str(output["autoscaling_group"])
+    return _scaling_group(_managed_group(eks, cluster, managed))
+
+
+def _managed_group(eks: Any, cluster: str, name: str) -> dict[str, Any]:
+    return eks.describe_nodegroup(clusterName=cluster, nodegroupName=name)["nodegroup"]
+
+
+def _scaling_group(managed_group: Mapping[str, Any]) -> str:
+    return managed_group["resources"]["autoScalingGroups"][0]["name"]
+
+
+def latest_refusal(autoscaling: Any, scaling_group: str) -> str:
+    """Return why the newest scaling activity of a group failed; empty if it did not fail.
+
+    Raises:
+        botocore.exceptions.ClientError: Auto Scaling rejected the request.
+    """
     activities = autoscaling.describe_scaling_activities(AutoScalingGroupName=scaling_group)
     newest = next(iter(activities["Activities"]), None)
     if newest is None or newest["StatusCode"] != "Failed":

@@ -30,6 +30,8 @@ class ReservationUse:
     ends_at: datetime | None = None
     holders: Holders = field(default_factory=dict[str, tuple[str, ...]])
     """Ids of this account's instances in it, by owner."""
+    is_open: bool = False
+    """Whether any instance with its attributes runs in it, not only those that target it."""
 
     def described(self) -> str:
         """Return its state in one sentence, with the owners of its instances if it is full."""
@@ -75,6 +77,7 @@ def read_reservations(ec2: Any, reservation_ids: Sequence[str]) -> tuple[Reserva
             starts_at=each.get("StartDate"),
             ends_at=each.get("EndDate"),
             holders=held.get(each["CapacityReservationId"], {}),
+            is_open=each.get("InstanceMatchCriteria") == "open",
         )
         for each in found
     )

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from components.capacity.plan import CapacityPlan
+from components.eks.node_group_plan import NodeGroupPlan
+from tests.support.eks_plans import P5
 from tests.support.sandbox_aws import BLOCK, STANDARD_IMAGE, Account, p5_block, refused
+from tools.repair.account import Account as Reader
 
 
 @pytest.fixture
@@ -60,3 +65,48 @@ def test_an_instance_of_no_group_is_refused(account: Account) -> None:
 def test_a_decrement_is_not_emulated(account: Account, full: dict[str, Any]) -> None:
     with refused("SandboxNotImplemented", "decrement"):
         terminate(account, next(iter(ids(full))), decrement=True)
+
+
+def reader(account: Account) -> Reader:
+    return Reader(ec2=account.ec2, eks=account.eks, autoscaling=account.autoscaling, cluster="c")
+
+
+def planned(**changes: Any) -> NodeGroupPlan:
+    capacity = CapacityPlan(purchase_option="block", kind="capacity-block", reservation_id=BLOCK)
+    return replace(P5, management="self-managed", capacity=capacity, **changes)
+
+
+def test_a_repair_reads_the_group_and_replaces_an_instance_inside_the_block(
+    account: Account, full: dict[str, Any]
+) -> None:
+    outputs = {"p5": {"autoscaling_group": "p5"}, "removed": {"autoscaling_group": "x"}}
+    (found,) = reader(account).groups([planned()], outputs)
+    assert (found.name, found.scaling_group, found.desired, found.at_once) == ("p5", "p5", 2, 1)
+    assert found.instances == dict.fromkeys(ids(full), "InService")
+    assert found.reservation_of == dict.fromkeys(ids(full), BLOCK)
+    (use,) = reader(account).reservations([found]).values()
+    assert (use.reservation_id, use.available, use.is_open) == (BLOCK, 0, False)
+    old = next(iter(ids(full)))
+    reader(account).terminate(old)
+    (after,) = reader(account).groups([planned()], outputs)
+    assert len(after.instances) == 2
+    assert old not in after.instances
+    assert set(after.reservation_of.values()) == {BLOCK}
+    assert reader(account).refusal(after) == ""
+
+
+def test_a_repair_reads_suspended_processes(account: Account, full: dict[str, Any]) -> None:
+    account.autoscaling.suspend_processes(AutoScalingGroupName="p5", ScalingProcesses=["Launch"])
+    (found,) = reader(account).groups([planned()], {"p5": {"autoscaling_group": "p5"}})
+    assert found.suspended == ("Launch",)
+
+
+def test_members_of_a_reservation_group_are_known_by_id(account: Account) -> None:
+    arn = f"arn:aws:ec2:us-west-2:123456789012:capacity-reservation/{BLOCK}"
+    capacity = CapacityPlan(
+        purchase_option="group", kind="odcr-group", reservation_group_members=(arn, "cr-1")
+    )
+    gone = {"p5": {"autoscaling_group": "gone"}}
+    (found,) = reader(account).groups([replace(planned(), capacity=capacity)], gone)
+    assert found.targets == (BLOCK, "cr-1")
+    assert (found.desired, found.instances, found.reservation_of) == (0, {}, {})

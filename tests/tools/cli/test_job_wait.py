@@ -67,10 +67,10 @@ NO_CONTROLLER = failures.CommandError(
 @pytest.mark.parametrize(
     ("passes", "error", "expected"),
     [
-        (eks_job_wait._transient, ProtocolError("reset"), True),
-        (eks_job_wait._transient, ApiException(status=503, reason="Unavailable"), True),
-        (eks_job_wait._transient, ApiException(status=429, reason="Too Many Requests"), True),
-        (eks_job_wait._transient, ApiException(status=404, reason="Not Found"), False),
+        (eks_job_wait.transient, ProtocolError("reset"), True),
+        (eks_job_wait.transient, ApiException(status=503, reason="Unavailable"), True),
+        (eks_job_wait.transient, ApiException(status=429, reason="Too Many Requests"), True),
+        (eks_job_wait.transient, ApiException(status=404, reason="Not Found"), False),
         (batch_waiting._transient, LOST, True),
         (batch_waiting._transient, refused("ThrottlingException"), True),
         (batch_waiting._transient, refused("ExpiredTokenException"), False),

@@ -1,0 +1,110 @@
+"""`repair` for EKS: shows which nodes are bad, asks, and replaces them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import boto3
+from botocore.exceptions import BotoCoreError, ClientError
+
+from components.account.call_failures import CLIENT, explained
+from components.eks.plan import EksPlan
+from tools.cli import console, failures
+from tools.cli.artifacts import deployed_cluster, outputs_of
+from tools.cli.cluster_client import cluster_client
+from tools.cli.eks_submission import answering
+from tools.cli.job_wait import JobWait
+from tools.cli.node_replacement import NodeReplacement
+from tools.cli.repair_request import RepairRequest
+from tools.cli.session import account_access, work_alone
+from tools.repair.account import Account
+from tools.repair.journal import TERMINATED
+from tools.repair.nodes import Nodes
+from tools.repair.report import report
+
+
+def repair_cluster(plan: EksPlan, request: RepairRequest) -> None:
+    """Replace the bad nodes of a cluster, or the named one.
+
+    Raises:
+        WrongUseError: there is no such node, there are no credentials, or no terminal for the
+            confirmation.
+        CancelledError: the user does not confirm.
+        StackLockedError: another command changes the stack.
+        CommandError: the stack has no cluster, the node cannot be replaced inside its reservation,
+            cannot be drained, or its replacement is not Ready in time.
+    """
+    file, sandbox = request.stack_file, request.sandbox
+    if not request.dry_run:
+        # A change of the stack can replace its nodes as well.
+        work_alone(file, "repair", sandbox=sandbox)
+    groups = outputs_of(file, sandbox=sandbox, show_secrets=False).get("node_groups", {})
+    cluster, kubeconfig = deployed_cluster(file, sandbox=sandbox)
+    with (
+        account_access(sandbox=sandbox, profile=file.profile),
+        answering(cluster),
+        _account(plan.region, cluster) as account,
+        cluster_client(kubeconfig) as api,
+    ):
+        replacement = NodeReplacement(
+            nodes=Nodes(api),
+            account=account,
+            plans=plan.node_groups,
+            outputs=groups,
+            named=request.node,
+            journal=request.journal,
+            drain_limit_minutes=request.drain_limit_minutes,
+            wait=JobWait(start_limit_minutes=request.wait_limit_minutes),
+        )
+        _run(replacement, request)
+
+
+def _run(replacement: NodeReplacement, request: RepairRequest) -> None:
+    stack = request.stack_file.stack
+    cluster = replacement.look()
+    decision = replacement.decide(cluster)
+    chosen = (*decision.now, *decision.later)
+    pods = {each.node.name: replacement.nodes.pods(each.node.name) for each in chosen}
+    for line in report(decision, cluster, pods):
+        console.answer(line)
+    if request.node is not None and decision.refused:
+        raise failures.CommandError(f"{request.node} was not replaced; nothing was changed")
+    if request.dry_run:
+        console.progress(f"{stack}: {_count(len(chosen))} to replace; nothing was changed")
+        return
+    if chosen:
+        request.confirm(
+            f"Replace {_count(len(chosen))} of {stack}; their pods, and the jobs of these, end"
+        )
+        replacement.replace(chosen)
+    elif decision.replacing and replacement.journal.last_step() == TERMINATED:
+        # An interrupted repair has terminated their predecessors.
+        replacement.await_replacements(set(decision.replacing), ())
+    console.progress(f"{stack}: replaced {_count(len(chosen))}; log: {replacement.journal.path}")
+
+
+def _count(nodes: int) -> str:
+    return "1 node" if nodes == 1 else f"{nodes} nodes"
+
+
+@contextmanager
+def _account(region: str, cluster: str) -> Iterator[Account]:
+    """Give the account of a cluster, and explain errors of AWS.
+
+    Raises:
+        CommandError: AWS refused a request or did not respond.
+    """
+
+    def made(service: str) -> Any:
+        return boto3.client(service, region_name=region, config=CLIENT)
+
+    try:
+        yield Account(
+            ec2=made("ec2"), eks=made("eks"), autoscaling=made("autoscaling"), cluster=cluster
+        )
+    except ClientError as error:
+        raise failures.CommandError(explained(error.operation_name, error)) from error
+    except BotoCoreError as error:
+        raise failures.CommandError(explained("a request to AWS", error)) from error

@@ -1,0 +1,49 @@
+"""What `repair` is asked for, and its confirmation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import typer
+
+from tools.cli import console, failures
+from tools.cli.kubeconfig import kubeconfig_path
+from tools.repair.journal import Journal
+from tools.workspace.stack_files import StackFile
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RepairRequest:
+    """The arguments of `repair`."""
+
+    stack_file: StackFile
+    sandbox: bool
+    node: str | None
+    """Name of the only node to replace."""
+    dry_run: bool
+    yes: bool
+    drain_limit_minutes: float
+    wait_limit_minutes: float
+
+    @property
+    def journal(self) -> Journal:
+        """The log of the repairs of the stack."""
+        directory = kubeconfig_path(self.stack_file, sandbox=self.sandbox).parent
+        return Journal(directory / f"{self.stack_file.stack}.repair.jsonl")
+
+    def confirm(self, what: str) -> None:
+        """Ask whether to go on, unless `--yes` was given.
+
+        Raises:
+            WrongUseError: there is no terminal for the answer.
+            CancelledError: the answer is no; nothing was changed.
+        """
+        if self.yes:
+            return
+        if not console.at_a_terminal():
+            raise failures.WrongUseError(
+                "there is no terminal for the confirmation; add --yes to replace nodes, or "
+                "--dry-run to only show them"
+            )
+        if not typer.confirm(f"{what}?", default=False):
+            raise failures.CancelledError("nothing was changed")
