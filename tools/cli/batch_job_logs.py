@@ -89,7 +89,9 @@ def _stream(job: Mapping[str, Any], asked: LogRequest) -> str | None:
     current = (job.get("container") or {}).get("logStreamName")
     if not asked.previous:
         return current
-    attempts = [(each.get("container") or {}).get("logStreamName") for each in job["attempts"]]
+    attempts = [
+        (each.get("container") or {}).get("logStreamName") for each in job.get("attempts") or []
+    ]
     before = [each for each in attempts if each and each != current]
     if not before:
         raise failures.CommandError(f"the job {job['jobId']} has no attempt before this one")

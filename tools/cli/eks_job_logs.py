@@ -13,7 +13,7 @@ from tools.cli import console, failures
 from tools.cli.eks_submission import has_ended
 from tools.cli.job_wait import POLL_SECONDS
 from tools.cli.log_request import LogRequest
-from tools.cli.pod_log import STARTED, PodLog, index_of
+from tools.cli.pod_log import STARTED, PodLog, index_of, oldest_first
 from tools.cli.schedulers import ListedJob
 from tools.diagnosis.pods import name_of, reason_of
 from tools.jobs.training import PROCESSES
@@ -71,8 +71,7 @@ def _pod(
     listed = core.list_namespaced_pod(
         namespace, label_selector=f"batch.kubernetes.io/job-name={name}"
     ).items
-    pods = [each for each in listed if index_of(each) == str(node)]
-    pods.sort(key=lambda each: str(each.metadata.creation_timestamp or ""))
+    pods = oldest_first(each for each in listed if index_of(each) == str(node))
     if not asked.previous:
         return pods[-1] if pods else None
     if len(pods) < 2:

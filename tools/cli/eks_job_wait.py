@@ -14,7 +14,7 @@ from urllib3.exceptions import HTTPError
 
 from tools.cli import console, failures
 from tools.cli.job_wait import POLL_SECONDS, JobWait, look_again
-from tools.cli.pod_log import STARTED, PodLog, index_of
+from tools.cli.pod_log import STARTED, PodLog, index_of, oldest_first
 from tools.diagnosis.pods import name_of, reason_of
 from tools.jobs.job_manifest import JobManifest
 
@@ -156,7 +156,7 @@ def _exit_code(condition: Any, pods: Sequence[Any]) -> int | None:
     if condition.reason == "DeadlineExceeded":
         return failures.TIMED_OUT
     latest: dict[str | None, Any] = {}
-    for pod in sorted(pods, key=lambda each: str(each.metadata.creation_timestamp or "")):
+    for pod in oldest_first(pods):
         latest[index_of(pod)] = pod
     ends = [
         (str(ended.finished_at or ""), ended.exit_code)
@@ -175,10 +175,10 @@ def _show_log(api: client.ApiClient, job: _Followed, wait: JobWait) -> None:
 
 
 def _print_new_lines(api: client.ApiClient, job: _Followed, wait: JobWait) -> None:
-    """Print what the first pod has written since the last look."""
+    """Print what the first pod, or its newest replacement, has written since the last look."""
     core: Any = client.CoreV1Api(api)
     started = [each for each in job.pods_with_results if each.status.phase in STARTED]
-    for pod in started[:1]:
+    for pod in oldest_first(started)[-1:]:
         name = name_of(pod, "metadata", "name")
         try:
             lines = job.log.new_lines(core, job.namespace, name, wait.now())

@@ -193,10 +193,10 @@ def _commands(
     manifest: JobManifest, kubectl: str, stack_file: StackFile, *, sandbox: bool
 ) -> Iterator[str]:
     pods = f"-n {manifest.namespace} -l {manifest.pod_selector}"
+    name = f"{manifest.namespace}/{manifest.name}"
     yield f"{kubectl} get pods {pods}"
     if not sandbox:  # its nodes run no containers, which would have logs
         yield f"{kubectl} logs {pods} --prefix --tail=-1 --follow"
+        yield f"{stack_file.command('logs', sandbox=sandbox)} {name} --follow"
     yield f"{stack_file.command('jobs', sandbox=sandbox)}"
-    name = f"{manifest.namespace}/{manifest.name}"
-    yield f"{stack_file.command('logs', sandbox=sandbox)} {name} --follow"
     yield f"{stack_file.command('cancel', sandbox=sandbox)} {name}"

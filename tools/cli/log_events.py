@@ -23,7 +23,7 @@ class LogEvents:
     https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_FilterLogEvents.html"""
     start_ms: int = 0
     """Time of the oldest event, in milliseconds since 1970."""
-    _known: set[str] = field(default_factory=set[str])
+    _known: set[str] = field(default_factory=set[str], init=False)
 
     def new(self) -> Iterator[Mapping[str, Any]]:
         """Yield the events that are new, oldest first."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,11 @@ STARTED = ("Running", "Succeeded", "Failed")
 https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/#pod-phase"""
 INDEX = "batch.kubernetes.io/job-completion-index"
 """https://kubernetes.io/docs/reference/labels-annotations-taints/#batch-kubernetes-io-job-completion-index"""
+
+
+def oldest_first(pods: Iterable[Any]) -> list[Any]:
+    """Return pods in the order in which they were created: the last one has replaced the others."""
+    return sorted(pods, key=lambda each: str(each.metadata.creation_timestamp or ""))
 
 
 def index_of(pod: Any) -> str | None:
@@ -45,8 +51,8 @@ class PodLog:
             ApiException, HTTPError: the log cannot be read.
         """
         since = {"since_seconds": int(now - self.read_at) + _OVERLAP_SECONDS} if self.until else {}
-        self.read_at = now
         text = core.read_namespaced_pod_log(pod, namespace, timestamps=True, **since)
+        self.read_at = now
         found: list[str] = []
         for line in text.splitlines():
             at, _, said = line.partition(" ")
