@@ -8,8 +8,8 @@ Source:
         again, so that torchrun does not have to; what matches no rule is retried
     https://docs.aws.amazon.com/batch/latest/userguide/multi-node-parallel-jobs.html: only the main
         node decides whether a job is retried
-    https://docs.aws.amazon.com/batch/latest/userguide/spot-instances.html: `Host EC2` begins the
-        status reason of a job whose instance was terminated
+    https://github.com/aws/aws-cdk, packages/aws-cdk-lib/aws-batch/lib/job-definition-base.ts:
+        `Host EC2` begins the status reason of a job whose instance was terminated
     https://docs.aws.amazon.com/batch/latest/userguide/job_timeouts.html: a timeout of Batch leaves
         30 seconds until SIGKILL, is not precise, and begins with each attempt
     https://docs.aws.amazon.com/AmazonECS/latest/APIReference/API_TaskOverride.html: at most 8,192
@@ -54,7 +54,8 @@ fi
 """
 """The interface through which the nodes have connected; see `components.batch.nccl_command`."""
 _TIMED_OUT = 124
-"""https://www.gnu.org/software/coreutils/manual/html_node/timeout-invocation.html"""
+"""Exit code of `timeout`.
+https://www.gnu.org/software/coreutils/manual/html_node/timeout-invocation.html"""
 _STOP = f"""\
 if [ $left -gt $(({{0}} - $(date +%s))) ]; then left=$(({{0}} - $(date +%s))); fi
 if [ $left -lt 1 ]; then
