@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from components.architectures.registry import ARCHITECTURES
 from components.catalog.regions import is_known_region, nearest_region
 from components.checks.arn_review import review_arns, review_policies
+from components.checks.verification_review import review_verification
 from components.config.review import Review
 from components.monitoring.review import review_monitoring
 from components.network.pool_place import PlanContext
@@ -66,6 +67,7 @@ def plan_stack(
     review_policies(config, review)
     review_arns(config, region, review)
     review_monitoring(config, review)
+    review_verification(config, review)
     if not is_known_region(region):
         review.note(f"{region} is not a region that this version knows; {_nearest(region)}")
     return architecture.planner()(context, review)

@@ -119,6 +119,7 @@ class EksArchitecture(Architecture):
     ACCEPTS_SHARES = False
     BLOCK_STARTS = "the nodes launch and join the cluster"
     BLOCK_DRAINS = "the nodes are drained and scaled in"
+    CAN_REQUIRE_VERIFICATION = True
 
     kind: Literal["eks"]
     """Amazon EKS."""

@@ -16,6 +16,7 @@ from components.config.pools import OwnNodes, Pool
 from components.config.reservations import CapacityBlock, Reservation
 from components.config.storage import FileSystem
 from components.config.text import Line, TagKey
+from components.config.verification import Verification
 
 
 class Architecture(StrictModel):
@@ -33,6 +34,8 @@ class Architecture(StrictModel):
     BLOCK_DRAINS: ClassVar[str | None] = None
     """What happens to the nodes 40 minutes before the end of a Capacity Block, for timelines; None
     if they stay until EC2 terminates them."""
+    CAN_REQUIRE_VERIFICATION: ClassVar[bool] = False
+    """Whether nodes can be closed to jobs until `verify` passes."""
 
     if TYPE_CHECKING:
         kind: Any
@@ -76,6 +79,8 @@ class StackConfig(StrictModel):
     """File systems, by name."""
     monitoring: StackMonitoring | None = None
     """Dashboard and alarms. If omitted, the stack has neither."""
+    verification: Verification = Verification.defaults()
+    """Thresholds of `verify`, and whether nodes must pass it."""
     policies: dict[RuleName, RuleSettings] = Field(default_factory=dict)
     """Exceptions from rules of the policy pack, by the rule names in `docs/policies.md`."""
 

@@ -30,6 +30,7 @@ from components.config.eks_stack import EksStackConfig
 from components.config.reservations import CapacityBlock, Reservation
 from components.config.review import Review
 from components.eks.pod_plan import plan_maximum_pods
+from components.eks.verification_plan import plan_startup_taints
 from components.network.pool_place import PlanContext, PoolPlace
 
 Context = PlanContext[EksStackConfig]
@@ -50,6 +51,8 @@ class NodeGroupPlan(NodePoolPlan):
     local_nvme: Literal["raid0", "none"]
     labels: dict[str, str]
     taints: tuple[Taint, ...]
+    startup_taints: tuple[Taint, ...] = ()
+    """Taints with which nodes register, and that something removes later."""
     maximum_pods: int | None
     """Kubelet setting; None uses the table in the AMI."""
     ami_type: str
@@ -73,6 +76,11 @@ class NodeGroupPlan(NodePoolPlan):
         if self.name == SYSTEM_NODE_GROUP:
             return "architecture.system_node_group"
         return f"architecture.node_groups.{self.name}"
+
+    @property
+    def first_taints(self) -> tuple[Taint, ...]:
+        """All taints of a new node."""
+        return (*self.taints, *self.startup_taints)
 
     @property
     @override
@@ -173,6 +181,7 @@ def plan_node_group(
         local_nvme=group.local_nvme if instance_type.local_nvme_disks else "none",
         labels=dict(group.labels),
         taints=group.taints,
+        startup_taints=plan_startup_taints(config, instance_type),
         maximum_pods=plan_maximum_pods(instance_type, interfaces),
         ami_type=ami_type(variant, instance_type.architecture),
         ami_ssm_parameter=version.ami_ssm_parameter(variant, instance_type.architecture),

@@ -19,6 +19,7 @@ from components.eks.addons.efa_device_plugin import review_efa_plugin
 from components.eks.addons.neuron_device_plugin import review_accelerators
 from components.eks.label_plan import review_labels, review_managed, review_taints
 from components.eks.node_group_plan import SYSTEM_NODE_GROUP, Context
+from components.eks.verification_plan import review_required_verification
 from components.network.pool_place import PoolPlace
 from components.network.pool_place_review import (
     review_missing_zone,
@@ -45,6 +46,7 @@ def review_node_group(name: str, group: NodeGroup, context: Context, review: Rev
         review_usage_class(review, key, group.purchase_option, reservations, found)
         _review_efa(review, place, group, found, context)
         note_unlisted_zone(review, place.name, place.zone, found)
+        review_required_verification(key, group, found, context.config, review)
     review_pool_zone(place, context.region, review, what="this node group")
     review_pool_subnet(place, context.config.network, review)
     _review_repair(review, key, group)

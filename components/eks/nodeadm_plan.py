@@ -32,7 +32,7 @@ def render_self_managed_user_data(
     and taints with which the kubelet registers the node.
     """
     kubelet = _kubelet(plan)
-    flags = [*_label_flag(plan.labels), *_taint_flag(plan.taints)]
+    flags = [*_label_flag(plan.labels), *_taint_flag(plan.first_taints)]
     if flags:
         kubelet["flags"] = flags
     cluster = {
@@ -47,9 +47,14 @@ def render_self_managed_user_data(
 def render_managed_user_data(plan: NodeGroupPlan) -> str:
     """Return the user data of a node in a managed node group, as plain text.
 
-    EKS adds a document with the cluster, labels and taints, and `nodeadm` merges both.
+    EKS adds a document with the cluster and labels, and `nodeadm` merges both. EKS sets the taints
+    of the group itself when a node has joined.
     """
-    return _multipart(_spec(plan, _kubelet(plan)))
+    kubelet = _kubelet(plan)
+    if plan.startup_taints:
+        taints = [taint.model_dump() for taint in plan.startup_taints]
+        kubelet["config"] = {**kubelet.get("config", {}), "registerWithTaints": taints}
+    return _multipart(_spec(plan, kubelet))
 
 
 def _spec(plan: NodeGroupPlan, kubelet: Mapping[str, Any]) -> dict[str, Any]:

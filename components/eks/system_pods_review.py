@@ -47,7 +47,7 @@ def review_system_pods(
         f"{system.nodes} nodes have {daemons} of DaemonSets each, so {room} remain for {replicas} "
         "of CoreDNS and the drivers"
     )
-    if any(group.nodes and not group.taints for group in planned.values()):
+    if any(group.nodes and not group.first_taints for group in planned.values()):
         review.note(f"{_KEY}: {system.instance_type.name} {problem}; the rest run on other nodes")
         return
     review.refuse(

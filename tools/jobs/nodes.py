@@ -46,6 +46,8 @@ class JobRequest:
     """Number of nodes; None for the desired size of the group."""
     namespace: str = "default"
     """Kubernetes namespace, which must exist."""
+    verifies: bool = False
+    """Whether it is a test of `verify`, which also runs on nodes that have not passed it."""
 
     def __post_init__(self) -> None:
         """Validate the namespace, which becomes part of the manifest and of commands to copy.
@@ -68,6 +70,8 @@ class JobNodes:
 
     group: NodeGroupPlan
     count: int
+    verifies: bool = False
+    """Whether the job also runs on nodes that have not passed `verify`."""
 
     @property
     def accelerators(self) -> Accelerators:
@@ -120,7 +124,8 @@ def choose_nodes(
             f"{plan.name} installs no EFA device plugin (`addons.efa_device_plugin: false`), and "
             f"the job asks it for {EFA}; take the EFA devices from a resource claim of your driver"
         )
-    return JobNodes(group=chosen, count=nodes or chosen.schedule.desired or most)
+    count = nodes or chosen.schedule.desired or most
+    return JobNodes(group=chosen, count=count, verifies=request.verifies)
 
 
 def _choose_group(
@@ -174,8 +179,12 @@ def shared_memory(nodes: JobNodes, share: float = TEST_SHARE) -> dict[str, Any]:
 
 
 def placement(nodes: JobNodes) -> dict[str, Any]:
-    """Return the fields of a pod spec that select the group's nodes and tolerate their taints."""
+    """Return the fields of a pod spec that select the group's nodes and tolerate their taints.
+
+    Only tests of `verify` tolerate the taint of nodes that have not passed it.
+    """
     group = nodes.group
+    taints = group.first_taints if nodes.verifies else group.taints
     return {
         "nodeSelector": {
             "node.kubernetes.io/instance-type": group.instance_type.name,
@@ -183,7 +192,7 @@ def placement(nodes: JobNodes) -> dict[str, Any]:
         },
         "tolerations": [
             {"key": t.key, "operator": "Equal", "value": t.value, "effect": t.effect}
-            for t in group.taints
+            for t in taints
         ],
     }
 

@@ -45,8 +45,15 @@ def _without_required_values(schema: Any) -> Any:
         return [_without_required_values(item) for item in schema]
     if not isinstance(schema, dict):
         return schema
-    kept = {k: _without_required_values(v) for k, v in schema.items() if k != "required"}
-    if "kind" in schema.get("required", []):
+    # A property may have the name of the keyword, whose value is a list.
+    required = schema.get("required")
+    listed = required if isinstance(required, list) else ()
+    kept = {
+        k: _without_required_values(v)
+        for k, v in schema.items()
+        if k != "required" or v is not listed
+    }
+    if "kind" in listed:
         kept["required"] = ["kind"]
     return kept
 

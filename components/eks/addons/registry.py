@@ -50,7 +50,7 @@ def plan_tolerations(groups: Iterable[NodeGroupPlan]) -> tuple[Taint, ...]:
         taint
         for group in groups
         if group.instance_type.accelerators or group.interfaces
-        for taint in group.taints
+        for taint in group.first_taints
     )
     return tuple(dict.fromkeys(taints))
 

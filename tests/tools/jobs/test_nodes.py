@@ -4,6 +4,7 @@ import pytest
 
 from components.catalog.instance_types import INSTANCE_TYPES
 from components.config.eks import Taint
+from components.eks.verification_plan import UNVERIFIED
 from sandbox.kubernetes.instances import Instance
 from sandbox.kubernetes.node_config import NodeConfig
 from sandbox.kubernetes.node_object import build_node
@@ -154,3 +155,10 @@ def test_pods_go_to_nodes_of_the_group_and_tolerate_its_taints():
 )
 def test_a_jobs_name_and_its_pods_are_dns_labels(group, name):
     assert job_name("nccl-tests", chosen(nodes_of("p5.48xlarge", name=group))) == name
+
+
+def test_only_tests_of_verify_tolerate_the_taint_of_nodes_that_have_not_passed():
+    group = nodes_of("p5.48xlarge", startup_taints=(UNVERIFIED,))
+    assert placement(chosen(group))["tolerations"] == []
+    (found,) = placement(chosen(group, verifies=True))["tolerations"]
+    assert (found["key"], found["effect"]) == (UNVERIFIED.key, UNVERIFIED.effect)
