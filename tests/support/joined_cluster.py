@@ -7,6 +7,8 @@ from typing import Any
 
 import yaml
 
+from components.eks.node_group_plan import NodeGroupPlan
+from components.eks.nodeadm_plan import render_self_managed_user_data
 from sandbox.kubernetes.api import KubernetesApi
 from sandbox.kubernetes.control_planes import ControlPlane
 from sandbox.kubernetes.instances import Instance
@@ -65,6 +67,52 @@ class JoinedCluster:
         self.account.roles[instance.instance_profile] = role
         self.account.running[instance.instance_id] = instance
         return instance
+
+    def launch_group(self, group: NodeGroupPlan, number: int, role: str) -> Instance:
+        """Run an instance of a self-managed group, with the group's own user data."""
+        plane = self.plane
+        user_data = render_self_managed_user_data(
+            group,
+            cluster_name=plane.name,
+            endpoint=plane.endpoint,
+            certificate_authority=plane.certificate_authority_data,
+            service_cidr="10.100.0.0/16",
+        )
+        instance = Instance(
+            instance_id=f"i-{number:017x}",
+            instance_type=group.instance_type.name,
+            image_id="ami-0123456789abcdef0",
+            region="us-west-2",
+            availability_zone="us-west-2b",
+            zone_id="usw2-az1",
+            private_dns_name=f"ip-10-0-2-{number}.us-west-2.compute.internal",
+            private_ip_address=f"10.0.2.{number}",
+            efa_interfaces=group.interfaces.efa_interfaces if group.interfaces else 0,
+            security_group_ids=(),
+            instance_profile=role.rpartition("/")[2],
+            root_volume_gib=500,
+            user_data=user_data.encode(),
+            tags={},
+        )
+        self.account.roles[instance.instance_profile] = role
+        self.account.running[instance.instance_id] = instance
+        return instance
+
+    def kubeconfig(self) -> str:
+        """Return a kubeconfig of an administrator."""
+        plane = self.plane
+        server = {
+            "server": plane.endpoint,
+            "certificate-authority-data": plane.certificate_authority_data,
+        }
+        return yaml.safe_dump(
+            {
+                "clusters": [{"name": "c", "cluster": server}],
+                "users": [{"name": "u", "user": {"token": plane.admin_token}}],
+                "contexts": [{"name": "x", "context": {"cluster": "c", "user": "u"}}],
+                "current-context": "x",
+            }
+        )
 
     def terminate(self, instance: Instance) -> None:
         """Terminate an instance, if it exists."""

@@ -55,6 +55,7 @@ def up(
     yes: options.Yes = False,
     stack_file: options.StackFilePath = None,
     replace: options.Replace = None,
+    verify: options.Verify = False,
     verbose: options.Verbose = False,
 ) -> None:
     """Deploy the stack file; always shows a preview first."""
@@ -62,6 +63,12 @@ def up(
     # Reject a wrong value before any resource is created.
     wait_seconds(sandbox=sandbox)
     found = options.stack_file(stack, path=stack_file, sandbox=sandbox)
+    then = None
+    if verify:
+        from tools.cli.up_verification import planned_verification
+
+        # Reject what cannot be verified before any resource is created.
+        then = planned_verification(found, stack_file=stack_file, sandbox=sandbox)
     workspace = _open(found, "up", sandbox=sandbox, checks_config=True)
     show = Show(yes, verbose, sandbox)
     result = _run_guarded(workspace, "up", show=show, replace=replace or ())
@@ -70,6 +77,8 @@ def up(
         _tell_what_stays(found, destroyed=False, sandbox=sandbox)
     finish(result, workspace, "up", sandbox=sandbox)
     _show_summary(workspace, result.changes, sandbox=sandbox)
+    if then is not None:
+        then()
 
 
 def _show_summary(workspace: Workspace, changes: Mapping[str, int], *, sandbox: bool) -> None:

@@ -86,6 +86,8 @@ def wait_for(
         if all(each.failure is not None for each in jobs):
             break
         wait.pause(POLL_SECONDS)
+    pods = [pod for job in jobs for pod in job.pods]
+    wait.ran_on(name for pod in pods if (name := name_of(pod, "spec", "node_name")))
     _tell_end(jobs, sandbox=sandbox)
 
 

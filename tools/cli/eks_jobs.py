@@ -37,6 +37,7 @@ def make_job(asked: RequestedJob) -> None:
         group=asked.options["--group"],
         nodes=asked.nodes,
         namespace=asked.options["--namespace"] or "default",
+        verifies=asked.verifies,
     )
     try:
         manifest = _RENDERERS[asked.name](plan, request)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -32,6 +32,8 @@ class JobWait:
     """Seconds on a monotonic clock."""
     show: Callable[[str], object] = console.answer
     """Prints lines of the log of the job."""
+    ran_on: Callable[[Iterable[str]], object] = frozenset
+    """Receives the names of the nodes of the job's pods, when it has ended. EKS."""
 
 
 _VARIABLE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
@@ -87,6 +89,8 @@ class RequestedJob:
     """How to wait for its end; None to return at once."""
     sandbox: bool
     """Whether the cluster is in the sandbox."""
+    verifies: bool = False
+    """Whether it is a test of `verify`, which also runs on nodes that have not passed it."""
 
 
 def environment_of(settings: Sequence[str], kind: str = "") -> dict[str, str]:

@@ -52,6 +52,13 @@ Replace = Annotated[
         ),
     ),
 ]
+Verify = Annotated[
+    bool,
+    typer.Option(
+        "--verify",
+        help="Test all nodes with accelerators after the update, as `verify` does.",
+    ),
+]
 ClusterGone = Annotated[
     bool,
     typer.Option(

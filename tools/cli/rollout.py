@@ -21,6 +21,7 @@ from urllib3.exceptions import HTTPError
 from components.eks.addons.eks_managed import EKS_ADDONS
 from components.runtime.aws_auth_text import first_document
 from tools.cli.cluster_client import cluster_client
+from tools.cli.node_marks import is_closed, verification_of
 from tools.cli.rollout_expectation import DEVICES, GroupExpectation
 from tools.diagnosis.pods import PodState, at, name_of, pods_by_daemon_set, ready_on, said
 
@@ -48,6 +49,10 @@ class NodeState:
     """EC2 instance id of the node."""
     not_ready_because: str = ""
     """The kubelet's message if the node is not Ready."""
+    verification: str = ""
+    """Result of its last verification, in words; empty without one."""
+    closed: bool = False
+    """Whether it is closed to jobs until it passes `verify`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +198,8 @@ def _node(node: Any) -> NodeState:
         node_group=labels.get(NODE_GROUP_LABEL),
         instance_id=(at(node, "spec", "provider_id") or "").rpartition("/")[2],
         not_ready_because="" if is_ready or ready is None else said(ready.reason, ready.message),
+        verification=verification_of(labels),
+        closed=is_closed(at(node, "spec", "taints") or []),
     )
 
 

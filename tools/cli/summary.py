@@ -14,7 +14,7 @@ from tools.cli.artifacts import document
 from tools.cli.closing_panel import Summary, print_closing_panel, read_summary
 from tools.cli.kubeconfig import kubectl_command, write_kubeconfig
 from tools.cli.panel import FactsTable, end_commands
-from tools.cli.rollout import ClusterState, wait_until_ready
+from tools.cli.rollout import ClusterState, NodeState, wait_until_ready
 from tools.cli.rollout_expectation import expected_of
 from tools.cli.rollout_failure import reasons
 from tools.cli.waiting import wait_seconds
@@ -84,13 +84,17 @@ def next_commands(summary: Summary, cluster: ReachedCluster) -> list[str]:
     """Return the next commands."""
     return [
         f"{cluster.kubectl} get nodes",
-        *_job_commands(summary),
+        *_test_commands(summary, cluster.state),
         *end_commands(summary.stack, summary.options, sandbox=summary.sandbox),
     ]
 
 
-def _job_commands(summary: Summary) -> Iterator[str]:
-    """Yield the command of the collective tests, for each node group if there are several."""
+def _test_commands(summary: Summary, state: ClusterState) -> Iterator[str]:
+    """Yield the command of the collective tests, for each node group if there are several.
+
+    Only `verify` runs on nodes that are closed to jobs.
+    """
+    closed = any(node.closed for node in state.nodes)
     groups: Mapping[str, Any] = summary.outputs.get("node_groups", {})
     for plugin in summary.outputs.get("device_plugins") or []:
         # A device plugin is named after the manufacturer of its devices.
@@ -98,6 +102,9 @@ def _job_commands(summary: Summary) -> Iterator[str]:
             continue
         able = [name for name, group in groups.items() if _has_devices_of(plugin, group)]
         for option in [f" --group {name}" for name in able] if len(able) > 1 else [""]:
+            if closed:
+                yield f"./trainyard verify {summary.stack}{option}{summary.options}"
+                continue
             job = f"{summary.stack} {TESTS_BY_MAKER[plugin]}{option}"
             yield f"./trainyard job {job} --submit --wait{summary.options}"
 
@@ -116,7 +123,7 @@ def _table(outputs: Mapping[str, Any], cluster: ReachedCluster) -> FactsTable:
     for name, system in outputs.get("file_systems", {}).items():
         table.add_fact(f"storage {name}", _file_system(system))
     for node in cluster.state.nodes:
-        state = "Ready" if node.ready else "not Ready"
+        state = ", ".join(_node_states(node))
         devices = "".join(f"  {device}: {count}" for device, count in node.devices.items())
         table.add_fact("node", f"{node.name}  {node.instance_type}  {state}{devices}")
     for daemon_set in cluster.state.daemon_sets:
@@ -129,6 +136,16 @@ def _table(outputs: Mapping[str, Any], cluster: ReachedCluster) -> FactsTable:
     for note in outputs.get("notes") or []:
         table.add_fact("note", str(note))
     return table
+
+
+def _node_states(node: NodeState) -> Iterator[str]:
+    yield "Ready" if node.ready else "not Ready"
+    if node.verification:
+        yield node.verification
+    elif node.closed:
+        yield "not verified"
+    if node.closed:
+        yield "closed to jobs"
 
 
 def _file_system(system: Mapping[str, Any]) -> str:

@@ -113,8 +113,13 @@ def submission_of(
     )
 
 
+def fitting_definitions(plan: BatchPlan, test: JobTest) -> list[JobDefinitionPlan]:
+    """Return the job definitions that run a test."""
+    return [each for each in plan.job_definitions if _runs(each, test)]
+
+
 def _choose_definition(plan: BatchPlan, test: JobTest, asked: BatchRequest) -> JobDefinitionPlan:
-    fitting = {each.name: each for each in plan.job_definitions if _runs(each, test)}
+    fitting = {each.name: each for each in fitting_definitions(plan, test)}
     if not fitting:
         raise JobError(_how_to_define(plan, test))
     if asked.definition is not None:

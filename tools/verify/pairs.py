@@ -70,7 +70,12 @@ def judge_pairs(
     floor = max(_floor(pairs, nodes, minimum_gb_per_second), _relative(pairs))
     bad = [pair for pair in pairs if pair.gb_per_second is None or pair.gb_per_second < floor]
     reason = _reason(bad, pairs, floor)
-    return Stage(name="pairs", result="fail" if bad else "pass", reason=reason)
+    return Stage(
+        name="pairs",
+        result="fail" if bad else "pass",
+        reason=reason,
+        nodes=tuple(sorted(_suspects(bad, pairs))),
+    )
 
 
 def bad_nodes(bad: Sequence[Pair], pairs: Sequence[Pair]) -> list[str]:
@@ -81,6 +86,13 @@ def bad_nodes(bad: Sequence[Pair], pairs: Sequence[Pair]) -> list[str]:
         for node, found in _by_node(bad).items()
         if len(found) > 1 and len(found) == len(of_node[node])
     ]
+
+
+def _suspects(bad: Sequence[Pair], pairs: Sequence[Pair]) -> set[str]:
+    """Return the nodes that explain all bad pairs, or that can be the cause of one."""
+    causes = set(bad_nodes(bad, pairs))
+    unexplained = (pair.nodes for pair in bad if not causes & set(pair.nodes))
+    return causes.union(*unexplained)
 
 
 def _reason(bad: Sequence[Pair], pairs: Sequence[Pair], floor: float) -> str:

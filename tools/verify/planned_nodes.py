@@ -9,10 +9,11 @@ from typing import Any
 from components.batch.plan import BatchPlan
 from components.catalog.collective_tests import TESTS_BY_MAKER, JobTest
 from components.eks.plan import EksPlan
+from components.network_stack.plan import NetworkStackPlan
 from components.parallelcluster.plan import ParallelClusterPlan
-from tools.jobs.batch_request import BatchRequest, batch_submission
+from tools.jobs.batch_request import BatchRequest, batch_submission, fitting_definitions
 from tools.jobs.nodes import JobError, JobNodes, JobRequest, choose_nodes
-from tools.jobs.slurm.nodes import SlurmNodes, SlurmRequest, choose_slurm_nodes
+from tools.jobs.slurm.nodes import SlurmNodes, SlurmRequest, choose_slurm_nodes, with_devices
 from tools.verify.verdict import PlannedNodes
 
 
@@ -51,6 +52,37 @@ def planned_test(
         nodes=nodes,
     )
     return _listed(choose_slurm_nodes(plan, None, slurm))
+
+
+def verifiable_pools(
+    plan: EksPlan | ParallelClusterPlan | BatchPlan | NetworkStackPlan,
+) -> list[Mapping[str, str]]:
+    """Return the options of a verification for each pool of nodes with accelerators.
+
+    EKS node groups that are empty now have no nodes to test; Slurm and Batch launch nodes for a
+    job.
+    """
+    if isinstance(plan, EksPlan):
+        return [
+            {"--group": group.name}
+            for group in plan.node_groups
+            if group.instance_type.accelerators and group.schedule.desired
+        ]
+    if isinstance(plan, ParallelClusterPlan):
+        return [
+            {"--queue": queue.name, "--compute-resource": resource.name}
+            for queue, resource in with_devices(plan, None)
+        ]
+    if isinstance(plan, BatchPlan):
+        return [{"--definition": name} for name in _definitions(plan)]
+    return []
+
+
+def _definitions(plan: BatchPlan) -> list[str]:
+    """Return the job definitions that run a test, without those of one node if others do."""
+    fitting = [each for test in TESTS_BY_MAKER.values() for each in fitting_definitions(plan, test)]
+    several = [each for each in fitting if each.nodes > 1]
+    return [each.name for each in several or fitting]
 
 
 def _listed(chosen: JobNodes | SlurmNodes) -> PlannedTest:

@@ -32,6 +32,8 @@ class Stage:
     name: str
     result: Result
     reason: str
+    nodes: tuple[str, ...] = ()
+    """The nodes that can be the cause of a failure; empty if that can be any node."""
 
 
 def judge(

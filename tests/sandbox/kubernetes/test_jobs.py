@@ -9,14 +9,16 @@ from __future__ import annotations
 import copy
 import threading
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import partial
 
 import pytest
 import yaml
+from kubernetes import client
 
 from components.config.eks import Taint
 from components.eks.node_group_plan import NodeGroupPlan
-from components.eks.nodeadm_plan import render_self_managed_user_data
+from components.eks.verification_plan import UNVERIFIED
 from sandbox.kubernetes.control_planes import ControlPlanes
 from sandbox.kubernetes.instances import Instance
 from sandbox.kubernetes.nodes import NodeSimulator
@@ -27,11 +29,14 @@ from tests.support.joined_cluster import JoinedCluster
 from tests.support.kubernetes import device_plugin
 from tests.support.processes import spawn
 from tests.support.sandbox_account import SandboxAccountDouble
+from tools.cli.cluster_client import cluster_client
+from tools.cli.node_marks import Mark, is_closed, mark_node, marks_of, verification_of
 from tools.jobs.eks_training import render_training
 from tools.jobs.nccl_tests import render_nccl_tests
 from tools.jobs.nccom_tests import render_nccom_tests
 from tools.jobs.nodes import JobRequest, Renderer
 from tools.jobs.training import TrainingRequest
+from tools.verify.node_results import NodeResults
 
 pytestmark = pytest.mark.kubernetes
 
@@ -113,44 +118,13 @@ CASES = [
 ]
 
 
-def launch(cluster: JoinedCluster, group: NodeGroupPlan, number: int) -> Instance:
-    """Run an instance of a self-managed group, with the group's own user data."""
-    plane = cluster.plane
-    user_data = render_self_managed_user_data(
-        group,
-        cluster_name=plane.name,
-        endpoint=plane.endpoint,
-        certificate_authority=plane.certificate_authority_data,
-        service_cidr="10.100.0.0/16",
-    )
-    instance = Instance(
-        instance_id=f"i-{number:017x}",
-        instance_type=group.instance_type.name,
-        image_id="ami-0123456789abcdef0",
-        region="us-west-2",
-        availability_zone="us-west-2b",
-        zone_id="usw2-az1",
-        private_dns_name=f"ip-10-0-2-{number}.us-west-2.compute.internal",
-        private_ip_address=f"10.0.2.{number}",
-        efa_interfaces=group.interfaces.efa_interfaces if group.interfaces else 0,
-        security_group_ids=(),
-        instance_profile="nodes",
-        root_volume_gib=500,
-        user_data=user_data.encode(),
-        tags={},
-    )
-    cluster.account.roles["nodes"] = ROLE
-    cluster.account.running[instance.instance_id] = instance
-    return instance
-
-
 @pytest.fixture
 def nodes(cluster):
     """Return a function that launches two complete nodes of a group for the time of the test."""
     launched: list[Instance] = []
 
     def bring(case: Case, number: int) -> list[Instance]:
-        made = [launch(cluster, case.group, number + offset) for offset in range(2)]
+        made = [cluster.launch_group(case.group, number + offset, ROLE) for offset in range(2)]
         launched.extend(made)
         efa = str(case.group.interfaces.efa_interfaces) if case.group.interfaces else None
         for instance in made:
@@ -175,11 +149,11 @@ def only_the_groups_taints(cluster: JoinedCluster, instance: Instance, case: Cas
     if node is None:
         return False
     found = {(t["key"], t["effect"]) for t in node["spec"].get("taints", [])}
-    return found == {(taint.key, taint.effect) for taint in case.group.taints}
+    return found == {(taint.key, taint.effect) for taint in case.group.first_taints}
 
 
-def manifest(case: Case) -> list[dict]:
-    text = case.render(eks_plan(case.group), JobRequest())
+def manifest(case: Case, *, verifies: bool = False) -> list[dict]:
+    text = case.render(eks_plan(case.group), JobRequest(verifies=verifies))
     return [document for document in yaml.safe_load_all(text) if document]
 
 
@@ -259,11 +233,51 @@ def test_the_api_server_accepts_a_program(cluster, launcher, restarts: int, coun
     assert [rule["action"] for rule in rules[0]] == [rule["action"] for rule in rules[1]]
 
 
+def test_only_verify_runs_on_a_node_until_it_passes(cluster, nodes):
+    """A node that fails is closed again."""
+    case = Case(
+        nodes_of("g4dn.8xlarge", startup_taints=(UNVERIFIED,)), render_nccl_tests, "nvidia.com/gpu"
+    )
+    first, second = (made.private_dns_name for made in nodes(case, 100))
+    templates = {
+        f"alone-{kind}": manifest(case, verifies=kind == "verify")[-1]["spec"]["template"]
+        for kind in ("verify", "job")
+    }
+    apply(cluster, manifest(case)[:-1])
+    for name, template in templates.items():
+        template["metadata"]["name"] = name
+        cluster.api.post(PODS, {"apiVersion": "v1", "kind": "Pod", **template})
+    until(lambda: "nodeName" in cluster.api.get(f"{PODS}/alone-verify")["spec"], "the test")
+
+    def waits() -> bool:
+        conditions = cluster.api.get(f"{PODS}/alone-job")["status"].get("conditions", [])
+        return any("untolerated taint" in c.get("message", "") for c in conditions)
+
+    until(waits, "the job waiting")
+    cluster.api.delete(f"{PODS}/alone-verify?gracePeriodSeconds=0")
+    with cluster_client(cluster.kubeconfig()) as api:
+        results = NodeResults(passed=(first,), failed=(second,), causes=(), failures=("pairs",))
+        for mark in marks_of(results):
+            assert mark_node(api, mark, at=datetime(2026, 11, 25, tzinfo=UTC), required=True)
+        until(lambda: "nodeName" in cluster.api.get(f"{PODS}/alone-job")["spec"], "the job")
+        assert cluster.api.get(f"{PODS}/alone-job")["spec"]["nodeName"] == first
+        again = Mark(node=first, passed=False, failures=("values",))
+        assert mark_node(api, again, at=datetime(2026, 11, 26, tzinfo=UTC), required=True)
+        core = client.CoreV1Api(api)
+        found = [core.read_node(name) for name in (first, second)]
+    assert all(is_closed(node.spec.taints) for node in found)
+    assert [verification_of(node.metadata.labels) for node in found] == [
+        "verify failed (values) at 20261126T000000Z",
+        "verify failed (pairs) at 20261125T000000Z",
+    ]
+    cluster.api.delete(f"{PODS}/alone-job?gracePeriodSeconds=0")
+
+
 def test_the_neuron_scheduler_of_the_sandbox_places_pods(cluster):
     """The extension's own pod names its scheduler."""
     number = 90
     group = nodes_of("c5.2xlarge")
-    instance = launch(cluster, group, number)
+    instance = cluster.launch_group(group, number, ROLE)
     until(lambda: cluster.is_ready(instance), "the node being ready")
     pod = {
         "apiVersion": "v1",

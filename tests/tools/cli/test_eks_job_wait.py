@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any
@@ -39,7 +40,10 @@ def pod(index: int, phase: str, *, exit_code: int | None = None) -> client.V1Pod
     status: Any = client.V1PodStatus(phase=phase, conditions=[why])
     status.container_statuses = [container]
     metadata = client.V1ObjectMeta(name=f"pod-{index}", annotations={INDEX: str(index)})
-    return client.V1Pod(metadata=metadata, status=status)
+    spec = client.V1PodSpec(
+        node_name=None if phase == "Pending" else f"node-{index}", containers=[container]
+    )
+    return client.V1Pod(metadata=metadata, spec=spec, status=status)
 
 
 def pods(phase: str, **details: Any) -> list[client.V1Pod]:
@@ -97,6 +101,20 @@ def follow(monkeypatch: pytest.MonkeyPatch):
         wait_for(client.ApiClient(), jobs, wait, sandbox=sandbox)
 
     return run
+
+
+@pytest.mark.parametrize("condition", ["Complete", "Failed"])
+def test_the_nodes_of_a_job_that_has_ended_are_told(
+    monkeypatch: pytest.MonkeyPatch, condition: str
+) -> None:
+    cluster = Cluster(([pod(0, "Failed", exit_code=1), pod(1, "Pending")], ended(condition)))
+    monkeypatch.setattr(client, "BatchV1Api", lambda _api: cluster)
+    monkeypatch.setattr(client, "CoreV1Api", lambda _api: cluster)
+    found: set[str] = set()
+    wait = JobWait(pause=cluster.pause, now=lambda: cluster.seconds, ran_on=found.update)
+    with suppress(failures.CommandError):
+        wait_for(client.ApiClient(), [LEADS], wait, sandbox=False)
+    assert found == {"node-0"}
 
 
 def test_a_state_and_its_reason_are_told_once(follow, capsys) -> None:

@@ -133,3 +133,23 @@ def test_a_stack_with_several_gpu_node_groups_has_a_job_for_each() -> None:
         "./trainyard job p5-cb nccl-tests --group p5 --submit --wait --sandbox",
         "./trainyard job p5-cb nccl-tests --group p4d --submit --wait --sandbox",
     ]
+
+
+@pytest.mark.parametrize(
+    ("verification", "closed", "says", "command"),
+    [
+        ("", False, "Ready  nvidia", "job p5-cb nccl-tests --submit --wait"),
+        ("", True, "Ready, not verified, closed to jobs  nvidia", "verify p5-cb"),
+        ("verify failed (pairs)", True, "Ready, verify failed (pairs), closed", "verify p5-cb"),
+        ("verify passed", False, "Ready, verify passed  nvidia", "job p5-cb nccl-tests"),
+    ],
+)
+def test_nodes_that_have_not_passed_verify_are_shown(
+    printed, verification: str, closed: bool, says: str, command: str
+) -> None:
+    cluster = reached()
+    node = replace(cluster.state.nodes[0], verification=verification, closed=closed)
+    cluster = replace(cluster, state=replace(cluster.state, nodes=(node,)))
+    text = printed(summary(), cluster)
+    assert says in text
+    assert f"./trainyard {command}" in text

@@ -225,3 +225,23 @@ def test_without_a_log_nothing_is_judged(
     assert result.exit_code == failures.WORK_FAILED
     assert (says or "without a log that could be judged") in result.stderr
     assert not result.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "exit_code"),
+    [((), failures.WORK_FAILED), (("--minimum-bandwidth", "400"), 0), (("--nodes", "1"), 0)],
+)
+def test_the_threshold_of_the_stack_file_is_for_traffic_between_nodes(
+    trainyard, stack_file, good: Path, arguments: tuple[str, ...], exit_code: int
+) -> None:
+    own = {"minimum_bus_bandwidth_gb_per_second": {"p5.48xlarge": 600}}
+    path = stack_file({**COMPLETE, "verification": own})
+    more = ("--log", good, "--stack-file", path)
+    assert trainyard("verify", "p5-cb", *arguments, *more).exit_code == exit_code
+
+
+@pytest.mark.parametrize("arguments", [("p5-cb",), ("pc-p4de-ami", "--log", "x")])
+def test_only_a_test_on_a_slurm_cluster_drains(trainyard, arguments: tuple[str, ...]) -> None:
+    result = trainyard("verify", *arguments, "--drain")
+    assert result.exit_code == failures.WRONG_USE
+    assert "--drain needs a test that `verify` runs on a Slurm cluster" in result.stderr

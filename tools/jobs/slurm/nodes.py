@@ -112,7 +112,7 @@ def _choose(
     plan: ParallelClusterPlan, manufacturer: Manufacturer | None, request: SlurmRequest
 ) -> tuple[QueuePlan, ComputeResourcePlan]:
     kind = KINDS[manufacturer]
-    fitting = list(_with_devices(plan, manufacturer))
+    fitting = list(with_devices(plan, manufacturer))
     if not fitting:
         raise JobError(f"{plan.name} has no compute resource with {kind}, so the job has no nodes")
     named = [
@@ -134,9 +134,10 @@ def _choose(
     return named[0]
 
 
-def _with_devices(
+def with_devices(
     plan: ParallelClusterPlan, manufacturer: Manufacturer | None
 ) -> Iterator[tuple[QueuePlan, ComputeResourcePlan]]:
+    """Yield the compute resources with accelerators of a manufacturer; None for any."""
     for queue in plan.queues:
         for resource in queue.compute_resources:
             accelerators = resource.instance_type.accelerators
