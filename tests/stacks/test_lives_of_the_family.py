@@ -17,6 +17,7 @@ from kubernetes import client
 from tests.support.sandbox import Done, Sandbox, copied_stack_file
 from tests.support.stack_lives import STACK_LIVES, StackLife
 from tests.support.stacks import EKS_STACKS, PARALLELCLUSTER_STACKS
+from tools.cli.node_marks import is_closed
 
 pytestmark = pytest.mark.sandbox
 
@@ -123,6 +124,18 @@ def test_every_node_is_ready_with_every_device_in_the_zone_of_its_capacity(lived
         assert zones == [wanted.zone] * wanted.nodes
         assert devices == [wanted.devices] * wanted.nodes
         assert len(nodes) - len(working) == 1  # the system node
+
+
+def test_nodes_are_closed_to_jobs_where_verify_is_required(lived: Lived) -> None:
+    """Their plugins run all the same: `up` waits for them."""
+    closed = {node.metadata.name for node in lived.nodes if is_closed(node.spec.taints or [])}
+    devices = ("nvidia.com/gpu", "aws.amazon.com/neuron")
+    working = {
+        node.metadata.name for node in lived.nodes if set(devices) & set(node.status.allocatable)
+    }
+    required = lived.life.base.get("verification.required", False)
+    assert closed == (working if required else set())
+    assert ("not verified, closed to jobs" in lived.done["up"].stdout) == required
 
 
 def test_the_account_holds_what_the_stack_made(lived: Lived) -> None:

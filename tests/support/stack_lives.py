@@ -90,7 +90,12 @@ _LIVES = (
     ),
     StackLife(
         stack="eks-g4dn-vpc",
-        base={"storage.data": DATA, "monitoring": MONITORING, OBSERVED: True},
+        base={
+            "storage.data": DATA,
+            "monitoring": MONITORING,
+            OBSERVED: True,
+            "verification.required": True,
+        },
         change=TAGGED | {f"{_GROUPS}.g4dn.desired": 1, "storage.data.storage_capacity_gib": 4800},
         kinds=frozenset({"fsx:file-system", "fsx:data-repository-association", *WATCHING}),
     ),
