@@ -2,8 +2,8 @@
 
 The kubelet sets the taint when it registers a new node (`registerWithTaints`), and never again: a
 reboot does not bring it back, and a replaced node has it. Taints in the configuration of a managed
-node group do not suit it: EKS sets them up to a minute after a node has joined, and again on all
-nodes when the labels or taints of the group change.
+node group do not suit it: EKS sets them about half a minute after a node has joined, and changes
+them on nodes that run.
 
 Sources:
     https://kubernetes.io/docs/reference/config-api/kubelet-config.v1beta1/#kubelet-config-k8s-io-v1beta1-KubeletConfiguration
@@ -57,7 +57,7 @@ def review_required_verification(
                 f"{key}.taints[{index}].key",
                 "is the taint that `verify` removes; EKS would set it again",
                 found=taint.key,
-                remedy=f"remove the taint; {review.set_command(REQUIRED, 'true')}",
+                remedy=f"remove the taint; `{REQUIRED}: true` sets it on new nodes only",
             )
     if not config.verification.required or found.accelerators is None:
         return

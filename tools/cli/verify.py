@@ -186,12 +186,15 @@ def _with_pairs(
     console.progress("testing pairs of nodes")
     skipped = "the log has no pairs"
     pairs: tuple[Pair, ...] = ()
+    paired: set[str] = set()
     try:
-        pairs = read_pairs(_log_of(replace(asked, name=NCCL_PAIRS), kind, tested))
+        pairs = read_pairs(_log_of(replace(asked, name=NCCL_PAIRS), kind, paired))
     except failures.CommandError as error:
         skipped = str(error)
     if pairs:
         stage = judge_pairs(pairs, verified.planned.nodes, minimum_gb_per_second=minimum)
+        # With fewer nodes than the node group has, the two jobs can run on different ones.
+        tested &= paired
     else:
         stage = Stage(name="pairs", result="skipped", reason=skipped)
     return replace(verified, stages=(*verified.stages, stage), pairs=pairs)
