@@ -18,6 +18,7 @@ WITH_STATUS = frozenset(
         "aws:batch/computeEnvironment:ComputeEnvironment",
         "aws:batch/jobQueue:JobQueue",
         "aws:cloudformation/stack:Stack",
+        "aws:ec2/capacityBlockReservation:CapacityBlockReservation",
         "aws:ec2/natGateway:NatGateway",
         "aws:ec2/vpcEndpoint:VpcEndpoint",
         "aws:eks/addon:Addon",

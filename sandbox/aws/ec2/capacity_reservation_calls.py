@@ -1,9 +1,9 @@
-"""CreateCapacityReservation, DescribeCapacityReservations, Modify…, Cancel… and Capacity Blocks."""
+"""CreateCapacityReservation, DescribeCapacityReservations, Modify… and Cancel…."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 from dateutil.parser import isoparse
@@ -20,7 +20,6 @@ from sandbox.aws.ec2.capacity_reservations import (
 )
 from sandbox.aws.ec2.filters import matches, tags_for
 from sandbox.aws.ec2.instance_types import offered_zones, type_information
-from sandbox.aws.ec2.offerings import Offering, offerings_of
 from sandbox.aws.errors import refuse
 
 _FILTERS = {
@@ -39,12 +38,13 @@ _FILTERS = {
 
 
 class CapacityReservationCalls(EC2Response):
-    """Calls on On-Demand reservations and Capacity Blocks; mixed into the EC2 response class."""
+    """Calls on reservations of both types; mixed into the EC2 response class."""
 
     def create_capacity_reservation(self) -> ActionResult:
         """CreateCapacityReservation."""
         parameters: Mapping[str, Any] = self.params
-        zone = self._zone(parameters)
+        wanted = parameters.get("AvailabilityZone") or parameters.get("AvailabilityZoneId")
+        zone = zone_of(self.ec2_backend, self.region, wanted)
         instance_type = parameters["InstanceType"]
         type_information(self.ec2_backend, instance_type)
         if zone.name not in offered_zones(self.ec2_backend, instance_type):
@@ -66,12 +66,12 @@ class CapacityReservationCalls(EC2Response):
             tenancy=parameters.get("Tenancy", "default"),
             instance_match_criteria=parameters.get("InstanceMatchCriteria", "open"),
             created_at=now,
-            starts_at=_time(parameters.get("StartDate")) or now,
-            ends_at=_time(parameters.get("EndDate")),
+            starts_at=time_in(parameters.get("StartDate")) or now,
+            ends_at=time_in(parameters.get("EndDate")),
             placement_group_arn=parameters.get("PlacementGroupArn"),
             ebs_optimized=bool(parameters.get("EbsOptimized", False)),
         )
-        self._add(reservation, parameters)
+        add_reservation(self.ec2_backend, reservation, parameters)
         return ActionResult({"CapacityReservation": described(self.ec2_backend, reservation)})
 
     def describe_capacity_reservations(self) -> ActionResult:
@@ -88,7 +88,9 @@ class CapacityReservationCalls(EC2Response):
     def modify_capacity_reservation(self) -> ActionResult:
         """ModifyCapacityReservation: count, end date and match criteria of an owned reservation."""
         parameters: Mapping[str, Any] = self.params
-        reservation = self._own(parameters["CapacityReservationId"])
+        reservation = own_reservation(
+            self.ec2_backend, parameters["CapacityReservationId"], self.current_account
+        )
         count = parameters.get("InstanceCount")
         used = used_count(self.ec2_backend, reservation)
         if count is not None and int(count) < used:
@@ -101,7 +103,7 @@ class CapacityReservationCalls(EC2Response):
         if count is not None:
             reservation.instance_count = int(count)
         if parameters.get("EndDate") is not None:
-            reservation.ends_at = _time(parameters["EndDate"])
+            reservation.ends_at = time_in(parameters["EndDate"])
         if parameters.get("EndDateType") == "unlimited":
             reservation.ends_at = None
         if parameters.get("InstanceMatchCriteria"):
@@ -110,7 +112,9 @@ class CapacityReservationCalls(EC2Response):
 
     def cancel_capacity_reservation(self) -> ActionResult:
         """CancelCapacityReservation; a Capacity Block cannot be canceled."""
-        reservation = self._own(self.params["CapacityReservationId"])
+        reservation = own_reservation(
+            self.ec2_backend, self.params["CapacityReservationId"], self.current_account
+        )
         if reservation.reservation_type == "capacity-block":
             refuse(
                 "InvalidCapacityReservationState",
@@ -121,88 +125,47 @@ class CapacityReservationCalls(EC2Response):
         reservation.cancelled = True
         return ActionResult({"Return": True})
 
-    def describe_capacity_block_offerings(self) -> ActionResult:
-        """DescribeCapacityBlockOfferings: one offering per zone, starting tomorrow."""
-        parameters: Mapping[str, Any] = self.params
-        instance_type = parameters.get("InstanceType", "")
-        information = type_information(self.ec2_backend, instance_type)
-        if "capacity-block" not in information["SupportedUsageClasses"]:
-            refuse(
-                "InvalidParameterValue",
-                f"The instance type '{instance_type}' is not supported for Capacity Blocks.",
-            )
-        tomorrow = (CLOCK.now() + timedelta(days=1)).replace(second=0, microsecond=0)
-        found = [
-            Offering(
-                offering_id=f"cb-{mock_random.get_random_hex(17)}",
-                instance_type=instance_type,
-                availability_zone=zone,
-                instance_count=int(parameters.get("InstanceCount") or 1),
-                # Capacity Blocks start and end at 11:30 UTC.
-                starts_at=tomorrow.replace(hour=11, minute=30),
-                duration_hours=int(parameters["CapacityDurationHours"]),
-            )
-            for zone in offered_zones(self.ec2_backend, instance_type)
-        ]
-        offerings = offerings_of(self.ec2_backend)
-        offerings.update({each.offering_id: each for each in found})
-        return ActionResult({"CapacityBlockOfferings": [each.described() for each in found]})
 
-    def purchase_capacity_block(self) -> ActionResult:
-        """PurchaseCapacityBlock: a reservation of type capacity-block, scheduled."""
-        parameters: Mapping[str, Any] = self.params
-        offering = offerings_of(self.ec2_backend).get(parameters["CapacityBlockOfferingId"])
-        if offering is None:
-            refuse(
-                "InvalidCapacityBlockOfferingId.NotFound",
-                f"The Capacity Block offering '{parameters['CapacityBlockOfferingId']}' "
-                "does not exist.",
-            )
-        self.error_on_dryrun()
-        zone = self._zone({"AvailabilityZone": offering.availability_zone})
-        reservation = CapacityReservation(
-            reservation_id=f"cr-{mock_random.get_random_hex(17)}",
-            owner_id=self.current_account,
-            region=self.region,
-            availability_zone=zone.name,
-            availability_zone_id=zone.zone_id,
-            instance_type=offering.instance_type,
-            instance_count=offering.instance_count,
-            instance_platform=parameters["InstancePlatform"],
-            instance_match_criteria="targeted",
-            reservation_type="capacity-block",
-            created_at=CLOCK.now(),
-            starts_at=offering.starts_at,
-            ends_at=offering.ends_at,
+def zone_of(ec2_backend: Any, region: str, wanted: str | None) -> Any:
+    """Return a zone of the region by name or id.
+
+    Raises:
+        EC2ClientError: The zone does not exist.
+    """
+    zones = ec2_backend.zones[region]
+    fitting = [zone for zone in zones if wanted in (zone.name, zone.zone_id)]
+    if not fitting:
+        refuse("InvalidParameterValue", f"Invalid availability zone: [{wanted}]")
+    return fitting[0]
+
+
+def own_reservation(ec2_backend: Any, reservation_id: str, account: str) -> CapacityReservation:
+    """Return a reservation that the account owns.
+
+    Raises:
+        EC2ClientError: It does not exist, or another account owns it.
+    """
+    reservation = reservations_of(ec2_backend).with_id(reservation_id)
+    if reservation.owner_id != account:
+        refuse(
+            "UnauthorizedOperation",
+            f"The capacity reservation '{reservation_id}' is owned by {reservation.owner_id}.",
         )
-        self._add(reservation, parameters)
-        return ActionResult({"CapacityReservation": described(self.ec2_backend, reservation)})
-
-    def _zone(self, parameters: Mapping[str, Any]) -> Any:
-        wanted = parameters.get("AvailabilityZone") or parameters.get("AvailabilityZoneId")
-        zones = self.ec2_backend.zones[self.region]
-        fitting = [zone for zone in zones if wanted in (zone.name, zone.zone_id)]
-        if not fitting:
-            refuse("InvalidParameterValue", f"Invalid availability zone: [{wanted}]")
-        return fitting[0]
-
-    def _own(self, reservation_id: str) -> CapacityReservation:
-        reservation = reservations_of(self.ec2_backend).with_id(reservation_id)
-        if reservation.owner_id != self.current_account:
-            refuse(
-                "UnauthorizedOperation",
-                f"The capacity reservation '{reservation_id}' is owned by {reservation.owner_id}.",
-            )
-        return reservation
-
-    def _add(self, reservation: CapacityReservation, parameters: Mapping[str, Any]) -> None:
-        reservations_of(self.ec2_backend).add(reservation)
-        tags = {tag["Key"]: tag["Value"] for tag in tags_for(parameters, "capacity-reservation")}
-        if tags:
-            self.ec2_backend.create_tags([reservation.reservation_id], tags)
+    return reservation
 
 
-def _time(value: str | datetime | None) -> datetime | None:
+def add_reservation(
+    ec2_backend: Any, reservation: CapacityReservation, parameters: Mapping[str, Any]
+) -> None:
+    """Add a reservation with the tags of the request that creates it."""
+    reservations_of(ec2_backend).add(reservation)
+    tags = {tag["Key"]: tag["Value"] for tag in tags_for(parameters, "capacity-reservation")}
+    if tags:
+        ec2_backend.create_tags([reservation.reservation_id], tags)
+
+
+def time_in(value: str | datetime | None) -> datetime | None:
+    """Return a time of a request in UTC; None if it has none."""
     if value is None:
         return None
     moment = isoparse(value) if isinstance(value, str) else value

@@ -18,7 +18,7 @@ from sandbox.aws.errors import refuse
 from sandbox.aws.state import state_of
 
 ReservationType = Literal["default", "capacity-block"]
-State = Literal["active", "scheduled", "expired", "cancelled"]
+State = Literal["active", "scheduled", "payment-pending", "expired", "cancelled"]
 
 BLOCK_TERMINATION_LEAD = timedelta(minutes=30)
 """Time before the end of a block at which EC2 starts to terminate its instances.
@@ -50,6 +50,10 @@ class CapacityReservation:
     placement_group_arn: str | None = None
     ebs_optimized: bool = False
     cancelled: bool = False
+    bought: bool = False
+    """Whether it is a Capacity Block that was bought in the sandbox."""
+    awaits_payment: bool = False
+    """Whether the upfront fee of a Capacity Block is not processed yet."""
 
     @property
     def arn(self) -> str:
@@ -63,6 +67,8 @@ class CapacityReservation:
         """The state according to the clock and a cancellation."""
         if self.cancelled:
             return "cancelled"
+        if self.awaits_payment:
+            return "payment-pending"
         now = CLOCK.now()
         if now < self.starts_at:
             return "scheduled"

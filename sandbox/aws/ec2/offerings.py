@@ -1,29 +1,54 @@
-"""Capacity Block offerings from DescribeCapacityBlockOfferings, which can be purchased."""
+"""What EC2 offers as Capacity Blocks and extensions, by the fixture and what is bought already.
+
+Sources:
+    https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-blocks-purchase.html (durations, up
+    to six offerings, one with a shorter and one with a longer duration on the same day)
+    https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-blocks.html (a start in 30
+    minutes at the earliest and in eight weeks at the latest, the end at 11:30 UTC)
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
+from sandbox.account.fixture import fixture
+from sandbox.aws.clock import CLOCK
+from sandbox.aws.ec2.capacity_reservations import reservations_of
 from sandbox.aws.state import state_of
+
+MOST_OFFERINGS = 6
+DAY_HOURS = 24
+_EARLIEST, _LATEST = timedelta(minutes=30), timedelta(weeks=8)
+_SHORT_HOURS, _LONG_HOURS, _WEEK_HOURS = DAY_HOURS * 14, DAY_HOURS * 182, DAY_HOURS * 7
 
 
 @dataclass(frozen=True, kw_only=True)
 class Offering:
-    """An offering; its price is always zero."""
+    """A period for which instances can be bought, as a new block or to extend one."""
 
     offering_id: str
     instance_type: str
     availability_zone: str
     instance_count: int
     starts_at: datetime
-    duration_hours: int
+    ends_at: datetime
+    hourly_usd: float
+    extends: str = ""
+    """Id of the reservation that it extends; empty for a new block."""
 
     @property
-    def ends_at(self) -> datetime:
-        """When the block ends."""
-        return self.starts_at + timedelta(hours=self.duration_hours)
+    def hours(self) -> int:
+        """The duration, in whole hours."""
+        return int((self.ends_at - self.starts_at) / timedelta(hours=1))
+
+    @property
+    def fee(self) -> str:
+        """`UpfrontFee`."""
+        hours = (self.ends_at - self.starts_at) / timedelta(hours=1)
+        return f"{self.hourly_usd * self.instance_count * hours:.2f}"
 
     def described(self) -> dict[str, Any]:
         """Return it as DescribeCapacityBlockOfferings gives it."""
@@ -34,17 +59,84 @@ class Offering:
             "InstanceCount": self.instance_count,
             "StartDate": self.starts_at,
             "EndDate": self.ends_at,
-            "CapacityBlockDurationHours": self.duration_hours,
-            "UpfrontFee": "0.00",
+            "CapacityBlockDurationHours": self.hours,
+            "CapacityBlockDurationMinutes": int(
+                (self.ends_at - self.starts_at) / timedelta(minutes=1)
+            ),
+            "UpfrontFee": self.fee,
             "CurrencyCode": "USD",
             "Tenancy": "default",
         }
 
 
-class Offerings(dict[str, Offering]):
-    """Offerings by id."""
+@dataclass
+class Offerings:
+    """Offerings by id, and the extensions that were bought with one."""
+
+    by_id: dict[str, Offering] = field(default_factory=dict[str, Offering])
+    extensions: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    """As DescribeCapacityBlockExtensionHistory gives them, in the order of their purchase."""
 
 
 def offerings_of(ec2_backend: Any) -> Offerings:
     """Return the offerings of an EC2 backend."""
     return state_of(ec2_backend, Offerings)
+
+
+def is_duration(hours: int) -> bool:
+    """Return whether EC2 has blocks of a duration: days up to 14, then weeks up to 26."""
+    if hours <= 0 or hours > _LONG_HOURS:
+        return False
+    return hours % (DAY_HOURS if hours <= _SHORT_HOURS else _WEEK_HOURS) == 0
+
+
+def offers_in(region: str, instance_type: str) -> list[Mapping[str, Any]]:
+    """Return the rows of the fixture for a type in a region."""
+    return [
+        each
+        for each in fixture()["capacity_block_offers"]
+        if each["type"] == instance_type and each["zone"][:-1] == region
+    ]
+
+
+def offered_periods(
+    hours: int, *, earliest: datetime | None, latest: datetime | None
+) -> Iterator[tuple[datetime, datetime]]:
+    """Yield the periods of about a duration, by their start.
+
+    A block that starts today ends at 11:30 UTC, so that it is shorter or longer than asked for.
+    """
+    now = CLOCK.now()
+    first, last = max(now + _EARLIEST, earliest or now), now + _LATEST
+    soon = first.replace(second=0, microsecond=0) + timedelta(minutes=1)
+    shorter = _half_past_eleven(soon + timedelta(hours=hours))
+    if shorter > soon + timedelta(hours=hours):
+        shorter -= timedelta(days=1)
+    periods = [(soon, shorter), (soon, shorter + timedelta(days=1))]
+    start = _half_past_eleven(first)
+    start += timedelta(days=1) if start < first else timedelta()
+    while start <= last:
+        periods.append((start, start + timedelta(hours=hours)))
+        start += timedelta(days=1)
+    for begins, ends in periods:
+        if begins < ends and begins <= last and (latest is None or ends <= latest):
+            yield begins, ends
+
+
+def free_instances(
+    ec2_backend: Any, offer: Mapping[str, Any], starts_at: datetime, ends_at: datetime
+) -> int:
+    """Return how many instances of an offer nobody has bought for any part of a period."""
+    bought = sum(
+        each.instance_count
+        for each in reservations_of(ec2_backend).by_id.values()
+        if each.bought
+        and (each.instance_type, each.availability_zone) == (offer["type"], offer["zone"])
+        and each.starts_at < ends_at
+        and (each.ends_at is None or each.ends_at > starts_at)
+    )
+    return offer["instances"] - bought
+
+
+def _half_past_eleven(moment: datetime) -> datetime:
+    return moment.replace(hour=11, minute=30, second=0, microsecond=0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sandbox.aws.ec2.capacity_block_calls import CapacityBlockCalls
 from sandbox.aws.ec2.capacity_reservation_calls import CapacityReservationCalls
 from sandbox.aws.ec2.endpoint_calls import EndpointCalls
 from sandbox.aws.ec2.instance_types import OfferingCalls
@@ -22,6 +23,7 @@ class SandboxEc2Response(
     LaunchTemplateCalls,
     PlacementGroupCalls,
     CapacityReservationCalls,
+    CapacityBlockCalls,
     OfferingCalls,
 ):
     """Handles EC2's calls."""

@@ -202,19 +202,3 @@ def test_nothing_is_launched_into_the_last_half_hour_of_a_block(account: Account
     CLOCK.advance(timedelta(minutes=10))
     with refused("ReservationCapacityExceeded"):
         account.ec2.run_instances(**request)
-
-
-def test_a_block_can_be_bought_and_used_when_it_begins(account: Account) -> None:
-    offering = account.ec2.describe_capacity_block_offerings(
-        InstanceType="p5.48xlarge", InstanceCount=2, CapacityDurationHours=24
-    )["CapacityBlockOfferings"][0]
-    bought = account.ec2.purchase_capacity_block(
-        CapacityBlockOfferingId=offering["CapacityBlockOfferingId"], InstancePlatform="Linux/UNIX"
-    )["CapacityReservation"]
-    assert bought["ReservationType"] == "capacity-block"
-    assert bought["State"] == "scheduled"
-    assert bought["EndDate"] - bought["StartDate"] == timedelta(hours=24)
-    with refused("InvalidCapacityReservationState", "cannot be cancelled"):
-        account.ec2.cancel_capacity_reservation(
-            CapacityReservationId=bought["CapacityReservationId"]
-        )

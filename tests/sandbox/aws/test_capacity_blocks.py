@@ -1,0 +1,218 @@
+"""Capacity Blocks are offered, bought and extended as in EC2."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sandbox.aws.clock import CLOCK
+from sandbox.aws.ec2.offerings import MOST_OFFERINGS, is_duration, offered_periods
+from sandbox.aws.transitions import TRANSITIONS
+from tests.support.sandbox_aws import BLOCK, EXPIRED, ODCR, SCHEDULED, Account, refused
+
+LINUX = "Linux/UNIX"
+DAY, WEEK = 24, 24 * 7
+
+
+def offerings(account: Account, **asked: Any) -> list[dict[str, Any]]:
+    request = {"InstanceType": "p5.48xlarge", "InstanceCount": 2, "CapacityDurationHours": WEEK}
+    return account.ec2.describe_capacity_block_offerings(**request | asked)[
+        "CapacityBlockOfferings"
+    ]
+
+
+def buy(account: Account, offering: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return account.ec2.purchase_capacity_block(
+        CapacityBlockOfferingId=offering["CapacityBlockOfferingId"], InstancePlatform=LINUX, **more
+    )["CapacityReservation"]
+
+
+@given(
+    hours=st.sampled_from([each for each in range(1, DAY * 200) if is_duration(each)]),
+    later=st.integers(0, 60 * DAY),
+)
+def test_every_period_ends_at_half_past_eleven_and_starts_within_eight_weeks(
+    hours: int, later: int
+) -> None:
+    now = CLOCK.now()
+    earliest = now + timedelta(hours=later)
+    for starts_at, ends_at in offered_periods(hours, earliest=earliest, latest=None):
+        assert (ends_at.hour, ends_at.minute, ends_at.second) == (11, 30, 0)
+        assert max(earliest, now + timedelta(minutes=30)) <= starts_at
+        assert starts_at <= now + timedelta(weeks=8, seconds=1)
+        assert abs((ends_at - starts_at) - timedelta(hours=hours)) <= timedelta(days=1)
+
+
+def test_durations_are_days_up_to_two_weeks_and_then_weeks() -> None:
+    days = [hours // DAY for hours in range(1, DAY * 400) if is_duration(hours)]
+    assert days == [*range(1, 15), *range(21, 183, 7)]
+
+
+def test_offerings_are_the_earliest_of_every_zone_with_a_price(account: Account) -> None:
+    found = offerings(account)
+    assert len(found) == MOST_OFFERINGS
+    assert {each["AvailabilityZone"] for each in found} == {"us-west-2b", "us-west-2d"}
+    starts = [each["StartDate"] for each in found]
+    assert starts == sorted(starts)
+    for each in found:
+        assert float(each["UpfrontFee"]) > 0
+        assert each["CurrencyCode"] == "USD"
+        length = each["EndDate"] - each["StartDate"]
+        assert each["CapacityBlockDurationMinutes"] == length / timedelta(minutes=1)
+
+
+def test_dates_limit_the_offerings(account: Account) -> None:
+    start = datetime.now(UTC) + timedelta(days=10)
+    found = offerings(account, StartDateRange=start, EndDateRange=start + timedelta(days=9))
+    assert found
+    assert all(each["StartDate"] >= start.replace(microsecond=0) for each in found)
+    assert all(each["EndDate"] <= start + timedelta(days=9) for each in found)
+    assert offerings(account, StartDateRange=start, EndDateRange=start + timedelta(days=1)) == []
+
+
+@pytest.mark.parametrize(
+    ("asked", "code", "words"),
+    [
+        ({"InstanceType": "g5.12xlarge"}, "InvalidParameterValue", "not supported for Capacity"),
+        ({"InstanceType": "p5e.48xlarge"}, "CapacityBlockDescribeLimitExceeded", "limits"),
+        ({"InstanceCount": 65}, "InvalidParameterValue", "InstanceCount"),
+        ({"CapacityDurationHours": 36}, "InvalidParameterValue", "CapacityDurationHours"),
+        ({"CapacityDurationHours": 15 * DAY}, "InvalidParameterValue", "CapacityDurationHours"),
+        ({"DryRun": True}, "DryRunOperation", ""),
+    ],
+)
+def test_searches_are_refused_as_by_ec2(
+    account: Account, asked: dict[str, Any], code: str, words: str
+) -> None:
+    with refused(code, words):
+        offerings(account, **asked)
+
+
+def test_a_block_is_paid_then_scheduled_and_active_at_its_start(account: Account) -> None:
+    offering = offerings(account)[-1]
+    bought = buy(account, offering)
+    assert bought["ReservationType"] == "capacity-block"
+    assert bought["State"] == "payment-pending"
+    assert (bought["StartDate"], bought["EndDate"]) == (offering["StartDate"], offering["EndDate"])
+    found = account.reservation(bought["CapacityReservationId"])
+    assert (found["State"], found["AvailableInstanceCount"]) == ("scheduled", 0)
+    CLOCK.advance(offering["StartDate"] - CLOCK.now())
+    found = account.reservation(bought["CapacityReservationId"])
+    assert (found["State"], found["AvailableInstanceCount"]) == ("active", 2)
+    with refused("InvalidCapacityReservationState", "cannot be cancelled"):
+        account.ec2.cancel_capacity_reservation(
+            CapacityReservationId=bought["CapacityReservationId"]
+        )
+
+
+def test_with_the_time_of_aws_a_payment_is_pending_for_minutes(account: Account) -> None:
+    TRANSITIONS.scale = 1
+    bought = buy(account, offerings(account)[-1])
+    assert account.reservation(bought["CapacityReservationId"])["State"] == "payment-pending"
+    CLOCK.advance(timedelta(minutes=10))
+    assert account.reservation(bought["CapacityReservationId"])["State"] == "scheduled"
+
+
+def test_a_purchase_is_found_by_the_tags_that_it_sets(account: Account) -> None:
+    tags = [{"Key": "trainyard:purchase", "Value": "a1"}]
+    given = [{"ResourceType": "capacity-reservation", "Tags": tags}]
+    bought = buy(account, offerings(account)[0], TagSpecifications=given)
+    filters = [{"Name": "tag:trainyard:purchase", "Values": ["a1"]}]
+    found = account.ec2.describe_capacity_reservations(Filters=filters)["CapacityReservations"]
+    assert [each["CapacityReservationId"] for each in found] == [bought["CapacityReservationId"]]
+
+
+def test_a_dry_run_buys_nothing(account: Account) -> None:
+    before = len(account.ec2.describe_capacity_reservations()["CapacityReservations"])
+    with refused("DryRunOperation"):
+        buy(account, offerings(account)[0], DryRun=True)
+    after = len(account.ec2.describe_capacity_reservations()["CapacityReservations"])
+    assert after == before
+
+
+def test_an_offering_ends_when_others_buy_its_instances_or_its_start_passes(
+    account: Account,
+) -> None:
+    all_of_them = offerings(account, InstanceCount=8)
+    buy(account, all_of_them[-1])
+    with refused("InvalidCapacityBlockOfferingIdExpired", "no longer available"):
+        buy(account, all_of_them[-1])
+    in_zone_d = next(e for e in offerings(account) if e["AvailabilityZone"] == "us-west-2d")
+    CLOCK.advance(timedelta(days=60))
+    with refused("InvalidCapacityBlockOfferingIdExpired"):
+        buy(account, in_zone_d)
+
+
+@pytest.mark.parametrize(
+    ("offering_id", "code"),
+    [
+        ("cb-00000000000000000", "InvalidCapacityBlockOfferingIdNotFound"),
+        ("nonsense", "InvalidCapacityBlockOfferingIdMalformed"),
+    ],
+)
+def test_an_unknown_offering_is_not_bought(account: Account, offering_id: str, code: str) -> None:
+    with refused(code):
+        buy(account, {"CapacityBlockOfferingId": offering_id})
+
+
+def extension(account: Account, reservation_id: str, hours: int) -> dict[str, Any]:
+    (found,) = account.ec2.describe_capacity_block_extension_offerings(
+        CapacityReservationId=reservation_id, CapacityBlockExtensionDurationHours=hours
+    )["CapacityBlockExtensionOfferings"]
+    return found
+
+
+def test_an_extension_moves_the_end_and_is_in_the_history(account: Account) -> None:
+    before = account.reservation(BLOCK)
+    offered = extension(account, BLOCK, WEEK)
+    assert offered["CapacityBlockExtensionStartDate"] == before["EndDate"]
+    given = {"CapacityBlockExtensionOfferingId": offered["CapacityBlockExtensionOfferingId"]}
+    (bought,) = account.ec2.purchase_capacity_block_extension(CapacityReservationId=BLOCK, **given)[
+        "CapacityBlockExtensions"
+    ]
+    assert bought["CapacityBlockExtensionStatus"] == "payment-pending"
+    assert account.reservation(BLOCK)["EndDate"] == offered["CapacityBlockExtensionEndDate"]
+    (found,) = account.ec2.describe_capacity_block_extension_history(
+        CapacityReservationIds=[BLOCK],
+        Filters=[
+            {
+                "Name": "capacity-block-extension-offering-id",
+                "Values": [offered["CapacityBlockExtensionOfferingId"]],
+            }
+        ],
+    )["CapacityBlockExtensions"]
+    assert found["CapacityBlockExtensionStatus"] == "payment-succeeded"
+
+
+@pytest.mark.parametrize(
+    ("reservation_id", "hours", "code"),
+    [
+        (BLOCK, 5, "InvalidParameterValue"),
+        (BLOCK, 26 * WEEK, "InvalidParameterValue"),
+        (EXPIRED, WEEK, "InvalidCapacityReservationState"),
+        (ODCR, WEEK, "InvalidParameterValue"),
+    ],
+)
+def test_extensions_are_refused_as_by_ec2(
+    account: Account, reservation_id: str, hours: int, code: str
+) -> None:
+    with refused(code):
+        extension(account, reservation_id, hours)
+
+
+def test_an_extension_waits_for_the_payment_of_the_one_before(account: Account) -> None:
+    TRANSITIONS.scale = 1
+    offered = extension(account, SCHEDULED, DAY)
+    account.ec2.purchase_capacity_block_extension(
+        CapacityReservationId=SCHEDULED,
+        CapacityBlockExtensionOfferingId=offered["CapacityBlockExtensionOfferingId"],
+    )
+    with refused("InvalidCapacityReservationState"):
+        extension(account, SCHEDULED, DAY)
+    CLOCK.advance(timedelta(minutes=10))
+    assert account.reservation(SCHEDULED)["EndDate"] == offered["CapacityBlockExtensionEndDate"]
+    assert extension(account, SCHEDULED, DAY)
