@@ -65,4 +65,7 @@ def reservation(answer: dict[str, Any]) -> ReservationFacts:
         starts_at=answer.get("StartDate"),
         ends_at=answer.get("EndDate"),
         arn=answer["CapacityReservationArn"],
+        interruptible=bool(answer.get("Interruptible")),
+        committed_until=(answer.get("CommitmentInfo") or {}).get("CommitmentEndDate"),
+        tags=tag_map(answer.get("Tags")),
     )

@@ -19,6 +19,9 @@ CLIENT = Config(
 """Four attempts with backoff for transient errors (throttling, 5xx, lost connections), in seconds;
 then the error is reported. https://docs.aws.amazon.com/boto3/latest/guide/retries.html"""
 
+UNREPEATED = Config(retries={"total_max_attempts": 1}, connect_timeout=10, read_timeout=30)
+"""One attempt, for calls that must not happen twice and have no client token."""
+
 _LOG_IN = "log in again (`aws sso login`, or new AWS_ACCESS_KEY_ID and AWS_SESSION_TOKEN)"
 
 

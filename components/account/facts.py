@@ -84,6 +84,11 @@ class ReservationFacts:
     """Account that owns the group; None without a group."""
     available_count: int | None = None
     """`AvailableInstanceCount`: how many more instances can launch now; None if unknown."""
+    interruptible: bool = False
+    """Whether its owner can take the instances back (`Interruptible`)."""
+    committed_until: datetime | None = None
+    """End of the commitment of a future-dated ODCR."""
+    tags: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -86,7 +86,7 @@ def list_account(reader: AccountReader, instance_types: Iterable[str]) -> Accoun
     readings: list[Reading] = [
         lambda: {"zones": reader.zones(), "account_id": reader.account_id()},
         lambda: _networks(reader),
-        lambda: {"reservations": tuple(_reservations(reader))},
+        lambda: {"reservations": tuple(every_reservation(reader))},
         lambda: {"key_pairs": _key_pairs(reader)},
         lambda: {"fsx": tuple(described_file_systems(reader, []))},
         lambda: {"efs": tuple(_efs(reader))},
@@ -113,7 +113,8 @@ def _networks(reader: AccountReader) -> dict[str, Any]:
     return {"vpcs": vpcs, "subnets": reader.subnet_facts(described), "names": names}
 
 
-def _reservations(reader: AccountReader) -> Iterator[ReservationFacts]:
+def every_reservation(reader: AccountReader) -> Iterator[ReservationFacts]:
+    """Yield the reservations that the account sees in the region of the reader, in every state."""
     do = reader.ec2.describe_capacity_reservations
     for page in reader.pages("ec2:DescribeCapacityReservations", do, next_key="NextToken"):
         yield from map(answers.reservation, page["CapacityReservations"])

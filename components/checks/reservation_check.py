@@ -124,7 +124,16 @@ def _wrong_kind(path: str, asked: Reservation, found: ReservationFacts) -> Probl
 def _own_problems(
     path: str, key: str, asked: Reservation, found: ReservationFacts, facts: AccountFacts
 ) -> Iterator[Problem]:
-    if found.state not in USABLE_STATES[found.kind]:
+    if found.state == "payment-pending":
+        # https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-blocks-pricing-billing.html
+        yield Problem(
+            path=key,
+            found=f"{found.reservation_id}, state {found.state}",
+            problem="AWS has not processed the payment of the block, which takes up to 12 hours",
+            allowed="a block that is active or scheduled",
+            remedy="run the command again when `./trainyard capacity list` shows it as scheduled",
+        )
+    elif found.state not in USABLE_STATES[found.kind]:
         yield Problem(
             path=key,
             found=f"{found.reservation_id}, state {found.state}",
@@ -161,8 +170,8 @@ def _end_problems(path: str, asked: CapacityBlock, found: ReservationFacts) -> I
         ),
         allowed=f"{found.ends_at} or earlier",
         remedy=(
-            "remove it: the end is read from the account; or extend the block first, with `aws ec2 "
-            f"purchase-capacity-block-extension` for {found.reservation_id}"
+            "remove it: the end is read from the account; or extend the block first, with "
+            f"`./trainyard capacity extend {found.reservation_id}`"
         ),
     )
 

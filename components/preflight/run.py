@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from datetime import datetime
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from components.account.facts import AccountFacts
+from components.account.facts import AccountFacts, ReservationFacts
 from components.account.lookup import AccountReader
 from components.account.preflight_facts import PreflightFacts
 from components.account.readings import read_side_by_side
@@ -53,14 +54,17 @@ def run_preflight(
     region: str,
     now: datetime,
     profile: str | None = None,
+    expected: Mapping[str, ReservationFacts] = MappingProxyType({}),
 ) -> Preflight:
     """Run all account checks of a stack, without any change.
+
+    `expected` are reservations that do not exist yet, by id; the checks take them as existing.
 
     Raises:
         AccountUnreachableError: no credentials, or no answer.
     """
     reader = AccountReader(region=region, profile=profile)
-    facts, more = _look_up(reader, config)
+    facts, more = _look_up(reader, config, expected)
     found = examine(config, facts, stack_file=stack_file, region=region, now=now)
     judged = list(account_rows(facts, found.checks))
     further = [*provenance_rows(config, found.config), *_rows(found, facts, more, now)]
@@ -82,12 +86,15 @@ def run_preflight(
     )
 
 
-def _look_up(reader: AccountReader, config: AnyStackConfig) -> tuple[AccountFacts, PreflightFacts]:
+def _look_up(
+    reader: AccountReader, config: AnyStackConfig, expected: Mapping[str, ReservationFacts]
+) -> tuple[AccountFacts, PreflightFacts]:
     answers = read_side_by_side(
         [*account_readings(reader, config), *preflight_readings(reader, config)]
     )
     own = {each.name for each in fields(PreflightFacts)}
     facts = {name: value for name, value in answers.items() if name not in own}
+    facts["reservations"] = {**facts.get("reservations", {}), **expected}
     more = {name: value for name, value in answers.items() if name in own}
     found = account_facts(facts, reader, config)
     return found, PreflightFacts(**more, unreadable=reader.not_read())

@@ -40,6 +40,12 @@ def test_a_reservation_that_is_over_is_refused(configure, facts, block, state):
     assert state in str(problem.found)
 
 
+def test_a_block_that_is_not_paid_is_waited_for(configure, facts, block):
+    problem = only(configure(), facts, replace(block, state="payment-pending"))
+    assert "payment" in problem.problem
+    assert "capacity list" in problem.remedy
+
+
 @pytest.mark.parametrize("end", ["2026-11-27T11:30:00Z", "2026-11-25T11:30:00Z"])
 def test_an_end_that_the_block_reaches_is_fine(configure, facts, block, end):
     assert problems(configure(reservations__block__ends_at=end), facts, block) == []
@@ -50,7 +56,7 @@ def test_an_end_after_the_block_s_own_is_refused(configure, facts, block):
     problem = only(configure(reservations__block__ends_at="2026-12-04T11:30:00Z"), facts, block)
     assert problem.path == "trainyard:cluster.reservations.block.ends_at"
     assert "2026-11-27 11:30" in problem.allowed
-    assert "purchase-capacity-block-extension" in problem.remedy
+    assert "`./trainyard capacity extend cr-" in problem.remedy
 
 
 def test_a_block_that_has_not_begun_is_fine(configure, facts, block):

@@ -5,10 +5,11 @@ from __future__ import annotations
 import boto3
 import pytest
 
+from components.account.call_failures import UNREPEATED
 from components.account.lookup import AccountReader, AccountUnreachableError
 from tests.support.batch_cases import DEFINITION, QUEUE
 from tests.support.faults.account import Faulty
-from tools.cli.batch_submission import UNREPEATED, submit_once
+from tools.cli.batch_submission import submit_once
 
 CALL = "ec2:DescribeVpcs"
 

@@ -20,10 +20,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import boto3
-from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError
 
-from components.account.call_failures import CLIENT, explained, says_nothing_of_the_request
+from components.account.call_failures import (
+    CLIENT,
+    UNREPEATED,
+    explained,
+    says_nothing_of_the_request,
+)
 from components.batch.plan import BatchPlan
 from tools.cli import console, failures
 from tools.cli.batch_waiting import wait_for
@@ -35,8 +39,6 @@ from tools.jobs.batch_request import BatchSubmission
 from tools.workspace.stack_files import StackFile
 
 ATTEMPTS = 4
-UNREPEATED = Config(retries={"total_max_attempts": 1}, connect_timeout=10, read_timeout=30)
-"""Client configuration without retries by boto3."""
 LOG_GROUP = "/aws/batch/job"
 """Log group of Batch jobs.
 https://docs.aws.amazon.com/batch/latest/userguide/using_awslogs.html"""

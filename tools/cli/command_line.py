@@ -60,6 +60,7 @@ COMMANDS: Mapping[str, Command] = {
     "verify": Command("verify", "Test the network and the accelerators of a stack."),
     "repair": Command("repair", "Replace bad nodes inside their reservation."),
     "accept": Command("accept", "Deploy, test, change and delete a stack, and write a report."),
+    "capacity": Command("capacity", "Find, buy, extend, list and release reserved capacity."),
     "sandbox": Command("sandboxes", "The emulated AWS account on this machine."),
     "completion": Command("completion", "Print a completion script for bash, zsh or fish."),
     "bench": Command("bench", "Measure the program."),
@@ -82,6 +83,8 @@ _PASSES_ARGUMENTS_ON: Mapping[str, Mapping[str, Any]] = {
     },
 }
 """Settings of the commands that pass their arguments to another program."""
+_GROUPS = ("capacity", "sandbox")
+"""Commands with subcommands of their own."""
 _AT_THE_END = ExitStack()
 
 
@@ -168,7 +171,7 @@ def command_line() -> typer.Typer:
 def command(name: str) -> Any:
     """Return a command with its options, from the module that implements it."""
     module: Any = import_module(f"tools.cli.{COMMANDS[name].module}")
-    if name == "sandbox":
+    if name in _GROUPS:
         return get_command(module.app)
     alone = typer.Typer(**_PLAIN)
     settings = {**_HELP, **_PASSES_ARGUMENTS_ON.get(name, {})}

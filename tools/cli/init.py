@@ -18,6 +18,7 @@ from tools.cli import console, failures, options
 from tools.cli.new_stack_check import account_problems, missing_values, refuse_invalid
 from tools.cli.sandbox_session import started_sandbox
 from tools.cli.session import account_access
+from tools.cli.usual_region import usual_region
 from tools.stack_creation import offers
 from tools.stack_creation.account_conflicts import account_conflicts
 from tools.stack_creation.design import Request, StackDesign
@@ -199,11 +200,7 @@ def _with_region(request: Request, ask: Ask) -> Request:
         return replace(request, region=SANDBOX_REGION)
     if request.region:
         return request
-    import boto3
-
-    # boto3 reads AWS_DEFAULT_REGION only; the AWS provider of the engine reads this one first.
-    session = boto3.Session(profile_name=request.profile or None)
-    usual = os.environ.get("AWS_REGION") or session.region_name
+    usual = usual_region(request.profile)
     question = Question(
         option="--region",
         text="Which AWS region is it in?",

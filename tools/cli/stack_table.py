@@ -201,7 +201,7 @@ def _block_ends(stack_file: StackFile, *, sandbox: bool) -> tuple[datetime | Non
         from tools.workspace.completion import completed
 
         stack_file = completed(stack_file, completion(stack_file))
-    blocks = capacity_blocks_of(stack_file)
+    blocks = capacity_blocks_of(stack_file).values()
     ends = [_end(block, stack_file.region, sandbox=sandbox) for block in blocks]
     known = [end for end in ends if end is not None]
     return min(known, default=None), len(known) < len(ends)

@@ -11,6 +11,7 @@ from pathlib import Path
 from components.account.lookup import AccountUnreachableError
 from components.config.problems import ConfigError
 from sandbox.state import SandboxError
+from tools.capacity.records import UnreadableRecordError
 from tools.cli.failures import WORK_FAILED, WRONG_USE, CommandError
 from tools.engine.cache import cache_directory
 from tools.engine.errors import EngineError
@@ -72,7 +73,14 @@ _WRONG_USE = (
     NotLoggedInError,
     AccountUnreachableError,
 )
-_FAILED = (EngineError, EngineFailedError, SandboxError, StackLockedError, CreatesPendingError)
+_FAILED = (
+    EngineError,
+    EngineFailedError,
+    SandboxError,
+    StackLockedError,
+    CreatesPendingError,
+    UnreadableRecordError,
+)
 
 
 def exit_code_of(error: BaseException) -> int | None:

@@ -24,10 +24,16 @@ def instance_types_of(stack_file: StackFile) -> list[str]:
     return [*dict.fromkeys(each.rpartition(" ")[2] for each in nodes_of(stack_file))]
 
 
-def capacity_blocks_of(stack_file: StackFile) -> list[Mapping[str, Any]]:
-    """Return the entries of Capacity Blocks."""
-    entries = mapping_of(mapping_of(stack_file.cluster).get("reservations")).values()
-    return [each for each in map(mapping_of, entries) if each.get("kind") == "capacity-block"]
+def reservations_of(stack_file: StackFile) -> dict[str, Mapping[str, Any]]:
+    """Return the entries of reservations, by name."""
+    entries = mapping_of(mapping_of(stack_file.cluster).get("reservations"))
+    return {name: mapping_of(entry) for name, entry in entries.items()}
+
+
+def capacity_blocks_of(stack_file: StackFile) -> dict[str, Mapping[str, Any]]:
+    """Return the entries of Capacity Blocks, by name."""
+    entries = reservations_of(stack_file).items()
+    return {name: entry for name, entry in entries if entry.get("kind") == "capacity-block"}
 
 
 def _with_types(pool: Any) -> Iterator[Mapping[str, Any]]:

@@ -14,6 +14,13 @@ from moto.core.responses import ActionResult
 from moto.ec2.responses import EC2Response
 from moto.moto_api._internal import mock_random
 
+from components.catalog.capacity_blocks import (
+    EXTENDABLE_BEFORE_END,
+    EXTENDABLE_STATES,
+    MOST_DAYS,
+    MOST_INSTANCES,
+    is_duration,
+)
 from sandbox.account.fixture import fixture
 from sandbox.aws.clock import CLOCK
 from sandbox.aws.ec2.capacity_reservation_calls import (
@@ -29,7 +36,6 @@ from sandbox.aws.ec2.offerings import (
     MOST_OFFERINGS,
     Offering,
     free_instances,
-    is_duration,
     offered_periods,
     offerings_of,
     offers_in,
@@ -38,8 +44,6 @@ from sandbox.aws.errors import refuse
 from sandbox.aws.transitions import TRANSITIONS
 
 _TYPE = "aws:ec2/capacityBlockReservation:CapacityBlockReservation"
-_MOST_INSTANCES, _MOST_DAYS = 64, 182
-_EXTENDABLE_BEFORE_END = (timedelta(hours=1), timedelta(days=56))
 _OF_AN_OFFERING = "CapacityBlockOfferingId"
 _OF_AN_EXTENSION = "CapacityBlockExtensionOfferingId"
 _EXTENSION_FILTERS = {
@@ -64,7 +68,7 @@ class CapacityBlockCalls(EC2Response):
         count = int(parameters.get("InstanceCount") or 1)
         hours = int(parameters["CapacityDurationHours"])
         self._check_type(instance_type)
-        if not 1 <= count <= _MOST_INSTANCES:
+        if not 1 <= count <= MOST_INSTANCES:
             refuse("InvalidParameterValue", f"Invalid value '{count}' for InstanceCount.")
         _check_duration("CapacityDurationHours", hours)
         self.error_on_dryrun()
@@ -127,7 +131,7 @@ class CapacityBlockCalls(EC2Response):
         hours = int(parameters["CapacityBlockExtensionDurationHours"])
         _check_duration("CapacityBlockExtensionDurationHours", hours)
         extended = ends_at + timedelta(hours=hours)
-        if extended - reservation.starts_at > timedelta(days=_MOST_DAYS):
+        if extended - reservation.starts_at > timedelta(days=MOST_DAYS):
             refuse("InvalidParameterValue", "A Capacity Block has a total of at most 182 days.")
         self.error_on_dryrun()
         found = [
@@ -251,9 +255,9 @@ class CapacityBlockCalls(EC2Response):
             and each["CapacityBlockExtensionStatus"] == "payment-pending"
             for each in offerings_of(self.ec2_backend).extensions
         )
-        least, most = _EXTENDABLE_BEFORE_END
+        least, most = EXTENDABLE_BEFORE_END
         left = reservation.ends_at - CLOCK.now()
-        if reservation.state not in ("active", "scheduled") or pending or not least <= left <= most:
+        if reservation.state not in EXTENDABLE_STATES or pending or not least <= left <= most:
             refuse(
                 "InvalidCapacityReservationState",
                 f"The Capacity Block '{reservation_id}' cannot be extended in its state.",
@@ -286,7 +290,8 @@ def _offering_id() -> str:
 
 
 def _check_duration(name: str, hours: int) -> None:
-    if not is_duration(hours):
+    days, rest = divmod(hours, 24)
+    if rest or not is_duration(days):
         refuse("InvalidParameterValue", f"Invalid value '{hours}' for {name}.")
 
 

@@ -14,15 +14,14 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
+from components.catalog.capacity_blocks import LATEST_START
 from sandbox.account.fixture import fixture
 from sandbox.aws.clock import CLOCK
 from sandbox.aws.ec2.capacity_reservations import reservations_of
 from sandbox.aws.state import state_of
 
 MOST_OFFERINGS = 6
-DAY_HOURS = 24
-_EARLIEST, _LATEST = timedelta(minutes=30), timedelta(weeks=8)
-_SHORT_HOURS, _LONG_HOURS, _WEEK_HOURS = DAY_HOURS * 14, DAY_HOURS * 182, DAY_HOURS * 7
+_EARLIEST = timedelta(minutes=30)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,13 +82,6 @@ def offerings_of(ec2_backend: Any) -> Offerings:
     return state_of(ec2_backend, Offerings)
 
 
-def is_duration(hours: int) -> bool:
-    """Return whether EC2 has blocks of a duration: days up to 14, then weeks up to 26."""
-    if hours <= 0 or hours > _LONG_HOURS:
-        return False
-    return hours % (DAY_HOURS if hours <= _SHORT_HOURS else _WEEK_HOURS) == 0
-
-
 def offers_in(region: str, instance_type: str) -> list[Mapping[str, Any]]:
     """Return the rows of the fixture for a type in a region."""
     return [
@@ -107,7 +99,7 @@ def offered_periods(
     A block that starts today ends at 11:30 UTC, so that it is shorter or longer than asked for.
     """
     now = CLOCK.now()
-    first, last = max(now + _EARLIEST, earliest or now), now + _LATEST
+    first, last = max(now + _EARLIEST, earliest or now), now + LATEST_START
     soon = first.replace(second=0, microsecond=0) + timedelta(minutes=1)
     shorter = _half_past_eleven(soon + timedelta(hours=hours))
     if shorter > soon + timedelta(hours=hours):

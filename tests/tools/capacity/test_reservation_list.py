@@ -1,0 +1,149 @@
+"""What is listed of a reservation, and which one can be released."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from components.account import answers
+from components.account.facts import ReservationFacts
+from tools.capacity.release import release_problems
+from tools.capacity.reservation_list import (
+    ListedReservation,
+    listed_reservations,
+    stacks_by_reservation,
+)
+from tools.workspace.stack_files import StackFile
+
+NOW = datetime(2026, 11, 25, 12, tzinfo=UTC)
+ANSWER: dict[str, Any] = {
+    "CapacityReservationId": "cr-00d00000000000001",
+    "CapacityReservationArn": "arn",
+    "OwnerId": "123456789012",
+    "InstanceType": "p5.48xlarge",
+    "InstancePlatform": "Linux/UNIX",
+    "AvailabilityZone": "us-west-2b",
+    "TotalInstanceCount": 4,
+    "AvailableInstanceCount": 1,
+    "State": "active",
+}
+
+
+class Reader:
+    """An account with one reservation, in which two instances of `prod-a` run."""
+
+    region = "us-west-2"
+    ec2 = type("Ec2", (), {"describe_capacity_reservations": None, "describe_instances": None})
+
+    def __init__(self, answer: dict[str, Any]) -> None:
+        instance = {
+            "CapacityReservationId": answer["CapacityReservationId"],
+            "Tags": [{"Key": "trainyard:cluster", "Value": "prod-a"}],
+        }
+        instances = [{**instance, "InstanceId": each} for each in ("i-1", "i-2")]
+        self._pages = {
+            "ec2:DescribeCapacityReservations": [{"CapacityReservations": [answer]}],
+            "ec2:DescribeInstances": [{"Reservations": [{"Instances": instances}]}],
+        }
+
+    def pages(self, call: str, *_: Any, **__: Any) -> list[Any]:
+        return self._pages[call]
+
+    def account_id(self) -> str:
+        return "123456789012"
+
+
+def listed(**changes: Any) -> ListedReservation:
+    reader: Any = Reader(ANSWER | changes)
+    (found,) = listed_reservations(reader, {"cr-00d00000000000001": ("prod-a",)}, NOW)
+    return found
+
+
+def test_the_use_names_who_runs_and_counts_instances_of_other_accounts() -> None:
+    found = listed()
+    assert found.use == "3 of 4: 2 used by prod-a, 1 by instances in other accounts"
+    assert found.stacks == ("prod-a",)
+
+
+@pytest.mark.parametrize(
+    ("changes", "kind"),
+    [
+        ({}, "ODCR"),
+        ({"ReservationType": "capacity-block"}, "Capacity Block"),
+        ({"OwnerId": "1"}, "ODCR, shared by 1"),
+        ({"Interruptible": True, "OwnerId": "1"}, "ODCR, interruptible, shared by 1"),
+    ],
+)
+def test_shared_and_interruptible_reservations_are_named(
+    changes: dict[str, Any], kind: str
+) -> None:
+    assert listed(**changes).kind == kind
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "state", "hours"),
+    [
+        (-1, 6, "active", 144),
+        (2, 9, "scheduled", 168),
+        (-9, -2, "expired", None),
+        (-1, None, "active", None),
+    ],
+)
+def test_the_hours_left_are_those_in_which_it_can_be_used(
+    start: int, end: int | None, state: str, hours: float | None
+) -> None:
+    times: dict[str, Any] = {"StartDate": NOW + timedelta(days=start)}
+    if end is not None:
+        times["EndDate"] = NOW + timedelta(days=end)
+    assert listed(State=state, **times).hours_left == hours
+
+
+def test_stacks_name_reservations_by_id_and_as_members_of_a_group() -> None:
+    def stack(name: str, region: str, **entries: Any) -> StackFile:
+        cluster = {"reservations": entries}
+        config = {"aws:region": region, "trainyard:cluster": cluster}
+        return StackFile(name, Path(f"/Pulumi.{name}.yaml"), {"config": config})
+
+    arn = "arn:aws:ec2:us-west-2:1:capacity-reservation/cr-2"
+    found = stacks_by_reservation(
+        [
+            stack("a", "us-west-2", one={"reservation_id": "cr-1"}, two={"members": [arn, "cr-3"]}),
+            stack("b", "us-west-2", one={"reservation_id": "cr-1"}, none={}),
+            stack("c", "us-east-1", one={"reservation_id": "cr-1"}),
+        ],
+        "us-west-2",
+    )
+    assert found == {"cr-1": ("a", "b"), "cr-2": ("a",), "cr-3": ("a",)}
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({}, ""),
+        ({"State": "delayed"}, ""),
+        ({"ReservationType": "capacity-block"}, "neither cancels nor refunds"),
+        ({"OwnerId": "1"}, "only its owner"),
+        ({"State": "scheduled"}, "only for a charge"),
+        ({"CommitmentInfo": {"CommitmentEndDate": NOW + timedelta(days=1)}}, "committed to it"),
+        ({"CommitmentInfo": {"CommitmentEndDate": NOW - timedelta(days=1)}}, ""),
+    ],
+)
+def test_only_what_ec2_cancels_without_a_charge_is_released(
+    changes: dict[str, Any], said: str
+) -> None:
+    found = " ".join(each.problem for each in release_problems(listed(**changes), NOW))
+    assert said in found
+    assert bool(said) is bool(found)
+
+
+def test_tags_and_the_commitment_are_read() -> None:
+    end = NOW + timedelta(days=1)
+    tags = [{"Key": "a", "Value": "b"}]
+    found = answers.reservation(
+        {**ANSWER, "Tags": tags, "CommitmentInfo": {"CommitmentEndDate": end}}
+    )
+    assert isinstance(found, ReservationFacts)
+    assert (found.committed_until, found.tags) == (end, {"a": "b"})

@@ -1,0 +1,111 @@
+"""`capacity buy` buys what the stack can use, and writes it into the stack file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pytest
+from typer.testing import Result
+
+from tests.support.capacity_commands import BUY, Commands
+from tests.support.capacity_stacks import STACK
+from tests.support.faults.account import CountedCalls
+from tests.support.sandbox_aws import EXPIRED
+
+ENTRY = "        kind: capacity-block\n"
+
+
+def test_a_bought_block_is_in_the_stack_file_and_passes_the_checks(
+    capacity: Commands, trainyard: Callable[..., Result]
+) -> None:
+    before = capacity.file.read_text()
+    offering = capacity.offering(nodes=4)
+    result = capacity.buy(offering)
+    assert result.exit_code == 0, result.output
+    (reservation_id,) = capacity.bought()
+    assert f"bought {reservation_id}" in result.stdout
+    assert "2 of 4 instances are not used" in result.stdout
+    wanted = before.replace(ENTRY, f"{ENTRY}        reservation_id: {reservation_id}\n")
+    assert capacity.file.read_text() == wanted.replace("instance_count: 2", "instance_count: 4")
+    assert capacity.records() == []
+    for live in ((), ("--live",)):
+        assert trainyard("check", STACK, *live).exit_code == 0
+    tags = capacity.account.reservation(reservation_id)["Tags"]
+    assert {"Key": "trainyard:stack", "Value": STACK} in tags
+    listed = json.loads(capacity("list", "--json").stdout)
+    (found,) = [each for each in listed if each["reservation_id"] == reservation_id]
+    assert (found["stacks"], found["state"], found["hours_left"]) == ([STACK], "scheduled", 168)
+
+
+def test_a_next_block_becomes_an_entry_of_its_own(
+    capacity: Commands, trainyard: Callable[..., Result]
+) -> None:
+    assert capacity.buy(capacity.offering()).exit_code == 0
+    result = capacity.buy(capacity.offering())
+    assert result.exit_code == 2
+    assert "`block` has a block that can be used until" in result.stderr
+    assert capacity.buy(capacity.offering(), "--entry", "next").exit_code == 0
+    assert len(capacity.bought()) == 2
+    assert trainyard("check", STACK, "--live").exit_code == 0
+
+
+@pytest.mark.usefixtures("unchecked")
+def test_a_block_that_is_over_makes_room(capacity: Commands) -> None:
+    capacity.write((ENTRY, f"{ENTRY}        reservation_id: {EXPIRED}\n"))
+    assert capacity.buy(capacity.offering()).exit_code == 0
+    assert EXPIRED not in capacity.file.read_text()
+
+
+@pytest.mark.parametrize(
+    ("zone", "nodes", "changes", "said"),
+    [
+        ("us-west-2d", 2, (), "must launch in us-west-2d, the zone of cb-"),
+        ("us-west-2b", 1, (), "p5.desired` to `1`"),
+        (
+            "us-west-2b",
+            2,
+            (("instance_type: p5.48xlarge", "instance_type: p4d.24xlarge"),),
+            "cb-",
+        ),
+        (
+            "us-west-2b",
+            2,
+            (
+                ("subnet-0b000000000000002]", "subnet-0b000000000000282]"),
+                ("desired: 2", "desired: 2"),
+            ),
+            "addresses",
+        ),
+    ],
+)
+def test_a_block_that_the_stack_cannot_use_is_not_bought(
+    capacity: Commands, zone: str, nodes: int, changes: tuple[tuple[str, str], ...], said: str
+) -> None:
+    capacity.write(*changes)
+    before = capacity.file.read_text()
+    result = capacity.buy(capacity.offering(zone, nodes))
+    assert result.exit_code == 2, result.output
+    assert said in result.stderr
+    assert "cr-00000000000000000" not in result.stderr
+    assert capacity.bought() == []
+    assert capacity.file.read_text() == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--price", "1"), "--price is 1, but the price is 10,571.90 USD"),
+        ((), "--price 10571.90"),
+    ],
+)
+@pytest.mark.usefixtures("unchecked")
+def test_without_the_price_nothing_is_bought(
+    capacity: Commands, counted: CountedCalls, arguments: tuple[str, ...], said: str
+) -> None:
+    offering = capacity.offering()
+    result = capacity("buy", offering["offering_id"], "--for", STACK, *arguments)
+    assert result.exit_code == 2
+    assert said in result.stderr
+    assert counted.done[BUY] == 0
+    assert capacity.records() == []

@@ -1,0 +1,82 @@
+"""`capacity list` and `capacity release`, and the page about all commands."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from typer.main import get_command
+
+from sandbox.aws.transitions import TRANSITIONS
+from tests.support.capacity_commands import Commands
+from tests.support.faults.account import CountedCalls
+from tests.support.sandbox_aws import AWS_ASSISTED, BLOCK, ODCR
+from tests.support.tracked import ROOT
+from tools.cli.capacity import app
+
+
+@pytest.mark.usefixtures("unchecked")
+def test_the_list_has_every_kind_of_reservation(capacity: Commands) -> None:
+    TRANSITIONS.scale = 1
+    assert capacity.buy(capacity.offering()).exit_code == 0
+    result = capacity("list")
+    assert result.exit_code == 0
+    for text in (
+        "Capacity Block",
+        "shared by 999988887777",
+        "payment-pending",
+        "expired",
+        "h left",
+    ):
+        assert text in result.stdout
+    listed = {
+        each["reservation_id"]: each for each in json.loads(capacity("list", "--json").stdout)
+    }
+    assert (listed[ODCR]["used"], listed[ODCR]["instances"]) == (0, 2)
+    assert not listed[AWS_ASSISTED]["is_own"]
+    assert listed[ODCR]["hours_left"] is None
+
+
+def test_a_reservation_is_released_when_its_id_is_typed(capacity: Commands) -> None:
+    assert capacity("release", ODCR).exit_code == 2
+    assert capacity("release", ODCR, "--confirm", BLOCK).exit_code == 2
+    assert capacity.account.reservation(ODCR)["State"] == "active"
+    assert capacity("release", ODCR, "--confirm", ODCR).exit_code == 0
+    assert capacity.account.reservation(ODCR)["State"] == "cancelled"
+    assert "cancelled already" in capacity("release", ODCR, "--confirm", ODCR).stdout
+
+
+def test_a_release_whose_answer_is_lost_is_done(
+    capacity: Commands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("botocore.endpoint.time.sleep", lambda _: None)
+    cancel = "ec2:CancelCapacityReservation"
+    capacity.use(f"call: '{cancel}', nth: 2, times: 4, happens: done-without-answer")
+    assert capacity("release", ODCR, "--confirm", ODCR).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("reservation", "said"),
+    [(BLOCK, "neither cancels nor refunds"), (AWS_ASSISTED, "only its owner")],
+)
+def test_what_cannot_be_released_is_refused(
+    capacity: Commands, counted: CountedCalls, reservation: str, said: str
+) -> None:
+    result = capacity("release", reservation, "--confirm", reservation)
+    assert result.exit_code == 2
+    assert said in result.stderr
+    assert counted.done["ec2:CancelCapacityReservation"] == 0
+
+
+def test_the_page_describes_every_option() -> None:
+    page = (ROOT / "docs" / "capacity.md").read_text(encoding="utf-8")
+    group: Any = get_command(app)
+    options = {
+        name
+        for each in group.commands.values()
+        for parameter in each.params
+        for name in parameter.opts
+        if name.startswith("--")
+    }
+    assert {name for name in options - {"--help"} if f"`{name}" not in page} == set()

@@ -1,0 +1,1 @@
+"""`capacity`: find, buy, extend, list and release reserved capacity."""

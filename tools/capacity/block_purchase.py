@@ -1,0 +1,82 @@
+"""The purchase of a Capacity Block for a stack, in the terms of EC2.
+
+Sources:
+    https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_PurchaseCapacityBlock.html
+    https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-blocks-pricing-billing.html
+    https://github.com/hashicorp/terraform-provider-aws/blob/main/internal/service/ec2/ec2_capacity_block_reservation.go
+    (the tags are those of a `capacity-reservation`)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from components.account import answers
+from components.account.facts import ReservationFacts
+from components.account.lookup import AccountReader, AccountUnreachableError
+from components.account.reservations import DESCRIBE
+from components.checks.reservation_check import LINUX
+from tools.capacity.offerings import Offering
+from tools.capacity.records import Purchase
+
+PURCHASE = "ec2:PurchaseCapacityBlock"
+PURCHASE_TAG = "trainyard:purchase"
+"""Key of the tag with the id of a purchase, by which a reservation is found again."""
+STACK_TAG = "trainyard:stack"
+"""Key of the tag with the stack that a block was bought for."""
+EXPECTED_ID = "cr-00000000000000000"
+"""Stands for the id of a block that is not bought yet."""
+
+
+def expected_block(offering: Offering) -> ReservationFacts:
+    """Return the reservation that a purchase would create, after its payment."""
+    return ReservationFacts(
+        reservation_id=EXPECTED_ID,
+        kind="capacity-block",
+        instance_type=offering.instance_type,
+        availability_zone=offering.zone,
+        zone_id=offering.zone_id,
+        state="scheduled",
+        instance_count=offering.nodes,
+        owner_id=offering.account_id,
+        platform=LINUX,
+        placement_group=None,
+        starts_at=offering.starts_at,
+        ends_at=offering.ends_at,
+        available_count=0,
+    )
+
+
+def purchase_arguments(purchase: Purchase) -> dict[str, Any]:
+    """Return the arguments of PurchaseCapacityBlock."""
+    tags = {PURCHASE_TAG: purchase.purchase_id, STACK_TAG: purchase.subject}
+    return {
+        "CapacityBlockOfferingId": purchase.offering.offering_id,
+        "InstancePlatform": LINUX,
+        "TagSpecifications": [
+            {
+                "ResourceType": "capacity-reservation",
+                "Tags": [{"Key": key, "Value": value} for key, value in tags.items()],
+            }
+        ],
+    }
+
+
+def bought_block(reader: AccountReader, purchase: Purchase) -> ReservationFacts | None:
+    """Return the reservation of a purchase, by its tag; None if EC2 does not show one.
+
+    Raises:
+        AccountUnreachableError: EC2 does not answer, or denies the call. Then it is unknown.
+    """
+    answer = reader.ask(
+        DESCRIBE,
+        reader.ec2.describe_capacity_reservations,
+        Filters=[{"Name": f"tag:{PURCHASE_TAG}", "Values": [purchase.purchase_id]}],
+    )
+    if answer is None:
+        raise AccountUnreachableError(
+            f"AWS denies {DESCRIBE}, with which the purchase of {purchase.offering.offering_id} is "
+            "looked up; nothing else is bought until that is allowed"
+        )
+    found = answer["CapacityReservations"]
+    return answers.reservation(found[0]) if found else None

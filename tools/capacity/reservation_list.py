@@ -1,0 +1,152 @@
+"""The reservations of an account: who uses them, how much is free, and how long they last."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from components.account.facts import ReservationFacts
+from components.account.listing import every_reservation
+from components.account.lookup import AccountReader
+from components.account.reservation_holders import Holders, held_text, look_up_holders
+from tools.workspace.stack_files import StackFile
+from tools.workspace.stack_outline import reservations_of
+
+OVER = ("expired", "cancelled", "failed", "payment-failed", "unsupported")
+"""States of a reservation that no longer holds instances.
+
+https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CapacityReservation.html
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedReservation:
+    """A reservation and its use."""
+
+    region: str
+    facts: ReservationFacts
+    is_own: bool
+    """Whether this account owns it; otherwise it is shared."""
+    stacks: tuple[str, ...]
+    """Stacks whose files name it."""
+    used: int | None
+    """Instances in use; None if EC2 does not say."""
+    holders: Holders
+    """Instances of this account in it, by owner."""
+    hours_left: float | None
+    """Time that it still can be used, from its start; None without an end."""
+
+    @property
+    def use(self) -> str:
+        """The use as text, such as `2 of 4: 2 used by prod-a`."""
+        total = self.facts.instance_count
+        if self.used is None:
+            return f"{total}"
+        held = held_text(self.holders, used=self.used, ids=False)
+        return f"{self.used} of {total}" + (f": {held}" if held else "")
+
+    @property
+    def kind(self) -> str:
+        """The kind as text: of a shared or interruptible reservation with that word."""
+        kind = "Capacity Block" if self.facts.kind == "capacity-block" else "ODCR"
+        words = ["interruptible"] if self.facts.interruptible else []
+        words += [] if self.is_own else [f"shared by {self.facts.owner_id}"]
+        return f"{kind}, {', '.join(words)}" if words else kind
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as plain JSON; times are RFC 3339."""
+        facts = self.facts
+        return {
+            "reservation_id": facts.reservation_id,
+            "region": self.region,
+            "kind": facts.kind,
+            "interruptible": facts.interruptible,
+            "owner_id": facts.owner_id,
+            "is_own": self.is_own,
+            "state": facts.state,
+            "instance_type": facts.instance_type,
+            "zone": facts.availability_zone,
+            "zone_id": facts.zone_id,
+            "instances": facts.instance_count,
+            "used": self.used,
+            "used_by": {owner: [*ids] for owner, ids in self.holders.items()},
+            "stacks": [*self.stacks],
+            "starts_at": facts.starts_at and facts.starts_at.isoformat(),
+            "ends_at": facts.ends_at and facts.ends_at.isoformat(),
+            "hours_left": self.hours_left,
+        }
+
+
+def listed_reservations(
+    reader: AccountReader, stacks: Mapping[str, Sequence[str]], now: datetime
+) -> list[ListedReservation]:
+    """Return the reservations of a region: those in use first, then by type and id.
+
+    Args:
+        reader: Reader of the region.
+        stacks: Stacks by the reservation that their files name.
+        now: The time.
+
+    Raises:
+        AccountUnreachableError: no credentials, or no answer.
+    """
+    found = [*every_reservation(reader)]
+    held = [each.reservation_id for each in found if each.state == "active"]
+    holders = look_up_holders(reader, held)
+    account = reader.account_id()
+    listed = [
+        ListedReservation(
+            region=reader.region,
+            facts=each,
+            is_own=each.owner_id == account,
+            stacks=tuple(stacks.get(each.reservation_id, ())),
+            used=_used(each),
+            holders=holders.get(each.reservation_id, {}),
+            hours_left=_hours_left(each, now),
+        )
+        for each in found
+    ]
+    return sorted(listed, key=_order)
+
+
+def stacks_by_reservation(
+    stack_files: Iterable[StackFile], region: str
+) -> dict[str, tuple[str, ...]]:
+    """Return the names of the stacks of a region by the reservations that their files name."""
+    found: dict[str, tuple[str, ...]] = {}
+    for each in stack_files:
+        if each.region != region:
+            continue
+        for entry in reservations_of(each).values():
+            ids = [entry.get("reservation_id"), *_members(entry.get("members"))]
+            for reservation_id in dict.fromkeys(str(i) for i in ids if i):
+                found[reservation_id] = (*found.get(reservation_id, ()), each.stack)
+    return found
+
+
+def _members(value: Any) -> list[str]:
+    """Return the ids of the members of a group, which may be ARNs."""
+    with contextlib.suppress(TypeError):
+        return [str(each).rpartition("/")[2] for each in value or ()]
+    return []
+
+
+def _used(found: ReservationFacts) -> int | None:
+    if found.state != "active":
+        return 0
+    return None if found.available_count is None else found.instance_count - found.available_count
+
+
+def _hours_left(found: ReservationFacts, now: datetime) -> float | None:
+    if found.ends_at is None or found.state in OVER:
+        return None
+    first = max(now, found.starts_at or now)
+    return round(max(found.ends_at - first, timedelta()) / timedelta(hours=1), 1)
+
+
+def _order(each: ListedReservation) -> tuple[object, ...]:
+    facts = each.facts
+    return (facts.state in OVER, facts.instance_type, each.region, facts.reservation_id)

@@ -1,0 +1,233 @@
+"""`capacity buy`: a Capacity Block for a stack, bought at most once."""
+
+from __future__ import annotations
+
+import secrets
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import boto3
+
+from components import clock
+from components.account import answers
+from components.account.call_failures import UNREPEATED
+from components.account.facts import ReservationFacts
+from components.account.lookup import AccountReader
+from components.capacity.schedule import SCALE_DOWN_BEFORE_END
+from components.checks.reservation_check import USABLE_STATES
+from components.config.problems import ConfigError
+from tools.capacity import purchasing
+from tools.capacity.block_purchase import (
+    EXPECTED_ID,
+    PURCHASE,
+    bought_block,
+    purchase_arguments,
+)
+from tools.capacity.offerings import Offering
+from tools.capacity.records import Purchase, Records
+from tools.capacity.stack_entry import Entry, UneditableError, chosen_entry
+from tools.capacity.wording import both
+from tools.cli import console, failures
+from tools.cli.block_in_stack import check_block, described, text_with_block
+from tools.cli.capacity_place import capacity_account, records_of
+from tools.cli.session import work_alone
+from tools.cli.typed_price import confirm_price
+from tools.cli.unfinished_purchase import look_up
+from tools.workspace.files import write_whole
+from tools.workspace.stack_files import StackFile
+from tools.workspace.stack_outline import capacity_blocks_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Buyer:
+    """A command that buys a block for a stack."""
+
+    stack_file: StackFile
+    """As it is in the directory, not completed."""
+    sandbox: bool
+    records: Records
+    reader: AccountReader
+
+    def buy(self, offering_id: str, *, entry: str, price: str) -> None:
+        """Buy an offering, or complete the purchase that an earlier command has begun.
+
+        Raises:
+            ConfigError: the stack cannot use the block; the error lists every problem.
+            WrongUseError: the offering is not known, or the price is another one.
+            CommandError: EC2 refuses the purchase, or it is unknown what it did.
+        """
+        begun = self.records.unfinished(self.stack_file.stack)
+        if begun is not None and self._completes(begun):
+            if begun.offering.offering_id != offering_id:
+                raise failures.CommandError(
+                    f"{offering_id} was not bought, because an earlier purchase was not completed. "
+                    "Run the command again to buy a second block"
+                )
+            return
+        offering = self._offering(offering_id)
+        chosen = self._entry(entry)
+        self._show(offering, chosen)
+        again = self._again(offering_id, entry)
+        confirm_price(offering.fee, offering.currency, given=price, again=again)
+        self._buy(offering, chosen)
+
+    def _again(self, offering_id: str, entry: str) -> str:
+        options = self.stack_file.options(sandbox=self.sandbox)
+        options += f" --entry {shlex.quote(entry)}" if entry else ""
+        return f"./trainyard capacity buy {offering_id} --for {self.stack_file.stack}{options}"
+
+    def _completes(self, begun: Purchase) -> bool:
+        """Return whether an earlier purchase has bought a block; then it is written down."""
+        console.progress(
+            f"an earlier purchase of {begun.offering.offering_id} for {begun.subject} has no "
+            "recorded result"
+        )
+        found = self._looked_up(begun)
+        if found is None:
+            console.progress("it has bought nothing")
+            self.records.end(begun.subject)
+            return False
+        self._write(begun, found)
+        return True
+
+    def _looked_up(self, purchase: Purchase) -> ReservationFacts | None:
+        return look_up(purchase, self.reader, lambda: bought_block(self.reader, purchase))
+
+    def _offering(self, offering_id: str) -> Offering:
+        offering = records_of(sandbox=self.sandbox).offering(offering_id)
+        option = " --sandbox" if self.sandbox else ""
+        search = f"./trainyard capacity search --stack {self.stack_file.stack}{option}"
+        if offering is None:
+            raise failures.WrongUseError(
+                f"{offering_id} is not among the offerings that a search has found here; EC2 tells "
+                f"price and times of an offering only in a search: {search} --type … --nodes … "
+                "--days …"
+            )
+        if offering.starts_at <= clock.now():
+            raise failures.WrongUseError(
+                f"{offering_id} has started at {both(offering.starts_at)}; search again: {search} "
+                f"--type {offering.instance_type} --nodes {offering.nodes} --days …"
+            )
+        if offering.is_ultraserver:
+            raise failures.WrongUseError(
+                f"{offering_id} is a block of UltraServers ({offering.instance_type}), which no "
+                "stack can use"
+            )
+        if offering.region != self.stack_file.region:
+            raise failures.WrongUseError(
+                f"{offering_id} is in {offering.region}, and {self.stack_file.name} is in "
+                f"{self.stack_file.region}; search with --regions {self.stack_file.region}"
+            )
+        if offering.account_id != self.reader.account_id():
+            raise failures.WrongUseError(
+                f"{offering_id} was offered to the account {offering.account_id}, and the "
+                f"credentials are of {self.reader.account_id()}; search again"
+            )
+        return offering
+
+    def _entry(self, asked: str) -> Entry:
+        chosen = chosen_entry(self.stack_file, asked, self._usable_until)
+        if isinstance(chosen, Entry):
+            return chosen
+        raise ConfigError([chosen], stack_file=self.stack_file.name)
+
+    def _usable_until(self, reservation_id: str) -> str | None:
+        if not reservation_id or reservation_id == EXPECTED_ID:
+            return None
+        found = self.reader.reservation(reservation_id)
+        states = (*USABLE_STATES["capacity-block"], "payment-pending")
+        if found is None or found.state not in states:
+            return None
+        ends = found.ends_at
+        if ends is not None and ends - clock.now() <= SCALE_DOWN_BEFORE_END:
+            return None
+        return f"({reservation_id})" if ends is None else f"until {both(ends)} ({reservation_id})"
+
+    def _show(self, offering: Offering, entry: Entry) -> None:
+        """Print what is bought, and what the stack does with it."""
+        try:
+            found = check_block(self.stack_file, offering, entry, sandbox=self.sandbox)
+        except UneditableError as error:
+            raise failures.WrongUseError(
+                f"{self.stack_file.path}: {error}; nothing was bought. Write it as in "
+                "Pulumi.p5-cb.yaml"
+            ) from error
+        console.note("\n".join(described(self.stack_file, offering, entry, found)))
+
+    def _buy(self, offering: Offering, entry: Entry) -> None:
+        purchase = Purchase(
+            purchase_id=secrets.token_hex(16),
+            subject=self.stack_file.stack,
+            offering=offering,
+            entry=entry.name,
+            is_new_entry=entry.is_new,
+            asked_at=clock.now(),
+        )
+        # boto3 would repeat a request without an answer, and buy twice.
+        ec2 = boto3.client("ec2", region_name=offering.region, config=UNREPEATED)
+        arguments = purchase_arguments(purchase)
+        refusal = purchasing.dry_run(PURCHASE, ec2.purchase_capacity_block, **arguments)
+        if refusal:
+            raise failures.CommandError(f"nothing was bought: {refusal}")
+        self.records.begin(purchase)
+        answer = purchasing.purchased(PURCHASE, ec2.purchase_capacity_block, **arguments)
+        if answer.refusal:
+            self.records.end(purchase.subject)
+            raise failures.CommandError(f"nothing was bought: {answer.refusal}")
+        if answer.result is not None:
+            self._write(purchase, answers.reservation(answer.result["CapacityReservation"]))
+            return
+        console.progress(answer.silence)
+        found = self._looked_up(purchase)
+        if found is None:
+            self.records.end(purchase.subject)
+            raise failures.CommandError("nothing was bought; run the command again")
+        self._write(purchase, found)
+
+    def _write(self, purchase: Purchase, found: ReservationFacts) -> None:
+        """Write a bought block into the stack file, and end the record of its purchase."""
+        path, name = self.stack_file.path, purchase.entry
+        # An earlier command may have written a new entry before it was killed.
+        is_new = purchase.is_new_entry and name not in capacity_blocks_of(self.stack_file)
+        try:
+            text = text_with_block(
+                self.stack_file, purchase.offering, Entry(name, is_new), found.reservation_id
+            )
+        except UneditableError as error:
+            self.records.end(purchase.subject)
+            raise failures.CommandError(
+                f"{found.reservation_id} was bought, but it is not in {path}: {error}. Set "
+                f"`reservations.{name}.reservation_id` to {found.reservation_id} there"
+            ) from error
+        write_whole(path, text, mode=path.stat().st_mode & 0o777)
+        records_of(sandbox=self.sandbox).forget(purchase.offering.offering_id)
+        self.records.end(purchase.subject)
+        console.answer(f"bought {found.reservation_id}: `reservations.{name}` in {path}")
+        if found.state == "payment-pending":
+            console.note(
+                "AWS processes the payment, usually within minutes and at most 12 hours; `up` "
+                "accepts the block when `capacity list` shows it as scheduled"
+            )
+        for line in self._next():
+            console.note(line)
+
+    def _next(self) -> Sequence[str]:
+        commands = (
+            f"./trainyard capacity list{' --sandbox' if self.sandbox else ''}",
+            self.stack_file.command("check", sandbox=self.sandbox) + " --live",
+            self.stack_file.command("up", sandbox=self.sandbox),
+        )
+        return ["next:", *(f"  {each}" for each in commands)]
+
+
+def buy(offering_id: str, stack_file: StackFile, *, entry: str, price: str, sandbox: bool) -> None:
+    """Buy an offering for a stack, and write it into the stack file."""
+    with capacity_account(sandbox=sandbox, stack_file=stack_file):
+        work_alone(stack_file, "capacity buy", sandbox=sandbox)
+        Buyer(
+            stack_file=stack_file,
+            sandbox=sandbox,
+            records=records_of(stack_file, sandbox=sandbox),
+            reader=AccountReader(region=stack_file.region),
+        ).buy(offering_id, entry=entry, price=price)
