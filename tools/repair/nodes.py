@@ -16,17 +16,14 @@ from typing import Any
 from kubernetes import client
 from kubernetes.client import ApiException
 
+from components.eks.verification_plan import FAILURE_LABEL, PREFIX, RESULT_LABEL, TIME_LABEL
 from tools.diagnosis.pods import name_of
 from tools.repair.decision import Node, Verification
 from tools.repair.health import Condition, health_of
 
-BEGUN = "trainyard.dev/repair-began-at"
+BEGUN = f"{PREFIX}/repair-began-at"
 """Annotation of a node from the beginning of its repair."""
 REPORTER = "trainyard"
-RESULT_LABEL = "trainyard.dev/verification"
-"""Label of a node with the result of `verify`, `passed` or `failed`."""
-TIME_LABEL = f"{RESULT_LABEL}-time"
-FAILURE_LABEL = f"{RESULT_LABEL}-failure"
 _MIRROR = "kubernetes.io/config.mirror"
 """https://kubernetes.io/docs/reference/labels-annotations-taints/#kubernetes-io-config-mirror"""
 _ENDED = ("Succeeded", "Failed")
