@@ -20,7 +20,7 @@ from benchmarks.critical_path import CriticalPath
 from benchmarks.gantt import gantt
 from benchmarks.growth import Curve
 from benchmarks.measuring import Comparison, Spent
-from benchmarks.plot import picture
+from tools.pages.plot import picture
 
 BENCHMARKS: Mapping[str, Callable[[int], list[Comparison]]] = {
     "check": check.measure,

@@ -1,4 +1,4 @@
-"""Bus bandwidth that an all-reduce between nodes must reach, by instance type.
+"""Bus bandwidth that an all-reduce within or between nodes must reach, by instance type.
 
 Each figure is a threshold of a published test, or follows from a published measurement; a type
 without a published figure has none. The bus bandwidth of two nodes is higher than that of more
@@ -25,7 +25,8 @@ class BandwidthFloor:
     message_bytes: int
     """Smallest message for which it holds."""
     nodes: int | None
-    """Number of nodes for which it holds; None for any number from two on."""
+    """Number of nodes for which it holds: one for the links within a node; None for any number from
+    two on."""
     source: str
 
 
@@ -33,11 +34,26 @@ _PARALLELCLUSTER = (
     "https://github.com/aws/aws-parallelcluster, tests/integration-tests/tests/common/"
     "nccl_common.py: two nodes, 1 GiB, in place"
 )
+
+
+def _within(share_of: float, message_gib: int, board: str) -> BandwidthFloor:
+    """Return the floor within a node: that of Azure, less a margin for another cloud."""
+    return BandwidthFloor(
+        gb_per_second=round(0.8 * share_of, 1),
+        message_bytes=message_gib * GIB,
+        nodes=1,
+        source=f"80 % of the {share_of:g} GB/s in the health check of Azure for the same board, "
+        f"https://github.com/Azure/azurehpc-health-checks, `check_nccl_allreduce` in {board}.conf",
+    )
+
+
 FLOORS: Mapping[str, tuple[BandwidthFloor, ...]] = {
     "p4d.24xlarge": (
+        _within(228, 8, "nd96asr_v4"),
         BandwidthFloor(gb_per_second=26, message_bytes=GIB, nodes=2, source=_PARALLELCLUSTER),
     ),
     "p4de.24xlarge": (
+        _within(228, 16, "nd96amsr_a100_v4"),
         BandwidthFloor(
             gb_per_second=62.4,
             message_bytes=2 * GIB,
@@ -47,6 +63,7 @@ FLOORS: Mapping[str, tuple[BandwidthFloor, ...]] = {
         ),
     ),
     "p5.48xlarge": (
+        _within(460, 16, "nd96isr_h100_v5"),
         BandwidthFloor(
             gb_per_second=300,
             message_bytes=16 * GIB,
@@ -56,6 +73,8 @@ FLOORS: Mapping[str, tuple[BandwidthFloor, ...]] = {
         ),
         BandwidthFloor(gb_per_second=250, message_bytes=GIB, nodes=2, source=_PARALLELCLUSTER),
     ),
+    "p5e.48xlarge": (_within(431, 16, "nd96isr_h200_v5"),),
+    "p5en.48xlarge": (_within(431, 16, "nd96isr_h200_v5"),),
     "p6-b200.48xlarge": (
         BandwidthFloor(gb_per_second=570, message_bytes=GIB, nodes=2, source=_PARALLELCLUSTER),
     ),
@@ -81,14 +100,15 @@ def bandwidth_floor(instance_type: str, *, nodes: int, message_bytes: int) -> Ba
 
     Args:
         instance_type: Name of the type.
-        nodes: Number of nodes, from two on.
+        nodes: Number of nodes.
         message_bytes: Size of the message that was measured.
     """
     return next(
         (
             floor
             for floor in FLOORS.get(instance_type, ())
-            if message_bytes >= floor.message_bytes and floor.nodes in (None, nodes)
+            if message_bytes >= floor.message_bytes
+            and (nodes == floor.nodes or (floor.nodes is None and nodes > 1))
         ),
         None,
     )

@@ -191,6 +191,12 @@ NCCL_TESTS_IMAGE = (
 Pinned by a tag that contains every version, because the digest is not known.
 """
 
+DCGM_IMAGE = "nvcr.io/nvidia/cloud-native/dcgm:4.6.0-1-ubuntu24.04"
+"""Image of the GPU diagnostics; the version of `dcgm` in the NVIDIA GPU Operator.
+
+https://github.com/NVIDIA/gpu-operator, deployments/gpu-operator/values.yaml. Pinned by its tag,
+because the digest is not known."""
+
 PARALLELCLUSTER_VERSION = "3.16.1"
 """Version of ParallelCluster; tests validate the cluster YAML with the package of this version.
 

@@ -5,6 +5,7 @@ The commands run once, in the order of `life`; every test asserts one claim abou
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -66,6 +67,9 @@ def life(sandbox: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Life:
     life.inventory["before"] = sandbox.inventory()
     _up(life, sandbox, "up", stack_file)
     _look(life, sandbox)
+    verify = ("verify", STACK, "--sandbox", "--stack-file", stack_file, "--inventory", "--json")
+    life.done["verify"] = sandbox.must(*verify)
+    life.done["verify two"] = sandbox.run(*verify, "--nodes", "2")
     _up(life, sandbox, "again", stack_file)
     _replace_a_bad_node(life, sandbox, stack_file)
     life.done["destroy"] = sandbox.must("destroy", STACK, "--sandbox", "--yes")
@@ -192,3 +196,12 @@ def test_every_step_of_the_repair_is_said_and_an_event(life: Life) -> None:
 
 def test_destroy_leaves_the_account_as_it_was(life: Life) -> None:
     assert life.inventory["after"] == life.inventory["before"]
+
+
+def test_the_node_is_as_planned_and_a_second_one_is_missing(life: Life) -> None:
+    answer = json.loads(life.done["verify"].stdout)
+    assert answer["passed"] is True
+    assert set(answer["versions"]) > {"kernel", "kubelet", "aws-efa-k8s-device-plugin"}
+    missing = life.done["verify two"]
+    assert missing.exit_code == 1
+    assert "1 of 2 nodes are as planned" in json.loads(missing.stdout)["stages"][0]["reason"]

@@ -25,6 +25,7 @@ from tests.support.parallelcluster_plans import (
     trn1_plan,
 )
 from tools.jobs.slurm.bert_pretraining import render_bert_directory
+from tools.jobs.slurm.dcgm_diag import render_dcgm_directory
 from tools.jobs.slurm.directory import write_directory
 from tools.jobs.slurm.nccl_tests import render_nccl_directory, render_pairs_directory
 from tools.jobs.slurm.nccom_tests import render_nccom_directory
@@ -35,6 +36,7 @@ RENDERERS = {
     "nccl-pairs": render_pairs_directory,
     "nccom-tests": render_nccom_directory,
     "bert-pretraining": render_bert_directory,
+    "dcgm-diag": render_dcgm_directory,
 }
 
 

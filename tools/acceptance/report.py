@@ -9,9 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from components.secret_text import hidden, without_secrets
+from components.secret_text import hidden
 from sandbox.latency.model import latency_model
 from tools.acceptance.steps import Record
+from tools.pages.page import page, paragraph, section, table
 from tools.progress.operation import short_type
 
 _CREATED = re.compile(
@@ -78,37 +79,20 @@ def as_html(record: Record, compared: Sequence[Assumption]) -> str:
         for each in compared
     ]
     left = "".join(f"<li>{html.escape(each)}</li>" for each in record.left_behind)
-    return without_secrets(
-        f"""<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<title>Acceptance of {html.escape(record.stack)}</title>
-<style>
-:root {{ color-scheme: light dark; font-family: sans-serif; }}
-td, th {{ text-align: left; padding: 0.2rem 1rem 0.2rem 0; vertical-align: top; }}
-.pass, .confirmed {{ color: #2a7; }} .fail, .stopped, .contradicted {{ color: #d33; }}
-</style>
-<h1>Acceptance of {html.escape(record.stack)} on {where}</h1>
-<p>Began {html.escape(record.began)}.</p>
-{_table(("Step", "Result", "Time", "Reason"), steps)}
-<h2>Assumed and seen times</h2>
-{_table(("Resource type", "Result", "Assumed", "Seen"), times)}
-<h2>Left behind</h2>
-<ul>{left or "<li>nothing</li>"}</ul>
-</html>
-"""
+    return page(
+        f"Acceptance of {record.stack} on {where}",
+        paragraph(f"Began {record.began}."),
+        _results(("Step", "Result", "Time", "Reason"), steps),
+        section(
+            "Assumed and seen times",
+            _results(("Resource type", "Result", "Assumed", "Seen"), times),
+        ),
+        section("Left behind", f"<ul>{left or '<li>nothing</li>'}</ul>"),
     )
 
 
-def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    head = "".join(f"<th>{html.escape(each)}</th>" for each in header)
-    body = "\n".join(
-        f'<tr class="{html.escape(row[1])}">'
-        + "".join(f"<td>{html.escape(each)}</td>" for each in row)
-        + "</tr>"
-        for row in rows
-    )
-    return f"<table>\n<tr>{head}</tr>\n{body}\n</table>"
+def _results(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    return table(header, rows, results=[row[1] for row in rows])
 
 
 def _values(record: Record, compared: Sequence[Assumption]) -> Mapping[str, Any]:

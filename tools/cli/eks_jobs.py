@@ -8,8 +8,9 @@ from components.eks.plan import EksPlan
 from tools.cli import console, failures
 from tools.cli.job_wait import RequestedJob
 from tools.cli.stack_config import plan_of
+from tools.jobs.dcgm_diag import render_dcgm_diag
 from tools.jobs.efa_smoke import render_efa_smoke
-from tools.jobs.names import EKS_JOBS
+from tools.jobs.names import DCGM_LEVEL, EKS_JOBS
 from tools.jobs.nccl_pairs import render_nccl_pairs
 from tools.jobs.nccl_tests import render_nccl_tests
 from tools.jobs.nccom_tests import render_nccom_tests
@@ -18,7 +19,13 @@ from tools.jobs.nodes import JobError, JobRequest, Renderer
 _RENDERERS: Mapping[str, Renderer] = dict(
     zip(
         EKS_JOBS,
-        (render_nccl_tests, render_nccl_pairs, render_nccom_tests, render_efa_smoke),
+        (
+            render_nccl_tests,
+            render_nccl_pairs,
+            render_nccom_tests,
+            render_efa_smoke,
+            render_dcgm_diag,
+        ),
         strict=True,
     )
 )
@@ -38,6 +45,7 @@ def make_job(asked: RequestedJob) -> None:
         nodes=asked.nodes,
         namespace=asked.options["--namespace"] or "default",
         verifies=asked.verifies,
+        level=asked.options["--level"] or DCGM_LEVEL,
     )
     try:
         manifest = _RENDERERS[asked.name](plan, request)

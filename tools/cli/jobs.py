@@ -12,7 +12,7 @@ import typer
 from tools.cli import failures, options
 from tools.cli.job_wait import RequestedJob, requested_wait
 from tools.cli.stack_config import kind_of
-from tools.jobs.names import BATCH_JOBS, BERT_PRETRAINING, EKS_JOBS, SLURM_JOBS
+from tools.jobs.names import BATCH_JOBS, BERT_PRETRAINING, DCGM_DIAG, EKS_JOBS, SLURM_JOBS
 from tools.workspace.stack_files import BATCH, EKS, NETWORK, PARALLELCLUSTER
 
 JOBS: Mapping[str, tuple[str, ...]] = {
@@ -68,6 +68,15 @@ def job(
         typer.Option(
             "--scaling",
             help="bert-pretraining: keep the global batch size (strong), or increase it (weak).",
+        ),
+    ] = None,
+    level: Annotated[
+        int | None,
+        typer.Option(
+            "--level",
+            min=1,
+            max=4,
+            help="dcgm-diag: from seconds (1) to hours (4). Default: 2.",
         ),
     ] = None,
     output: Annotated[
@@ -139,11 +148,13 @@ def job(
         stack_file=found,
         name=name,
         nodes=nodes,
-        options=given[kind],
+        options={**given[kind], "--level": level},
         submit=submit,
         wait=requested_wait(submit=submit, wait=wait, minutes=wait_minutes),
         sandbox=sandbox,
     )
+    if name != DCGM_DIAG:
+        refuse({"--level": level}, f"{name} has no level")
     if kind == PARALLELCLUSTER:
         if name != BERT_PRETRAINING:
             refuse({"--scaling": scaling}, f"{name} is not a training job")

@@ -10,9 +10,10 @@ from components.parallelcluster.plan import ParallelClusterPlan
 from tools.cli import console, failures
 from tools.cli.job_wait import RequestedJob
 from tools.cli.stack_config import plan_of
-from tools.jobs.names import SLURM_JOBS
+from tools.jobs.names import DCGM_LEVEL, SLURM_JOBS
 from tools.jobs.nodes import JobError
 from tools.jobs.slurm.bert_pretraining import render_bert_directory
+from tools.jobs.slurm.dcgm_diag import render_dcgm_directory
 from tools.jobs.slurm.directory import JobDirectory, write_directory
 from tools.jobs.slurm.nccl_tests import render_nccl_directory, render_pairs_directory
 from tools.jobs.slurm.nccom_tests import render_nccom_directory
@@ -29,6 +30,7 @@ _RENDERERS: Mapping[str, Renderer] = dict(
             render_pairs_directory,
             render_nccom_directory,
             render_bert_directory,
+            render_dcgm_directory,
         ),
         strict=True,
     )
@@ -63,6 +65,7 @@ def make_job(asked: RequestedJob) -> None:
         compute_resource=options["--compute-resource"],
         nodes=asked.nodes,
         scaling=options["--scaling"] or "strong",
+        level=options["--level"] or DCGM_LEVEL,
     )
     output = options["--output"] or Path(f"{asked.stack_file.stack}-{asked.name}")
     try:

@@ -1,32 +1,34 @@
-"""`verify`: judges the network and the accelerators of a stack by a collective test."""
+"""`verify`: judges the nodes, the network and the accelerators of a stack."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
-from contextlib import redirect_stdout
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from components import clock
 from tools.cli import console, failures, options
-from tools.cli.job_wait import JobWait, RequestedJob, requested_wait
-from tools.cli.jobs import make_of_kind, refuse_foreign
+from tools.cli.job_wait import RequestedJob, requested_wait
+from tools.cli.jobs import refuse_foreign
 from tools.cli.stack_config import config_of, kind_of, plan_of
+from tools.cli.verification import Wanted, has_gpu_jobs, verification
 from tools.cli.verified_nodes import use_results
-from tools.jobs.names import NCCL_PAIRS
 from tools.jobs.nodes import JobError
-from tools.verify.collective_log import CollectiveLog, read_log
-from tools.verify.node_results import OF_ONE_NODE, node_results
-from tools.verify.pairs import Pair, judge_pairs, read_pairs
+from tools.verify.html_report import html_report
+from tools.verify.node_results import node_results
 from tools.verify.planned_nodes import PlannedTest, planned_test
 from tools.verify.report import junit, report
-from tools.verify.verdict import Stage, has_failed, judge
+from tools.verify.verified import Verified
 from tools.workspace.files import write_whole
 from tools.workspace.stack_files import BATCH, EKS, NETWORK, PARALLELCLUSTER, StackFile
 
+_NO_CONTAINERS = (
+    "the sandbox runs no containers and no test; judge a log that exists with --log FILE, or "
+    "compare the nodes with the plan with --inventory"
+)
 _COLORS = {"pass": "green", "fail": "red", "skipped": "yellow"}
 
 
@@ -65,11 +67,31 @@ def verify(
             "NVIDIA GPUs in EKS and Slurm.",
         ),
     ] = None,
+    dcgm: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=4,
+            metavar="LEVEL",
+            help="Also run NVIDIA's diagnostics of GPUs: 1 takes seconds, 2 minutes, 3 a quarter "
+            "of an hour, 4 up to two hours. EKS and Slurm.",
+        ),
+    ] = None,
+    inventory: Annotated[
+        bool,
+        typer.Option(
+            "--inventory", help="Only compare nodes, devices and versions with the plan; no test."
+        ),
+    ] = False,
     drain: Annotated[
         bool, typer.Option("--drain", help="Slurm: drain the nodes that fail.")
     ] = False,
     junit_file: Annotated[
         Path | None, typer.Option("--junit", help="Also write the stages to this file, for CI.")
+    ] = None,
+    html_file: Annotated[
+        Path | None,
+        typer.Option("--html", help="Also write a report to this file, with curve and nodes."),
     ] = None,
     wait_minutes: Annotated[
         float | None,
@@ -79,10 +101,10 @@ def verify(
     sandbox: options.Sandbox = False,
     stack_file: options.StackFilePath = None,
 ) -> None:
-    """Run a collective test on all accelerators, and fail if the cluster is not as planned.
+    """Test nodes and accelerators, and fail if the cluster is not as planned.
 
-    EKS, Slurm and Batch: the jobs nccl-tests and nccom-tests. --log judges a log that exists.
-    Nodes of EKS are labelled with the result.
+    Compares the nodes with the plan, and runs the job nccl-tests or nccom-tests on them. Nodes of
+    EKS are labelled with the result.
     """
     found = options.stack_file(stack, path=stack_file, sandbox=sandbox)
     kind = kind_of(found)
@@ -92,119 +114,43 @@ def verify(
         BATCH: {"--definition": definition},
     }
     refuse_foreign(given, kind, stack)
-    if log is None:
+    wanted = Wanted(
+        log=log,
+        only_inventory=inventory,
+        pairs=pairs,
+        dcgm=dcgm,
+        minimum_gb_per_second=minimum_bandwidth,
+    )
+    _refuse_combinations(wanted)
+    if wanted.runs_jobs:
         require_containers(sandbox=sandbox)
-    if drain and (log or kind != PARALLELCLUSTER):
+    if drain and not (wanted.runs_jobs and kind == PARALLELCLUSTER):
         raise failures.WrongUseError("--drain needs a test that `verify` runs on a Slurm cluster")
     planned = planned_of(found, nodes=nodes, given=given.get(kind, {}))
-    if pairs and (log or kind == BATCH or planned.test != "nccl-tests" or planned.nodes.count < 2):
-        raise failures.WrongUseError(
-            "--pairs runs a test on at least two nodes with NVIDIA GPUs of an EKS or Slurm stack"
-        )
-    minimum = _threshold(found, planned, minimum_bandwidth)
+    _refuse_jobs(wanted, planned, kind)
+    if minimum_bandwidth is None:
+        wanted = replace(wanted, minimum_gb_per_second=_own_threshold(found, planned))
     asked = RequestedJob(
         stack_file=found,
         name=planned.test,
         nodes=nodes,
-        options=given[kind],
+        options={**given[kind], "--level": dcgm},
         submit=True,
         wait=requested_wait(submit=True, wait=True, minutes=wait_minutes),
         sandbox=sandbox,
         verifies=True,
     )
-    tested: set[str] = set()
-    if log:
-        verified = _verified(_read(log), planned, minimum)
-    else:
-        verified = _tested(asked, kind, planned, minimum, pairs, tested)
+    result = verification(asked, planned, wanted)
     if junit_file is not None:
-        write_whole(junit_file, junit(stack, verified.stages))
-    _tell(stack, verified, as_json=as_json)
-    if log is None:
-        nodes_of_test = verified.hosts if kind == PARALLELCLUSTER else tested
-        results = node_results(verified.stages, nodes_of_test)
-        use_results(results, asked, kind, drain=drain)
-    if has_failed(verified.stages):
+        write_whole(junit_file, junit(stack, result.stages))
+    if html_file is not None:
+        write_whole(html_file, html_report(result, at=f"{clock.now():%Y-%m-%d %H:%M} UTC"))
+    _tell(result, as_json=as_json)
+    if wanted.runs_jobs and result.has_test:
+        nodes_of_test = result.hosts if kind == PARALLELCLUSTER else result.tested
+        use_results(node_results(result.stages, nodes_of_test), asked, kind, drain=drain)
+    if not result.passed:
         raise typer.Exit(failures.WORK_FAILED)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Verified:
-    """A test and its judgement."""
-
-    planned: PlannedTest
-    log: CollectiveLog
-    stages: tuple[Stage, ...]
-    pairs: tuple[Pair, ...] = ()
-
-    @property
-    def hosts(self) -> frozenset[str]:
-        """The hosts in the logs; those of Slurm have the names of the nodes."""
-        return self.log.nodes.union(*(pair.nodes for pair in self.pairs))
-
-    @property
-    def needs_pairs(self) -> bool:
-        """Whether a test of pairs could tell which node is the cause of a failure."""
-        failed = {each.name for each in self.stages if each.result == "fail"}
-        nvidia = self.planned.test == "nccl-tests"
-        return nvidia and self.planned.nodes.count > 2 and bool(failed & OF_ONE_NODE)
-
-
-def _verified(text: str, planned: PlannedTest, minimum: float | None) -> _Verified:
-    """Judge a log of a test, or of pairs."""
-    pairs, log = read_pairs(text), read_log(text)
-    if pairs:
-        stages = (judge_pairs(pairs, planned.nodes, minimum_gb_per_second=minimum),)
-    else:
-        stages = judge(log, planned.nodes, minimum_gb_per_second=minimum)
-    return _Verified(planned=planned, log=log, stages=stages, pairs=pairs)
-
-
-def _tested(
-    asked: RequestedJob,
-    kind: str,
-    planned: PlannedTest,
-    minimum: float | None,
-    pairs: bool | None,
-    tested: set[str],
-) -> _Verified:
-    """Run the test and judge its log; test pairs too if asked for, or if they are needed."""
-    verified = _verified(_log_of(asked, kind, tested), planned, minimum)
-    if kind != BATCH and (pairs or (pairs is None and verified.needs_pairs)):
-        verified = _with_pairs(verified, asked, kind, minimum, tested)
-    return verified
-
-
-def _with_pairs(
-    verified: _Verified,
-    asked: RequestedJob,
-    kind: str,
-    minimum: float | None,
-    tested: set[str],
-) -> _Verified:
-    """Test pairs of the nodes too."""
-    console.progress("testing pairs of nodes")
-    skipped = "the log has no pairs"
-    pairs: tuple[Pair, ...] = ()
-    paired: set[str] = set()
-    try:
-        pairs = read_pairs(_log_of(replace(asked, name=NCCL_PAIRS), kind, paired))
-    except failures.CommandError as error:
-        skipped = str(error)
-    if pairs:
-        stage = judge_pairs(pairs, verified.planned.nodes, minimum_gb_per_second=minimum)
-        # With fewer nodes than the node group has, the two jobs can run on different ones.
-        tested &= paired
-    else:
-        stage = Stage(name="pairs", result="skipped", reason=skipped)
-    return replace(verified, stages=(*verified.stages, stage), pairs=pairs)
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise failures.WrongUseError(f"{path} cannot be read: {error.strerror}") from error
 
 
 def require_containers(*, sandbox: bool) -> None:
@@ -214,9 +160,36 @@ def require_containers(*, sandbox: bool) -> None:
         WrongUseError: the nodes run no containers.
     """
     if sandbox:
+        raise failures.WrongUseError(_NO_CONTAINERS)
+
+
+def _refuse_combinations(wanted: Wanted) -> None:
+    """Refuse options that contradict each other.
+
+    Raises:
+        WrongUseError: always then.
+    """
+    given = {"--log": wanted.log, "--pairs": wanted.pairs, "--dcgm": wanted.dcgm}
+    others = " and ".join(option for option, value in given.items() if value)
+    if wanted.only_inventory and others:
+        raise failures.WrongUseError(f"--inventory runs and judges no test: omit {others}")
+    if wanted.log and wanted.dcgm:
+        raise failures.WrongUseError("--dcgm runs the diagnostics: omit --log")
+
+
+def _refuse_jobs(wanted: Wanted, planned: PlannedTest, kind: str) -> None:
+    """Refuse jobs that the nodes cannot run.
+
+    Raises:
+        WrongUseError: always then.
+    """
+    possible = has_gpu_jobs(planned, kind)
+    if wanted.pairs and (wanted.log or planned.nodes.count < 2 or not possible):
         raise failures.WrongUseError(
-            "the sandbox runs no containers and no test; judge a log that exists with --log FILE"
+            "--pairs runs a test on at least two nodes with NVIDIA GPUs of an EKS or Slurm stack"
         )
+    if wanted.dcgm and not possible:
+        raise failures.WrongUseError("--dcgm is for NVIDIA GPUs of an EKS or Slurm stack")
 
 
 def planned_of(found: StackFile, *, nodes: int | None, given: Mapping[str, Any]) -> PlannedTest:
@@ -225,63 +198,30 @@ def planned_of(found: StackFile, *, nodes: int | None, given: Mapping[str, Any])
     Raises:
         WrongUseError: the stack has no such nodes, several that match, or too few.
     """
-    plan: Any = plan_of(found)
     if found.architecture == NETWORK:
         raise failures.WrongUseError(f"{found.stack} is a network, and has no nodes")
+    plan: Any = plan_of(found)
     try:
         return planned_test(plan, nodes=nodes, options=given)
     except JobError as error:
         raise failures.WrongUseError(str(error)) from error
 
 
-def _threshold(found: StackFile, planned: PlannedTest, option: float | None) -> float | None:
-    """Return the threshold of the option or, between nodes, of the stack file; None without one."""
-    if option is not None or planned.nodes.count == 1:
-        return option
+def _own_threshold(found: StackFile, planned: PlannedTest) -> float | None:
+    """Return the threshold of the stack file for traffic between nodes; None without one."""
+    if planned.nodes.count == 1:
+        return None
     own = config_of(found).verification.minimum_bus_bandwidth_gb_per_second
     return own.get(planned.nodes.instance_type)
 
 
-def _log_of(asked: RequestedJob, kind: str, tested: set[str]) -> str:
-    """Run the test, and return its log.
-
-    Args:
-        asked: The test.
-        kind: Kind of the stack.
-        tested: Receives the names of the EKS nodes on which it has run.
-
-    Raises:
-        CommandError: the test did not run, or has no log.
-    """
-    shown: list[str] = []
-    wait = replace(asked.wait or JobWait(), show=shown.append, ran_on=tested.update)
-    unused = dict.fromkeys(("--scaling", "--output", "--force", "--env"))
-    job = replace(asked, wait=wait, options={**unused, **asked.options})
-    try:
-        # Standard output has the result only.
-        with redirect_stdout(sys.stderr):
-            make_of_kind(job, kind)
-    except failures.CommandError as error:
-        if isinstance(error, failures.JobFailedError) and not shown:
-            # The exit code of `verify` is not that of its job.
-            raise failures.CommandError(str(error)) from error
-        if not shown:
-            raise
-        console.problem(str(error))
-    if not shown:
-        raise failures.CommandError("the test has ended without a log that could be judged")
-    return "".join(f"{text.rstrip()}\n" for text in shown)
-
-
-def _tell(stack: str, verified: _Verified, *, as_json: bool) -> None:
-    planned = verified.planned
+def _tell(result: Verified, *, as_json: bool) -> None:
     if as_json:
-        found = report(stack, planned, verified.log, verified.stages, verified.pairs)
-        console.answer_json(found)
+        console.answer_json(report(result))
         return
-    nodes = planned.nodes
+    nodes = result.planned.nodes
     count = "1 node" if nodes.count == 1 else f"{nodes.count} nodes"
-    console.answer(f"{stack}: {planned.test} on {count} of {nodes.instance_type}")
-    for stage in verified.stages:
-        result = typer.style(f"{stage.result:<8}", fg=_COLORS[stage.result])
-        typer.echo(f"  {result} {stage.name:<10} {stage.reason}")
+    console.answer(f"{result.stack}: {result.planned.test} on {count} of {nodes.instance_type}")
+    for stage in result.stages:
+        told = typer.style(f"{stage.result:<8}", fg=_COLORS[stage.result])
+        typer.echo(f"  {told} {stage.name:<10} {stage.reason}")

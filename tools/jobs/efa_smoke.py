@@ -21,16 +21,8 @@ from components.catalog.instance_type import InstanceType
 from components.catalog.nccl import ALL_REDUCE, nccl_environment
 from components.catalog.versions import NCCL_TESTS_IMAGE
 from components.eks.plan import EksPlan
-from tools.jobs.nodes import (
-    JobError,
-    JobNodes,
-    JobRequest,
-    choose_nodes,
-    job_name,
-    placement,
-    resources,
-    shared_memory,
-)
+from tools.jobs.node_job import node_job
+from tools.jobs.nodes import JobError, JobNodes, JobRequest, choose_nodes, resources
 
 
 def render_efa_smoke(plan: EksPlan, request: JobRequest) -> str:
@@ -50,37 +42,13 @@ def render_efa_smoke(plan: EksPlan, request: JobRequest) -> str:
     without = [each.group.name for each in chosen if not each.efa_interfaces]
     if without:
         raise JobError(f"node group {without[0]} has no EFA; there is: {', '.join(names)}")
-    jobs = [_job(each, request.namespace) for each in chosen]
+    jobs = [node_job("efa-smoke", each, request.namespace, _container(each)) for each in chosen]
     return yaml.safe_dump_all(jobs, sort_keys=False)
 
 
 def _has_gpus(instance_type: InstanceType) -> bool:
     accelerators = instance_type.accelerators
     return accelerators is not None and accelerators.manufacturer == "nvidia"
-
-
-def _job(nodes: JobNodes, namespace: str) -> dict[str, Any]:
-    labels = {"app.kubernetes.io/name": "efa-smoke", "app.kubernetes.io/instance": nodes.group.name}
-    return {
-        "apiVersion": "batch/v1",
-        "kind": "Job",
-        "metadata": {"name": job_name("efa-smoke", nodes), "namespace": namespace},
-        "spec": {
-            "completionMode": "Indexed",
-            "completions": nodes.count,
-            "parallelism": nodes.count,
-            "backoffLimit": 0,
-            "template": {
-                "metadata": {"labels": labels},
-                "spec": {
-                    "restartPolicy": "Never",
-                    **placement(nodes),
-                    "containers": [_container(nodes)],
-                    "volumes": [shared_memory(nodes)],
-                },
-            },
-        },
-    }
 
 
 def _container(nodes: JobNodes) -> dict[str, Any]:
@@ -97,5 +65,4 @@ def _container(nodes: JobNodes) -> dict[str, Any]:
         "args": ["-b", "8", "-e", "1G", "-f", "2", "-g", gpus, "-c", "1"],
         "env": [{"name": name, "value": value} for name, value in environment.items()],
         "resources": resources(nodes),
-        "volumeMounts": [{"name": "shm", "mountPath": "/dev/shm"}],  # noqa: S108 - in the container
     }

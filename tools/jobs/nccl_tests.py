@@ -1,7 +1,8 @@
 """`nccl-tests`: NCCL's all-reduce over every GPU of every node of a group.
 
 The results show whether the nodes communicate over EFA at the speed of their instance type: the log
-names the network (`NET/Libfabric`), and the last column shows the bus bandwidth.
+names the network (`NET/Libfabric`), and the last column shows the bus bandwidth. Before, each node
+with several GPUs runs it alone, which shows its NVLink.
 
 Source:
     https://github.com/NVIDIA/nccl-tests
@@ -12,8 +13,6 @@ Source:
 """
 
 from __future__ import annotations
-
-from collections.abc import Mapping
 
 from components.catalog.nccl import (
     ALL_REDUCE,
@@ -26,7 +25,9 @@ from components.catalog.nccl import (
 from components.catalog.versions import NCCL_TESTS_IMAGE
 from components.eks.plan import EksPlan
 from tools.jobs.mpi import MpiJob, render_mpi_job
+from tools.jobs.node_versions import NODE_FIELDS, REPORT_NODES
 from tools.jobs.nodes import JobNodes, JobRequest, choose_nodes
+from tools.jobs.part_tests import PART_MINUTES, alone_tests, part_options
 
 
 def render_nccl_tests(plan: EksPlan, request: JobRequest) -> str:
@@ -43,32 +44,34 @@ def render_nccl_tests(plan: EksPlan, request: JobRequest) -> str:
         hosts=f'"$(IFS=,; echo "${{hosts[*]/%/:{gpus}}}")"',
         options=f"-b 8 -e {largest_message(nodes.accelerators)} -f 2 -g 1 -c 1 -n 100",
     )
+    if nodes.count > 1 and gpus > 1:
+        alone = mpirun(
+            nodes, ranks=gpus, hosts=f'"$1:{gpus}"', options=part_options(nodes.accelerators)
+        )
+        command = alone_tests(f"NCCL_DEBUG=WARN timeout {PART_MINUTES}m {alone}") + command
     return render_mpi_job(nccl_job("nccl-tests", nodes, command), nodes, request.namespace)
 
 
-def nccl_job(
-    name: str, nodes: JobNodes, command: str, *, pod_fields: Mapping[str, str] | None = None
-) -> MpiJob:
+def nccl_job(name: str, nodes: JobNodes, command: str) -> MpiJob:
     """Return a job that runs commands with NCCL's tests.
 
     Args:
         name: Name of the job.
         nodes: Its nodes.
         command: Commands of the first pod.
-        pod_fields: More variables, also for commands over SSH: fields of the pod, by name.
     """
     return MpiJob(
         job=name,
         image=NCCL_TESTS_IMAGE,
         prepare=build_commands(nodes.accelerators),
-        command=command,
+        command=REPORT_NODES + command,
         environment={
             # Pod names cannot be resolved without their domain.
             "OMPI_MCA_orte_keep_fqdn_hostnames": "true",
             **nccl_environment(nodes.efa_interfaces),
         },
-        pod_fields=pod_fields or {},
-        session_environment=["PATH", "LD_LIBRARY_PATH", "OPAL_PREFIX", *(pod_fields or ())],
+        pod_fields=NODE_FIELDS,
+        session_environment=["PATH", "LD_LIBRARY_PATH", "OPAL_PREFIX", *NODE_FIELDS],
     )
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from components.catalog.neuron import NCCOM_TEST_IMAGE, NEURON_SCHEDULER_NAME, neuron_cores
 from components.eks.plan import EksPlan
 from tools.jobs.mpi import MpiJob, render_mpi_job
+from tools.jobs.node_versions import NODE_FIELDS, REPORT_NODES
 from tools.jobs.nodes import JobError, JobNodes, JobRequest, choose_nodes
 
 ROOT_PORT = 63182
@@ -42,9 +43,10 @@ def render_nccom_tests(plan: EksPlan, request: JobRequest) -> str:
     job = MpiJob(
         job="nccom-tests",
         image=NCCOM_TEST_IMAGE,
-        command=_command(chosen),
+        command=REPORT_NODES + _command(chosen),
         environment=environment,
-        session_environment=["PATH", "LD_LIBRARY_PATH", *environment],
+        pod_fields=NODE_FIELDS,
+        session_environment=["PATH", "LD_LIBRARY_PATH", *environment, *NODE_FIELDS],
         scheduler=NEURON_SCHEDULER_NAME if "neuron-scheduler" in plan.self_managed_addons else None,
     )
     return render_mpi_job(job, chosen, request.namespace)

@@ -12,6 +12,7 @@ from components.catalog.instance_type import Accelerators
 from components.catalog.neuron import NEURON_DEVICE
 from components.eks.node_group_plan import NodeGroupPlan
 from components.eks.plan import EksPlan
+from tools.jobs.names import DCGM_LEVEL
 
 NVIDIA_GPU = "nvidia.com/gpu"
 EFA = "vpc.amazonaws.com/efa"
@@ -48,6 +49,8 @@ class JobRequest:
     """Kubernetes namespace, which must exist."""
     verifies: bool = False
     """Whether it is a test of `verify`, which also runs on nodes that have not passed it."""
+    level: int = DCGM_LEVEL
+    """Level of `dcgm-diag`, 1 to 4."""
 
     def __post_init__(self) -> None:
         """Validate the namespace, which becomes part of the manifest and of commands to copy.

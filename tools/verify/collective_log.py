@@ -16,6 +16,8 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+_LABEL = re.compile(r"^\[(?:alone|dcgm|node|pair|version) [^]]+\]")
+"""Begin of a line that another reader of this package reads."""
 _PREFIX = re.compile(r"^\s*(?:\[\d+,\d+\]<std(?:out|err)>:|\d+:\s)")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 _TYPE = re.compile(r"[a-z][a-z0-9_]*")
@@ -92,7 +94,7 @@ class CollectiveLog:
 
 def read_log(text: str) -> CollectiveLog:
     """Return what a log says; a log of something else has no measurements."""
-    lines = [_PREFIX.sub("", line) for line in text.splitlines()]
+    lines = [_PREFIX.sub("", line) for line in text.splitlines() if not _LABEL.match(line)]
     # A last line without its end may lack digits.
     whole = lines if text.endswith("\n") else lines[:-1]
     rows = [row for row in map(_row, whole) if row]

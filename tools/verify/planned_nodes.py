@@ -23,6 +23,8 @@ class PlannedTest:
 
     test: JobTest
     nodes: PlannedNodes
+    chosen: JobNodes | SlurmNodes | None
+    """The nodes in the plan; None for AWS Batch, which launches them for a job."""
 
 
 def planned_test(
@@ -95,6 +97,7 @@ def _listed(chosen: JobNodes | SlurmNodes) -> PlannedTest:
             count=chosen.count,
             efa_interfaces=chosen.efa_interfaces,
         ),
+        chosen=chosen,
     )
 
 
@@ -120,4 +123,5 @@ def _batch(plan: BatchPlan, asked: BatchRequest) -> PlannedTest:
             count=submission.nodes,
             efa_interfaces=environment.interfaces.efa_interfaces if environment.interfaces else 0,
         ),
+        chosen=None,
     )

@@ -7,31 +7,27 @@ from dataclasses import asdict
 from typing import Any
 from xml.etree import ElementTree as ET
 
-from tools.verify.collective_log import CollectiveLog
-from tools.verify.pairs import Pair
-from tools.verify.planned_nodes import PlannedTest
-from tools.verify.verdict import Stage, has_failed
+from tools.verify.verdict import Stage
+from tools.verify.verified import Verified
 
 
-def report(
-    stack: str,
-    planned: PlannedTest,
-    log: CollectiveLog,
-    stages: Sequence[Stage],
-    pairs: Sequence[Pair],
-) -> dict[str, Any]:
+def report(verified: Verified) -> dict[str, Any]:
     """Return the result as JSON values."""
-    nodes = planned.nodes
+    nodes, log = verified.planned.nodes, verified.log
     return {
-        "stack": stack,
-        "test": planned.test,
+        "stack": verified.stack,
+        "test": verified.planned.test,
         "instance_type": nodes.instance_type,
         "nodes": nodes.count,
         "efa_interfaces": nodes.efa_interfaces,
-        "passed": not has_failed(stages),
-        "stages": [asdict(each) for each in stages],
+        "passed": verified.passed,
+        "stages": [asdict(each) for each in verified.stages],
         "measurements": [asdict(each) for each in log.measurements],
-        "pairs": [{"nodes": each.nodes, "gb_per_second": each.gb_per_second} for each in pairs],
+        "alone": {each.nodes[0]: each.gb_per_second for each in verified.alone},
+        "pairs": [
+            {"nodes": each.nodes, "gb_per_second": each.gb_per_second} for each in verified.pairs
+        ],
+        "versions": verified.versions,
         "nccl_versions": sorted(log.nccl_versions),
         "plugin_versions": sorted(log.plugin_versions),
     }

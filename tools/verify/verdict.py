@@ -9,6 +9,7 @@ from typing import Literal
 from components.catalog.bus_bandwidth import BandwidthFloor, bandwidth_floor
 from components.catalog.instance_type import Accelerators
 from tools.verify.collective_log import CollectiveLog
+from tools.verify.sizes import size_text
 
 Result = Literal["pass", "fail", "skipped"]
 _MOST_FAILURES = 5
@@ -148,17 +149,7 @@ def _bandwidth(log: CollectiveLog, nodes: PlannedNodes, minimum: float | None) -
 
 
 def _published(nodes: PlannedNodes, size_bytes: int) -> float | None:
-    if nodes.count == 1:
-        return None
     floor: BandwidthFloor | None = bandwidth_floor(
         nodes.instance_type, nodes=nodes.count, message_bytes=size_bytes
     )
     return floor.gb_per_second if floor else None
-
-
-def size_text(size_bytes: int) -> str:
-    """Return a size such as `16 GiB`."""
-    for unit, bits in (("GiB", 30), ("MiB", 20), ("KiB", 10)):
-        if size_bytes >= 1 << bits:
-            return f"{size_bytes / (1 << bits):g} {unit}"
-    return f"{size_bytes} B"

@@ -27,7 +27,7 @@ def written(path):
     return sorted(found.name for found in path.iterdir())
 
 
-NCCL = ["all-reduce.sbatch", "build.sbatch", "settings.sh"]
+NCCL = ["all-reduce.sbatch", "build.sbatch", "settings.sh", "versions.sh"]
 BERT = [
     "addresses.sh",
     "compile.sbatch",
@@ -54,7 +54,7 @@ BERT = [
         pytest.param(
             raw_trn1(),
             "nccom-tests",
-            ["addresses.sh", "all-reduce.sbatch"],
+            ["addresses.sh", "all-reduce.sbatch", "versions.sh"],
             "16 x trn1.32xlarge (compute1/queue1-i1)",
             id="nccom",
         ),
@@ -156,6 +156,12 @@ def test_the_stacks_of_the_tutorial_have_its_job(trainyard, tmp_path, stack):
             ("nccl-tests", "--queue", "compute", "--output", "there"),
             "omit --queue and --output",
             id="options-of-slurm",
+        ),
+        pytest.param(
+            raw_p4de(),
+            ("nccl-tests", "--level", "1"),
+            "nccl-tests has no level: omit --level",
+            id="level",
         ),
         pytest.param(
             raw_p4de(),

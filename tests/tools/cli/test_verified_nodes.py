@@ -11,7 +11,8 @@ import pytest
 from tests.support.parallelcluster_configs import raw_p4de
 from tests.support.stack_files import p5
 from tests.tools.cli.conftest import COMPLETE
-from tests.tools.cli.test_verify import GOOD, PAIRS, SLOW
+from tests.tools.cli.test_verification import PAIRS, SLOW
+from tests.tools.cli.test_verify import GOOD, in_scheduler
 from tools.cli import failures
 from tools.cli.job_wait import RequestedJob
 from tools.cli.verified_nodes import use_results
@@ -36,6 +37,11 @@ def submits(text: str, *nodes: str):
         wait.ran_on(nodes)
 
     return submit
+
+
+@pytest.fixture(autouse=True)
+def as_planned(monkeypatch: pytest.MonkeyPatch) -> None:
+    in_scheduler(monkeypatch, "pass", "2 of 2 nodes are as planned")
 
 
 @pytest.fixture

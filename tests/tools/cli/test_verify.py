@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
 
-from tests.support.parallelcluster_configs import raw_p4de, raw_trn1
 from tests.tools.cli.conftest import COMPLETE
-from tools.cli import console, failures
+from tools.cli import failures
+from tools.verify.inventory import Inventory
+from tools.verify.verdict import Result, Stage
 
 LOGS = Path("tests/tools/verify/logs")
 EFA = "x:1:1 [0] NCCL INFO NET/OFI Selected provider is efa, fabric is efa (found 32 nics)\n"
@@ -26,14 +26,29 @@ def good(tmp_path: Path) -> Path:
     return path
 
 
+def in_scheduler(monkeypatch: pytest.MonkeyPatch, result: Result, reason: str) -> None:
+    """Let the nodes in the scheduler be so."""
+    stage = Stage(name="inventory", result=result, reason=reason)
+    found = Inventory(stage=stage, versions={"kernel": {"n-1": "6.12"}})
+    monkeypatch.setattr("tools.cli.verify_inventory.read_inventory", lambda *_, **__: found)
+
+
+@pytest.fixture(autouse=True)
+def as_planned(monkeypatch: pytest.MonkeyPatch) -> None:
+    in_scheduler(monkeypatch, "pass", "2 of 2 nodes are as planned")
+
+
 def test_a_good_log_passes(trainyard, good: Path, tmp_path: Path) -> None:
     junit = tmp_path / "verify.xml"
-    result = trainyard("verify", "p5-cb", "--log", good, "--sandbox", "--junit", junit)
+    page = tmp_path / "verify.html"
+    files = ("--junit", junit, "--html", page)
+    result = trainyard("verify", "p5-cb", "--log", good, "--sandbox", *files)
     assert result.exit_code == 0, result.stderr
+    assert "Verification of p5-cb: passed" in page.read_text(encoding="utf-8")
     assert "p5-cb: nccl-tests on 2 nodes of p5.48xlarge" in result.stdout
     assert "pass     bandwidth  487.09 GB/s at 16 GiB, at least 300 GB/s" in result.stdout
     suite = ET.fromstring(junit.read_text(encoding="utf-8"))
-    assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("5", "0", "1")
+    assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("7", "0", "3")
 
 
 def test_a_log_that_fails_is_the_exit_code(trainyard) -> None:
@@ -77,6 +92,9 @@ def test_the_test_and_the_nodes_follow_from_the_plan(
         (["vpc-one-az"], "is a network, and has no nodes"),
         (["p5-cb", "--sandbox"], "judge a log that exists with --log FILE"),
         (["p5-cb", "--log", "no.log", "--sandbox"], "no.log cannot be read: No such file"),
+        (["p5-cb", "--inventory", "--log", "no.log"], "judges no test: omit --log"),
+        (["p5-cb", "--inventory", "--pairs", "--dcgm", "1"], "omit --pairs and --dcgm"),
+        (["p5-cb", "--log", "no.log", "--dcgm", "1"], "--dcgm runs the diagnostics: omit --log"),
         (["p5-cb", "--queue", "q"], "is not a stack of ParallelCluster"),
         (["p5-cb", "--nodes", "9", "--log", "x", "--sandbox"], "at most 2 nodes"),
     ],
@@ -87,144 +105,23 @@ def test_what_cannot_be_verified_is_refused(trainyard, arguments: list[str], say
     assert says in result.stderr
 
 
-@pytest.mark.parametrize(
-    ("cluster", "runs"),
-    [
-        (COMPLETE, "tools.cli.eks_submission.submit_manifest"),
-        (raw_p4de(), "tools.cli.slurm_submission.submit_directory"),
-    ],
-)
-def test_it_runs_the_job_and_judges_its_log(
-    trainyard, stack_file, monkeypatch: pytest.MonkeyPatch, cluster: Any, runs: str
-) -> None:
-    def submit(*_: object, wait: Any, **__: object) -> None:
-        console.answer("nccl-tests")
-        for line in GOOD.splitlines():
-            wait.show(line)
-
-    monkeypatch.setattr(runs, submit)
-    path = stack_file(cluster)
-    arguments = ("--json", "--wait-minutes", "5", "--stack-file", path)
-    result = trainyard("verify", "p5-cb", *arguments)
-    answer = json.loads(result.stdout)
-    assert answer["measurements"][-1]["bus_bandwidth_gb_per_second"] == 487.09
-    assert "nccl-tests" in result.stderr
+@pytest.mark.parametrize("stack", ["p5-cb", "pc-p4de-ami", "batch-p5"])
+def test_the_inventory_alone_runs_no_test(trainyard, stack: str) -> None:
+    result = trainyard("verify", stack, "--inventory", "--sandbox")
+    assert result.exit_code == 0, result.stderr
+    first, second = result.stdout.splitlines()[1:]
+    assert "pass     inventory  2 of 2 nodes are as planned" in first
+    assert "pass     versions   equal on 1 node: kernel" in second
 
 
-def test_the_log_of_a_failed_job_is_judged(
+def test_no_test_runs_on_nodes_that_are_not_as_planned(
     trainyard, stack_file, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def submit(*_: object, wait: Any, **__: object) -> None:
-        wait.show("x [0] NCCL WARN Cuda failure 'out of memory'")
-        raise failures.CommandError("the job nccl-tests failed: exit code 1")
-
-    monkeypatch.setattr("tools.cli.eks_submission.submit_manifest", submit)
-    result = trainyard("verify", "p5-cb", "--stack-file", stack_file(COMPLETE))
+    in_scheduler(monkeypatch, "fail", "1 of 2 nodes are as planned")
+    result = trainyard("verify", "p5-cb", "--stack-file", stack_file(COMPLETE), "--pairs")
     assert result.exit_code == failures.WORK_FAILED
-    assert "the job nccl-tests failed: exit code 1" in result.stderr
-    assert "NCCL WARN Cuda failure 'out of memory'" in result.stdout
-
-
-SLOW = GOOD.replace("487.09", "87.09").replace("487.26", "87.26")
-PAIRS = "".join(
-    f"[pair {pair}] {line}\n"
-    for pair, log in (("a b", GOOD), ("b c", SLOW), ("c a", SLOW))
-    for line in log.splitlines()
-)
-
-
-@pytest.mark.parametrize(
-    ("options", "jobs"),
-    [
-        ((), ["nccl-tests", "nccl-pairs"]),
-        (("--no-pairs",), ["nccl-tests"]),
-        (("--nodes", "2"), ["nccl-tests"]),
-        (("--nodes", "2", "--pairs"), ["nccl-tests", "nccl-pairs"]),
-    ],
-)
-def test_pairs_of_nodes_are_tested_if_more_than_two_nodes_fail(
-    trainyard,
-    stack_file,
-    monkeypatch: pytest.MonkeyPatch,
-    options: tuple[str, ...],
-    jobs: list[str],
-) -> None:
-    submitted: list[str] = []
-
-    def submit(_plan: object, _job: object, name: str, *, wait: Any, **__: object) -> None:
-        submitted.append(name)
-        for line in (PAIRS if name == "nccl-pairs" else SLOW).splitlines():
-            wait.show(line)
-
-    monkeypatch.setattr("tools.cli.slurm_submission.submit_directory", submit)
-    arguments = (*options, "--minimum-bandwidth", "300", "--stack-file", stack_file(raw_p4de()))
-    result = trainyard("verify", "p5-cb", *arguments, "--json")
-    assert result.exit_code == failures.WORK_FAILED, result.stderr
-    assert submitted == jobs
-    answer = json.loads(result.stdout)
-    assert [each["gb_per_second"] for each in answer["pairs"]] == (
-        [487.09, 87.09, 87.09] if len(jobs) == 2 else []
-    )
-    last = answer["stages"][-1]
-    expected = ("pairs", "the cause is c: b and c 87.09") if len(jobs) == 2 else ("bandwidth", "87")
-    assert last["name"] == expected[0]
-    assert last["reason"].startswith(expected[1])
-
-
-@pytest.mark.parametrize("says", ["the job nccl-pairs failed", ""])
-def test_pairs_without_a_log_are_skipped(
-    trainyard, stack_file, monkeypatch: pytest.MonkeyPatch, says: str
-) -> None:
-    def submit(manifest: str, *, wait: Any, **__: object) -> None:
-        if "nccl-pairs" not in manifest:
-            wait.show(SLOW)
-        elif says:
-            raise failures.CommandError(says)
-        else:
-            wait.show("waiting for c")
-
-    monkeypatch.setattr("tools.cli.eks_submission.submit_manifest", submit)
-    path = stack_file(COMPLETE)
-    result = trainyard("verify", "p5-cb", "--pairs", "--stack-file", path)
-    assert result.exit_code == failures.WORK_FAILED
-    assert f"skipped  pairs      {says or 'the log has no pairs'}" in result.stdout
-
-
-def test_a_log_of_pairs_is_judged(trainyard, tmp_path: Path) -> None:
-    path = tmp_path / "pairs.log"
-    path.write_text(PAIRS, encoding="utf-8")
-    result = trainyard("verify", "p5-cb", "--log", path, "--sandbox")
-    assert result.exit_code == failures.WORK_FAILED
-    assert "fail     pairs      the cause is c: " in result.stdout
-    assert "bandwidth" not in result.stdout
-
-
-@pytest.mark.parametrize(
-    ("cluster", "options"), [(raw_trn1(), ()), (COMPLETE, ("--nodes", "1")), (COMPLETE, ("--log",))]
-)
-def test_pairs_are_for_gpus_of_several_nodes(
-    trainyard, stack_file, good: Path, cluster: Any, options: tuple[str, ...]
-) -> None:
-    values = (good,) if "--log" in options else ()
-    path = stack_file(cluster)
-    result = trainyard("verify", "p5-cb", *options, *values, "--pairs", "--stack-file", path)
-    assert result.exit_code == failures.WRONG_USE
-    assert "--pairs runs a test on at least two nodes with NVIDIA GPUs" in result.stderr
-
-
-@pytest.mark.parametrize("says", ["", "no cluster is deployed"])
-def test_without_a_log_nothing_is_judged(
-    trainyard, stack_file, monkeypatch: pytest.MonkeyPatch, says: str
-) -> None:
-    def submit(*_: object, **__: object) -> None:
-        if says:
-            raise failures.CommandError(says)
-
-    monkeypatch.setattr("tools.cli.eks_submission.submit_manifest", submit)
-    result = trainyard("verify", "p5-cb", "--stack-file", stack_file(COMPLETE))
-    assert result.exit_code == failures.WORK_FAILED
-    assert (says or "without a log that could be judged") in result.stderr
-    assert not result.stdout
+    assert "fail     inventory  1 of 2 nodes are as planned" in result.stdout
+    assert "skipped  test       the nodes are not as planned" in result.stdout
 
 
 @pytest.mark.parametrize(

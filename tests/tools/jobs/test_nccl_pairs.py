@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -11,8 +12,11 @@ import yaml
 
 from tests.support.eks_plans import eks_plan
 from tests.support.job_plans import nodes_of
-from tools.jobs.nccl_pairs import pair_tests, render_nccl_pairs
+from tools.jobs.nccl_pairs import render_nccl_pairs
+from tools.jobs.node_versions import NODE_VERSIONS
 from tools.jobs.nodes import JobError, JobRequest
+from tools.jobs.part_tests import alone_tests, pair_tests
+from tools.verify.versions import read_versions
 
 P5 = nodes_of("p5.48xlarge", desired=4)
 # A host that is in a test has a directory.
@@ -56,6 +60,19 @@ def test_every_node_is_in_two_pairs_and_in_one_test_at_a_time(
 def test_a_test_that_fails_does_not_stop_the_others(tmp_path: Path) -> None:
     said = bash(f"hosts=(a b c d)\n{pair_tests('  [[ $1 != b ]]')}", tmp_path)
     assert said == ["[pair b c] the test ended with 1"]
+
+
+def test_each_node_is_tested_alone(tmp_path: Path) -> None:
+    said = bash(f"hosts=(a b)\n{alone_tests('  [[ $1 != b ]] && echo tested')}", tmp_path)
+    assert sorted(said) == ["[alone a] tested", "[alone b] the test ended with 1"]
+
+
+def test_a_node_prints_its_versions(tmp_path: Path) -> None:
+    said = bash(f"nvidia-smi() {{ echo 580.95.05; }}\nNODE_NAME=n-1\n{NODE_VERSIONS}", tmp_path)
+    found = read_versions("".join(f"{line}\n" for line in said))
+    assert found["NVIDIA driver"] == {"n-1": "580.95.05"}
+    assert found["kernel"]["n-1"] == os.uname().release
+    assert "EFA installer" not in found
 
 
 def test_the_manifest_of_a_stack_stays_as_it_is(golden) -> None:

@@ -44,7 +44,7 @@ def script(group, **request):
 
 
 def environment(group):
-    return {entry["name"]: entry["value"] for entry in container(group)["env"]}
+    return {entry["name"]: entry.get("value") for entry in container(group)["env"]}
 
 
 @pytest.mark.parametrize("name", GROUPS)
@@ -199,3 +199,21 @@ def test_the_script_is_a_script(name):
 
 def test_the_image_is_pinned():
     assert not container(GROUPS["p5"])["image"].endswith(":latest")
+
+
+@pytest.mark.parametrize(
+    ("type_name", "nodes", "alone"),
+    [("p5.48xlarge", 2, True), ("p5.48xlarge", 1, False), ("g5.8xlarge", 2, False)],
+)
+def test_nodes_with_several_gpus_are_tested_alone_first(type_name, nodes, alone):
+    lines = script(nodes_of(type_name, desired=nodes))
+    assert ("alone_test()" in lines) == alone
+    if alone:
+        first, _, second = lines.rpartition("wait\n")
+        assert "NCCL_DEBUG=WARN timeout 10m" in first
+        assert '--host "$1:8"' in first
+        assert "-b 1G -e 16G" in first
+        assert "-b 8 -e 16G" in second
+    program = shutil.which("bash")
+    assert program is not None
+    subprocess.run([program, "-n"], input=lines, text=True, check=True)

@@ -12,7 +12,8 @@ from components.catalog.instance_types import instance_type
 from tests.support.tracked import ROOT
 from tests.tools.verify.test_collective_log import log
 from tools.verify.collective_log import CollectiveLog, Measurement, Provider, read_log
-from tools.verify.verdict import PlannedNodes, Result, has_failed, judge, size_text
+from tools.verify.sizes import size_text
+from tools.verify.verdict import PlannedNodes, Result, has_failed, judge
 
 
 def nodes(type_name: str, count: int, **changes: Any) -> PlannedNodes:
@@ -142,6 +143,10 @@ def test_the_threshold_of_the_user_decides() -> None:
         ("p5.48xlarge", 2, 16 * GIB, 300),
         ("p5.48xlarge", 16, 16 * GIB, 300),
         ("p5.48xlarge", 16, GIB, None),
+        ("p5.48xlarge", 1, 16 * GIB, 368),
+        ("p5.48xlarge", 1, 8 * GIB, None),
+        ("p4d.24xlarge", 1, 8 * GIB, 182.4),
+        ("p6-b200.48xlarge", 1, 16 * GIB, None),
         ("p4d.24xlarge", 2, GIB, 26),
         ("p4de.24xlarge", 2, 2 * GIB, 62.4),
         ("p4d.24xlarge", 2, GIB // 2, None),

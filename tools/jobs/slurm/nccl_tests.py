@@ -19,7 +19,9 @@ import shlex
 from components.catalog.nccl import MPI, largest_message, nccl_environment
 from components.parallelcluster.plan import ParallelClusterPlan
 from tools.jobs.names import NCCL_PAIRS
-from tools.jobs.nccl_pairs import PAIR_MINUTES, pair_options, pair_tests, require_pairs
+from tools.jobs.nccl_pairs import require_pairs
+from tools.jobs.node_versions import NODE_VERSIONS, VERSIONS_SCRIPT
+from tools.jobs.part_tests import PART_MINUTES, alone_tests, pair_tests, part_options
 from tools.jobs.slurm.directory import JobDirectory
 from tools.jobs.slurm.nodes import SlurmNodes, SlurmRequest, choose_slurm_nodes, shared_directory
 from tools.jobs.slurm.templates import LIBRARY_PATH, exports, render_script
@@ -31,6 +33,9 @@ NCCL_TESTS_VERSION = "v2.18.3"
 """Tag of https://github.com/NVIDIA/nccl-tests."""
 _PAIR = """\
   timeout {1}m "$MPI_HOME/bin/mpirun" -n {2} --host "$1:{0},$2:{0}" "${{options[@]}}"
+"""
+_ALONE = """\
+  NCCL_DEBUG=WARN timeout {1}m "$MPI_HOME/bin/mpirun" -n {0} --host "$1:{0}" "${{options[@]}}"
 """
 
 
@@ -73,8 +78,8 @@ def _directory(
         "nodes": nodes.count,
         "gpus": gpus,
         "largest": largest_message(nodes.accelerators),
-        "pairs": pair_tests(_PAIR.format(gpus, PAIR_MINUTES, 2 * gpus)),
-        "pair_options": pair_options(nodes.accelerators),
+        "pairs": pair_tests(_PAIR.format(gpus, PART_MINUTES, 2 * gpus)),
+        "part_options": part_options(nodes.accelerators),
         "shared": shlex.quote(shared_directory(plan)),
         "model": nodes.accelerators.model.lower().replace(" ", "-"),
         "nccl_version": NCCL_VERSION,
@@ -85,10 +90,13 @@ def _directory(
         "passed": " ".join(f"-x {name}" for name in environment),
     }
     values["summary"] = summary.format(largest=values["largest"])
-    values["header"] = render_script(f"{JOB}/header.sbatch", values).rstrip()
+    for name in ("parts", "header"):
+        values[name] = render_script(f"{JOB}/{name}.sbatch", values).rstrip()
+    values["alone"] = _alone(nodes, str(values["parts"]))
     names = ("settings.sh", "build.sbatch", test)
+    others = {VERSIONS_SCRIPT: NODE_VERSIONS} if job == JOB else {}
     directory = JobDirectory(
-        files={name: render_script(f"{JOB}/{name}", values) for name in names},
+        files={name: render_script(f"{JOB}/{name}", values) for name in names} | others,
         submit=(
             "build=$(sbatch --parsable build.sbatch)",
             f'sbatch --dependency=afterok:"$build" --kill-on-invalid-dep=yes {test}',
@@ -96,3 +104,12 @@ def _directory(
         results=(f"tail -f {job}-*.out",),
     )
     return directory, nodes
+
+
+def _alone(nodes: SlurmNodes, parts: str) -> str:
+    """Return the commands that test each node alone; empty if there is nothing to test."""
+    gpus = nodes.accelerators.count
+    if nodes.count == 1 or gpus == 1:
+        return ""
+    tests = alone_tests(_ALONE.format(gpus, PART_MINUTES))
+    return f"\n# Each node alone shows its NVLink.\n{parts}\n{tests}"

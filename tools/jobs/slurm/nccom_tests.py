@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from components.parallelcluster.plan import ParallelClusterPlan
 from tools.jobs.nccom_tests import ROOT_PORT
+from tools.jobs.node_versions import NODE_VERSIONS, VERSIONS_SCRIPT
 from tools.jobs.slurm.directory import JobDirectory
 from tools.jobs.slurm.neuron import ADDRESSES, NEURON_BIN, cores_of_a_node, efa_environment
 from tools.jobs.slurm.nodes import SlurmNodes, SlurmRequest, choose_slurm_nodes
@@ -40,6 +41,7 @@ def render_nccom_directory(
         files={
             "all-reduce.sbatch": render_script(f"{JOB}/all-reduce.sbatch", values),
             "addresses.sh": render_script(ADDRESSES, values),
+            VERSIONS_SCRIPT: NODE_VERSIONS,
         },
         submit=("sbatch all-reduce.sbatch",),
         results=("tail -f nccom-tests-*.out",),

@@ -16,6 +16,7 @@ from typing import Literal
 from components.catalog.instance_type import Accelerators
 from components.parallelcluster.plan import ParallelClusterPlan
 from components.parallelcluster.queue_plan import ComputeResourcePlan, QueuePlan
+from tools.jobs.names import DCGM_LEVEL
 from tools.jobs.nodes import KINDS, JobError, Manufacturer
 
 _PREFERRED = ("FsxLustre", "FsxOpenZfs", "Efs", "Ebs")
@@ -37,6 +38,8 @@ class SlurmRequest:
     """Number of nodes; None for the maximum of the compute resource."""
     scaling: Literal["strong", "weak"] = "strong"
     """Whether additional nodes share the global batch (strong) or increase it (weak)."""
+    level: int = DCGM_LEVEL
+    """Level of `dcgm-diag`, 1 to 4."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -37,6 +37,8 @@ def built(tmp_path):
         '  mkdir -p "${word#*=}"; touch "${word#*=}/all_reduce_perf"\n'
         '  chmod +x "${word#*=}/all_reduce_perf" ;; esac; done',
     )
+    made.command("srun")
+    made.command("scontrol", "printf 'n-%s\\n' 1 2 3 4")
     done = made.run("build.sbatch")
     assert done.returncode == 0, done.stderr
     return made
@@ -86,7 +88,11 @@ def mpirun(made, tmp_path, output, script="all-reduce.sbatch"):
 def test_one_test_has_a_rank_for_every_gpu_of_every_node(built, tmp_path):
     ended = mpirun(built, tmp_path, RANKS)
     assert ended.returncode == 0, ended.stderr
-    (call,) = built.calls("mpirun")
+    *alone, call = built.calls("mpirun")
+    assert sorted(each[:18] for each in alone) == [f"-n 8 --host n-{n}:8 " for n in (1, 2, 3, 4)]
+    assert "[alone n-1] #  Rank  0 " in ended.stdout
+    (versions,) = built.calls("srun")
+    assert versions.endswith("/versions.sh")
     assert call.startswith("-n 32 --map-by ppr:8:node --bind-to none ")
     assert call.endswith("all_reduce_perf -b 8 -e 16G -f 2 -g 1 -c 1 -n 100")
 

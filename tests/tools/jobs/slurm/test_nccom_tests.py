@@ -17,6 +17,7 @@ def ran(tmp_path):
     def run(nodes):
         made = cluster(tmp_path, "nccom-tests", trn1_plan())
         made.command("scontrol", SCONTROL)
+        made.command("srun")
         made.command("nccom-test", 'echo "root $NEURON_RT_ROOT_COMM_ID, $FI_PROVIDER"')
         ended = made.run(
             "all-reduce.sbatch",

@@ -27,6 +27,7 @@ CASES = {
     "nccom": ("nccom-tests", trn1_plan(), {}),
     "nccom-one-node": ("nccom-tests", trn1_plan(), {"nodes": 1}),
     "nccom-half": ("nccom-tests", two_resources_plan(), {"compute_resource": "queue-1"}),
+    "dcgm": ("dcgm-diag", p4de_plan(), {"level": 3}),
     "bert": ("bert-pretraining", trn1_plan(), {}),
     "bert-weak": ("bert-pretraining", trn1_plan(), {"nodes": 12, "scaling": "weak"}),
     "bert-half": ("bert-pretraining", two_resources_plan(), {"compute_resource": "queue-0"}),
@@ -73,5 +74,18 @@ def test_every_type_with_accelerators_has_its_jobs(found):
     )
     of = plan(queues=(queue("compute", resource),))
     for job in RENDERERS:
-        if job.startswith("nccl-") == nvidia:
+        if job.startswith(("nccl-", "dcgm-")) == nvidia:
             assert files_of(job, of)
+
+
+def test_the_diagnostics_have_the_node_in_every_line(tmp_path):
+    made = cluster(tmp_path, "dcgm-diag", p4de_plan(), level=3)
+    made.command("dcgmi", "echo '{}'")
+    made.command("sudo", '[[ $1 != dcgmi ]] || "$@"')
+    made.command("srun", '"${@: -2}"')
+    made.command("hostname", "echo n-1")
+    done = made.run("diagnose.sbatch", SLURM_JOB_NUM_NODES="1")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == "[dcgm n-1] {}"
+    assert made.calls("dcgmi") == ["diag --run 3 --json"]
+    assert "systemctl start nvidia-dcgm.service" in made.calls("sudo")

@@ -17,6 +17,7 @@ def test_a_value_that_is_not_given_is_no_empty_word():
 def test_every_template_is_of_a_job_of_run_or_shared_by_several():
     assert {path.name for path in SCRIPTS.iterdir()} == {
         "bert-pretraining",
+        "dcgm-diag",
         "nccl-tests",
         "nccom-tests",
         "neuron",

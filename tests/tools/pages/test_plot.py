@@ -4,7 +4,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from benchmarks.plot import picture
+from tools.pages.plot import picture
 
 SVG = "{http://www.w3.org/2000/svg}"
 

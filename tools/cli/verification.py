@@ -1,0 +1,169 @@
+"""The tests of `verify`: reads the nodes from the scheduler, runs jobs, and judges their logs."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import redirect_stdout
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from tools.cli import console, failures
+from tools.cli.job_wait import JobWait, RequestedJob
+from tools.cli.jobs import make_of_kind
+from tools.cli.stack_config import kind_of, plan_of
+from tools.jobs.names import DCGM_DIAG, NCCL_PAIRS
+from tools.verify.dcgm import judge_dcgm, read_diagnoses
+from tools.verify.pairs import judge_pairs, read_pairs
+from tools.verify.planned_nodes import PlannedTest
+from tools.verify.verdict import Stage
+from tools.verify.verified import Verified, verified
+from tools.workspace.stack_files import BATCH
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What to verify."""
+
+    log: Path | None
+    """A log to judge instead of running a test."""
+    only_inventory: bool
+    """Whether to run no test."""
+    pairs: bool | None
+    """Whether to test pairs of nodes; None to do it if it can name the cause of a failure."""
+    dcgm: int | None
+    """Level of the diagnostics of GPUs; None to omit them."""
+    minimum_gb_per_second: float | None
+    """Lowest bus bandwidth that the user accepts; None for the published one."""
+
+    @property
+    def runs_jobs(self) -> bool:
+        """Whether jobs may run."""
+        return self.log is None and not self.only_inventory
+
+
+@dataclass(frozen=True, slots=True)
+class _Ran:
+    """A job that has run."""
+
+    log: str | None
+    """None if it did not run."""
+    nodes: frozenset[str] = frozenset()
+    """EKS: names of the nodes on which it has run."""
+
+
+def has_gpu_jobs(planned: PlannedTest, kind: str) -> bool:
+    """Return whether the scheduler can run the jobs for NVIDIA GPUs on these nodes."""
+    return kind != BATCH and planned.test == "nccl-tests"
+
+
+def verification(asked: RequestedJob, planned: PlannedTest, wanted: Wanted) -> Verified:
+    """Return what was found.
+
+    Args:
+        asked: The job with the collective test.
+        planned: The test and its nodes.
+        wanted: What to verify.
+
+    Raises:
+        WrongUseError: the log cannot be read, or there are no credentials.
+        CommandError: the stack has no cluster, or the test has no log.
+    """
+    result = _tested(asked, planned, wanted)
+    if not wanted.runs_jobs or not result.has_test:
+        return result
+    pairs = result.needs_pairs if wanted.pairs is None else wanted.pairs
+    if pairs and has_gpu_jobs(planned, kind_of(asked.stack_file)):
+        result = _with_pairs(result, asked)
+    return _with_dcgm(result, asked) if wanted.dcgm else result
+
+
+def _tested(asked: RequestedJob, planned: PlannedTest, wanted: Wanted) -> Verified:
+    """Judge a log, or the nodes in the scheduler and the log of a test on them."""
+    stack, minimum = asked.stack_file.stack, wanted.minimum_gb_per_second
+    if wanted.log:
+        return verified(stack, planned, _read(wanted.log), minimum_gb_per_second=minimum)
+    from tools.cli.verify_inventory import read_inventory
+
+    inventory = read_inventory(
+        asked.stack_file, plan_of(asked.stack_file), planned, sandbox=asked.sandbox
+    )
+    can_run = wanted.runs_jobs and inventory.stage.result != "fail"
+    ran = _ran(asked) if can_run else _Ran(None)
+    result = verified(stack, planned, ran.log, inventory=inventory, minimum_gb_per_second=minimum)
+    return replace(result, tested=ran.nodes)
+
+
+def _with_pairs(result: Verified, asked: RequestedJob) -> Verified:
+    """Test pairs of the nodes too."""
+    console.progress("testing pairs of nodes")
+    ran, missing = _ran_or_reason(replace(asked, name=NCCL_PAIRS), "the log has no pairs")
+    pairs = read_pairs(ran.log or "")
+    if not pairs:
+        stage = Stage(name="pairs", result="skipped", reason=missing)
+        return replace(result, stages=(*result.stages, stage))
+    stage = judge_pairs(
+        pairs, result.planned.nodes, minimum_gb_per_second=result.minimum_gb_per_second
+    )
+    return replace(_with_stage(result, stage, ran), pairs=pairs)
+
+
+def _with_dcgm(result: Verified, asked: RequestedJob) -> Verified:
+    """Run the diagnostics of the GPUs too."""
+    console.progress("running the diagnostics of the GPUs")
+    ran, missing = _ran_or_reason(replace(asked, name=DCGM_DIAG), "the log has no diagnostics")
+    diagnoses = read_diagnoses(ran.log or "")
+    if not diagnoses:
+        # The user asked for it, so that a diagnostic that did not run is no success.
+        stage = Stage(name="dcgm", result="fail", reason=missing)
+        return replace(result, stages=(*result.stages, stage))
+    return _with_stage(result, judge_dcgm(diagnoses, result.planned.nodes), ran)
+
+
+def _with_stage(result: Verified, stage: Stage, ran: _Ran) -> Verified:
+    """Return the result with the stage of a further job.
+
+    With fewer nodes than the node group has, the jobs can run on different ones.
+    """
+    return replace(result, stages=(*result.stages, stage), tested=result.tested & ran.nodes)
+
+
+def _ran_or_reason(asked: RequestedJob, missing: str) -> tuple[_Ran, str]:
+    """Run a further job; also return what to say if its log has nothing to judge."""
+    try:
+        return _ran(asked), missing
+    except failures.CommandError as error:
+        return _Ran(None), str(error)
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise failures.WrongUseError(f"{path} cannot be read: {error.strerror}") from error
+
+
+def _ran(asked: RequestedJob) -> _Ran:
+    """Run a job.
+
+    Raises:
+        CommandError: the job did not run, or has no log.
+    """
+    shown: list[str] = []
+    nodes: set[str] = set()
+    wait = replace(asked.wait or JobWait(), show=shown.append, ran_on=nodes.update)
+    unused = dict.fromkeys(("--scaling", "--output", "--force", "--env"))
+    job = replace(asked, wait=wait, options={**unused, **asked.options})
+    try:
+        # Standard output has the result only.
+        with redirect_stdout(sys.stderr):
+            make_of_kind(job, kind_of(asked.stack_file))
+    except failures.CommandError as error:
+        if isinstance(error, failures.JobFailedError) and not shown:
+            # The exit code of `verify` is not that of its job.
+            raise failures.CommandError(str(error)) from error
+        if not shown:
+            raise
+        console.problem(str(error))
+    if not shown:
+        raise failures.CommandError("the test has ended without a log that could be judged")
+    return _Ran("".join(f"{text.rstrip()}\n" for text in shown), frozenset(nodes))
