@@ -85,16 +85,14 @@ def _mark(results: NodeResults, asked: RequestedJob) -> None:
     required = config_of(asked.stack_file).verification.required
     cluster, kubeconfig = deployed_cluster(asked.stack_file, sandbox=asked.sandbox)
     marks = [*marks_of(results)]
+    # The same time for all nodes: `repair` compares nodes that were tested together.
+    at = clock.now()
     with (
         account_access(sandbox=asked.sandbox, profile=asked.stack_file.profile),
         answering(cluster),
         cluster_client(kubeconfig) as api,
     ):
-        gone = [
-            mark.node
-            for mark in marks
-            if not mark_node(api, mark, at=clock.now(), required=required)
-        ]
+        gone = [mark.node for mark in marks if not mark_node(api, mark, at=at, required=required)]
     closed = ", and closed to jobs" if required else ""
     _tell("passed", "", results.passed, gone)
     _tell("failed", closed, results.failed, gone)

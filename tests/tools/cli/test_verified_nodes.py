@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import nullcontext
+from datetime import datetime
 from types import SimpleNamespace
 from typing import Any
 
@@ -45,11 +47,13 @@ def as_planned(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def marks(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, bool, bool]]:
+def marks(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[str, bool, bool]]]:
     """The nodes that are labelled, whether they have passed, and whether that is required."""
     found: list[tuple[str, bool, bool]] = []
+    times: set[datetime] = set()
 
-    def mark(_api: object, mark: Any, *, required: bool, **_: object) -> bool:
+    def mark(_api: object, mark: Any, *, at: datetime, required: bool) -> bool:
+        times.add(at)
         found.append((mark.node, mark.passed, required))
         return True
 
@@ -59,7 +63,8 @@ def marks(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, bool, bool]]:
     )
     monkeypatch.setattr("tools.cli.cluster_client.cluster_client", lambda _: nullcontext())
     monkeypatch.setattr("tools.cli.session.require_credentials", lambda: None)
-    return found
+    yield found
+    assert len(times) == 1, "`repair` compares nodes that were tested together"
 
 
 @pytest.mark.parametrize(("log", "passed"), [(GOOD, True), (SLOW, False)])
