@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from moto.ec2.models import ec2_backends
+from moto.logs.models import logs_backends
 
 from sandbox.account.ecs_images import load_ecs_images
 from sandbox.account.fixture import fixture
@@ -23,6 +24,7 @@ from sandbox.account.storage import (
     load_repositories,
     load_security_groups,
 )
+from sandbox.aws.batch.runs import LOG_GROUP as BATCH_LOG_GROUP
 from sandbox.aws.environment import ACCOUNT_ID
 
 
@@ -49,3 +51,5 @@ def load_account(region: str) -> None:
     load_kms_keys(region, account["kms_keys"])
     load_policies(account["policies"])
     load_repositories(region, account["repositories"])
+    # Batch creates it with the first job of an account, and never deletes it.
+    logs_backends[ACCOUNT_ID][region].create_log_group(BATCH_LOG_GROUP, {})

@@ -4,8 +4,8 @@
 `GET /_trainyard/caller?access_key=…`: the owner of an access key. `GET /_trainyard/health`. `GET
 /_trainyard/clock`: the time of the account; POST with `?advance_seconds=…` advances it. `POST
 /_trainyard/latency?scale=…`: the share of AWS's time that the account takes from now on.
-`/_trainyard/faults`: GET returns the schedule in force, POST sets a schedule in YAML, DELETE ends
-it.
+`/_trainyard/faults`: GET returns the schedule in force, POST sets a schedule in YAML, whose paths
+start in `?directory=…`, DELETE ends it.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -50,7 +51,7 @@ class InternalEndpoints:
                 TRANSITIONS.scale = float(query["scale"])
                 return _json("200 OK", {"scale": TRANSITIONS.scale})
             case ("GET" | "POST" | "DELETE") as method, "faults":
-                return _faults(method, body)
+                return _faults(method, body, query.get("directory"))
             case method, _:
                 return _json("404 NOT FOUND", {"message": f"the sandbox has no {method} {name}"})
 
@@ -65,10 +66,11 @@ class InternalEndpoints:
         return _json("200 OK", found)
 
 
-def _faults(method: str, body: bytes) -> Answer:
+def _faults(method: str, body: bytes, directory: str | None) -> Answer:
+    start = Path(directory) if directory else None
     try:
         if method != "GET":
-            FAULTS.use(read_schedule(body.decode()) if method == "POST" else [])
+            FAULTS.use(read_schedule(body.decode(), start) if method == "POST" else [])
     except (FaultScheduleError, UnicodeDecodeError) as error:
         return _json("400 BAD REQUEST", {"message": str(error)})
     return _json("200 OK", FAULTS.described())

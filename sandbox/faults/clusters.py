@@ -6,7 +6,7 @@ The sandbox's emulations of nodes, plugins and reservations query these.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
@@ -71,6 +71,20 @@ class ReservationExpires(Kind):
         return error_response(request.call, FAILURE_CODE, message)
 
 
+class DeviceLost(Kind):
+    """Devices of a node are unhealthy: they stay in its capacity, and leave what is allocatable.
+
+    https://github.com/kubernetes/kubernetes/blob/v1.36.4/pkg/kubelet/cm/devicemanager/manager.go,
+    `GetCapacity`
+    """
+
+    name = "device-lost"
+    summary = "`devices` (1) of `resource` on a node of the group are unhealthy"
+    needs_call = False
+    keys = frozenset({"node_group", "resource", "devices", "nth", "times"})
+    required = frozenset({"node_group", "resource"})
+
+
 def never_joins(faults: Schedule, *names: str) -> bool:
     """Return whether instances of a group do not join, and count the fault.
 
@@ -84,6 +98,34 @@ def never_joins(faults: Schedule, *names: str) -> bool:
             faults.happened(entry)
             return True
     return False
+
+
+def unhealthy_devices(
+    faults: Schedule, node: str, groups: Sequence[str], devices: Mapping[str, int]
+) -> dict[str, int]:
+    """Return the number of unhealthy devices of a node by resource, and count the nodes hit.
+
+    A replaced node is another one: it has its own turn.
+
+    Args:
+        faults: The schedule in force.
+        node: Id of the node.
+        groups: Names of its group, as for `never_joins`.
+        devices: Number of its devices by resource.
+    """
+    found: dict[str, int] = {}
+    for entry in faults.of_kind(DeviceLost.name):
+        fault = entry.fault
+        resource = fault.resource or ""
+        if not devices.get(resource) or not is_named(fault.node_group or "", *groups):
+            continue
+        if node not in entry.judged:
+            entry.matched += 1
+            entry.judged[node] = fault.hits(entry.matched)
+            entry.happened += entry.judged[node]
+        if entry.judged[node]:
+            found[resource] = found.get(resource, 0) + fault.devices
+    return found
 
 
 def is_named(wanted: str, *names: str) -> bool:
@@ -108,4 +150,9 @@ def count_crash(faults: Schedule, plugin: str) -> None:
             faults.happened(entry)
 
 
-KINDS_OF_CLUSTERS = (NODE_NEVER_JOINS, DEVICE_PLUGIN_NEVER_READY, ReservationExpires())
+KINDS_OF_CLUSTERS = (
+    NODE_NEVER_JOINS,
+    DEVICE_PLUGIN_NEVER_READY,
+    ReservationExpires(),
+    DeviceLost(),
+)

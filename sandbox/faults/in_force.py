@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -92,13 +92,18 @@ class InForce:
         return None
 
     def _hit(self, service: str, operation: str, *, inside: bool = False) -> Entry | None:
-        """Count a call in all matching entries, and return the first entry that hits it."""
+        return self.hit(
+            lambda entry: (
+                _matches(entry, service, operation) and (entry.kind.happens_inside or not inside)
+            )
+        )
+
+    def hit(self, matches: Callable[[Entry], bool]) -> Entry | None:
+        """Count an occasion in all matching entries, and return the first that hits it."""
         hit: Entry | None = None
         with self._lock:
             for entry in self._entries:
-                if not _matches(entry, service, operation):
-                    continue
-                if inside and not entry.kind.happens_inside:
+                if not matches(entry):
                     continue
                 entry.matched += 1
                 if hit is None and entry.fault.hits(entry.matched):

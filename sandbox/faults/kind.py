@@ -56,10 +56,12 @@ class Entry:
         kind: Its kind.
         matched: Number of calls that it has matched.
         happened: Number of times that it has happened.
+        judged: Whether it hits an object for good, by the id of the object.
     """
 
     def __init__(self, fault: Fault, kind: Kind) -> None:
         self.fault, self.kind, self.matched, self.happened = fault, kind, 0, 0
+        self.judged: dict[str, bool] = {}
 
 
 class HiddenObject(Protocol):
@@ -89,6 +91,10 @@ class Schedule(Protocol):
 
     def hide(self, hidden: HiddenObject) -> None:
         """Hide an object for a number of reads."""
+        ...
+
+    def hit(self, matches: Callable[[Entry], bool]) -> Entry | None:
+        """Count an occasion in all matching entries, and return the first that hits it."""
         ...
 
 

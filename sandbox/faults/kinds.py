@@ -8,6 +8,7 @@ from types import MappingProxyType
 from sandbox.faults.clusters import KINDS_OF_CLUSTERS
 from sandbox.faults.connections import ConnectionReset, DoneWithoutAnswer
 from sandbox.faults.consistency import NotFoundYet
+from sandbox.faults.containers import KINDS_OF_CONTAINERS
 from sandbox.faults.kills import EngineKilled, EngineKilledAfter
 from sandbox.faults.kind import Kind
 from sandbox.faults.refusals import REFUSALS
@@ -23,6 +24,7 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
             EngineKilled(),
             EngineKilledAfter(),
             *KINDS_OF_CLUSTERS,
+            *KINDS_OF_CONTAINERS,
         )
     }
 )

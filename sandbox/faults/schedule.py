@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import Any
 
 import yaml
@@ -19,6 +20,7 @@ from pydantic import ValidationError
 from sandbox.faults.fault import Fault
 from sandbox.faults.kinds import KINDS
 from sandbox.faults.models import SERVICES, operations
+from sandbox.faults.recorded_log import DIRECTORY
 
 _KEYS_OF_CALLS = frozenset({"call", "nth", "times"})
 """Keys of all kinds that affect calls."""
@@ -31,8 +33,12 @@ class FaultScheduleError(ValueError):
     """A schedule is invalid; the message lists every problem, one per line."""
 
 
-def read_schedule(text: str) -> list[Fault]:
+def read_schedule(text: str, directory: Path | None = None) -> list[Fault]:
     """Return the schedule in a YAML text.
+
+    Args:
+        text: The YAML text.
+        directory: Directory of its file, from which the paths of logs start; None: the root.
 
     Raises:
         FaultScheduleError: it is not a valid schedule.
@@ -41,10 +47,10 @@ def read_schedule(text: str) -> list[Fault]:
         content = yaml.safe_load(text)
     except yaml.YAMLError as error:
         raise FaultScheduleError(f"not YAML: {error}") from error
-    return parse_schedule(content if content is not None else [])
+    return parse_schedule(content if content is not None else [], directory)
 
 
-def parse_schedule(content: Any) -> list[Fault]:
+def parse_schedule(content: Any, directory: Path | None = None) -> list[Fault]:
     """Return the schedule in parsed data.
 
     Raises:
@@ -58,7 +64,7 @@ def parse_schedule(content: Any) -> list[Fault]:
     problems: list[str] = []
     faults: list[Fault] = []
     for number, entry in enumerate(content):
-        fault, found = _parsed(entry)
+        fault, found = _parsed(entry, directory)
         problems += [f"[{number}]{each}" for each in found]
         faults += [fault] if fault is not None else []
     if problems:
@@ -66,7 +72,7 @@ def parse_schedule(content: Any) -> list[Fault]:
     return faults
 
 
-def _parsed(entry: Any) -> tuple[Fault | None, list[str]]:
+def _parsed(entry: Any, directory: Path | None) -> tuple[Fault | None, list[str]]:
     if not isinstance(entry, dict):
         return None, [": an entry is a mapping with `call` and `happens`"]
     # Check the name first, because the required keys depend on it.
@@ -77,7 +83,7 @@ def _parsed(entry: Any) -> tuple[Fault | None, list[str]]:
     if unknown:
         return None, [f": the key {_unknown(key, Fault.model_fields)}" for key in unknown]
     try:
-        fault = Fault.model_validate(entry)
+        fault = Fault.model_validate(entry, context={DIRECTORY: directory})
     except ValidationError as error:
         wrong = {_place(each): each["msg"] for each in error.errors()}
         if "times" in wrong:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import logging
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
 from sandbox.kubernetes.api import STRATEGIC_MERGE_PATCH, ApiError, unless_gone
 from sandbox.kubernetes.device_plugins import plugin_resources
+from sandbox.kubernetes.job_pods import JobPods
 from sandbox.kubernetes.kubelet import Kubelet
 from sandbox.kubernetes.overlooked_pods import OverlookedPods, reminder, reported_again
 from sandbox.kubernetes.startup import ControlPlane
@@ -19,13 +21,15 @@ _LOG = logging.getLogger(__name__)
 class ClusterNodes:
     """The instances that are, will be, or were nodes of a cluster."""
 
-    def __init__(self, control_plane: ControlPlane) -> None:
-        """Start without nodes."""
+    def __init__(self, control_plane: ControlPlane, terminate: Callable[[str], None]) -> None:
+        """Start without nodes; `terminate` terminates the instance with an id."""
         self.control_plane = control_plane
+        self._terminate = terminate
         self._administrator = control_plane.administrator()
         self._kubelets: dict[str, Kubelet] = {}
         self._leaving: dict[str, Kubelet] = {}
         self._overlooked = OverlookedPods()
+        self._job_pods = JobPods(control_plane, self._lose)
 
     @property
     def kubelets(self) -> Mapping[str, Kubelet]:
@@ -71,14 +75,21 @@ class ClusterNodes:
             except ApiError as error:
                 refused.append(error)
         self._attend_to(pods, {each.node_name for each in joined})
+        self._job_pods.step(pods, {each.node_name: each for each in joined})
         if refused:
             raise refused[0]
 
     def close(self) -> None:
         """Close all connections."""
         self._administrator.close()
+        self._job_pods.close()
         for kubelet in self._kubelets.values():
             kubelet.close()
+
+    def _lose(self, kubelet: Kubelet) -> None:
+        """Let a node fail: it becomes NotReady, and its group replaces the instance."""
+        kubelet.go_silent()
+        self._terminate(kubelet.instance_id)
 
     def _attend_to(self, pods: Iterable[Mapping[str, Any]], nodes: Collection[str]) -> None:
         """Notify kwok of missed pods, and report pods again that were marked as not ready."""
@@ -107,13 +118,20 @@ class ClusterNodes:
     def _remove_node(self, kubelet: Kubelet) -> None:
         """Delete the Node as the cloud controller does, then its pods, which no longer run.
 
-        The pod garbage collector would also delete the pods, but 40 s later.
+        The pod garbage collector would do the same to the pods, but 40 s later.
+        https://github.com/kubernetes/kubernetes/blob/v1.36.4/pkg/controller/podgc/gc_controller.go
         """
         self._delete(kubelet.path)
         selector = f"spec.nodeName={kubelet.node_name}"
         for pod in self._administrator.get("/api/v1/pods", fieldSelector=selector)["items"]:
             namespace, name = pod["metadata"]["namespace"], pod["metadata"]["name"]
-            self._delete(f"/api/v1/namespaces/{namespace}/pods/{name}?gracePeriodSeconds=0")
+            path = f"/api/v1/namespaces/{namespace}/pods/{name}"
+            if pod["status"].get("phase") not in ("Succeeded", "Failed"):
+                with unless_gone():
+                    self._administrator.patch(
+                        f"{path}/status", {"status": _orphaned()}, STRATEGIC_MERGE_PATCH
+                    )
+            self._delete(f"{path}?gracePeriodSeconds=0")
         _LOG.info(
             "%s left %s: node %s is removed",
             kubelet.instance_id,
@@ -124,3 +142,15 @@ class ClusterNodes:
     def _delete(self, path: str) -> None:
         with unless_gone():
             self._administrator.delete(path)
+
+
+def _orphaned() -> dict[str, Any]:
+    """Return the status that the pod garbage collector gives to a pod without a node."""
+    condition = {
+        "type": "DisruptionTarget",
+        "status": "True",
+        "reason": "DeletionByPodGC",
+        "message": "PodGC: node no longer exists",
+        "lastTransitionTime": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
+    }
+    return {"phase": "Failed", "conditions": [condition]}

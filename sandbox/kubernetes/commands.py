@@ -33,6 +33,10 @@ MANAGED_LABEL = "sandbox.trainyard/kubelet"
 MANAGED_VALUE = "running"
 """kwok keeps only Nodes with this label alive: those whose kubelet has been admitted."""
 
+COMPLETION_INDEX = "batch.kubernetes.io/job-completion-index"
+"""Annotation of the pods of an indexed Job.
+https://kubernetes.io/docs/reference/labels-annotations-taints/#batch-kubernetes-io-job-completion-index"""
+
 _CONTROLLERS = (
     "clusterrole-aggregation-controller",
     "cronjob-controller",
@@ -93,6 +97,11 @@ class Layout:
         return self.directory / "scheduler.yaml"
 
     @property
+    def egress_selection(self) -> Path:
+        """The API server's configuration of connections to nodes."""
+        return self.directory / "egress.yaml"
+
+    @property
     def version(self) -> Path:
         """File with the minor version that the cluster serves, for inspection."""
         return self.directory / "version"
@@ -146,6 +155,7 @@ def kube_apiserver(
         f"--service-account-key-file={credentials.service_account_public_key}",
         f"--service-account-signing-key-file={credentials.service_account_key}",
         f"--service-cluster-ip-range={SERVICE_CIDR}",
+        f"--egress-selector-config-file={layout.egress_selection}",
         "--allow-privileged=true",
         "--profiling=false",
     ]
@@ -206,6 +216,8 @@ def kwok(layout: Layout, left_alone: Collection[str] = ()) -> list[str]:
     names = ",".join(sorted(left_alone))
     return [
         *([f"--disregard-status-with-label-selector=name in ({names})"] if names else []),
+        # `JobPods` runs these.
+        f"--disregard-status-with-annotation-selector={COMPLETION_INDEX}",
         f"--kubeconfig={layout.kubeconfig}",
         "--manage-all-nodes=false",
         f"--manage-nodes-with-label-selector={MANAGED_LABEL}={MANAGED_VALUE}",

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from subprocess import Popen
-from typing import Any
 
 from sandbox.kubernetes import commands
 from sandbox.kubernetes.emulation import (
@@ -149,7 +147,7 @@ class ControlPlanes:
                 self._lock.wait()
             running = self._running.pop(name, None)
         if running:
-            _end(running.startup.processes.values())
+            running.startup.end()
         _keep_logs(self._directory / name)
 
     def delete(self, name: str) -> None:
@@ -171,7 +169,7 @@ class ControlPlanes:
             try:
                 return _Running(startup.run(name, self._aws_endpoint, version), startup)
             except BaseException as error:
-                _end(startup.processes.values())
+                startup.end()
                 taken = "address already in use" in str(error)
                 if not (isinstance(error, ControlPlaneError) and taken and attempt < _ATTEMPTS):
                     raise
@@ -185,12 +183,3 @@ def _keep_logs(directory: Path) -> None:
             path.unlink()
         elif path.name != commands.LOGS:
             remove_tree(path)
-
-
-def _end(processes: Iterable[Popen[Any]]) -> None:
-    """Kill processes, because an API server would take seconds to close its watches."""
-    ended = list(processes)
-    for process in ended:
-        process.kill()
-    for process in ended:
-        process.wait()

@@ -53,7 +53,7 @@ class Instance:
 
 
 class SandboxAccount:
-    """Read access to the sandbox account."""
+    """The calls to the sandbox account, which faults do not affect."""
 
     def __init__(self, endpoint: str, region: str) -> None:
         session = boto3.Session(
@@ -98,6 +98,10 @@ class SandboxAccount:
         zone_ids = self._zone_ids() if found else {}
         kubelets = self._kubelet_versions({instance["ImageId"] for instance in found})
         return [self._instance(each, zone_ids, kubelets[each["ImageId"]]) for each in found]
+
+    def terminate(self, instance_id: str) -> None:
+        """Terminate an instance, as Auto Scaling does with one that fails its status checks."""
+        self._ec2.terminate_instances(InstanceIds=[instance_id])
 
     def role_arn(self, instance_profile: str) -> str | None:
         """Return the role of an instance profile; None if it has no role."""

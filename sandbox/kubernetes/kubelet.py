@@ -24,7 +24,6 @@ _LOG = logging.getLogger(__name__)
 _FIRST_RETRY_SECONDS = 0.3
 _LAST_RETRY_SECONDS = 2.0
 _HEARTBEAT_SECONDS = 2.0
-_PLUGIN_OFF = "0"
 
 
 class Kubelet:
@@ -66,11 +65,13 @@ class Kubelet:
         """Whether the API server accepts the node's requests."""
         self.registered = False
         """Whether a Node must be removed when the instance ends."""
+        self.unhealthy: Mapping[str, int] = {}
+        """Number of unhealthy devices by extended resource; the plugins report them."""
         self._node = node
         self._heartbeat_at = 0.0
         self._devices = devices
         self._role_arn = role_arn
-        self._offered: dict[str, str] = {}
+        self._offered: dict[str, dict[str, str]] = {}
         self._next_attempt = 0.0
         self._wait_seconds = _FIRST_RETRY_SECONDS
         self._reason = ""
@@ -83,6 +84,16 @@ class Kubelet:
     def path(self) -> str:
         """API path of the Node."""
         return f"/api/v1/nodes/{quote(self.node_name)}"
+
+    @property
+    def address(self) -> str:
+        """Address of the Node in the VPC."""
+        return self._node["status"]["addresses"][0]["address"]
+
+    @property
+    def devices(self) -> Mapping[str, int]:
+        """Number of devices by extended resource."""
+        return self._devices
 
     def try_to_join(self) -> None:
         """Register the Node, unless the last attempt failed recently; log failures once."""
@@ -115,7 +126,7 @@ class Kubelet:
             self._api.get(self.path)
         except ApiError as error:
             if error.status == 401:
-                self._go_silent()
+                self.go_silent()
                 self._refused(self._explain(error))
             elif error.status != NOT_FOUND:  # as in a real cluster, a deleted Node does not return
                 raise
@@ -123,27 +134,34 @@ class Kubelet:
     def offer_devices(self, running: Collection[str]) -> None:
         """Report the devices of running plugins to the API server, and 0 for stopped ones.
 
+        Unhealthy devices stay in the capacity, and cannot be allocated.
+
         Raises:
             ApiError, ApiUnreachableError: the status could not be changed; the call can be
                 repeated.
         """
-        wanted = {
-            resource: str(count) if resource in running else _PLUGIN_OFF
+        known = self._offered.get("capacity", {})
+        counts = {
+            resource: count if resource in running else 0
             for resource, count in self._devices.items()
-            if count and (resource in running or resource in self._offered)
+            if count and (resource in running or resource in known)
         }
-        if wanted == self._offered:
+        healthy = {
+            resource: max(0, count - self.unhealthy.get(resource, 0))
+            for resource, count in counts.items()
+        }
+        wanted = {"capacity": _quantities(counts), "allocatable": _quantities(healthy)}
+        if wanted == self._offered or not counts:
             return
-        status = {"status": {"capacity": wanted, "allocatable": wanted}}
         try:
-            self._api.patch(f"{self.path}/status", status)
+            self._api.patch(f"{self.path}/status", {"status": wanted})
         except ApiError as error:
             if error.status != 401:
                 raise
             self._heartbeat_at = 0.0  # the next heartbeat finds the reason
             return
         self._offered = wanted
-        _LOG.info("%s in %s offers %s", *self._names, wanted)
+        _LOG.info("%s in %s offers %s", *self._names, wanted["allocatable"])
 
     def close(self) -> None:
         """Close the connections after the instance has ended."""
@@ -163,7 +181,7 @@ class Kubelet:
         # Last step: from now on kwok makes the Node Ready.
         self._api.patch(self.path, {"metadata": {"labels": {MANAGED_LABEL: MANAGED_VALUE}}})
 
-    def _go_silent(self) -> None:
+    def go_silent(self) -> None:
         """Stop kwok's heartbeat for the Node, and report that before its lease expires."""
         self.joined = False
         unknown = {
@@ -213,6 +231,10 @@ class Kubelet:
         finally:
             administrator.close()
         return f"401 Unauthorized: {answer['status'].get('error', 'no reason given')}"
+
+
+def _quantities(counts: Mapping[str, int]) -> dict[str, str]:
+    return {resource: str(count) for resource, count in counts.items()}
 
 
 def session_arn(role_arn: str, session: str) -> str:

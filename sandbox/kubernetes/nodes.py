@@ -14,7 +14,7 @@ from typing import Protocol
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from sandbox.faults.clusters import broken_plugins, count_crash, never_joins
+from sandbox.faults.clusters import broken_plugins, count_crash, never_joins, unhealthy_devices
 from sandbox.faults.in_force import FAULTS
 from sandbox.kubernetes import membership
 from sandbox.kubernetes.api import ApiError, ApiUnreachableError
@@ -44,6 +44,10 @@ class Account(membership.Account, Protocol):
 
     def instances(self, instance_ids: Iterable[str]) -> list[Instance]:
         """Return instances with all properties that affect their kubelets."""
+        ...
+
+    def terminate(self, instance_id: str) -> None:
+        """Terminate an instance."""
         ...
 
 
@@ -113,11 +117,17 @@ class NodeSimulator:
             try:
                 for plugin in self._plugins[name].step(broken_plugins(FAULTS)):
                     count_crash(FAULTS, plugin)
+                self._find_unhealthy_devices(cluster)
                 cluster.step()
-            except _API_ERRORS as error:
+            except (*_API_ERRORS, *_ACCOUNT_ERRORS) as error:
                 self._report(name, f"cluster {name}: {error}")
             else:
                 self._reported.pop(name, None)
+
+    def _find_unhealthy_devices(self, cluster: ClusterNodes) -> None:
+        for instance_id, kubelet in cluster.kubelets.items():
+            groups = _groups(self._instances[instance_id])
+            kubelet.unhealthy = unhealthy_devices(FAULTS, instance_id, groups, kubelet.devices)
 
     def _look_for_clusters(self) -> None:
         current = {name: self._control_planes.get(name) for name in self._control_planes.names()}
@@ -128,7 +138,7 @@ class NodeSimulator:
                 del self._clusters[name]
         for name, control_plane in current.items():
             if control_plane is not None and name not in self._clusters:
-                self._clusters[name] = ClusterNodes(control_plane)
+                self._clusters[name] = ClusterNodes(control_plane, self._account.terminate)
                 self._plugins[name] = BrokenPlugins(control_plane, self._control_planes)
 
     def _look_for_instances(self) -> None:
@@ -182,12 +192,16 @@ class NodeSimulator:
             self._reported[subject] = problem
 
 
+def _groups(instance: Instance) -> list[str]:
+    """Return the names of the node group of an instance."""
+    return [instance.tags[tag] for tag in _GROUP_TAGS if instance.tags.get(tag)]
+
+
 def _refuse_scheduled(instance: Instance) -> None:
     """Keep an instance from joining if the fault schedule says so.
 
     Raises:
         CannotJoinError: the schedule says so.
     """
-    groups = (instance.tags.get(tag, "") for tag in _GROUP_TAGS)
-    if never_joins(FAULTS, *filter(None, groups)):
+    if never_joins(FAULTS, *_groups(instance)):
         raise CannotJoinError("the schedule of faults says so")

@@ -17,6 +17,7 @@ import urllib3
 from sandbox.kubernetes import commands
 from sandbox.kubernetes.access_policies import bind_access_policies
 from sandbox.kubernetes.api import ApiError, ApiUnreachableError, KubernetesApi
+from sandbox.kubernetes.container_logs import ContainerLogs
 from sandbox.kubernetes.credentials import (
     Credentials,
     kubeconfig,
@@ -25,6 +26,7 @@ from sandbox.kubernetes.credentials import (
     write_private,
 )
 from sandbox.kubernetes.emulation import emulated_version, served_version
+from sandbox.kubernetes.kubelet_server import KubeletServer
 from sandbox.processes import Spawn
 from sandbox.removal import remove_tree
 
@@ -52,6 +54,8 @@ class ControlPlane:
     """Bearer token of a member of `system:masters`, for the sandbox and its kubeconfig."""
     directory: Path
     """Files of this control plane: `kubeconfig`, `logs/`, keys, etcd's data."""
+    logs: ContainerLogs = field(default_factory=ContainerLogs, repr=False)
+    """Logs of the containers on its nodes."""
 
     @property
     def kubeconfig(self) -> Path:
@@ -71,7 +75,8 @@ class Startup:
     """An attempt to start a control plane, which can then be upgraded."""
 
     processes: dict[str, Popen[Any]]
-    """Processes started so far, by program; the caller ends them if the attempt fails."""
+    """Processes started so far, by program."""
+    _kubelet_server: KubeletServer | None = None
     _ports: commands.Ports
     _credentials: Credentials
 
@@ -119,7 +124,8 @@ class Startup:
             admin_token=token,
             directory=layout.directory,
         )
-        self._write_configuration(control_plane, ports)
+        self._kubelet_server = KubeletServer(control_plane.logs, credentials)
+        self._write_configuration(control_plane, ports, self._kubelet_server)
         self._start_api_server(control_plane, version)
         self._start_clients(name, aws_endpoint)
         self._start_controllers(control_plane, version)
@@ -140,6 +146,16 @@ class Startup:
             process.wait()
         self._start_api_server(control_plane, version)
         self._start_controllers(control_plane, version)
+
+    def end(self) -> None:
+        """End everything that was started; kills, because an API server closes watches slowly."""
+        ended = list(self.processes.values())
+        for process in ended:
+            process.kill()
+        for process in ended:
+            process.wait()
+        if self._kubelet_server is not None:
+            self._kubelet_server.close()
 
     def _start_api_server(self, control_plane: ControlPlane, version: str | None) -> None:
         arguments = commands.kube_apiserver(
@@ -164,7 +180,9 @@ class Startup:
         bind_access_policies(api)
         api.close()
 
-    def _write_configuration(self, control_plane: ControlPlane, ports: commands.Ports) -> None:
+    def _write_configuration(
+        self, control_plane: ControlPlane, ports: commands.Ports, kubelet_server: KubeletServer
+    ) -> None:
         text = kubeconfig(
             cluster=control_plane.name,
             endpoint=control_plane.endpoint,
@@ -176,6 +194,8 @@ class Startup:
         write_private(self._layout.webhook, webhook.encode())
         scheduler = commands.scheduler_config(self._layout)
         write_private(self._layout.scheduler_config, scheduler.encode())
+        egress = kubelet_server.egress_selection()
+        write_private(self._layout.egress_selection, egress.encode())
 
     def leave_alone(self, control_plane: ControlPlane, names: Collection[str]) -> None:
         """Let kwok run all pods except those with one of these values of the label `name`."""

@@ -16,6 +16,7 @@ import pytest
 from sandbox.state import SandboxDirectory
 from tests.support.kills.inventories import normalised
 from tests.support.sandbox import Done, Sandbox, copied_stack_file
+from tests.support.tracked import ROOT
 from tests.support.waiting import until
 
 pytestmark = pytest.mark.sandbox
@@ -27,6 +28,11 @@ UNPROTECTED = {"architecture.deletion_protection": False, "tags": {"Team": "rese
 IN_NETWORK: dict[str, Any] = {"network": {"kind": "stack-reference", "stack": NETWORK}}
 NODES = "architecture.compute_environments.trn1"
 CHANGED = {f"{NODES}.instance_type": "trn1n.32xlarge", f"{NODES}.root_volume.size_gib": 300}
+LOGS = ROOT / "tests" / "tools" / "verify" / "logs"
+FAULTS = """\
+- {happens: container-succeeds, job: 'nccom-tests*', index: 0, log: good.log, after_seconds: 2}
+- {happens: container-fails, job: broken, index: 0, log: failed.log, exit_code: 7}
+"""
 SUPPORTED_BY_NETWORK = ("p5-cb", "pc-gpu")
 """Stacks of the other architectures that the network suits."""
 
@@ -120,12 +126,27 @@ def _live_in_it(commands: Commands) -> None:
     commands.up("made anew", STACK, IN_NETWORK | CHANGED)
     job = ("job", STACK, "nccom-tests", "--submit", "--wait", "--sandbox")
     commands.life.done["job"] = commands.sandbox.run(*job)
-    bundle = commands.sandbox.directory / "bundle"
+    bundle = commands.copies / "bundle"
     wanted = ("diagnose", STACK, "--sandbox", "--output", bundle)
     commands.life.done["diagnose"] = commands.sandbox.must(*wanted)
     commands.life.done["jobs"] = commands.sandbox.must("jobs", STACK, "--sandbox", "--json")
+    _run_with_faults(commands)
     # Batch terminates the idle nodes of the job.
     until(lambda: not _nodes(commands.sandbox), "the nodes of the job are gone", seconds=120)
+
+
+def _run_with_faults(commands: Commands) -> None:
+    """Run a program and a test whose containers do what a schedule says."""
+    user, done = commands.sandbox, commands.life.done
+    schedule = commands.copies / "faults.yaml"
+    log = (LOGS / "trn1-two-nodes.log").read_text(encoding="utf-8")
+    (schedule.parent / "good.log").write_text(log, encoding="utf-8")
+    (schedule.parent / "failed.log").write_text("RuntimeError\n", encoding="utf-8")
+    schedule.write_text(FAULTS, encoding="utf-8")
+    user.must("sandbox", "faults", schedule)
+    done["verify"] = user.run("verify", STACK, "--sandbox", "--json")
+    done["broken"] = user.run("run", STACK, "--sandbox", "--name", "broken", "--", "train.py")
+    user.must("sandbox", "faults", "--clear")
 
 
 def _nodes(sandbox: Sandbox) -> list[str]:
@@ -241,6 +262,20 @@ def test_a_submitted_job_succeeds(life: Life) -> None:
     (listed,) = json.loads(life.done["jobs"].stdout)
     assert (listed["id"], listed["state"], listed["has_ended"]) == (job_id, "SUCCEEDED", True)
     assert listed["started"] <= listed["ended"]
+
+
+def test_verify_judges_the_log_of_the_test_that_it_runs(life: Life) -> None:
+    done = life.done["verify"]
+    assert done.exit_code == 0, done.said
+    results = {each["name"]: each["result"] for each in json.loads(done.stdout)["stages"]}
+    assert (results["test"], results["values"]) == ("pass", "pass")
+
+
+def test_a_program_that_fails_ends_the_command_after_its_log(life: Life) -> None:
+    done = life.done["broken"]
+    assert done.exit_code == 7
+    assert done.stdout.splitlines()[1:] == ["RuntimeError"]
+    assert "failed: Essential container in task exited" in done.stderr
 
 
 def test_a_diagnosis_has_the_job_and_finds_nothing_wrong(life: Life) -> None:

@@ -14,6 +14,7 @@ import yaml
 from kubernetes import client
 
 from tests.stacks.conftest import digests
+from tests.support.jobs_of_a_life import JobsOfALife
 from tests.support.kubernetes_versions import DEFAULT
 from tests.support.sandbox import Done, Sandbox, copied_stack_file
 from tests.support.waiting import until
@@ -43,6 +44,7 @@ class Life:
     daemon_sets: list[client.V1DaemonSet] = field(default_factory=list)
     outputs: dict[str, object] = field(default_factory=dict[str, object])
     kubeconfig_mode: int = 0
+    jobs: JobsOfALife = field(init=False)
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +60,8 @@ def life(
     _come_up(life, sandbox)
     _meet_a_foreign_entry(life, sandbox)
     _change_size(life, sandbox, tmp_path_factory.mktemp("copies"))
-    _run_the_job(life, sandbox)
+    life.jobs = JobsOfALife(sandbox, STACK)
+    life.jobs.run()
     life.outputs = json.loads(sandbox.must("outputs", STACK, "--sandbox", "--json").stdout)
     life.done["destroy"] = sandbox.must("destroy", STACK, "--sandbox", "--yes")
     life.inventory["after"] = sandbox.inventory()
@@ -103,36 +106,6 @@ def _change_size(life: Life, sandbox: Sandbox, directory: Path) -> None:
     for moment in ("tagged", "tagged again"):
         life.done[moment] = at_once.must("up", STACK, "--sandbox", "--yes", "--stack-file", tagged)
         life.changes[moment] = sandbox.resource_changes(STACK)
-
-
-def _run_the_job(life: Life, sandbox: Sandbox) -> None:
-    job = ("job", STACK, "nccl-tests", "--submit", "--wait", "--sandbox")
-    life.done["job"] = sandbox.must(*job)
-    life.done["job again"] = sandbox.must(*job)
-    program = ("--image", "pytorch/pytorch:2.11.0", "--", "train.py")
-    life.done["run"] = sandbox.must("run", STACK, "--sandbox", *program)
-    _set_schedulable(sandbox, schedulable=False)
-    waiting = ("run", STACK, "--sandbox", "--detach", "--name", "waits", *program)
-    life.done["waiting"] = sandbox.must(*waiting)
-    jobs = ("jobs", STACK, "--sandbox", "--json")
-    life.done["jobs"] = sandbox.must(*jobs)
-    bundle = sandbox.directory / "bundle"
-    life.done["diagnose"] = sandbox.must("diagnose", STACK, "--sandbox", "--output", bundle)
-    (printed,) = (
-        line.split()[1:]
-        for line in life.done["waiting"].stderr.splitlines()
-        if "./trainyard cancel" in line
-    )
-    life.done["cancel"] = sandbox.must(*printed)
-    life.done["jobs after"] = sandbox.must(*jobs)
-    _set_schedulable(sandbox, schedulable=True)
-
-
-def _set_schedulable(sandbox: Sandbox, *, schedulable: bool) -> None:
-    with sandbox.kubernetes(STACK) as api:
-        core = client.CoreV1Api(api)
-        for node in _p5(core.list_node().items):
-            core.patch_node(node.metadata.name, {"spec": {"unschedulable": not schedulable}})
 
 
 def _map_roles(sandbox: Sandbox) -> str:
@@ -242,12 +215,24 @@ def test_other_tags_replace_nothing(life: Life) -> None:
 
 def test_a_job_is_submitted_and_followed_and_its_next_run_replaces_it(life: Life) -> None:
     """A job on pods that request every GPU and EFA interface of both nodes."""
-    first, again = life.done["job"], life.done["job again"]
-    assert first.stdout == again.stdout == "nccl-tests-p5\n"
+    first, again = life.jobs.done["job"], life.jobs.done["verify"]
+    assert first.stdout == "nccl-tests-p5\n"
     assert "nccl-tests-p5 has completed" in first.stderr
     assert "the sandbox runs no containers" in first.stderr
     assert "deleting the previous run" not in first.stderr
     assert "deleting the previous run of nccl-tests-p5" in again.stderr
+
+
+def test_verify_judges_the_logs_of_the_tests_that_it_runs(life: Life) -> None:
+    good, sockets = life.jobs.done["verify"], life.jobs.done["verify over sockets"]
+    assert (good.exit_code, sockets.exit_code) == (0, 1), sockets.said
+    results = [
+        {each["name"]: each["result"] for each in json.loads(done.stdout)["stages"]}
+        for done in (good, sockets)
+    ]
+    assert set(results[0].values()) <= {"pass", "skipped"}
+    assert (results[0]["transport"], results[0]["bandwidth"]) == ("pass", "pass")
+    assert results[1]["transport"] == "fail"
 
 
 def test_outputs_hold_no_secret_unless_asked(life: Life) -> None:
@@ -275,26 +260,40 @@ def test_no_stack_file_is_touched(untouched: dict[str, str], life: Life) -> None
 
 
 def test_a_diagnosis_names_what_keeps_a_job_from_starting(life: Life) -> None:
-    said = life.done["diagnose"].stdout
+    said = life.jobs.done["diagnose"].stdout
     assert said.count("is cordoned") == 2
     assert "pod default/waits-0-" in said
     assert "is Pending: Unschedulable" in said
 
 
 def test_jobs_are_listed_and_one_that_waits_is_cancelled(life: Life) -> None:
-    listed = {each["id"]: each["state"] for each in json.loads(life.done["jobs"].stdout)}
+    listed = {each["id"]: each["state"] for each in json.loads(life.jobs.done["jobs"].stdout)}
     assert listed == {
         "default/waits": "Pending",
         "default/train": "Complete",
+        "default/broken": "Failed",
         "default/nccl-tests-p5": "Complete",
     }
-    assert "cancelled default/waits (waits), which was Pending" in life.done["cancel"].said
-    after = {each["id"]: each["state"] for each in json.loads(life.done["jobs after"].stdout)}
+    assert "cancelled default/waits (waits), which was Pending" in life.jobs.done["cancel"].said
+    after = {each["id"]: each["state"] for each in json.loads(life.jobs.done["jobs after"].stdout)}
     assert after.get("default/waits", "Terminating") == "Terminating"
 
 
-def test_a_program_runs_on_both_nodes(life: Life) -> None:
-    said = life.done["run"].said
-    assert "submitted train" in said
-    assert "of 2 pods" in said
-    assert "train has completed" in said
+def test_a_program_is_restarted_after_a_failure_and_after_the_loss_of_a_node(life: Life) -> None:
+    """The loss does not count: the limit is one restart, and both pods are replaced."""
+    done = life.jobs.done["run"]
+    assert "submitted train" in done.said
+    assert done.stdout.splitlines() == ["train", "step 1", "resumed at step 1"]
+    assert "train has completed" in done.said
+
+
+def test_a_lost_node_is_replaced_in_the_reservation(life: Life) -> None:
+    before, after = (life.jobs.instances[moment] for moment in ("before", "after"))
+    assert (len(before), len(after), len(before & after)) == (2, 2, 1)
+
+
+def test_a_program_that_fails_again_ends_the_command_at_the_limit_of_restarts(life: Life) -> None:
+    done = life.jobs.done["broken"]
+    assert done.exit_code == 7
+    assert done.stderr.count("Error with exit code 7") == 2
+    assert "MaxFailedIndexesExceeded" in done.stderr or "FailedIndexes" in done.stderr

@@ -52,6 +52,10 @@ class SandboxAccountDouble:
         """As `SandboxAccount`."""
         return [self.running[instance_id] for instance_id in instance_ids]
 
+    def terminate(self, instance_id: str) -> None:
+        """As `SandboxAccount`."""
+        self.running.pop(instance_id, None)
+
     def role_arn(self, instance_profile: str) -> str | None:
         """As `SandboxAccount`."""
         return self.roles.get(instance_profile)

@@ -31,7 +31,7 @@ from components.account.call_failures import (
 from components.batch.plan import BatchPlan
 from tools.cli import console, failures
 from tools.cli.batch_waiting import wait_for
-from tools.cli.job_wait import JobWait
+from tools.cli.job_wait import NO_CONTAINERS, JobWait
 from tools.cli.log_events import LogEvents
 from tools.cli.session import account_access, refuse_occupied
 from tools.diagnosis.waiting_job import read_queued_job, why_it_waits
@@ -113,13 +113,14 @@ def submit_job(
             logs = f"{stack_file.command('logs', sandbox=False)} {job_id} --follow"
             console.progress("\n  ".join([*follow, logs, cancel]))
         if wait:
-            log = _no_log if sandbox else _MainLog(plan.region, submission, wait.show)
-            wait_for(batch, job_id, lambda job: _explain(job, batch, plan, submission), wait, log)
-
-
-def _no_log(batch: Any, job_id: str, *, has_ended: bool) -> None:
-    if has_ended:
-        console.progress("the sandbox runs no containers, so the job has no log")
+            log = _MainLog(plan.region, submission, wait.show)
+            try:
+                wait_for(
+                    batch, job_id, lambda job: _explain(job, batch, plan, submission), wait, log
+                )
+            finally:
+                if sandbox and not log.has_printed:
+                    console.progress(NO_CONTAINERS)
 
 
 @dataclass(slots=True)
@@ -131,6 +132,7 @@ class _MainLog:
     show: Callable[[str], object]
     events: dict[str, LogEvents] = field(default_factory=dict[str, LogEvents])
     """What was printed, by log stream; each attempt has one."""
+    has_printed: bool = False
 
     def __call__(self, batch: Any, job_id: str, *, has_ended: bool) -> None:
         """Print the new lines; while the job runs, its stream may not exist yet."""
@@ -151,6 +153,7 @@ class _MainLog:
             narrowed = {"logStreamNames": [stream]}
             self.events[stream] = LogEvents(client=client, group=LOG_GROUP, narrowed=narrowed)
         for event in self.events[stream].new():
+            self.has_printed = True
             self.show(event["message"].rstrip())
 
 

@@ -9,7 +9,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from components.account.call_failures import is_transient
 from tools.cli import console, failures
-from tools.cli.job_wait import POLL_SECONDS, QUIET_SECONDS, JobWait, look_again
+from tools.cli.job_wait import QUIET_SECONDS, JobWait, look_again
 from tools.diagnosis.waiting_job import ENDED, WAITING
 
 Explain = Callable[[Mapping[str, Any]], list[str]]
@@ -66,7 +66,7 @@ def _wait(batch: Any, job_id: str, explain: Explain, wait: JobWait, print_log: P
             told = _tell_reason(job, told, waited, explain)
             if waited >= wait.start_limit_minutes * 60:
                 raise failures.CommandError(_gave_up(job, explain(job), wait))
-        wait.pause(POLL_SECONDS)
+        wait.pause(wait.poll_seconds)
     print_log(batch, job_id, has_ended=True)
     if seen == "FAILED":
         reason = job.get("statusReason")

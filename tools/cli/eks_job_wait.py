@@ -13,8 +13,9 @@ from kubernetes.client import ApiException
 from urllib3.exceptions import HTTPError
 
 from tools.cli import console, failures
-from tools.cli.job_wait import POLL_SECONDS, JobWait, look_again
+from tools.cli.job_wait import NO_CONTAINERS, JobWait, look_again
 from tools.cli.pod_log import STARTED, PodLog, index_of, oldest_first
+from tools.diagnosis.pod_log import read_pod_log
 from tools.diagnosis.pods import name_of, reason_of
 from tools.jobs.job_manifest import JobManifest
 
@@ -35,8 +36,10 @@ class _Followed:
     exit_code: int | None = None
     """That of a program that has failed."""
     pods: list[Any] = field(default_factory=list[Any])
-    log: PodLog = field(default_factory=PodLog)
-    """What was printed of the first pod's log."""
+    logs: dict[str, PodLog] = field(default_factory=dict[str, PodLog])
+    """What was printed of the logs, by name of the pod; after a restart, there is another one."""
+    ended_logs: set[str] = field(default_factory=set[str])
+    """The pods whose logs have no more lines."""
 
     @property
     def name(self) -> str:
@@ -51,6 +54,11 @@ class _Followed:
         """The pods whose logs have the result: that of the leader, or all pods."""
         leads = self.manifest.has_leader
         return [each for each in self.pods if not leads or index_of(each) == "0"]
+
+    @property
+    def pods_with_log(self) -> list[Any]:
+        """Those of these pods that have started, oldest first."""
+        return oldest_first(each for each in self.pods_with_results if each.status.phase in STARTED)
 
 
 def wait_for(
@@ -78,25 +86,21 @@ def wait_for(
         running = [each for each in jobs if each.failure is None]
         for each in running:
             look_again(partial(_look, api, each), wait, transient)
-            if not sandbox:
-                _show_log(api, each, wait)
+            _show_log(api, each, wait)
         waiting = [each for each in running if each.failure is None and not each.has_started]
         if waiting and wait.now() - began >= wait.start_limit_minutes * 60:
             raise failures.CommandError(_gave_up(waiting, wait))
         if all(each.failure is not None for each in jobs):
             break
-        wait.pause(POLL_SECONDS)
+        wait.pause(wait.poll_seconds)
     pods = [pod for job in jobs for pod in job.pods]
     wait.ran_on(name for pod in pods if (name := name_of(pod, "spec", "node_name")))
     _tell_end(jobs, sandbox=sandbox)
 
 
 def _tell_end(jobs: Sequence[_Followed], *, sandbox: bool) -> None:
-    if sandbox:
-        console.progress(
-            "the sandbox runs no containers: its nodes report that the pods have completed, and "
-            "there are no logs"
-        )
+    if sandbox and not any(log.until for each in jobs for log in each.logs.values()):
+        console.progress(NO_CONTAINERS)
     failed = [each for each in jobs if each.failure]
     if failed:
         said = "\n".join(f"the job {each.name} failed: {each.failure}" for each in failed)
@@ -177,17 +181,24 @@ def _show_log(api: client.ApiClient, job: _Followed, wait: JobWait) -> None:
 
 
 def _print_new_lines(api: client.ApiClient, job: _Followed, wait: JobWait) -> None:
-    """Print what the first pod, or its newest replacement, has written since the last look."""
+    """Print what the first pod and its replacements have written since the last look."""
     core: Any = client.CoreV1Api(api)
-    started = [each for each in job.pods_with_results if each.status.phase in STARTED]
-    for pod in oldest_first(started)[-1:]:
+    for pod in job.pods_with_log:
         name = name_of(pod, "metadata", "name")
+        if name in job.ended_logs:
+            continue
+        log = job.logs.get(name, PodLog())
         try:
-            lines = job.log.new_lines(core, job.namespace, name, wait.now())
+            lines = log.new_lines(core, job.namespace, name, wait.now())
         except (ApiException, HTTPError) as error:
             if job.failure is not None:
                 _tell_unreadable(name, error)
-            return
+            continue
+        if job.logs and name not in job.logs:
+            console.progress(f"log of {name}:")
+        job.logs[name] = log
+        if pod.status.phase != "Running":
+            job.ended_logs.add(name)
         for line in lines:
             wait.show(line)
 
@@ -202,12 +213,16 @@ def _print_logs(api: client.ApiClient, job: _Followed, wait: JobWait) -> None:
     shown = job.pods_with_results
     for pod in shown:
         name = name_of(pod, "metadata", "name")
-        if len(shown) > 1:
-            console.progress(f"log of {name}:")
         try:
-            wait.show(core.read_namespaced_pod_log(name, job.namespace))
+            text = read_pod_log(core, name, job.namespace)
         except (ApiException, HTTPError) as error:
             _tell_unreadable(name, error)
+            continue
+        if len(shown) > 1:
+            console.progress(f"log of {name}:")
+        if text:
+            job.logs[name] = PodLog(until="the end")
+            wait.show(text)
 
 
 def _gave_up(waiting: Sequence[_Followed], wait: JobWait) -> str:

@@ -25,7 +25,7 @@ from tools.cli import console, failures
 from tools.cli.artifacts import deployed_cluster
 from tools.cli.cluster_client import cluster_client
 from tools.cli.eks_job_wait import wait_for
-from tools.cli.job_wait import POLL_SECONDS, JobWait
+from tools.cli.job_wait import JobWait
 from tools.cli.kubeconfig import kubectl_command, write_kubeconfig
 from tools.cli.session import account_access, refuse_occupied
 from tools.jobs.job_manifest import JobManifest, manifests_of
@@ -138,7 +138,7 @@ def _delete_run(api: client.ApiClient, manifest: JobManifest, wait: JobWait) -> 
     for _ in range(_DELETION_ATTEMPTS):
         if _present(api, manifest) is None:
             return
-        wait.pause(POLL_SECONDS)
+        wait.pause(wait.poll_seconds)
     raise failures.CommandError(
         f"the pods of the previous run of {manifest.name} do not end; run the command again when "
         "they have"
@@ -195,8 +195,7 @@ def _commands(
     pods = f"-n {manifest.namespace} -l {manifest.pod_selector}"
     name = f"{manifest.namespace}/{manifest.name}"
     yield f"{kubectl} get pods {pods}"
-    if not sandbox:  # its nodes run no containers, which would have logs
-        yield f"{kubectl} logs {pods} --prefix --tail=-1 --follow"
-        yield f"{stack_file.command('logs', sandbox=sandbox)} {name} --follow"
+    yield f"{kubectl} logs {pods} --prefix --tail=-1 --follow"
+    yield f"{stack_file.command('logs', sandbox=sandbox)} {name} --follow"
     yield f"{stack_file.command('jobs', sandbox=sandbox)}"
     yield f"{stack_file.command('cancel', sandbox=sandbox)} {name}"

@@ -12,12 +12,18 @@ from tools.cli import console, failures
 from tools.workspace.stack_files import BATCH, StackFile
 
 POLL_SECONDS = 5
+_SANDBOX_POLL_SECONDS = 1
+"""The sandbox has no limits of requests, and its jobs are short."""
 START_LIMIT_MINUTES = 30.0
 """Default time that a job may wait for its nodes."""
 LOST_MINUTES = 10.0
 """Time for which a state may be unreadable before the wait ends; the job runs on meanwhile."""
 QUIET_SECONDS = 60.0
 """Time without an explanation by the scheduler after which the cause is looked up."""
+NO_CONTAINERS = (
+    "the sandbox runs no containers, so they succeed and print nothing; `./trainyard sandbox "
+    "faults FILE` gives them a log, an exit code or a lost node (docs/faults.md)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +32,8 @@ class JobWait:
 
     start_limit_minutes: float = START_LIMIT_MINUTES
     """Time until it must run; the job itself limits the run time."""
+    poll_seconds: float = POLL_SECONDS
+    """Time between two polls."""
     pause: Callable[[float], object] = time.sleep
     """Sleeps between two polls."""
     now: Callable[[], float] = time.monotonic
@@ -69,7 +77,7 @@ def look_again(
         if not told:
             told = True
             console.progress(f"the state cannot be read now, and is read again: {said}")
-        wait.pause(POLL_SECONDS)
+        wait.pause(wait.poll_seconds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +120,9 @@ def environment_of(settings: Sequence[str], kind: str = "") -> dict[str, str]:
     return {match[1]: match[2] for match in found.values() if match}
 
 
-def requested_wait(*, submit: bool, wait: bool, minutes: float | None) -> JobWait | None:
+def requested_wait(
+    *, submit: bool, wait: bool, minutes: float | None, sandbox: bool
+) -> JobWait | None:
     """Return how to wait for the options of `job`; None without `--wait`.
 
     Raises:
@@ -123,4 +133,5 @@ def requested_wait(*, submit: bool, wait: bool, minutes: float | None) -> JobWai
     if minutes is not None and not wait:
         raise failures.WrongUseError("--wait-minutes requires --wait")
     limit = START_LIMIT_MINUTES if minutes is None else minutes
-    return JobWait(start_limit_minutes=limit) if wait else None
+    poll_seconds = _SANDBOX_POLL_SECONDS if sandbox else POLL_SECONDS
+    return JobWait(start_limit_minutes=limit, poll_seconds=poll_seconds) if wait else None

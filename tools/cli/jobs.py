@@ -150,7 +150,7 @@ def job(
         nodes=nodes,
         options={**given[kind], "--level": level},
         submit=submit,
-        wait=requested_wait(submit=submit, wait=wait, minutes=wait_minutes),
+        wait=requested_wait(submit=submit, wait=wait, minutes=wait_minutes, sandbox=sandbox),
         sandbox=sandbox,
     )
     if name != DCGM_DIAG:

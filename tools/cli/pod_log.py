@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from tools.diagnosis.pod_log import read_pod_log
+
 _OVERLAP_SECONDS = 10
 """Lines that are read twice, because the clocks of nodes differ and a request takes time."""
 STARTED = ("Running", "Succeeded", "Failed")
@@ -51,7 +53,7 @@ class PodLog:
             ApiException, HTTPError: the log cannot be read.
         """
         since = {"since_seconds": int(now - self.read_at) + _OVERLAP_SECONDS} if self.until else {}
-        text = core.read_namespaced_pod_log(pod, namespace, timestamps=True, **since)
+        text = read_pod_log(core, pod, namespace, timestamps=True, **since)
         self.read_at = now
         found: list[str] = []
         for line in text.splitlines():

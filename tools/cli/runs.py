@@ -131,7 +131,9 @@ def run(
             nodes=nodes,
             options=given[kind],
             submit=not dry_run,
-            wait=requested_wait(submit=True, wait=not detach, minutes=wait_minutes),
+            wait=requested_wait(
+                submit=True, wait=not detach, minutes=wait_minutes, sandbox=sandbox
+            ),
             sandbox=sandbox,
         )
         {EKS: _eks, PARALLELCLUSTER: _slurm, BATCH: _batch}[kind](asked, request)

@@ -6,6 +6,7 @@ import json
 import urllib.error
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 from tools.cli import failures
 from tools.cli.sandbox_session import ask
@@ -64,8 +65,9 @@ def _line(entry: dict[str, Any]) -> str:
 
 
 def _ask(method: str, body: bytes | None = None, source: str = "") -> list[dict[str, Any]]:
+    directory = urlencode({"directory": Path(source).resolve().parent}) if source else ""
     try:
-        return ask(method, "faults", body)
+        return ask(method, f"faults?{directory}", body)
     except urllib.error.HTTPError as error:
         message = json.load(error)["message"]
         raise failures.WrongUseError(f"{source} is not a fault schedule:\n{message}") from error

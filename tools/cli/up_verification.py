@@ -42,7 +42,7 @@ def planned_verification(
         )
     for options in pools:
         planned_of(found, nodes=None, given=options)
-    require_containers(sandbox=sandbox)
+    require_containers(found.architecture, sandbox=sandbox)
     return partial(_verify_all, found.stack, pools, stack_file=stack_file, sandbox=sandbox)
 
 

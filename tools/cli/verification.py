@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tools.cli import console, failures
-from tools.cli.job_wait import JobWait, RequestedJob
+from tools.cli.job_wait import NO_CONTAINERS, JobWait, RequestedJob
 from tools.cli.jobs import make_of_kind
 from tools.cli.stack_config import kind_of, plan_of
 from tools.jobs.names import DCGM_DIAG, NCCL_PAIRS
@@ -165,5 +165,6 @@ def _ran(asked: RequestedJob) -> _Ran:
             raise
         console.problem(str(error))
     if not shown:
-        raise failures.CommandError("the test has ended without a log that could be judged")
+        hint = f"\n  {NO_CONTAINERS}" if asked.sandbox else ""
+        raise failures.CommandError(f"the test has ended without a log that could be judged{hint}")
     return _Ran("".join(f"{text.rstrip()}\n" for text in shown), frozenset(nodes))

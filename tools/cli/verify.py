@@ -13,6 +13,7 @@ from components import clock
 from tools.cli import console, failures, options
 from tools.cli.job_wait import RequestedJob, requested_wait
 from tools.cli.jobs import refuse_foreign
+from tools.cli.slurm_jobs import refuse_in_sandbox
 from tools.cli.stack_config import config_of, kind_of, plan_of
 from tools.cli.verification import Wanted, has_gpu_jobs, verification
 from tools.cli.verified_nodes import use_results
@@ -25,10 +26,6 @@ from tools.verify.verified import Verified
 from tools.workspace.files import write_whole
 from tools.workspace.stack_files import BATCH, EKS, NETWORK, PARALLELCLUSTER, StackFile
 
-_NO_CONTAINERS = (
-    "the sandbox runs no containers and no test; judge a log that exists with --log FILE, or "
-    "compare the nodes with the plan with --inventory"
-)
 _COLORS = {"pass": "green", "fail": "red", "skipped": "yellow"}
 
 
@@ -123,7 +120,7 @@ def verify(
     )
     _refuse_combinations(wanted)
     if wanted.runs_jobs:
-        require_containers(sandbox=sandbox)
+        require_containers(kind, sandbox=sandbox)
     if drain and not (wanted.runs_jobs and kind == PARALLELCLUSTER):
         raise failures.WrongUseError("--drain needs a test that `verify` runs on a Slurm cluster")
     planned = planned_of(found, nodes=nodes, given=given.get(kind, {}))
@@ -136,7 +133,7 @@ def verify(
         nodes=nodes,
         options={**given[kind], "--level": dcgm},
         submit=True,
-        wait=requested_wait(submit=True, wait=True, minutes=wait_minutes),
+        wait=requested_wait(submit=True, wait=True, minutes=wait_minutes, sandbox=sandbox),
         sandbox=sandbox,
         verifies=True,
     )
@@ -153,14 +150,14 @@ def verify(
         raise typer.Exit(failures.WORK_FAILED)
 
 
-def require_containers(*, sandbox: bool) -> None:
-    """Refuse a test in the sandbox.
+def require_containers(kind: str, *, sandbox: bool) -> None:
+    """Refuse a test on a Slurm cluster of the sandbox.
 
     Raises:
-        WrongUseError: the nodes run no containers.
+        WrongUseError: the sandbox runs no head node.
     """
-    if sandbox:
-        raise failures.WrongUseError(_NO_CONTAINERS)
+    if sandbox and kind == PARALLELCLUSTER:
+        refuse_in_sandbox("judge a log that exists with --log FILE")
 
 
 def _refuse_combinations(wanted: Wanted) -> None:

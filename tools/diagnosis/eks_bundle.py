@@ -17,6 +17,7 @@ from typing import Any
 from kubernetes import client
 
 from tools.diagnosis.bundle import Bundle, answer
+from tools.diagnosis.pod_log import read_pod_log
 from tools.diagnosis.pods import name_of, reason_of
 
 _MOST_CONSOLES, _MOST_LOGS, _LOG_LINES = 8, 30, 500
@@ -135,7 +136,7 @@ def add_cluster(bundle: Bundle, api: client.ApiClient, *, has_logs: bool) -> set
     bundle.blame(_unready(nodes))
     for pod in _system_pods(pods) if has_logs else ():
         name = name_of(pod, "metadata", "name")
-        read = partial(core.read_namespaced_pod_log, name, _SYSTEM, tail_lines=_LOG_LINES)
+        read = partial(read_pod_log, core, name, _SYSTEM, tail_lines=_LOG_LINES)
         bundle.add(f"kubernetes/logs/{name}.log", read)
     bundle.blame(
         f"pod {each.metadata.namespace}/{each.metadata.name} is {each.status.phase}: "

@@ -8,6 +8,7 @@ from typing import Any
 from sandbox.aws.batch.containers import start_failure
 from sandbox.aws.batch.nodes import is_running
 from sandbox.aws.batch.retries import is_retried
+from sandbox.aws.batch.runs import end_runs, host_terminated, start_runs
 from sandbox.aws.batch.store import ENDED, BatchStore, Job
 from sandbox.aws.clock import CLOCK
 
@@ -17,28 +18,33 @@ def milliseconds(moment: datetime) -> int:
     return int(moment.timestamp() * 1000)
 
 
-def start(job: Job) -> None:
+def start(store: BatchStore, job: Job) -> None:
     """Start the containers of a job on its nodes, or end the attempt if one does not start."""
     now = CLOCK.now()
     for container in job.containers:
         failure = start_failure(container, job.nodes[0])
         if failure:
-            end_attempt(job, exit_code=None, reason=failure)
+            end_attempt(store, job, exit_code=None, reason=failure)
             return
+    start_runs(store, job)
     job.fields.update(status="RUNNING", startedAt=milliseconds(now))
     job.since = now
 
 
-def end_attempt(job: Job, *, exit_code: int | None, reason: str, final: bool = False) -> None:
+def end_attempt(
+    store: BatchStore, job: Job, *, exit_code: int | None, reason: str, final: bool = False
+) -> None:
     """End the attempt of a job, release its nodes, and requeue it if it may be retried.
 
     Args:
+        store: All objects of Batch.
         job: The job.
         exit_code: Exit code of its containers; None if they did not start, or were stopped.
         reason: Why it ended.
         final: Whether the job ends regardless of remaining attempts.
     """
     now = CLOCK.now()
+    end_runs(store, job)
     _record(job, now, exit_code, reason)
     for node in job.nodes:
         node.jobs.discard(job.identifier)
@@ -56,16 +62,22 @@ def end_attempt(job: Job, *, exit_code: int | None, reason: str, final: bool = F
 
 
 def fail_lost_jobs(store: BatchStore) -> None:
-    """End the attempts of jobs on instances that EC2 has terminated."""
+    """End the attempts of jobs whose main node, or only one, EC2 has terminated.
+
+    Batch takes no action if a child node dies:
+    https://docs.aws.amazon.com/batch/latest/userguide/job-lifecycle.html
+    """
     for job in store.jobs.values():
-        lost = [node for node in job.nodes if not is_running(node)]
-        if lost and job.status not in ENDED:
-            instance = lost[0].instance.id
-            end_attempt(job, exit_code=None, reason=f"Host EC2 (instance {instance}) terminated.")
+        main = next(iter(job.nodes), None)
+        if main is not None and job.status not in ENDED and not is_running(main):
+            reason = host_terminated(main.instance.id)
+            end_attempt(store, job, exit_code=None, reason=reason)
 
 
 def _record(job: Job, now: datetime, exit_code: int | None, reason: str) -> None:
     container: dict[str, Any] = {"reason": reason} if exit_code is None else {"exitCode": exit_code}
+    if job.runs:
+        container["logStreamName"] = job.runs[0].log_stream
     started = job.fields.get("startedAt")
     job.fields["attempts"].append(
         {

@@ -1,7 +1,7 @@
 """Containers of jobs: their resources, and why one does not start on a node.
 
-The sandbox runs no containers. A container starts if its image exists and the node has its devices,
-and succeeds after a few seconds.
+The sandbox runs no containers. A container starts if its image exists and the node has its devices;
+`runs` decides what it does then.
 https://docs.aws.amazon.com/batch/latest/APIReference/API_ContainerProperties.html
 """
 

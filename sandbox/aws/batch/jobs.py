@@ -17,6 +17,7 @@ from sandbox.aws.batch.environment_checks import check_name
 from sandbox.aws.batch.errors import only, refuse
 from sandbox.aws.batch.job_requests import job_nodes, one_container
 from sandbox.aws.batch.queues import QueueCalls
+from sandbox.aws.batch.runs import described_node
 from sandbox.aws.batch.scheduler import tick
 from sandbox.aws.batch.store import WAITING, Fields, Job
 from sandbox.aws.clock import CLOCK
@@ -67,14 +68,17 @@ class JobCalls(QueueCalls):
         return ActionResult({key: job.fields[key] for key in ("jobArn", "jobName", "jobId")})
 
     def describe_jobs(self) -> ActionResult:
-        """DescribeJobs; unknown ids are omitted."""
+        """DescribeJobs: jobs, and nodes of multi-node parallel jobs; unknown ids are omitted."""
         wanted: list[str] = self.params["jobs"]
-        found = [
-            job.fields
-            for job in self.store.jobs.values()
-            if job.identifier in wanted or job.fields["jobArn"] in wanted
-        ]
-        return ActionResult({"jobs": found})
+        found = [self._described(each) for each in wanted]
+        return ActionResult({"jobs": [each for each in found if each is not None]})
+
+    def _described(self, name: str) -> Fields | None:
+        identifier, _, index = name.rpartition("/")[2].partition("#")
+        job = self.store.jobs.get(identifier)
+        if job is None or not index:
+            return job and job.fields
+        return described_node(job, int(index)) if index.isdecimal() else None
 
     def list_jobs(self) -> ActionResult:
         """ListJobs of a queue: running jobs, those in a state, or all with a name."""
@@ -104,7 +108,7 @@ class JobCalls(QueueCalls):
     def _end(self, states: frozenset[str]) -> None:
         job = self.store.jobs.get(self.params["jobId"].rpartition("/")[2])
         if job is not None and job.status in states:
-            end_attempt(job, exit_code=None, reason=self.params["reason"], final=True)
+            end_attempt(self.store, job, exit_code=None, reason=self.params["reason"], final=True)
             tick(self.store, self.ec2)
 
     def _job(self, asked: Mapping[str, Any], queue: Fields, definition: Fields) -> Job:

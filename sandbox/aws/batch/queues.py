@@ -79,7 +79,9 @@ class QueueCalls(DefinitionCalls):
             refuse("Cannot delete, state must be DISABLED")
         for job in self.store.jobs_of(arn):
             if job.status not in ENDED:
-                end_attempt(job, exit_code=None, reason="Job queue was deleted", final=True)
+                end_attempt(
+                    self.store, job, exit_code=None, reason="Job queue was deleted", final=True
+                )
         queue.update(status="DELETING", statusReason="")
         queues = self.store.queues
         TRANSITIONS.begin(_TYPE, "delete", lambda: queues.pop(arn, None))

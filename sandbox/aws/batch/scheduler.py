@@ -15,6 +15,7 @@ from moto.core.exceptions import ServiceException
 from sandbox.aws.batch.attempts import end_attempt, fail_lost_jobs, start
 from sandbox.aws.batch.containers import largest, size_of_type, together
 from sandbox.aws.batch.nodes import desired_vcpus, is_running, launch, terminate, vcpus_of
+from sandbox.aws.batch.runs import go_on
 from sandbox.aws.batch.store import BatchStore, ComputeEnvironment, Fields, Job, Node
 from sandbox.aws.clock import CLOCK
 from sandbox.aws.errors import code_and_message
@@ -23,8 +24,6 @@ from sandbox.faults.in_force import FAULTS
 
 STARTING = timedelta(seconds=1)
 """Time between the assignment of a job's node and the start of its container."""
-RUNNING = timedelta(seconds=3)
-"""Run time of every container in the sandbox."""
 IDLE = timedelta(seconds=5)
 """Time for which a node without a job is kept."""
 RETRY_INTERVAL = timedelta(seconds=10)
@@ -40,7 +39,7 @@ def tick(store: BatchStore, ec2: Any) -> None:
     """Perform everything that is due."""
     fail_lost_jobs(store)
     for job in store.jobs.values():
-        _move_on(job)
+        _move_on(store, ec2, job)
     for queue in sorted(store.queues.values(), key=lambda each: -each["priority"]):
         _place_jobs(store, ec2, queue)
     for environment in store.environments.values():
@@ -60,15 +59,17 @@ def end_jobs(store: BatchStore, environment: ComputeEnvironment, reason: str) ->
     """End the attempts of all jobs in an environment; jobs with further attempts are requeued."""
     for job in store.jobs.values():
         if job.environment is environment:
-            end_attempt(job, exit_code=None, reason=reason)
+            end_attempt(store, job, exit_code=None, reason=reason)
 
 
-def _move_on(job: Job) -> None:
-    spent = CLOCK.now() - job.since
-    if job.status == "STARTING" and spent >= STARTING:
-        start(job)
-    elif job.status == "RUNNING" and spent >= RUNNING:
-        end_attempt(job, exit_code=0, reason="Essential container in task exited")
+def _move_on(store: BatchStore, ec2: Any, job: Job) -> None:
+    if job.status == "STARTING" and CLOCK.now() - job.since >= STARTING:
+        start(store, job)
+    elif job.status == "RUNNING":
+        go_on(ec2, job)
+        main = job.runs[0]
+        if main.reason:
+            end_attempt(store, job, exit_code=main.exit_code, reason=main.reason)
 
 
 def _place_jobs(store: BatchStore, ec2: Any, queue: Fields) -> None:

@@ -10,6 +10,7 @@ from typing import Any, Literal
 from moto.core.base_backend import BackendDict, BaseBackend
 
 from sandbox.aws.batch.errors import refuse
+from sandbox.faults.containers import Course
 
 Fields = dict[str, Any]
 
@@ -75,6 +76,25 @@ class ComputeEnvironment:
 
 
 @dataclass(kw_only=True)
+class Run:
+    """A container of an attempt.
+
+    Attributes:
+        course: What it does.
+        log_stream: Its stream in CloudWatch Logs.
+        started: When it was started.
+        exit_code: Its exit code; None while it runs, or if its node was lost.
+        reason: Why it has ended; empty while it runs.
+    """
+
+    course: Course
+    log_stream: str
+    started: datetime
+    exit_code: int | None = None
+    reason: str = ""
+
+
+@dataclass(kw_only=True)
 class Job:
     """A job.
 
@@ -86,6 +106,7 @@ class Job:
         instance_types: Instance types in its definition; empty for any.
         since: When it entered its state.
         nodes: Its nodes, the main node first.
+        runs: The container of each node in the last attempt, the main node first; empty before.
         environment: Its compute environment.
     """
 
@@ -96,6 +117,7 @@ class Job:
     instance_types: frozenset[str]
     since: datetime
     nodes: list[Node] = field(default_factory=list)
+    runs: list[Run] = field(default_factory=list)
     environment: ComputeEnvironment | None = None
 
     @property

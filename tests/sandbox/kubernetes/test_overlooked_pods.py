@@ -8,6 +8,7 @@ import pytest
 
 from sandbox.kubernetes.api import ApiError
 from sandbox.kubernetes.cluster_nodes import ClusterNodes
+from sandbox.kubernetes.container_logs import ContainerLogs
 from sandbox.kubernetes.overlooked_pods import (
     ANNOTATION,
     MOST_ATTEMPTS,
@@ -112,6 +113,7 @@ class ControlPlane:
 
     def __init__(self) -> None:
         self.api = Administrator()
+        self.logs = ContainerLogs()
 
     def administrator(self) -> Administrator:
         return self.api
@@ -133,8 +135,13 @@ def plane(monkeypatch: pytest.MonkeyPatch) -> ControlPlane:
     return ControlPlane()
 
 
+def terminate(instance_id: str) -> None:
+    """No node is lost in these tests."""
+    raise AssertionError(instance_id)
+
+
 def test_the_nodes_of_a_cluster_make_the_event(plane: Any) -> None:
-    nodes, kubelet = ClusterNodes(plane), Joined()
+    nodes, kubelet = ClusterNodes(plane, terminate), Joined()
     nodes.add(kubelet)  # pyright: ignore[reportArgumentType]
     for _ in range(3):
         nodes.step()
@@ -146,7 +153,7 @@ def test_the_nodes_of_a_cluster_make_the_event(plane: Any) -> None:
 
 
 def test_a_pod_that_goes_at_that_moment_is_no_failure(plane: Any) -> None:
-    nodes, kubelet = ClusterNodes(plane), Joined()
+    nodes, kubelet = ClusterNodes(plane, terminate), Joined()
     nodes.add(kubelet)  # pyright: ignore[reportArgumentType]
     listed = plane.api.pods
     plane.api.get = lambda _path, **_query: {"items": listed}

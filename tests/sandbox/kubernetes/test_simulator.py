@@ -57,6 +57,9 @@ class Account:
     def instances(self, instance_ids):
         return [self.running[instance_id] for instance_id in instance_ids]
 
+    def terminate(self, instance_id):
+        self.running.pop(instance_id, None)
+
     def node_group(self, _cluster, name):
         return {"nodegroupName": name, "nodeRole": "arn:aws:iam::123456789012:role/node"}
 

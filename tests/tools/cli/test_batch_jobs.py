@@ -183,9 +183,10 @@ def test_a_log_that_cannot_be_read_does_not_fail_the_job(plan, batch, capsys, mo
     assert "is not authorized to perform logs:FilterLogEvents" in capsys.readouterr().err
 
 
-def test_the_sandbox_has_no_log_of_a_job(plan, batch, capsys, monkeypatch) -> None:
+def test_the_sandbox_says_why_a_log_is_empty(plan, batch, capsys, monkeypatch) -> None:
     monkeypatch.setattr("tools.cli.batch_submission.account_access", lambda **_: nullcontext())
     monkeypatch.setattr("tools.cli.batch_submission.refuse_occupied", lambda *_, **__: None)
+    monkeypatch.setattr(batch, "paginate", lambda **_: [{"events": []}])
     submit(plan, batch, sandbox=True, wait=JobWait(pause=lambda _: None))
     assert "the sandbox runs no containers" in capsys.readouterr().err
 

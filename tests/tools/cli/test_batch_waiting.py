@@ -10,7 +10,7 @@ from botocore.exceptions import ClientError
 
 from tools.cli import batch_waiting, failures
 from tools.cli.batch_waiting import wait_for
-from tools.cli.job_wait import JobWait
+from tools.cli.job_wait import POLL_SECONDS, JobWait
 
 FULL = (
     "CAPACITY:INSUFFICIENT_INSTANCE_CAPACITY - Service cannot fulfill the capacity requested for "
@@ -57,7 +57,7 @@ def test_a_state_is_told_once_and_a_job_that_fails_ends_the_command(capsys) -> N
     with pytest.raises(failures.CommandError, match=f"failed: {exited}") as caught:
         wait_for(batch, "7d1c", lambda _: [], clock.wait(), no_log)
     assert caught.value.exit_code == failures.WORK_FAILED
-    assert clock.seconds == 2 * batch_waiting.POLL_SECONDS
+    assert clock.seconds == 2 * POLL_SECONDS
     assert capsys.readouterr().err.count("RUNNABLE") == 1
 
 
@@ -135,7 +135,7 @@ def test_a_job_that_runs_is_waited_for_beyond_the_limit() -> None:
         clock.wait(1),
         no_log,
     )
-    assert clock.seconds == 100 * batch_waiting.POLL_SECONDS
+    assert clock.seconds == 100 * POLL_SECONDS
 
 
 def test_a_job_goes_on_where_the_account_answers_no_more() -> None:

@@ -72,9 +72,11 @@ class Cluster:
         listed, _ = self.looks.pop(0) if len(self.looks) > 1 else self.looks[0]
         return client.V1PodList(items=listed)
 
-    def read_namespaced_pod_log(
-        self, name: str, _namespace: str, *, timestamps: bool = False, since_seconds: int = 0
-    ) -> str:
+    def read_namespaced_pod_log(self, name: str, _namespace: str, **options: Any) -> Any:
+        assert options.pop("_preload_content") is False
+        return SimpleNamespace(data=self._log(name, **options).encode())
+
+    def _log(self, name: str, *, timestamps: bool = False, since_seconds: int = 0) -> str:
         self.logs.append(name)
         if not timestamps:
             return f"log of {name}"
@@ -199,10 +201,28 @@ def test_a_job_that_has_started_has_no_limit(follow) -> None:
     assert cluster.seconds == 3600
 
 
-def test_the_sandbox_says_that_it_has_no_logs(follow, capsys) -> None:
-    follow(cluster := Cluster((pods("Succeeded"), ended("Complete"))), LEADS, sandbox=True)
-    assert cluster.logs == []
+def test_the_sandbox_says_why_a_log_is_empty(follow, capsys, monkeypatch) -> None:
+    cluster = Cluster((pods("Succeeded"), ended("Complete")))
+    monkeypatch.setattr(cluster, "_log", lambda _name, **_options: "")
+    follow(cluster, LEADS, sandbox=True)
     assert "the sandbox runs no containers" in capsys.readouterr().err
+    follow(Cluster((pods("Succeeded"), ended("Complete"))), LEADS, sandbox=True)
+    assert "the sandbox runs no containers" not in capsys.readouterr().err
+
+
+def test_after_a_restart_the_log_of_the_next_pod_is_printed_too(follow, capsys) -> None:
+    first, second = pod(0, "Failed", exit_code=1), pod(0, "Running")
+    second.metadata.name = "pod-0-again"
+    # The list is in the order of the random names.
+    for each, minute in ((first, 0), (second, 1)):
+        each.metadata.creation_timestamp = datetime(2026, 11, 24, 0, minute, tzinfo=UTC)
+    looks = [([pod(0, "Running")], None), ([second, first], None), ([second, first], None)]
+    follow(Cluster(*looks, ([second, first], ended("Complete"))), LEADS)
+    said = capsys.readouterr()
+    lines = said.out.splitlines()
+    assert lines[:3] == ["log of pod-0", "step 5", "log of pod-0-again"]
+    assert lines.count("step 15") == 1
+    assert "log of pod-0-again:" in said.err
 
 
 def test_a_log_that_cannot_be_read_is_no_failure(follow, capsys, monkeypatch) -> None:

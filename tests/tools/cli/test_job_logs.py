@@ -109,10 +109,13 @@ class Cluster:
         assert (namespace, label_selector) == ("team", "batch.kubernetes.io/job-name=train")
         return SimpleNamespace(items=self.pods)
 
-    def read_namespaced_pod_log(self, name: str, _namespace: str, **_more: object) -> str:
+    def read_namespaced_pod_log(
+        self, name: str, _namespace: str, **options: object
+    ) -> SimpleNamespace:
+        assert options["_preload_content"] is False
         lines = self.logs.setdefault(name, [])
         lines.append(f"2026-11-24T00:00:{len(lines):02}.000000000Z line {len(lines)} of {name}")
-        return "\n".join(lines)
+        return SimpleNamespace(data="\n".join(lines).encode())
 
 
 def pod(name: str, index: int, minute: int, phase: str = "Running") -> SimpleNamespace:

@@ -25,7 +25,7 @@ SEVERAL = changed(architecture__node_groups__g6=G6)
     ("arguments", "says"),
     [
         (("vpc-one-az",), "has no nodes with accelerators now"),
-        (("p5-cb", "--sandbox"), "the sandbox runs no containers and no test"),
+        (("pc-p4de-ami", "--sandbox"), "its head node takes no jobs"),
     ],
 )
 def test_what_cannot_be_verified_is_refused_before_the_update(

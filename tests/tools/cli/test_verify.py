@@ -90,7 +90,7 @@ def test_the_test_and_the_nodes_follow_from_the_plan(
     ("arguments", "says"),
     [
         (["vpc-one-az"], "is a network, and has no nodes"),
-        (["p5-cb", "--sandbox"], "judge a log that exists with --log FILE"),
+        (["pc-gpu", "--sandbox"], "judge a log that exists with --log FILE"),
         (["p5-cb", "--log", "no.log", "--sandbox"], "no.log cannot be read: No such file"),
         (["p5-cb", "--inventory", "--log", "no.log"], "judges no test: omit --log"),
         (["p5-cb", "--inventory", "--pairs", "--dcgm", "1"], "omit --pairs and --dcgm"),

@@ -1,0 +1,176 @@
+"""The pods of indexed Jobs on the nodes of a cluster, run according to the schedule of faults.
+
+kwok runs all other pods. It would complete these at once, and cannot decide which of them fails.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sandbox.aws.clock import CLOCK
+from sandbox.faults.containers import (
+    SIGKILL_EXIT_CODE,
+    SIGTERM_EXIT_CODE,
+    Course,
+    StartedContainer,
+    course_of,
+)
+from sandbox.faults.in_force import FAULTS
+from sandbox.kubernetes.api import STRATEGIC_MERGE_PATCH, unless_gone
+from sandbox.kubernetes.commands import COMPLETION_INDEX
+from sandbox.kubernetes.kubelet import Kubelet
+from sandbox.kubernetes.pod_status import ended_status, running_status
+from sandbox.kubernetes.startup import ControlPlane
+
+_LOG = logging.getLogger(__name__)
+
+_JOB_NAME = "batch.kubernetes.io/job-name"
+"""https://kubernetes.io/docs/reference/labels-annotations-taints/#batch-kubernetes-io-job-name"""
+_TERMINAL = ("Succeeded", "Failed")
+
+Pod = Mapping[str, Any]
+
+
+@dataclass(slots=True)
+class _Run:
+    """A pod that runs or has ended."""
+
+    namespace: str
+    name: str
+    course: Course
+    started: dt.datetime | None = None
+    """By the clock of the sandbox; None until the API server knows that it runs."""
+    killed: dt.datetime | None = None
+    """When it ends after SIGTERM; None before SIGTERM."""
+    exit_code: int | None = None
+    """None while it runs."""
+
+    def next_exit_code(self, now: dt.datetime) -> int | None:
+        """Return the exit code if the program has ended by now."""
+        assert self.started is not None  # noqa: S101 - for the type checker
+        if self.killed is not None and now >= self.killed:
+            return SIGTERM_EXIT_CODE
+        ends_after = self.course.ends_after
+        if ends_after is not None and now >= self.started + ends_after:
+            return self.course.exit_code
+        return None
+
+    def loses_node(self, now: dt.datetime) -> bool:
+        """Return whether the node is lost by now."""
+        after = self.course.node_lost_after
+        return after is not None and self.started is not None and now >= self.started + after
+
+
+class JobPods:
+    """The pods of indexed Jobs of a cluster."""
+
+    def __init__(self, control_plane: ControlPlane, lose: Callable[[Kubelet], None]) -> None:
+        """Start without pods.
+
+        Args:
+            control_plane: The cluster.
+            lose: Lets the node of a kubelet fail.
+        """
+        self._administrator = control_plane.administrator()
+        self._logs = control_plane.logs
+        self._lose = lose
+        self._runs: dict[str, _Run] = {}
+        self._addresses = 0
+
+    def step(self, pods: Iterable[Pod], kubelets: Mapping[str, Kubelet]) -> None:
+        """Start, end and remove the pods that are due.
+
+        Args:
+            pods: All pods, as the API server lists them.
+            kubelets: The kubelets of the joined nodes, by name of the node.
+
+        Raises:
+            ApiError, ApiUnreachableError: the step is incomplete; the next one retries.
+        """
+        mine = {each["metadata"]["uid"]: each for each in pods if _is_indexed(each)}
+        for uid in self._runs.keys() - mine.keys():
+            run = self._runs.pop(uid)
+            self._logs.remove(run.namespace, run.name)
+        for uid, pod in mine.items():
+            kubelet = kubelets.get(pod["spec"].get("nodeName", ""))
+            if kubelet is not None:
+                self._attend_to(uid, pod, kubelet)
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._administrator.close()
+
+    def _attend_to(self, uid: str, pod: Pod, kubelet: Kubelet) -> None:
+        run, is_deleted = self._runs.get(uid), "deletionTimestamp" in pod["metadata"]
+        has_ended = (pod.get("status") or {}).get("phase") in _TERMINAL
+        if is_deleted and (run is None or run.started is None or has_ended):
+            with unless_gone():
+                self._administrator.delete(f"{_path(pod)}?gracePeriodSeconds=0")
+        elif has_ended or (run is not None and run.exit_code is not None):
+            return
+        elif run is None or run.started is None:
+            self._start(uid, pod, kubelet)
+        else:
+            if is_deleted and run.killed is None:
+                self._stop(run, pod)
+            self._go_on(run, pod, kubelet)
+
+    def _start(self, uid: str, pod: Pod, kubelet: Kubelet) -> None:
+        metadata = pod["metadata"]
+        if uid not in self._runs:  # else the API server did not answer the last time
+            container = StartedContainer(
+                job=metadata["labels"].get(_JOB_NAME, ""),
+                index=int(metadata["annotations"][COMPLETION_INDEX]),
+                labels=metadata["labels"],
+            )
+            course = course_of(FAULTS, container) or Course()
+            self._runs[uid] = _Run(metadata["namespace"], metadata["name"], course)
+        run = self._runs[uid]
+        self._logs.start(run.namespace, run.name)
+        self._logs.write(run.namespace, run.name, run.course.lines)
+        self._addresses += 1
+        self._report(pod, running_status(pod, kubelet.address, self._addresses))
+        run.started = CLOCK.now()
+
+    def _stop(self, run: _Run, pod: Pod) -> None:
+        """Send SIGTERM: the program prints its last lines, and takes its time to end."""
+        self._logs.write(run.namespace, run.name, run.course.stop_lines)
+        run.killed = CLOCK.now() + min(run.course.stops_after, _grace(pod))
+
+    def _go_on(self, run: _Run, pod: Pod, kubelet: Kubelet) -> None:
+        now = CLOCK.now()
+        if run.loses_node(now):
+            _LOG.info("node %s is lost, according to the schedule of faults", kubelet.node_name)
+            self._lose(kubelet)
+            run.exit_code = SIGKILL_EXIT_CODE  # never reported: the kubelet is gone
+            return
+        exit_code = run.next_exit_code(now)
+        if exit_code is None:
+            return
+        if run.killed is not None and run.course.stops_after > _grace(pod):
+            exit_code = SIGKILL_EXIT_CODE
+        self._report(pod, ended_status(pod, exit_code))
+        run.exit_code = exit_code
+        self._logs.end(run.namespace, run.name)
+
+    def _report(self, pod: Pod, status: dict[str, Any]) -> None:
+        with unless_gone():
+            self._administrator.patch(
+                f"{_path(pod)}/status", {"status": status}, STRATEGIC_MERGE_PATCH
+            )
+
+
+def _is_indexed(pod: Pod) -> bool:
+    return COMPLETION_INDEX in (pod["metadata"].get("annotations") or {})
+
+
+def _path(pod: Pod) -> str:
+    return f"/api/v1/namespaces/{pod['metadata']['namespace']}/pods/{pod['metadata']['name']}"
+
+
+def _grace(pod: Pod) -> dt.timedelta:
+    return dt.timedelta(seconds=pod["metadata"].get("deletionGracePeriodSeconds") or 0)

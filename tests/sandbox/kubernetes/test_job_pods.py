@@ -1,0 +1,189 @@
+"""The pods of indexed Jobs run, fail, hang and end as the schedule of faults says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sandbox.aws.clock import CLOCK
+from sandbox.faults.in_force import FAULTS
+from sandbox.faults.schedule import parse_schedule
+from sandbox.kubernetes.api import ApiUnreachableError
+from sandbox.kubernetes.container_logs import ContainerLogs
+from sandbox.kubernetes.job_pods import JobPods
+
+NODE = "ip-10-0-1-2.us-west-2.compute.internal"
+
+
+class Cluster:
+    """An API server with pods of one job, and the node that they are on.
+
+    Attributes:
+        lost: The nodes that have failed.
+        silent: Whether the API server gives no answer.
+    """
+
+    name, node_name, address = "p5-cb", NODE, "10.0.1.2"
+
+    def __init__(self) -> None:
+        self.logs, self.lost, self.silent = ContainerLogs(), list[str](), False
+        self.pods = dict[str, dict[str, Any]]()
+        self.job_pods = JobPods(self, lambda kubelet: self.lost.append(kubelet.node_name))  # pyright: ignore[reportArgumentType]
+
+    def administrator(self) -> Cluster:
+        return self
+
+    def create(self, name: str = "train-0-x", index: int = 0, **spec: Any) -> None:
+        self.pods[name] = {
+            "metadata": {
+                "name": name,
+                "namespace": "default",
+                "uid": f"uid-of-{name}",
+                "labels": {"batch.kubernetes.io/job-name": "train"},
+                "annotations": {"batch.kubernetes.io/job-completion-index": str(index)},
+            },
+            "spec": {"nodeName": NODE, "containers": [{"name": "c", "image": "i"}], **spec},
+            "status": {"phase": "Pending"},
+        }
+
+    def step(self, seconds: float = 0) -> None:
+        """Take two steps, after some time by the sandbox's clock: one starts, one ends."""
+        CLOCK.advance(timedelta(seconds=seconds))
+        for _ in range(2):
+            nodes: Any = {} if self.lost else {NODE: self}
+            self.job_pods.step([*self.pods.values()], nodes)
+
+    def phase(self, name: str = "train-0-x") -> str:
+        return self.pods[name]["status"]["phase"]
+
+    def exit_code(self, name: str = "train-0-x") -> int:
+        (container,) = self.pods[name]["status"]["containerStatuses"]
+        return container["state"]["terminated"]["exitCode"]
+
+    def log(self, name: str = "train-0-x") -> list[str]:
+        return [line.text for line in self.logs.read("default", name)]
+
+    def terminate(self, name: str = "train-0-x", *, grace_seconds: int = 30) -> None:
+        self.pods[name]["metadata"] |= {
+            "deletionTimestamp": "now",
+            "deletionGracePeriodSeconds": grace_seconds,
+        }
+
+    def patch(self, path: str, body: dict[str, Any], _kind: str) -> None:
+        if self.silent:
+            raise ApiUnreachableError("no answer")
+        pod = self.pods[path.split("/")[-2]]
+        pod["status"] = {**pod["status"], **body["status"]}
+
+    def delete(self, path: str) -> None:
+        assert path.endswith("?gracePeriodSeconds=0")
+        del self.pods[path.partition("?")[0].rpartition("/")[2]]
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[Cluster]:
+    """A cluster; the schedule and the clock are as before after the test."""
+    (tmp_path / "run.log").write_text("step 1\nstep 2\n", encoding="utf-8")
+    (tmp_path / "stop.log").write_text("checkpoint\n", encoding="utf-8")
+    yield Cluster()
+    FAULTS.use([])
+    CLOCK.reset()
+
+
+@pytest.fixture
+def use(tmp_path: Path):
+    """Put a schedule in force."""
+    return lambda *entries: FAULTS.use(
+        parse_schedule([{"job": "train", **each} for each in entries], tmp_path)
+    )
+
+
+def test_without_a_schedule_a_pod_completes_at_once_and_has_an_empty_log(cluster: Cluster) -> None:
+    cluster.create()
+    cluster.step()
+    assert (cluster.phase(), cluster.exit_code(), cluster.log()) == ("Succeeded", 0, [])
+
+
+def test_pods_of_other_controllers_and_on_other_nodes_are_left_to_others(cluster: Cluster) -> None:
+    cluster.create()
+    del cluster.pods["train-0-x"]["metadata"]["annotations"]
+    cluster.create("elsewhere", nodeName="another")
+    cluster.step()
+    assert [cluster.phase(name) for name in ("train-0-x", "elsewhere")] == ["Pending", "Pending"]
+
+
+def test_a_pod_prints_and_fails_after_its_time_by_the_clock_of_the_sandbox(
+    cluster: Cluster, use: Any
+) -> None:
+    use({"happens": "container-fails", "log": "run.log", "exit_code": 7, "after_seconds": 600})
+    cluster.create()
+    cluster.step()
+    assert (cluster.phase(), cluster.log()) == ("Running", ["step 1", "step 2"])
+    cluster.step(600)
+    assert (cluster.phase(), cluster.exit_code()) == ("Failed", 7)
+    cluster.create("train-0-y")  # the Job's next attempt
+    cluster.step()
+    assert (cluster.phase("train-0-y"), cluster.log("train-0-y")) == ("Succeeded", [])
+
+
+def test_a_pod_that_hangs_writes_its_last_lines_when_it_is_stopped(
+    cluster: Cluster, use: Any
+) -> None:
+    use({"happens": "container-hangs", "stop_log": "stop.log", "stop_seconds": 20})
+    cluster.create()
+    cluster.step(10**6)
+    assert cluster.phase() == "Running"
+    cluster.terminate()
+    cluster.step()
+    assert (cluster.phase(), cluster.log()) == ("Running", ["checkpoint"])
+    CLOCK.advance(timedelta(seconds=20))
+    cluster.job_pods.step([*cluster.pods.values()], {NODE: cluster})  # pyright: ignore[reportArgumentType]
+    assert (cluster.phase(), cluster.exit_code()) == ("Failed", 143)
+    cluster.step()
+    assert cluster.pods == {}
+    assert cluster.log() == []
+
+
+def test_a_program_that_needs_more_than_its_grace_period_is_killed(
+    cluster: Cluster, use: Any
+) -> None:
+    use({"happens": "container-hangs", "stop_seconds": 60})
+    cluster.create()
+    cluster.step()
+    cluster.terminate(grace_seconds=0)
+    cluster.job_pods.step([*cluster.pods.values()], {NODE: cluster})  # pyright: ignore[reportArgumentType]
+    assert cluster.exit_code() == 137
+
+
+def test_a_pod_that_is_deleted_before_it_starts_is_gone(cluster: Cluster) -> None:
+    cluster.create()
+    cluster.terminate()
+    cluster.step()
+    assert cluster.pods == {}
+
+
+def test_a_node_is_lost_once_and_its_pod_reports_nothing_more(cluster: Cluster, use: Any) -> None:
+    use({"happens": "node-lost", "after_seconds": 5})
+    cluster.create()
+    cluster.step()
+    assert cluster.lost == []
+    cluster.step(5)
+    cluster.step(100)
+    assert (cluster.lost, cluster.phase()) == ([NODE], "Running")
+
+
+def test_a_start_that_the_api_server_did_not_take_is_repeated_and_counts_once(
+    cluster: Cluster, use: Any
+) -> None:
+    use({"happens": "container-fails", "log": "run.log", "times": 1})
+    cluster.create()
+    cluster.silent = True
+    with pytest.raises(ApiUnreachableError):
+        cluster.step()
+    cluster.silent = False
+    cluster.step()
+    assert (cluster.phase(), cluster.log()) == ("Failed", ["step 1", "step 2"])

@@ -1,0 +1,105 @@
+"""Jobs in the life of an EKS stack: submitted, waiting, cancelled, and with faults."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from kubernetes import client
+
+from tests.support.sandbox import Done, Sandbox
+from tests.support.tracked import ROOT
+from tests.support.waiting import until
+
+_PROGRAM = ("--image", "pytorch/pytorch:2.11.0", "--", "train.py")
+_LOGS = ROOT / "tests" / "tools" / "verify" / "logs"
+_CUT_OFF = "# Avg bus bandwidth    : 372.3\n"
+"""The last line of the test, which the source of the log cuts off."""
+_FAULTS = """\
+- {happens: container-fails, job: train, index: 0, log: first.log, after_seconds: 3}
+- {happens: container-succeeds, job: train, index: 0, nth: 2, log: second.log}
+- {happens: node-lost, job: train, index: 1, after_seconds: 1}
+- {happens: container-fails, job: broken, index: 0, times: always, exit_code: 7}
+- {happens: container-succeeds, job: 'nccl-tests-*', index: 0, log: good.log}
+- {happens: container-succeeds, job: 'nccl-tests-*', index: 0, nth: 2, log: sockets.log}
+"""
+
+
+@dataclass(slots=True)
+class JobsOfALife:
+    """Runs the jobs of a stack with two p5.48xlarge, and keeps the results by name of the step."""
+
+    sandbox: Sandbox
+    stack: str
+    done: dict[str, Done] = field(default_factory=dict[str, Done])
+    instances: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
+    """Provider ids of the workers."""
+
+    def run(self) -> None:
+        """Run all of them."""
+        job = ("job", self.stack, "nccl-tests", "--submit", "--wait", "--sandbox")
+        self.done["job"] = self.sandbox.must(*job)
+        self._run_with_faults()
+        self._set_schedulable(schedulable=False)
+        waiting = ("run", self.stack, "--sandbox", "--detach", "--name", "waits", *_PROGRAM)
+        self.done["waiting"] = self.sandbox.must(*waiting)
+        jobs = ("jobs", self.stack, "--sandbox", "--json")
+        self.done["jobs"] = self.sandbox.must(*jobs)
+        bundle = self.sandbox.directory / f"bundle-of-{self.stack}"
+        diagnose = ("diagnose", self.stack, "--sandbox", "--output", bundle)
+        self.done["diagnose"] = self.sandbox.must(*diagnose)
+        (printed,) = (
+            line.split()[1:]
+            for line in self.done["waiting"].stderr.splitlines()
+            if "./trainyard cancel" in line
+        )
+        self.done["cancel"] = self.sandbox.must(*printed)
+        self.done["jobs after"] = self.sandbox.must(*jobs)
+        self._set_schedulable(schedulable=True)
+
+    def _run_with_faults(self) -> None:
+        """Run a program and tests whose containers do what a schedule says."""
+        good, sockets = (
+            (_LOGS / f"{name}.log").read_text(encoding="utf-8")
+            for name in ("p5-two-nodes-labelled", "g6e-socket-fallback")
+        )
+        logs = {
+            "first": "step 1\n",
+            "second": "resumed at step 1\n",
+            "good": f"{good.rstrip()}\n{_CUT_OFF}",
+            "sockets": sockets,
+        }
+        schedule = self.sandbox.directory / "faults.yaml"
+        for name, text in logs.items():
+            (schedule.parent / f"{name}.log").write_text(text, encoding="utf-8")
+        schedule.write_text(_FAULTS, encoding="utf-8")
+        self.sandbox.must("sandbox", "faults", schedule)
+        before = self.instances["before"] = self._instances()
+        run = ("run", self.stack, "--sandbox", "--restarts", "1")
+        self.done["run"] = self.sandbox.must(*run, *_PROGRAM)
+        until(
+            lambda: len(found := self._instances()) == 2 and found != before,
+            "the lost node is replaced",
+            seconds=60,
+        )
+        self.instances["after"] = self._instances()
+        self.done["broken"] = self.sandbox.run(*run, "--name", "broken", *_PROGRAM)
+        verify = ("verify", self.stack, "--sandbox", "--no-pairs", "--json")
+        for moment in ("verify", "verify over sockets"):
+            self.done[moment] = self.sandbox.run(*verify)
+        self.sandbox.must("sandbox", "faults", "--clear")
+
+    def _instances(self) -> set[str]:
+        with self.sandbox.kubernetes(self.stack) as api:
+            return {each.spec.provider_id for each in p5_nodes(client.CoreV1Api(api))}
+
+    def _set_schedulable(self, *, schedulable: bool) -> None:
+        with self.sandbox.kubernetes(self.stack) as api:
+            core = client.CoreV1Api(api)
+            for node in p5_nodes(core):
+                core.patch_node(node.metadata.name, {"spec": {"unschedulable": not schedulable}})
+
+
+def p5_nodes(core: client.CoreV1Api) -> list[client.V1Node]:
+    """Return the nodes of a cluster that are p5.48xlarge."""
+    selector = "node.kubernetes.io/instance-type=p5.48xlarge"
+    return core.list_node(label_selector=selector).items
