@@ -18,6 +18,7 @@ NAMED = frozenset(
         "environment",
         "job_definitions",
         "labels",
+        "minimum_bus_bandwidth_gb_per_second",
         "node_groups",
         "policies",
         "queues",
