@@ -61,7 +61,7 @@ class ContainerLogs:
             self._changed.notify_all()
 
     def end(self, namespace: str, pod: str) -> None:
-        """Record that a container has ended: nobody waits for more lines."""
+        """Record that a container has ended: its log gets no more lines."""
         with self._changed:
             log = self._logs.get((namespace, pod))
             if log is not None:

@@ -77,7 +77,7 @@ def check_block(
 
 
 def _of_offering(problem: Problem, offering: Offering) -> Problem:
-    """Return a problem that names the offering instead of the id that stands for its block."""
+    """Return a problem that names the offering instead of the placeholder of its block."""
 
     def named(text: str) -> str:
         return text.replace(EXPECTED_ID, offering.offering_id)

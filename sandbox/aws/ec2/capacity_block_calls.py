@@ -123,7 +123,7 @@ class CapacityBlockCalls(EC2Response):
         return ActionResult({"CapacityReservation": answer, "CapacityReservations": [answer]})
 
     def describe_capacity_block_extension_offerings(self) -> ActionResult:
-        """DescribeCapacityBlockExtensionOfferings: one, if nobody has bought the instances."""
+        """DescribeCapacityBlockExtensionOfferings: one, if the instances are not sold."""
         parameters: Mapping[str, Any] = self.params
         reservation = self._extendable(parameters["CapacityReservationId"])
         ends_at = reservation.ends_at

@@ -118,7 +118,7 @@ def offered_periods(
 def free_instances(
     ec2_backend: Any, offer: Mapping[str, Any], starts_at: datetime, ends_at: datetime
 ) -> int:
-    """Return how many instances of an offer nobody has bought for any part of a period."""
+    """Return how many instances of an offer are not sold for any part of a period."""
     bought = sum(
         each.instance_count
         for each in reservations_of(ec2_backend).by_id.values()

@@ -113,7 +113,7 @@ def test_a_job_does_not_start_when_the_nodes_leave(tmp_path: Path) -> None:
 
 
 def stopping(tmp_path: Path, left_minutes: int) -> Cluster:
-    """Return a job of an hour whose nodes leave it less time; its clock stands still."""
+    """Return a job of an hour whose nodes leave it less time; its clock does not advance."""
     (tmp_path / "shared").mkdir()
     plan = replace(trn1_plan(), shared_storage=(on_disk(tmp_path / "shared"),))
     stops_at = datetime.fromtimestamp(1000, UTC) + timedelta(minutes=left_minutes)
