@@ -176,3 +176,11 @@ def _is_cell(text: str) -> bool:
 def _measured(size: str, bandwidths: Iterable[str]) -> Measurement:
     lowest = min(float(each) for each in bandwidths if each != "N/A")
     return Measurement(size_bytes=int(size), bus_bandwidth_gb_per_second=lowest)
+
+
+def size_text(size_bytes: int) -> str:
+    """Return a size such as `16 GiB`."""
+    for unit, bits in (("GiB", 30), ("MiB", 20), ("KiB", 10)):
+        if size_bytes >= 1 << bits:
+            return f"{size_bytes / (1 << bits):g} {unit}"
+    return f"{size_bytes} B"

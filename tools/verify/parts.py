@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from tools.verify.collective_log import CollectiveLog, Measurement, read_log
-from tools.verify.node_names import node_names
-from tools.verify.sizes import size_text
+from tools.verify.collective_log import CollectiveLog, Measurement, read_log, size_text
 
+_NODE = re.compile(r"^\[node (\S+)\] (\S+)$", re.MULTILINE)
+"""Names in the log and in the scheduler, from `tools.jobs.mpi`."""
 _PART = re.compile(r"^\[(alone|pair) ([^]]+)\] ?(.*)$")
 _SHARE = 0.8
 """Lowest share of the bandwidth of the best part: the share of published measurements that is the
@@ -40,7 +40,7 @@ class Part:
 
 def read_parts(text: str, kind: Literal["alone", "pair"]) -> tuple[Part, ...]:
     """Return the parts of a log in the order of their first lines; empty for another log."""
-    names, lines = node_names(text), dict[str, list[str]]()
+    names, lines = dict(_NODE.findall(text)), dict[str, list[str]]()
     for line in text.splitlines():
         found = _PART.match(line)
         if found and found[1] == kind:

@@ -8,8 +8,7 @@ from typing import Literal
 
 from components.catalog.bus_bandwidth import BandwidthFloor, bandwidth_floor
 from components.catalog.instance_type import Accelerators
-from tools.verify.collective_log import CollectiveLog
-from tools.verify.sizes import size_text
+from tools.verify.collective_log import CollectiveLog, size_text
 
 Result = Literal["pass", "fail", "skipped"]
 _MOST_FAILURES = 5

@@ -11,8 +11,7 @@ from components.catalog.bus_bandwidth import FLOORS, GIB, bandwidth_floor
 from components.catalog.instance_types import instance_type
 from tests.support.tracked import ROOT
 from tests.tools.verify.test_collective_log import log
-from tools.verify.collective_log import CollectiveLog, Measurement, Provider, read_log
-from tools.verify.sizes import size_text
+from tools.verify.collective_log import CollectiveLog, Measurement, Provider, read_log, size_text
 from tools.verify.verdict import PlannedNodes, Result, has_failed, judge
 
 
