@@ -16,6 +16,7 @@ import moto.ec2.utils
 import moto.eks.urls
 import moto.fsx.urls
 import moto.iam.models
+import moto.logs.metric_filters
 import moto.ram.urls
 import moto.resourcegroups.urls
 import moto.servicequotas.urls
@@ -86,6 +87,8 @@ def install() -> None:
     groups_of_ec2: Any = moto.ec2.models.security_groups
     groups_of_ec2.SecurityGroupRule.description = property(_rule_description)
     groups_of_ec2.SecurityGroup = Ec2SecurityGroup
+    filters: Any = moto.logs.metric_filters.MetricFilters
+    filters.add_filter = _replacing(filters.add_filter)
     for resource_type, prefix in _TAGGABLE.items():
         moto.ec2.utils.EC2_RESOURCE_TO_PREFIX[resource_type] = prefix
         moto.ec2.utils.EC2_PREFIX_TO_RESOURCE[prefix] = resource_type
@@ -93,6 +96,19 @@ def install() -> None:
     responses: Any = moto.core.responses
     # moto lists the methods of a class for every request: a quarter of the emulator's time.
     responses.method_names_from_class = cache(responses.method_names_from_class)
+
+
+def _replacing(add_filter: Any) -> Any:
+    """Return PutMetricFilter for a filter that may exist, to which moto adds another one.
+
+    https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_PutMetricFilter.html
+    """
+
+    def put(filters: Any, filter_name: str, pattern: str, log_group_name: str, to: Any) -> None:
+        filters.delete_filter(filter_name, log_group_name)
+        add_filter(filters, filter_name, pattern, log_group_name, to)
+
+    return put
 
 
 def _rule_description(rule: Any) -> str | None:

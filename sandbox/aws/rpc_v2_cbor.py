@@ -5,6 +5,8 @@ A request is translated into the JSON protocol of the same service, and the resp
 Sources:
     https://smithy.io/2.0/additional-specs/protocols/smithy-rpc-v2.html
     https://smithy.io/2.0/aws/protocols/aws-json-1_0-protocol.html
+    https://smithy.io/2.0/aws/protocols/aws-query-protocol.html#awsquerycompatible-trait: errors
+        have the name of their shape, and the code of the query protocol in a header
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from botocore.model import OperationModel, ServiceModel
 
 _PATH = re.compile(r"/service/(?P<target>\w+)/operation/(?P<operation>\w+)")
 _SERVICES = ("cloudwatch",)
+_NAMESPACE = "com.amazonaws.cloudwatch"
 
 Answer = tuple[str, list[tuple[str, str]], bytes]
 Handle = Callable[[dict[str, Any], bytes], Answer]
@@ -52,7 +55,18 @@ def translated(environ: dict[str, Any], body: bytes, handle: Handle) -> Answer:
     if status.startswith("2"):
         output: Any = _operation(target, name).output_shape
         content = _timed(content, output) if output else {}
+    else:
+        code = str(content.get("__type", "")).rpartition("#")[2]
+        headers.append(("x-amzn-query-error", f"{code};Sender"))
+        content = {**content, "__type": f"{_NAMESPACE}#{_error_shape(target, name, code)}"}
     return status, headers, cbor2.dumps(content, datetime_as_timestamp=True)
+
+
+def _error_shape(target: str, name: str, code: str) -> str:
+    """Return the name of the error with this code; SDKs compare it with the types of errors."""
+    shapes = _operation(target, name).error_shapes
+    named = {each.metadata.get("error", {}).get("code", each.name): each.name for each in shapes}
+    return named.get(code, code)
 
 
 @cache

@@ -15,6 +15,7 @@ from tests.support.aws_cases import cases
 from tests.support.aws_plugin import AT_ONCE, aws_plugin
 from tests.support.batch_cases import batch_cases
 from tests.support.faults.account import CountedCalls, Faulty
+from tests.support.monitoring_cases import monitoring_cases
 from tests.support.network_cases import network_cases
 from tests.support.sandbox_aws import Account
 from tests.support.storage_cases import storage_cases
@@ -30,7 +31,7 @@ def server() -> Iterator[AwsServer]:
 @pytest.fixture(scope="module")
 def _prepared(server: AwsServer) -> Iterator[Faulty]:
     account = Account(server)
-    of_services = (cases, network_cases, storage_cases, batch_cases)
+    of_services = (cases, network_cases, storage_cases, batch_cases, monitoring_cases)
     made: Any = [case for of_service in of_services for case in of_service(account)]
     counted = CountedCalls(server)
     skip: dict[str, Any] = {"skipCredentialsValidation": "true"}

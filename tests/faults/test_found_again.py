@@ -29,6 +29,9 @@ UNTAGGED = frozenset(
     {
         "aws:autoscaling/lifecycleHook:LifecycleHook",
         "aws:autoscaling/schedule:Schedule",
+        "aws:cloudwatch/dashboard:Dashboard",
+        "aws:cloudwatch/eventTarget:EventTarget",
+        "aws:cloudwatch/logMetricFilter:LogMetricFilter",
         "aws:ec2/route:Route",
         "aws:ec2/routeTableAssociation:RouteTableAssociation",
         "aws:ec2/vpcIpv4CidrBlockAssociation:VpcIpv4CidrBlockAssociation",
@@ -38,6 +41,8 @@ UNTAGGED = frozenset(
         "aws:iam/rolePolicyAttachment:RolePolicyAttachment",
         "aws:ram/resourceShareAccepter:ResourceShareAccepter",
         "aws:resourcegroups/resource:Resource",
+        "aws:sns/topicPolicy:TopicPolicy",
+        "aws:sns/topicSubscription:TopicSubscription",
     }
 )
 """Types that cannot have tags."""

@@ -69,7 +69,9 @@ def life(sandbox: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Life:
     _look(life, sandbox)
     verify = ("verify", STACK, "--sandbox", "--stack-file", stack_file, "--inventory", "--json")
     life.done["verify"] = sandbox.must(*verify)
-    life.done["verify two"] = sandbox.run(*verify, "--nodes", "2")
+    _set_schedulable(sandbox, schedulable=False)
+    life.done["verify a cordoned node"] = sandbox.run(*verify)
+    _set_schedulable(sandbox, schedulable=True)
     _up(life, sandbox, "again", stack_file)
     _replace_a_bad_node(life, sandbox, stack_file)
     life.done["destroy"] = sandbox.must("destroy", STACK, "--sandbox", "--yes")
@@ -128,6 +130,13 @@ def _replace_a_bad_node(life: Life, sandbox: Sandbox, stack_file: Path) -> None:
         for each in events
         if each.reason.startswith("Repair")
     }
+
+
+def _set_schedulable(sandbox: Sandbox, *, schedulable: bool) -> None:
+    with sandbox.kubernetes(STACK) as api:
+        core: Any = client.CoreV1Api(api)
+        node = _p5(core)[0].metadata.name
+        core.patch_node(node, {"spec": {"unschedulable": not schedulable}})
 
 
 def _p5(core: Any) -> list[Any]:
@@ -198,10 +207,10 @@ def test_destroy_leaves_the_account_as_it_was(life: Life) -> None:
     assert life.inventory["after"] == life.inventory["before"]
 
 
-def test_the_node_is_as_planned_and_a_second_one_is_missing(life: Life) -> None:
+def test_a_cordoned_node_is_not_as_planned(life: Life) -> None:
     answer = json.loads(life.done["verify"].stdout)
     assert answer["passed"] is True
     assert set(answer["versions"]) > {"kernel", "kubelet", "aws-efa-k8s-device-plugin"}
-    missing = life.done["verify two"]
-    assert missing.exit_code == 1
-    assert "1 of 2 nodes are as planned" in json.loads(missing.stdout)["stages"][0]["reason"]
+    cordoned = life.done["verify a cordoned node"]
+    assert cordoned.exit_code == 1
+    assert "1 of 2 nodes are as planned" in json.loads(cordoned.stdout)["stages"][0]["reason"]

@@ -37,7 +37,11 @@ def _pod(node: str, status: Mapping[str, Any]) -> dict[str, Any]:
     terms = {"nodeSelectorTerms": [{"matchFields": [match]}]}
     affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}
     return {
-        "metadata": {"name": f"plugin-{node}", "ownerReferences": [owner]},
+        "metadata": {
+            "name": f"plugin-{node}",
+            "namespace": "kube-system",
+            "ownerReferences": [owner],
+        },
         "spec": {"affinity": affinity, "containers": [{"name": "plugin"}]},
         "status": dict(status),
     }
@@ -123,8 +127,11 @@ def api_server() -> Iterator[ApiServer]:
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            name = self.path.partition("?")[0].rpartition("/")[2]
-            body = json.dumps(state.said.get(name)).encode()
+            path = self.path.partition("?")[0]
+            # The answers are objects of kube-system.
+            is_elsewhere = "/namespaces/" in path and "/namespaces/kube-system/" not in path
+            said = {"items": []} if is_elsewhere else state.said.get(path.rpartition("/")[2])
+            body = json.dumps(said).encode()
             self.send_response(200)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(body)))

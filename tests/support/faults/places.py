@@ -24,11 +24,19 @@ FATAL = ("quota-exceeded", "credentials-expired")
 LEFT_OUT = frozenset(
     {
         "aws:cloudformation/stack:Stack",
+        "aws:cloudwatch/dashboard:Dashboard",
+        "aws:cloudwatch/eventRule:EventRule",
+        "aws:cloudwatch/eventTarget:EventTarget",
+        "aws:cloudwatch/metricAlarm:MetricAlarm",
         "aws:ec2/vpcIpv4CidrBlockAssociation:VpcIpv4CidrBlockAssociation",
         "aws:ram/resourceShareAccepter:ResourceShareAccepter",
+        "aws:sns/topic:Topic",
+        "aws:sns/topicPolicy:TopicPolicy",
+        "aws:sns/topicSubscription:TopicSubscription",
     }
 )
-"""CloudFormation stacks need another emulator. The emulator accepts an additional block of a VPC
+"""CloudFormation stacks need another emulator. A schedule has no faults of CloudWatch metrics,
+EventBridge and SNS. The emulator accepts an additional block of a VPC
 twice, and AWS does not. An accepted share is not created."""
 
 
@@ -92,6 +100,7 @@ PLACES = (
         "ResourceAlreadyExistsException",
         looked_for_again=False,
     ),
+    Place("aws:cloudwatch/logMetricFilter:LogMetricFilter", "logs:PutMetricFilter", _S),
     Place("aws:ec2/eip:Eip", "ec2:AllocateAddress", _T),
     Place("aws:ec2/flowLog:FlowLog", "ec2:CreateFlowLogs", _O),
     Place("aws:ec2/internetGateway:InternetGateway", "ec2:CreateInternetGateway", _T),
