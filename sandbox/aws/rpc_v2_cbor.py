@@ -64,7 +64,7 @@ def translated(environ: dict[str, Any], body: bytes, handle: Handle) -> Answer:
 
 def _error_shape(target: str, name: str, code: str) -> str:
     """Return the name of the error with this code; SDKs compare it with the types of errors."""
-    shapes = _operation(target, name).error_shapes
+    shapes: Any = _operation(target, name).error_shapes
     named = {each.metadata.get("error", {}).get("code", each.name): each.name for each in shapes}
     return named.get(code, code)
 
