@@ -120,7 +120,7 @@ def verify(
     )
     _refuse_combinations(wanted)
     if wanted.runs_jobs:
-        require_containers(kind, sandbox=sandbox)
+        refuse_without_head_node(kind, sandbox=sandbox)
     if drain and not (wanted.runs_jobs and kind == PARALLELCLUSTER):
         raise failures.WrongUseError("--drain needs a test that `verify` runs on a Slurm cluster")
     planned = planned_of(found, nodes=nodes, given=given.get(kind, {}))
@@ -150,7 +150,7 @@ def verify(
         raise typer.Exit(failures.WORK_FAILED)
 
 
-def require_containers(kind: str, *, sandbox: bool) -> None:
+def refuse_without_head_node(kind: str, *, sandbox: bool) -> None:
     """Refuse a test on a Slurm cluster of the sandbox.
 
     Raises:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tests.support.capacity_commands import BUY, Commands
@@ -12,6 +14,15 @@ from tests.support.faults.account import CountedCalls
 def killed(*_: object, **__: object) -> None:
     """End the command at once, as Ctrl-C does."""
     raise KeyboardInterrupt
+
+
+def interrupt(
+    capacity: Commands, offering: Any, monkeypatch: pytest.MonkeyPatch, *, at: str
+) -> None:
+    """Buy an offering with a command that is interrupted in a function."""
+    with monkeypatch.context() as patched:
+        patched.setattr(at, killed)
+        assert capacity.buy(offering).exit_code == 3
 
 
 @pytest.mark.usefixtures("unchecked")
@@ -86,10 +97,7 @@ def test_a_command_that_was_killed_before_it_wrote_is_completed(
     capacity: Commands, counted: CountedCalls, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     offering = capacity.offering()
-
-    with monkeypatch.context() as patched:
-        patched.setattr("tools.cli.capacity_buy.write_whole", killed)
-        assert capacity.buy(offering).exit_code == 3
+    interrupt(capacity, offering, monkeypatch, at="tools.cli.capacity_buy.write_whole")
     assert capacity.records() == [f"{STACK}.purchase.json"]
     assert capacity.buy(offering).exit_code == 0
     assert len(capacity.bought()) == counted.done[BUY] == 1
@@ -101,10 +109,7 @@ def test_a_purchase_that_never_reached_ec2_is_made_again(
     capacity: Commands, counted: CountedCalls, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     offering = capacity.offering()
-
-    with monkeypatch.context() as patched:
-        patched.setattr("tools.cli.capacity_buy.purchasing.purchased", killed)
-        assert capacity.buy(offering).exit_code == 3
+    interrupt(capacity, offering, monkeypatch, at="tools.cli.capacity_buy.purchasing.purchased")
     result = capacity.buy(offering)
     assert "it has bought nothing" in result.stderr
     assert result.exit_code == 0
@@ -139,10 +144,7 @@ def test_a_purchase_of_another_account_is_not_taken_for_nothing(
     capacity: Commands, counted: CountedCalls, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     offering = capacity.offering()
-
-    with monkeypatch.context() as patched:
-        patched.setattr("tools.cli.capacity_buy.write_whole", killed)
-        assert capacity.buy(offering).exit_code == 3
+    interrupt(capacity, offering, monkeypatch, at="tools.cli.capacity_buy.write_whole")
     with monkeypatch.context() as patched:
         patched.setattr("components.account.lookup.AccountReader.account_id", lambda _: "1")
         result = capacity.buy(offering)
