@@ -86,7 +86,23 @@ def _minor(version: str) -> int:
 
 
 def _review_auto_repair(architecture: EksArchitecture, review: Review) -> None:
-    repaired = [name for name, group in architecture.node_groups.items() if group.auto_repair]
+    """Refuse auto repair of self-managed nodes, and without the node monitoring agent.
+
+    https://docs.aws.amazon.com/eks/latest/userguide/node-health.html
+    """
+    groups = architecture.node_groups
+    repaired = [name for name, group in groups.items() if group.auto_repair]
+    for name in repaired:
+        if groups[name].management == "self-managed":
+            key = f"architecture.node_groups.{name}.auto_repair"
+            review.refuse(
+                key,
+                "is on, but EKS repairs nodes of managed groups only; `./trainyard repair STACK` "
+                "replaces those of this group",
+                found=True,
+                allowed="true with `management: managed`",
+                remedy=review.set_command(key, "false"),
+            )
     if repaired and not architecture.addons.node_monitoring_agent:
         review.refuse(
             f"{_ADDONS}.node_monitoring_agent",

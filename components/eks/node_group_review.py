@@ -49,7 +49,6 @@ def review_node_group(name: str, group: NodeGroup, context: Context, review: Rev
         review_required_verification(key, group, found, context.config, review)
     review_pool_zone(place, context.region, review, what="this node group")
     review_pool_subnet(place, context.config.network, review)
-    _review_repair(review, key, group)
     _note_ssh(review, name, group)
     review_labels(review, key, group.labels)
     review_taints(review, key, group.taints)
@@ -71,23 +70,6 @@ def _review_efa(
     if review_efa_support(review, key, found) and plugin:
         review_efa_plugin(review, key, found.name)
     review_missing_zone(place, group.purchase_option, found, context, review)
-
-
-def _review_repair(review: Review, key: str, group: NodeGroup) -> None:
-    """Refuse auto repair of self-managed nodes.
-
-    The add-on review checks that auto repair has the node monitoring agent.
-    https://docs.aws.amazon.com/eks/latest/userguide/node-health.html
-    """
-    if group.auto_repair and group.management == "self-managed":
-        review.refuse(
-            f"{key}.auto_repair",
-            "is on, but EKS repairs nodes of managed groups only; `./trainyard repair STACK` "
-            "replaces those of this group",
-            found=True,
-            allowed="true with `management: managed`",
-            remedy=review.set_command(f"{key}.auto_repair", "false"),
-        )
 
 
 def _note_ssh(review: Review, name: str, group: NodeGroup) -> None:
