@@ -57,6 +57,10 @@ class Addons(StrictModel):
     """Whether to drain nodes of self-managed node groups before EC2 stops or terminates them: Spot
     interruptions, scheduled events, the end of a Capacity Block. EKS drains nodes of managed node
     groups itself."""
+    kueue: bool = False
+    """Whether to install Kueue, a queue for jobs. It starts a job when all of its nodes are free.
+    The quota is what the planned nodes with accelerators offer. `run` and `job` submit to the
+    queue."""
     neuron_scheduler: bool = True
     """Whether to install the Neuron scheduler if the cluster has Neuron devices. It allocates
     directly connected devices to pods with `schedulerName: my-scheduler`. Pods that use whole nodes

@@ -38,6 +38,7 @@ def review_addons(config: EksStackConfig, review: Review) -> None:
     _review_efa_plugins(architecture, review)
     _review_auto_repair(architecture, review)
     _review_observability(config, review)
+    _review_kueue(architecture, review)
     for name, group in architecture.node_groups.items():
         _review_taints(name, group, config, review)
 
@@ -134,6 +135,20 @@ def _review_observability(config: EksStackConfig, review: Review) -> None:
         review.note(
             f"{key}: the add-on has no GPU metrics of {', '.join(unmeasured)}, which its DCGM "
             "exporter does not run on"
+        )
+
+
+def _review_kueue(architecture: EksArchitecture, review: Review) -> None:
+    if not architecture.addons.kueue:
+        return
+    known = [INSTANCE_TYPES.get(each.instance_type) for each in architecture.node_groups.values()]
+    if not any(each and each.accelerators for each in known) and all(known):
+        review.refuse(
+            f"{_ADDONS}.kueue",
+            "installs a queue for jobs on accelerators, and no node group has any",
+            found=True,
+            allowed="false",
+            remedy=review.set_command(f"{_ADDONS}.kueue", "false"),
         )
 
 

@@ -29,6 +29,7 @@ from components.config.eks import AddonPolicy, NodeGroup, SystemNodeGroup, Taint
 from components.config.eks_stack import EksStackConfig
 from components.config.reservations import CapacityBlock, Reservation
 from components.config.review import Review
+from components.eks.addons.node_selection import INSTANCE_TYPE_LABEL
 from components.eks.pod_plan import plan_maximum_pods
 from components.eks.verification_plan import plan_startup_taints
 from components.network.pool_place import PlanContext, PoolPlace
@@ -81,6 +82,11 @@ class NodeGroupPlan(NodePoolPlan):
     def first_taints(self) -> tuple[Taint, ...]:
         """All taints of a new node."""
         return (*self.taints, *self.startup_taints)
+
+    @property
+    def node_selector(self) -> dict[str, str]:
+        """Labels that select its nodes."""
+        return {INSTANCE_TYPE_LABEL: self.instance_type.name, **self.labels}
 
     @property
     @override

@@ -69,6 +69,8 @@ def install_addon(
         kubernetes_version=plan.kubernetes_version,
         instance_types=[group.instance_type.name for group in groups],
         taints=plan.device_plugin_tolerations,
+        groups=groups,
+        plugins=plan.self_managed_addons,
     )
     nodes = [group.name for group in groups if group.schedule.desired > 0]
     if addon.on_system_nodes:

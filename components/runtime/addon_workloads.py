@@ -40,8 +40,9 @@ class AddonWorkloads(pulumi.ComponentResource):
 
     Children, for each workload: `<name><suffix>-account` (`ServiceAccountWithRoles`; the add-on can
     have another name for it), `<name><suffix>-config` (`core.v1.ConfigMap`),
-    `<name><suffix>-service` (`core.v1.Service`), and `<name><suffix>-daemon-set`
-    (`apps.v1.DaemonSet`) or `<name><suffix>-deployment` (`apps.v1.Deployment`).
+    `<name><suffix>-service` (`core.v1.Service`), `<name><suffix>-daemon-set`
+    (`apps.v1.DaemonSet`) or `<name><suffix>-deployment` (`apps.v1.Deployment`), and
+    `<name><suffix>-<kind>-<object>` for each further object.
     """
 
     def __init__(
@@ -68,12 +69,44 @@ class AddonWorkloads(pulumi.ComponentResource):
             needed.append(core.ConfigMap(f"{name}-config", **config_map, opts=child))
         if workload.service:
             core.Service(f"{name}-service", **_fields(workload.service), opts=child)
+        needed += self._declare(name, workload.objects_before, ())
         kind, suffix = _CONTROLLERS[controller["kind"]]
-        return kind(
+        made = kind(
             f"{name}-{suffix}",
             **_fields(controller),
             opts=pulumi.ResourceOptions(parent=self, provider=self._cluster, depends_on=needed),
         )
+        self._declare(name, workload.objects_after, (made,))
+        return made
+
+    def _declare(
+        self, name: str, manifests: Sequence[Manifest], after: Sequence[pulumi.Resource]
+    ) -> list[pulumi.Resource]:
+        """Declare objects of any kind; their namespace, if they bring it, comes first."""
+        made: list[pulumi.Resource] = []
+        spaces: list[pulumi.Resource] = []
+        for manifest in manifests:
+            opts = pulumi.ResourceOptions(
+                parent=self,
+                provider=self._cluster,
+                depends_on=[*after, *spaces],
+                # An object with a finalizer is deleted by its controller. When the whole cluster is
+                # deleted, a job that still runs would delay that.
+                deleted_with=self._cluster,
+            )
+            api_version, kind = manifest["apiVersion"], manifest["kind"]
+            group = api_version if "/" in api_version else f"core/{api_version}"
+            made.append(
+                pulumi.CustomResource(
+                    f"kubernetes:{group}:{kind}",
+                    f"{name}-{kind.lower()}-{manifest['metadata']['name']}",
+                    dict(manifest),
+                    opts,
+                )
+            )
+            if kind == "Namespace":
+                spaces.append(made[-1])
+        return made
 
     def _with_account(self, name: str, workload: WorkloadPlan) -> Manifest:
         """Make the service account, and return the controller whose pods use it."""

@@ -8,6 +8,10 @@ from typing import Any
 
 NAMESPACE = "kube-system"
 
+SKIP_AWAIT = "pulumi.com/skipAwait"
+"""Pulumi waits until a Service has a ready pod; with this annotation, the pod can be created later.
+https://www.pulumi.com/registry/packages/kubernetes/installation-configuration/#pulumicomskipawait"""
+
 Manifest = Mapping[str, Any]
 """A Kubernetes object, or a part of one."""
 Rule = tuple[str, Sequence[str], Sequence[str]]
@@ -41,6 +45,10 @@ class WorkloadPlan:
     """The ConfigMap that the pods mount."""
     service: Manifest | None = None
     """The Service in front of the pods."""
+    objects_before: Sequence[Manifest] = ()
+    """Further objects that exist before the pods, with their `apiVersion`."""
+    objects_after: Sequence[Manifest] = ()
+    """Objects that only exist once the pods are ready, with their `apiVersion`."""
 
 
 def metadata(

@@ -6,6 +6,7 @@ official release with its checksum verified, or a build from the Go modules in t
 
 from tools.engine.errors import EngineError
 from tools.engine.kubernetes_programs import ensure_kubernetes
+from tools.engine.kueue import ensure_kueue
 from tools.engine.plugins import (
     Plugin,
     ensure_plugins,
@@ -22,6 +23,7 @@ __all__ = [
     "Progress",
     "PulumiEngine",
     "ensure_kubernetes",
+    "ensure_kueue",
     "ensure_plugins",
     "ensure_pulumi",
     "parse_choices",

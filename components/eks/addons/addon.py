@@ -7,7 +7,7 @@ https://docs.aws.amazon.com/eks/latest/userguide/eks-add-ons.html
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -28,6 +28,10 @@ class AddonTarget:
     """EC2 instance types of the node groups that it serves."""
     taints: Sequence[Taint]
     """Taints of the node groups with devices."""
+    groups: Sequence[NodeGroupPlan] = ()
+    """The node groups that it serves."""
+    plugins: Collection[str] = ()
+    """The planned add-ons, which include the device plugins."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

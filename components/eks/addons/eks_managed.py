@@ -21,6 +21,7 @@ from typing import Any
 from components.catalog.versions import EksVersion
 from components.config.eks_addons import AddonName, Addons
 from components.config.eks_stack import EksStackConfig
+from components.eks.addons.node_selection import away_from
 from components.eks.node_group_plan import NodeGroupPlan
 from components.eks.plan import AddonPlan, LogGroupPlan, PodIdentityPlan
 
@@ -82,14 +83,7 @@ def _away_from_work(groups: Sequence[NodeGroupPlan]) -> dict[str, Any] | None:
     }
     if not work:
         return None
-    expression = {
-        "key": "node.kubernetes.io/instance-type",
-        "operator": "NotIn",
-        "values": sorted(work),
-    }
-    terms = {"nodeSelectorTerms": [{"matchExpressions": [expression]}]}
-    affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}
-    return {"controller": {"affinity": affinity}}
+    return {"controller": {"affinity": away_from(sorted(work))}}
 
 
 EKS_ADDONS = (

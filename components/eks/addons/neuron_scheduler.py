@@ -29,6 +29,7 @@ from components.eks.addons.addon import AddonTarget, SelfManagedAddon, has_accel
 from components.eks.addons.node_selection import INSTANCE_TYPE_LABEL
 from components.runtime.workload_plan import (
     NAMESPACE,
+    SKIP_AWAIT,
     Manifest,
     Rule,
     ServiceAccountPlan,
@@ -57,9 +58,6 @@ SCHEDULER_ROLES = {
     f"{NEURON_SCHEDULER_NAME}-as-volume-scheduler": "system:volume-scheduler",
 }
 """Predefined cluster roles for schedulers, by the name of their binding."""
-SKIP_AWAIT = "pulumi.com/skipAwait"
-"""Pulumi waits until a Service has a ready pod; here the pod is created later.
-https://www.pulumi.com/registry/packages/kubernetes/installation-configuration/#pulumicomskipawait"""
 
 
 def scheduler_config() -> str:

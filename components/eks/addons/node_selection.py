@@ -49,6 +49,11 @@ def self_managed_affinity(instance_types: Sequence[str]) -> Manifest:
     )
 
 
+def away_from(instance_types: Sequence[str]) -> Manifest:
+    """Return the affinity to nodes of other EC2 instance types."""
+    return _affinity({**_of_types(instance_types), "operator": "NotIn"})
+
+
 def _of_types(instance_types: Sequence[str]) -> Manifest:
     return {"key": INSTANCE_TYPE_LABEL, "operator": "In", "values": sorted(set(instance_types))}
 

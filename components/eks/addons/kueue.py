@@ -1,0 +1,220 @@
+"""Kueue, which queues jobs and starts each one when the nodes for all of its pods are free.
+
+Source: https://github.com/kubernetes-sigs/kueue, the manifests of the pinned release in
+`components/catalog/data/kueue.json`, with a configuration and a queue for the nodes of the stack.
+`docs/decisions/0013-kueue-from-its-manifests.md` says why not its chart.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+import yaml
+
+from components.catalog.kueue import (
+    CONFIGURATION_ANNOTATION,
+    KUEUE_API,
+    KUEUE_GROUP,
+    KUEUE_NAMESPACE,
+    QUEUE,
+    QUEUE_NAMESPACE,
+    released_objects,
+)
+from components.eks.addons.addon import AddonTarget, SelfManagedAddon
+from components.eks.addons.node_selection import away_from, tolerations
+from components.eks.node_devices import NEURON_CORE, node_devices
+from components.eks.node_group_plan import NodeGroupPlan
+from components.runtime.workload_plan import SKIP_AWAIT, Manifest, WorkloadPlan
+
+IMAGE = "registry.k8s.io/kueue/kueue:v0.19.2"
+CONFIG_FILE = "controller_manager_config.yaml"
+PODS_READY_TIMEOUT = "20m"
+"""Time in which all pods of a started job must be ready. Nodes with accelerators take several
+minutes to start, and their images several minutes to pull."""
+
+LONGEST_PAUSE_SECONDS = 300
+"""Pause of a job that did not get all of its pods ready, before it is started again."""
+
+
+def configuration() -> str:
+    """Return the configuration of the controller.
+
+    As released, except for `waitForPodsReady` and the integrations. A job whose pods do not all
+    become ready gives its nodes back, and meanwhile no other job starts, so that two jobs cannot
+    hold a part of the nodes each and wait for the rest:
+    https://kueue.sigs.k8s.io/docs/tasks/manage/setup_wait_for_pods_ready/. A pod that is replaced
+    later has no time limit: `run --restarts` and `minimum_nodes` decide how a job goes on.
+    """
+    return yaml.safe_dump(
+        {
+            "apiVersion": "config.kueue.x-k8s.io/v1beta2",
+            "kind": "Configuration",
+            "health": {"healthProbeBindAddress": ":8081"},
+            "metrics": {"bindAddress": ":8443"},
+            "webhook": {"port": 9443},
+            "leaderElection": {"leaderElect": True, "resourceName": "c1f6bfd2.kueue.x-k8s.io"},
+            "controller": {
+                "groupKindConcurrency": {
+                    "Job.batch": 5,
+                    "Workload.kueue.x-k8s.io": 10,
+                    "LocalQueue.kueue.x-k8s.io": 5,
+                    "ClusterQueue.kueue.x-k8s.io": 5,
+                    "ResourceFlavor.kueue.x-k8s.io": 1,
+                }
+            },
+            "clientConnection": {"qps": 300, "burst": 500},
+            "waitForPodsReady": {
+                "timeout": PODS_READY_TIMEOUT,
+                "recoveryTimeout": "0s",
+                "blockAdmission": True,
+                # A job may be in the queue before a Capacity Block starts. By default, it would
+                # pause for up to an hour, also when the nodes are there.
+                "requeuingStrategy": {"backoffMaxSeconds": LONGEST_PAUSE_SECONDS},
+            },
+            "integrations": {"frameworks": ["batch/job"]},
+            # Huge pages and local storage come with the node.
+            "resources": {"quotaCheckStrategy": "IgnoreUndeclared"},
+            "featureGates": {"VisibilityOnDemand": False},
+        },
+        sort_keys=False,
+    )
+
+
+def workloads(target: AddonTarget) -> list[WorkloadPlan]:
+    """Return the Deployment `kueue-system/kueue-controller-manager`, its objects and the queue."""
+    queued = [group for group in target.groups if group.instance_type.accelerators]
+    released = released_objects()
+    (controller,) = (each for each in released if each["kind"] == "Deployment")
+    others = [_without_wait(each) for each in released if each["kind"] != "Deployment"]
+    return [
+        WorkloadPlan(
+            controller=_on_system_nodes(controller, [each.instance_type.name for each in queued]),
+            objects_before=[*others, _config_map()],
+            objects_after=[*_queue(queued, target.plugins)],
+        )
+    ]
+
+
+def _without_wait(manifest: Manifest) -> Manifest:
+    """Return an object; a Service would wait for pods, which come later."""
+    if manifest["kind"] != "Service":
+        return manifest
+    return {**manifest, "metadata": {**manifest["metadata"], "annotations": {SKIP_AWAIT: "true"}}}
+
+
+def _config_map() -> Manifest:
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "kueue-manager-config", "namespace": KUEUE_NAMESPACE},
+        "data": {CONFIG_FILE: configuration()},
+    }
+
+
+def _on_system_nodes(controller: Manifest, instance_types: list[str]) -> Manifest:
+    spec, template = controller["spec"], controller["spec"]["template"]
+    (container,) = template["spec"]["containers"]
+    digest = hashlib.sha256(configuration().encode()).hexdigest()[:16]
+    annotations = {**template["metadata"]["annotations"], CONFIGURATION_ANNOTATION: digest}
+    pod = {
+        **template["spec"],
+        "containers": [{**container, "image": IMAGE}],
+        # Nodes with accelerators are drained and replaced.
+        "affinity": away_from(instance_types),
+    }
+    metadata = {**template["metadata"], "annotations": annotations}
+    return {
+        "kind": "Deployment",
+        "metadata": controller["metadata"],
+        "spec": {**spec, "template": {"metadata": metadata, "spec": pod}},
+    }
+
+
+def _queue(groups: Sequence[NodeGroupPlan], plugins: Collection[str]) -> Iterator[Manifest]:
+    """Yield a flavor for each node group, and the queue with the quota of all of them.
+
+    https://kueue.sigs.k8s.io/docs/concepts/cluster_queue/#resource-groups: all flavors of a
+    resource group have the same resources.
+    """
+    quotas = {flavor_name(group): quota(group, plugins) for group in groups}
+    resources = list(dict.fromkeys(name for each in quotas.values() for name in each))
+    for group in groups:
+        yield _object(
+            "ResourceFlavor",
+            {"name": flavor_name(group)},
+            {"nodeLabels": group.node_selector, "tolerations": tolerations([], group.taints)},
+        )
+    flavors = [
+        {
+            "name": flavor,
+            "resources": [
+                {"name": name, "nominalQuota": offered.get(name, "0")} for name in resources
+            ],
+        }
+        for flavor, offered in quotas.items()
+    ]
+    covered = [{"coveredResources": resources, "flavors": flavors}]
+    spec = {"namespaceSelector": {}, "resourceGroups": covered}
+    yield _object("ClusterQueue", {"name": QUEUE}, spec)
+    yield _object(
+        "LocalQueue", {"name": QUEUE, "namespace": QUEUE_NAMESPACE}, {"clusterQueue": QUEUE}
+    )
+
+
+def _object(kind: str, metadata: Mapping[str, str], spec: Manifest) -> Manifest:
+    return {
+        "apiVersion": f"{KUEUE_GROUP}/{KUEUE_API}",
+        "kind": kind,
+        "metadata": metadata,
+        "spec": spec,
+    }
+
+
+def flavor_name(group: NodeGroupPlan) -> str:
+    """Return the name of the flavor of a node group, which Kubernetes wants in small letters."""
+    return group.name.lower().replace("_", "-")
+
+
+def quota(group: NodeGroupPlan, plugins: Collection[str]) -> dict[str, str]:
+    """Return what the planned nodes of a group offer, in Kubernetes' canonical form.
+
+    CPUs and memory are those of the instance type: a pod asks for less, because kubelet and
+    DaemonSets need a part. Cores of Neuron devices are left out: Kubernetes offers the same
+    hardware as devices and as cores, and jobs ask for devices.
+    """
+    nodes, devices = group.nodes, node_devices(group, plugins)
+    return {
+        "cpu": _canonical(nodes * group.instance_type.vcpus, 1000, ("", "k", "M")),
+        "memory": _canonical(
+            nodes * group.instance_type.memory_mib, 1024, ("Mi", "Gi", "Ti", "Pi")
+        ),
+        **{
+            name: _canonical(nodes * count, 1000, ("", "k", "M"))
+            for name, count in devices.items()
+            if name != NEURON_CORE
+        },
+    }
+
+
+def _canonical(amount: int, base: int, units: Sequence[str]) -> str:
+    """Return a quantity as Kueue's webhook writes it, so that an update finds no difference.
+
+    https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity/
+    """
+    power = 0
+    while amount and amount % base == 0 and power + 1 < len(units):
+        amount, power = amount // base, power + 1
+    return f"{amount}{units[power]}" if amount else "0"
+
+
+KUEUE = SelfManagedAddon(
+    name="kueue",
+    component="Kueue",
+    # Its image is pulled on the system nodes, and its queue is for all others.
+    serves=lambda _: True,
+    enabled=lambda addons: addons.kueue,
+    workloads=workloads,
+    on_system_nodes=True,
+    public_image="Kueue",
+)
