@@ -25,10 +25,11 @@ from sandbox.file_lock import LockTakenError, locked
 from sandbox.kubernetes.addons import AddonObjects
 from sandbox.kubernetes.aws_program import write_aws_program
 from sandbox.kubernetes.control_planes import ControlPlanes, check_version
+from sandbox.kubernetes.kueue import KueueControllers
 from sandbox.kubernetes.nodes import NodeSimulator
 from sandbox.process_identity import own_identity, write_identity
 from sandbox.processes import Spawner, sweep
-from sandbox.state import PARALLELCLUSTER_PYTHON, SandboxDirectory, SandboxStatus
+from sandbox.state import KUEUE_PROGRAM, PARALLELCLUSTER_PYTHON, SandboxDirectory, SandboxStatus
 
 LOG = logging.getLogger("sandbox.daemon")
 
@@ -73,7 +74,8 @@ def _serve(
         LOG.warning("ended what an earlier daemon left: %s", ", ".join(left))
     server = AwsServer(region=options.region, port=options.port)
     spawner = Spawner(directory.processes)
-    programs.pop(PARALLELCLUSTER_PYTHON, None)
+    for later in (PARALLELCLUSTER_PYTHON, KUEUE_PROGRAM):
+        programs.pop(later, None)
     server.look_for_cloudformation(lambda: _cloudformation(directory, spawner, options.region))
     stop_kubernetes = _kubernetes(directory, programs, server, spawner, options.region)
     hosts = HttpsEndpoints(issuer_hosts(options.region), directory.path / "https")
@@ -133,10 +135,16 @@ def _kubernetes(
     stopped = threading.Event()
     thread = threading.Thread(target=simulator.run, args=(stopped,), name="nodes", daemon=True)
     thread.start()
+    kueue = KueueControllers(
+        control_planes, lambda: directory.program(KUEUE_PROGRAM), spawner.spawn
+    )
+    controllers = threading.Thread(target=kueue.run, args=(stopped,), name="kueue", daemon=True)
+    controllers.start()
 
     def stop() -> None:
         stopped.set()
         thread.join()
+        controllers.join()
         control_planes.stop_all()
 
     return stop

@@ -11,8 +11,6 @@ through `NODE_EXTRA_CA_CERTS`. It forwards connections to this machine, and reje
 from __future__ import annotations
 
 import contextlib
-import select
-import socket
 import socketserver
 import ssl
 import threading
@@ -20,13 +18,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from cryptography import x509
+from typing_extensions import override
 
+from sandbox.connect_proxy import BUFFER_BYTES, Connection
 from sandbox.kubernetes.credentials import make_server_certificate
 
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
-SECONDS = 30.0
-"""Timeout for idle connections."""
-BUFFER_BYTES = 65536
 
 
 def issuer_hosts(region: str) -> list[str]:
@@ -71,54 +68,24 @@ class HttpsEndpoints(socketserver.ThreadingTCPServer):
             thread.join()
 
 
-class _Connection(socketserver.StreamRequestHandler):
-    """A client connection; the first line is `CONNECT host:port HTTP/1.1`."""
-
-    timeout = SECONDS
-
+class _Connection(Connection):
     @property
     def endpoints(self) -> HttpsEndpoints:
         assert isinstance(self.server, HttpsEndpoints)  # noqa: S101 - for the type checker
         return self.server
 
-    def handle(self) -> None:
-        """Handle one CONNECT."""
-        with contextlib.suppress(OSError):
-            method, target, *_ = [*self.rfile.readline().decode("latin-1").split(), "", ""]
-            while self.rfile.readline().strip():
-                pass
-            host, _, port = target.rpartition(":")
-            if method != "CONNECT" or not port.isdecimal():
-                self._answer("405 Method Not Allowed")
-            elif host.lower() in self.endpoints.hosts:
-                self._answer("200 Connection established")
-                self._answer_as_host()
-            elif host.strip("[]") in LOOPBACK:
-                self._pass_on(host.strip("[]"), int(port))
-            else:
-                self._answer("403 The sandbox has no such host")
-
-    def _answer(self, status: str) -> None:
-        self.wfile.write(f"HTTP/1.1 {status}\r\n\r\n".encode())
+    @override
+    def connect(self, host: str, port: int) -> None:
+        if host.lower() in self.endpoints.hosts:
+            self.accept()
+            self._answer_as_host()
+        elif host in LOOPBACK:
+            self.pass_on(host, port)
+        else:
+            self.answer("403 The sandbox has no such host")
 
     def _answer_as_host(self) -> None:
         with self.endpoints.context.wrap_socket(self.connection, server_side=True) as secure:
             if secure.recv(BUFFER_BYTES):
                 length = "Content-Length: 2\r\nConnection: close\r\n\r\nok"
                 secure.sendall(f"HTTP/1.1 200 OK\r\n{length}".encode())
-
-    def _pass_on(self, host: str, port: int) -> None:
-        try:
-            there = socket.create_connection((host, port), SECONDS)
-        except OSError:
-            self._answer("502 Bad Gateway")
-            return
-        with there:
-            self._answer("200 Connection established")
-            ends = {self.connection: there, there: self.connection}
-            while ready := select.select(list(ends), [], [], SECONDS)[0]:
-                for end in ready:
-                    sent = end.recv(BUFFER_BYTES)
-                    if not sent:
-                        return
-                    ends[end].sendall(sent)

@@ -20,6 +20,20 @@ JSON = "application/json"
 STRATEGIC_MERGE_PATCH = "application/strategic-merge-patch+json"
 MERGE_PATCH = "application/merge-patch+json"
 NOT_FOUND = 404
+RETRIES = urllib3.Retry(
+    total=None,
+    connect=False,
+    read=False,
+    redirect=False,
+    other=False,
+    status=5,
+    status_forcelist=[429],
+    allowed_methods=["GET"],
+    raise_on_status=False,
+)
+"""The API server refuses to list objects of a new kind for a moment, with `Retry-After`: `storage
+is (re)initializing`. https://kubernetes.io/docs/reference/command-line-tools-reference/feature-gates/,
+`ResilientWatchCacheInitialization`"""
 
 
 class ApiError(Exception):
@@ -86,7 +100,7 @@ class KubernetesApi:
             parts.port or 443,
             ssl_context=context,
             timeout=urllib3.Timeout(timeout_seconds),
-            retries=False,
+            retries=RETRIES,
             maxsize=2,
         )
         self._headers = {"Authorization": f"Bearer {token}", "Accept": JSON}

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import yaml
 
+from components.catalog.kueue import KUEUE_CONTROLLER
 from components.catalog.neuron import NEURON_SCHEDULER_NAME
 from sandbox.kubernetes.credentials import SERVICE_CIDR, Credentials
 
@@ -211,11 +212,12 @@ def kwok(layout: Layout, left_alone: Collection[str] = ()) -> list[str]:
 
     Args:
         layout: Files of the control plane.
-        left_alone: Values of the label `name` of pods that it does not run.
+        left_alone: Values of the label `name` of pods that it does not run, in addition to Kueue's,
+            which `sandbox.kubernetes.kueue` runs.
     """
-    names = ",".join(sorted(left_alone))
+    names = ",".join(sorted({*left_alone, KUEUE_CONTROLLER}))
     return [
-        *([f"--disregard-status-with-label-selector=name in ({names})"] if names else []),
+        f"--disregard-status-with-label-selector=name in ({names})",
         # `JobPods` runs these.
         f"--disregard-status-with-annotation-selector={COMPLETION_INDEX}",
         f"--kubeconfig={layout.kubeconfig}",

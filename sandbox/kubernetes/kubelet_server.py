@@ -1,8 +1,9 @@
 """The kubelets' servers of a cluster, from which its API server reads the logs of containers.
 
-The addresses of nodes exist in the emulated VPC only. The API server therefore connects to nodes
-through a proxy, as it does where it is in another network than the nodes: `HTTPConnect` over a Unix
-domain socket. The proxy is the server of every node.
+The addresses of nodes and Services exist in the emulated VPC only. The API server therefore
+connects to them through a proxy, as it does where it is in another network than the nodes:
+`HTTPConnect` over a Unix domain socket. The proxy is the server of every node, and knows the
+Services whose pods are processes of this machine.
 
 Source:
     https://kubernetes.io/docs/tasks/extend-kubernetes/setup-konnectivity/
@@ -12,7 +13,6 @@ Source:
 
 from __future__ import annotations
 
-import contextlib
 import shutil
 import socketserver
 import ssl
@@ -26,12 +26,14 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import yaml
+from typing_extensions import override
 
 from sandbox.aws.clock import CLOCK
+from sandbox.connect_proxy import Connection
 from sandbox.kubernetes.container_logs import ContainerLogs, Line, nanoseconds
 from sandbox.kubernetes.credentials import Credentials
 
-_PORT = "10250"
+_PORT = 10250
 """https://kubernetes.io/docs/reference/networking/ports-and-protocols/"""
 _ENDPOINT = "containerLogs"
 
@@ -42,9 +44,18 @@ class KubeletServer(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
     daemon_threads = True
     block_on_close = False  # a connection that follows a log lasts as long as its container
 
-    def __init__(self, logs: ContainerLogs, credentials: Credentials) -> None:
-        """Serve `logs`; the API server does not verify the certificate."""
+    def __init__(
+        self,
+        logs: ContainerLogs,
+        credentials: Credentials,
+        service_ports: Mapping[tuple[str, int], int],
+    ) -> None:
+        """Serve `logs`, and lead to ports of this machine, by cluster IP and port of a Service.
+
+        The API server does not verify the certificate of nodes.
+        """
         self.logs = logs
+        self.service_ports = service_ports
         self.context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
         self.context.load_cert_chain(credentials.serving_certificate, credentials.serving_key)
         # Not in the directory of the sandbox, because the path of a socket has 107 bytes at most.
@@ -57,7 +68,7 @@ class KubeletServer(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
         self._thread.start()
 
     def egress_selection(self) -> str:
-        """Return the API server's configuration of connections to nodes."""
+        """Return the API server's configuration of connections to nodes and Services."""
         transport = {"uds": {"udsName": str(self._socket)}}
         connection = {"proxyProtocol": "HTTPConnect", "transport": transport}
         return yaml.safe_dump(
@@ -77,23 +88,24 @@ class KubeletServer(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
         shutil.rmtree(self._directory, ignore_errors=True)
 
 
-class _Connection(socketserver.StreamRequestHandler):
-    """A connection to a node; the first line is `CONNECT node:port HTTP/1.1`."""
+class _Connection(Connection):
+    """A connection to a node or a Service."""
 
-    def handle(self) -> None:
-        """Answer one request of the API server."""
+    timeout = None  # the follower of a log waits for its next line
+
+    @override
+    def connect(self, host: str, port: int) -> None:
         assert isinstance(self.server, KubeletServer)  # noqa: S101 - for the type checker
-        with contextlib.suppress(OSError):
-            method, target, *_ = [*self.rfile.readline().decode("latin-1").split(), "", ""]
-            while self.rfile.readline().strip():
-                pass
-            if method != "CONNECT" or target.rpartition(":")[2] != _PORT:
-                # Pods execute nothing, so no pod has a server, such as that of a webhook.
-                self.wfile.write(b"HTTP/1.1 502 Bad Gateway\r\n\r\n")
-                return
-            self.wfile.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
+        service = self.server.service_ports.get((host, port))
+        if service is not None:
+            self.pass_on("127.0.0.1", service)
+        elif port == _PORT:
+            self.accept()
             with self.server.context.wrap_socket(self.connection, server_side=True) as secure:
                 _Request(secure, self.client_address, self.server)
+        else:
+            # Other pods execute nothing, and have no server.
+            self.answer("502 Bad Gateway")
 
 
 class _Request(BaseHTTPRequestHandler):

@@ -56,6 +56,10 @@ class ControlPlane:
     """Files of this control plane: `kubeconfig`, `logs/`, keys, etcd's data."""
     logs: ContainerLogs = field(default_factory=ContainerLogs, repr=False)
     """Logs of the containers on its nodes."""
+    service_ports: dict[tuple[str, int], int] = field(
+        default_factory=dict[tuple[str, int], int], repr=False, compare=False
+    )
+    """Ports of this machine that the API server reaches as Services, by cluster IP and port."""
 
     @property
     def kubeconfig(self) -> Path:
@@ -124,7 +128,9 @@ class Startup:
             admin_token=token,
             directory=layout.directory,
         )
-        self._kubelet_server = KubeletServer(control_plane.logs, credentials)
+        self._kubelet_server = KubeletServer(
+            control_plane.logs, credentials, control_plane.service_ports
+        )
         self._write_configuration(control_plane, ports, self._kubelet_server)
         self._start_api_server(control_plane, version)
         self._start_clients(name, aws_endpoint)

@@ -14,11 +14,17 @@ from pathlib import Path
 from typing import Any
 
 from components import clock
-from sandbox.state import PARALLELCLUSTER_PYTHON, SandboxDirectory, SandboxStatus
+from sandbox.state import (
+    KUEUE_PROGRAM,
+    PARALLELCLUSTER_PYTHON,
+    SandboxDirectory,
+    SandboxStatus,
+)
 from tools.cli import failures
 from tools.cli.sandbox_pace import pace_of, set_pace
 from tools.engine import (
     ensure_kubernetes,
+    ensure_kueue,
     ensure_plugins,
     ensure_pulumi,
     read_plugins,
@@ -100,6 +106,7 @@ def started_sandbox(
     *,
     port: int = 0,
     with_parallelcluster: bool = False,
+    with_kueue: bool = False,
     latency: float | None = None,
     plugins: Mapping[str, Path] | None = None,
 ) -> RunningSandbox:
@@ -110,6 +117,7 @@ def started_sandbox(
         port: Port of the AWS endpoint of a new sandbox; 0 selects a free port.
         with_parallelcluster: Whether CloudFormation must support clusters. A running sandbox
             without that support is extended, and keeps its account.
+        with_kueue: The same, for Kueue in clusters.
         latency: Share of AWS's time that every resource takes from now on, 0 for none. By default,
             a running sandbox keeps its value, and a new one has no delay.
         plugins: Provider plugin directories that the user chooses, by provider; by default those of
@@ -135,7 +143,9 @@ def started_sandbox(
         if latency is not None:
             _take(directory, latency, status)
     if with_parallelcluster:
-        _give_parallelcluster(directory, report)
+        _give(directory, PARALLELCLUSTER_PYTHON, [str(parallelcluster_python(report))])
+    if with_kueue:
+        _give(directory, KUEUE_PROGRAM, ensure_kueue(report))
     return RunningSandbox(directory, status)
 
 
@@ -167,11 +177,10 @@ def _check_plugins(directory: SandboxDirectory, chosen: Mapping[str, Path] | Non
         )
 
 
-def _give_parallelcluster(directory: SandboxDirectory, report: Report) -> None:
-    """Let the sandbox use ParallelCluster's Python environment; create it if necessary."""
-    command = [str(parallelcluster_python(report))]
-    if directory.program(PARALLELCLUSTER_PYTHON) != command:
-        directory.give(PARALLELCLUSTER_PYTHON, command)
+def _give(directory: SandboxDirectory, name: str, command: list[str]) -> None:
+    """Let the sandbox use a program, unless it does already."""
+    if directory.program(name) != command:
+        directory.give(name, command)
 
 
 def running_sandbox() -> RunningSandbox:

@@ -174,7 +174,11 @@ def _tell_foreign_ids(stack_file: StackFile) -> None:
 
 def _sandbox(stack_file: StackFile) -> Workspace:
     needs_parallelcluster = stack_file.architecture == PARALLELCLUSTER
-    sandbox = started_sandbox(console.progress, with_parallelcluster=needs_parallelcluster)
+    sandbox = started_sandbox(
+        console.progress,
+        with_parallelcluster=needs_parallelcluster,
+        with_kueue=stack_file.architecture == EKS and stack_file.has_kueue,
+    )
     return sandbox.workspace(stack_file, console.progress)
 
 

@@ -16,7 +16,7 @@ import typer
 
 from components.config.pulumi_command import LAUNCHER
 from tools.cli import console, failures
-from tools.engine import ensure_kubernetes, ensure_plugins, ensure_pulumi
+from tools.engine import ensure_kubernetes, ensure_kueue, ensure_plugins, ensure_pulumi
 from tools.engine.locked_environment import locked_python
 from tools.engine.progress import Progress
 from tools.lock import EXAMPLES
@@ -148,6 +148,7 @@ def _get_programs() -> None:
     """Install every program and plugin before the first test needs it."""
     ensure_plugins(console.progress, ensure_pulumi(console.progress))
     ensure_kubernetes(console.progress)
+    ensure_kueue(console.progress)
     parallelcluster_python(console.progress)
     examples_python(console.progress)
 

@@ -124,10 +124,20 @@ class StackFile:
     @property
     def architecture(self) -> str:
         """The architecture kind, such as `eks`; empty if the file has none."""
-        cluster = self.cluster
-        architecture = cluster.get("architecture") if isinstance(cluster, Mapping) else None
-        kind = architecture.get("kind") if isinstance(architecture, Mapping) else None
+        kind = self._value("architecture", "kind")
         return kind if isinstance(kind, str) else ""
+
+    @property
+    def has_kueue(self) -> bool:
+        """Whether the stack installs Kueue."""
+        return self._value("architecture", "addons", "kueue") is True
+
+    def _value(self, *path: str) -> Any:
+        """Return a value below `trainyard:cluster`, or None; the file may be invalid."""
+        found = self.cluster
+        for key in path:
+            found = found.get(key) if isinstance(found, Mapping) else None
+        return found
 
     @property
     def stray_keys(self) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ import yaml
 from components.catalog.kueue import (
     CONFIGURATION_ANNOTATION,
     KUEUE_API,
+    KUEUE_CONTROLLER,
     KUEUE_GROUP,
     KUEUE_NAMESPACE,
     QUEUE,
@@ -123,7 +124,9 @@ def _on_system_nodes(controller: Manifest, instance_types: list[str]) -> Manifes
         # Nodes with accelerators are drained and replaced.
         "affinity": away_from(instance_types),
     }
-    metadata = {**template["metadata"], "annotations": annotations}
+    # As the pods of the other add-ons; the sandbox distinguishes pods by it.
+    labels = {**template["metadata"]["labels"], "name": KUEUE_CONTROLLER}
+    metadata = {**template["metadata"], "annotations": annotations, "labels": labels}
     return {
         "kind": "Deployment",
         "metadata": controller["metadata"],

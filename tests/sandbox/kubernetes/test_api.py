@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 
 import pytest
+import urllib3
 
 from sandbox.kubernetes.api import ApiError, ApiUnreachableError, KubernetesApi
 from sandbox.kubernetes.credentials import make_credentials
@@ -51,3 +52,16 @@ def test_a_server_with_a_certificate_of_somebody_else_is_not_spoken_to(control_p
     api = KubernetesApi(control_plane.endpoint, certificate_authority_data=authority, token="t")
     with pytest.raises(ApiUnreachableError, match="CERTIFICATE_VERIFY_FAILED"):
         api.get("/version")
+
+
+def test_a_list_that_is_not_ready_is_asked_for_again(authority, monkeypatch):
+    """As right after the definition of a kind of objects."""
+    answers = [
+        urllib3.HTTPResponse(status=429, headers={"Retry-After": "0"}, body=b"{}"),
+        urllib3.HTTPResponse(status=200, body=b'{"items": []}'),
+    ]
+    monkeypatch.setattr(
+        urllib3.HTTPSConnectionPool, "_make_request", lambda *_, **__: answers.pop(0)
+    )
+    api = KubernetesApi("https://127.0.0.1:9", certificate_authority_data=authority, token="t")
+    assert api.get("/apis/example.com/v1/things") == {"items": []}

@@ -21,6 +21,7 @@ from sandbox.kubernetes.kubelet_server import KubeletServer
 
 NODE = "ip-10-0-1-2.us-west-2.compute.internal"
 LOG = "/containerLogs/default/train-0/program"
+SERVICE_PORTS: dict[tuple[str, int], int] = {}
 
 
 @pytest.fixture
@@ -28,7 +29,7 @@ def logs(tmp_path: Path) -> Iterator[ContainerLogs]:
     """The logs of a running server."""
     logs = ContainerLogs()
     credentials, _ = make_credentials(tmp_path / "pki")
-    server = KubeletServer(logs, credentials)
+    server = KubeletServer(logs, credentials, SERVICE_PORTS)
     logs.start("default", "train-0")
     logs.write("default", "train-0", ["one", "two", "three"])
     (selection,) = yaml.safe_load(server.egress_selection())["egressSelections"]
@@ -140,3 +141,19 @@ def test_only_kubelets_are_reached(logs: ContainerLogs) -> None:
     assert logs.read("default", "train-0")
     with pytest.raises(ConnectionRefusedError, match="502"):
         _Node("10.100.0.7", 443).request("GET", "/validate")
+
+
+def test_a_service_leads_to_the_process_that_is_its_pod(
+    logs: ContainerLogs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert logs.read("default", "train-0")
+    with socket.create_server(("127.0.0.1", 0)) as pod:
+        monkeypatch.setitem(SERVICE_PORTS, ("10.100.0.9", 443), pod.getsockname()[1])
+        with socket.socket(socket.AF_UNIX) as client:
+            client.connect(_Node.socket_path)
+            client.sendall(b"CONNECT 10.100.0.9:443 HTTP/1.1\r\nHost: x\r\n\r\n")
+            at_the_pod, _ = pod.accept()
+            with at_the_pod:
+                assert b" 200 " in client.recv(1000)
+                client.sendall(b"review")
+                assert at_the_pod.recv(1000) == b"review"

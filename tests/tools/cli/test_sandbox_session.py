@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.state import PARALLELCLUSTER_PYTHON, SandboxDirectory
+from sandbox.state import KUEUE_PROGRAM, PARALLELCLUSTER_PYTHON, SandboxDirectory
 from tests.tools.cli.conftest import STATUS, record_plugins
 from tools.cli import sandbox_session, sandboxes
 from tools.cli.failures import CommandError
@@ -50,6 +50,14 @@ def test_it_is_given_once(running, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_stack_of_eks_makes_no_environment_of_parallelcluster(running) -> None:
     started(with_parallelcluster=False)
     assert running.program(PARALLELCLUSTER_PYTHON) is None
+
+
+def test_kueue_is_built_for_the_first_stack_that_asks_for_it(running, monkeypatch) -> None:
+    monkeypatch.setattr(sandbox_session, "ensure_kueue", lambda _report: ["/cache/kueue"])
+    started(with_parallelcluster=False)
+    assert running.program(KUEUE_PROGRAM) is None
+    sandbox_session.started_sandbox(print, with_kueue=True)
+    assert running.program(KUEUE_PROGRAM) == ["/cache/kueue"]
 
 
 def test_the_account_of_an_earlier_version_is_not_gone_on_with(running) -> None:
