@@ -15,6 +15,8 @@ import pytest
 from kubernetes import client
 
 from tests.support.sandbox import Done, Sandbox, copied_stack_file
+from tests.support.waiting import until
+from tools.diagnosis.queued_job import why_it_is_queued
 
 pytestmark = pytest.mark.sandbox
 
@@ -24,6 +26,7 @@ CHANGES: dict[str, Any] = {
     "architecture.addons": {
         "ebs_csi_driver": True,
         "fsx_csi_driver": True,
+        "kueue": True,
         "node_monitoring_agent": True,
     },
     "architecture.node_groups.p5.taints": [TAINT],
@@ -57,6 +60,10 @@ class Life:
     """Nodes of the full Capacity Block before and after the repair."""
     events: dict[str, str] = field(default_factory=dict[str, str])
     """Names of the nodes of the events of the repair, by reason."""
+    reason: str = ""
+    """Why the second job waits."""
+    jobs: dict[str, dict[str, str]] = field(default_factory=dict[str, "dict[str, str]"])
+    """States of the jobs by name, while the first one has the nodes, and after it has ended."""
 
 
 @pytest.fixture(scope="module")
@@ -69,9 +76,7 @@ def life(sandbox: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Life:
     _look(life, sandbox)
     verify = ("verify", STACK, "--sandbox", "--stack-file", stack_file, "--inventory", "--json")
     life.done["verify"] = sandbox.must(*verify)
-    _set_schedulable(sandbox, schedulable=False)
-    life.done["verify a cordoned node"] = sandbox.run(*verify)
-    _set_schedulable(sandbox, schedulable=True)
+    _cordon_and_queue(life, sandbox, stack_file, verify)
     _up(life, sandbox, "again", stack_file)
     _replace_a_bad_node(life, sandbox, stack_file)
     life.done["destroy"] = sandbox.must("destroy", STACK, "--sandbox", "--yes")
@@ -92,12 +97,61 @@ def _look(life: Life, sandbox: Sandbox) -> None:
             life.types[node.metadata.name] = node.metadata.labels[
                 "node.kubernetes.io/instance-type"
             ]
-        pods = core.list_namespaced_pod("kube-system").items
+        pods = [
+            pod
+            for space in ("kube-system", "kueue-system")
+            for pod in core.list_namespaced_pod(space).items
+        ]
     for pod in pods:
         owner = pod.metadata.owner_references[0]
         name = owner.name if owner.kind == "DaemonSet" else owner.name.rpartition("-")[0]
         if pod.status.phase == "Running":
             life.pods.setdefault(name, set()).add(life.types[pod.spec.node_name])
+
+
+def _cordon_and_queue(
+    life: Life, sandbox: Sandbox, stack_file: Path, verify: tuple[Any, ...]
+) -> None:
+    """Submit two jobs for all nodes, on which the first one does not start for a while."""
+    stack = (STACK, "--sandbox", "--stack-file", stack_file)
+    with sandbox.kubernetes(STACK) as api:
+        core: Any = client.CoreV1Api(api)
+        batch: Any = client.BatchV1Api(api)
+        _set_schedulable(core, schedulable=False)
+        life.done["verify cordoned nodes"] = sandbox.run(*verify)
+        for name in ("first", "second"):
+            program = ("--detach", "--name", name, "--image", "pytorch/pytorch:2.11.0")
+            life.done[name] = sandbox.must("run", *stack, *program, "--", "train.py")
+            # Kueue starts jobs of the same second in any order.
+            until(lambda: not batch.read_namespaced_job("first", "default").spec.suspend, "first")
+
+        def reason() -> bool:
+            second = batch.read_namespaced_job("second", "default")
+            life.reason = why_it_is_queued(api, second)
+            return "quota" in life.reason
+
+        until(reason, "Kueue says why the second job waits")
+        life.jobs["before"] = _jobs(sandbox, stack)
+        _set_schedulable(core, schedulable=True)
+
+        def has_ended() -> bool:
+            return batch.read_namespaced_job("second", "default").status.succeeded == 2
+
+        until(has_ended, "the second job has run")
+        life.jobs["after"] = _jobs(sandbox, stack)
+        for name in ("first", "second"):
+            batch.delete_namespaced_job(name, "default", propagation_policy="Foreground")
+        until(lambda: not core.list_namespaced_pod("default").items, "the pods are gone")
+
+
+def _set_schedulable(core: Any, *, schedulable: bool) -> None:
+    for node in _p5(core):
+        core.patch_node(node.metadata.name, {"spec": {"unschedulable": not schedulable}})
+
+
+def _jobs(sandbox: Sandbox, stack: tuple[Any, ...]) -> dict[str, str]:
+    listed = json.loads(sandbox.must("jobs", *stack, "--json").stdout)
+    return {each["name"]: each["state"] for each in listed}
 
 
 def _replace_a_bad_node(life: Life, sandbox: Sandbox, stack_file: Path) -> None:
@@ -132,13 +186,6 @@ def _replace_a_bad_node(life: Life, sandbox: Sandbox, stack_file: Path) -> None:
     }
 
 
-def _set_schedulable(sandbox: Sandbox, *, schedulable: bool) -> None:
-    with sandbox.kubernetes(STACK) as api:
-        core: Any = client.CoreV1Api(api)
-        node = _p5(core)[0].metadata.name
-        core.patch_node(node, {"spec": {"unschedulable": not schedulable}})
-
-
 def _p5(core: Any) -> list[Any]:
     selector = "node.kubernetes.io/instance-type=p5.48xlarge"
     return core.list_node(label_selector=selector).items
@@ -157,6 +204,16 @@ def test_controllers_keep_off_the_nodes_of_the_work(life: Life) -> None:
     """If the add-on can be configured: that of FSx accepts no affinity, and runs anywhere."""
     assert life.pods["ebs-csi-controller"] == {"c5.2xlarge"}
     assert life.pods["fsx-csi-controller"]
+    assert life.pods["kueue-controller-manager"] == {"c5.2xlarge"}
+
+
+def test_a_job_waits_in_the_queue_until_the_quota_has_room(life: Life) -> None:
+    """The real controller of Kueue, behind its own webhooks."""
+    assert life.jobs["before"] == {"first": "Pending", "second": "Queued"}
+    assert (
+        "insufficient unused quota for nvidia.com/gpu in flavor p5, 16 more needed" in life.reason
+    )
+    assert life.jobs["after"] == {"first": "Complete", "second": "Complete"}
 
 
 def test_each_driver_has_a_role_through_the_agent(life: Life) -> None:
@@ -207,10 +264,10 @@ def test_destroy_leaves_the_account_as_it_was(life: Life) -> None:
     assert life.inventory["after"] == life.inventory["before"]
 
 
-def test_a_cordoned_node_is_not_as_planned(life: Life) -> None:
+def test_cordoned_nodes_are_not_as_planned(life: Life) -> None:
     answer = json.loads(life.done["verify"].stdout)
     assert answer["passed"] is True
     assert set(answer["versions"]) > {"kernel", "kubelet", "aws-efa-k8s-device-plugin"}
-    cordoned = life.done["verify a cordoned node"]
+    cordoned = life.done["verify cordoned nodes"]
     assert cordoned.exit_code == 1
-    assert "1 of 2 nodes are as planned" in json.loads(cordoned.stdout)["stages"][0]["reason"]
+    assert "0 of 2 nodes are as planned" in json.loads(cordoned.stdout)["stages"][0]["reason"]

@@ -6,9 +6,8 @@ the Go module that the sandbox builds the controller from.
 
 Left out: the deprecated versions of custom resources and the documentation in their schemas (nine
 tenths of the file and of the stack's state), the roles and webhooks of job operators that the
-add-on does not enable, the integration with other clusters, and the aggregated API for the order of
-the queue, which breaks API discovery, and therefore the deletion of namespaces, while the
-controller does not run.
+add-on does not enable, and the aggregated API for the order of the queue, which breaks API
+discovery, and therefore the deletion of namespaces, while the controller does not run.
 """
 
 from __future__ import annotations

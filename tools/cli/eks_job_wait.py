@@ -17,6 +17,7 @@ from tools.cli.job_wait import NO_CONTAINERS, JobWait, look_again
 from tools.cli.pod_log import STARTED, PodLog, index_of, oldest_first
 from tools.diagnosis.pod_log import read_pod_log
 from tools.diagnosis.pods import name_of, reason_of
+from tools.diagnosis.queued_job import why_it_is_queued
 from tools.jobs.job_manifest import JobManifest
 
 _BUSY = 429
@@ -119,7 +120,8 @@ def transient(error: Exception) -> str:
 def _look(api: client.ApiClient, job: _Followed) -> None:
     batch: Any = client.BatchV1Api(api)
     core: Any = client.CoreV1Api(api)
-    status = batch.read_namespaced_job_status(job.name, job.namespace).status
+    found = batch.read_namespaced_job_status(job.name, job.namespace)
+    status = found.status
     selector = job.manifest.pod_selector
     job.pods = core.list_namespaced_pod(job.namespace, label_selector=selector).items
     phases = Counter(each.status.phase or "Pending" for each in job.pods)
@@ -132,6 +134,8 @@ def _look(api: client.ApiClient, job: _Followed) -> None:
         job.failure = _why_failed(ended["Failed"], job.pods)
         job.exit_code = _exit_code(ended["Failed"], job.pods)
         said = f"{job.name} has failed"
+    elif found.spec.suspend:
+        said = f"{job.name} is queued: {why_it_is_queued(api, found)}"
     else:
         said = _state(job, phases, wanted)
     if said != job.told:

@@ -1,7 +1,7 @@
 """`job --submit` and `run` for EKS: create the objects of a job in the cluster of the stack.
 
 The job is created suspended, and the other objects are owned by it: they are deleted with the job,
-and its pods start when all of them exist.
+and its pods start when all of them exist: at once, or when Kueue starts the job.
 
 Source:
     https://kubernetes.io/docs/concepts/workloads/controllers/job/#suspending-a-job
@@ -21,6 +21,7 @@ from kubernetes.config import ConfigException
 from kubernetes.utils import FailToCreateError, create_from_dict
 from urllib3.exceptions import HTTPError
 
+from components.catalog.kueue import QUEUE_LABEL
 from tools.cli import console, failures
 from tools.cli.artifacts import deployed_cluster
 from tools.cli.cluster_client import cluster_client
@@ -149,6 +150,11 @@ def _create(api: client.ApiClient, manifest: JobManifest, kubectl: str) -> None:
     batch: Any = client.BatchV1Api(api)
     job = manifest.job
     labels = {**job["metadata"].get("labels", {}), **MANAGED_BY}
+    # A queue takes notice of the job when it has the label, and may start it from then on.
+    queue = labels.pop(QUEUE_LABEL, None)
+    start: dict[str, Any] = {"spec": {"suspend": False}}
+    if queue is not None:
+        start = {"metadata": {"labels": {QUEUE_LABEL: queue}}}
     suspended = {
         **job,
         "metadata": {**job["metadata"], "labels": labels},
@@ -167,7 +173,7 @@ def _create(api: client.ApiClient, manifest: JobManifest, kubectl: str) -> None:
         for each in manifest.others:
             metadata = {**each["metadata"], "ownerReferences": [owner]}
             create_from_dict(api, {**each, "metadata": metadata})
-        batch.patch_namespaced_job(manifest.name, manifest.namespace, {"spec": {"suspend": False}})
+        batch.patch_namespaced_job(manifest.name, manifest.namespace, start)
     except (FailToCreateError, ApiException, HTTPError) as error:
         batch.delete_namespaced_job(
             manifest.name, manifest.namespace, propagation_policy="Background"

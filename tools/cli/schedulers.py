@@ -133,6 +133,8 @@ def _of_kubernetes(job: Any) -> ListedJob:
         state = end.type
     elif job.metadata.deletion_timestamp is not None:
         state = "Terminating"
+    elif job.spec.suspend:
+        state = "Queued"
     else:
         state = "Running" if status.ready else "Pending"
     return ListedJob(

@@ -22,6 +22,7 @@ from tools.jobs.nodes import (
     JobRequest,
     choose_nodes,
     placement,
+    queued,
     resources,
     shared_memory,
 )
@@ -75,7 +76,8 @@ def render_training(plan: EksPlan, request: TrainingRequest, job: JobRequest) ->
     }
     files = [_config_map(request, metadata)] if request.files else []
     return yaml.safe_dump_all(
-        [_service(metadata), *files, _job(request, nodes, mounts, metadata)], sort_keys=False
+        [_service(metadata), *files, queued(_job(request, nodes, mounts, metadata), nodes)],
+        sort_keys=False,
     )
 
 

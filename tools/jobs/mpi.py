@@ -24,6 +24,7 @@ from tools.jobs.nodes import (
     JobNodes,
     job_name,
     placement,
+    queued,
     resources,
     shared_memory,
 )
@@ -154,7 +155,7 @@ def render_mpi_job(job: MpiJob, nodes: JobNodes, namespace: str) -> str:
                 "ports": [{"name": "ssh", "port": 22}],
             },
         },
-        _job(job, nodes, metadata),
+        queued(_job(job, nodes, metadata), nodes),
     ]
     return _usage(name, namespace) + yaml.dump_all(
         documents, Dumper=_Dumper, sort_keys=False, width=100, explicit_start=True

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tools.jobs.nodes import JobNodes, job_name, placement, shared_memory
+from tools.jobs.nodes import JobNodes, job_name, placement, queued, shared_memory
 
 
 def node_job(
@@ -28,7 +28,7 @@ def node_job(
     labels = {"app.kubernetes.io/name": name, "app.kubernetes.io/instance": nodes.group.name}
     mounts = [{"name": "shm", "mountPath": "/dev/shm"}]  # noqa: S108 - in the container
     deadline = {"activeDeadlineSeconds": deadline_seconds} if deadline_seconds else {}
-    return {
+    job = {
         "apiVersion": "batch/v1",
         "kind": "Job",
         "metadata": {"name": job_name(name, nodes), "namespace": namespace},
@@ -49,3 +49,4 @@ def node_job(
             },
         },
     }
+    return queued(job, nodes)

@@ -9,7 +9,9 @@ from typing import Any, Literal
 
 from components.catalog.efa_huge_pages import huge_pages_of_pod_mib
 from components.catalog.instance_type import Accelerators
+from components.catalog.kueue import QUEUE, QUEUE_LABEL, QUEUE_NAMESPACE
 from components.catalog.neuron import NEURON_DEVICE
+from components.eks.addons.kueue import KUEUE
 from components.eks.node_group_plan import NodeGroupPlan
 from components.eks.plan import EksPlan
 from tools.jobs.names import DCGM_LEVEL
@@ -73,6 +75,8 @@ class JobNodes:
 
     group: NodeGroupPlan
     count: int
+    queue: str | None = None
+    """Queue that starts the job; None if Kubernetes starts it at once."""
     verifies: bool = False
     """Whether the job also runs on nodes that have not passed `verify`."""
 
@@ -128,7 +132,46 @@ def choose_nodes(
             f"the job asks it for {EFA}; take the EFA devices from a resource claim of your driver"
         )
     count = nodes or chosen.schedule.desired or most
-    return JobNodes(group=chosen, count=count, verifies=request.verifies)
+    if KUEUE.name not in plan.self_managed_addons:
+        return JobNodes(group=chosen, count=count, verifies=request.verifies)
+    _review_queue(chosen, count, request.namespace)
+    return JobNodes(group=chosen, count=count, queue=QUEUE, verifies=request.verifies)
+
+
+def _review_queue(group: NodeGroupPlan, count: int, namespace: str) -> None:
+    """Refuse a job that would wait in the queue indefinitely.
+
+    Raises:
+        JobError: the namespace has no queue, or the quota is too small.
+    """
+    if namespace != QUEUE_NAMESPACE:
+        raise JobError(
+            f"the queue of the stack (`addons.kueue`) is in the namespace {QUEUE_NAMESPACE}, and "
+            f"a job in {namespace} would use its nodes without being counted; use the namespace "
+            f"{QUEUE_NAMESPACE}"
+        )
+    if count > group.nodes:
+        raise JobError(
+            f"the queue of the stack has a quota for {group.nodes} nodes of {group.name}, its "
+            f"desired size, and the job wants {count}; request fewer with --nodes, or raise "
+            "`desired`"
+        )
+
+
+def queued(job: dict[str, Any], nodes: JobNodes) -> dict[str, Any]:
+    """Return a Job as its queue wants it, suspended; unchanged without a queue.
+
+    https://kueue.sigs.k8s.io/docs/tasks/run/jobs/
+    """
+    if nodes.queue is None:
+        return job
+    metadata = job["metadata"]
+    labels = {**metadata.get("labels", {}), QUEUE_LABEL: nodes.queue}
+    return {
+        **job,
+        "metadata": {**metadata, "labels": labels},
+        "spec": {"suspend": True, **job["spec"]},
+    }
 
 
 def _choose_group(
@@ -189,10 +232,7 @@ def placement(nodes: JobNodes) -> dict[str, Any]:
     group = nodes.group
     taints = group.first_taints if nodes.verifies else group.taints
     return {
-        "nodeSelector": {
-            "node.kubernetes.io/instance-type": group.instance_type.name,
-            **group.labels,
-        },
+        "nodeSelector": group.node_selector,
         "tolerations": [
             {"key": t.key, "operator": "Equal", "value": t.value, "effect": t.effect}
             for t in taints

@@ -2,7 +2,7 @@
 
 Source: https://github.com/kubernetes-sigs/kueue, the manifests of the pinned release in
 `components/catalog/data/kueue.json`, with a configuration and a queue for the nodes of the stack.
-`docs/decisions/0013-kueue-from-its-manifests.md` says why not its chart.
+`docs/decisions/0014-kueue-from-its-manifests.md` says why not its chart.
 """
 
 from __future__ import annotations

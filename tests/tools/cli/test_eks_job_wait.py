@@ -26,6 +26,21 @@ INDEX = "batch.kubernetes.io/job-completion-index"
 UNSCHEDULED = "Unschedulable: 0/3 nodes are available: 3 Insufficient nvidia.com/gpu."
 
 
+QUEUED: list[client.V1Pod] = []
+"""The pods of a job that its queue has not started."""
+WORKLOAD = {
+    "status": {
+        "conditions": [
+            {
+                "type": "QuotaReserved",
+                "status": "False",
+                "message": "insufficient unused quota for nvidia.com/gpu in flavor p5",
+            }
+        ]
+    }
+}
+
+
 def pod(index: int, phase: str, *, exit_code: int | None = None) -> client.V1Pod:
     ended = client.V1ContainerStateTerminated(exit_code=exit_code or 0, reason="Error")
     container = SimpleNamespace(
@@ -64,8 +79,17 @@ class Cluster:
 
     def read_namespaced_job_status(self, _name: str, namespace: str) -> client.V1Job:
         assert namespace == "default"
-        condition = self.looks[0][1]
-        return client.V1Job(status=client.V1JobStatus(conditions=[condition] if condition else []))
+        listed, condition = self.looks[0]
+        return client.V1Job(
+            metadata=client.V1ObjectMeta(namespace=namespace, uid="u-1"),
+            spec=client.V1JobSpec(suspend=listed is QUEUED, template=client.V1PodTemplateSpec()),
+            status=client.V1JobStatus(conditions=[condition] if condition else []),
+        )
+
+    def list_namespaced_custom_object(self, *path: str, label_selector: str) -> dict[str, Any]:
+        assert path == ("kueue.x-k8s.io", "v1beta2", "default", "workloads")
+        assert label_selector == "kueue.x-k8s.io/job-uid=u-1"
+        return {"items": [WORKLOAD]}
 
     def list_namespaced_pod(self, _namespace: str, *, label_selector: str) -> client.V1PodList:
         assert label_selector.startswith("batch.kubernetes.io/job-name=")
@@ -99,6 +123,7 @@ def follow(monkeypatch: pytest.MonkeyPatch):
     def run(cluster: Cluster, *jobs: JobManifest, sandbox: bool = False) -> None:
         monkeypatch.setattr(client, "BatchV1Api", lambda _api: cluster)
         monkeypatch.setattr(client, "CoreV1Api", lambda _api: cluster)
+        monkeypatch.setattr(client, "CustomObjectsApi", lambda _api: cluster)
         wait = JobWait(pause=cluster.pause, now=lambda: cluster.seconds)
         wait_for(client.ApiClient(), jobs, wait, sandbox=sandbox)
 
@@ -193,6 +218,20 @@ def test_pods_that_never_start_end_the_wait_and_the_job_stays(follow) -> None:
     assert cluster.seconds == 30 * 60
     assert UNSCHEDULED in str(caught.value)
     assert "--wait-minutes" in str(caught.value)
+
+
+def test_a_queued_job_says_why_until_it_starts(follow, capsys) -> None:
+    done = (pods("Succeeded"), ended("Complete"))
+    follow(Cluster((QUEUED, None), (QUEUED, None), (pods("Running"), None), done), LEADS)
+    said = capsys.readouterr().err
+    assert said.count("is queued: insufficient unused quota for nvidia.com/gpu") == 1
+    assert "2 Running, of 2 pods" in said
+
+
+def test_a_job_that_stays_in_the_queue_ends_the_wait_with_the_reason(follow) -> None:
+    with pytest.raises(failures.CommandError, match="after 30 minutes") as caught:
+        follow(Cluster((QUEUED, None)), LEADS)
+    assert "insufficient unused quota" in str(caught.value)
 
 
 def test_a_job_that_has_started_has_no_limit(follow) -> None:

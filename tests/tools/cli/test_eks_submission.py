@@ -71,11 +71,11 @@ def submitted(monkeypatch: pytest.MonkeyPatch, tmp_path):
     monkeypatch.setattr(eks_submission, "cluster_client", lambda _: client.ApiClient())
     monkeypatch.setattr("tools.cli.session.require_credentials", lambda: None)
 
-    def submit(cluster: Cluster) -> Cluster:
+    def submit(cluster: Cluster, manifest: str = MANIFEST) -> Cluster:
         monkeypatch.setattr(client, "BatchV1Api", lambda _api: cluster)
         monkeypatch.setattr(eks_submission, "create_from_dict", cluster.create)
         file = find_stack_file("p5-cb")
-        submit_manifest(MANIFEST, stack_file=file, sandbox=False, wait=None)
+        submit_manifest(manifest, stack_file=file, sandbox=False, wait=None)
         return cluster
 
     return submit
@@ -114,6 +114,18 @@ def test_pods_start_when_everything_is_there_and_the_job_owns_it(submitted, caps
     printed = capsys.readouterr()
     assert printed.out == f"{NAME}\n"
     assert f"logs -n default -l batch.kubernetes.io/job-name={NAME} --prefix" in printed.err
+
+
+def test_kueue_sees_a_job_when_everything_is_there(submitted) -> None:
+    """The label hands the job to the queue, which may start it at once."""
+    addons = {"nvidia": ("p5",), "efa": ("p5",), "kueue": ("p5",)}
+    manifest = render_nccl_tests(eks_plan(P5, self_managed_addons=addons), JobRequest())
+    cluster = submitted(Cluster(), manifest)
+    label = {"metadata": {"labels": {"kueue.x-k8s.io/queue-name": "training"}}}
+    assert cluster.requests[-1] == f"patch {NAME} {label}"
+    made = cluster.made[0]
+    assert made["spec"]["suspend"] is True
+    assert "kueue.x-k8s.io/queue-name" not in made["metadata"]["labels"]
 
 
 def test_a_run_that_has_ended_is_replaced(submitted) -> None:

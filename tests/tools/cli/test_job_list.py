@@ -172,7 +172,7 @@ def kubernetes_job(name: str, *, end: str = "", **status: Any) -> SimpleNamespac
     values = {"ready": 0, "start_time": AT, "completion_time": None, **status}
     return SimpleNamespace(
         metadata=SimpleNamespace(name=name, namespace="team", deletion_timestamp=None),
-        spec=SimpleNamespace(completions=2),
+        spec=SimpleNamespace(completions=2, suspend=False),
         status=SimpleNamespace(conditions=[ended] if end else [], **values),
     )
 
@@ -197,8 +197,10 @@ def test_jobs_of_eks_are_those_that_carry_the_label(monkeypatch: pytest.MonkeyPa
     deleted = kubernetes_job("deleted", ready=2)
     deleted.metadata.deletion_timestamp = LATER
     waits = kubernetes_job("waits", start_time=None)
+    queued = kubernetes_job("queued", start_time=None)
+    queued.spec.suspend = True
     failed = kubernetes_job("failed", end="Failed")
-    cluster = Cluster([failed, waits, kubernetes_job("runs", ready=2), deleted])
+    cluster = Cluster([failed, waits, queued, kubernetes_job("runs", ready=2), deleted])
     monkeypatch.setattr("tools.cli.schedulers.client.BatchV1Api", lambda _: cluster)
     api: Any = None
     found = EksScheduler(api).jobs()
@@ -206,10 +208,11 @@ def test_jobs_of_eks_are_those_that_carry_the_label(monkeypatch: pytest.MonkeyPa
     assert [(each.id, each.state, each.has_ended) for each in found] == [
         ("team/runs", "Running", False),
         ("team/waits", "Pending", False),
+        ("team/queued", "Queued", False),
         ("team/failed", "Failed", True),
         ("team/deleted", "Terminating", True),
     ]
-    assert found[2].ended == LATER
+    assert found[3].ended == LATER
     EksScheduler(api).cancel(found[0])
     assert cluster.deleted == [("team", "runs", "Foreground")]
 

@@ -17,6 +17,7 @@ from tools.jobs.nodes import (
     job_name,
     memory_mib,
     placement,
+    queued,
     resources,
 )
 
@@ -75,6 +76,35 @@ def test_the_group_with_the_accelerators_needs_no_name():
 def test_refuses_what_would_wait_for_ever(groups, request_, said):
     with pytest.raises(JobError, match=said):
         chosen(*groups, **request_)
+
+
+QUEUED = {"nvidia": ("p5",), "efa": ("p5",), "kueue": ("p5",)}
+
+
+def in_queue(**request):
+    plan = eks_plan(nodes_of("p5.48xlarge"), self_managed_addons=QUEUED)
+    return choose_nodes(plan, "nvidia", JobRequest(**request))
+
+
+def test_a_stack_with_kueue_starts_jobs_from_its_queue():
+    """Kueue wants them suspended; labels of the job stay."""
+    job = {"metadata": {"name": "train", "labels": {"a": "b"}}, "spec": {"completions": 2}}
+    assert queued(job, chosen(nodes_of("p5.48xlarge"))) == job
+    made = queued(job, in_queue())
+    assert made["metadata"]["labels"] == {"a": "b", "kueue.x-k8s.io/queue-name": "training"}
+    assert made["spec"] == {"suspend": True, "completions": 2}
+
+
+@pytest.mark.parametrize(
+    ("request_", "said"),
+    [
+        pytest.param({"namespace": "vision"}, "use the namespace default", id="no-queue"),
+        pytest.param({"nodes": 3}, "a quota for 2 nodes of p5", id="more-than-the-quota"),
+    ],
+)
+def test_refuses_what_the_queue_would_never_start(request_, said):
+    with pytest.raises(JobError, match=said):
+        in_queue(**request_)
 
 
 def test_refuses_nodes_that_the_image_of_the_job_does_not_run_on():
