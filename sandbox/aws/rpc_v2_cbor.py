@@ -57,7 +57,8 @@ def translated(environ: dict[str, Any], body: bytes, handle: Handle) -> Answer:
         content = _timed(content, output) if output else {}
     else:
         code = str(content.get("__type", "")).rpartition("#")[2]
-        headers.append(("x-amzn-query-error", f"{code};Sender"))
+        at_fault = "Receiver" if status.startswith("5") else "Sender"
+        headers.append(("x-amzn-query-error", f"{code};{at_fault}"))
         content = {**content, "__type": f"{_NAMESPACE}#{_error_shape(target, name, code)}"}
     return status, headers, cbor2.dumps(content, datetime_as_timestamp=True)
 

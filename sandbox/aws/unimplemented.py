@@ -30,11 +30,10 @@ FAILURE_CODE = "SandboxFailure"
 
 LOG = logging.getLogger("sandbox.unimplemented")
 
-_SIGNING_NAMES = {
-    "elasticfilesystem": "efs",
-    "monitoring": "cloudwatch",
-    "tagging": "resourcegroupstaggingapi",
-}
+_IAM_PREFIXES = {"monitoring": "cloudwatch", "tagging": "tag"}
+"""Prefixes in IAM policies of services that sign with another name."""
+_BOTOCORE_NAMES = {"elasticfilesystem": "efs", "tag": "resourcegroupstaggingapi"}
+"""botocore's names of services that have another prefix in IAM policies."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +41,7 @@ class Call:
     """The AWS call of a request."""
 
     service: str
-    """Name as in the request's signature, `ec2`; empty for an unsigned request."""
+    """Prefix in IAM policies, `ec2`; empty for an unsigned request."""
     operation: str
     """`RunInstances`; method and path if the operation is unknown."""
     protocol: str
@@ -69,7 +68,8 @@ def _scope(environ: Mapping[str, Any]) -> list[str]:
 def call_of(environ: Mapping[str, Any], body: bytes) -> Call:
     """Return the AWS call of a WSGI request."""
     parts = _scope(environ)
-    service = parts[3] if len(parts) >= 5 else ""
+    signed = parts[3] if len(parts) >= 5 else ""
+    service = _IAM_PREFIXES.get(signed, signed)
     protocol = _protocol(service)
     target = environ.get("HTTP_X_AMZ_TARGET")
     if target:
@@ -99,7 +99,7 @@ def _protocol(service: str) -> str:
 
 
 def _botocore_name(service: str) -> str:
-    return _SIGNING_NAMES.get(service, service)
+    return _BOTOCORE_NAMES.get(service, service)
 
 
 def error_response(

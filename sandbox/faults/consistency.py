@@ -32,6 +32,8 @@ _IN_REQUEST = {
     ("batch", "CreateJobQueue"): "jobQueueName",
     ("batch", "RegisterJobDefinition"): "jobDefinitionName",
     ("cloudformation", "CreateStack"): "StackName",
+    ("cloudwatch", "PutDashboard"): "DashboardName",
+    ("cloudwatch", "PutMetricAlarm"): "AlarmName",
     ("ec2", "CreateKeyPair"): "KeyName",
     ("ec2", "CreatePlacementGroup"): "GroupName",
     ("ec2", "ImportKeyPair"): "KeyName",
@@ -39,11 +41,13 @@ _IN_REQUEST = {
     ("eks", "CreateAddon"): "addonName",
     ("eks", "CreateCluster"): "name",
     ("eks", "CreateNodegroup"): "nodegroupName",
+    ("events", "PutRule"): "Name",
     ("iam", "CreateInstanceProfile"): "InstanceProfileName",
     ("iam", "CreatePolicy"): "PolicyName",
     ("iam", "CreateRole"): "RoleName",
     ("logs", "CreateLogGroup"): "logGroupName",
     ("resource-groups", "CreateGroup"): "Name",
+    ("sns", "CreateTopic"): "Name",
     ("ssm", "PutParameter"): "Name",
 }
 """Where the request of a call has the name of the object that it creates."""
@@ -62,6 +66,7 @@ _IN_ANSWER = {
     ("eks", "CreatePodIdentityAssociation"): "associationId",
     ("fsx", "CreateFileSystem"): "FileSystemId",
     ("fsx", "CreateVolume"): "VolumeId",
+    ("sns", "Subscribe"): "SubscriptionArn",
 }
 """Where the response of a call has the id of the object that it created."""
 

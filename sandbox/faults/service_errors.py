@@ -5,6 +5,10 @@ Sources:
     Query, JSON: the page "Common Errors" of each API reference, such as
         https://docs.aws.amazon.com/IAM/latest/APIReference/CommonErrors.html and
         https://docs.aws.amazon.com/fsx/latest/APIReference/CommonErrors.html.
+    CloudWatch: its protocol keeps the codes of the query protocol,
+        https://smithy.io/2.0/aws/protocols/aws-query-protocol.html#awsquerycompatible-trait;
+        seen: https://github.com/aws/aws-sdk-js/issues/1822 (`Throttling`),
+        https://github.com/amazon-archives/k8s-cloudwatch-adapter/issues/32 (`ExpiredToken`)
     Other errors: those that botocore's model of the service declares for the operation; a test
         compares the tables with the models.
 """
@@ -24,6 +28,7 @@ _THROTTLED = {
     "ec2": Refusal("RequestLimitExceeded", 503, "Request limit exceeded."),
     "s3": Refusal("SlowDown", 503, "Please reduce your request rate."),
     "batch": Refusal("TooManyRequestsException", 429, "Too Many Requests"),
+    "cloudwatch": Refusal("Throttling", 400, _RATE),
     "lambda": Refusal("TooManyRequestsException", 429, _RATE),
     "resource-groups": Refusal("TooManyRequestsException", 429, _RATE),
     "servicequotas": Refusal("TooManyRequestsException", 400, _RATE),
@@ -37,9 +42,11 @@ _INTERNAL_ERROR = {
     "ec2": Refusal("InternalError", 500, "An internal error has occurred"),
     "s3": Refusal("InternalError", 500, "We encountered an internal error. Please try again."),
     "batch": Refusal("ServerException", 500, "Internal server error"),
+    "cloudwatch": Refusal("InternalServiceError", 500, _INTERNAL),
     "ecr": Refusal("ServerException", 500, "Internal server error"),
     "eks": Refusal("ServerException", 500, "Internal server error"),
     "elasticfilesystem": Refusal("InternalServerError", 500, "Internal server error"),
+    "events": Refusal("InternalException", 500, _INTERNAL),
     "fsx": Refusal("InternalServerError", 500, "A generic error occurred on the server."),
     "iam": Refusal("ServiceFailure", 500, _INTERNAL),
     "kms": Refusal("KMSInternalException", 500, _INTERNAL),
@@ -47,8 +54,10 @@ _INTERNAL_ERROR = {
     "ram": Refusal("ServerInternalException", 500, "Internal server error"),
     "resource-groups": Refusal("InternalServerErrorException", 500, "Internal server error"),
     "servicequotas": Refusal("ServiceException", 500, "Internal server error"),
+    "sns": Refusal("InternalError", 500, _INTERNAL),
     "ssm": Refusal("InternalServerError", 500, "An error occurred on the server side."),
 }
+_EXPIRED_TOKEN = {"cloudwatch": Refusal("ExpiredToken", 403, _EXPIRED)}
 _EXPIRED_BY_PROTOCOL = {
     "ec2": Refusal("RequestExpired", 400, "Request has expired."),
     "query": Refusal("ExpiredToken", 403, _EXPIRED),
@@ -143,7 +152,7 @@ def internal_error(service: str, operation: str) -> Refusal | None:
 
 def credentials_expired(service: str, operation: str) -> Refusal | None:
     """Return the error for a signature of an expired session."""
-    return _EXPIRED_BY_PROTOCOL.get(protocol(service))
+    return _EXPIRED_TOKEN.get(service) or _EXPIRED_BY_PROTOCOL.get(protocol(service))
 
 
 def insufficient_capacity(service: str, operation: str) -> Refusal | None:

@@ -23,9 +23,12 @@ CALLS: dict[str, Any] = {
     "autoscaling": lambda client: client.describe_auto_scaling_groups(),
     "eks": lambda client: client.list_clusters(),
     "batch": lambda client: client.describe_job_queues(),
+    "cloudwatch": lambda client: client.describe_alarms(),
+    "events": lambda client: client.list_rules(),
     "fsx": lambda client: client.describe_file_systems(),
     "logs": lambda client: client.describe_log_groups(),
     "s3": lambda client: client.list_buckets(),
+    "sns": lambda client: client.list_topics(),
 }
 """A call of each protocol, and of each service with its own errors."""
 

@@ -66,8 +66,8 @@ def _ends_in_awss_words(faulty: Faulty, place: Place) -> None:
         with pytest.raises(RefusedError) as caught:
             faulty.plugin.create(place.token, faulty.cases[place.token].inputs)
         assert f"{refusal.code}: {refusal.message}" in str(caught.value)
-        # The SDK classifies one of ECR's quota errors as throttling.
-        is_throttling = kind == "quota-exceeded" and service == "ecr"
+        # The SDK classifies some quota errors as throttling.
+        is_throttling = kind == "quota-exceeded" and service in ("ecr", "events")
         assert faulty.happened() == [ATTEMPTS if is_throttling else 1], kind
         assert not faulty.done[place.call]
 

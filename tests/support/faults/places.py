@@ -24,19 +24,11 @@ FATAL = ("quota-exceeded", "credentials-expired")
 LEFT_OUT = frozenset(
     {
         "aws:cloudformation/stack:Stack",
-        "aws:cloudwatch/dashboard:Dashboard",
-        "aws:cloudwatch/eventRule:EventRule",
-        "aws:cloudwatch/eventTarget:EventTarget",
-        "aws:cloudwatch/metricAlarm:MetricAlarm",
         "aws:ec2/vpcIpv4CidrBlockAssociation:VpcIpv4CidrBlockAssociation",
         "aws:ram/resourceShareAccepter:ResourceShareAccepter",
-        "aws:sns/topic:Topic",
-        "aws:sns/topicPolicy:TopicPolicy",
-        "aws:sns/topicSubscription:TopicSubscription",
     }
 )
-"""CloudFormation stacks need another emulator. A schedule has no faults of CloudWatch metrics,
-EventBridge and SNS. The emulator accepts an additional block of a VPC
+"""CloudFormation stacks need another emulator. The emulator accepts an additional block of a VPC
 twice, and AWS does not. An accepted share is not created."""
 
 
@@ -94,6 +86,11 @@ PLACES = (
     ),
     Place("aws:batch/jobQueue:JobQueue", "batch:CreateJobQueue", _R, "ClientException"),
     Place(
+        "aws:cloudwatch/dashboard:Dashboard", "cloudwatch:PutDashboard", _S, looked_for_again=False
+    ),
+    Place("aws:cloudwatch/eventRule:EventRule", "events:PutRule", _S),
+    Place("aws:cloudwatch/eventTarget:EventTarget", "events:PutTargets", _S),
+    Place(
         "aws:cloudwatch/logGroup:LogGroup",
         "logs:CreateLogGroup",
         _R,
@@ -101,6 +98,12 @@ PLACES = (
         looked_for_again=False,
     ),
     Place("aws:cloudwatch/logMetricFilter:LogMetricFilter", "logs:PutMetricFilter", _S),
+    Place(
+        "aws:cloudwatch/metricAlarm:MetricAlarm",
+        "cloudwatch:PutMetricAlarm",
+        _S,
+        looked_for_again=False,
+    ),
     Place("aws:ec2/eip:Eip", "ec2:AllocateAddress", _T),
     Place("aws:ec2/flowLog:FlowLog", "ec2:CreateFlowLogs", _O),
     Place("aws:ec2/internetGateway:InternetGateway", "ec2:CreateInternetGateway", _T),
@@ -177,6 +180,9 @@ PLACES = (
         "BadRequestException",
     ),
     Place("aws:resourcegroups/resource:Resource", "resource-groups:GroupResources", _S),
+    Place("aws:sns/topic:Topic", "sns:CreateTopic", _S),
+    Place("aws:sns/topicPolicy:TopicPolicy", "sns:SetTopicAttributes", _S),
+    Place("aws:sns/topicSubscription:TopicSubscription", "sns:Subscribe", _S),
     Place(
         "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule",
         "ec2:AuthorizeSecurityGroupEgress",
