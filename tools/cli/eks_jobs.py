@@ -44,7 +44,7 @@ def make_job(asked: RequestedJob) -> None:
         group=asked.options["--group"],
         nodes=asked.nodes,
         namespace=asked.options["--namespace"] or "default",
-        verifies=asked.verifies,
+        tests=True,
         level=asked.options["--level"] or DCGM_LEVEL,
     )
     try:

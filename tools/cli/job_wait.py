@@ -97,8 +97,6 @@ class RequestedJob:
     """How to wait for its end; None to return at once."""
     sandbox: bool
     """Whether the cluster is in the sandbox."""
-    verifies: bool = False
-    """Whether it is a test of `verify`, which also runs on nodes that have not passed it."""
 
 
 def environment_of(settings: Sequence[str], kind: str = "") -> dict[str, str]:

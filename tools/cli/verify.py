@@ -135,7 +135,6 @@ def verify(
         submit=True,
         wait=requested_wait(submit=True, wait=True, minutes=wait_minutes, sandbox=sandbox),
         sandbox=sandbox,
-        verifies=True,
     )
     result = verification(asked, planned, wanted)
     if junit_file is not None:

@@ -49,8 +49,8 @@ class JobRequest:
     """Number of nodes; None for the desired size of the group."""
     namespace: str = "default"
     """Kubernetes namespace, which must exist."""
-    verifies: bool = False
-    """Whether it is a test of `verify`, which also runs on nodes that have not passed it."""
+    tests: bool = False
+    """Whether it is a test, which also runs on nodes that have not passed `verify`."""
     level: int = DCGM_LEVEL
     """Level of `dcgm-diag`, 1 to 4."""
 
@@ -77,7 +77,7 @@ class JobNodes:
     count: int
     queue: str | None = None
     """Queue that starts the job; None if Kubernetes starts it at once."""
-    verifies: bool = False
+    tests: bool = False
     """Whether the job also runs on nodes that have not passed `verify`."""
 
     @property
@@ -133,9 +133,9 @@ def choose_nodes(
         )
     count = nodes or chosen.schedule.desired or most
     if KUEUE.name not in plan.self_managed_addons:
-        return JobNodes(group=chosen, count=count, verifies=request.verifies)
+        return JobNodes(group=chosen, count=count, tests=request.tests)
     _review_queue(chosen, count, request.namespace)
-    return JobNodes(group=chosen, count=count, queue=QUEUE, verifies=request.verifies)
+    return JobNodes(group=chosen, count=count, queue=QUEUE, tests=request.tests)
 
 
 def _review_queue(group: NodeGroupPlan, count: int, namespace: str) -> None:
@@ -227,10 +227,10 @@ def shared_memory(nodes: JobNodes, share: float = TEST_SHARE) -> dict[str, Any]:
 def placement(nodes: JobNodes) -> dict[str, Any]:
     """Return the fields of a pod spec that select the group's nodes and tolerate their taints.
 
-    Only tests of `verify` tolerate the taint of nodes that have not passed it.
+    Only tests tolerate the taint of nodes that have not passed it.
     """
     group = nodes.group
-    taints = group.first_taints if nodes.verifies else group.taints
+    taints = group.first_taints if nodes.tests else group.taints
     return {
         "nodeSelector": group.node_selector,
         "tolerations": [

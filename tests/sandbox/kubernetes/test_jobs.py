@@ -152,8 +152,8 @@ def only_the_groups_taints(cluster: JoinedCluster, instance: Instance, case: Cas
     return found == {(taint.key, taint.effect) for taint in case.group.first_taints}
 
 
-def manifest(case: Case, *, verifies: bool = False) -> list[dict]:
-    text = case.render(eks_plan(case.group), JobRequest(verifies=verifies))
+def manifest(case: Case, *, tests: bool = False) -> list[dict]:
+    text = case.render(eks_plan(case.group), JobRequest(tests=tests))
     return [document for document in yaml.safe_load_all(text) if document]
 
 
@@ -233,28 +233,28 @@ def test_the_api_server_accepts_a_program(cluster, launcher, restarts: int, coun
     assert [rule["action"] for rule in rules[0]] == [rule["action"] for rule in rules[1]]
 
 
-def test_only_verify_runs_on_a_node_until_it_passes(cluster, nodes):
+def test_only_tests_run_on_a_node_until_it_passes(cluster, nodes):
     """A node that fails is closed again."""
     case = Case(
         nodes_of("g4dn.8xlarge", startup_taints=(UNVERIFIED,)), render_nccl_tests, "nvidia.com/gpu"
     )
     first, second = (made.private_dns_name for made in nodes(case, 100))
     templates = {
-        f"alone-{kind}": manifest(case, verifies=kind == "verify")[-1]["spec"]["template"]
-        for kind in ("verify", "job")
+        f"alone-{kind}": manifest(case, tests=kind == "test")[-1]["spec"]["template"]
+        for kind in ("test", "job")
     }
     apply(cluster, manifest(case)[:-1])
     for name, template in templates.items():
         template["metadata"]["name"] = name
         cluster.api.post(PODS, {"apiVersion": "v1", "kind": "Pod", **template})
-    until(lambda: "nodeName" in cluster.api.get(f"{PODS}/alone-verify")["spec"], "the test")
+    until(lambda: "nodeName" in cluster.api.get(f"{PODS}/alone-test")["spec"], "the test")
 
     def waits() -> bool:
         conditions = cluster.api.get(f"{PODS}/alone-job")["status"].get("conditions", [])
         return any("untolerated taint" in c.get("message", "") for c in conditions)
 
     until(waits, "the job waiting")
-    cluster.api.delete(f"{PODS}/alone-verify?gracePeriodSeconds=0")
+    cluster.api.delete(f"{PODS}/alone-test?gracePeriodSeconds=0")
     with cluster_client(cluster.kubeconfig()) as api:
         results = NodeResults(passed=(first,), failed=(second,), causes=(), failures=("pairs",))
         for mark in marks_of(results):

@@ -9,9 +9,13 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import yaml
 
+from components.eks.verification_plan import UNVERIFIED
+from tests.tools.cli.conftest import COMPLETE
 from tools.acceptance.steps import Done, Record, Result, Step, read_record
 from tools.cli import accept, failures
+from tools.workspace.stack_files import find_stack_file
 
 
 def test_a_stack_with_protected_objects_is_refused(trainyard, tmp_path: Path) -> None:
@@ -96,6 +100,22 @@ def test_what_was_made_is_deleted_after_a_failure_or_the_limit(
     assert done.exit_code == failures.WORK_FAILED
     assert f"{result}: {name}: x" in done.stdout
     assert names(account) == ran
+
+
+@pytest.mark.parametrize("required", [True, False])
+def test_the_test_of_the_sandbox_runs_on_nodes_that_must_pass_verify(
+    trainyard, stack_file, required: bool
+) -> None:
+    """No step before it opens them: the sandbox has no log that `verify` could judge."""
+    path = stack_file({**COMPLETE, "verification": {"required": required}})
+    found = find_stack_file("p5-cb", path=path)
+    command = accept._test(found, sandbox=True)
+    assert command == ("job", "p5-cb", "nccl-tests", "--submit", "--wait")
+    printed = trainyard(*command[:-2], "--stack-file", path)
+    *_, job = yaml.safe_load_all(printed.stdout)
+    tolerated = {each["key"] for each in job["spec"]["template"]["spec"]["tolerations"]}
+    assert tolerated == ({UNVERIFIED.key} if required else set())
+    assert accept._test(found, sandbox=False) == ("verify", "p5-cb")
 
 
 def test_what_is_left_behind_fails_the_acceptance(account: SimpleNamespace, accepted) -> None:

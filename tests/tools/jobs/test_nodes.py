@@ -187,8 +187,8 @@ def test_a_jobs_name_and_its_pods_are_dns_labels(group, name):
     assert job_name("nccl-tests", chosen(nodes_of("p5.48xlarge", name=group))) == name
 
 
-def test_only_tests_of_verify_tolerate_the_taint_of_nodes_that_have_not_passed():
+def test_only_tests_tolerate_the_taint_of_nodes_that_have_not_passed():
     group = nodes_of("p5.48xlarge", startup_taints=(UNVERIFIED,))
     assert placement(chosen(group))["tolerations"] == []
-    (found,) = placement(chosen(group, verifies=True))["tolerations"]
+    (found,) = placement(chosen(group, tests=True))["tolerations"]
     assert (found["key"], found["effect"]) == (UNVERIFIED.key, UNVERIFIED.effect)
