@@ -44,6 +44,7 @@ _GRAVEST_FIRST = (
     "EKS replaces the nodes",
     "Batch replaces the nodes as their jobs end",
     "ParallelCluster updates the cluster",
+    "in place; EKS changes the nodes that run",
     "in place; nodes that run stay as they are",
     "in place",
     "adds",
@@ -149,6 +150,8 @@ def _update(key: str, rest: str) -> str:
         return "ParallelCluster updates the cluster"
     if names.endswith("-node-group") and changed & {"launchTemplate", "releaseVersion", "version"}:
         return "EKS replaces the nodes"
+    if names.endswith("-node-group") and changed & {"labels", "taints"}:
+        return "in place; EKS changes the nodes that run"
     if names.endswith("-nodes") and "launchTemplate" in changed:
         return "in place; nodes that run stay as they are"
     if "computeResources" in changed and key.rpartition(".")[2] not in _SIZES:
