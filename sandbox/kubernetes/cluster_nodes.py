@@ -10,6 +10,7 @@ from typing import Any
 
 from sandbox.kubernetes.api import STRATEGIC_MERGE_PATCH, ApiError, unless_gone
 from sandbox.kubernetes.device_plugins import plugin_resources
+from sandbox.kubernetes.job_deadlines import JobDeadlines
 from sandbox.kubernetes.job_pods import JobPods
 from sandbox.kubernetes.kubelet import Kubelet
 from sandbox.kubernetes.overlooked_pods import OverlookedPods, reminder, reported_again
@@ -30,6 +31,7 @@ class ClusterNodes:
         self._leaving: dict[str, Kubelet] = {}
         self._overlooked = OverlookedPods()
         self._job_pods = JobPods(control_plane, self._lose)
+        self._deadlines = JobDeadlines(self._administrator)
 
     @property
     def kubelets(self) -> Mapping[str, Kubelet]:
@@ -50,7 +52,7 @@ class ClusterNodes:
             self._leaving[instance_id] = kubelet
 
     def step(self) -> None:
-        """Perform due actions: remove Nodes, join, detect lost access, report devices, notify kwok.
+        """Perform due actions: remove Nodes, join, detect lost access, report devices, run pods.
 
         Raises:
             ApiError, ApiUnreachableError: the step is incomplete for at least one node; the others
@@ -64,6 +66,7 @@ class ClusterNodes:
         joined = [kubelet for kubelet in self._kubelets.values() if kubelet.joined]
         if not joined:
             return
+        self._deadlines.step()
         # From the API server's cache, because this runs several times per second.
         pods = self._administrator.get("/api/v1/pods", resourceVersion="0")["items"]
         running = plugin_resources(pods)

@@ -38,6 +38,45 @@ def p5_nodes(sandbox: Sandbox) -> list[str]:
     return [n.metadata.name for n in nodes if n.status.allocatable.get("nvidia.com/gpu") == "8"]
 
 
+FAULTS = """\
+- happens: container-hangs
+  job: train
+  index: 0
+  log: run.log
+  stop_log: stop.log
+  stop_seconds: 2
+- {happens: container-hangs, job: train, index: 1}
+"""
+
+
+def checkpoint_before_the_end(sandbox: Sandbox, path: Path, minutes: float) -> tuple[int, str, str]:
+    """Run a program, and let the time pass after it has begun; return exit code, log and messages.
+
+    Args:
+        sandbox: Has the cluster.
+        path: The stack file.
+        minutes: Time from its start until its nodes are about to leave.
+    """
+    schedule = path.parent / "faults.yaml"
+    schedule.write_text(FAULTS, encoding="utf-8")
+    (path.parent / "run.log").write_text("step 1\n", encoding="utf-8")
+    (path.parent / "stop.log").write_text("checkpoint\n", encoding="utf-8")
+    sandbox.must("sandbox", "faults", schedule)
+    run = ("run", STACK, "--sandbox", "--stack-file", path, "--image", "pytorch/pytorch:2.11.0")
+    with sandbox.start_command(*run, "--", "train.py") as process:
+        until(lambda: running_pods(sandbox) == 2, "the program running")
+        sandbox.must("sandbox", "advance", "--hours", f"{minutes / 60:.3f}")
+        said, told = process.communicate(timeout=120)
+    return process.returncode, said, told
+
+
+def running_pods(sandbox: Sandbox) -> int:
+    """Return how many pods of the program run."""
+    with sandbox.kubernetes(STACK) as api:
+        pods = client.CoreV1Api(api).list_namespaced_pod("default").items
+    return sum(each.status.phase == "Running" for each in pods)
+
+
 def test_nodes_come_when_the_block_begins_and_go_before_it_ends(
     own_sandbox: Sandbox, tmp_path: Path
 ) -> None:
@@ -65,7 +104,15 @@ def test_nodes_come_when_the_block_begins_and_go_before_it_ends(
     live = own_sandbox.must("check", STACK, "--live", "--sandbox", "--stack-file", path)
     assert "days from now" not in live.stdout
 
-    own_sandbox.must("sandbox", "advance", "--hours", str(7 * 24 - 1 - 0.5))
+    # The block has an hour less, and its nodes leave 40 minutes before its end.
+    until_checkpoint = (7 * 24 - 1) * 60 - 43
+    code, said, told = checkpoint_before_the_end(own_sandbox, path, until_checkpoint)
+    assert said.splitlines() == ["train", "step 1", "checkpoint"], told
+    assert (code, "the program gets SIGTERM at" in told) == (124, True)
+    assert "DeadlineExceeded" in told
+    assert p5_nodes(own_sandbox) == launched
+
+    own_sandbox.must("sandbox", "advance", "--hours", "0.25")
     until(lambda: p5_nodes(own_sandbox) == [], "the nodes to have left, 40 minutes before the end")
     at_once.must("destroy", STACK, "--sandbox", "--yes", "--stack-file", path)
     assert not [line for line in own_sandbox.inventory() if line not in before]

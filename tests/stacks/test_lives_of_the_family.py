@@ -17,6 +17,11 @@ from kubernetes import client
 from tests.support.sandbox import Done, Sandbox, copied_stack_file
 from tests.support.stack_lives import STACK_LIVES, StackLife
 from tests.support.stacks import EKS_STACKS, PARALLELCLUSTER_STACKS
+from tests.support.verifications_of_a_life import (
+    MINIMUM_GB_PER_SECOND,
+    Verification,
+    verifications,
+)
 from tools.cli.node_marks import is_closed
 
 pytestmark = pytest.mark.sandbox
@@ -33,6 +38,7 @@ class Lived:
     changes: dict[str, dict[str, int]] = field(default_factory=dict[str, dict[str, int]])
     inventory: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
     nodes: list[client.V1Node] = field(default_factory=list)
+    verified: list[Verification] = field(default_factory=list[Verification])
 
 
 def _lives() -> Iterator[object]:
@@ -79,6 +85,8 @@ def _live(seen: Lived, sandbox: Sandbox, copies: Path) -> None:
             if stack in EKS_STACKS:
                 with sandbox.kubernetes(stack) as api:
                     seen.nodes = client.CoreV1Api(api).list_node().items
+            if seen.life.requires_verification:
+                seen.verified = verifications(sandbox, stack, first)
 
 
 def _ready(node: client.V1Node) -> bool:
@@ -133,9 +141,30 @@ def test_nodes_are_closed_to_jobs_where_verify_is_required(lived: Lived) -> None
     working = {
         node.metadata.name for node in lived.nodes if set(devices) & set(node.status.allocatable)
     }
-    required = lived.life.base.get("verification.required", False)
+    required = lived.life.requires_verification
     assert closed == (working if required else set())
     assert ("not verified, closed to jobs" in lived.done["up"].stdout) == required
+
+
+def test_a_node_that_pairs_name_stays_closed_until_it_passes(lived: Lived) -> None:
+    """The threshold of the stack file is missed by all nodes, because of one of them."""
+    assert len(lived.verified) == (2 if lived.life.requires_verification else 0)
+    if not lived.verified:
+        return
+    failed, passed = lived.verified
+    (bad,) = failed.closed
+    assert (failed.done.exit_code, passed.done.exit_code) == (1, 0), failed.done.said
+    least = f"{MINIMUM_GB_PER_SECOND:g} GB/s"
+    assert f"fail     bandwidth  1.25 GB/s at 16 GiB, less than {least}" in failed.done.stdout
+    assert f"fail     pairs      the cause is {bad}: " in failed.done.stdout
+    assert f"pass     bandwidth  5.75 GB/s at 16 GiB, at least {least}" in passed.done.stdout
+    good = ("passed", None)
+    assert failed.labels == {
+        node: ("failed", "bandwidth.pairs") if node == bad else good for node in failed.labels
+    }
+    assert len(failed.labels) == 3
+    assert passed.labels == dict.fromkeys(failed.labels, good)
+    assert not passed.closed
 
 
 def test_the_account_holds_what_the_stack_made(lived: Lived) -> None:

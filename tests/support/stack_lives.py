@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tests.support.stacks import STACKS, stack_config
+from tests.support.verifications_of_a_life import MINIMUM_GB_PER_SECOND
 
 TAGGED = {"tags": {"Team": "research"}}
 UNPROTECTED = {
@@ -56,6 +57,11 @@ class StackLife:
     kinds: frozenset[str] = frozenset()
     """Kinds of objects that the account must have because of the stack; others may exist."""
 
+    @property
+    def requires_verification(self) -> bool:
+        """Whether nodes take no jobs until they pass `verify`."""
+        return self.base.get("verification.required", False)
+
 
 def _slurm(stack: str, queue: str, resource: str, nodes: int) -> StackLife:
     """Return the life of a cluster that reduces its static nodes."""
@@ -95,6 +101,10 @@ _LIVES = (
             "monitoring": MONITORING,
             OBSERVED: True,
             "verification.required": True,
+            "verification.minimum_bus_bandwidth_gb_per_second": {
+                "g4dn.8xlarge": MINIMUM_GB_PER_SECOND
+            },
+            f"{_GROUPS}.g4dn.desired": 3,
         },
         change=TAGGED | {f"{_GROUPS}.g4dn.desired": 1, "storage.data.storage_capacity_gib": 4800},
         kinds=frozenset({"fsx:file-system", "fsx:data-repository-association", *WATCHING}),

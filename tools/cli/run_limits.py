@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -35,25 +36,29 @@ def limited(
         JobError: the nodes leave too soon.
         WrongUseError: there are no credentials to read the end of the block.
     """
-    ends_at = _block_ends_at(asked, capacity)
-    minutes = request.time_limit_minutes
-    limit = plan_time_limit(
-        minutes, ends_at, nodes_leave_before=nodes_leave_before, now=clock.now()
-    )
+    block = config_of(asked.stack_file).reservations.get(capacity.purchase_option)
+    if not isinstance(block, CapacityBlock):
+        return request
+    access = account_access(sandbox=asked.sandbox, profile=asked.stack_file.profile)
+    # The time is that of the account, which a sandbox can advance.
+    with access if asked.submit else nullcontext():
+        ends_at = block.ends_at
+        if ends_at is None and asked.submit:
+            ends_at = _read_end(asked, capacity, block)
+        limit = plan_time_limit(
+            request.time_limit_minutes,
+            ends_at,
+            nodes_leave_before=nodes_leave_before,
+            now=clock.now(),
+        )
     if limit.message:
         console.progress(limit.message)
     return replace(request, time_limit_minutes=limit.minutes, stops_at=limit.stops_at)
 
 
-def _block_ends_at(asked: RequestedJob, capacity: CapacityPlan) -> datetime | None:
-    """Return the end of the Capacity Block of the stack file, else of the account."""
-    block = config_of(asked.stack_file).reservations.get(capacity.purchase_option)
-    if not isinstance(block, CapacityBlock):
-        return None
-    if block.ends_at is not None or not asked.submit:
-        return block.ends_at
-    with account_access(sandbox=asked.sandbox, profile=asked.stack_file.profile):
-        found = AccountReader(region=asked.stack_file.region).reservation(block.reservation_id)
+def _read_end(asked: RequestedJob, capacity: CapacityPlan, block: CapacityBlock) -> datetime | None:
+    """Return the end of a Capacity Block in the account; None if it cannot be read."""
+    found = AccountReader(region=asked.stack_file.region).reservation(block.reservation_id)
     if found is None or found.ends_at is None:
         console.progress(
             f"the end of the Capacity Block {block.reservation_id} cannot be read, so the job has "

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
@@ -141,6 +142,28 @@ def test_the_limit_of_a_job_is_read_from_the_block(
     result = trainyard(*arguments)
     assert result.exit_code == failures.WRONG_USE
     assert "no time to start before" in result.stderr
+
+
+def test_the_limit_is_by_the_clock_of_the_account(
+    trainyard, stack_file, block_ends_at, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A sandbox can be ahead of this machine."""
+    submitted: list[str] = []
+    submit = "tools.cli.eks_submission.submit_manifest"
+    monkeypatch.setattr(submit, lambda text, **_: submitted.append(text))
+
+    @contextmanager
+    def access(**_: object) -> Iterator[None]:
+        with monkeypatch.context() as inside:
+            inside.setattr("components.clock.now", lambda: END - timedelta(hours=10))
+            yield
+
+    block_ends_at(END)
+    monkeypatch.setattr("tools.cli.run_limits.account_access", access)
+    path = stack_file(COMPLETE)
+    assert not trainyard("run", "p5-cb", *IMAGE, "--stack-file", path, "--", "a.py").exit_code
+    _, job = yaml.safe_load_all(submitted[-1])
+    assert job["spec"]["activeDeadlineSeconds"] == (600 - 45) * 60
 
 
 def test_the_end_in_the_stack_file_needs_no_account(trainyard, stack_file, monkeypatch) -> None:

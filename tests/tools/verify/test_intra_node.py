@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from tests.tools.verify.test_pairs import pair_log
+from tests.support.collective_logs import pair_lines
 from tests.tools.verify.test_verdict import nodes
 from tools.verify.collective_log import read_log
 from tools.verify.intra_node import judge_intra_node
@@ -20,7 +20,7 @@ B200 = nodes("p6-b200.48xlarge", 2)
 
 def log_of(speeds: Mapping[str, float]) -> str:
     return "".join(
-        pair_log(node, speed).replace("[pair", "[alone") for node, speed in speeds.items()
+        pair_lines(node, speed).replace("[pair", "[alone") for node, speed in speeds.items()
     )
 
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.collective_logs import pair_lines
 from tests.tools.verify.test_verdict import nodes
 from tools.verify.pairs import bad_nodes, judge_pairs, read_pairs
 from tools.verify.verdict import PlannedNodes, Stage
@@ -17,18 +18,9 @@ G5 = nodes("g5.8xlarge", 4)
 """A type without a published threshold."""
 
 
-def pair_log(pair: str, gb_per_second: float) -> str:
-    """Return the log of a pair."""
-    size = 16 << 30
-    seconds = size / (gb_per_second * 1e9)
-    speed = f"{seconds * 1e6:.0f} {size / seconds / 1e9:.2f} {gb_per_second}"
-    row = f"{size} {size // 4} float sum -1 {speed} 0 {speed} 0"
-    return f"[pair {pair}] {row}\n[pair {pair}] # Avg bus bandwidth    : {gb_per_second}\n"
-
-
 def log_of(pairs: Mapping[str, float | str]) -> str:
     lines = (
-        f"[pair {pair}] {found}\n" if isinstance(found, str) else pair_log(pair, found)
+        f"[pair {pair}] {found}\n" if isinstance(found, str) else pair_lines(pair, found)
         for pair, found in pairs.items()
     )
     return "".join(lines)
