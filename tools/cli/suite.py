@@ -16,6 +16,7 @@ import typer
 
 from components.config.pulumi_command import LAUNCHER
 from tools.cli import console, failures
+from tools.docs.building import docs_python
 from tools.engine import ensure_kubernetes, ensure_kueue, ensure_plugins, ensure_pulumi
 from tools.engine.locked_environment import locked_python
 from tools.engine.progress import Progress
@@ -31,7 +32,16 @@ STATIC_CHECKS = (
 )
 """Commands of the locked environment that run at the same time as the unit tests, by name."""
 MAXIMUM_PROCESSES = 4
-WHOLE = ("changes", "corpus", "examples", "faults", "preflight", "sandbox", "stacks")
+WHOLE = (
+    "changes",
+    "corpus",
+    "documentation",
+    "examples",
+    "faults",
+    "preflight",
+    "sandbox",
+    "stacks",
+)
 """Directories of tests that run the emulated account, a plugin, or every stack."""
 UNIT = "unit"
 """Marker of the other tests, which need no additional program; `tests/conftest.py` sets it."""
@@ -151,6 +161,7 @@ def _get_programs() -> None:
     ensure_kueue(console.progress)
     parallelcluster_python(console.progress)
     examples_python(console.progress)
+    docs_python(console.progress)
 
 
 def examples_python(report: Progress) -> Path:

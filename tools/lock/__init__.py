@@ -45,7 +45,10 @@ PARALLELCLUSTER = Lock(
 EXAMPLES = Lock(path=Path("requirements-examples.txt"), groups=("examples",), program=False)
 """PyTorch, for the tests of `examples`, in a separate environment."""
 
-ALL = (PROGRAM, DEVELOPMENT, PARALLELCLUSTER, EXAMPLES)
+DOCS = Lock(path=Path("requirements-docs.txt"), groups=("docs",), program=False)
+"""The generator of the documentation site, in a separate environment."""
+
+ALL = (PROGRAM, DEVELOPMENT, PARALLELCLUSTER, EXAMPLES, DOCS)
 """All locks, each after its constraint."""
 
 UV = Path("tools/lock/uv.txt")

@@ -1,0 +1,1 @@
+"""The documentation site: its order, its build, and the checks of what was built."""
