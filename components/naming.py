@@ -27,6 +27,8 @@ IAM_ROLE_NAME_LIMIT = 64
 EKS_NODE_GROUP_NAME_LIMIT = 63
 # https://docs.aws.amazon.com/eventbridge/latest/APIReference/API_PutRule.html
 EVENT_RULE_NAME_LIMIT = 64
+# https://docs.aws.amazon.com/scheduler/latest/APIReference/API_CreateSchedule.html
+SCHEDULE_NAME_LIMIT = 64
 
 # A hyphen and seven hexadecimal digits.
 # https://www.pulumi.com/docs/iac/concepts/resources/names/#autonaming

@@ -121,6 +121,7 @@ def _plan(
     monitoring = plan_monitoring(
         config,
         region=context.region,
+        now=context.now,
         pools=environments,
         more=[*map(environment_metrics, environments), queue_events(plan)],
     )

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from components.capacity.schedule import EC2_TERMINATES_BEFORE_END, SCALE_DOWN_BEFORE_END
+from components.capacity.warnings import block_warnings
 from components.config.reservations import CapacityBlock
 from components.config.stack import StackConfig
 
@@ -80,17 +81,26 @@ def _timeline(name: str, block: CapacityBlock, config: StackConfig) -> Timeline:
         pools=tuple(f"{noun} {each.name}: {each.wanted} x {each.instance_type}" for each in pools),
         starts_at=starts_at,
         ends_at=ends_at,
-        moments=tuple(_moments(config, starts_at, ends_at)),
+        moments=tuple(_moments(config, block, starts_at, ends_at)),
     )
 
 
 def _moments(
-    config: StackConfig, starts_at: datetime | None, ends_at: datetime | None
+    config: StackConfig,
+    block: CapacityBlock,
+    starts_at: datetime | None,
+    ends_at: datetime | None,
 ) -> Iterator[Moment]:
     if starts_at is not None:
         yield Moment(at=starts_at, event=f"the block starts: {config.architecture.BLOCK_STARTS}")
     if ends_at is None:
         return
+    alarms = config.monitoring.alarms if config.monitoring else None
+    for warning in block_warnings(block, alarms.block_warning_hours if alarms else ()):
+        yield Moment(
+            at=warning.at,
+            event=f"`monitoring.alarms` warns of the end in {warning.hours_before_end} h",
+        )
     warned = ends_at - EXPIRATION_WARNING_BEFORE_END
     yield Moment(at=warned, event=f"EC2 sends its warning of the end{_told(config)}")
     if config.architecture.BLOCK_DRAINS:

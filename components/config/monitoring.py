@@ -3,6 +3,7 @@
 Sources:
     https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricAlarm.html
     https://docs.aws.amazon.com/sns/latest/api/API_Subscribe.html
+    https://docs.aws.amazon.com/scheduler/latest/UserGuide/schedule-types.html
 """
 
 from typing import Annotated, Literal, Self
@@ -38,6 +39,9 @@ TopicArn = Annotated[
         where="an ARN that `aws sns list-topics` prints",
     ),
 ]
+# A Capacity Block lasts at most 182 days.
+# https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-blocks-how.html
+WarningHours = Annotated[int, Field(ge=1, le=182 * 24)]
 PERIOD_MINUTES = 5
 """Period of the metrics of alarms. `idle_minutes` is a multiple of it."""
 
@@ -55,6 +59,10 @@ class Alarms(StrictModel):
     idle_minutes: Annotated[int, Field(ge=5, le=1440, multiple_of=PERIOD_MINUTES)] = 60
     """Minutes after which unused instances of a reservation, and nodes whose accelerators do no
     work, raise an alarm. A multiple of 5."""
+    block_warning_hours: Annotated[tuple[WarningHours, ...], Field(max_length=10)] = ()
+    """Hours before the end of a Capacity Block at which a message is sent, such as `[24, 2]`, in
+    addition to EC2's own events at its start and 40 minutes before its end. The next `up` after
+    another `reservation_id` or `ends_at` moves them."""
     file_system_used_percent: Annotated[int, Field(ge=1, le=99)] = 85
     """Used capacity at which an FSx for Lustre file system raises an alarm."""
 

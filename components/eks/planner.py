@@ -148,6 +148,7 @@ def _monitoring(
     return plan_monitoring(
         config,
         region=context.region,
+        now=context.now,
         pools=groups,
         file_systems=[
             LustreSubject(

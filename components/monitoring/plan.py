@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, Literal
 
 from components.config.monitoring import PERIOD_MINUTES
@@ -76,6 +77,17 @@ class EventPlan:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MessagePlan:
+    """A message that is sent to the topic once."""
+
+    name: str
+    """Unique in the stack, such as `block-ends-in-24-hours`."""
+    at: datetime
+    """UTC."""
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LogMetricPlan:
     """A metric that counts log lines."""
 
@@ -114,6 +126,8 @@ class AlarmsPlan:
     emails: tuple[str, ...]
     alarms: tuple[AlarmPlan, ...]
     events: tuple[EventPlan, ...]
+    messages: tuple[MessagePlan, ...]
+    """Only those that are due in the future."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,16 +11,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import chain
 
+from components.capacity.warnings import BlockWarning, block_warnings
 from components.compute.node_pool_plan import NodePoolPlan
 from components.config.monitoring import PERIOD_MINUTES, Alarms
+from components.config.reservations import CapacityBlock
 from components.config.stack import StackConfig
 from components.monitoring.plan import (
     AlarmPlan,
     AlarmsPlan,
     EventPlan,
     Graph,
+    MessagePlan,
     Metric,
     MonitoringPlan,
     Sources,
@@ -49,6 +53,7 @@ def plan_monitoring(
     config: StackConfig,
     *,
     region: str,
+    now: datetime,
     pools: Sequence[NodePoolPlan],
     file_systems: Sequence[LustreSubject] = (),
     more: Sequence[Sources] = (),
@@ -58,6 +63,7 @@ def plan_monitoring(
     Args:
         config: The stack.
         region: Region of the stack.
+        now: Current time, timezone-aware.
         pools: Its node pools.
         file_systems: Its file systems.
         more: Sources of the architecture; their graphs come first.
@@ -66,6 +72,7 @@ def plan_monitoring(
     if wanted is None:
         return None
     limits = limits_of(config)
+    messages = tuple(_messages(config, region, now))
     sources = [
         *more,
         *_reservation_sources(config, pools, limits),
@@ -77,7 +84,7 @@ def plan_monitoring(
         dashboard=wanted.dashboard,
         graphs=tuple(chain.from_iterable(each.graphs for each in sources)),
         log_metrics=tuple(chain.from_iterable(each.log_metrics for each in sources)),
-        alarms=_alarms(wanted.alarms, sources) if wanted.alarms else None,
+        alarms=_alarms(wanted.alarms, sources, messages) if wanted.alarms else None,
     )
 
 
@@ -92,12 +99,50 @@ def periods(minutes: int) -> int:
     return minutes // PERIOD_MINUTES
 
 
-def _alarms(wanted: Alarms, sources: Sequence[Sources]) -> AlarmsPlan:
+def _alarms(
+    wanted: Alarms, sources: Sequence[Sources], messages: tuple[MessagePlan, ...]
+) -> AlarmsPlan:
     return AlarmsPlan(
         topic_arn=wanted.topic_arn,
         emails=wanted.emails,
         alarms=tuple(chain.from_iterable(each.alarms for each in sources)),
         events=tuple(chain.from_iterable(each.events for each in sources)),
+        messages=messages,
+    )
+
+
+def _messages(config: StackConfig, region: str, now: datetime) -> Iterator[MessagePlan]:
+    """Yield the warnings of the blocks that nodes use.
+
+    One-time schedules of the past send nothing, so those whose time has come are left out.
+    """
+    hours = limits_of(config).block_warning_hours
+    used = {pool.purchase_option for pool in config.pools()}
+    for name, block in config.reservations.items():
+        if name not in used or not isinstance(block, CapacityBlock):
+            continue
+        for warning in block_warnings(block, hours):
+            if warning.at > now:
+                yield MessagePlan(
+                    name=f"{name}-ends-in-{warning.hours_before_end}-hours",
+                    at=warning.at,
+                    text=_warning_text(config, region, name, block, warning),
+                )
+
+
+def _warning_text(
+    config: StackConfig, region: str, name: str, block: CapacityBlock, warning: BlockWarning
+) -> str:
+    hours = "hour" if warning.hours_before_end == 1 else "hours"
+    drains = config.architecture.BLOCK_DRAINS
+    happens = f"40 minutes before the end, {drains}. " if drains else ""
+    return (
+        f"Capacity Block {block.reservation_id} (reservation {name} of stack {config.name}) ends "
+        f"in {warning.hours_before_end} {hours}, at {warning.ends_at:%Y-%m-%d %H:%M} UTC. {happens}"
+        "EC2 begins to terminate its instances 30 minutes before the end: write a checkpoint "
+        f"before. To keep the nodes, run ./trainyard capacity extend {block.reservation_id} "
+        f"--region {region} --days DAYS until an hour before the end, and then ./trainyard up "
+        f"{config.name}."
     )
 
 

@@ -11,6 +11,7 @@ import pulumi
 import pulumi_aws as aws
 
 from components.monitoring.dashboard import dashboard_body, dimensions_of
+from components.monitoring.messages import MessagesArgs, schedule_messages
 from components.monitoring.plan import (
     AlarmPlan,
     AlarmsPlan,
@@ -41,7 +42,8 @@ class Monitoring(pulumi.ComponentResource):
     Children: `<name>-dashboard` (`aws.cloudwatch.Dashboard`), `<name>-topic` (`aws.sns.Topic`),
     `<name>-topic-policy` (`aws.sns.TopicPolicy`), `<name>-<address>` (`aws.sns.TopicSubscription`),
     `<name>-<alarm>` (`aws.cloudwatch.MetricAlarm`), `<name>-<event>` (`aws.cloudwatch.EventRule`
-    and `aws.cloudwatch.EventTarget`) and `<name>-<metric>` (`aws.cloudwatch.LogMetricFilter`).
+    and `aws.cloudwatch.EventTarget`), `<name>-<metric>` (`aws.cloudwatch.LogMetricFilter`) and
+    those of `schedule_messages`.
     """
 
     topic_arn: pulumi.Input[str] | None
@@ -61,6 +63,14 @@ class Monitoring(pulumi.ComponentResource):
             self._count(counted)
         for event in alarms.events if alarms else ():
             self._make_rule(event)
+        if alarms and alarms.messages and self.topic_arn is not None:
+            messages = MessagesArgs(
+                messages=alarms.messages,
+                topic_arn=self.topic_arn,
+                region=args.plan.region,
+                tags=args.plan.tags,
+            )
+            schedule_messages(name, messages, self._child)
         self._alarms = (
             {plan.name: self._make_alarm(plan) for plan in alarms.alarms} if alarms else {}
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from components.config.reservations import OdcrGroup
+from components.config.reservations import CapacityBlock, OdcrGroup
 from components.config.review import Review
 from components.config.stack import StackConfig
 
@@ -23,6 +23,13 @@ def review_monitoring(config: StackConfig, review: Review) -> None:
             "`aws sns subscribe --topic-arn ARN --protocol PROTOCOL --notification-endpoint WHERE`"
         )
     used = {pool.purchase_option for pool in config.pools()}
+    blocks = [
+        each
+        for name, each in config.reservations.items()
+        if name in used and isinstance(each, CapacityBlock)
+    ]
+    if alarms.block_warning_hours and not blocks:
+        review.note(f"{key}.block_warning_hours: no node launches into a Capacity Block")
     for name, reservation in config.reservations.items():
         if name in used and isinstance(reservation, OdcrGroup) and reservation.group_arn:
             review.note(

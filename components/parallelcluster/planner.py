@@ -111,6 +111,7 @@ def _plan(
         monitoring_plan=plan_monitoring(
             config,
             region=context.region,
+            now=context.now,
             pools=[each for queue in queues for each in queue.compute_resources],
             file_systems=tuple(_lustre(config.storage)),
             more=cluster_metrics(config.name, architecture.monitoring, queues),

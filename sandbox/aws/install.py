@@ -14,11 +14,13 @@ import moto.ec2.models.security_groups
 import moto.ec2.urls
 import moto.ec2.utils
 import moto.eks.urls
+import moto.events.models
 import moto.fsx.urls
 import moto.iam.models
 import moto.logs.metric_filters
 import moto.ram.urls
 import moto.resourcegroups.urls
+import moto.scheduler.urls
 import moto.servicequotas.urls
 
 from sandbox.aws.autoscaling.groups import Group
@@ -32,7 +34,9 @@ from sandbox.aws.fsx.responses import SandboxFsxResponse
 from sandbox.aws.iam import managed_policies, remove_role
 from sandbox.aws.resource_groups import SandboxResourceGroupsResponse
 from sandbox.aws.resource_shares import SandboxRamResponse
+from sandbox.aws.scheduler import SandboxSchedulerResponse
 from sandbox.aws.service_quotas import SandboxServiceQuotasResponse
+from sandbox.aws.topics import sending_to_topics
 
 _TAGGABLE = {"placement-group": "pg", "capacity-reservation": "cr"}
 """Resource types that CreateTags accepts here and not in moto, with their id prefix."""
@@ -72,6 +76,10 @@ def install() -> None:
     moto.batch.urls.url_paths = {"{0}/v1/(?P<path>.+)$": SandboxBatchResponse.dispatch}
     moto.eks.urls.url_paths = {"{0}/(?P<path>.+)$": SandboxEksResponse.dispatch}
     moto.fsx.urls.url_paths = {"{0}/$": SandboxFsxResponse.dispatch}
+    for path in moto.scheduler.urls.url_paths:
+        moto.scheduler.urls.url_paths[path] = SandboxSchedulerResponse.dispatch
+    rule: Any = moto.events.models.Rule
+    rule.send_to_targets = sending_to_topics(rule.send_to_targets)
     moto.servicequotas.urls.url_paths = {"{0}/$": SandboxServiceQuotasResponse.dispatch}
     groups = moto.resourcegroups.urls.url_paths
     for path in _RESOURCE_GROUPS_CALLS:

@@ -1,4 +1,4 @@
-"""Triggers timed events: scheduled actions, jobs, the end of a Capacity Block."""
+"""Triggers timed events: scheduled actions, messages, jobs, the end of a Capacity Block."""
 
 from __future__ import annotations
 
@@ -7,15 +7,20 @@ import threading
 
 from moto.autoscaling.models import autoscaling_backends
 from moto.ec2.models import ec2_backends
+from moto.events.models import events_backends
+from moto.scheduler.models import scheduler_backends
+from moto.sns.models import sns_backends
 
 from sandbox.aws.autoscaling.groups import retry_launches
 from sandbox.aws.autoscaling.schedules import run_due_actions
 from sandbox.aws.batch.scheduler import tick as move_jobs_on
 from sandbox.aws.batch.store import batch_stores
+from sandbox.aws.ec2.capacity_block_events import send_block_events
 from sandbox.aws.ec2.capacity_end import end_of_capacity
 from sandbox.aws.eks.capacity_block_end import scale_in_ending_blocks
 from sandbox.aws.eks.store import eks_stores
 from sandbox.aws.environment import ACCOUNT_ID
+from sandbox.aws.scheduler import run_due_schedules
 from sandbox.aws.transitions import TRANSITIONS
 
 LOG = logging.getLogger("sandbox.aws")
@@ -53,6 +58,9 @@ class Timekeeper:
             TRANSITIONS.end_due()
             ec2 = ec2_backends[ACCOUNT_ID][self._region]
             autoscaling = autoscaling_backends[ACCOUNT_ID][self._region]
+            scheduler = scheduler_backends[ACCOUNT_ID][self._region]
+            run_due_schedules(scheduler, sns_backends[ACCOUNT_ID][self._region])
+            send_block_events(ec2, events_backends[ACCOUNT_ID][self._region])
             scale_in_ending_blocks(ec2, eks_stores[ACCOUNT_ID][self._region])
             end_of_capacity(ec2, autoscaling)
             run_due_actions(autoscaling)

@@ -1,4 +1,4 @@
-"""Dashboards, alarms, event rules, topics with their subscriptions, and metric filters."""
+"""Dashboards, alarms, event rules, schedules, topics with subscriptions, and metric filters."""
 
 from __future__ import annotations
 
@@ -21,6 +21,11 @@ def items(clients: Clients) -> Iterator[Item]:
         yield Item("cloudwatch:alarm", alarm["AlarmName"], details)
     for rule in clients.every("events", "list_rules", "Rules"):
         yield Item("events:rule", rule["Name"], {"pattern": rule.get("EventPattern")})
+    for schedule in clients.every("scheduler", "list_schedules", "Schedules"):
+        name = {"GroupName": schedule["GroupName"], "Name": schedule["Name"]}
+        described = clients.client("scheduler").get_schedule(**name)
+        details = {"at": described["ScheduleExpression"], "target": described["Target"]["Arn"]}
+        yield Item("scheduler:schedule", "/".join(name.values()), details)
     for topic in clients.every("sns", "list_topics", "Topics"):
         yield Item("sns:topic", topic["TopicArn"])
     for each in clients.every("sns", "list_subscriptions", "Subscriptions"):

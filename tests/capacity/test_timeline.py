@@ -21,6 +21,14 @@ def timeline(**changes: object) -> Timeline:
     return found
 
 
+def test_warnings_that_the_stack_asks_for_are_moments() -> None:
+    alarms = {"monitoring": {"alarms": {"block_warning_hours": [2, 24]}}}
+    (found,) = block_timelines(config(block(**TIMES) | alarms))
+    warned = [each for each in found.moments if "warns of the end" in each.event]
+    assert [END - each.at for each in warned] == [timedelta(hours=24), timedelta(hours=2)]
+    assert [each.at for each in found.moments] == sorted(each.at for each in found.moments)
+
+
 def test_nodes_of_eks_launch_at_the_start_and_are_drained_before_ec2_terminates_them() -> None:
     """D8, D9."""
     found = timeline()

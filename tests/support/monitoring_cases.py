@@ -23,6 +23,15 @@ def monitoring_cases(account: Account) -> list[Case]:
     account.client("events").put_rule(Name="blocks", EventPattern=json.dumps(EVENTS))
     account.client("logs").create_log_group(logGroupName=HOST_LOG)
     policy = {"Version": "2012-10-17", "Statement": [{**PUBLISH, "Resource": topic}]}
+    trust = {
+        "Effect": "Allow",
+        "Action": "sts:AssumeRole",
+        "Principal": {"Service": "scheduler.amazonaws.com"},
+    }
+    role = account.iam.create_role(
+        RoleName="warnings",
+        AssumeRolePolicyDocument=json.dumps({"Version": "2012-10-17", "Statement": [trust]}),
+    )["Role"]["Arn"]
     metric = {"namespace": "trainyard/c", "name": "GpuXidErrors", "value": "1"}
     return [
         Case(
@@ -74,6 +83,17 @@ def monitoring_cases(account: Account) -> list[Case]:
             {"name": "other"},
             follows=frozenset({"metricTransformation"}),
             imported_as="{logGroupName}:{name}",
+        ),
+        Case(
+            "aws:scheduler/schedule:Schedule",
+            {
+                "scheduleExpression": "at(2026-12-07T12:00:00)",
+                "scheduleExpressionTimezone": "UTC",
+                "flexibleTimeWindow": {"mode": "OFF"},
+                "target": {"arn": topic, "roleArn": role, "input": "ends"},
+            },
+            {"scheduleExpression": "at(2026-12-14T12:00:00)"},
+            {"name": "other"},
         ),
         Case("aws:sns/topic:Topic", {"tags": {"team": "a"}}, {"displayName": "a"}, {"name": "b"}),
         Case(

@@ -154,7 +154,8 @@ _LIVES = (
     ),
     StackLife(
         stack="batch-p5",
-        base={"monitoring": MONITORING},
+        base={"monitoring": {"alarms": {"block_warning_hours": [24, 2]}}},
+        kinds=frozenset({"scheduler:schedule", "events:rule", *WATCHING}),
         change=TAGGED | {f"{_COMPUTING}.p5.root_volume.size_gib": 600},
     ),
     StackLife(

@@ -36,6 +36,7 @@ SERVICES = frozenset(
         "meta",
         "ram",
         "resourcegroups",
+        "scheduler",
         "sns",
         "ssm",
         "sts",

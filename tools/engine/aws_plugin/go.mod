@@ -49,6 +49,7 @@ require (
 	github.com/aws/aws-sdk-go-v2/service/ram v1.35.1 // indirect
 	github.com/aws/aws-sdk-go-v2/service/resourcegroups v1.33.21 // indirect
 	github.com/aws/aws-sdk-go-v2/service/s3 v1.106.0 // indirect
+	github.com/aws/aws-sdk-go-v2/service/scheduler v1.17.19 // indirect
 	github.com/aws/aws-sdk-go-v2/service/signin v1.5.0 // indirect
 	github.com/aws/aws-sdk-go-v2/service/sns v1.39.13 // indirect
 	github.com/aws/aws-sdk-go-v2/service/sqs v1.42.24 // indirect

@@ -61,6 +61,7 @@ var resources = map[string]string{
 	"aws_route":                           "ec2:Route",
 	"aws_route_table":                     "ec2:RouteTable",
 	"aws_route_table_association":         "ec2:RouteTableAssociation",
+	"aws_scheduler_schedule":              "scheduler:Schedule",
 	"aws_security_group":                  "ec2:SecurityGroup",
 	"aws_security_group_rule":             "ec2:SecurityGroupRule",
 	"aws_sns_topic":                       "sns:Topic",

@@ -1,4 +1,4 @@
-"""Dashboards, alarms, event rules and topics.
+"""Dashboards, alarms, event rules, schedules and topics.
 
 Source of the ids: https://www.pulumi.com/registry/packages/aws/api-docs/ (section "Import" of each
 type).
@@ -34,6 +34,12 @@ def _rule(account: Account, create: PendingCreate) -> list[Found]:
     ]
 
 
+def _schedule(account: Account, create: PendingCreate) -> list[Found]:
+    name = create.inputs["name"]
+    found = account.all("scheduler", "list_schedules", "Schedules", NamePrefix=name)
+    return [Found(f"{each['GroupName']}/{name}") for each in found if each["Name"] == name]
+
+
 def _topic(account: Account, create: PendingCreate) -> list[Found]:
     topics = account.all("sns", "list_topics", "Topics")
     arns = [each["TopicArn"] for each in topics]
@@ -58,6 +64,7 @@ WAYS: dict[str, Way] = {
         "group"
     ),
     "aws:cloudwatch/metricAlarm:MetricAlarm": by_name("cloudwatch:DescribeAlarms", _alarm),
+    "aws:scheduler/schedule:Schedule": by_name("scheduler:ListSchedules", _schedule),
     "aws:sns/topic:Topic": by_name("sns:ListTopics", _topic),
     "aws:sns/topicPolicy:TopicPolicy": repeated(
         "`SetTopicAttributes` overwrites it with the same policy; it is deleted with its topic"
