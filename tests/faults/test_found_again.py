@@ -41,6 +41,7 @@ UNTAGGED = frozenset(
         "aws:iam/rolePolicyAttachment:RolePolicyAttachment",
         "aws:ram/resourceShareAccepter:ResourceShareAccepter",
         "aws:resourcegroups/resource:Resource",
+        "aws:scheduler/schedule:Schedule",
         "aws:sns/topicPolicy:TopicPolicy",
         "aws:sns/topicSubscription:TopicSubscription",
     }

@@ -26,9 +26,11 @@ LEFT_OUT = frozenset(
         "aws:cloudformation/stack:Stack",
         "aws:ec2/vpcIpv4CidrBlockAssociation:VpcIpv4CidrBlockAssociation",
         "aws:ram/resourceShareAccepter:ResourceShareAccepter",
+        "aws:scheduler/schedule:Schedule",
     }
 )
-"""CloudFormation stacks need another emulator. The emulator accepts an additional block of a VPC
+"""CloudFormation stacks need another emulator. EventBridge Scheduler has no faults yet. The emulator
+accepts an additional block of a VPC
 twice, and AWS does not. An accepted share is not created."""
 
 
