@@ -29,9 +29,9 @@ LEFT_OUT = frozenset(
         "aws:scheduler/schedule:Schedule",
     }
 )
-"""CloudFormation stacks need another emulator. EventBridge Scheduler has no faults yet. The emulator
-accepts an additional block of a VPC
-twice, and AWS does not. An accepted share is not created."""
+"""CloudFormation stacks need another emulator. EventBridge Scheduler has no faults yet. The
+emulator accepts an additional block of a VPC twice, and AWS does not. An accepted share is not
+created."""
 
 
 class LostAnswer(Enum):
