@@ -15,14 +15,8 @@ from components.config.load import load_stack_config
 from components.config.problems import ConfigError
 from tools.cli import options
 from tools.workspace.stack_files import StackFileError, find_stack_file
-from tools.workspace.yaml_reader import (
-    DEEPEST,
-    LARGEST_BYTES,
-    MOST_NODES,
-    UnreadableYamlError,
-    read_yaml,
-    write_yaml,
-)
+from tools.workspace.yaml_limits import DEEPEST, LARGEST_BYTES, MOST_NODES, UnreadableYamlError
+from tools.workspace.yaml_reader import read_yaml, write_yaml
 
 SECONDS = 20.0
 """Time limit for reading the largest accepted file on a busy machine."""

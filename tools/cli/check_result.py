@@ -179,13 +179,13 @@ def answer_sarif(
         category=category,
         findings=findings,
         succeeded=succeeded,
-        root=_repository(stacks_directory()),
+        root=repository_of(stacks_directory()),
         rules=rules,
     )
     console.answer_json(sarif(run))
 
 
-def _repository(directory: Path) -> Path:
+def repository_of(directory: Path) -> Path:
     """Return the root of the git repository of a directory; without one, the directory.
 
     Code scanning reads relative paths from the root of the repository.

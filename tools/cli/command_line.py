@@ -35,6 +35,7 @@ class Command(NamedTuple):
 
 COMMANDS: Mapping[str, Command] = {
     "init": Command("init", "Create a stack file of your own."),
+    "import": Command("importing", "Write a stack file from a file of another tool."),
     "up": Command("deployments", "Deploy the stack file; always shows a preview first."),
     "preview": Command("deployments", "Show what `up` would change. Changes nothing."),
     "destroy": Command("deployments", "Delete the resources of the stack."),
@@ -45,6 +46,7 @@ COMMANDS: Mapping[str, Command] = {
     "diagnose": Command("diagnose", "Write state, events, logs and likely causes to a directory."),
     "outputs": Command("artifacts", "Print the outputs of a deployed stack."),
     "check": Command("checks", "Check stack files, and the AWS account with --live."),
+    "lint": Command("linting", "Check files of other tools, without an account."),
     "explain": Command("explain", "Explain a rule, or list all rules."),
     "plan": Command("plans", "Show every resource of a new deployment of the stack."),
     "pulumi": Command("pulumi", "Run the Pulumi CLI of this program."),
@@ -175,7 +177,9 @@ def command(name: str) -> Any:
         return get_command(module.app)
     alone = typer.Typer(**_PLAIN)
     settings = {**_HELP, **_PASSES_ARGUMENTS_ON.get(name, {})}
-    alone.command(name, context_settings=settings)(getattr(module, name))
+    alone.command(name, context_settings=settings)(
+        getattr(module, name, None) or getattr(module, f"{name}_")
+    )
     return get_command(alone)
 
 

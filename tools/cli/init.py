@@ -16,6 +16,7 @@ from components.catalog.regions import known_regions
 from components.config.problems import ConfigError, Problem
 from tools.cli import console, failures, options
 from tools.cli.new_stack_check import account_problems, missing_values, refuse_invalid
+from tools.cli.new_stack_directory import new_stack_directory, write_new_stack
 from tools.cli.sandbox_session import started_sandbox
 from tools.cli.session import account_access
 from tools.cli.usual_region import usual_region
@@ -27,11 +28,6 @@ from tools.stack_creation.option_conflicts import SANDBOX_REGION, option_conflic
 from tools.stack_creation.question import Ask, Choice, Defaults, Question, ask_in_terminal
 from tools.stack_creation.repeat_command import repeat_command
 from tools.stack_creation.resolving import Resolver, resolve_kind
-from tools.workspace import stacks_directory
-from tools.workspace.checkout import ROOT
-
-DEFAULT_DIRECTORY = "~/trainyard-stacks"
-"""Directory for stack files that is proposed in the checkout."""
 
 _NEEDED = (
     "ec2:DescribeAvailabilityZones",
@@ -122,7 +118,7 @@ def init(
     interactive = console.at_a_terminal() and not yes
     defaults = Defaults()
     ask: Ask = ask_in_terminal if interactive else defaults
-    target = _directory(ask, yes=yes)
+    target = new_stack_directory(ask, yes=yes)
     path = target / f"Pulumi.{name}.yaml" if target is not None else None
     if path is not None and os.path.lexists(path):
         raise failures.WrongUseError(
@@ -137,37 +133,13 @@ def init(
         _refuse_in_account(design, request)
     if interactive:
         _confirm(design, path)
-    _write(path, stack_file_text(design, command=repeat_command(design, request)))
+    write_new_stack(path, stack_file_text(design, command=repeat_command(design, request)))
     _tell(path, design, missing, sandbox=sandbox, live=listing is not None)
 
 
 def _refuse(problems: list[Problem], request: Request) -> None:
     if problems:
         raise ConfigError(problems, stack_file=f"init {request.name}")
-
-
-def _directory(ask: Ask, *, yes: bool) -> Path | None:
-    """Return the directory of the file, which may not exist yet; None without an answer."""
-    chosen = stacks_directory.chosen_directory()
-    here = Path(os.path.realpath("."))
-    if chosen is not None and chosen != ROOT:
-        return chosen
-    if stacks_directory.is_stacks_directory(here):
-        return here
-    if not here.is_relative_to(ROOT) and not any(here.iterdir()):
-        return here
-    remembered = stacks_directory.stacks_directory() if chosen is None else ROOT
-    if remembered != ROOT:
-        return remembered
-    question = Question(
-        option="--stacks",
-        text="In which directory do you want to keep your stack files?",
-        default=(DEFAULT_DIRECTORY,) if yes else None,
-        suggested=(DEFAULT_DIRECTORY,),
-        otherwise=f" before `init`; or `--yes` for {DEFAULT_DIRECTORY}",
-    )
-    answer = ask(question)
-    return Path(answer[0]).expanduser().absolute() if answer else None
 
 
 def _designed(request: Request, ask: Ask) -> tuple[StackDesign, AccountListing | None]:
@@ -256,12 +228,6 @@ def _confirm(design: StackDesign, path: Path) -> None:
         where = pool.reserved.reservation_id if pool.reserved else f"on demand in {pool.zone}"
         console.progress(f"{pool.nodes} {pool.instance_type}, {where}")
     typer.confirm(f"\nWrite {path}?", default=True, abort=True, err=True)
-
-
-def _write(path: Path, text: str) -> None:
-    stacks_directory.create(path.parent)
-    with path.open("x", encoding="utf-8") as file:
-        file.write(text)
 
 
 def _tell(

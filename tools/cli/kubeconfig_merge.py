@@ -18,7 +18,8 @@ from tools.cli.artifacts import deployed_cluster
 from tools.cli.kubeconfig import kubectl_command, write_kubeconfig
 from tools.workspace.files import write_private
 from tools.workspace.stack_files import EKS
-from tools.workspace.yaml_reader import UnreadableYamlError, read_yaml
+from tools.workspace.yaml_limits import UnreadableYamlError
+from tools.workspace.yaml_reader import read_yaml
 
 _LISTS = ("clusters", "contexts", "users")
 """Lists of named entries:

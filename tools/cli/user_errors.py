@@ -24,7 +24,7 @@ from tools.workspace.project import sandbox_directory
 from tools.workspace.recovery.errors import CreatesPendingError
 from tools.workspace.stack_files import StackFileError
 from tools.workspace.stacks_directory import StacksDirectoryError
-from tools.workspace.yaml_reader import UnreadableYamlError
+from tools.workspace.yaml_limits import UnreadableYamlError
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _FORBIDDEN = (errno.EROFS, errno.EACCES, errno.EPERM)

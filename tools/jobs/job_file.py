@@ -17,7 +17,8 @@ from components.config.keys import value_at
 from components.config.nearest import nearest
 from components.config.problems import ConfigError, Problem
 from tools.jobs.training import MOST_RESTARTS
-from tools.workspace.yaml_reader import UnreadableYamlError, read_yaml
+from tools.workspace.yaml_limits import UnreadableYamlError
+from tools.workspace.yaml_reader import read_yaml
 
 
 def _words(value: object) -> object:

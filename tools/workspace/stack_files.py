@@ -19,7 +19,8 @@ from tools.workspace.stacks_directory import (
     remembered_directory,
     stacks_directory,
 )
-from tools.workspace.yaml_reader import UnreadableYamlError, read_written, read_yaml
+from tools.workspace.yaml_limits import UnreadableYamlError
+from tools.workspace.yaml_reader import read_written, read_yaml
 
 CLUSTER_KEY = f"{PROJECT}:cluster"
 REGION_KEY = "aws:region"

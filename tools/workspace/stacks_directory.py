@@ -16,7 +16,8 @@ from typing import Any
 
 from tools.workspace.checkout import OWN_FILES, PROJECT, ROOT, project_content
 from tools.workspace.files import write_whole
-from tools.workspace.yaml_reader import UnreadableYamlError, read_yaml, write_yaml
+from tools.workspace.yaml_limits import UnreadableYamlError
+from tools.workspace.yaml_reader import read_yaml, write_yaml
 
 VARIABLE = "TRAINYARD_STACKS"
 """Environment variable that names the stacks directory."""

@@ -17,7 +17,7 @@ from tools.jobs.eks_training import render_training
 from tools.jobs.job_file import JobFile, read_job_file
 from tools.jobs.nodes import JobRequest
 from tools.jobs.training import TrainingRequest
-from tools.workspace.yaml_reader import UnreadableYamlError
+from tools.workspace.yaml_limits import UnreadableYamlError
 
 WHOLE = """\
 name: llm

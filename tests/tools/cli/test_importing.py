@@ -1,0 +1,139 @@
+"""`import` writes a stack file with a report, and `lint` checks without writing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from tests.support.parallelcluster_sources import QUEUE, cluster
+from tools.cli.app import app
+from tools.workspace import stacks_directory
+from tools.workspace.stack_files import find_stack_file
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    path = tmp_path / "cluster.yaml"
+    path.write_text(cluster(head="Ssh: {KeyName: mine}\n"), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def stacks(tmp_path: Path) -> Path:
+    directory = tmp_path / "stacks"
+    stacks_directory.create(directory)
+    return directory
+
+
+def run(*arguments: str | Path):
+    return CliRunner().invoke(app, list(map(str, arguments)))
+
+
+def test_a_stack_file_is_written_that_check_accepts_with_the_vpc(source: Path, stacks: Path):
+    done = run("--stacks", stacks, "import", source, "--name", "prod-a")
+    assert done.exit_code == 0, done.output
+    assert "taken over (" in done.stdout
+    assert (
+        "HeadNode.InstanceType: m5.8xlarge -> architecture.head_node.instance_type" in done.stdout
+    )
+    assert "trainyard:cluster.network.vpc_id" in done.stdout
+    path = stacks / "Pulumi.prod-a.yaml"
+    written = find_stack_file("prod-a", path=path)
+    assert (written.region, written.architecture) == ("us-west-2", "parallelcluster")
+    text = path.read_text(encoding="utf-8")
+    assert f"#   ./trainyard import {source} --name prod-a\n" in text
+    complete = text.replace("      kind: existing-vpc\n", "      kind: existing-vpc\n"
+                            "      vpc_id: vpc-0123456789abcdef0\n")  # fmt: skip
+    path.write_text(complete, encoding="utf-8")
+    checked = run("--stacks", stacks, "check", "prod-a")
+    assert checked.stdout.startswith("prod-a: ok")
+
+
+def test_a_key_that_is_set_better_has_the_reason_as_a_comment(tmp_path: Path, stacks: Path):
+    source = tmp_path / "cluster.yaml"
+    volume = "LocalStorage: {RootVolume: {Size: 10}}\n"
+    source.write_text(cluster(head=volume), encoding="utf-8")
+    run("--stacks", stacks, "import", source)
+    text = (stacks / "Pulumi.cluster.yaml").read_text(encoding="utf-8")
+    above = text.partition("          size_gib: 20\n")[0].splitlines()[-2:]
+    assert " ".join(line.strip("# ") for line in above) == (
+        "HeadNode.LocalStorage.RootVolume.Size of the source: "
+        "the AMIs of ParallelCluster need more."
+    )
+
+
+def test_the_report_as_json_has_every_field(source: Path, stacks: Path):
+    done = run("--stacks", stacks, "import", source, "--json")
+    (stack,) = json.loads(done.stdout)["stacks"]
+    assert stack["stack_file"] == str(stacks / "Pulumi.cluster.yaml")
+    assert stack["fields"][0] == {
+        "field": "Region",
+        "line": 1,
+        "value": "us-west-2",
+        "fate": "taken over",
+        "why": "it is `aws:region` of the stack file",
+    }
+    assert len(stack["fields"]) == 14
+    assert "AllowedIps is missing" in stack["notes"][0]
+    assert not stack["check"]["ok"]
+
+
+def test_nothing_is_written_for_a_file_with_an_unknown_key(source: Path, stacks: Path):
+    source.write_text(cluster().replace("MaxCount", "MaxCounts"), encoding="utf-8")
+    done = run("--stacks", stacks, "import", source)
+    assert done.exit_code == 2
+    assert f"{source}, line 13" in done.stderr
+    assert "`MaxCount`" in done.stderr
+    assert list(stacks.glob("Pulumi.*.yaml")) == []
+
+
+def test_a_stack_file_is_never_overwritten(source: Path, stacks: Path):
+    run("--stacks", stacks, "import", source)
+    again = run("--stacks", stacks, "import", source)
+    assert again.exit_code == 2
+    assert "`import` never overwrites a file" in again.stderr
+
+
+def test_clusters_of_the_same_name_are_imported_one_by_one(source: Path, stacks: Path):
+    named = run("--stacks", stacks, "import", source, source, "--name", "one")
+    assert (named.exit_code, "one by one" in named.stderr) == (2, True)
+    assert run("--stacks", stacks, "import", source, source).exit_code == 2
+
+
+def test_lint_prints_findings_as_compilers_do_and_exits_as_check_does(source: Path):
+    assert run("lint", source).stdout == f"{source}: ok\n"
+    source.write_text(cluster(QUEUE.replace("p5.48xlarge", "c5.large")), encoding="utf-8")
+    done = run("lint", source)
+    assert done.exit_code == 2
+    assert done.stdout.startswith(f"{source}:13: error A1: Scheduling.SlurmQueues[0].")
+
+
+def test_lint_passes_a_file_with_warnings_only(source: Path):
+    source.write_text(cluster().replace("alinux2023", "centos7"), encoding="utf-8")
+    done = run("lint", source)
+    assert (done.exit_code, ": warning E4: " in done.stdout) == (0, True)
+
+
+def test_lint_as_sarif_has_the_text_of_the_rule(source: Path):
+    source.write_text(cluster(QUEUE.replace("p5.48xlarge", "c5.large")), encoding="utf-8")
+    (found,) = json.loads(run("lint", source, "--sarif").stdout)["runs"]
+    (result,) = found["results"]
+    assert result["ruleId"] == "A1"
+    assert result["locations"][0]["physicalLocation"]["region"] == {"startLine": 13}
+    (rule,) = found["tool"]["driver"]["rules"]
+    assert rule["shortDescription"]["text"] == "EFA is on only for instance types that have it."
+    assert found["automationDetails"]["id"] == "trainyard/lint/"
+
+
+def test_lint_answers_for_a_file_that_it_cannot_read_and_judges_the_others(
+    source: Path, tmp_path: Path
+):
+    broken = tmp_path / "broken.yaml"
+    broken.write_text("a: [\n", encoding="utf-8")
+    done = run("lint", broken, source, "--json")
+    assert done.exit_code == 2
+    (finding,) = json.loads(done.stdout)
+    assert (finding["rule"], finding["file"]) == ("schema/unreadable", str(broken))

@@ -1,0 +1,90 @@
+"""Every field of every format is in the report, whatever a document has."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import hypothesis.strategies as st
+import pytest
+import yaml
+from hypothesis import HealthCheck, given, settings
+
+from tests.support.full_documents import document_with
+from tools.importing.formats import FORMATS
+from tools.importing.imported import Imported, import_file
+from tools.importing.lint import lint
+from tools.importing.report import FATES
+from tools.importing.source import leaves
+
+FIXED: dict[str, dict[str, Any]] = {
+    "parallelcluster": {
+        "Image.Os": "alinux2023",
+        "HeadNode.InstanceType": "c5.xlarge",
+        "Scheduling.Scheduler": "slurm",
+    },
+}
+"""The keys by which a format is recognized; a new format needs a row."""
+SCALARS = (
+    *(True, False, None, -2, 0, 1, 40, 10_000, "", "value", "${PLACEHOLDER}", "true", "10"),
+    *("SPOT", "CAPACITY_BLOCK", "Ebs", "Efs", "FsxLustre", "cr-0123456789abcdef0", "p5.48xlarge"),
+)
+
+
+def imported(document: dict[str, Any], path: Path) -> Imported:
+    path.write_text(yaml.safe_dump(document), encoding="utf-8")
+    (read,) = import_file(path)
+    assert isinstance(read, Imported)
+    return read
+
+
+def assert_complete(read: Imported) -> None:
+    fields = [location for location, _ in leaves(read.document.root)]
+    assert [entry.location for entry in read.entries] == fields
+    for entry in read.entries:
+        assert entry.claim.fate in FATES
+        assert entry.claim.ours or entry.claim.why, entry
+
+
+@pytest.mark.parametrize("name", [each.name for each in FORMATS])
+def test_every_key_of_the_schema_is_in_the_report(name: str, tmp_path: Path):
+    keys = next(each for each in FORMATS if each.name == name).conversion().KEYS
+    read = imported(document_with(keys, FIXED[name]), tmp_path / "full.yaml")
+    assert read.problems == []
+    assert len(read.entries) > 200
+    assert_complete(read)
+
+
+@pytest.mark.parametrize("name", [each.name for each in FORMATS])
+@settings(
+    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(seed=st.integers(min_value=0))
+def test_any_part_of_the_schema_with_any_scalars_is_reported_and_linted(
+    name: str, seed: int, tmp_path: Path
+):
+    keys = next(each for each in FORMATS if each.name == name).conversion().KEYS
+    random = Random(seed)
+    left_out = set(random.sample([*keys.kinds], random.randint(0, 60)))
+    plain = ("text", "integer", "number", "boolean", "any")
+    document = document_with(
+        keys,
+        FIXED[name],
+        wanted=lambda path: path not in left_out,
+        value_of=lambda kind: (
+            random.choice(SCALARS) if kind in plain else {"list": ["a", 1]}.get(kind)
+        ),
+    )
+    read = imported(document, tmp_path / "some.yaml")
+    assert_complete(read)
+    for finding in lint(read):
+        assert finding.line >= 1
+        assert "trainyard:cluster" not in finding.message
+
+
+def test_a_row_of_the_table_of_fates_is_for_a_key_of_the_schema():
+    for each in FORMATS:
+        conversion = each.conversion()
+        unknown = [path for path in conversion.FATES if path not in conversion.KEYS.kinds]
+        assert unknown == []

@@ -1,0 +1,69 @@
+"""Files are read with the line of every value, and refused with the reason."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tools.importing.imported import UnknownFormatError, import_file
+from tools.importing.source import child, leaves, read_documents, text_of
+from tools.workspace.yaml_limits import UnreadableYamlError
+
+
+def written(tmp_path: Path, text: str, name: str = "file.yaml") -> Path:
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_every_value_has_its_line(tmp_path: Path):
+    text = "a:\n  b: 1\n  c:\n    - x\n    -\n      d: yes\ne: {}\n"
+    (document,) = read_documents(written(tmp_path, text))
+    found = {text_of(at): (node.value, node.line) for at, node in leaves(document.root)}
+    assert found == {"a.b": (1, 2), "a.c[0]": ("x", 4), "a.c[1].d": (True, 6), "e": ({}, 7)}
+
+
+def test_anchors_and_merge_keys_are_resolved(tmp_path: Path):
+    text = "base: &base {a: 1, b: 2}\nused:\n  <<: *base\n  b: 3\nagain: *base\n"
+    (document,) = read_documents(written(tmp_path, text))
+    assert document.at("used") == {"a": 1, "b": 3}
+    assert document.at("again") == {"a": 1, "b": 2}
+
+
+def test_each_document_of_a_file_is_read(tmp_path: Path):
+    documents = read_documents(written(tmp_path, "a: 1\n---\n---\nb: 2\n"))
+    assert [(each.index, each.at()) for each in documents] == [(0, {"a": 1}), (2, {"b": 2})]
+
+
+def test_json_is_read_as_yaml_even_with_tabs(tmp_path: Path):
+    (document,) = read_documents(written(tmp_path, '{\n\t"a": [1,\t2]\n}\n', "file.json"))
+    assert document.at("a") == [1, 2]
+    assert child(document.root, "a").line == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a: 1\na: 2\n", "line 2: is not valid YAML: the key 'a' is there twice"),
+        ("a: &a [*a]\n", "the alias `*a` contains itself"),
+        ("a: [1\n", "is not valid YAML"),
+        ("a:\n  b: {{ c }}\n", "line 2: is a Jinja template, not YAML; render it"),
+        ("{% if x %}\na: 1\n{% endif %}\n", "line 1: is a Jinja template"),
+    ],
+)
+def test_a_file_that_is_no_document_is_refused_with_its_line(tmp_path: Path, text: str, said: str):
+    with pytest.raises(UnreadableYamlError) as raised:
+        read_documents(written(tmp_path, text))
+    assert said in str(raised.value)
+
+
+def test_a_file_of_parallelcluster_2_is_answered_with_the_command_that_converts_it(tmp_path: Path):
+    path = written(tmp_path, "# mine\n[global]\ncluster_template = default\n", "config")
+    with pytest.raises(UnreadableYamlError, match=r"pcluster3-config-converter --config-file"):
+        import_file(path)
+
+
+def test_a_file_of_no_format_is_refused_with_the_formats_that_can_be_read(tmp_path: Path):
+    with pytest.raises(UnknownFormatError, match="AWS ParallelCluster configuration"):
+        import_file(written(tmp_path, "kind: Deployment\n"))

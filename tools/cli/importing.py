@@ -1,0 +1,139 @@
+"""`import`: write a stack file from a file of another tool, with a report on every field."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from components.config.problems import ConfigError
+from tools.cli import console, failures, options
+from tools.cli.import_report import show_report
+from tools.cli.linting import Files, Region
+from tools.cli.new_stack_directory import new_stack_directory, write_new_stack
+from tools.cli.stack_config import plan_of
+from tools.importing.imported import Imported, UnknownFormatError, Unread, import_file
+from tools.importing.report import counted
+from tools.importing.source import text_of
+from tools.importing.stack_file import stack_file_text
+from tools.stack_creation.question import Defaults
+from tools.workspace.stack_files import find_stack_file
+
+Name = Annotated[str, typer.Option(help="Name of the stack and of its cluster.")]
+
+
+def import_(
+    files: Files,
+    name: Name = "",
+    region: Region = "",
+    as_json: options.AsJson = False,
+) -> None:
+    """Write a stack file from a file of another tool, and report what became of every field."""
+    read = [each for path in files for each in _read(path, name, region)]
+    imported = [each for each in read if isinstance(each, Imported)]
+    _refuse_several(imported, name)
+    _refuse_unknown(imported)
+    directory = new_stack_directory(Defaults(), yes=True)
+    assert directory is not None  # noqa: S101 - `yes` has a default
+    paths = [directory / f"Pulumi.{each.stack.name}.yaml" for each in imported]
+    _refuse_existing(paths)
+    for each, path in zip(imported, paths, strict=True):
+        write_new_stack(path, stack_file_text(each, command=_command(each, name, region)))
+    problems = [_check(each, path) for each, path in zip(imported, paths, strict=True)]
+    written = list(zip(imported, paths, problems, strict=True))
+    ignored = [each for each in read if isinstance(each, Unread)]
+    if as_json:
+        console.answer_json(
+            {
+                "stacks": [_as_json(*each) for each in written],
+                "ignored": [{"file": str(i.document.path), "why": i.why} for i in ignored],
+            }
+        )
+        return
+    for each in ignored:
+        console.note(f"{each.document.path}, document {each.document.index + 1}: {each.why}")
+    for each, path, error in written:
+        show_report(each)
+        _show_result(each, path, error)
+
+
+def _read(path: Path, name: str, region: str) -> list[Imported | Unread]:
+    try:
+        return import_file(path, name=name, region=region)
+    except UnknownFormatError as error:
+        raise failures.WrongUseError(str(error)) from error
+
+
+def _refuse_several(imported: list[Imported], name: str) -> None:
+    names = [each.stack.name for each in imported]
+    if name and len(imported) > 1:
+        raise failures.WrongUseError(
+            f"--name is for one cluster, and these files have {len(imported)}; import them one by "
+            "one"
+        )
+    twice = sorted({each for each in names if names.count(each) > 1})
+    if twice:
+        raise failures.WrongUseError(
+            f"two clusters would have the name {twice[0]}; import them one by one, with --name"
+        )
+
+
+def _refuse_unknown(imported: list[Imported]) -> None:
+    found = [
+        f"{each.document.path}, line {problem.line}: {text_of(problem.location)} "
+        f"{problem.problem}; {problem.remedy}"
+        for each in imported
+        for problem in each.problems
+        if problem.key != "wrong-value"  # the check of the stack file says what is wrong
+    ]
+    if found:
+        raise failures.WrongUseError("\n".join([*found, "nothing was written"]))
+
+
+def _refuse_existing(paths: list[Path]) -> None:
+    for path in paths:
+        if os.path.lexists(path):
+            raise failures.WrongUseError(
+                f"{path} exists, and `import` never overwrites a file; choose another name with "
+                "--name, or delete it"
+            )
+
+
+def _command(imported: Imported, name: str, region: str) -> str:
+    given = f" --name {shlex.quote(name)}" if name else ""
+    given += f" --region {shlex.quote(region)}" if region else ""
+    return f"./trainyard import {shlex.quote(str(imported.document.path))}{given}"
+
+
+def _check(imported: Imported, path: Path) -> ConfigError | None:
+    """Return why `check` refuses the stack file, or None."""
+    try:
+        plan_of(find_stack_file(imported.stack.name, path=path))
+    except ConfigError as error:
+        return error
+    return None
+
+
+def _as_json(imported: Imported, path: Path, error: ConfigError | None) -> dict[str, Any]:
+    return {
+        "file": str(imported.document.path),
+        "format": imported.format.name,
+        "stack": imported.stack.name,
+        "stack_file": str(path),
+        "fields": [entry.as_json() for entry in imported.entries],
+        "notes": imported.report.notes,
+        "check": {"ok": error is None, "text": "" if error is None else str(error)},
+    }
+
+
+def _show_result(imported: Imported, path: Path, error: ConfigError | None) -> None:
+    console.answer(f"{path}: {', '.join(counted(imported.entries))}")
+    if error is None:
+        console.answer(f"{imported.stack.name}: ok")
+        console.answer(f"next:\n  ./trainyard check {imported.stack.name} --live")
+        return
+    console.answer("`check` still refuses it; each problem has its fix:")
+    console.answer(str(error).partition("\n\n")[2])

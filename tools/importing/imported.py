@@ -1,0 +1,109 @@
+"""Read files of other tools into stack files with a report."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from tools.importing.draft import StackDraft
+from tools.importing.formats import FORMATS, Conversion, Format, format_of
+from tools.importing.key_table import ShapeProblem
+from tools.importing.reader import Reader
+from tools.importing.report import Entry, Report
+from tools.importing.source import Document, read_documents
+from tools.workspace.yaml_limits import UnreadableYamlError, readable_text
+
+_FIRST_INI_SECTION = re.compile(
+    r"\s*(?:[#;][^\n]*\n\s*)*\[(?:aws|global|aliases|cluster\b[^\]]*)\]"
+)
+"""How a file of ParallelCluster 2 begins.
+https://docs.aws.amazon.com/parallelcluster/latest/ug/configuration.html"""
+_NOT_IN_NAMES = re.compile(r"[^a-z0-9-]+")
+
+
+class UnknownFormatError(Exception):
+    """No document of a file has a format that can be read; the message names the formats."""
+
+
+@dataclass(frozen=True)
+class Imported:
+    """A document that was read into a stack file."""
+
+    document: Document
+    format: Format
+    stack: StackDraft
+    report: Report
+    problems: Sequence[ShapeProblem]
+    """Where the document breaks the schema of its format; a wrong kind of value is not read."""
+
+    @cached_property
+    def conversion(self) -> Conversion:
+        """The conversion of the format."""
+        return self.format.conversion()
+
+    @cached_property
+    def entries(self) -> list[Entry]:
+        """Every field of the document with what became of it, in the order of the document."""
+        return self.report.entries(self.document, self.conversion.FATES)
+
+
+@dataclass(frozen=True)
+class Unread:
+    """A document of another kind in a file that has one to read."""
+
+    document: Document
+    why: str
+
+
+def import_file(path: Path, *, name: str = "", region: str = "") -> list[Imported | Unread]:
+    """Return what became of each document of a file.
+
+    Args:
+        path: The file.
+        name: Name of the stack; by default that of the cluster in the file, or of the file.
+        region: Region of the stack if the file names none.
+
+    Raises:
+        UnreadableYamlError: the file is not valid YAML or JSON.
+        UnknownFormatError: no document has a format that can be read.
+    """
+    if _FIRST_INI_SECTION.match(readable_text(path)):
+        raise UnreadableYamlError(
+            f"{path}: is a configuration of ParallelCluster 2; convert it with "
+            f"`pcluster3-config-converter --config-file {path} --output-file NEW.yaml` (it is in "
+            "the package aws-parallelcluster), and read NEW.yaml"
+        )
+    read = [_read(document, name, region) for document in read_documents(path)]
+    if not any(isinstance(each, Imported) for each in read):
+        titles = ", ".join(each.title for each in FORMATS)
+        raise UnknownFormatError(f"{path}: has no format that can be read; these can: {titles}")
+    return read
+
+
+def _read(document: Document, name: str, region: str) -> Imported | Unread:
+    found = format_of(document)
+    if found is None:
+        kind = document.at("kind")
+        what = f"`kind: {kind}`" if isinstance(kind, str) else "a document of another kind"
+        return Unread(document, f"is {what}, which configures no cluster: apply it yourself")
+    conversion = found.conversion()
+    problems = conversion.KEYS.problems(document.root)
+    named = name or _as_name(conversion.name_of(document)) or _as_name(document.path.stem)
+    stack = StackDraft(name=named or "imported", region=region)
+    report = Report()
+    if not any(problem.key == "wrong-kind" for problem in problems):
+        conversion.convert(Reader(document.root, (), report), stack)
+    return Imported(document, found, stack, report, problems)
+
+
+def _as_name(text: str) -> str:
+    """Return a text as the name of a cluster: lowercase letters, digits and hyphens."""
+    return _NOT_IN_NAMES.sub("-", text.lower()).strip("-0123456789")[:40].rstrip("-")
+
+
+def imported_of(read: Sequence[Imported | Unread]) -> Iterator[Imported]:
+    """Yield the documents that were read."""
+    return (each for each in read if isinstance(each, Imported))

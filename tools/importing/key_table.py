@@ -1,0 +1,139 @@
+"""The keys that the schema of a format has, and the problems of a document that breaks it.
+
+The table is a text file with one key a line: its path without indexes, and its kind. A generator
+of the format writes it from the official schema, so that no key is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from components.config.nearest import nearest
+from tools.importing.placeholders import is_placeholder
+from tools.importing.source import Location, Node, keys_of
+
+Keys = tuple[str, ...]
+"""Path of a key in the schema."""
+
+_SCALARS: Mapping[str, tuple[tuple[type, ...], str]] = {
+    "text": ((str, int, float, bool), "text"),
+    "integer": ((int,), "a whole number"),
+    "number": ((int, float), "a number"),
+    "boolean": ((bool,), "true or false"),
+}
+"""Python types and description of the kinds of scalars."""
+_LISTS = ("sections", "list", "maps", "anys")
+_MAPPINGS = ("section", "map")
+
+
+@dataclass(frozen=True, slots=True)
+class ShapeProblem:
+    """A key that the schema does not have, or a value of the wrong kind."""
+
+    location: Location
+    line: int
+    key: str
+    """`unknown-key`; `wrong-kind`, such as text in the place of a list; or `wrong-value`, a scalar
+    of the wrong type."""
+    problem: str
+    remedy: str
+
+
+@dataclass(frozen=True)
+class KeyTable:
+    """The keys of one format."""
+
+    path: Path
+    """The file with the keys."""
+
+    @cached_property
+    def kinds(self) -> Mapping[Keys, str]:
+        """The kind of every key.
+
+        `section`, `sections` (a list of sections), `list`, `map` (keys that the user chooses),
+        `maps`, `text`, `integer`, `number`, `boolean`, and `any` and `anys` for what is not read.
+        """
+        lines = self.path.read_text(encoding="utf-8").splitlines()
+        rows = (line.split() for line in lines if line and not line.startswith("#"))
+        return {tuple(path.split(".")): kind for path, kind in rows}
+
+    @cached_property
+    def _children(self) -> Mapping[Keys, Sequence[str]]:
+        found: dict[Keys, list[str]] = {}
+        for *parents, key in self.kinds:
+            found.setdefault(tuple(parents), []).append(key)
+        return found
+
+    def problems(self, root: Node) -> list[ShapeProblem]:
+        """Return the problems of a document, in the order of its lines."""
+        return list(self._section(root, ()))
+
+    def _section(self, node: Node, at: Location) -> Iterator[ShapeProblem]:
+        known = self._children.get(keys_of(at), ())
+        for key, value in node.value.items():
+            here = (*at, key)
+            if key not in known:
+                yield _unknown(here, value.line, known)
+            elif value.value is not None and not _is_reference(value):
+                yield from self._value(value, here, self.kinds[keys_of(here)])
+
+    def _value(self, node: Node, at: Location, kind: str) -> Iterator[ShapeProblem]:
+        value = node.value
+        if kind in _LISTS and not isinstance(value, list):
+            yield _wrong(at, node, "a list")
+        elif kind in _MAPPINGS and not isinstance(value, dict):
+            yield _wrong(at, node, "a mapping of keys to values")
+        elif kind == "sections":
+            for index, each in enumerate(value):
+                yield from self._value(each, (*at, index), "section")
+        elif kind == "section":
+            yield from self._section(node, at)
+        elif kind in _SCALARS and not _is_scalar(value, kind):
+            key = "wrong-kind" if isinstance(value, dict | list) else "wrong-value"
+            yield _wrong(at, node, _SCALARS[kind][1], key)
+
+
+def _is_scalar(value: Any, kind: str) -> bool:
+    types, _ = _SCALARS[kind]
+    if isinstance(value, bool):
+        return bool in types
+    if isinstance(value, types):
+        return True
+    return isinstance(value, str) and (is_placeholder(value) or _reads_as(value, kind))
+
+
+def _reads_as(value: str, kind: str) -> bool:
+    """Return whether text in quotes has the form of a scalar, which the tools also accept."""
+    if kind == "boolean":
+        return value.lower() in ("true", "false", "yes", "no", "on", "off")
+    try:
+        (int if kind == "integer" else float)(value)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_reference(node: Node) -> bool:
+    """Return whether CloudFormation computes the value, such as `!Ref`."""
+    return bool(node.tag)
+
+
+def _unknown(at: Location, line: int, known: Sequence[str]) -> ShapeProblem:
+    key = str(at[-1])
+    meant = nearest(key, known)
+    if meant is None:
+        listed = ", ".join(sorted(known)) or "none"
+        remedy = f"remove it; the keys here are: {listed}"
+    else:
+        remedy = f"rename it to `{meant}`, or remove it"
+    problem = "is not a key of the schema" + (f"; the nearest is `{meant}`" if meant else "")
+    return ShapeProblem(at, line, "unknown-key", problem, remedy)
+
+
+def _wrong(at: Location, node: Node, wanted: str, key: str = "wrong-kind") -> ShapeProblem:
+    found = {dict: "a mapping", list: "a list"}.get(type(node.value), f"`{node.value}`")
+    return ShapeProblem(at, node.line, key, f"is {found}, not {wanted}", f"write {wanted}")

@@ -1,0 +1,146 @@
+"""Check a file of another tool with the rules of stack files, in the terms of the file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from components import clock
+from components.architectures.plan_stack import plan_stack
+from components.config.load import load_stack_config
+from components.config.problems import ROOT, ConfigError, Problem
+from tools.findings.finding import Finding, Level, Stage
+from tools.findings.positions import parts_of
+from tools.importing.enforcement import RuleReview
+from tools.importing.imported import Imported
+from tools.importing.key_table import ShapeProblem
+from tools.importing.placeholders import is_placeholder
+from tools.importing.report import Claim
+from tools.importing.source import Location, Node, child, keys_of, text_of
+
+_OUR_PATH = re.compile(rf'{ROOT}(?:\.[\w-]+|\[\d+\]|\["[^"]*"\])*')
+_OUR_KEY = re.compile(r"(?<=`)[a-z_]+(?=[`:])|\b[a-z]+(?:_[a-z]+)+\b")
+"""A key of the stack file in a message: in backticks, or with an underscore."""
+_ANY_REGION = "us-east-1"
+"""Region of a file that names none: the rules of a region do not differ by region here."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Reported:
+    """A problem of the stack file, and the rule that it breaks."""
+
+    problem: Problem
+    stage: Stage
+    rule: str = ""
+
+
+def lint(imported: Imported) -> list[Finding]:
+    """Return the findings about a document, in the order of its lines."""
+    found = [_of_shape(problem, imported) for problem in imported.problems]
+    if not any(problem.key == "wrong-kind" for problem in imported.problems):
+        found += [_of_claim(claim, imported) for claim in _broken_claims(imported)]
+        known = {finding.key for finding in found if finding.level == "error"}
+        found += [each for each in _of_stack(imported) if each.key not in known]
+    return sorted(found, key=lambda finding: finding.line)
+
+
+def _broken_claims(imported: Imported) -> Iterator[Claim]:
+    return (claim for claim in imported.report.claims.values() if claim.rule)
+
+
+def _of_shape(problem: ShapeProblem, imported: Imported) -> Finding:
+    message = f"{problem.problem}; fix: {problem.remedy}"
+    rule = f"schema/{problem.key}"
+    return _finding(imported, problem.location, problem.line, rule, "schema", "error", message)
+
+
+def _of_claim(claim: Claim, imported: Imported) -> Finding:
+    node = _node_at(imported, claim.location)
+    line = node.line if node is not None else 1
+    return _finding(imported, claim.location, line, claim.rule, "plan", "warning", claim.why)
+
+
+def _of_stack(imported: Imported) -> Iterator[Finding]:
+    for reported in _problems(imported):
+        ours = parts_of(reported.problem.path)[1:]
+        if any(ours[: len(unknown)] == unknown for unknown in imported.stack.unknown):
+            continue
+        location = imported.report.origin_of(ours) or ()
+        node = _node_at(imported, location)
+        level: Level = "note" if node and is_placeholder(node.value) else "error"
+        rule = reported.rule or f"{reported.stage}/{'.'.join(keys_of(location)) or 'document'}"
+        problem = reported.problem
+        message = _in_terms_of(imported, f"{problem.problem}; fix: {problem.remedy}")
+        line = node.line if node else 1
+        yield _finding(imported, location, line, rule, reported.stage, level, message)
+
+
+def _problems(imported: Imported) -> Sequence[_Reported]:
+    """Return the problems of the stack file that the document would become."""
+    stack, name = imported.stack, str(imported.document.path)
+    try:
+        config = load_stack_config(stack.completed(), stack_file=name)
+    except ConfigError as error:
+        return [_Reported(problem, "schema") for problem in error.problems]
+    review = RuleReview(stack_file=name)
+    region = stack.region or _ANY_REGION
+    try:
+        plan_stack(config, stack_file=name, region=region, now=clock.now(), review=review)
+    except ConfigError as error:
+        rules = [*review.rules, *[""] * len(error.problems)]
+        return [
+            _Reported(problem, "plan", rule)
+            for problem, rule in zip(error.problems, rules, strict=False)
+        ]
+    return []
+
+
+def _in_terms_of(imported: Imported, message: str) -> str:
+    """Return a message with the keys of the source instead of those of the stack file."""
+    words = imported.conversion.WORDS
+
+    def path(match: re.Match[str]) -> str:
+        ours = parts_of(match[0])[1:]
+        location = imported.report.origin_of(ours)
+        if location is None:
+            return words.get(str(ours[-1]) if ours else "", match[0])
+        exact = imported.report.origins.get(ours) is not None
+        last = str(ours[-1])
+        more = "" if exact else f".{words.get(last, last)}"
+        return f"{text_of(location)}{more}"
+
+    def key(match: re.Match[str]) -> str:
+        return words.get(match[0], match[0])
+
+    return _OUR_KEY.sub(key, _OUR_PATH.sub(path, message))
+
+
+def _node_at(imported: Imported, location: Location) -> Node | None:
+    node: Node | None = imported.document.root
+    for part in location:
+        node = child(node, part)
+    return node
+
+
+def _finding(
+    imported: Imported,
+    location: Location,
+    line: int,
+    rule: str,
+    stage: Stage,
+    level: Level,
+    message: str,
+) -> Finding:
+    key = text_of(location)
+    return Finding(
+        rule=rule,
+        stage=stage,
+        level=level,
+        message=f"{key or 'the document'} {message}",
+        stack=imported.stack.name,
+        file=Path(imported.document.path).absolute(),
+        line=line,
+        key=key,
+    )

@@ -1,0 +1,131 @@
+"""What became of every field of a source."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+from components.config.keys import path_of
+from components.config.problems import last_key
+from components.secret_text import hidden_at
+from tools.importing.source import Document, Location, keys_of, leaves, text_of
+
+Fate = Literal["taken over", "taken over better", "implied", "dropped", "not supported"]
+"""`taken over`: the stack file says the same. `taken over better`: it says something that works
+where the source would not. `implied`: the stack is so without a key. `dropped`: it has no effect
+here. `not supported`: the stack cannot have it; the reason says what to do."""
+
+FATES: tuple[Fate, ...] = ("taken over", "taken over better", "implied", "dropped", "not supported")
+
+
+class FateRow(NamedTuple):
+    """What becomes of a key that the conversion does not read, and of all keys below it."""
+
+    fate: Fate
+    why: str
+    """The reason; for `not supported`, also what to do."""
+
+
+class UnclaimedFieldError(RuntimeError):
+    """A field of the schema is neither read nor in the table of its format: a bug."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """What became of a value, and of everything below it that has no claim of its own."""
+
+    location: Location
+    fate: Fate
+    ours: Location = ()
+    """Key in the stack file, relative to `trainyard:cluster`; empty without one."""
+    why: str = ""
+    rule: str = ""
+    """Rule of `docs/rules.md` that the source breaks."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """A field of the source in the report."""
+
+    location: Location
+    line: int
+    value: Any
+    """The value; hidden if it looks like a secret."""
+    claim: Claim
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the entry as plain JSON."""
+        claim = self.claim
+        values = {
+            "field": text_of(self.location),
+            "line": self.line,
+            "value": self.value,
+            "fate": claim.fate,
+            "key": path_of(claim.ours) if claim.ours else "",
+            "why": claim.why,
+            "rule": claim.rule,
+        }
+        return {name: value for name, value in values.items() if value != ""}
+
+
+@dataclass(slots=True)
+class Report:
+    """The claims of a conversion, in the order in which they were made."""
+
+    claims: dict[Location, Claim] = field(default_factory=dict[Location, Claim])
+    origins: dict[Location, Location] = field(default_factory=dict[Location, Location])
+    """Place in the source by the key of the stack file that comes from it."""
+    notes: list[str] = field(default_factory=list[str])
+    """What the source says without a field, such as a default that differs."""
+
+    def claim(self, claim: Claim) -> None:
+        """Record what became of a value; the first claim of a value is kept."""
+        self.claims.setdefault(claim.location, claim)
+        if claim.ours:
+            self.origins.setdefault(claim.ours, claim.location)
+
+    def entries(self, document: Document, fates: Mapping[tuple[str, ...], FateRow]) -> list[Entry]:
+        """Return every field of a document with its claim.
+
+        Raises:
+            UnclaimedFieldError: a field has neither a claim nor a row in the table of its format.
+        """
+        return [
+            Entry(
+                location=location,
+                line=node.line,
+                value=hidden_at(last_key(text_of(location)), node.value),
+                claim=self._claim_of(location, node.value, fates),
+            )
+            for location, node in leaves(document.root)
+        ]
+
+    def _claim_of(
+        self, location: Location, value: Any, fates: Mapping[tuple[str, ...], FateRow]
+    ) -> Claim:
+        for end in range(len(location), 0, -1):
+            found = self.claims.get(location[:end])
+            if found is not None:
+                return found
+        keys = keys_of(location)
+        for end in range(len(keys), 0, -1):
+            row = fates.get(keys[:end])
+            if row is not None:
+                return Claim(location=location, fate=row.fate, why=row.why)
+        if value in (None, "", {}, []):
+            return Claim(location=location, fate="implied", why="it is empty")
+        raise UnclaimedFieldError(f"{text_of(location)} is not in the report")
+
+    def origin_of(self, ours: Location) -> Location | None:
+        """Return the place in the source from which a key comes, or the nearest key above it."""
+        parts = (ours[:end] for end in range(len(ours), 0, -1))
+        return next((self.origins[part] for part in parts if part in self.origins), None)
+
+
+def counted(entries: list[Entry]) -> Iterator[str]:
+    """Yield the number of fields of each fate: `12 taken over`."""
+    for fate in FATES:
+        count = sum(entry.claim.fate == fate for entry in entries)
+        if count:
+            yield f"{count} {fate}"

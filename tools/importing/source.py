@@ -1,0 +1,164 @@
+"""The documents of a file, with the line of every value.
+
+YAML is read as PyYAML reads it, which ParallelCluster uses; JSON is a part of YAML. Values have no
+objects of their own, so a file from anywhere can be read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from tools.workspace.yaml_limits import Excess, UnreadableYamlError, not_yaml, readable_text
+
+# libyaml is several times faster, but not every PyYAML build has it.
+_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_CORE = "tag:yaml.org,2002:"
+_MERGE = f"{_CORE}merge"
+_CONSTRUCTED = {f"{_CORE}{kind}" for kind in ("bool", "int", "float", "null")}
+_JINJA = ("{%", "{{")
+
+Location = tuple[str | int, ...]
+"""Keys and indexes from the root of a document to a value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A value in a document."""
+
+    value: Any
+    """A scalar, or nodes by key, or a list of nodes."""
+    line: int
+    """Line of its key, or of the value of a list; counted from 1."""
+    tag: str = ""
+    """Tag of the value that YAML itself does not have, such as `!Ref`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One document of a file."""
+
+    path: Path
+    root: Node
+    index: int = 0
+    """Place of the document in its file; counted from 0."""
+
+    def at(self, *location: str | int) -> Any:
+        """Return the plain value at a location; None without one."""
+        node: Node | None = self.root
+        for part in location:
+            node = child(node, part)
+        return None if node is None else plain(node)
+
+
+def read_documents(path: Path) -> list[Document]:
+    """Return the documents of a YAML or JSON file that are not empty.
+
+    Raises:
+        UnreadableYamlError: the file cannot be read, is not YAML, or exceeds the limits.
+    """
+    text = readable_text(path)
+    if path.suffix == ".json":
+        # JSON may be indented with tabs, which YAML refuses; neither has tabs inside of text.
+        text = text.replace("\t", " ")
+    try:
+        Excess(path, tags=True).refuse(text)
+        roots = list(yaml.compose_all(text, Loader=_LOADER))
+    except (yaml.YAMLError, UnreadableYamlError) as error:
+        if any(mark in text for mark in _JINJA):
+            raise _template(path, text) from error
+        if isinstance(error, yaml.YAMLError):
+            raise not_yaml(path, error, text) from error
+        raise
+    nodes = [(index, _node(root, root.start_mark.line + 1)) for index, root in enumerate(roots)]
+    return [Document(path, node, index) for index, node in nodes if node.value is not None]
+
+
+def node_of(text: str) -> Node:
+    """Return the value of a YAML text that the program itself has written."""
+    root = yaml.compose(text, Loader=_LOADER)
+    return _node(root, root.start_mark.line + 1)
+
+
+def _template(path: Path, text: str) -> UnreadableYamlError:
+    lines = text.splitlines()
+    line = next(n for n, each in enumerate(lines, 1) if any(mark in each for mark in _JINJA))
+    return UnreadableYamlError(
+        f"{path}, line {line}: is a Jinja template, not YAML; render it, and read the result"
+    )
+
+
+def _node(node: yaml.Node, line: int) -> Node:
+    tag = "" if node.tag.startswith(_CORE) else node.tag
+    if isinstance(node, yaml.MappingNode):
+        return Node(dict(_entries(node)), line, tag)
+    if isinstance(node, yaml.SequenceNode):
+        return Node([_node(each, each.start_mark.line + 1) for each in node.value], line, tag)
+    return Node(_scalar(node), line, tag)
+
+
+def _entries(node: yaml.MappingNode) -> Iterator[tuple[str, Node]]:
+    """Yield the entries of a mapping; those of a merge key come first and are overridden."""
+    for key, value in node.value:
+        if key.tag == _MERGE:
+            for each in value.value if isinstance(value, yaml.SequenceNode) else [value]:
+                if isinstance(each, yaml.MappingNode):
+                    yield from _entries(each)
+    for key, value in node.value:
+        if key.tag != _MERGE:
+            yield str(key.value), _node(value, key.start_mark.line + 1)
+
+
+def _scalar(node: yaml.Node) -> Any:
+    if node.tag not in _CONSTRUCTED:
+        return str(node.value)  # also a time, which no format here has
+    try:
+        return yaml.constructor.SafeConstructor().construct_object(node)
+    except ValueError:  # such as `0x_`
+        return str(node.value)
+
+
+def child(node: Node | None, part: str | int) -> Node | None:
+    """Return the value at a key or an index, or None."""
+    value = None if node is None else node.value
+    if isinstance(value, dict):
+        return value.get(part)
+    if isinstance(value, list) and isinstance(part, int) and part < len(value):
+        return value[part]
+    return None
+
+
+def plain(node: Node) -> Any:
+    """Return a value without lines."""
+    if isinstance(node.value, dict):
+        return {key: plain(each) for key, each in node.value.items()}
+    if isinstance(node.value, list):
+        return [plain(each) for each in node.value]
+    return node.value
+
+
+def leaves(node: Node, at: Location = ()) -> Iterator[tuple[Location, Node]]:
+    """Yield every scalar and every empty collection below a node, with its location."""
+    if isinstance(node.value, dict) and node.value:
+        for key, each in node.value.items():
+            yield from leaves(each, (*at, key))
+    elif isinstance(node.value, list) and node.value:
+        for index, each in enumerate(node.value):
+            yield from leaves(each, (*at, index))
+    else:
+        yield at, node
+
+
+def text_of(location: Location) -> str:
+    """Return a location as text: `Scheduling.SlurmQueues[0].Name`."""
+    parts = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in location)
+    return "".join(parts).removeprefix(".")
+
+
+def keys_of(location: Location) -> tuple[str, ...]:
+    """Return the keys of a location without indexes, as a schema names it."""
+    return tuple(part for part in location if isinstance(part, str))
