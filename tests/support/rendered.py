@@ -32,6 +32,7 @@ from tools.jobs.batch_request import BatchRequest, batch_submission
 from tools.jobs.efa_smoke import render_efa_smoke
 from tools.jobs.nccl_pairs import render_nccl_pairs
 from tools.jobs.nccl_tests import render_nccl_tests
+from tools.jobs.nccom_pairs import render_nccom_pairs
 from tools.jobs.nccom_tests import render_nccom_tests
 from tools.jobs.nodes import JobError, JobRequest
 from tools.jobs.slurm.nodes import SlurmRequest
@@ -40,7 +41,13 @@ if TYPE_CHECKING:
     from components.architectures.registry import AnyPlan
 
 _ANSWER = "an-answer-of-eks"
-_EKS_JOBS = (render_nccl_tests, render_nccl_pairs, render_nccom_tests, render_efa_smoke)
+_EKS_JOBS = (
+    render_nccl_tests,
+    render_nccl_pairs,
+    render_nccom_tests,
+    render_nccom_pairs,
+    render_efa_smoke,
+)
 # https://kubernetes.io/docs/concepts/overview/working-with-objects/names/#dns-subdomain-names
 _DNS_NAME = re.compile(r"[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?")
 

@@ -28,13 +28,14 @@ from tools.jobs.slurm.bert_pretraining import render_bert_directory
 from tools.jobs.slurm.dcgm_diag import render_dcgm_directory
 from tools.jobs.slurm.directory import write_directory
 from tools.jobs.slurm.nccl_tests import render_nccl_directory, render_pairs_directory
-from tools.jobs.slurm.nccom_tests import render_nccom_directory
+from tools.jobs.slurm.nccom_tests import render_nccom_directory, render_nccom_pairs_directory
 from tools.jobs.slurm.nodes import SlurmRequest
 
 RENDERERS = {
     "nccl-tests": render_nccl_directory,
     "nccl-pairs": render_pairs_directory,
     "nccom-tests": render_nccom_directory,
+    "nccom-pairs": render_nccom_pairs_directory,
     "bert-pretraining": render_bert_directory,
     "dcgm-diag": render_dcgm_directory,
 }

@@ -13,6 +13,7 @@ from tools.jobs.efa_smoke import render_efa_smoke
 from tools.jobs.names import DCGM_LEVEL, EKS_JOBS
 from tools.jobs.nccl_pairs import render_nccl_pairs
 from tools.jobs.nccl_tests import render_nccl_tests
+from tools.jobs.nccom_pairs import render_nccom_pairs
 from tools.jobs.nccom_tests import render_nccom_tests
 from tools.jobs.nodes import JobError, JobRequest, Renderer
 
@@ -23,6 +24,7 @@ _RENDERERS: Mapping[str, Renderer] = dict(
             render_nccl_tests,
             render_nccl_pairs,
             render_nccom_tests,
+            render_nccom_pairs,
             render_efa_smoke,
             render_dcgm_diag,
         ),

@@ -16,7 +16,7 @@ from tools.jobs.slurm.bert_pretraining import render_bert_directory
 from tools.jobs.slurm.dcgm_diag import render_dcgm_directory
 from tools.jobs.slurm.directory import JobDirectory, write_directory
 from tools.jobs.slurm.nccl_tests import render_nccl_directory, render_pairs_directory
-from tools.jobs.slurm.nccom_tests import render_nccom_directory
+from tools.jobs.slurm.nccom_tests import render_nccom_directory, render_nccom_pairs_directory
 from tools.jobs.slurm.next_steps import next_steps
 from tools.jobs.slurm.nodes import SlurmNodes, SlurmRequest
 
@@ -29,6 +29,7 @@ _RENDERERS: Mapping[str, Renderer] = dict(
             render_nccl_directory,
             render_pairs_directory,
             render_nccom_directory,
+            render_nccom_pairs_directory,
             render_bert_directory,
             render_dcgm_directory,
         ),

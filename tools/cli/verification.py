@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from contextlib import redirect_stdout
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,11 +12,11 @@ from tools.cli import console, failures
 from tools.cli.job_wait import NO_CONTAINERS, JobWait, RequestedJob
 from tools.cli.jobs import make_of_kind
 from tools.cli.stack_config import kind_of, plan_of
-from tools.jobs.names import DCGM_DIAG, NCCL_PAIRS
+from tools.jobs.names import DCGM_DIAG, PAIRS_OF
 from tools.verify.dcgm import judge_dcgm, read_diagnoses
 from tools.verify.pairs import judge_pairs, read_pairs
 from tools.verify.planned_nodes import PlannedTest
-from tools.verify.verdict import Stage
+from tools.verify.verdict import Result, Stage
 from tools.verify.verified import Verified, verified
 from tools.workspace.stack_files import BATCH
 
@@ -51,8 +52,24 @@ class _Ran:
     """EKS: names of the nodes on which it has run."""
 
 
-def has_gpu_jobs(planned: PlannedTest, kind: str) -> bool:
-    """Return whether the scheduler can run the jobs for NVIDIA GPUs on these nodes."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _FurtherJob:
+    """A job after the test of all nodes, with a stage of its own."""
+
+    name: str
+    stage: str
+    told: str
+    """What is told when it starts."""
+    judged: Callable[[Verified, str], Verified | None]
+    """Returns the result with the stage of a log; None if the log has nothing to judge."""
+    missing: str
+    """What to say then."""
+    without_log: Result
+    """And the result of the stage."""
+
+
+def can_diagnose(planned: PlannedTest, kind: str) -> bool:
+    """Return whether the scheduler can run NVIDIA's diagnostics on these nodes."""
     return kind != BATCH and planned.test == "nccl-tests"
 
 
@@ -72,9 +89,28 @@ def verification(asked: RequestedJob, planned: PlannedTest, wanted: Wanted) -> V
     if not wanted.runs_jobs or not result.has_test:
         return result
     pairs = result.needs_pairs if wanted.pairs is None else wanted.pairs
-    if pairs and has_gpu_jobs(planned, kind_of(asked.stack_file)):
-        result = _with_pairs(result, asked)
-    return _with_dcgm(result, asked) if wanted.dcgm else result
+    if pairs and kind_of(asked.stack_file) != BATCH:
+        further = _FurtherJob(
+            name=PAIRS_OF[planned.test],
+            stage="pairs",
+            told="testing pairs of nodes",
+            judged=_with_pairs,
+            missing="the log has no pairs",
+            without_log="skipped",
+        )
+        result = _with(result, asked, further)
+    if wanted.dcgm:
+        further = _FurtherJob(
+            name=DCGM_DIAG,
+            stage="dcgm",
+            told="running the diagnostics of the GPUs",
+            judged=_with_dcgm,
+            missing="the log has no diagnostics",
+            # The user asked for it, so that a diagnostic that did not run is no success.
+            without_log="fail",
+        )
+        result = _with(result, asked, further)
+    return result
 
 
 def _tested(asked: RequestedJob, planned: PlannedTest, wanted: Wanted) -> Verified:
@@ -93,46 +129,35 @@ def _tested(asked: RequestedJob, planned: PlannedTest, wanted: Wanted) -> Verifi
     return replace(result, tested=ran.nodes)
 
 
-def _with_pairs(result: Verified, asked: RequestedJob) -> Verified:
-    """Test pairs of the nodes too."""
-    console.progress("testing pairs of nodes")
-    ran, missing = _ran_or_reason(replace(asked, name=NCCL_PAIRS), "the log has no pairs")
-    pairs = read_pairs(ran.log or "")
-    if not pairs:
-        stage = Stage(name="pairs", result="skipped", reason=missing)
-        return replace(result, stages=(*result.stages, stage))
-    stage = judge_pairs(
-        pairs, result.planned.nodes, minimum_gb_per_second=result.minimum_gb_per_second
-    )
-    return replace(_with_stage(result, stage, ran), pairs=pairs)
-
-
-def _with_dcgm(result: Verified, asked: RequestedJob) -> Verified:
-    """Run the diagnostics of the GPUs too."""
-    console.progress("running the diagnostics of the GPUs")
-    ran, missing = _ran_or_reason(replace(asked, name=DCGM_DIAG), "the log has no diagnostics")
-    diagnoses = read_diagnoses(ran.log or "")
-    if not diagnoses:
-        # The user asked for it, so that a diagnostic that did not run is no success.
-        stage = Stage(name="dcgm", result="fail", reason=missing)
-        return replace(result, stages=(*result.stages, stage))
-    return _with_stage(result, judge_dcgm(diagnoses, result.planned.nodes), ran)
-
-
-def _with_stage(result: Verified, stage: Stage, ran: _Ran) -> Verified:
-    """Return the result with the stage of a further job.
-
-    With fewer nodes than the node group has, the jobs can run on different ones.
-    """
-    return replace(result, stages=(*result.stages, stage), tested=result.tested & ran.nodes)
-
-
-def _ran_or_reason(asked: RequestedJob, missing: str) -> tuple[_Ran, str]:
-    """Run a further job; also return what to say if its log has nothing to judge."""
+def _with(result: Verified, asked: RequestedJob, further: _FurtherJob) -> Verified:
+    """Return the result with the stage of a further job."""
+    console.progress(further.told)
     try:
-        return _ran(asked), missing
+        ran, missing = _ran(replace(asked, name=further.name)), further.missing
     except failures.CommandError as error:
-        return _Ran(None), str(error)
+        ran, missing = _Ran(None), str(error)
+    judged = further.judged(result, ran.log or "")
+    if judged is None:
+        stage = Stage(name=further.stage, result=further.without_log, reason=missing)
+        return replace(result, stages=(*result.stages, stage))
+    # With fewer nodes than the node group has, the jobs can run on different ones.
+    return replace(judged, tested=result.tested & ran.nodes)
+
+
+def _with_pairs(result: Verified, log: str) -> Verified | None:
+    pairs, nodes = read_pairs(log), result.planned.nodes
+    if not pairs:
+        return None
+    stage = judge_pairs(pairs, nodes, minimum_gb_per_second=result.minimum_gb_per_second)
+    return replace(result, stages=(*result.stages, stage), pairs=pairs)
+
+
+def _with_dcgm(result: Verified, log: str) -> Verified | None:
+    diagnoses = read_diagnoses(log)
+    if not diagnoses:
+        return None
+    stage = judge_dcgm(diagnoses, result.planned.nodes)
+    return replace(result, stages=(*result.stages, stage))
 
 
 def _read(path: Path) -> str:

@@ -15,7 +15,7 @@ from tools.cli.job_wait import RequestedJob, requested_wait
 from tools.cli.jobs import refuse_foreign
 from tools.cli.slurm_jobs import refuse_in_sandbox
 from tools.cli.stack_config import config_of, kind_of, plan_of
-from tools.cli.verification import Wanted, has_gpu_jobs, verification
+from tools.cli.verification import Wanted, can_diagnose, verification
 from tools.cli.verified_nodes import use_results
 from tools.jobs.nodes import JobError
 from tools.verify.html_report import html_report
@@ -61,7 +61,7 @@ def verify(
         typer.Option(
             "--pairs/--no-pairs",
             help="Also test pairs of nodes. Default: if the test of more than two nodes fails. "
-            "NVIDIA GPUs in EKS and Slurm.",
+            "EKS and Slurm.",
         ),
     ] = None,
     dcgm: Annotated[
@@ -179,12 +179,11 @@ def _refuse_jobs(wanted: Wanted, planned: PlannedTest, kind: str) -> None:
     Raises:
         WrongUseError: always then.
     """
-    possible = has_gpu_jobs(planned, kind)
-    if wanted.pairs and (wanted.log or planned.nodes.count < 2 or not possible):
+    if wanted.pairs and (wanted.log or planned.nodes.count < 2 or kind == BATCH):
         raise failures.WrongUseError(
-            "--pairs runs a test on at least two nodes with NVIDIA GPUs of an EKS or Slurm stack"
+            "--pairs runs a test on at least two nodes of an EKS or Slurm stack"
         )
-    if wanted.dcgm and not possible:
+    if wanted.dcgm and not can_diagnose(planned, kind):
         raise failures.WrongUseError("--dcgm is for NVIDIA GPUs of an EKS or Slurm stack")
 
 

@@ -9,18 +9,8 @@ from components.eks.plan import EksPlan
 from tools.jobs.mpi import render_mpi_job
 from tools.jobs.names import NCCL_PAIRS
 from tools.jobs.nccl_tests import mpirun, nccl_job
-from tools.jobs.nodes import JobError, JobRequest, choose_nodes
-from tools.jobs.part_tests import PART_MINUTES, pair_tests, part_options
-
-
-def require_pairs(nodes: int) -> None:
-    """Refuse a single node.
-
-    Raises:
-        JobError: there is no pair.
-    """
-    if nodes < 2:
-        raise JobError("nccl-pairs tests pairs of nodes: use --nodes 2 or more")
+from tools.jobs.nodes import JobRequest, choose_nodes
+from tools.jobs.part_tests import PART_MINUTES, pair_tests, part_options, require_pairs
 
 
 def render_nccl_pairs(plan: EksPlan, request: JobRequest) -> str:
@@ -30,7 +20,7 @@ def render_nccl_pairs(plan: EksPlan, request: JobRequest) -> str:
         JobError: the stack has no such nodes, or too few.
     """
     nodes = choose_nodes(plan, "nvidia", request)
-    require_pairs(nodes.count)
+    require_pairs(NCCL_PAIRS, nodes.count)
     gpus = nodes.accelerators.count
     test = mpirun(
         nodes,

@@ -16,6 +16,13 @@ from tools.jobs.nodes import JobError, JobNodes, JobRequest, choose_nodes
 
 ROOT_PORT = 63182
 """A free port on the first pod for the rendezvous of the ranks."""
+ADDRESSES = """\
+addresses=()
+for host in "${hosts[@]}"; do
+  addresses+=("$(getent hosts "$host" | awk '{print $1; exit}')")
+done
+"""
+"""Bash commands that put the addresses of `hosts` into an array."""
 _ENVIRONMENT = {
     # The Neuron runtime uses the pod's own interface for the rendezvous.
     "CCOM_SOCKET_IFNAME": "eth0",
@@ -30,6 +37,17 @@ def render_nccom_tests(plan: EksPlan, request: JobRequest) -> str:
     Raises:
         JobError: the stack has no such nodes, or too few; or several without EFA.
     """
+    nodes = choose_neuron_nodes(plan, request)
+    job = nccom_job("nccom-tests", plan, nodes, _command(nodes))
+    return render_mpi_job(job, nodes, request.namespace)
+
+
+def choose_neuron_nodes(plan: EksPlan, request: JobRequest) -> JobNodes:
+    """Return the nodes with Neuron devices.
+
+    Raises:
+        JobError: the stack has no such nodes, or too few; or several without EFA.
+    """
     chosen = choose_nodes(plan, "neuron", request)
     if chosen.count > 1 and not chosen.efa_interfaces:
         raise JobError(
@@ -37,19 +55,30 @@ def render_nccom_tests(plan: EksPlan, request: JobRequest) -> str:
             "communicate over EFA only; set `efa_enabled: true` on a type that has it, or ask for "
             "one node with --nodes 1"
         )
+    return chosen
+
+
+def nccom_job(name: str, plan: EksPlan, nodes: JobNodes, command: str) -> MpiJob:
+    """Return a job that runs commands with nccom-test.
+
+    Args:
+        name: Name of the job.
+        plan: Plan of the stack.
+        nodes: Its nodes.
+        command: Commands of the first pod.
+    """
     # FI_EFA_USE_DEVICE_RDMA is omitted as for NCCL (A23); FI_EFA_FORK_SAFE is for Amazon Linux 2.
-    network = {"FI_PROVIDER": "efa"} if chosen.efa_interfaces else {}
+    network = {"FI_PROVIDER": "efa"} if nodes.efa_interfaces else {}
     environment = {**_ENVIRONMENT, **network}
-    job = MpiJob(
-        job="nccom-tests",
+    return MpiJob(
+        job=name,
         image=NCCOM_TEST_IMAGE,
-        command=REPORT_NODES + _command(chosen),
+        command=REPORT_NODES + command,
         environment=environment,
         pod_fields=NODE_FIELDS,
         session_environment=["PATH", "LD_LIBRARY_PATH", *environment, *NODE_FIELDS],
         scheduler=NEURON_SCHEDULER_NAME if "neuron-scheduler" in plan.self_managed_addons else None,
     )
-    return render_mpi_job(job, chosen, request.namespace)
 
 
 def _command(nodes: JobNodes) -> str:
@@ -58,10 +87,7 @@ def _command(nodes: JobNodes) -> str:
     if nodes.count == 1:
         return f"nccom-test -r {ranks} {sizes} allr\n"
     return f"""\
-addresses=()
-for host in "${{hosts[@]}}"; do
-  addresses+=("$(getent hosts "$host" | awk '{{print $1; exit}}')")
-done
+{ADDRESSES}\
 export NEURON_RT_ROOT_COMM_ID="${{addresses[0]}}:{ROOT_PORT}"
 nccom-test -r {ranks} -N {nodes.count} {sizes} allr --hosts "${{addresses[@]}}"
 """

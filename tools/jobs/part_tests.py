@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from components.catalog.instance_type import Accelerators
 from components.catalog.nccl import largest_message
+from tools.jobs.nodes import JobError
 
 PART_MINUTES = 10
 """Longest test of a part: a node whose collective operations hang must not end the job."""
@@ -21,7 +22,7 @@ wait
 _PAIRS = """\
 pair() {
   local one=${hosts[$1]} two=${hosts[($1 + 1) % ${#hosts[@]}]}
-  (pair_test "$one" "$two" || echo "the test ended with $?") 2>&1 |
+  (pair_test "$one" "$two" "$1" || echo "the test ended with $?") 2>&1 |
     sed --unbuffered "s/^/[pair $one $two] /"
 }
 # The pair of the last and the first node. With an odd number of nodes, it has one in common with a
@@ -34,6 +35,16 @@ for round in 0 1; do
 done
 if ((extra)); then pair $((pairs - 1)); fi
 """
+
+
+def require_pairs(job: str, nodes: int) -> None:
+    """Refuse a single node.
+
+    Raises:
+        JobError: there is no pair.
+    """
+    if nodes < 2:
+        raise JobError(f"{job} tests pairs of nodes: use --nodes 2 or more")
 
 
 def alone_tests(test: str) -> str:
@@ -49,7 +60,7 @@ def pair_tests(test: str) -> str:
     """Return Bash commands that test all pairs of neighbors in a ring of the hosts in `hosts`.
 
     Args:
-        test: Commands that test the hosts in `$1` and `$2`.
+        test: Commands that test the hosts in `$1` and `$2`; `$3` is the number of the pair.
     """
     return f"pair_test() {{\n{test.rstrip()}\n}}\n{_PAIRS}"
 

@@ -38,6 +38,8 @@ _FAILURES = (
     re.compile(r"(mpirun (?:noticed|was unable|detected) .*)"),
     re.compile(r"((?:srun|slurmstepd): error: .*)"),
     re.compile(r"(DUE TO TIME LIMIT)"),
+    re.compile(r"(Failure running neuron-bench .*)"),
+    re.compile(r"(Neuron DKMS Driver is not running!)"),
 )
 """Lines that say why a test failed."""
 
@@ -138,7 +140,7 @@ def _row(line: str) -> tuple[Measurement, int] | None:
 
     Rows begin with size, count and type. nccl-tests adds the operation, since 2.13 the root, and
     twice time, algorithm bandwidth, bus bandwidth and wrong values; nccom-test adds time,
-    algorithm bandwidth and bus bandwidth.
+    algorithm bandwidth, bus bandwidth and, with `--show-algorithm`, the algorithm.
     """
     match line.split():
         case [size, count, kind, *rest] if size.isdigit() and count.isdigit():
@@ -146,6 +148,8 @@ def _row(line: str) -> tuple[Measurement, int] | None:
                 return None
         case _:
             return None
+    if len(rest) == 4 and _TYPE.fullmatch(rest[3]):
+        rest = rest[:3]
     if len(rest) == 3 and all(map(_NUMBER.fullmatch, rest)):
         return _measured(size, [rest[2]]), 0
     numbers = rest[-8:]

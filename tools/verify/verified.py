@@ -57,8 +57,7 @@ class Verified:
     def needs_pairs(self) -> bool:
         """Whether a test of pairs could tell which node is the cause of a failure."""
         failed = {each.name for each in self.stages if each.result == "fail"}
-        nvidia = self.planned.test == "nccl-tests"
-        return nvidia and self.planned.nodes.count > 2 and bool(failed & OF_ONE_NODE)
+        return self.planned.nodes.count > 2 and bool(failed & OF_ONE_NODE)
 
 
 def verified(

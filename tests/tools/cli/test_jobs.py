@@ -72,7 +72,7 @@ def test_refuses_a_stack_without_efa(trainyard, stack_file) -> None:
 def test_refuses_an_unknown_job_and_names_those_there_are(trainyard) -> None:
     result = trainyard("job", "p5-cb", "mpi")
     assert result.exit_code == 2
-    assert "nccl-tests, nccl-pairs, nccom-tests, efa-smoke" in result.stderr
+    assert "nccl-tests, nccl-pairs, nccom-tests, nccom-pairs, efa-smoke" in result.stderr
 
 
 def test_options_choose_group_number_and_namespace(trainyard, stack_file) -> None:

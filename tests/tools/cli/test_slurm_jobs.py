@@ -130,11 +130,14 @@ def test_the_stacks_of_the_tutorial_have_its_job(trainyard, tmp_path, stack):
         pytest.param(
             raw_p4de(),
             ("efa-smoke",),
-            "available: nccl-tests, nccl-pairs, nccom-tests, bert-pretraining",
+            "available: nccl-tests, nccl-pairs, nccom-tests, nccom-pairs, bert-pretraining",
             id="job-of-eks",
         ),
         pytest.param(
-            p5(), ("bert-pretraining",), "available: nccl-tests, nccl-pairs, nccom-tests, efa-smoke"
+            p5(),
+            ("bert-pretraining",),
+            "available: nccl-tests, nccl-pairs, nccom-tests, nccom-pairs, efa-smoke",
+            id="job-of-slurm",
         ),
         pytest.param(
             raw_p4de(), ("bert-pretraining",), "no compute resource with Neuron devices", id="gpu"

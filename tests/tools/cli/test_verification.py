@@ -109,6 +109,26 @@ def test_pairs_of_nodes_are_tested_if_more_than_two_nodes_fail(
     assert last["reason"].startswith(expected[1])
 
 
+def test_pairs_of_nodes_with_neuron_devices_are_tested_too(
+    trainyard, stack_file, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    submitted: list[str] = []
+
+    def submit(_plan: object, _job: object, name: str, *, wait: Any, **__: object) -> None:
+        submitted.append(name)
+        wait.show("Failure running neuron-bench - log file /tmp/nccom_test_log_7pqpdfjf.log")
+
+    monkeypatch.setattr("tools.cli.slurm_submission.submit_directory", submit)
+    result = trainyard("verify", "p5-cb", "--json", "--stack-file", stack_file(raw_trn1()))
+    assert submitted == ["nccom-tests", "nccom-pairs"]
+    stages = {each["name"]: each for each in json.loads(result.stdout)["stages"]}
+    assert "Failure running neuron-bench" in stages["test"]["reason"]
+    assert (stages["pairs"]["result"], stages["pairs"]["reason"]) == (
+        "skipped",
+        "the log has no pairs",
+    )
+
+
 @pytest.mark.parametrize(
     ("said", "stage"),
     [
@@ -172,16 +192,17 @@ def test_a_log_of_pairs_is_judged(trainyard, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("cluster", "options"), [(raw_trn1(), ()), (COMPLETE, ("--nodes", "1")), (COMPLETE, ("--log",))]
+    ("cluster", "options"),
+    [(raw_trn1(), ("--nodes", "1")), (COMPLETE, ("--nodes", "1")), (COMPLETE, ("--log",))],
 )
-def test_pairs_are_for_gpus_of_several_nodes(
+def test_pairs_are_for_several_nodes(
     trainyard, stack_file, tmp_path: Path, cluster: Any, options: tuple[str, ...]
 ) -> None:
     values = (tmp_path / "no.log",) if "--log" in options else ()
     path = stack_file(cluster)
     result = trainyard("verify", "p5-cb", *options, *values, "--pairs", "--stack-file", path)
     assert result.exit_code == failures.WRONG_USE
-    assert "--pairs runs a test on at least two nodes with NVIDIA GPUs" in result.stderr
+    assert "--pairs runs a test on at least two nodes" in result.stderr
 
 
 @pytest.mark.parametrize("says", ["", "no cluster is deployed"])

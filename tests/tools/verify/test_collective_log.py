@@ -30,6 +30,7 @@ def log(name: str) -> CollectiveLog:
         ("bottlerocket-alltoall", 3, 2**19, 2.20, None),
         ("trn1-two-nodes", 7, 2**30, 47.09, 9.3924),
         ("trn1-one-node", 4, 2**19, 2.64, 0.7731),
+        ("neuron-show-algorithm", 6, 2**29, 103.89, 16.6181),
     ],
 )
 def test_the_table_and_the_end_of_a_test_are_read(
@@ -88,6 +89,10 @@ def test_network_and_provider_are_read(
                 "NCCL WARN Cuda failure 'out of memory'",
                 "NCCL WARN Failed to CUDA calloc 2097152 / 10485760 bytes",
             ),
+        ),
+        (
+            "neuron-bench-failure",
+            ("Failure running neuron-bench - log file /tmp/nccom_test_log_7pqpdfjf.log",),
         ),
         ("sixteen-gpus-infiniband", ()),
     ],

@@ -19,9 +19,14 @@ import shlex
 from components.catalog.nccl import MPI, largest_message, nccl_environment
 from components.parallelcluster.plan import ParallelClusterPlan
 from tools.jobs.names import NCCL_PAIRS
-from tools.jobs.nccl_pairs import require_pairs
 from tools.jobs.node_versions import NODE_VERSIONS, VERSIONS_SCRIPT
-from tools.jobs.part_tests import PART_MINUTES, alone_tests, pair_tests, part_options
+from tools.jobs.part_tests import (
+    PART_MINUTES,
+    alone_tests,
+    pair_tests,
+    part_options,
+    require_pairs,
+)
 from tools.jobs.slurm.directory import JobDirectory
 from tools.jobs.slurm.nodes import SlurmNodes, SlurmRequest, choose_slurm_nodes, shared_directory
 from tools.jobs.slurm.templates import LIBRARY_PATH, exports, render_script
@@ -61,7 +66,7 @@ def render_pairs_directory(
     """
     summary = "An all-reduce over every pair of neighbors in a ring of the nodes."
     job, nodes = _directory(plan, request, NCCL_PAIRS, "pairs.sbatch", summary)
-    require_pairs(nodes.count)
+    require_pairs(NCCL_PAIRS, nodes.count)
     return job, nodes
 
 

@@ -8,8 +8,11 @@ Source:
 from __future__ import annotations
 
 from components.parallelcluster.plan import ParallelClusterPlan
+from tools.jobs.names import NCCOM_PAIRS
+from tools.jobs.nccom_pairs import nccom_pair_tests
 from tools.jobs.nccom_tests import ROOT_PORT
 from tools.jobs.node_versions import NODE_VERSIONS, VERSIONS_SCRIPT
+from tools.jobs.part_tests import require_pairs
 from tools.jobs.slurm.directory import JobDirectory
 from tools.jobs.slurm.neuron import ADDRESSES, NEURON_BIN, cores_of_a_node, efa_environment
 from tools.jobs.slurm.nodes import SlurmNodes, SlurmRequest, choose_slurm_nodes
@@ -26,24 +29,49 @@ def render_nccom_directory(
     Raises:
         JobError: the stack has no such nodes, or too few; or several without EFA.
     """
+    summary = "One all-reduce over every NeuronCore of every node, from 8 bytes to 2 GB."
+    return _directory(plan, request, JOB, "all-reduce.sbatch", summary)
+
+
+def render_nccom_pairs_directory(
+    plan: ParallelClusterPlan, request: SlurmRequest
+) -> tuple[JobDirectory, SlurmNodes]:
+    """Return the scripts that test pairs of nodes with Neuron devices, and the nodes.
+
+    Raises:
+        JobError: the stack has no such nodes, too few, or no EFA.
+    """
+    summary = "An all-reduce over every pair of neighbors in a ring of the nodes."
+    job, nodes = _directory(plan, request, NCCOM_PAIRS, "pairs.sbatch", summary)
+    require_pairs(NCCOM_PAIRS, nodes.count)
+    return job, nodes
+
+
+def _directory(
+    plan: ParallelClusterPlan, request: SlurmRequest, job: str, test: str, summary: str
+) -> tuple[JobDirectory, SlurmNodes]:
     nodes = choose_slurm_nodes(plan, "neuron", request)
-    values = {
+    cores = cores_of_a_node(nodes)
+    values: dict[str, object] = {
+        "job": job,
+        "summary": summary,
         "cluster": plan.name,
         "description": nodes.description,
         "placement": nodes.placement,
         "nodes": nodes.count,
-        "cores": cores_of_a_node(nodes),
+        "cores": cores,
+        "pairs": nccom_pair_tests(cores).rstrip(),
         "port": ROOT_PORT,
         "neuron_bin": NEURON_BIN,
         "environment": exports(efa_environment(nodes)),
     }
-    job = JobDirectory(
-        files={
-            "all-reduce.sbatch": render_script(f"{JOB}/all-reduce.sbatch", values),
-            "addresses.sh": render_script(ADDRESSES, values),
-            VERSIONS_SCRIPT: NODE_VERSIONS,
-        },
-        submit=("sbatch all-reduce.sbatch",),
-        results=("tail -f nccom-tests-*.out",),
+    values["header"] = render_script(f"{JOB}/header.sbatch", values).rstrip()
+    files = {
+        test: render_script(f"{JOB}/{test}", values),
+        "addresses.sh": render_script(ADDRESSES, values),
+        **({VERSIONS_SCRIPT: NODE_VERSIONS} if job == JOB else {}),
+    }
+    directory = JobDirectory(
+        files=files, submit=(f"sbatch {test}",), results=(f"tail -f {job}-*.out",)
     )
-    return job, nodes
+    return directory, nodes

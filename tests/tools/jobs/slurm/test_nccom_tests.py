@@ -4,6 +4,7 @@ import pytest
 
 from tests.support.parallelcluster_plans import trn1_plan
 from tests.support.slurm_jobs import SCONTROL, cluster, files_of, two_resources_plan
+from tools.jobs.nodes import JobError
 
 
 @pytest.mark.parametrize("name", ["all-reduce.sbatch", "addresses.sh"])
@@ -49,3 +50,20 @@ def test_a_node_without_the_tools_says_how_to_get_them(tmp_path):
     ended = cluster(tmp_path, "nccom-tests", trn1_plan()).run("all-reduce.sbatch")
     assert ended.returncode == 1
     assert "custom action 'neuron'" in ended.stderr
+
+
+def test_pairs_of_nodes_are_tested_with_the_addresses_of_slurm(tmp_path):
+    made = cluster(tmp_path, "nccom-pairs", trn1_plan())
+    made.command("scontrol", SCONTROL)
+    made.command("timeout", 'shift; "$@"')
+    made.command("nccom-test", 'echo "root $NEURON_RT_ROOT_COMM_ID, $FI_PROVIDER"')
+    ended = made.run("pairs.sbatch", SLURM_JOB_NUM_NODES="2", SLURM_JOB_NODELIST="n-[1-2]")
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout == "[pair n-1 n-2] root 10.0.0.1:63182, efa\n"
+    (call,) = made.calls("nccom-test")
+    assert call.endswith("--data-collector-port 60006 --hosts 10.0.0.1 10.0.0.2")
+
+
+def test_one_node_has_no_pair():
+    with pytest.raises(JobError, match="nccom-pairs tests pairs of nodes"):
+        files_of("nccom-pairs", trn1_plan(), nodes=1)

@@ -25,6 +25,7 @@ CASES = {
     "inference": ("nccl-tests", mixed_plan(), {"queue": "inference-gpu"}),
     "private": ("nccl-tests", private_plan(), {}),
     "nccom": ("nccom-tests", trn1_plan(), {}),
+    "nccom-pairs": ("nccom-pairs", trn1_plan(), {}),
     "nccom-one-node": ("nccom-tests", trn1_plan(), {"nodes": 1}),
     "nccom-half": ("nccom-tests", two_resources_plan(), {"compute_resource": "queue-1"}),
     "dcgm": ("dcgm-diag", p4de_plan(), {"level": 3}),
@@ -69,12 +70,14 @@ def test_scripts_stop_at_the_first_error_and_name_no_value_of_a_template(case):
 @pytest.mark.parametrize("found", ACCELERATED, ids=lambda found: found.name)
 def test_every_type_with_accelerators_has_its_jobs(found):
     nvidia = found.accelerators.manufacturer == "nvidia"
+    several = nvidia or found.efa_supported
     resource = compute_resource(
-        "nodes", instance_type=found, maximum=1 + nvidia, efa_enabled=found.efa_supported
+        "nodes", instance_type=found, maximum=1 + several, efa_enabled=found.efa_supported
     )
     of = plan(queues=(queue("compute", resource),))
     for job in RENDERERS:
-        if job.startswith(("nccl-", "dcgm-")) == nvidia:
+        # Without EFA, there is one node.
+        if job.startswith(("nccl-", "dcgm-")) == nvidia and (job != "nccom-pairs" or several):
             assert files_of(job, of)
 
 

@@ -11,7 +11,7 @@ from tools.jobs.slurm.templates import SCRIPTS, exports, render_script
 
 def test_a_value_that_is_not_given_is_no_empty_word():
     with pytest.raises(KeyError, match="placement"):
-        render_script("nccom-tests/all-reduce.sbatch", {})
+        render_script("nccom-tests/header.sbatch", {"job": "nccom-tests"})
 
 
 def test_every_template_is_of_a_job_of_run_or_shared_by_several():
