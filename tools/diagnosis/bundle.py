@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 from components.plain_text import legible
 from components.secret_text import hidden, without_secrets
+from tools.diagnosis.known_errors import known_error
 
 SUMMARY = "summary.md"
 _LONGEST_REASON = 300
@@ -58,14 +59,14 @@ class Bundle:
 
     def finish(self, title: str) -> str:
         """Write the summary, and return it."""
-        causes = [f"- {each}" for each in self.causes] or ["Nothing that is wrong was found."]
+        causes = [f"- {_with_place(each)}" for each in self.causes]
         missing = [f"- {name}: {why}" for name, why in self.missing.items()]
         lines = [
             f"# {title}",
             "",
             "## Likely causes",
             "",
-            *causes,
+            *(causes or ["Nothing that is wrong was found."]),
             *(["", "## Not read", "", *missing] if missing else []),
             "",
             "## Files",
@@ -75,6 +76,12 @@ class Bundle:
         text = without_secrets("\n".join(lines)) + "\n"
         (self.directory / SUMMARY).write_text(text, encoding="utf-8")
         return text
+
+
+def _with_place(cause: str) -> str:
+    """Return a cause with the section of the documentation on its error, if there is one."""
+    known = known_error(cause)
+    return f"{cause} ({known.more})" if known else cause
 
 
 def _reason(error: Exception) -> str:

@@ -11,14 +11,15 @@ Sources of the codes:
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from components.account.error_codes import BROKEN, EXPIRED, THROTTLED
-from tools.diagnosis.account_failures import LIMIT, TAKEN, limit, taken
+from tools.diagnosis import known_errors
+from tools.diagnosis.account_failures import limit, taken
 from tools.diagnosis.failed_pool import FailedPool, capacity_advice, quota_advice
 from tools.diagnosis.joining import causes, commands
-from tools.diagnosis.kubernetes_failures import NOT_READY, not_ready
+from tools.diagnosis.known_errors import KnownError, known_error
+from tools.diagnosis.kubernetes_failures import not_ready
 from tools.workspace.engine_events import EngineError
 
 
@@ -39,16 +40,23 @@ Advice = Callable[[EngineError, FailedStack], list[str]]
 
 
 def advice(errors: Iterable[EngineError], stack: FailedStack) -> list[str]:
-    """Return explanations and advice without duplicates; empty if the errors are unknown."""
+    """Return explanations and advice without duplicates; empty if the errors are unknown.
+
+    The last line on an error names its section in `docs/troubleshooting.md`.
+    """
     found = (line for error in errors for line in _advice_on(error, stack))
     return list(dict.fromkeys(found))
 
 
 def _advice_on(error: EngineError, stack: FailedStack) -> Iterator[str]:
-    for pattern, explain in _KNOWN:
-        if pattern.search(error.message):
+    for known, explain in _KNOWN.items():
+        if known.pattern.search(error.message):
             yield from explain(error, stack)
+            yield known.more
             return
+    other = known_error(error.message)
+    if other is not None:
+        yield other.more
 
 
 def _expired(_: EngineError, stack: FailedStack) -> list[str]:
@@ -145,49 +153,18 @@ def _gone(error: EngineError, stack: FailedStack) -> list[str]:
     ]
 
 
-def _codes(*codes: str) -> re.Pattern[str]:
-    return re.compile(rf"\b(?:{'|'.join(map(re.escape, codes))})\b")
-
-
-_KNOWN: Sequence[tuple[re.Pattern[str], Advice]] = (
-    (
-        _codes(*sorted(EXPIRED), "the SSO session has expired"),
-        _expired,
-    ),
-    (re.compile(r"Missing Resource Identity After Read"), _gone),
-    (NOT_READY, lambda error, _: not_ready(error)),
-    (
-        _codes("VcpuLimitExceeded", "InstanceLimitExceeded", "MaxSpotInstanceCountExceeded"),
-        _quota,
-    ),
-    (
-        _codes(
-            "InsufficientInstanceCapacity",
-            "InsufficientReservedInstanceCapacity",
-            "ReservationCapacityExceeded",
-            "InvalidCapacityReservationState",
-            "InvalidCapacityReservationId.NotFound",
-        ),
-        _capacity,
-    ),
-    (_codes("InsufficientFreeAddresses", "InsufficientFreeAddressesInSubnet"), _addresses),
-    (_codes("NodeCreationFailure"), _not_joined),
-    (TAKEN, lambda error, stack: taken(error, region=stack.region)),
-    (LIMIT, lambda error, _: limit(error)),
-    (
-        re.compile(
-            r"Invalid IAM Instance Profile|InvalidIamInstanceProfile|cannot be assumed by|"
-            r"role .{1,200} (?:does not exist|cannot be found)|IamNodeRoleNotFound|"
-            r"IamInstanceProfileNotFound",
-            re.IGNORECASE,
-        ),
-        _identity,
-    ),
-    (_codes("StaticNodeBootstrapFailure", "PROTECTED mode"), _never_registered),
-    (
-        # `Unavailable` alone may also come from a provider: it is a gRPC status code.
-        _codes(*sorted((THROTTLED | BROKEN) - {"Unavailable"})),
-        _busy,
-    ),
-)
-"""Message patterns with their advice; the first match wins, so EC2 codes precede EKS codes."""
+_KNOWN: Mapping[KnownError, Advice] = {
+    known_errors.CREDENTIALS: _expired,
+    known_errors.GONE: _gone,
+    known_errors.UNREADY: lambda error, _: not_ready(error),
+    known_errors.VCPU_QUOTA: _quota,
+    known_errors.CAPACITY: _capacity,
+    known_errors.ADDRESSES: _addresses,
+    known_errors.NOT_JOINED: _not_joined,
+    known_errors.EXISTS: lambda error, stack: taken(error, region=stack.region),
+    known_errors.QUOTA: lambda error, _: limit(error),
+    known_errors.NEW_ROLE: _identity,
+    known_errors.NOT_REGISTERED: _never_registered,
+    known_errors.BUSY: _busy,
+}
+"""Advice on errors; the first match counts, so EC2 codes precede EKS codes."""

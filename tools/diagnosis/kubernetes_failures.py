@@ -19,7 +19,7 @@ NOT_READY = re.compile(
 """Text of the message if the object was created but did not become ready in time. The message of a
 change that the API server rejects begins with the same words."""
 _EXISTS = re.compile(r'"[^"]+" already exists')
-_UNREACHABLE = re.compile(
+UNREACHABLE = re.compile(
     r"configured Kubernetes cluster is unreachable|resource state due to unreachable cluster"
 )
 
@@ -44,7 +44,7 @@ def exists_already(error: EngineError) -> bool:
 
 def is_unreachable(error: EngineError) -> bool:
     """Return whether the endpoint of the cluster did not respond."""
-    return _is_of_kubernetes(error) and bool(_UNREACHABLE.search(error.message))
+    return _is_of_kubernetes(error) and bool(UNREACHABLE.search(error.message))
 
 
 def _is_of_kubernetes(error: EngineError) -> bool:

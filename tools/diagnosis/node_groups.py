@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tools.diagnosis.joining import causes, commands
+from tools.diagnosis.known_errors import NOT_JOINED, known_error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,6 +108,8 @@ def what_it_lacks(group: GroupFacts, joined: Collection[str], place: Place) -> l
             "in service; "
             + (f"EC2 says: {group.refusal}" if group.refusal else "others are starting")
         )
+        refused = known_error(group.refusal)
+        found += [f"  {refused.more}"] if refused else []
     found += [f"node group {group.name}: EKS says: {issue}" for issue in group.issues]
     absent = [each for each in group.instance_ids if each not in joined]
     if absent:
@@ -124,7 +127,7 @@ def what_it_lacks(group: GroupFacts, joined: Collection[str], place: Place) -> l
             instance_ids=absent,
             sandbox=place.sandbox,
         )
-        found += [f"  {command}" for command in look]
+        found += [*(f"  {command}" for command in look), f"  {NOT_JOINED.more}"]
     return found
 
 

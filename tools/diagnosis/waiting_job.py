@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tools.diagnosis.known_errors import known_error
 from tools.diagnosis.reservation_use import ReservationUse, read_reservations
 
 WAITING = ("SUBMITTED", "PENDING", "RUNNABLE", "STARTING")
@@ -22,7 +23,7 @@ ENDED = ("SUCCEEDED", "FAILED")
 _AHEAD = ("RUNNABLE", "STARTING", "RUNNING")
 """States of jobs that hold nodes or are at the head of the queue."""
 
-_REMEDIES: Mapping[str, str] = {
+REMEDIES: Mapping[str, str] = {
     "MISCONFIGURATION:COMPUTE_ENVIRONMENT_MAX_RESOURCE": (
         "increase `maximum` of architecture.compute_environments.{environment}, or request fewer "
         "nodes with --nodes"
@@ -100,8 +101,8 @@ def why_it_waits(job: QueuedJob) -> list[str]:
     """Return why a job waits and what helps, most certain cause first; never empty."""
     found = [job.environment_problem] if job.environment_problem else []
     code = job.reason.partition(" ")[0]
-    if code in _REMEDIES:
-        found.append(_REMEDIES[code].format(environment=job.environment))
+    if code in REMEDIES:
+        found.append(REMEDIES[code].format(environment=job.environment))
     found += [
         f"reservation {each.described()}"
         for each in job.reservations
@@ -116,9 +117,12 @@ def why_it_waits(job: QueuedJob) -> list[str]:
             "with ECS. Most likely causes first: no route to the endpoints of ECS and ECR, a role "
             "without AmazonEC2ContainerServiceforEC2Role, user data that fails"
         )
-    return found or [
-        "no cause found: nodes of large instance types take up to ten minutes to start"
-    ]
+    if not found:
+        found.append(
+            "no cause found: nodes of large instance types take up to ten minutes to start"
+        )
+    known = known_error(job.reason)
+    return [*found, *([known.more] if known else [])]
 
 
 def _environment_problem(found: Sequence[Mapping[str, Any]]) -> str:

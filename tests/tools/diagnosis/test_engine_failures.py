@@ -128,7 +128,7 @@ def test_expired_credentials_are_to_be_renewed_and_said_once(message: str) -> No
     found = advice(errors[1:], STACK)
     assert "credentials expired" in found[0]
     assert "aws sso login" in found[1]
-    assert len(found) == 2
+    assert found[2:] == ["more: docs/troubleshooting.md#expiredtoken"]
 
 
 def test_an_object_that_cannot_be_read_because_it_is_gone_is_forgotten_and_made_anew() -> None:
@@ -138,10 +138,11 @@ def test_an_object_that_cannot_be_read_because_it_is_gone_is_forgotten_and_made_
         "Missing Resource Identity After Read: The Terraform Provider unexpectedly returned no "
         "resource identity data after having no errors in the resource read.",
     )
-    what, forget, anew = advice([error], STACK)
+    what, forget, anew, more = advice([error], STACK)
     assert "p5-cb-efa-ingress-self no longer exists" in what
     assert forget.endswith("  ./trainyard refresh p5-cb")
     assert anew.endswith("  ./trainyard up p5-cb")
+    assert more.endswith("#missing-resource-identity-after-read")
 
 
 @pytest.mark.parametrize("code", sorted(THROTTLED | BROKEN - {"Unavailable"}))

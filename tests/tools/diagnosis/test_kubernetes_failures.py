@@ -46,6 +46,7 @@ NOT_LIVE = (
     "live: "
 )
 CONFLICT = f"{NOT_LIVE}server-side apply field conflict detected, see https://www.pulumi.com"
+NOT_READY = "more: docs/troubleshooting.md#was-created-but-failed-to-initialize"
 STACK = FailedStack(
     cluster="c", region="us-west-2", sandbox=False, command=str, pool_of=lambda _: None
 )
@@ -56,7 +57,8 @@ def test_a_daemon_set_that_is_not_ready_is_told_from_every_other_failure(message
     error = EngineError(PLUGIN, message)
     assert is_unready_daemon_set(error)
     assert advice([error], STACK) == [
-        "p5-cb-plugins-nvidia-daemon-set: its pods did not become ready on every node in time"
+        "p5-cb-plugins-nvidia-daemon-set: its pods did not become ready on every node in time",
+        NOT_READY,
     ]
 
 
@@ -67,13 +69,14 @@ def test_a_daemon_set_that_is_not_ready_is_told_from_every_other_failure(message
 def test_nothing_is_said_of_the_pods_of_a_daemon_set_that_failed_otherwise(message: str) -> None:
     error = EngineError(PLUGIN, message)
     assert not is_unready_daemon_set(error)
-    assert advice([error], STACK) == []
+    unreachable = "more: docs/troubleshooting.md#configured-kubernetes-cluster-is-unreachable"
+    assert advice([error], STACK) == ([unreachable] if is_unreachable(error) else [])
 
 
 def test_what_has_no_pods_is_not_said_to_have_some() -> None:
     error = EngineError(CLAIM, f"{NOT_LIVE}Timeout occurred polling for 'claim'")
     assert not is_unready_daemon_set(error)
-    assert advice([error], STACK) == ["p5-cb-claim: it did not become ready in time"]
+    assert advice([error], STACK) == ["p5-cb-claim: it did not become ready in time", NOT_READY]
 
 
 @pytest.mark.parametrize("message", [CANNOT_READ, CANNOT_DELETE, CANNOT_CREATE])

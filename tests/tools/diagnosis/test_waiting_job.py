@@ -63,6 +63,7 @@ def test_a_reservation_that_is_over_is_named() -> None:
 )
 def test_what_batch_calls_a_misconfiguration_comes_with_its_mending(reason: str, said: str) -> None:
     assert said in why(reason=reason)
+    assert "more: docs/troubleshooting.md#misconfiguration" in why(reason=reason)
 
 
 def test_jobs_before_it_and_a_broken_environment_are_named() -> None:
