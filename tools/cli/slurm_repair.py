@@ -25,6 +25,11 @@ _NODE = re.compile(r"[a-z][a-z0-9-]*-(?:st|dy)-[a-z0-9-]+-[0-9]+")
 """Queue, static or dynamic, compute resource and number.
 https://docs.aws.amazon.com/parallelcluster/latest/ug/slurm-workload-manager-v3.html"""
 _REASON = "repair"
+_STATE = """\
+shown=$(scontrol --oneliner show node {0}) || {{ echo "$shown" >&2; exit 1; }}
+tr ' ' '\\n' <<< "$shown" | grep ^State=
+squeue --noheader --nodelist={0} --format='job %i %j on %D nodes'
+"""
 
 
 def drain_node(plan: ParallelClusterPlan, request: RepairRequest) -> None:
@@ -62,7 +67,9 @@ def drain_node(plan: ParallelClusterPlan, request: RepairRequest) -> None:
 
 
 def _state(head_node: HeadNode, name: str) -> str:
-    """Return the state of a node, and the jobs on it."""
-    show = f"scontrol --oneliner show node {name} | tr ' ' '\\n' | grep ^State="
-    jobs = f"squeue --noheader --nodelist={name} --format='job %i %j on %D nodes'"
-    return f"{name}: {head_node.run(f'set -o pipefail; {show} && {jobs}').strip()}"
+    """Return the state of a node, and the jobs on it.
+
+    Raises:
+        CommandError: Slurm knows no such node, which it prints on standard output.
+    """
+    return f"{name}: {head_node.run(_STATE.format(name)).strip()}"

@@ -117,8 +117,8 @@ def submit_directory(
     directory = f"{JOBS_DIRECTORY}/{name}-{secrets.token_hex(4)}"
     with reached_head_node(plan, stack_file) as head_node:
         console.progress(f"submitting {name} on the head node {head_node.instance_id}")
-        said = head_node.run(_submission(job, directory))
-        identifiers = _JOB_IDS.findall(said)
+        said = head_node.run(submission(job, directory))
+        identifiers = job_ids(said)
         if not identifiers:
             raise failures.CommandError(f"Slurm named no job: {said.strip()}")
         console.answer(identifiers[-1])
@@ -130,6 +130,11 @@ def submit_directory(
         )
         if wait:
             wait_for(head_node.run, identifiers[-1], wait)
+
+
+def job_ids(said: str) -> list[str]:
+    """Return the ids of the Slurm jobs in the output of a submission, in their order."""
+    return _JOB_IDS.findall(said)
 
 
 @contextmanager
@@ -164,7 +169,8 @@ def _head_node(plan: ParallelClusterPlan, stack_file: StackFile) -> HeadNode:
     return HeadNode(ssm, running[0], default_user(plan.operating_system))
 
 
-def _submission(job: JobDirectory, directory: str) -> str:
+def submission(job: JobDirectory, directory: str) -> str:
+    """Return the script that writes the files of a job into a new directory, and submits it."""
     archive = base64.b64encode(_archive(job)).decode()
     return "\n".join(
         [

@@ -20,6 +20,7 @@ from tools.docs.building import docs_python
 from tools.engine import ensure_kubernetes, ensure_kueue, ensure_plugins, ensure_pulumi
 from tools.engine.locked_environment import locked_python
 from tools.engine.progress import Progress
+from tools.engine.slurm import ensure_slurm, slurm_is_packaged
 from tools.lock import EXAMPLES
 from tools.parallelcluster.environment import parallelcluster_python
 from tools.workspace.checkout import ROOT
@@ -160,6 +161,8 @@ def _get_programs() -> None:
     ensure_kubernetes(console.progress)
     ensure_kueue(console.progress)
     parallelcluster_python(console.progress)
+    if slurm_is_packaged():
+        ensure_slurm(console.progress)
     examples_python(console.progress)
     docs_python(console.progress)
 

@@ -90,7 +90,7 @@ def test_the_files_arrive_as_they_are_and_the_commands_run_in_their_directory(
     program = tmp_path / "bin" / "sbatch"
     program.write_text(SBATCH)
     program.chmod(0o755)
-    script = slurm_submission._submission(DIRECTORY, "trainyard-jobs/nccl tests")
+    script = slurm_submission.submission(DIRECTORY, "trainyard-jobs/nccl tests")
     done = subprocess.run(
         ["bash"],
         input=script,

@@ -1,0 +1,256 @@
+"""One Slurm: munged, slurmctld, and a slurmd for each node that is powered up.
+
+Slurm powers nodes up and down with ResumeProgram and SuspendProgram, as in ParallelCluster, which
+make and remove a file for each node; a thread starts and ends the processes that the files name.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import secrets
+import shlex
+import shutil
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from sandbox.processes import Spawn
+from sandbox.slurm.configuration import (
+    LOOPBACK,
+    Layout,
+    device_configuration,
+    ranges_of,
+    slurm_configuration,
+)
+
+LOG = logging.getLogger("sandbox.slurm")
+
+START_SECONDS = 30.0
+_END_SECONDS = 5.0
+_POLL_SECONDS = 0.05
+_FIRST_PORT, _LAST_PORT = 20_000, 32_000
+"""Below the ports that Linux gives to connections."""
+_POWER = """\
+#!/bin/sh
+for node in $({scontrol} show hostnames "$1"); do {action}; done
+"""
+
+
+class SlurmError(RuntimeError):
+    """Slurm does not start; the message says why."""
+
+
+class SlurmCluster:
+    """The Slurm of one cluster.
+
+    Args:
+        name: Name of the cluster.
+        configuration: ParallelCluster's configuration of it.
+        programs: Directory of Slurm, with `bin`, `sbin` and `lib`.
+        directory: Directory of its files, which remain when it ends.
+        spawn: Starts processes.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        configuration: Mapping[str, Any],
+        *,
+        programs: Path,
+        directory: Path,
+        spawn: Spawn,
+    ) -> None:
+        self.name = name
+        self.configuration = configuration
+        self._spawn = spawn
+        self._nodes = [node for each in ranges_of(configuration) for node in each.names]
+        self._static = [each.expression for each in ranges_of(configuration) if each.static]
+        self.layout = Layout(
+            programs=programs,
+            directory=directory,
+            sockets=Path(tempfile.mkdtemp(prefix="slurm-", dir="/tmp")),
+            ports=_free_ports(1 + len(self._nodes)),
+        )
+        self._daemons: list[subprocess.Popen[Any]] = []
+        self._running: dict[str, subprocess.Popen[Any]] = {}
+        self._ended = threading.Event()
+        self._power = threading.Thread(target=self._follow_power, name=f"slurm {name}", daemon=True)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Variables of a shell on the head node."""
+        return {
+            "PATH": f"{self.layout.programs / 'bin'}:{os.defpath}",
+            "SLURM_CONF": str(self.layout.configuration),
+        }
+
+    def start(self) -> None:
+        """Start the daemons and the static nodes; return when Slurm accepts jobs.
+
+        Raises:
+            SlurmError: it does not start, or its nodes do not.
+        """
+        self._write()
+        layout = self.layout
+        layout.sockets.chmod(0o711)  # munged requires that others can reach its socket
+        key = layout.sockets / "key"
+        key.write_bytes(secrets.token_bytes(128))
+        key.chmod(0o600)
+        self._start("munged", *_munge_options(layout))
+        self._until(layout.munge_socket.exists, "munged does not start")
+        self._start("slurmctld", "-D", "-f", str(layout.configuration))
+        self._until(self._answers, "slurmctld does not respond")
+        self._power.start()
+        if self._static:
+            nodes = ",".join(self._static)
+            # As clustermgtd of ParallelCluster does.
+            self.run("scontrol", "update", f"nodename={nodes}", "state=power_up")
+            self._until(lambda: self._are_up(nodes), "the static nodes do not start")
+
+    def stop(self) -> None:
+        """End all jobs and processes."""
+        if self._daemons and self._daemons[-1].poll() is None:
+            self._cancel_jobs()
+        self._ended.set()
+        if self._power.ident is not None:
+            self._power.join()
+        for process in [*self._running.values(), *reversed(self._daemons)]:
+            _end(process)
+        shutil.rmtree(self.layout.sockets, ignore_errors=True)
+
+    def run(self, program: str, *arguments: str) -> str:
+        """Run one of Slurm's commands and return its output.
+
+        Raises:
+            SlurmError: it fails.
+        """
+        done = self._command(program, *arguments)
+        if done.returncode:
+            raise SlurmError(f"{program} {shlex.join(arguments)}: {done.stderr.strip()}")
+        return done.stdout
+
+    def _command(self, program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [str(self.layout.programs / "bin" / program), *arguments],
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    def _write(self) -> None:
+        layout = self.layout
+        for directory in (layout.devices, layout.power, layout.directory / "state"):
+            directory.mkdir(parents=True, exist_ok=True)
+        for left in layout.power.iterdir():
+            left.unlink()
+        # Slurm only asks whether they are devices.
+        for number in range(max((each.gpus for each in ranges_of(self.configuration)), default=0)):
+            device = layout.devices / f"nvidia{number}"
+            device.unlink(missing_ok=True)
+            device.symlink_to(os.devnull)
+        text = slurm_configuration(self.name, self.configuration, layout)
+        layout.configuration.write_text(text, encoding="utf-8")
+        devices = device_configuration(self.configuration, layout)
+        (layout.directory / "gres.conf").write_text(devices, encoding="utf-8")
+        # slurmd loads a plugin for cgroups also if nothing uses them; every version has this one.
+        (layout.directory / "cgroup.conf").write_text("CgroupPlugin=cgroup/v1\n", encoding="utf-8")
+        power = shlex.quote(str(layout.power))
+        for name, action in (("resume", "touch"), ("suspend", "rm -f")):
+            program = layout.directory / name
+            scontrol = f"SLURM_CONF={shlex.quote(str(layout.configuration))} " + shlex.quote(
+                str(layout.programs / "bin" / "scontrol")
+            )
+            script = _POWER.format(scontrol=scontrol, action=f'{action} {power}/"$node"')
+            program.write_text(script, encoding="utf-8")
+            program.chmod(0o755)
+
+    def _start(self, program: str, *arguments: str) -> None:
+        command = [str(self.layout.programs / "sbin" / program), *arguments]
+        self._daemons.append(self._launch(command, program))
+
+    def _launch(self, command: list[str], name: str) -> subprocess.Popen[Any]:
+        log = self.layout.directory / f"{name}.output"
+        return self._spawn(command, name=f"slurm-{self.name}-{name}", log_path=log)
+
+    def _follow_power(self) -> None:
+        while not self._ended.wait(_POLL_SECONDS):
+            wanted = {path.name for path in self.layout.power.iterdir()}
+            for node in wanted - self._running.keys():
+                self._running[node] = self._launch(self._slurmd(node), node)
+            for node in self._running.keys() - wanted:
+                _end(self._running.pop(node))
+
+    def _slurmd(self, node: str) -> list[str]:
+        """Return the command of a node, whose spool directory has a short name."""
+        number, layout = self._nodes.index(node), self.layout
+        configuration = layout.directory / f"node-{number}.conf"
+        spool = layout.sockets / str(number)
+        configuration.write_text(
+            f"include {layout.configuration}\nSlurmdSpoolDir={spool}\n", encoding="utf-8"
+        )
+        sbin = layout.programs / "sbin"
+        stepd = str(sbin / "slurmstepd")
+        slurmd = [str(sbin / "slurmd"), "-D", "-b", "-N", node]
+        return [*slurmd, "-d", stepd, "-f", str(configuration)]
+
+    def _answers(self) -> bool:
+        return self._command("scontrol", "ping").returncode == 0
+
+    def _are_up(self, nodes: str) -> bool:
+        states = self.run(
+            "sinfo", "--noheader", "--Node", f"--nodes={nodes}", "--format=%T"
+        ).split()
+        return bool(states) and set(states) <= {"idle", "mixed", "allocated"}
+
+    def _cancel_jobs(self) -> None:
+        """End the jobs: a job outlives the slurmd that started it."""
+        self._command("scancel", "--state=PENDING", f"--user={os.getuid()}")
+        self._command("scancel", f"--user={os.getuid()}", "--full", "--signal=KILL")
+        deadline = time.monotonic() + _END_SECONDS
+        while self._command("squeue", "--noheader").stdout.strip() and time.monotonic() < deadline:
+            time.sleep(_POLL_SECONDS)
+
+    def _until(self, is_done: Any, otherwise: str) -> None:
+        deadline = time.monotonic() + START_SECONDS
+        while not is_done():
+            dead = [each for each in self._daemons if each.poll() is not None]
+            if dead or time.monotonic() > deadline:
+                raise SlurmError(f"{otherwise}; its logs are in {self.layout.directory}")
+            time.sleep(_POLL_SECONDS)
+
+
+def _munge_options(layout: Layout) -> Iterator[str]:
+    yield "--foreground"
+    yield f"--key-file={layout.sockets / 'key'}"
+    yield f"--socket={layout.munge_socket}"
+    yield f"--pid-file={layout.sockets / 'munged.pid'}"
+    yield f"--log-file={layout.directory / 'munged.log'}"
+    yield f"--seed-file={layout.sockets / 'munge.seed'}"
+
+
+def _end(process: subprocess.Popen[Any]) -> None:
+    process.terminate()
+    try:
+        process.wait(_END_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _free_ports(count: int) -> list[int]:
+    """Return ports that are free now; a random start keeps several sandboxes apart."""
+    found: list[int] = []
+    port = _FIRST_PORT + secrets.randbelow((_LAST_PORT - _FIRST_PORT) // 2)
+    while len(found) < count and port < _LAST_PORT:
+        with socket.socket() as probe:
+            if probe.connect_ex((LOOPBACK, port)):
+                found.append(port)
+        port += 1
+    return found

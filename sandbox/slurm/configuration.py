@@ -1,0 +1,198 @@
+"""The configuration of Slurm for a cluster, as ParallelCluster writes it.
+
+What depends on the machine differs: all nodes are processes of this machine, each with a port of
+its own, they have the CPUs and GPUs of their instance type on paper only, and jobs are not put into
+cgroups. SuspendProgram and ResumeProgram end and start the process of a node.
+
+Source:
+    https://github.com/aws/aws-parallelcluster-cookbook, cookbooks/aws-parallelcluster-slurm:
+        `templates/default/slurm/slurm.conf.erb` and `files/default/head_node_slurm/slurm/templates`
+    https://slurm.schedmd.com/programmer_guide.html: several slurmd on one machine
+    https://slurm.schedmd.com/slurm.conf.html (`config_overrides`) and
+        https://slurm.schedmd.com/gres.conf.html
+"""
+
+from __future__ import annotations
+
+import getpass
+import socket
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sandbox.slurm.nodes import NodeRange, node_ranges
+
+LOOPBACK = "127.0.0.1"
+_IDLE_MINUTES = 10
+"""Default of `ScaledownIdletime`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layout:
+    """Where a Slurm is on this machine."""
+
+    programs: Path
+    """Directory of Slurm, with `bin`, `sbin` and `lib`."""
+    directory: Path
+    """Configuration, state, logs and devices."""
+    sockets: Path
+    """Sockets and spool directories; its path is short, because Unix allows 107 bytes."""
+    ports: Sequence[int]
+    """One for the controller, and one for each node."""
+
+    @property
+    def configuration(self) -> Path:
+        """`slurm.conf`, the value of `SLURM_CONF`."""
+        return self.directory / "slurm.conf"
+
+    @property
+    def munge_socket(self) -> Path:
+        """The socket of munged."""
+        return self.sockets / "munge"
+
+    @property
+    def devices(self) -> Path:
+        """Directory with a file for each GPU."""
+        return self.directory / "devices"
+
+    @property
+    def power(self) -> Path:
+        """Directory with a file for each node that is powered up."""
+        return self.directory / "power"
+
+
+def ranges_of(cluster: Mapping[str, Any]) -> list[NodeRange]:
+    """Return the nodes of a cluster configuration, in the order of its queues."""
+    return [each for queue in cluster["Scheduling"]["SlurmQueues"] for each in node_ranges(queue)]
+
+
+def slurm_configuration(name: str, cluster: Mapping[str, Any], layout: Layout) -> str:
+    """Return `slurm.conf` of a cluster.
+
+    Args:
+        name: Name of the cluster.
+        cluster: ParallelCluster's configuration of the cluster.
+        layout: Where its Slurm is.
+    """
+    settings = cluster["Scheduling"].get("SlurmSettings", {})
+    custom = {
+        key: value
+        for each in settings.get("CustomSlurmSettings", [])
+        for key, value in each.items()
+    }
+    lines = _general(name, settings, layout) | {
+        key: _here(value, layout) for key, value in custom.items()
+    }
+    return "\n".join(
+        [
+            *(f"{key}={value}" for key, value in lines.items()),
+            *_nodes(cluster, layout),
+            "",
+        ]
+    )
+
+
+def _general(name: str, settings: Mapping[str, Any], layout: Layout) -> dict[str, object]:
+    user, directory = getpass.getuser(), layout.directory
+    idle_minutes = settings.get("ScaledownIdletime", _IDLE_MINUTES)
+    return {
+        "ClusterName": name,
+        "SlurmUser": user,
+        "SlurmdUser": user,
+        "SlurmctldHost": f"{socket.gethostname()}({LOOPBACK})",
+        "SlurmctldPort": layout.ports[0],
+        "AuthType": "auth/munge",
+        "AuthInfo": f"socket={layout.munge_socket},cred_expire=70",
+        "PluginDir": layout.programs / "lib" / "slurm-wlm",
+        "StateSaveLocation": directory / "state",
+        "SlurmctldPidFile": directory / "slurmctld.pid",
+        "SlurmdPidFile": directory / "%n.pid",
+        "SlurmctldParameters": "idle_on_node_suspend,power_save_min_interval=1",
+        "TreeWidth": 65533,
+        "SuspendProgram": directory / "suspend",
+        "ResumeProgram": directory / "resume",
+        "ResumeFailProgram": directory / "suspend",
+        "SuspendTime": idle_minutes * 60 if idle_minutes > 0 else -1,
+        "SuspendTimeout": 30,
+        "ResumeTimeout": 60,
+        "ResumeRate": 0,
+        "SuspendRate": 0,
+        "PrivateData": "cloud",
+        "SlurmctldTimeout": 300,
+        "SlurmdTimeout": 180,
+        "InactiveLimit": 0,
+        "MinJobAge": 300,
+        "KillWait": 30,
+        "MessageTimeout": 60,
+        "EnforcePartLimits": "ALL",
+        "SchedulerType": "sched/backfill",
+        "ProctrackType": "proctrack/linuxproc",
+        "TaskPlugin": "task/none",
+        "MpiDefault": "none",
+        "ReturnToService": 1,
+        "SlurmdParameters": "config_overrides",
+        "GresTypes": "gpu",
+        "SelectType": "select/cons_tres",
+        "SelectTypeParameters": (
+            "CR_CPU_Memory" if settings.get("EnableMemoryBasedScheduling") else "CR_CPU"
+        ),
+        # The configuration of a node names its spool directory.
+        "DebugFlags": "NO_CONF_HASH",
+        "SlurmctldDebug": "verbose",
+        "SlurmctldLogFile": directory / "slurmctld.log",
+        "SlurmdDebug": "info",
+        "SlurmdLogFile": directory / "%n.log",
+    }
+
+
+def _nodes(cluster: Mapping[str, Any], layout: Layout) -> Iterator[str]:
+    """Yield the lines of nodes and partitions; GresTypes must be above them."""
+    ports = iter(layout.ports[1:])
+    static: list[str] = []
+    for index, queue in enumerate(cluster["Scheduling"]["SlurmQueues"]):
+        found = list(node_ranges(queue))
+        for each in found:
+            yield _node_line(each, [next(ports) for _ in each.names])
+        name = queue["Name"]
+        yield f"NodeSet={name}_nodes Nodes={','.join(each.expression for each in found)}"
+        partition = f"PartitionName={name} Nodes={name}_nodes MaxTime=INFINITE State=UP"
+        if index == 0:
+            partition += " Default=YES"
+        if queue.get("JobExclusiveAllocation"):
+            partition += " OverSubscribe=EXCLUSIVE"
+        yield partition + _custom(queue.get("CustomSlurmSettings", {}))
+        static += [each.expression for each in found if each.static]
+    if static:
+        yield f"SuspendExcNodes={','.join(static)}"
+
+
+def _node_line(nodes: NodeRange, ports: Sequence[int]) -> str:
+    line = (
+        f"NodeName={nodes.expression} NodeHostname={socket.gethostname()} NodeAddr={LOOPBACK} "
+        f"Port=[{','.join(map(str, ports))}] CPUs={nodes.cpus} RealMemory={nodes.memory_mib} "
+        f"State=CLOUD Feature={','.join(nodes.features)} Weight={nodes.weight}"
+    )
+    if nodes.gpu_type:
+        line += f" Gres=gpu:{nodes.gpu_type}:{nodes.gpus}"
+    return line + _custom(nodes.settings)
+
+
+def _custom(settings: Mapping[str, object]) -> str:
+    return "".join(f" {key}={value}" for key, value in settings.items())
+
+
+def _here(value: object, layout: Layout) -> object:
+    """Return a value of `slurm.conf`; a file of the head node becomes one in the directory."""
+    text = str(value)
+    return layout.directory / Path(text).name if text.startswith("/") else value
+
+
+def device_configuration(cluster: Mapping[str, Any], layout: Layout) -> str:
+    """Return `gres.conf` of a cluster."""
+    return "".join(
+        f"NodeName={each.expression} Name=gpu Type={each.gpu_type} "
+        f"File={layout.devices}/nvidia[0-{each.gpus - 1}]\n"
+        for each in ranges_of(cluster)
+        if each.gpu_type
+    )

