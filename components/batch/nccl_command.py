@@ -27,9 +27,8 @@ from pathlib import Path
 from components.catalog.collective_tests import JobTest
 from components.catalog.instance_type import Accelerators
 from components.catalog.nccl import (
-    ALL_REDUCE,
     BUILT,
-    MPI,
+    all_reduce_command,
     build_commands,
     largest_message,
     nccl_environment,
@@ -125,13 +124,20 @@ def _documentation(tree: ast.Module) -> Iterator[tuple[int, int]]:
 def _all_reduce(
     accelerators: Accelerators, gpus: int, settings: tuple[str, ...], *, built: bool
 ) -> str:
-    passed = " ".join(f"-x {name}" for name in ("PATH", "LD_LIBRARY_PATH", *settings))
-    # The image preloads a library other than the one that was built.
-    program = f"env -u LD_PRELOAD {BUILT}/nccl-tests/all_reduce_perf" if built else ALL_REDUCE
     path = f"export LD_LIBRARY_PATH={BUILT}/nccl/lib:$LD_LIBRARY_PATH\n" if built else ""
     # The interface `ecs-eth0` of ECS has no route to other nodes, so Open MPI must not use it. Its
     # control traffic uses the interface through which the nodes connected. The image sets
     # `if_exclude` for data traffic, which cannot be combined with `if_include`.
+    test = all_reduce_command(
+        accelerators,
+        processes=gpus,
+        ranks='"$ranks"',
+        hosts='--hostfile "$hostfile"',
+        variables=settings,
+        options='"${network[@]}"',
+        excluded_interface="ecs-eth0",
+        test=f"-b 8 -e {largest_message(accelerators)} -f 2 -g 1 -c 1 -n 100",
+    )
     return f"""\
 {path}\
 log=$(mktemp) hostfile=$(mktemp)
@@ -141,11 +147,7 @@ ranks=$((NODES * {gpus})) network=()
 if [ "$NODES" -gt 1 ]; then
   network=(--mca oob_tcp_if_include "$INTERFACE" -x NCCL_SOCKET_IFNAME)
 fi
-{MPI}/bin/mpirun --allow-run-as-root --prefix {MPI} \\
-  -np "$ranks" --hostfile "$hostfile" --map-by ppr:{gpus}:node --bind-to none \\
-  {passed} "${{network[@]}}" \\
-  --mca pml ^cm,ucx --mca btl tcp,self --mca btl_tcp_if_exclude lo,docker0,ecs-eth0 \\
-  {program} -b 8 -e {largest_message(accelerators)} -f 2 -g 1 -c 1 -n 100 | tee "$log"
+{test} | tee "$log"
 seen=$(awk '$1 == "#" && $2 == "Rank" {{ print $3 }}' "$log" | sort -un | wc -l)
 if [ "$seen" -ne "$ranks" ]; then
   echo "the test had $seen ranks, not $ranks: it did not run over all nodes" >&2

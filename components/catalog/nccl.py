@@ -6,9 +6,12 @@ Source:
     https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html
     https://github.com/awslabs/awsome-distributed-ai, micro-benchmarks/nccl-tests, whose
     Dockerfile the image is built from
+    https://www.open-mpi.org/doc/v4.1/man1/mpirun.1.php
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 from components.catalog.instance_type import Accelerators
 
@@ -64,6 +67,41 @@ def nccl_environment(efa_interfaces: int) -> dict[str, str]:
     network = "Libfabric" if efa_interfaces else "Socket"
     several = _SEVERAL_EFA if efa_interfaces > 1 else {}
     return {"NCCL_DEBUG": "INFO", "NCCL_NET": network, **several}
+
+
+def all_reduce_command(
+    accelerators: Accelerators,
+    *,
+    processes: int,
+    ranks: str,
+    hosts: str,
+    variables: Iterable[str],
+    options: str,
+    excluded_interface: str,
+    test: str,
+) -> str:
+    """Return the Bash command that runs `all_reduce_perf` of the image, with one rank per GPU.
+
+    Args:
+        accelerators: Accelerators of a node.
+        processes: Number of ranks of a node.
+        ranks: Number of all ranks, as a word of Bash.
+        hosts: The option of mpirun with the hosts, as Bash.
+        variables: Names of variables that the ranks get.
+        options: More options of mpirun, as Bash.
+        excluded_interface: An interface of the nodes that has no route to other nodes.
+        test: Options of the test.
+    """
+    passed = " ".join(f"-x {name}" for name in ("PATH", "LD_LIBRARY_PATH", *variables))
+    # The image preloads a library other than the one that was built.
+    built = f"env -u LD_PRELOAD {BUILT}/nccl-tests/all_reduce_perf"
+    program = built if build_commands(accelerators) else ALL_REDUCE
+    return f"""\
+{MPI}/bin/mpirun --allow-run-as-root --prefix {MPI} \\
+  -np {ranks} {hosts} --map-by ppr:{processes}:node --bind-to none \\
+  {passed} {options} \\
+  --mca pml ^cm,ucx --mca btl tcp,self --mca btl_tcp_if_exclude lo,docker0,{excluded_interface} \\
+  {program} {test}"""
 
 
 def largest_message(accelerators: Accelerators) -> str:

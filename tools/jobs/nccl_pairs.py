@@ -8,7 +8,7 @@ from __future__ import annotations
 from components.eks.plan import EksPlan
 from tools.jobs.mpi import render_mpi_job
 from tools.jobs.names import NCCL_PAIRS
-from tools.jobs.nccl_tests import mpirun, nccl_job
+from tools.jobs.nccl_tests import all_reduce, nccl_job
 from tools.jobs.nodes import JobRequest, choose_nodes
 from tools.jobs.part_tests import PART_MINUTES, pair_tests, part_options, require_pairs
 
@@ -22,11 +22,11 @@ def render_nccl_pairs(plan: EksPlan, request: JobRequest) -> str:
     nodes = choose_nodes(plan, "nvidia", request)
     require_pairs(NCCL_PAIRS, nodes.count)
     gpus = nodes.accelerators.count
-    test = mpirun(
+    test = all_reduce(
         nodes,
         ranks=2 * gpus,
         hosts=f'"$1:{gpus},$2:{gpus}"',
-        options=part_options(nodes.accelerators),
+        test=part_options(nodes.accelerators),
     )
     command = pair_tests(f"timeout {PART_MINUTES}m {test}")
     return render_mpi_job(nccl_job(NCCL_PAIRS, nodes, command), nodes, request.namespace)

@@ -15,9 +15,7 @@ Source:
 from __future__ import annotations
 
 from components.catalog.nccl import (
-    ALL_REDUCE,
-    BUILT,
-    MPI,
+    all_reduce_command,
     build_commands,
     largest_message,
     nccl_environment,
@@ -38,15 +36,15 @@ def render_nccl_tests(plan: EksPlan, request: JobRequest) -> str:
     """
     nodes = choose_nodes(plan, "nvidia", request)
     gpus = nodes.accelerators.count
-    command = mpirun(
+    command = all_reduce(
         nodes,
         ranks=nodes.count * gpus,
         hosts=f'"$(IFS=,; echo "${{hosts[*]/%/:{gpus}}}")"',
-        options=f"-b 8 -e {largest_message(nodes.accelerators)} -f 2 -g 1 -c 1 -n 100",
+        test=f"-b 8 -e {largest_message(nodes.accelerators)} -f 2 -g 1 -c 1 -n 100",
     )
     if nodes.count > 1 and gpus > 1:
-        alone = mpirun(
-            nodes, ranks=gpus, hosts=f'"$1:{gpus}"', options=part_options(nodes.accelerators)
+        alone = all_reduce(
+            nodes, ranks=gpus, hosts=f'"$1:{gpus}"', test=part_options(nodes.accelerators)
         )
         command = alone_tests(f"NCCL_DEBUG=WARN timeout {PART_MINUTES}m {alone}") + command
     return render_mpi_job(nccl_job("nccl-tests", nodes, command), nodes, request.namespace)
@@ -75,23 +73,23 @@ def nccl_job(name: str, nodes: JobNodes, command: str) -> MpiJob:
     )
 
 
-def mpirun(nodes: JobNodes, *, ranks: int, hosts: str, options: str) -> str:
+def all_reduce(nodes: JobNodes, *, ranks: int, hosts: str, test: str) -> str:
     """Return the command that runs `all_reduce_perf`, one rank per GPU.
 
     Args:
         nodes: The nodes of the job.
         ranks: Number of ranks.
         hosts: Hosts and their slots, as a word of Bash.
-        options: Options of the test.
+        test: Options of the test.
     """
-    built = build_commands(nodes.accelerators)
-    passed = ["PATH", "LD_LIBRARY_PATH", *nccl_environment(nodes.efa_interfaces)]
-    program = f"{BUILT}/nccl-tests/all_reduce_perf" if built else ALL_REDUCE
-    return f"""\
-{MPI}/bin/mpirun --allow-run-as-root --tag-output --prefix {MPI} \\
-  -np {ranks} --map-by ppr:{nodes.accelerators.count}:node --bind-to none \\
-  --host {hosts} \\
-  {" ".join(f"-x {name}" for name in passed)} \\
-  --mca pml ^cm,ucx --mca btl tcp,self --mca btl_tcp_if_exclude lo,docker0,veth_def_agent \\
-  {program} {options}
-"""
+    command = all_reduce_command(
+        nodes.accelerators,
+        processes=nodes.accelerators.count,
+        ranks=str(ranks),
+        hosts=f"--host {hosts}",
+        variables=nccl_environment(nodes.efa_interfaces),
+        options="--tag-output",
+        excluded_interface="veth_def_agent",
+        test=test,
+    )
+    return f"{command}\n"

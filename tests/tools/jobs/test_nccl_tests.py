@@ -64,8 +64,8 @@ def test_there_is_a_rank_for_every_gpu_of_every_node(type_name, nodes, ranks):
     """BAT5-10: `-np 8` on two nodes was two separate tests of one node."""
     group = nodes_of(type_name, desired=nodes)
     gpus = ranks // nodes
-    assert f"-np {ranks} --map-by ppr:{gpus}:node" in script(group)
-    assert f"${{hosts[*]/%/:{gpus}}}" in script(group)
+    hosts = f'"$(IFS=,; echo "${{hosts[*]/%/:{gpus}}}")"'
+    assert f"-np {ranks} --host {hosts} --map-by ppr:{gpus}:node" in script(group)
     spec = documents(group)["Job"]["spec"]
     assert (spec["completions"], spec["parallelism"]) == (nodes, nodes)
 
