@@ -18,9 +18,9 @@ from components.account.call_failures import explained
 from tools.cli import console, failures
 from tools.cli.batch_submission import LOG_GROUP
 from tools.cli.job_wait import POLL_SECONDS
+from tools.cli.listed_job import ListedJob
 from tools.cli.log_events import LogEvents
 from tools.cli.log_request import LogRequest
-from tools.cli.schedulers import ListedJob
 from tools.diagnosis.waiting_job import ENDED
 from tools.jobs.training import PROCESSES
 

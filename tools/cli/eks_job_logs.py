@@ -12,9 +12,9 @@ from urllib3.exceptions import HTTPError
 from tools.cli import console, failures
 from tools.cli.eks_submission import has_ended
 from tools.cli.job_wait import POLL_SECONDS
+from tools.cli.listed_job import ListedJob
 from tools.cli.log_request import LogRequest
 from tools.cli.pod_log import STARTED, PodLog, index_of, oldest_first
-from tools.cli.schedulers import ListedJob
 from tools.diagnosis.pods import name_of, reason_of
 from tools.jobs.training import PROCESSES
 

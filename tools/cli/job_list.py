@@ -12,7 +12,8 @@ import typer
 from components import clock
 from components.plain_text import legible
 from tools.cli import console, failures, options
-from tools.cli.schedulers import ListedJob, scheduler_of
+from tools.cli.listed_job import ListedJob
+from tools.cli.schedulers import scheduler_of
 from tools.cli.stack_config import kind_of, plan_of
 from tools.engine.progress import duration
 from tools.workspace.stack_files import NETWORK, StackFile

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from tools.cli import failures
 from tools.cli.job_wait import JobWait
-from tools.cli.schedulers import ListedJob
+from tools.cli.listed_job import ListedJob
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

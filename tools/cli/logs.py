@@ -85,14 +85,17 @@ def logs(
     refuse({"--stream": stream, "--minutes": minutes}, "the whole log of a job is printed")
     if sum(each is not None for each in (node, rank, every_node or None)) > 1:
         raise failures.WrongUseError("give one of --node, --rank and --all")
-    from tools.cli.job_logs import print_job_log
+    from tools.cli.job_list import plan_with_jobs
     from tools.cli.log_request import LogRequest
+    from tools.cli.schedulers import scheduler_of
 
     asked = LogRequest(
         job=job, node=node, rank=rank, every_node=every_node, previous=previous, follow=follow
     )
     found = options.stack_file(stack, path=stack_file, sandbox=sandbox)
-    print_job_log(found, asked, sandbox=sandbox)
+    with scheduler_of(plan_with_jobs(found), found, sandbox=sandbox) as scheduler:
+        for line in scheduler.log(asked):
+            console.answer(line)
 
 
 def _print_stack_logs(

@@ -1,4 +1,4 @@
-"""The jobs of a stack in its scheduler: what there is, and how a job is ended.
+"""The jobs of a stack in its scheduler: what there is, their logs, and how a job is ended.
 
 Source:
     https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/job-v1/
@@ -27,9 +27,14 @@ from components.eks.plan import EksPlan
 from components.parallelcluster.plan import ParallelClusterPlan
 from tools.cli import failures
 from tools.cli.artifacts import deployed_cluster
+from tools.cli.batch_job_logs import batch_log
 from tools.cli.cluster_client import cluster_client
+from tools.cli.eks_job_logs import eks_log
 from tools.cli.eks_submission import MANAGED_BY, answering
+from tools.cli.listed_job import ListedJob
+from tools.cli.log_request import LogRequest, newest_of
 from tools.cli.session import account_access
+from tools.cli.slurm_job_logs import slurm_log
 from tools.cli.slurm_job_wait import FAILED_STATES, Run
 from tools.cli.slurm_jobs import refuse_in_sandbox
 from tools.cli.slurm_submission import reached_head_node
@@ -42,27 +47,20 @@ _COLUMNS = "%i|%T|%D|%S|%e|%j"
 """Id, state, nodes, start, end and name; the name comes last, because it can contain anything."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ListedJob:
-    """A job of a stack."""
-
-    id: str
-    """What the scheduler calls it: namespace and name in EKS."""
-    name: str
-    state: str
-    """As the scheduler calls it."""
-    nodes: int | None
-    """None if the scheduler does not list it."""
-    started: datetime | None
-    ended: datetime | None
-    has_ended: bool
-
-
 class Scheduler(Protocol):
     """The scheduler of a deployed stack."""
 
     def jobs(self) -> list[ListedJob]:
         """Return the jobs that it knows, those that have not ended first."""
+        ...
+
+    def log(self, asked: LogRequest) -> Iterator[str]:
+        """Yield the lines of the log of a job.
+
+        Raises:
+            WrongUseError: there is no such job, node or process.
+            CommandError: there is no log, or it cannot be read.
+        """
         ...
 
     def cancel(self, job: ListedJob) -> None:
@@ -98,9 +96,11 @@ def scheduler_of(
         queues = [plan.queue_name(each.name) for each in plan.compute_environments]
         with account_access(sandbox=sandbox, profile=stack_file.profile):
             try:
-                yield BatchScheduler(
-                    boto3.client("batch", region_name=plan.region, config=CLIENT), queues
+                batch, logs = (
+                    boto3.client(name, region_name=plan.region, config=CLIENT)
+                    for name in ("batch", "logs")
                 )
+                yield BatchScheduler(batch, logs, queues)
             except (BotoCoreError, ClientError) as error:
                 raise failures.CommandError(explained("batch:ListJobs", error)) from error
 
@@ -117,6 +117,10 @@ class EksScheduler:
         selector = ",".join(f"{name}={value}" for name, value in MANAGED_BY.items())
         found = batch.list_job_for_all_namespaces(label_selector=selector).items
         return _sorted([_of_kubernetes(each) for each in found])
+
+    def log(self, asked: LogRequest) -> Iterator[str]:
+        """Yield the lines of the logs of its pods."""
+        return eks_log(self.api, newest_of(asked.job, self.jobs()), asked)
 
     def cancel(self, job: ListedJob) -> None:
         """Delete a job with its pods and objects."""
@@ -159,6 +163,10 @@ class SlurmScheduler:
         command = f"squeue --states=all --noheader --format={shlex.quote(_COLUMNS)}\n"
         return _sorted([_of_slurm(line) for line in self.run(command).splitlines() if line.strip()])
 
+    def log(self, asked: LogRequest) -> Iterator[str]:
+        """Yield the lines of its file, also of a job that Slurm has forgotten."""
+        return slurm_log(self.run, asked)
+
     def cancel(self, job: ListedJob) -> None:
         """Cancel a job."""
         self.run(f"scancel {shlex.quote(job.id)}\n")
@@ -190,6 +198,8 @@ class BatchScheduler:
 
     batch: Any
     """A boto3 client."""
+    logs: Any
+    """A boto3 client of CloudWatch Logs."""
     queues: Sequence[str]
 
     def jobs(self) -> list[ListedJob]:
@@ -206,6 +216,10 @@ class BatchScheduler:
                 for each in page["jobSummaryList"]
             ]
         )
+
+    def log(self, asked: LogRequest) -> Iterator[str]:
+        """Yield the lines of the log streams of its nodes."""
+        return batch_log(self.batch, self.logs, newest_of(asked.job, self.jobs()), asked)
 
     def cancel(self, job: ListedJob) -> None:
         """Terminate a job and all of its nodes."""

@@ -15,12 +15,9 @@ import pytest
 from botocore.stub import Stubber
 
 from tools.cli import failures
-from tools.cli.schedulers import (
-    BatchScheduler,
-    EksScheduler,
-    ListedJob,
-    SlurmScheduler,
-)
+from tools.cli.listed_job import ListedJob
+from tools.cli.log_request import LogRequest
+from tools.cli.schedulers import BatchScheduler, EksScheduler, SlurmScheduler
 
 AT = datetime(2026, 11, 24, 10, tzinfo=UTC)
 LATER = datetime(2026, 11, 24, 11, 4, tzinfo=UTC)
@@ -52,6 +49,9 @@ class Jobs:
     def jobs(self) -> list[ListedJob]:
         return self.found
 
+    def log(self, asked: LogRequest) -> Iterator[str]:
+        yield f"log of {asked.job}"
+
     def cancel(self, job: ListedJob) -> None:
         self.cancelled.append(job.id)
 
@@ -64,8 +64,32 @@ def scheduler(monkeypatch: pytest.MonkeyPatch) -> Jobs:
     def scheduler_of(*_: object, **__: object) -> Iterator[Jobs]:
         yield made
 
-    monkeypatch.setattr("tools.cli.job_list.scheduler_of", scheduler_of)
+    for module in ("job_list", "schedulers"):
+        monkeypatch.setattr(f"tools.cli.{module}.scheduler_of", scheduler_of)
     return made
+
+
+@pytest.mark.usefixtures("scheduler")
+def test_the_log_of_a_job_is_printed(trainyard) -> None:
+    result = trainyard("logs", "p5-cb", "train", "--sandbox")
+    assert (result.exit_code, result.stdout) == (0, "log of train\n"), result.stderr
+
+
+@pytest.mark.parametrize(
+    ("scheduler", "log"),
+    [
+        (EksScheduler(SimpleNamespace()), "eks_log"),  # pyright: ignore[reportArgumentType]
+        (BatchScheduler(None, None, ["q"]), "batch_log"),
+    ],
+)
+def test_the_log_is_that_of_the_job_with_the_name(
+    monkeypatch: pytest.MonkeyPatch, scheduler: Any, log: str
+) -> None:
+    monkeypatch.setattr(type(scheduler), "jobs", lambda _: [listed("2"), listed("1")])
+    monkeypatch.setattr(f"tools.cli.schedulers.{log}", lambda *given: iter([given[-2].id]))
+    assert [*scheduler.log(LogRequest(job="1"))] == ["1"]
+    with pytest.raises(failures.WrongUseError, match="has no job 3; it has: 2, 1"):
+        scheduler.log(LogRequest(job="3"))
 
 
 @pytest.mark.usefixtures("scheduler")
@@ -242,7 +266,7 @@ def test_jobs_of_batch_are_listed_by_queue_and_state() -> None:
             stub.add_response("list_jobs", answer, {"jobQueue": "q", "jobStatus": state})
         asked = {"jobId": "a-1", "reason": "cancelled with trainyard"}
         stub.add_response("terminate_job", {}, asked)
-        scheduler = BatchScheduler(batch, ["q"])
+        scheduler = BatchScheduler(batch, None, ["q"])
         first, second = scheduler.jobs()
         scheduler.cancel(first)
     assert (first.id, first.nodes, first.started, first.has_ended) == ("a-1", 4, AT, False)

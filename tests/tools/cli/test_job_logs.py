@@ -15,8 +15,8 @@ from tools.cli import failures
 from tools.cli.batch_job_logs import batch_log
 from tools.cli.eks_job_logs import eks_log
 from tools.cli.job_wait import JobWait
+from tools.cli.listed_job import ListedJob
 from tools.cli.log_request import LogRequest, newest_of
-from tools.cli.schedulers import ListedJob
 
 INDEX = "batch.kubernetes.io/job-completion-index"
 
