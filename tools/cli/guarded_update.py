@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from components import clock
@@ -14,6 +14,7 @@ from tools.cli import console, failures
 from tools.cli.existing_objects import ExistingObjects
 from tools.cli.policy_pack import policy_pack
 from tools.cli.session import account_access
+from tools.engine.progress import duration
 from tools.workspace.stack_files import CLUSTER_KEY, StackFile
 from tools.workspace.workspace import Workspace, begin_of, history
 
@@ -127,7 +128,5 @@ def _ends(found: Verdict, file: StackFile, *, sandbox: bool) -> dict[str, str]:
 
 def time_left(end: datetime, now: datetime) -> str:
     """Return an end time and the time left as text."""
-    minutes = max(0, int((end - now).total_seconds() // 60))
-    days, rest = divmod(minutes, 24 * 60)
-    left = f"{days} days {rest // 60} hours" if days else f"{rest // 60} hours {rest % 60} minutes"
+    left = duration(60 * ((end - now) // timedelta(minutes=1)))
     return f"{end.astimezone(UTC):%Y-%m-%d %H:%M} UTC, {left} from now"

@@ -18,6 +18,7 @@ from tools.cli import console, failures, options
 from tools.cli.session import account_access
 from tools.cli.stack_config import config_of
 from tools.cli.timeline_picture import timeline_picture
+from tools.engine.progress import duration
 
 
 def timeline(
@@ -82,15 +83,7 @@ def _with_now(moments: Sequence[Moment], now: datetime) -> list[Moment]:
 
 def _distance(delta: timedelta) -> str:
     """Return a time from now in a fixed width: `in 6 d 20 h`, `40 min ago`."""
-    minutes = round(abs(delta) / timedelta(minutes=1))
-    days, rest = divmod(minutes, 24 * 60)
-    hours, rest_minutes = divmod(rest, 60)
-    if days:
-        text = f"{days} d {hours} h"
-    elif hours:
-        text = f"{hours} h {rest_minutes} min"
-    else:
-        text = f"{minutes} min"
     if delta == timedelta(0):
         return " " * 15
+    text = duration(60 * round(abs(delta) / timedelta(minutes=1)))
     return (f"in {text}" if delta > timedelta(0) else f"{text} ago").rjust(15)

@@ -33,9 +33,9 @@ def test_without_one_nothing_is_known(history):
 @pytest.mark.parametrize(
     ("end", "words"),
     [
-        (datetime(2026, 12, 7, 13, tzinfo=UTC), "2026-12-07 13:00 UTC, 6 days 1 hours from now"),
-        (datetime(2026, 12, 1, 13, 5, tzinfo=UTC), "2026-12-01 13:05 UTC, 1 hours 5 minutes from"),
-        (datetime(2026, 11, 30, tzinfo=UTC), "2026-11-30 00:00 UTC, 0 hours 0 minutes from now"),
+        (datetime(2026, 12, 7, 13, tzinfo=UTC), "2026-12-07 13:00 UTC, 6 d 1 h from now"),
+        (datetime(2026, 12, 1, 13, 5, tzinfo=UTC), "2026-12-01 13:05 UTC, 1 h 5 min from"),
+        (datetime(2026, 11, 30, tzinfo=UTC), "2026-11-30 00:00 UTC, 0 s from now"),
     ],
 )
 def test_the_time_left_of_a_block_is_said_in_words(end, words):

@@ -16,6 +16,8 @@ from tools.engine import progress
         (125, "2 min 5 s"),
         (552, "9 min 12 s"),
         (3840, "1 h 4 min"),
+        (86399, "23 h 59 min"),
+        (6 * 86400 + 20 * 3600 + 59 * 60, "6 d 20 h"),
     ],
 )
 def test_durations_read_as_people_say_them(seconds: float, words: str) -> None:
