@@ -87,8 +87,8 @@ def _partition_and_dns_suffix(region: str) -> tuple[str, str]:
 
 
 def managed_policy_arns(names: Iterable[str], region: str) -> tuple[str, ...]:
-    """Return the ARNs of policies, of AWS managed ones from names with optional paths."""
-    return tuple(managed_policy_arn(name, region) for name in names)
+    """Return the ARNs of policies, each once, of AWS managed ones from names with paths."""
+    return tuple(dict.fromkeys(managed_policy_arn(name, region) for name in names))
 
 
 def is_customer_policy(name: str) -> bool:

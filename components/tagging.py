@@ -13,6 +13,8 @@ CLUSTER_TAG = "trainyard:cluster"
 """Key of the tag with the cluster of a resource."""
 RESOURCE_TAG = "trainyard:resource"
 """Key of the tag with the stack and the resource of an object."""
+NODE_METRICS_TAG = "trainyard:node-metrics"
+"""Key of the tag with what the CloudWatch agent of a Slurm node measures."""
 EKS_CLUSTER_TAG = "eks:cluster-name"
 """Key of the tag that EKS adds to the instances of a managed node group.
 https://docs.aws.amazon.com/eks/latest/userguide/eks-using-tags.html"""
@@ -82,7 +84,7 @@ def tag_fault(key: str, value: str) -> str | None:
     """Return why every service of AWS would refuse a user tag, or None."""
     if key.lower().startswith("aws:"):
         return "begins with `aws:`, which AWS keeps for itself"
-    if key in {CLUSTER_TAG, RESOURCE_TAG}:
+    if key in {CLUSTER_TAG, RESOURCE_TAG, NODE_METRICS_TAG}:
         return "is set by the program itself"
     if len(key) > MAX_KEY_LENGTH:
         return f"is longer than {MAX_KEY_LENGTH} characters"

@@ -38,8 +38,12 @@ def test_a_region_lies_in_its_partition(region: str, wanted: str):
     assert partition(region) == wanted
 
 
-def test_policies_are_named_with_the_path_that_they_have():
-    names = ("AmazonS3ReadOnlyAccess", "service-role/AmazonECSTaskExecutionRolePolicy")
+def test_policies_are_named_once_with_the_path_that_they_have():
+    names = (
+        "AmazonS3ReadOnlyAccess",
+        "service-role/AmazonECSTaskExecutionRolePolicy",
+        "arn:aws-cn:iam::aws:policy/AmazonS3ReadOnlyAccess",
+    )
     assert managed_policy_arns(names, "cn-north-1") == (
         "arn:aws-cn:iam::aws:policy/AmazonS3ReadOnlyAccess",
         "arn:aws-cn:iam::aws:policy/service-role/AmazonECSTaskExecutionRolePolicy",

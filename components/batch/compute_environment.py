@@ -161,7 +161,7 @@ class BatchComputeEnvironment(pulumi.ComponentResource):
             placement_group_name=_placement_group_name(name, args, opts),
             root_volume=plan.root_volume,
             metadata_hop_limit=METADATA_HOP_LIMIT,
-            user_data=render_user_data(plan.local_nvme),
+            user_data=render_user_data(plan.local_nvme, agent_script=plan.agent_script),
             image_id=None,
             instance_profile_arn=None,
             ssh_key_name=plan.ssh_key_name,

@@ -12,6 +12,7 @@ from components.capacity.plan import SchedulePlan
 from components.capacity.pool_review import purchase_options
 from components.capacity.schedule import plan_schedule
 from components.catalog.batch import ImageType, image_parameter, image_type
+from components.catalog.instance_type import InstanceType
 from components.catalog.instance_types import INSTANCE_TYPES
 from components.compute.interface_plan import plan_pool_interfaces
 from components.compute.node_pool_plan import ImageSource, NodePoolPlan
@@ -21,6 +22,7 @@ from components.config.batch_stack import BatchStackConfig
 from components.config.node_pool import NodeSizes
 from components.config.reservations import Reservation
 from components.config.review import Review
+from components.monitoring.node_agent import AGENT_POLICY, agent_script, measured_on
 from components.naming import managed_policy_arns
 from components.network.pool_place import PlanContext
 
@@ -49,6 +51,8 @@ class ComputeEnvironmentPlan(NodePoolPlan):
     local_nvme: Literal["raid0", "none"]
     iam_policies: tuple[str, ...]
     """ARNs of AWS managed policies of the node role, in addition to that of ECS."""
+    agent_script: str | None = None
+    """Shell script that configures the CloudWatch agent; None for nodes without it."""
 
     @property
     @override
@@ -98,6 +102,8 @@ def plan_compute_environment(
     if placement is None:
         return None
     spot = environment.purchase_option == "spot"
+    script = _agent_script(environment, instance_type, context)
+    policies = (*environment.iam_policies, *((AGENT_POLICY,) if script else ()))
     schedule = environment_schedule(environment, reservation, context)
     return ComputeEnvironmentPlan(
         name=name,
@@ -115,9 +121,20 @@ def plan_compute_environment(
         allocation_strategy="SPOT_PRICE_CAPACITY_OPTIMIZED" if spot else "BEST_FIT_PROGRESSIVE",
         root_volume=plan_root_volume(environment.root_volume),
         local_nvme=environment.local_nvme if instance_type.local_nvme_disks else "none",
-        iam_policies=managed_policy_arns(environment.iam_policies, context.region),
+        iam_policies=managed_policy_arns(policies, context.region),
+        agent_script=script,
         ssh_key_name=environment.ssh_key_name,
     )
+
+
+def _agent_script(
+    environment: ComputeEnvironment, instance_type: InstanceType, context: Context
+) -> str | None:
+    efa = environment.efa_enabled and instance_type.efa_supported
+    measured = measured_on(instance_type, efa=efa)
+    if measured is None or not context.config.sends_node_metrics:
+        return None
+    return agent_script(context.config.name, measured)
 
 
 def environment_schedule(

@@ -16,12 +16,15 @@ from components.config.review import Review
 from components.network.egress import nat_gateway_command
 
 
-def review_batch_network(network: NewVpc, review: Review) -> None:
+def review_batch_network(
+    network: NewVpc, review: Review, *, sends_node_metrics: bool = False
+) -> None:
     """Record endpoints that nodes need in a new VPC without a NAT gateway."""
+    metrics = ("monitoring",) if sends_node_metrics else ()
     if network.nat_gateways != "none":
         return
     for key, given, needed in (
-        ("interface_endpoints", network.interface_endpoints, ENDPOINTS_WITHOUT_NAT),
+        ("interface_endpoints", network.interface_endpoints, (*ENDPOINTS_WITHOUT_NAT, *metrics)),
         ("gateway_endpoints", network.gateway_endpoints, ("s3",)),
     ):
         missing = [name for name in needed if name not in given]

@@ -25,7 +25,9 @@ from components.checks.reservation_review import review_reservations
 from components.checks.tag_review import review_tags
 from components.config.network import NewVpc
 from components.config.review import Review
+from components.monitoring.node_agent import agent_sources
 from components.monitoring.planner import plan_monitoring
+from components.monitoring.review import note_node_metrics
 from components.network.pool_place_review import review_launch_zones
 from components.tagging import common_tags
 
@@ -65,7 +67,7 @@ def _review_stack(context: Context, review: Review) -> None:
     review_names(config, review, parts=parts)
     review_network(config.network, context.region, review)
     if isinstance(config.network, NewVpc):
-        review_batch_network(config.network, review)
+        review_batch_network(config.network, review, sends_node_metrics=config.sends_node_metrics)
     # ParallelCluster also refuses them with Batch (`AwsBatchFsxValidator`): each node would have to
     # mount the file system before its ECS agent starts.
     review_without_storage(
@@ -108,6 +110,7 @@ def _plan(
     review: Review,
 ) -> BatchPlan:
     config = context.config
+    note_node_metrics(config, environments, review)
     plan = BatchPlan(
         name=config.name,
         region=context.region,
@@ -123,7 +126,11 @@ def _plan(
         region=context.region,
         now=context.now,
         pools=environments,
-        more=[*map(environment_metrics, environments), queue_events(plan)],
+        more=[
+            *map(environment_metrics, environments),
+            *agent_sources(config, environments),
+            queue_events(plan),
+        ],
     )
     notes = (*review.notes, *_security_group_note(plan))
     return replace(plan, monitoring_plan=monitoring, notes=notes)

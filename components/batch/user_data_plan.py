@@ -58,18 +58,34 @@ _AGENT = """\
 echo ECS_AWSVPC_BLOCK_IMDS=true >> /etc/ecs/ecs.config
 """
 
+# The repository of Amazon Linux 2023 has the agent. If this fails, the node runs jobs without it.
+# https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/install-CloudWatch-Agent-on-EC2-Instance-fleet.html
+_METRICS = """\
+#!/bin/bash
+set -euo pipefail
+test -x /opt/aws/amazon-cloudwatch-agent/bin/amazon-cloudwatch-agent-ctl \\
+  || dnf install -y --setopt=retries=10 amazon-cloudwatch-agent
+"""
+
 _BOUNDARY = "trainyard-node"
 
 
-def render_user_data(local_nvme: Literal["raid0", "none"]) -> str:
+def render_user_data(
+    local_nvme: Literal["raid0", "none"], *, agent_script: str | None = None
+) -> str:
     """Return the user data of a node as plain text.
+
+    Args:
+        local_nvme: What to do with the instance store disks.
+        agent_script: Shell script that configures the CloudWatch agent, which is installed before.
 
     The ECS agent blocks the instance metadata service for containers of multi-node parallel jobs.
     With `raid0`, all instance store disks form one file system at `SCRATCH`. Stopping an instance
     would lose its data, but Batch only terminates instances.
     """
     raid0 = [("x-shellscript", _RAID0)] if local_nvme == "raid0" else []
-    return multipart([("x-shellscript", _AGENT), *raid0])
+    metrics = [("x-shellscript", _METRICS + agent_script)] if agent_script else []
+    return multipart([("x-shellscript", _AGENT), *raid0, *metrics])
 
 
 def multipart(parts: Sequence[tuple[str, str]]) -> str:

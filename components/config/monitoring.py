@@ -88,6 +88,11 @@ class Alarms(StrictModel):
 class StackMonitoring(StrictModel):
     """A CloudWatch dashboard and alarms for the stack."""
 
+    node_metrics: Literal["cloudwatch"] | None = None
+    """Where nodes with accelerators or EFA send their metrics. `cloudwatch`: EKS gets the
+    CloudWatch Observability add-on, and the CloudWatch agent of Slurm and Batch nodes measures
+    NVIDIA GPUs, EFA and memory. AWS charges for each metric. If omitted, only what AWS measures
+    without an agent has graphs and alarms."""
     dashboard: bool = True
     """Whether to create a dashboard: reservations, nodes, accelerators, EFA, and file systems."""
     alarms: Alarms | None = None

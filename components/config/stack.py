@@ -87,6 +87,11 @@ class StackConfig(StrictModel):
     if TYPE_CHECKING:
         architecture: Architecture
 
+    @property
+    def sends_node_metrics(self) -> bool:
+        """Whether nodes with accelerators or EFA send their metrics to CloudWatch."""
+        return self.monitoring is not None and self.monitoring.node_metrics == "cloudwatch"
+
     def pools(self) -> tuple[Pool, ...]:
         """Return the node pools for workloads, sorted by name."""
         return self.architecture.pools()

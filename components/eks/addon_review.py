@@ -6,7 +6,7 @@ from components.catalog.instance_types import INSTANCE_TYPES
 from components.config.eks import EksArchitecture, NodeGroup
 from components.config.eks_stack import EksStackConfig
 from components.config.review import Review
-from components.eks.addons.eks_managed import EKS_ADDONS
+from components.eks.addons.eks_managed import EKS_ADDONS, observability_wanted
 
 EFA_DRA_MINIMUM_MINOR = 34
 """The EFA DRA driver runs on Kubernetes 1.34 and later.
@@ -120,12 +120,12 @@ def _review_auto_repair(architecture: EksArchitecture, review: Review) -> None:
 def _review_observability(config: EksStackConfig, review: Review) -> None:
     architecture = config.architecture
     key = f"{_ADDONS}.cloudwatch_observability"
-    if not architecture.addons.cloudwatch_observability:
+    if not observability_wanted(config):
         if config.monitoring is not None:
             review.note(
                 f"monitoring: without the CloudWatch Observability add-on, there are no graphs and "
                 f"alarms of nodes, accelerators and EFA; install it: "
-                f"{review.set_command(key, 'true')}"
+                f"{review.set_command('monitoring.node_metrics', 'cloudwatch')}"
             )
         return
     unmeasured = sorted(

@@ -13,7 +13,7 @@ from components.config.network import NewVpc
 from components.config.review import Review
 from components.eks.addon_review import review_addons
 from components.eks.addon_version_review import chosen_versions, review_addon_versions
-from components.eks.addons.eks_managed import plan_eks_addons
+from components.eks.addons.eks_managed import observability_wanted, plan_eks_addons
 from components.eks.addons.registry import plan_self_managed_addons, plan_tolerations
 from components.eks.address_capacity import review_address_capacity
 from components.eks.cluster_review import review_cluster
@@ -144,7 +144,7 @@ def _monitoring(
     context: Context, groups: Sequence[NodeGroupPlan], file_systems: Sequence[FsxLustrePlan]
 ) -> MonitoringPlan | None:
     config = context.config
-    insights = config.architecture.addons.cloudwatch_observability
+    insights = observability_wanted(config)
     return plan_monitoring(
         config,
         region=context.region,

@@ -13,7 +13,15 @@ Sources:
 
 from __future__ import annotations
 
-from components.monitoring.plan import AlarmPlan, Graph, LogMetricPlan, Metric, Sources, Subject
+from components.monitoring.plan import (
+    AlarmPlan,
+    Graph,
+    LogMetricPlan,
+    Metric,
+    Sources,
+    Subject,
+    own_namespace,
+)
 
 FATAL_XIDS = (
     *(46, 48, 54, 62, 63, 64, 74, 79, 95, 109, 110, 119, 120, 136, 140, 142, 143, 151, 155),
@@ -37,7 +45,7 @@ def xid_errors(cluster: str, log_group: str | Subject, pattern: str, *, where: s
         where: Where to find the line and its node, for the message of the alarm.
     """
     errors = Metric(
-        namespace=f"trainyard/{cluster}", name="GpuXidErrors", statistic="Sum", label="log lines"
+        namespace=own_namespace(cluster), name="GpuXidErrors", statistic="Sum", label="log lines"
     )
     alarm = AlarmPlan(
         name="gpu-xid",

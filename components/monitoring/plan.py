@@ -18,6 +18,11 @@ from components.config.monitoring import PERIOD_MINUTES
 PERIOD_SECONDS = PERIOD_MINUTES * 60
 
 
+def own_namespace(cluster: str) -> str:
+    """Return the namespace of the metrics that a stack makes itself."""
+    return f"trainyard/{cluster}"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
     """Something that the stack creates, whose id is unknown before."""
@@ -118,6 +123,18 @@ class Sources:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AgentPlan:
+    """A configuration of the CloudWatch agent that Systems Manager adds on nodes with a tag."""
+
+    name: str
+    """Unique in the stack, such as `gpu-efa`."""
+    tag_key: str
+    tag_value: str
+    script: str
+    """Shell script that adds the configuration."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AlarmsPlan:
     """Alarms and events, and the topic that receives them."""
 
@@ -142,3 +159,4 @@ class MonitoringPlan:
     log_metrics: tuple[LogMetricPlan, ...]
     """Metrics of graphs and alarms that the stack makes from logs."""
     alarms: AlarmsPlan | None
+    agents: tuple[AgentPlan, ...] = ()

@@ -20,6 +20,7 @@ from components.config.monitoring import PERIOD_MINUTES, Alarms
 from components.config.reservations import CapacityBlock
 from components.config.stack import StackConfig
 from components.monitoring.plan import (
+    AgentPlan,
     AlarmPlan,
     AlarmsPlan,
     EventPlan,
@@ -57,6 +58,7 @@ def plan_monitoring(
     pools: Sequence[NodePoolPlan],
     file_systems: Sequence[LustreSubject] = (),
     more: Sequence[Sources] = (),
+    agents: Sequence[AgentPlan] = (),
 ) -> MonitoringPlan | None:
     """Return the dashboard and the alarms of a stack; None if its file has no `monitoring`.
 
@@ -67,6 +69,7 @@ def plan_monitoring(
         pools: Its node pools.
         file_systems: Its file systems.
         more: Sources of the architecture; their graphs come first.
+        agents: Configurations of the CloudWatch agent that Systems Manager adds on nodes.
     """
     wanted = config.monitoring
     if wanted is None:
@@ -85,6 +88,7 @@ def plan_monitoring(
         graphs=tuple(chain.from_iterable(each.graphs for each in sources)),
         log_metrics=tuple(chain.from_iterable(each.log_metrics for each in sources)),
         alarms=_alarms(wanted.alarms, sources, messages) if wanted.alarms else None,
+        agents=tuple(agents),
     )
 
 

@@ -13,6 +13,7 @@ import pulumi_aws as aws
 from components.monitoring.dashboard import dashboard_body, dimensions_of
 from components.monitoring.messages import MessagesArgs, schedule_messages
 from components.monitoring.plan import (
+    AgentPlan,
     AlarmPlan,
     AlarmsPlan,
     EventPlan,
@@ -23,6 +24,9 @@ from components.monitoring.plan import (
     Subject,
 )
 from components.naming import EVENT_RULE_NAME_LIMIT, fitted
+
+_SHELL_DOCUMENT = "AWS-RunShellScript"
+"""Document of Systems Manager that AWS owns."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,8 +46,8 @@ class Monitoring(pulumi.ComponentResource):
     Children: `<name>-dashboard` (`aws.cloudwatch.Dashboard`), `<name>-topic` (`aws.sns.Topic`),
     `<name>-topic-policy` (`aws.sns.TopicPolicy`), `<name>-<address>` (`aws.sns.TopicSubscription`),
     `<name>-<alarm>` (`aws.cloudwatch.MetricAlarm`), `<name>-<event>` (`aws.cloudwatch.EventRule`
-    and `aws.cloudwatch.EventTarget`), `<name>-<metric>` (`aws.cloudwatch.LogMetricFilter`) and
-    those of `schedule_messages`.
+    and `aws.cloudwatch.EventTarget`), `<name>-<metric>` (`aws.cloudwatch.LogMetricFilter`),
+    `<name>-<agent>` (`aws.ssm.Association`), and those of `schedule_messages`.
     """
 
     topic_arn: pulumi.Input[str] | None
@@ -71,6 +75,8 @@ class Monitoring(pulumi.ComponentResource):
                 tags=args.plan.tags,
             )
             schedule_messages(name, messages, self._child)
+        for agent in args.plan.agents:
+            self._configure(agent)
         self._alarms = (
             {plan.name: self._make_alarm(plan) for plan in alarms.alarms} if alarms else {}
         )
@@ -135,6 +141,26 @@ class Monitoring(pulumi.ComponentResource):
                 namespace=counted.metric.namespace, name=counted.metric.name, value="1"
             ),
             opts=pulumi.ResourceOptions(parent=self, depends_on=[*self._args.after]),
+        )
+
+    def _configure(self, agent: AgentPlan) -> None:
+        """Run the script on all nodes with the tag, at once and when one joins.
+
+        Sources:
+            https://docs.aws.amazon.com/systems-manager/latest/userguide/systems-manager-state-manager-targets-and-rate-controls.html
+            https://docs.aws.amazon.com/systems-manager/latest/APIReference/API_UpdateAssociation.html:
+                an update runs it again.
+        """
+        aws.ssm.Association(
+            f"{self._name}-{agent.name}",
+            name=_SHELL_DOCUMENT,
+            association_name=f"{self._name}-{agent.name}",
+            targets=[
+                aws.ssm.AssociationTargetArgs(key=f"tag:{agent.tag_key}", values=[agent.tag_value])
+            ],
+            parameters={"commands": agent.script},
+            tags=dict(self._args.plan.tags),
+            opts=self._child,
         )
 
     def _make_alarm(self, plan: AlarmPlan) -> aws.cloudwatch.MetricAlarm:

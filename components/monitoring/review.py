@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from components.compute.node_pool_plan import NodePoolPlan
 from components.config.reservations import CapacityBlock, OdcrGroup
 from components.config.review import Review
 from components.config.stack import StackConfig
+from components.monitoring.node_agent import measured_on_pools
 
 
 def review_monitoring(config: StackConfig, review: Review) -> None:
@@ -36,3 +40,14 @@ def review_monitoring(config: StackConfig, review: Review) -> None:
                 f"{key}: reservation {name} is an existing group, whose members are unknown: it "
                 "has no alarm for unused instances"
             )
+
+
+def note_node_metrics(config: StackConfig, pools: Sequence[NodePoolPlan], review: Review) -> None:
+    """Note how nodes whose agent would measure GPUs or EFA send metrics, if they send none."""
+    unused = config.monitoring is not None and not config.sends_node_metrics
+    if unused and measured_on_pools(pools):
+        review.note(
+            "monitoring: there are no graphs and alarms of what the CloudWatch agent measures on "
+            "nodes (GPUs, EFA, memory); let it send metrics: "
+            f"{review.set_command('monitoring.node_metrics', 'cloudwatch')}"
+        )

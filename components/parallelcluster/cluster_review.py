@@ -31,6 +31,7 @@ from components.config.review import Review
 from components.network.existing_vpc_review import review_existing_vpc
 from components.network.vpc_review import review_new_vpc
 from components.parallelcluster.network_review import review_cluster_network
+from components.parallelcluster.node_metrics import METRICS_ENDPOINTS, note_ssm_agent
 from components.tagging import common_tags
 
 
@@ -43,7 +44,10 @@ def review_cluster(
     _review_cluster_tags(config, review)
     if isinstance(config.network, NewVpc):
         review_new_vpc(config.network, region, review)
-        review_cluster_network(config.network, config.architecture.head_node, review)
+        metrics = METRICS_ENDPOINTS if config.sends_node_metrics else ()
+        review_cluster_network(
+            config.network, config.architecture.head_node, review, more_endpoints=metrics
+        )
     else:
         review_existing_vpc(config.network, review)
     _review_image(config.architecture, review)
@@ -52,6 +56,7 @@ def review_cluster(
     _note_capacity(config, now, review)
     _note_timeout(config, review)
     _note_monitoring(config, review)
+    note_ssm_agent(config, review)
 
 
 def _review_name(config: ParallelClusterStackConfig, review: Review) -> None:
@@ -132,7 +137,7 @@ def _review_cluster_tags(config: ParallelClusterStackConfig, review: Review) -> 
                 found=key,
                 remedy="rename the tag",
             )
-    own = len(common_tags(config.name, {}))
+    own = len(common_tags(config.name, {})) + config.sends_node_metrics
     if len(config.tags) + own > MAXIMUM_TAGS:
         review.refuse(
             "tags",

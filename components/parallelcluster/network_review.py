@@ -6,6 +6,8 @@ https://docs.aws.amazon.com/parallelcluster/latest/ug/aws-parallelcluster-in-a-s
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from components.config.network import NewVpc
 from components.config.parallelcluster_nodes import HeadNode
 from components.config.review import Review
@@ -16,8 +18,18 @@ GATEWAYS_WITHOUT_NAT = ("s3", "dynamodb")
 """Services from which nodes read the cluster files and the names of other nodes."""
 
 
-def review_cluster_network(network: NewVpc, head_node: HeadNode, review: Review) -> None:
-    """Record endpoints that nodes need in a new VPC without a NAT gateway or public subnets."""
+def review_cluster_network(
+    network: NewVpc, head_node: HeadNode, review: Review, *, more_endpoints: Sequence[str] = ()
+) -> None:
+    """Record endpoints that nodes need in a new VPC without a NAT gateway or public subnets.
+
+    Args:
+        network: The network.
+        head_node: The head node.
+        review: Records the problems.
+        more_endpoints: Services that nodes call besides those of ParallelCluster.
+    """
+    interfaces = (*ENDPOINTS_WITHOUT_NAT, *more_endpoints)
     if not network.public_subnets:
         review.refuse(
             "network.public_subnets",
@@ -33,7 +45,7 @@ def review_cluster_network(network: NewVpc, head_node: HeadNode, review: Review)
     if network.nat_gateways != "none":
         return
     for key, given, needed in (
-        ("interface_endpoints", network.interface_endpoints, ENDPOINTS_WITHOUT_NAT),
+        ("interface_endpoints", network.interface_endpoints, interfaces),
         ("gateway_endpoints", network.gateway_endpoints, GATEWAYS_WITHOUT_NAT),
     ):
         missing = [name for name in needed if name not in given]

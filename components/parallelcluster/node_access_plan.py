@@ -30,10 +30,18 @@ class NodeAccess:
     on_node_configured: tuple[ScriptPlan, ...] = ()
 
 
-def plan_access(node: HeadNode | Queue, region: str) -> NodeAccess:
-    """Return the policy ARNs, buckets and script URLs of a node."""
+def plan_access(
+    node: HeadNode | Queue, region: str, *, more_policies: Sequence[str] = ()
+) -> NodeAccess:
+    """Return the policy ARNs, buckets and script URLs of a node.
+
+    Args:
+        node: The node in the stack file.
+        region: Region of the stack.
+        more_policies: Names of AWS managed policies that it needs besides its own.
+    """
     return NodeAccess(
-        iam_policies=managed_policy_arns(node.iam_policies, region),
+        iam_policies=managed_policy_arns((*node.iam_policies, *more_policies), region),
         s3_access=node.s3_access,
         on_node_start=_scripts(node.custom_actions.on_node_start),
         on_node_configured=_scripts(node.custom_actions.on_node_configured),

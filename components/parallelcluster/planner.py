@@ -10,13 +10,16 @@ from components.config.fsx_lustre import ExistingFsxLustre
 from components.config.parallelcluster import Deployment
 from components.config.review import Review
 from components.config.storage import FileSystem
+from components.monitoring.node_agent import agent_sources
 from components.monitoring.planner import LustreSubject, plan_monitoring
+from components.monitoring.review import note_node_metrics
 from components.network.pool_place_review import review_launch_zones
 from components.parallelcluster.address_capacity import review_address_capacity
 from components.parallelcluster.cluster_metrics import cluster_metrics
 from components.parallelcluster.cluster_review import review_cluster
 from components.parallelcluster.head_node_plan import plan_head_node
 from components.parallelcluster.head_node_review import review_head_node
+from components.parallelcluster.node_metrics import node_agents
 from components.parallelcluster.plan import (
     DeploymentPlan,
     HeadNodePlan,
@@ -92,6 +95,8 @@ def _plan(
     review: Review,
 ) -> ParallelClusterPlan:
     config, architecture = context.config, context.config.architecture
+    pools = [each for queue in queues for each in queue.compute_resources]
+    note_node_metrics(config, pools, review)
     return ParallelClusterPlan(
         name=config.name,
         region=context.region,
@@ -112,9 +117,13 @@ def _plan(
             config,
             region=context.region,
             now=context.now,
-            pools=[each for queue in queues for each in queue.compute_resources],
+            pools=pools,
             file_systems=tuple(_lustre(config.storage)),
-            more=cluster_metrics(config.name, architecture.monitoring, queues),
+            more=[
+                *cluster_metrics(config.name, architecture.monitoring, queues),
+                *agent_sources(config, pools),
+            ],
+            agents=node_agents(config, pools),
         ),
         notes=tuple(review.notes),
     )

@@ -17,8 +17,10 @@ from components.compute.interface_plan import plan_interfaces
 from components.compute.node_pool_plan import ImageSource, NodePoolPlan
 from components.config.parallelcluster_nodes import ComputeResource, Queue
 from components.config.review import Review
+from components.monitoring.node_agent import measured_on
 from components.network.pool_place import PoolPlace
 from components.parallelcluster.node_access_plan import NodeAccess, plan_access
+from components.parallelcluster.node_metrics import METRICS_POLICIES, metrics_tag
 from components.parallelcluster.queue_context import Context, purchase_option
 
 
@@ -38,6 +40,8 @@ class ComputeResourcePlan(NodePoolPlan):
     maximum: int
     efa_enabled: bool
     ami: ImageSource
+    metrics_tag: str | None = None
+    """Value of `NODE_METRICS_TAG`; None for nodes whose agent has nothing to add."""
 
     @property
     @override
@@ -93,13 +97,16 @@ def plan_queue(name: str, queue: Queue, context: Context, review: Review) -> Que
     planned = tuple(resource for resource in resources if resource is not None)
     if len(planned) < len(resources) or not _known(queue.purchase_option, context):
         return None
+    measured = any(resource.metrics_tag for resource in planned)
     return QueuePlan(
         name=name,
         config=queue,
         capacity=context.capacity(queue.purchase_option, place),
         subnets=place.subnets,
         compute_resources=planned,
-        access=plan_access(queue, context.region),
+        access=plan_access(
+            queue, context.region, more_policies=METRICS_POLICIES if measured else ()
+        ),
     )
 
 
@@ -140,6 +147,7 @@ def _compute_resource(
         minimum=resource.minimum,
         maximum=resource.maximum,
         efa_enabled=resource.efa_enabled,
+        metrics_tag=metrics_tag(context.config, measured_on(instance_type, efa=efa)),
         capacity=context.capacity(option, place),
         placement=placement,
     )

@@ -34,6 +34,7 @@ _KEYS: Mapping[str, str] = {
         "architecture.queues.*.compute_resources.*",
         COMPUTE_RESOURCE_KEYS,
     ),
+    "Scheduling.SlurmQueues.*.ComputeResources.*.Tags": "monitoring.node_metrics",
     "SharedStorage": "storage",
     **_under("SharedStorage.*", "storage.*", STORAGE_KEYS),
     **_under("Monitoring", "architecture.monitoring", MONITORING_KEYS),

@@ -22,6 +22,7 @@ import moto.ram.urls
 import moto.resourcegroups.urls
 import moto.scheduler.urls
 import moto.servicequotas.urls
+import moto.ssm.urls
 
 from sandbox.aws.autoscaling.groups import Group
 from sandbox.aws.autoscaling.responses import SandboxAutoScalingResponse
@@ -36,6 +37,7 @@ from sandbox.aws.resource_groups import SandboxResourceGroupsResponse
 from sandbox.aws.resource_shares import SandboxRamResponse
 from sandbox.aws.scheduler import SandboxSchedulerResponse
 from sandbox.aws.service_quotas import SandboxServiceQuotasResponse
+from sandbox.aws.ssm import SandboxSsmResponse
 from sandbox.aws.topics import sending_to_topics
 
 _TAGGABLE = {"placement-group": "pg", "capacity-reservation": "cr"}
@@ -81,6 +83,7 @@ def install() -> None:
     rule: Any = moto.events.models.Rule
     rule.send_to_targets = sending_to_topics(rule.send_to_targets)
     moto.servicequotas.urls.url_paths = {"{0}/$": SandboxServiceQuotasResponse.dispatch}
+    moto.ssm.urls.url_paths = {"{0}/$": SandboxSsmResponse.dispatch}
     groups = moto.resourcegroups.urls.url_paths
     for path in _RESOURCE_GROUPS_CALLS:
         groups[f"{{0}}/{path}$"] = SandboxResourceGroupsResponse.dispatch

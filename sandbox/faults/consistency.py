@@ -67,6 +67,7 @@ _IN_ANSWER = {
     ("fsx", "CreateFileSystem"): "FileSystemId",
     ("fsx", "CreateVolume"): "VolumeId",
     ("sns", "Subscribe"): "SubscriptionArn",
+    ("ssm", "CreateAssociation"): "AssociationId",
 }
 """Where the response of a call has the id of the object that it created."""
 

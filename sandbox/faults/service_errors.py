@@ -16,6 +16,7 @@ Sources:
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 from sandbox.faults.kind import Refusal
 from sandbox.faults.models import model, protocol
@@ -174,6 +175,14 @@ def quota_exceeded(service: str, operation: str) -> Refusal | None:
     return _S3_QUOTAS.get(operation) if service == "s3" else _declared_quota(service, operation)
 
 
+def _said(service: str, error: Any) -> str:
+    """Return the message of a quota error; empty if the SDKs have no field for one."""
+    if service == "logs":
+        return "Resource limit exceeded."
+    has_text = any(name.lower() == "message" for name in error.members)
+    return "A limit has been exceeded." if has_text else ""
+
+
 @cache
 def _declared_quota(service: str, operation: str) -> Refusal | None:
     described = model(service)
@@ -183,6 +192,5 @@ def _declared_quota(service: str, operation: str) -> Refusal | None:
         if any(name in shape.name for name in _QUOTA_NAMES):
             error = shape.metadata.get("error") or {}
             code = error.get("code", shape.name)
-            said = "Resource limit exceeded." if service == "logs" else "A limit has been exceeded."
-            return Refusal(code, error.get("httpStatusCode", 400), said)
+            return Refusal(code, error.get("httpStatusCode", 400), _said(service, shape))
     return None

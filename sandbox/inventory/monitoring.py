@@ -1,4 +1,4 @@
-"""Dashboards, alarms, event rules, schedules, topics with subscriptions, and metric filters."""
+"""Dashboards, alarms, event rules, schedules, topics, metric filters and associations."""
 
 from __future__ import annotations
 
@@ -10,6 +10,11 @@ from sandbox.inventory.item import Item
 
 def items(clients: Clients) -> Iterator[Item]:
     """Yield what watches the account and where it sends messages."""
+    yield from _metrics(clients)
+    yield from _messages(clients)
+
+
+def _metrics(clients: Clients) -> Iterator[Item]:
     for board in clients.every("cloudwatch", "list_dashboards", "DashboardEntries"):
         yield Item("cloudwatch:dashboard", board["DashboardName"])
     for alarm in clients.every("cloudwatch", "describe_alarms", "MetricAlarms"):
@@ -19,6 +24,14 @@ def items(clients: Clients) -> Iterator[Item]:
             "actions": alarm["AlarmActions"],
         }
         yield Item("cloudwatch:alarm", alarm["AlarmName"], details)
+    for each in clients.every("logs", "describe_metric_filters", "metricFilters"):
+        name = f"{each['logGroupName']}/{each['filterName']}"
+        yield Item("logs:metric-filter", name, {"pattern": each["filterPattern"]})
+    for each in clients.every("ssm", "list_associations", "Associations"):
+        yield Item("ssm:association", each["AssociationName"], {"targets": each["Targets"]})
+
+
+def _messages(clients: Clients) -> Iterator[Item]:
     for rule in clients.every("events", "list_rules", "Rules"):
         yield Item("events:rule", rule["Name"], {"pattern": rule.get("EventPattern")})
     for schedule in clients.every("scheduler", "list_schedules", "Schedules"):
@@ -31,6 +44,3 @@ def items(clients: Clients) -> Iterator[Item]:
     for each in clients.every("sns", "list_subscriptions", "Subscriptions"):
         details = {"topic": each["TopicArn"], "protocol": each["Protocol"]}
         yield Item("sns:subscription", f"{each['TopicArn']}/{each['Endpoint']}", details)
-    for each in clients.every("logs", "describe_metric_filters", "metricFilters"):
-        name = f"{each['logGroupName']}/{each['filterName']}"
-        yield Item("logs:metric-filter", name, {"pattern": each["filterPattern"]})

@@ -52,6 +52,11 @@ def test_each_endpoint_is_needed(missing: str):
     assert found["network.interface_endpoints"].allowed == f"also {missing}"
 
 
+def test_nodes_that_send_metrics_reach_cloudwatch():
+    raw = {**closed("repository"), "monitoring": {"node_metrics": "cloudwatch"}}
+    assert problems(raw)["network.interface_endpoints"].allowed == "also monitoring"
+
+
 def test_the_layers_of_images_lie_in_s3():
     found = problems(closed("repository", gateway_endpoints=["dynamodb"]))
     assert found["network.gateway_endpoints"].allowed == "also s3"

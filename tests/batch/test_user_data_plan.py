@@ -64,6 +64,26 @@ def test_the_agent_is_configured_with_local_disks_too():
     assert [("text/x-shellscript", agent)] == parts(render_user_data("none"))
 
 
+@pytest.mark.parametrize("installed", [True, False])
+def test_the_cloudwatch_agent_is_installed_where_the_image_has_none(tmp_path, installed):
+    *_, (kind, text) = parts(render_user_data("raid0", agent_script="echo configured\n"))
+    assert kind == "text/x-shellscript"
+    agent, dnf = tmp_path / "amazon-cloudwatch-agent-ctl", tmp_path / "dnf"
+    if installed:
+        agent.touch(mode=0o755)
+    dnf.write_text('#!/bin/sh\necho "$*"\n')
+    dnf.chmod(0o755)
+    done = subprocess.run(
+        ["bash", "-c", text.replace("/opt/aws/amazon-cloudwatch-agent/bin", str(tmp_path))],
+        env={"PATH": f"{tmp_path}:/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    install = "install -y --setopt=retries=10 amazon-cloudwatch-agent"
+    assert done.stdout.splitlines() == [*([] if installed else [install]), "configured"]
+
+
 def test_user_data_is_a_mime_archive():
     """Pain 10: `Launch Template UserData is not MIME multipart` makes the environment INVALID."""
     assert [kind for kind, _ in parts(render_user_data("raid0"))] == ["text/x-shellscript"] * 2

@@ -9,7 +9,6 @@ from typing import Any
 from components.monitoring.plan import MonitoringPlan
 from tests.support.stacks import prepared
 
-_ADDON = {"architecture": {"addons": {"cloudwatch_observability": True}}}
 _LUSTRE = {
     "data": {
         "kind": "fsx-lustre",
@@ -17,19 +16,28 @@ _LUSTRE = {
         "per_unit_storage_throughput": 125,
     }
 }
+NODE_METRICS = {"node_metrics": "cloudwatch"}
 MONITORED: Mapping[str, Mapping[str, Any]] = {
-    "p5-cb": {**_ADDON, "storage": _LUSTRE},
-    "eks-trn1": _ADDON,
-    "pc-gpu": {"architecture": {"monitoring": {"dashboard": True}}},
-    "batch-p5": {},
+    "p5-cb": {"monitoring": NODE_METRICS, "storage": _LUSTRE},
+    "eks-trn1": {"monitoring": NODE_METRICS},
+    "pc-gpu": {
+        "monitoring": NODE_METRICS,
+        "architecture": {"monitoring": {"dashboard": True}},
+    },
+    "batch-p5": {"monitoring": NODE_METRICS},
 }
-"""Stack files, with what their plans need beyond `monitoring`."""
+"""Stack files, with what their plans need beyond the rest of `monitoring`."""
+
+
+def changes_of(stack: str, **monitoring: Any) -> dict[str, Any]:
+    """Return the changes of a stack file, with more keys of `monitoring`."""
+    changes = MONITORED[stack]
+    return {**changes, "monitoring": {**changes["monitoring"], **monitoring}}
 
 
 @cache
 def monitoring_of(stack: str) -> MonitoringPlan:
     """Return the plan of a stack's monitoring, with alarms."""
-    changes = {**MONITORED[stack], "monitoring": {"alarms": {}}}
-    plan = prepared(stack, changes=changes).plan.monitoring_plan
+    plan = prepared(stack, changes=changes_of(stack, alarms={})).plan.monitoring_plan
     assert plan is not None
     return plan

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from components.monitoring.resources import topic_policy
-from tests.monitoring.conftest import MONITORED
+from tests.monitoring.conftest import MONITORED, changes_of
 from tests.support.cloud import Cloud
 from tests.support.stacks import program_of
 
@@ -25,7 +25,7 @@ def built(deploy: Callable[..., Cloud]) -> Callable[..., Cloud]:
     """Return what a stack with monitoring registers."""
 
     def build(stack: str, **monitoring: Any) -> Cloud:
-        changes = {**MONITORED[stack], "monitoring": monitoring}
+        changes = changes_of(stack, **monitoring)
         return deploy(program_of(stack, changes=changes), stack=stack)
 
     return build
@@ -123,7 +123,7 @@ def test_alarms_send_to_the_topic_of_the_stack_when_they_go_off_and_when_they_en
     (subscription,) = cloud.of_type("aws:sns/topicSubscription:TopicSubscription")
     assert subscription.inputs["protocol"] == "email"
     assert subscription.inputs["endpoint"] == "ml-infra@example.com"
-    (unused,) = cloud.of_type(ALARM)
+    unused = cloud.one("batch-p5-monitoring-reservation-unused-block")
     assert unused.inputs["alarmActions"] == unused.inputs["okActions"]
     assert topic.urn in unused.dependencies
     assert unused.inputs["treatMissingData"] == "notBreaching"
@@ -145,7 +145,7 @@ def test_a_stack_without_alarms_has_a_dashboard_and_figures_alone(
     cloud = built("pc-gpu")
     assert cloud.of_type(ALARM) == []
     assert cloud.of_type("aws:sns/topic:Topic") == []
-    assert [each["type"] for each in dashboard(cloud)] == ["metric"] * 3
+    assert [each["type"] for each in dashboard(cloud)] == ["metric"] * 11
     assert cloud.exports["monitoring"]["topic_arn"] is None
 
 
@@ -154,8 +154,10 @@ def test_a_stack_without_a_dashboard_has_alarms_and_figures(built: Callable[...,
     assert cloud.of_type("aws:cloudwatch/dashboard:Dashboard") == []
     monitoring = cloud.exports["monitoring"]
     assert monitoring["dashboard"] is None
-    assert [*monitoring["alarms"]] == ["reservation-unused-block"]
-    assert [each["title"] for each in monitoring["figures"]] == ["Use of p5", "Reservation block"]
+    alarms = [*monitoring["alarms"]]
+    assert alarms == ["gpus-idle", "efa-unresponsive", "efa-impaired", "reservation-unused-block"]
+    titles = [each["title"] for each in monitoring["figures"]]
+    assert (titles[0], titles[-1]) == ("Use of p5", "Reservation block")
 
 
 def test_xid_errors_of_a_slurm_cluster_are_counted_in_its_log_group_once_it_exists(
@@ -170,6 +172,18 @@ def test_xid_errors_of_a_slurm_cluster_are_counted_in_its_log_group_once_it_exis
         "value": "1",
     }
     assert cloud.one("pc-gpu-deployment").urn in counted.dependencies
+
+
+def test_systems_manager_configures_the_agent_of_tagged_slurm_nodes(
+    built: Callable[..., Cloud],
+) -> None:
+    cloud = built("pc-gpu")
+    (agent,) = cloud.of_type("aws:ssm/association:Association")
+    assert agent.inputs["name"] == "AWS-RunShellScript"
+    assert agent.inputs["targets"] == [
+        {"key": "tag:trainyard:node-metrics", "values": ["pc-gpu/gpu-efa"]}
+    ]
+    assert "append-config" in agent.inputs["parameters"]["commands"]
 
 
 def test_cloudwatch_and_eventbridge_may_publish_to_the_topic_of_the_stack() -> None:

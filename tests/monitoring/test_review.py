@@ -32,10 +32,23 @@ def test_who_receives_alarms_is_told(alarms: Mapping[str, Any], said: str) -> No
 
 
 def test_a_cluster_without_the_addon_is_told_what_it_does_not_measure() -> None:
-    assert "cloudwatch_observability" in notes("p5-cb", ALARMS)
-    assert "cloudwatch_observability" not in notes("p5-cb", {})
+    said = "without the CloudWatch Observability add-on"
+    assert said in notes("p5-cb", ALARMS)
+    assert said not in notes("p5-cb", {})
     observed = {"architecture": {"addons": {"cloudwatch_observability": True}}}
-    assert "without the CloudWatch Observability add-on" not in notes("p5-cb", ALARMS | observed)
+    assert said not in notes("p5-cb", ALARMS | observed)
+    assert said not in notes("p5-cb", {"monitoring": {"node_metrics": "cloudwatch"}})
+
+
+@pytest.mark.parametrize(
+    ("stack", "measured"),
+    [("pc-gpu", True), ("pc-trn1", True), ("batch-p5", True), ("p5-cb", False)],
+)
+def test_nodes_of_slurm_and_batch_that_send_no_metrics_are_told(stack: str, measured: bool) -> None:
+    said = "what the CloudWatch agent measures"
+    assert (said in notes(stack, ALARMS)) == measured
+    assert said not in notes(stack, {"monitoring": {"node_metrics": "cloudwatch"}})
+    assert said not in notes(stack, {})
 
 
 def test_a_slurm_cluster_is_told_which_of_its_settings_the_alarms_need() -> None:

@@ -142,3 +142,13 @@ def test_a_deployment_type_of_openzfs_that_the_region_lacks_is_noted(
     found = notes(raw, region=region)
     assert ("storage.z: AWS does not list" in found) == bool(listed)
     assert listed in found
+
+
+def test_nodes_without_the_ssm_agent_are_told_that_they_send_no_metrics() -> None:
+    wanted: dict[str, Any] = {"monitoring": {"node_metrics": "cloudwatch"}}
+    red_hat = {**raw_config(), **wanted}
+    red_hat["architecture"] = {**red_hat["architecture"], "operating_system": "rhel9"}
+    said = "AMIs of rhel9 have no SSM Agent"
+    assert said in notes(red_hat)
+    assert said not in notes({**red_hat, "monitoring": {}})
+    assert "SSM Agent" not in notes({**raw_config(), **wanted})

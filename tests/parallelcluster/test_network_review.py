@@ -39,6 +39,14 @@ def test_nodes_reach_what_they_need(vpc: dict[str, Any], head_node: str, keys: l
     assert list(problems(raw)) == keys
 
 
+def test_nodes_that_send_metrics_reach_cloudwatch_and_systems_manager():
+    raw = raw_config(network=network(), monitoring={"node_metrics": "cloudwatch"})
+    (found,) = problems(raw).values()
+    assert found.allowed == "also monitoring, ssm, ssmmessages"
+    endpoints = [*ENDPOINTS, "monitoring", "ssm", "ssmmessages"]
+    assert not problems({**raw, "network": network(interface_endpoints=endpoints)})
+
+
 @pytest.mark.parametrize(
     ("head_node", "keys"), [("public", ["architecture.head_node.network"]), ("private", [])]
 )

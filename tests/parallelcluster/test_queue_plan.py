@@ -105,3 +105,14 @@ def test_a_placement_that_contradicts_is_refused_where_it_stands():
     (problem,) = problems(raw).values()
     assert problem.path.endswith("distributed-ml.placement.group")
     assert "Capacity Block" in problem.problem
+
+
+def test_nodes_that_send_metrics_have_the_permissions_of_both_agents():
+    queue = first_queue({**raw_p4de(), "monitoring": {"node_metrics": "cloudwatch"}})
+    names = [arn.rpartition("/")[2] for arn in queue.access.iam_policies]
+    assert names[-2:] == ["AmazonSSMManagedInstanceCore", "CloudWatchAgentServerPolicy"]
+    assert len(set(names)) == len(names)
+    (training,) = queue.compute_resources
+    assert training.metrics_tag is not None
+    assert training.metrics_tag.endswith("/gpu-efa")
+    assert first_queue(raw_p4de()).compute_resources[0].metrics_tag is None

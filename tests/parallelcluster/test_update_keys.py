@@ -32,6 +32,10 @@ KINDS = {"Ebs": "ebs", "Efs": "efs", "Lustre": "fsx-lustre"}
             ("Scheduling", "SlurmQueues", "a", "ComputeResources", "b", "Instances", "c5.large"),
             f"{ROOT}.architecture.queues.a.compute_resources.b.instance_type",
         ),
+        (
+            ("Scheduling", "SlurmQueues", "a", "ComputeResources", "b", "Tags", "t", "Value"),
+            f"{ROOT}.monitoring.node_metrics",
+        ),
         (("SharedStorage", "fsx"), f"{ROOT}.storage.fsx"),
         (("Tags", "cost.center", "Value"), f'{ROOT}.tags["cost.center"]'),
         (("Imds", "ImdsSupport"), ROOT),

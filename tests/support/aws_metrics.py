@@ -6,6 +6,9 @@ Sources, by namespace:
         https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-reservation-cw-metrics.html
     AWS/ECS: https://docs.aws.amazon.com/AmazonECS/latest/developerguide/available-metrics.html
     AWS/FSx: https://docs.aws.amazon.com/fsx/latest/LustreGuide/fs-metrics.html
+    CWAgent: https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch-Agent-NVIDIA-GPU.html
+        and `translator/translate/otel/receiver/awsefa/testdata/emptyMeasurements.yaml` of
+        https://github.com/aws/amazon-cloudwatch-agent; without dimensions, as it adds them up
     ContainerInsights: `test/gpu/common/gpu_validation.go`, `test/efa/efa_test.go`,
         `test/awsneuron/neuron_metrics_test.go` and `test/metric_value_benchmark/eks_resources` of
         https://github.com/aws/amazon-cloudwatch-agent-test
@@ -24,6 +27,10 @@ _NODE_EFA = (
 _NODE_GPU = (
     *("memory_total", "memory_used", "power_draw", "temperature", "utilization"),
     *("memory_utilization", "tensor_core_utilization"),
+)
+_AGENT_GPU = (
+    *("utilization_gpu", "temperature_gpu", "power_draw", "utilization_memory", "memory_total"),
+    *("memory_used", "memory_free", "clocks_current_graphics", "clocks_current_sm"),
 )
 _NODE_NEURON = (
     *("neuroncore_utilization", "neuroncore_memory_usage_total"),
@@ -53,6 +60,13 @@ METRICS: Mapping[tuple[str, tuple[str, ...]], frozenset[str]] = {
         {
             *("DataReadBytes", "DataWriteBytes", "DataReadOperations", "DataWriteOperations"),
             *("MetadataOperations", "FreeDataStorageCapacity"),
+        }
+    ),
+    ("CWAgent", ()): frozenset(
+        {
+            "mem_used_percent",
+            *(f"nvidia_smi_{name}" for name in _AGENT_GPU),
+            *(f"efa_{name}" for name in (*_NODE_EFA, "tx_pkts", "rx_pkts", "send_bytes")),
         }
     ),
     ("ContainerInsights", ("ClusterName",)): frozenset(

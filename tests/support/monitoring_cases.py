@@ -1,4 +1,4 @@
-"""The cases of dashboards, alarms, event rules and topics; see `aws_cases`."""
+"""The cases of what watches a stack; see `aws_cases`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PUBLISH = {
 
 
 def monitoring_cases(account: Account) -> list[Case]:
-    """Return the cases of dashboards, alarms, event rules and topics."""
+    """Return the cases of dashboards, alarms, event rules, topics and associations."""
     topic: str = account.client("sns").create_topic(Name="alarms")["TopicArn"]
     account.client("events").put_rule(Name="blocks", EventPattern=json.dumps(EVENTS))
     account.client("logs").create_log_group(logGroupName=HOST_LOG)
@@ -94,6 +94,18 @@ def monitoring_cases(account: Account) -> list[Case]:
             },
             {"scheduleExpression": "at(2026-12-14T12:00:00)"},
             {"name": "other"},
+        ),
+        Case(
+            "aws:ssm/association:Association",
+            {
+                "name": "AWS-RunShellScript",
+                "associationName": "c-monitoring-gpu",
+                "targets": [{"key": "tag:trainyard:node-metrics", "values": ["c/gpu"]}],
+                "parameters": {"commands": "set -eu\ntrue\n"},
+                "tags": {"team": "a"},
+            },
+            {"parameters": {"commands": "set -eu\nfalse\n"}},
+            {},
         ),
         Case("aws:sns/topic:Topic", {"tags": {"team": "a"}}, {"displayName": "a"}, {"name": "b"}),
         Case(

@@ -22,8 +22,10 @@ DATA = {
     "data_repositories": [{"file_system_path": "/a", "s3_path": "s3://trainyard-sandbox-data/a/"}],
     "deletion_protection": False,
 }
-MONITORING = {"alarms": {"emails": ["ml-infra@example.com"], "idle_minutes": 30}}
-OBSERVED = "architecture.addons.cloudwatch_observability"
+MONITORING = {
+    "node_metrics": "cloudwatch",
+    "alarms": {"emails": ["ml-infra@example.com"], "idle_minutes": 30},
+}
 WATCHING = ("cloudwatch:alarm", "cloudwatch:dashboard", "sns:topic")
 
 
@@ -99,7 +101,6 @@ _LIVES = (
         base={
             "storage.data": DATA,
             "monitoring": MONITORING,
-            OBSERVED: True,
             "verification.required": True,
             "verification.minimum_bus_bandwidth_gb_per_second": {
                 "g4dn.8xlarge": MINIMUM_GB_PER_SECOND
@@ -141,6 +142,7 @@ _LIVES = (
             "architecture.queues.compute1.compute_resources.queue1-i1.maximum": 8,
             "architecture.slurm.queue_update_strategy": "TERMINATE",
         },
+        kinds=frozenset({"ssm:association", *WATCHING}),
     ),
     StackLife(
         stack="batch-p4d",

@@ -17,6 +17,7 @@ from components.parallelcluster.queue_plan import ComputeResourcePlan, QueuePlan
 from components.parallelcluster.references import Reference
 from components.parallelcluster.rendering.custom_actions import ACCESS_KEYS, render_access
 from components.parallelcluster.rendering.storage import ROOT_VOLUME_KEYS, render_root_volume
+from components.tagging import NODE_METRICS_TAG
 
 _CAPACITY_TYPES = {None: "ONDEMAND", "spot": "SPOT", "capacity-block": "CAPACITY_BLOCK"}
 """`CapacityType` by market type."""
@@ -150,7 +151,13 @@ def _compute_resource(
         ),
         **({"Networking": {"PlacementGroup": placement}} if with_placement else {}),
         **_some("CustomSlurmSettings", dict(resource.config.slurm_settings)),
+        **_some("Tags", _tags(resource)),
     }
+
+
+def _tags(resource: ComputeResourcePlan) -> list[dict[str, str]]:
+    value = resource.metrics_tag
+    return [{"Key": NODE_METRICS_TAG, "Value": value}] if value else []
 
 
 def _common(sections: list[dict[str, Any]]) -> dict[str, Any] | None:

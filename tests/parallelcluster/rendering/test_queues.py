@@ -224,3 +224,10 @@ def test_what_is_asked_for_is_there():
     assert resource["DisableSimultaneousMultithreading"] is True
     assert resource["SchedulableMemory"] == 1000
     assert resource["CustomSlurmSettings"] == {"Weight": "10"}
+
+
+def test_nodes_that_send_metrics_have_the_tag_by_which_systems_manager_finds_them():
+    rendered = one(compute_resource("a", metrics_tag="c/gpu-efa"), compute_resource("b"))
+    first, second = rendered["ComputeResources"]
+    assert first["Tags"] == [{"Key": "trainyard:node-metrics", "Value": "c/gpu-efa"}]
+    assert "Tags" not in second

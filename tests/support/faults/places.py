@@ -186,6 +186,12 @@ PLACES = (
     Place("aws:sns/topicPolicy:TopicPolicy", "sns:SetTopicAttributes", _S),
     Place("aws:sns/topicSubscription:TopicSubscription", "sns:Subscribe", _S),
     Place(
+        "aws:ssm/association:Association",
+        "ssm:CreateAssociation",
+        _T,
+        looked_for_again=False,
+    ),
+    Place(
         "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule",
         "ec2:AuthorizeSecurityGroupEgress",
         _R,

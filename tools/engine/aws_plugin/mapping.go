@@ -67,6 +67,7 @@ var resources = map[string]string{
 	"aws_sns_topic":                       "sns:Topic",
 	"aws_sns_topic_policy":                "sns:TopicPolicy",
 	"aws_sns_topic_subscription":          "sns:TopicSubscription",
+	"aws_ssm_association":                 "ssm:Association",
 	"aws_subnet":                          "ec2:Subnet",
 	"aws_vpc":                             "ec2:Vpc",
 	"aws_vpc_endpoint":                    "ec2:VpcEndpoint",

@@ -1,4 +1,4 @@
-"""Dashboards, alarms, event rules, schedules and topics.
+"""Dashboards, alarms, event rules, schedules, topics, and associations of Systems Manager.
 
 Source of the ids: https://www.pulumi.com/registry/packages/aws/api-docs/ (section "Import" of each
 type).
@@ -6,9 +6,10 @@ type).
 
 from __future__ import annotations
 
-from tools.workspace.recovery.account import Account, Found, tag_map
+from components.tagging import RESOURCE_TAG
+from tools.workspace.recovery.account import Account, Found, tag_map, tag_of
 from tools.workspace.recovery.operations import PendingCreate
-from tools.workspace.recovery.ways import Way, by_name, repeated
+from tools.workspace.recovery.ways import Way, by_name, by_tag, repeated
 
 
 def _alarm(account: Account, create: PendingCreate) -> list[Found]:
@@ -51,6 +52,20 @@ def _topic(account: Account, create: PendingCreate) -> list[Found]:
     ]
 
 
+def _association(account: Account, create: PendingCreate) -> list[Found]:
+    named = [{"key": "AssociationName", "value": create.inputs["associationName"]}]
+    found = account.all("ssm", "list_associations", "Associations", AssociationFilterList=named)
+    client = account.client("ssm")
+    return [
+        Found(id_)
+        for id_ in (each["AssociationId"] for each in found)
+        if tag_map(
+            client.list_tags_for_resource(ResourceType="Association", ResourceId=id_)["TagList"]
+        ).get(RESOURCE_TAG)
+        == tag_of(create)
+    ]
+
+
 WAYS: dict[str, Way] = {
     "aws:cloudwatch/dashboard:Dashboard": repeated(
         "`PutDashboard` overwrites it with the same dashboard"
@@ -73,4 +88,5 @@ WAYS: dict[str, Way] = {
         "`Subscribe` of the same address does not add a second subscription; it is deleted with "
         "its topic"
     ),
+    "aws:ssm/association:Association": by_tag("ssm:ListAssociations", _association),
 }
