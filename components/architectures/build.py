@@ -20,7 +20,7 @@ from components.resource_tags import tag_every_resource
 from components.update_gate import await_update_gate
 
 if TYPE_CHECKING:
-    from components.architectures.registry import AnyPlan
+    from components.any_plan import AnyPlan
     from components.config.stack_models import AnyStackConfig
     from components.monitoring.plan import MonitoringPlan
 

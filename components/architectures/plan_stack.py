@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -11,12 +12,13 @@ from components.catalog.regions import is_known_region, nearest_region
 from components.checks.arn_review import review_arns, review_policies
 from components.checks.verification_review import review_verification
 from components.config.review import Review
+from components.cost.budget_review import review_budget
 from components.monitoring.review import review_monitoring
 from components.network.pool_place import PlanContext
 from components.network.vpc_plan import plan_network
 
 if TYPE_CHECKING:
-    from components.architectures.registry import AnyPlan
+    from components.any_plan import AnyPlan
     from components.config.stack_models import AnyStackConfig
 
 
@@ -72,7 +74,11 @@ def plan_stack(
     review_verification(config, review)
     if not is_known_region(region):
         review.note(f"{region} is not a region that this version knows; {_nearest(region)}")
-    return architecture.planner()(context, review)
+    plan = architecture.planner()(context, review)
+    noted = len(review.notes)
+    review_budget(config, plan, now, review)
+    review.close()
+    return replace(plan, notes=(*plan.notes, *review.notes[noted:]))
 
 
 def _nearest(region: str) -> str:

@@ -37,7 +37,7 @@ from components.config.problems import ConfigError, Problem
 from components.plain_text import legible
 
 if TYPE_CHECKING:
-    from components.architectures.registry import AnyPlan
+    from components.any_plan import AnyPlan
     from components.config.stack_models import AnyStackConfig
 
 

@@ -12,17 +12,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from components.batch.plan import BatchPlan
+    from components.any_plan import AnyPlan
     from components.checks.account_part import AccountPart
     from components.config.review import Review
     from components.config.stack import StackConfig
-    from components.eks.plan import EksPlan
     from components.network.pool_place import PlanContext
-    from components.network_stack.plan import NetworkStackPlan
-    from components.parallelcluster.plan import ParallelClusterPlan
-
-    AnyPlan = EksPlan | ParallelClusterPlan | BatchPlan | NetworkStackPlan
-    """The plan of a stack of any architecture."""
 
 
 class Planner(Protocol):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from components.batch.compute_environment_plan import ComputeEnvironmentPlan
 from components.catalog.instance_type import InstanceType
@@ -62,7 +62,7 @@ class RepositoryPlan:
 class BatchPlan:
     """The complete plan of a Batch stack."""
 
-    kind: ClassVar = "batch"
+    kind: ClassVar[Literal["batch"]] = "batch"
     name: str
     region: str
     tags: Mapping[str, str]

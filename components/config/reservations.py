@@ -180,6 +180,9 @@ class CapacityBlock(_Reservation):
     ends_at: UtcTime | None = None
     """End of the Capacity Block, RFC 3339. The program scales nodes in 40 minutes before the end;
     EC2 begins to terminate them 30 minutes before the end."""
+    upfront_fee_usd: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
+    """What you paid for the Capacity Block in USD, with its extensions, for `cost` and `capacity
+    list`. `capacity buy` sets it; EC2 does not tell it after the purchase."""
 
     @model_validator(mode="after")
     def _starts_before_it_ends(self) -> Self:

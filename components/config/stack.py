@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from pydantic import Field
 
 from components.config.base import ClusterName, NodePoolName, StrictModel
+from components.config.budget import Budget
 from components.config.monitoring import StackMonitoring
 from components.config.network import Network, PlacedNetwork
 from components.config.policies import RuleName, RuleSettings
@@ -81,6 +82,8 @@ class StackConfig(StrictModel):
     """Dashboard and alarms. If omitted, the stack has neither."""
     verification: Verification = Verification.defaults()
     """Thresholds of `verify`, and whether nodes must pass it."""
+    budget: Budget | None = None
+    """The most that the stack may cost. If omitted, there is no limit."""
     policies: dict[RuleName, RuleSettings] = Field(default_factory=dict)
     """Exceptions from rules of the policy pack, by the rule names in `docs/policies.md`."""
 

@@ -66,7 +66,7 @@ class AddonPlan:
 class EksPlan:
     """The complete plan of an EKS stack; components make no further decisions."""
 
-    kind: ClassVar = "eks"
+    kind: ClassVar[Literal["eks"]] = "eks"
     name: str
     """Cluster name; prefix of physical names."""
     tags: dict[str, str]

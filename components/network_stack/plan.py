@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from components.compute.node_pool_plan import NodePoolPlan
 from components.network.network_plan import NetworkPlan
@@ -14,7 +14,7 @@ from components.network.network_plan import NetworkPlan
 class NetworkStackPlan:
     """A VPC for other stacks."""
 
-    kind: ClassVar = "network"
+    kind: ClassVar[Literal["network"]] = "network"
     name: str
     region: str
     tags: Mapping[str, str]

@@ -73,7 +73,7 @@ class DeploymentPlan:
 class ParallelClusterPlan:
     """The complete plan of a ParallelCluster stack."""
 
-    kind: ClassVar = "parallelcluster"
+    kind: ClassVar[Literal["parallelcluster"]] = "parallelcluster"
     name: str
     region: str
     tags: Mapping[str, str]

@@ -18,7 +18,7 @@ from components.preflight.dry_run import DryRun, plan_dry_run
 from components.preflight.dry_run_row import LAUNCH, WOULD_HAVE_SUCCEEDED, Answer, dry_run_row
 
 if TYPE_CHECKING:
-    from components.architectures.registry import AnyPlan
+    from components.any_plan import AnyPlan
 
 IMAGE = "the AMI fits the instance type and the platform of its reservation"
 _GET_PARAMETER = "ssm:GetParameter"

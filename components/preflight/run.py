@@ -25,7 +25,7 @@ from components.preflight.reservation_rows import provenance_rows, reservation_r
 from components.preflight.service_rows import role_rows
 
 if TYPE_CHECKING:
-    from components.architectures.registry import AnyPlan
+    from components.any_plan import AnyPlan
     from components.config.stack_models import AnyStackConfig
 
 CALLER = "caller"

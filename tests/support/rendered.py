@@ -38,7 +38,7 @@ from tools.jobs.nodes import JobError, JobRequest
 from tools.jobs.slurm.nodes import SlurmRequest
 
 if TYPE_CHECKING:
-    from components.architectures.registry import AnyPlan
+    from components.any_plan import AnyPlan
 
 _ANSWER = "an-answer-of-eks"
 _EKS_JOBS = (

@@ -43,6 +43,7 @@ COMMANDS: Mapping[str, Command] = {
     "list": Command("stack_table", "List the stacks, and which of them are deployed."),
     "status": Command("status", "Show what a deployed stack has. Changes nothing."),
     "timeline": Command("timeline", "Show when Capacity Blocks start and end, and what happens."),
+    "cost": Command("cost", "Show what a stack costs at list prices, by resource."),
     "diagnose": Command("diagnose", "Write state, events, logs and likely causes to a directory."),
     "outputs": Command("artifacts", "Print the outputs of a deployed stack."),
     "check": Command("checks", "Check stack files, and the AWS account with --live."),

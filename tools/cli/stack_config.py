@@ -15,7 +15,7 @@ from components.config.provider_settings import provider_problems
 from tools.workspace.stack_files import PROFILE_KEY, REGION_KEY, StackFile
 
 if TYPE_CHECKING:
-    from components.architectures.registry import AnyPlan
+    from components.any_plan import AnyPlan
     from components.config.stack_models import AnyStackConfig
     from tools.findings.finding import Stage
 

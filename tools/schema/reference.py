@@ -107,9 +107,11 @@ def _type(field: Mapping[str, Any]) -> str:
 def _scalar(field: Mapping[str, Any], kind: str) -> str:
     if kind == "boolean":
         return "true or false"
-    if kind == "integer":
+    if kind in ("integer", "number"):
         low, high = field.get("minimum"), field.get("maximum")
+        above = field.get("exclusiveMinimum")
         bounds = [f"from {low}"] if low is not None else []
+        bounds += [f"above {above}"] if above is not None else []
         bounds += [f"to {high}"] if high is not None else []
         return " ".join(["number", *bounds])
     if field.get("format") == "date-time":

@@ -23,7 +23,7 @@ from tools.changes.steps import Step
 REGION = "us-west-2"
 
 if TYPE_CHECKING:
-    from components.architectures.registry import AnyPlan
+    from components.any_plan import AnyPlan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

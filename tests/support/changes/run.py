@@ -23,7 +23,7 @@ from tests.support.changes.verdicts import verdict
 from tests.support.cloud import Cloud, Registered, readable
 
 if TYPE_CHECKING:
-    from components.architectures.registry import AnyPlan
+    from components.any_plan import AnyPlan
 
 SUCCESSOR = "-anew"
 """Suffix of the names and ids of an object that replaces another one."""

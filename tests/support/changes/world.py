@@ -15,7 +15,7 @@ from tests.support.parallelcluster_updates import id_of
 from tests.support.stacks import account_facts
 
 if TYPE_CHECKING:
-    from components.architectures.registry import AnyPlan
+    from components.any_plan import AnyPlan
 
 
 def after_up(plan: AnyPlan) -> AccountFacts:

@@ -18,7 +18,7 @@ from tests.support.policy import Declared
 from tests.support.policy_process import Pack
 
 if TYPE_CHECKING:
-    from components.architectures.registry import AnyPlan
+    from components.any_plan import AnyPlan
 
 REGION = "us-west-2"
 _MANDATORY = analyzer_pb2.MANDATORY

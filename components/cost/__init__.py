@@ -1,0 +1,1 @@
+"""What a planned stack costs, from list prices."""

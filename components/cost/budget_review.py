@@ -1,0 +1,56 @@
+"""Refuse a plan that costs more than the budget of its stack."""
+
+from __future__ import annotations
+
+import math
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from components.catalog.prices import HOURS_PER_MONTH, snapshot_prices
+from components.config.review import Review
+from components.config.stack import StackConfig
+from components.cost.estimate import Estimate, estimate
+
+if TYPE_CHECKING:
+    from components.any_plan import AnyPlan
+
+KEY = "budget.monthly_usd"
+
+
+def review_budget(config: StackConfig, plan: AnyPlan, now: datetime, review: Review) -> None:
+    """Refuse a plan above the budget; note what the budget cannot cover.
+
+    The prices are those of the snapshot, so that the same plan is accepted or refused everywhere.
+    """
+    if config.budget is None:
+        return
+    found = estimate(config, plan, snapshot_prices(plan.region), now)
+    limit = config.budget.monthly_usd
+    if found.monthly_usd > limit:
+        review.refuse(
+            KEY,
+            f"the plan costs {found.monthly_usd:,.2f} USD a month at list prices, which is above "
+            f"the budget; the largest part is {_largest(found)}",
+            found=limit,
+            allowed=f"{math.ceil(found.monthly_usd)} or more",
+            remedy=(
+                "reduce what the plan creates (`./trainyard cost` lists every charge), or "
+                + review.set_command(KEY, str(math.ceil(found.monthly_usd)))
+            ),
+        )
+        return
+    if found.unknown:
+        keys = ", ".join(dict.fromkeys(each.resource for each in found.unknown))
+        review.note(f"{KEY}: the prices of {keys} are not known, so they are not in the budget")
+    most = found.most_hourly_usd * HOURS_PER_MONTH
+    if most > limit:
+        review.note(
+            f"{KEY}: a month with all nodes that jobs can launch costs {most:,.2f} USD, which is "
+            "above the budget"
+        )
+
+
+def _largest(found: Estimate) -> str:
+    item = max(found.items, key=lambda each: each.hourly_usd)
+    monthly = item.hourly_usd * HOURS_PER_MONTH
+    return f"{item.resource} ({item.quantity:g} x {item.what}: {monthly:,.2f} USD)"

@@ -1,0 +1,139 @@
+"""`cost` lists every charge, and says what is not known."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Callable, Iterator
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError
+from typer.testing import Result
+
+from components.catalog.prices import Price
+from tests.support.batch_configs import RAW, raw_config
+from tests.support.stack_files import block, p5
+
+Run = Callable[..., Result]
+Write = Callable[..., Path]
+ON_DEMAND = p5(purchase_option="on-demand", availability_zone="us-west-2b")
+
+
+@pytest.fixture
+def document(trainyard: Run, stack_file: Write) -> Callable[[object], dict[str, Any]]:
+    def read(cluster: object) -> dict[str, Any]:
+        result = trainyard("cost", "p5-cb", "--stack-file", stack_file(cluster), "--json")
+        assert result.exit_code == 0, result.output
+        return json.loads(result.stdout)
+
+    return read
+
+
+@pytest.fixture
+def account(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Credentials of an account."""
+
+    @contextlib.contextmanager
+    def access(*, sandbox: bool, profile: str = "") -> Iterator[None]:
+        yield
+
+    monkeypatch.setattr("tools.cli.stack_cost.account_access", access)
+
+
+def test_every_charge_has_its_price_and_the_sums_are_those_of_the_charges(document) -> None:
+    found = document(ON_DEMAND)
+    assert found["complete"]
+    nodes = next(e for e in found["items"] if e["resource"] == "architecture.node_groups.p5")
+    assert (nodes["quantity"], nodes["price_usd"], nodes["hourly_usd"]) == (2, 55.04, 110.08)
+    assert nodes["source_url"].startswith("https://")
+    hourly = sum(each["hourly_usd"] or 0 for each in found["items"])
+    assert found["hourly_usd"] == pytest.approx(hourly, abs=1e-3)
+    assert found["monthly_usd"] == pytest.approx(730 * hourly, abs=0.01)
+    assert "the account was not read" in found["notes"][0]
+
+
+def test_the_table_names_the_charges_their_sources_and_their_age(
+    trainyard: Run, stack_file: Write
+) -> None:
+    raw = {**ON_DEMAND, "budget": {"monthly_usd": 100}}
+    result = trainyard("cost", "p5-cb", "--stack-file", stack_file(raw))
+    # `cost` shows a plan that its budget refuses.
+    assert result.exit_code == 0, result.output
+    for text in (
+        "p5.48xlarge, on demand",
+        "architecture.node_groups.p5",
+        "total: 110.6",
+        "above the budget of 100.00 USD a month",
+        "prices of 2026-",
+    ):
+        assert text in result.stdout
+
+
+def test_a_block_has_its_fee_and_what_runs_afterwards(trainyard: Run, stack_file: Write) -> None:
+    path = stack_file(block(upfront_fee_usd=7000))
+    result = trainyard("cost", "p5-cb", "--stack-file", path)
+    assert "is paid in advance: 7,000.00 USD; its times are not known" in result.stdout
+    assert "when the block is over: " in result.stdout
+    path = stack_file(block())
+    assert "its fee is not known; set reservations.block.upfront_fee_usd" in (
+        trainyard("cost", "p5-cb", "--stack-file", path).stdout
+    )
+
+
+def test_jobs_add_nodes(trainyard: Run, stack_file: Write) -> None:
+    result = trainyard("cost", "p5-cb", "--stack-file", stack_file(raw_config(RAW)))
+    assert "jobs can add 4 nodes" in result.stdout
+    assert "with all nodes that jobs can launch: " in result.stdout
+
+
+def test_a_price_that_is_not_known_is_in_no_sum(
+    document, trainyard: Run, stack_file: Write
+) -> None:
+    spot = p5(purchase_option="spot", efa_enabled=False)
+    found = document(spot)
+    assert not found["complete"]
+    nodes = next(e for e in found["items"] if e["resource"] == "architecture.node_groups.p5")
+    assert nodes["price_usd"] is nodes["hourly_usd"] is None
+    result = trainyard("cost", "p5-cb", "--stack-file", stack_file(spot))
+    assert "price not known, in no sum: p5.48xlarge, Spot" in result.stdout
+
+
+@pytest.mark.usefixtures("account")
+def test_with_credentials_the_prices_are_those_of_the_price_list(
+    document, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    price = Price(usd=1, source="AWS Price List", url="https://a", day=date(2026, 11, 25))
+    monkeypatch.setattr(
+        "tools.prices.price_list.listed_prices", lambda *_: {"ec2:p5.48xlarge": price}
+    )
+    found = document(ON_DEMAND)
+    prices = {each["resource"]: each for each in found["items"]}
+    nodes = prices["architecture.node_groups.p5"]
+    assert (nodes["price_usd"], nodes["source"]) == (1, "AWS Price List")
+    # What the Price List lacks keeps the price of the snapshot.
+    assert prices["architecture"]["price_usd"] == 0.1
+    assert not found["notes"]
+
+
+@pytest.mark.usefixtures("account")
+def test_a_denied_price_list_is_named_and_the_snapshot_is_used(
+    document, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def denied(*_: object) -> object:
+        answer: Any = {"Error": {"Code": "AccessDeniedException", "Message": "no"}}
+        raise ClientError(answer, "GetProducts")
+
+    monkeypatch.setattr("tools.prices.price_list.listed_prices", denied)
+    found = document(ON_DEMAND)
+    assert found["complete"]
+    (note,) = found["notes"]
+    assert note.startswith("not read: pricing:GetProducts: ")
+    assert note.endswith("the prices are those of the snapshot")
+
+
+def test_an_invalid_stack_file_is_refused(trainyard: Run, stack_file: Write) -> None:
+    path = stack_file(p5(desired="many"))
+    assert trainyard("cost", "p5-cb", "--stack-file", path).exit_code == 2

@@ -1,0 +1,1 @@
+"""List prices from the AWS Price List."""
