@@ -24,6 +24,7 @@ from tools.cli.operation_end import finish
 from tools.cli.retained import tell_what_stays
 from tools.cli.sandbox_session import holds_stack, require_stack
 from tools.cli.session import Purpose, open_workspace, refuse_occupied
+from tools.cli.stack_cost import cost_line
 from tools.cli.unreachable_cluster import variables_of_gone_cluster
 from tools.cli.waiting import wait_seconds
 from tools.workspace.disk_reserve import disk_space_kept
@@ -115,6 +116,7 @@ def preview(
     show = Show(yes=False, verbose=verbose, sandbox=sandbox)
     result = _run_guarded(workspace, "preview", show=show, replace=())
     finish(result, workspace, "preview", sandbox=sandbox)
+    console.answer(f"cost: {cost_line(found, sandbox=sandbox)}")
 
 
 def destroy(

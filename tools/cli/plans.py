@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from tools.cli import console, options
 from tools.cli.sandbox_session import project_of
 from tools.cli.session import Purpose, open_workspace
+from tools.cli.stack_cost import cost_line
 from tools.cli.stack_references import with_ids
 from tools.workspace.engine_process import PulumiCommand
 from tools.workspace.listening import event_log
@@ -36,6 +37,7 @@ def plan(
     for resource in result["resources"]:
         console.answer(f"{resource['type']:55} {resource['name']}")
     console.answer(f"{len(result['resources'])} resources; --json shows their inputs")
+    console.answer(f"cost: {cost_line(found, sandbox=sandbox)}")
     if found.architecture == PARALLELCLUSTER:
         console.answer("\nParallelCluster creates the cluster:")
         facts = [*_cluster(found, result["outputs"])]

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
 from components import clock
+from components.config.problems import ConfigError
 from tools.cli import batch_summary, failures, network_summary, options, parallelcluster_summary
 from tools.cli.artifacts import opened_to_read
 from tools.cli.closing_panel import Summary, read_summary
 from tools.cli.session import account_access, refuse_occupied
+from tools.cli.stack_cost import cost_line
 from tools.diagnosis.waiting_job import UNFINISHED
 from tools.workspace.engine_process import EngineFailedError
 from tools.workspace.stack_files import BATCH, NETWORK, PARALLELCLUSTER, StackFile
@@ -40,7 +43,8 @@ def status(
             f"deploy it: {found.command('up', sandbox=sandbox)}"
         )
     watched = tuple(_watched(summary.outputs, found, sandbox=sandbox))
-    _show(dataclasses.replace(summary, facts=(*watched, *facts)), workspace)
+    costs = tuple(_costs(found, sandbox=sandbox))
+    _show(dataclasses.replace(summary, facts=(*watched, *costs, *facts)), workspace)
 
 
 def last_update(updates: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:
@@ -57,6 +61,12 @@ def last_update(updates: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:
 def _minute(time: object) -> str:
     """Return a time of the history as all output has it; the history has it in UTC."""
     return f"{datetime.fromisoformat(str(time)):%Y-%m-%d %H:%M} UTC"
+
+
+def _costs(stack_file: StackFile, *, sandbox: bool) -> Iterator[tuple[str, str]]:
+    """Yield what the stack file costs; nothing if it has become invalid since the last update."""
+    with contextlib.suppress(ConfigError):
+        yield "cost", cost_line(stack_file, sandbox=sandbox)
 
 
 def _watched(
