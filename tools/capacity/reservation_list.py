@@ -12,6 +12,7 @@ from components.account.facts import ReservationFacts
 from components.account.listing import every_reservation
 from components.account.lookup import AccountReader
 from components.account.reservation_holders import Holders, held_text, look_up_holders
+from components.cost.item import fee_left
 from tools.workspace.stack_files import StackFile
 from tools.workspace.stack_outline import reservations_of
 
@@ -38,6 +39,10 @@ class ListedReservation:
     """Instances of this account in it, by owner."""
     hours_left: float | None
     """Time that it still can be used, from its start; None without an end."""
+    fee_usd: float | None
+    """The fee of a Capacity Block, if a stack file has it; EC2 does not tell it."""
+    left_usd: float | None
+    """The share of the fee for the time that is left."""
 
     @property
     def use(self) -> str:
@@ -77,11 +82,17 @@ class ListedReservation:
             "starts_at": facts.starts_at and facts.starts_at.isoformat(),
             "ends_at": facts.ends_at and facts.ends_at.isoformat(),
             "hours_left": self.hours_left,
+            "fee_usd": self.fee_usd,
+            "left_usd": None if self.left_usd is None else round(self.left_usd, 2),
         }
 
 
 def listed_reservations(
-    reader: AccountReader, stacks: Mapping[str, Sequence[str]], now: datetime
+    reader: AccountReader,
+    stacks: Mapping[str, Sequence[str]],
+    now: datetime,
+    *,
+    fees: Mapping[str, float] | None = None,
 ) -> list[ListedReservation]:
     """Return the reservations of a region: those in use first, then by type and id.
 
@@ -89,6 +100,7 @@ def listed_reservations(
         reader: Reader of the region.
         stacks: Stacks by the reservation that their files name.
         now: The time.
+        fees: Fees of Capacity Blocks in USD, by the reservation.
 
     Raises:
         AccountUnreachableError: no credentials, or no answer.
@@ -97,6 +109,7 @@ def listed_reservations(
     held = [each.reservation_id for each in found if each.state == "active"]
     holders = look_up_holders(reader, held)
     account = reader.account_id()
+    paid = fees or {}
     listed = [
         ListedReservation(
             region=reader.region,
@@ -106,6 +119,8 @@ def listed_reservations(
             used=_used(each),
             holders=holders.get(each.reservation_id, {}),
             hours_left=_hours_left(each, now),
+            fee_usd=paid.get(each.reservation_id),
+            left_usd=fee_left(paid.get(each.reservation_id), each.starts_at, each.ends_at, now),
         )
         for each in found
     ]
@@ -125,6 +140,16 @@ def stacks_by_reservation(
             for reservation_id in dict.fromkeys(str(i) for i in ids if i):
                 found[reservation_id] = (*found.get(reservation_id, ()), each.stack)
     return found
+
+
+def fees_by_reservation(stack_files: Iterable[StackFile]) -> dict[str, float]:
+    """Return the fees in USD that stack files have, by the Capacity Block."""
+    return {
+        str(entry.get("reservation_id")): float(fee)
+        for each in stack_files
+        for entry in reservations_of(each).values()
+        if isinstance(fee := entry.get("upfront_fee_usd"), (int, float))
+    }
 
 
 def _members(value: Any) -> list[str]:

@@ -102,10 +102,12 @@ def entry_values(
     availability_zone: str,
     starts_at: str,
     ends_at: str,
+    upfront_fee_usd: float | None = None,
 ) -> dict[str, Any]:
     """Return the values of an entry with a new block: its id, and those that describe the old one.
 
-    Zone and times are read from the account, so an entry without them stays without.
+    Zone and times are read from the account, so an entry without them stays without. The fee cannot
+    be read after the purchase.
     """
     described = {
         "instance_count": instance_count,
@@ -113,7 +115,8 @@ def entry_values(
         "starts_at": starts_at,
         "ends_at": ends_at,
     }
-    return {_ID: reservation_id, **{k: v for k, v in described.items() if k in entry}}
+    fee = {} if upfront_fee_usd is None else {"upfront_fee_usd": upfront_fee_usd}
+    return {_ID: reservation_id, **{k: v for k, v in described.items() if k in entry}, **fee}
 
 
 def with_entry(text: str, entry: Entry, values: Mapping[str, Any]) -> str:

@@ -40,6 +40,7 @@ def text_with_block(
         availability_zone=offering.zone,
         starts_at=offering.starts_at.isoformat(),
         ends_at=offering.ends_at.isoformat(),
+        upfront_fee_usd=float(offering.fee) if offering.currency == "USD" else None,
     )
     return with_entry(stack_file.path.read_text(encoding="utf-8"), entry, values)
 

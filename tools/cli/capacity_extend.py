@@ -154,6 +154,13 @@ class Extender:
                         f"{stack_file.name}: remove `reservations.{name}.ends_at`, or set it to "
                         f"{purchase.offering.ends_at.isoformat()}"
                     )
+                fee = entry.get("upfront_fee_usd")
+                if fee is not None:
+                    console.note(
+                        f"{stack_file.name}: set `reservations.{name}.upfront_fee_usd` to "
+                        f"{float(fee) + float(purchase.offering.fee):.2f}, the fee with this "
+                        "extension"
+                    )
                 console.note(
                     "its nodes stay longer after " + stack_file.command("up", sandbox=self.sandbox)
                 )

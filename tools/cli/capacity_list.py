@@ -13,10 +13,11 @@ from components import clock
 from components.account.lookup import AccountReader
 from tools.capacity.reservation_list import (
     ListedReservation,
+    fees_by_reservation,
     listed_reservations,
     stacks_by_reservation,
 )
-from tools.capacity.wording import both
+from tools.capacity.wording import both, money
 from tools.cli import console, failures, options
 from tools.cli.capacity_place import capacity_account, region_of
 from tools.cli.panel import LOG_WIDTH, plain
@@ -47,8 +48,13 @@ def list_reservations(regions: Sequence[str], *, sandbox: bool, as_json: bool) -
 
 def _listed(region: str, *, sandbox: bool) -> list[ListedReservation]:
     reader = AccountReader(region=region)
-    stacks = stacks_by_reservation(known_stack_files(sandbox=sandbox), region)
-    found = listed_reservations(reader, stacks, clock.now())
+    stack_files = [*known_stack_files(sandbox=sandbox)]
+    found = listed_reservations(
+        reader,
+        stacks_by_reservation(stack_files, region),
+        clock.now(),
+        fees=fees_by_reservation(stack_files),
+    )
     if reader.unreadable and not found:
         raise failures.WrongUseError(f"AWS denies {'; '.join(reader.not_read())}")
     for line in reader.not_read():
@@ -84,10 +90,17 @@ def _table(found: Sequence[ListedReservation]) -> Table:
         table.add_row(
             plain(f"{facts.reservation_id}\n{each.kind}"),
             plain("\n".join(instances)),
-            plain("\n".join([facts.state, *_times(each)])),
+            plain("\n".join([facts.state, *_times(each), *_money(each)])),
         )
         table.add_section()
     return table
+
+
+def _money(each: ListedReservation) -> Iterator[str]:
+    if each.fee_usd is None:
+        return
+    fee = money(each.fee_usd, "USD")
+    yield f"paid {fee}" + ("" if each.left_usd is None else f", {each.left_usd:,.2f} USD left")
 
 
 def _times(each: ListedReservation) -> Iterator[str]:

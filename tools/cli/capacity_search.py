@@ -13,6 +13,7 @@ from rich.table import Table
 
 from components import clock
 from components.account.lookup import AccountReader
+from components.catalog.prices import on_demand_price
 from components.config.problems import ConfigError
 from tools.capacity.odcr_offers import OdcrOffer, odcr_offers
 from tools.capacity.offerings import Offering, RegionAnswer, offerings_in
@@ -54,6 +55,7 @@ class Found:
                 **each.as_json(),
                 "hours": each.hours,
                 "node_hour": round(each.node_hour, 4),
+                "on_demand_node_hour": _on_demand(each),
                 "accelerator_hour": each.accelerator_hour and round(each.accelerator_hour, 4),
                 "subnet": self.subnet(each),
             }
@@ -146,6 +148,9 @@ def _table(title: str, found: Found, offerings: Sequence[Offering]) -> Table:
         prices = [money(each.fee, each.currency), f"{each.node_hour:.2f} a node and hour"]
         if per_accelerator is not None:
             prices.append(f"{per_accelerator:.2f} an accelerator")
+        on_demand = _on_demand(each)
+        if on_demand is not None:
+            prices.append(f"on demand: {on_demand:.2f} a node and hour")
         offering = [each.offering_id, f"{each.hours:g} h"]
         if (subnet := found.subnet(each)) is not None:
             offering.append(f"subnet: {subnet}")
@@ -156,6 +161,12 @@ def _table(title: str, found: Found, offerings: Sequence[Offering]) -> Table:
         table.add_row(*(plain("\n".join(lines)) for lines in (offering, zone, times, prices)))
         table.add_section()
     return table
+
+
+def _on_demand(offering: Offering) -> float | None:
+    """Return the On-Demand price of a node for an hour; None if it is not known."""
+    price = on_demand_price(offering.instance_type, offering.region)
+    return None if price is None else price.usd
 
 
 def _odcr_table(odcrs: Sequence[OdcrOffer]) -> Table:

@@ -13,6 +13,7 @@ from components.account.facts import ReservationFacts
 from tools.capacity.release import release_problems
 from tools.capacity.reservation_list import (
     ListedReservation,
+    fees_by_reservation,
     listed_reservations,
     stacks_by_reservation,
 )
@@ -56,9 +57,9 @@ class Reader:
         return "123456789012"
 
 
-def listed(**changes: Any) -> ListedReservation:
+def listed(*, fees: dict[str, float] | None = None, **changes: Any) -> ListedReservation:
     reader: Any = Reader(ANSWER | changes)
-    (found,) = listed_reservations(reader, {"cr-00d00000000000001": ("prod-a",)}, NOW)
+    (found,) = listed_reservations(reader, {"cr-00d00000000000001": ("prod-a",)}, NOW, fees=fees)
     return found
 
 
@@ -99,6 +100,27 @@ def test_the_hours_left_are_those_in_which_it_can_be_used(
     if end is not None:
         times["EndDate"] = NOW + timedelta(days=end)
     assert listed(State=state, **times).hours_left == hours
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "left"), [(-1, 6, 600), (2, 9, 700), (-9, -2, 0), (-1, None, None)]
+)
+def test_the_money_left_is_the_share_of_the_fee_for_the_time_left(
+    start: int, end: int | None, left: float | None
+) -> None:
+    times: dict[str, Any] = {"StartDate": NOW + timedelta(days=start)}
+    if end is not None:
+        times["EndDate"] = NOW + timedelta(days=end)
+    found = listed(fees={"cr-00d00000000000001": 700.0}, **times)
+    assert (found.fee_usd, found.as_json()["left_usd"]) == (700, left)
+    unknown = listed(**times)
+    assert (unknown.fee_usd, unknown.left_usd) == (None, None)
+
+
+def test_the_fees_are_those_of_stack_files() -> None:
+    entries = {"one": {"reservation_id": "cr-1", "upfront_fee_usd": 5}, "two": {"kind": "odcr"}}
+    content = {"config": {"trainyard:cluster": {"reservations": entries}}}
+    assert fees_by_reservation([StackFile("a", Path("/Pulumi.a.yaml"), content)]) == {"cr-1": 5.0}
 
 
 def test_stacks_name_reservations_by_id_and_as_members_of_a_group() -> None:

@@ -128,6 +128,10 @@ def test_zone_times_and_number_are_written_where_the_entry_has_them() -> None:
     }
     assert entry_values({"kind": "capacity-block"}, **block) == {"reservation_id": NEW}
     assert entry_values({**block, "kind": "capacity-block"}, **block) == block
+    assert entry_values({}, **block, upfront_fee_usd=100.5) == {
+        "reservation_id": NEW,
+        "upfront_fee_usd": 100.5,
+    }
 
 
 @pytest.fixture

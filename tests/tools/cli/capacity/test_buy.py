@@ -26,7 +26,9 @@ def test_a_bought_block_is_in_the_stack_file_and_passes_the_checks(
     (reservation_id,) = capacity.bought()
     assert f"bought {reservation_id}" in result.stdout
     assert "2 of 4 instances are not used" in result.stdout
-    wanted = before.replace(ENTRY, f"{ENTRY}        reservation_id: {reservation_id}\n")
+    # EC2 does not tell the fee afterwards.
+    lines = f"        reservation_id: {reservation_id}\n        upfront_fee_usd: 21143.81\n"
+    wanted = before.replace(ENTRY, f"{ENTRY}{lines}")
     assert capacity.file.read_text() == wanted.replace("instance_count: 2", "instance_count: 4")
     assert capacity.records() == []
     for live in ((), ("--live",)):
@@ -36,6 +38,8 @@ def test_a_bought_block_is_in_the_stack_file_and_passes_the_checks(
     listed = json.loads(capacity("list", "--json").stdout)
     (found,) = [each for each in listed if each["reservation_id"] == reservation_id]
     assert (found["stacks"], found["state"], found["hours_left"]) == ([STACK], "scheduled", 168)
+    assert (found["fee_usd"], found["left_usd"]) == (21143.81, 21143.81)
+    assert "paid 21,143.81 USD, 21,143.81 USD left" in capacity("list").stdout
 
 
 def test_a_next_block_becomes_an_entry_of_its_own(

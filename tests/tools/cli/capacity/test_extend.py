@@ -26,6 +26,16 @@ def test_an_extension_moves_the_end(capacity: Commands) -> None:
     assert (capacity.account.reservation(BLOCK)["EndDate"] - before).days == 7
 
 
+def test_an_extension_tells_the_fee_to_set(capacity: Commands) -> None:
+    text = capacity.file.read_text()
+    kind = "        kind: capacity-block\n"
+    more = f"        reservation_id: {BLOCK}\n        upfront_fee_usd: 1000\n"
+    capacity.file.write_text(text.replace(kind, f"{kind}{more}"))
+    result = extend(capacity, *PRICE)
+    assert result.exit_code == 0, result.output
+    assert "upfront_fee_usd` to 11571.90, the fee with this extension" in result.output
+
+
 @pytest.mark.parametrize(
     ("fault", "code"),
     [

@@ -17,6 +17,7 @@ def test_a_search_shows_zones_prices_and_subnets(capacity: Commands) -> None:
     for text in ("us-west-2b", "usw2-az1", "subnet-0b000000000000002", "subnet: none", "11:30 UTC"):
         assert text in result.stdout
     assert "3.93 an accelerator" in result.stdout
+    assert "on demand: 55.04 a node and hour" in result.stdout
     assert "only the request tells whether EC2 has the instances" in result.stdout
     assert "./trainyard capacity buy cb-" in result.stdout
 
