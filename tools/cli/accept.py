@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,6 +18,7 @@ from components.tagging import CLUSTER_TAG
 from tools.acceptance.report import as_html, as_json, assumptions
 from tools.acceptance.steps import Done, Record, Step, judged, read_record, steps_of
 from tools.cli import console, failures, options
+from tools.cli.accept_money import money_limit, seconds_left
 from tools.cli.artifacts import opened_to_read
 from tools.cli.sandbox_session import inventory_lines, started_sandbox
 from tools.cli.session import account_access
@@ -42,6 +43,10 @@ def accept(
     limit_minutes: Annotated[
         float, typer.Option(min=1, help="Time after which what was made is deleted.")
     ] = _DEFAULT_MINUTES,
+    max_usd: Annotated[
+        float | None,
+        typer.Option(min=0.01, help="Most USD, at list prices; then what was made is deleted."),
+    ] = None,
     yes: options.Yes = False,
     sandbox: options.Sandbox = False,
 ) -> None:
@@ -58,6 +63,10 @@ def accept(
     record = read_record(directory)
     if record is None:
         _refuse_deployed(found, sandbox=sandbox)
+    money = None
+    if max_usd is not None:
+        money = money_limit(found, max_usd, limit_minutes, sandbox=sandbox, is_new=record is None)
+    if record is None:
         _ask(found, limit_minutes, yes=yes, sandbox=sandbox)
         directory.mkdir(parents=True, exist_ok=True)
         began = clock.now().isoformat()
@@ -66,7 +75,7 @@ def accept(
         record.save()
     elif (record.stack, record.sandbox) != (stack, sandbox):
         raise failures.WrongUseError(f"{directory} is the acceptance of another stack")
-    _run_all(record, found, limit_minutes)
+    _run_all(record, found, _seconds(record, limit_minutes, money))
     record.after = _inventory(found, sandbox=sandbox)
     record.save()
     _report(record)
@@ -145,7 +154,16 @@ def _inventory(stack_file: StackFile, *, sandbox: bool) -> list[str]:
         )
 
 
-def _run_all(record: Record, stack_file: StackFile, limit_minutes: float) -> None:
+def _seconds(record: Record, limit_minutes: float, money: timedelta | None) -> float:
+    """Return the time that the steps have before the deletion."""
+    seconds = limit_minutes * 60
+    if money is None:
+        return seconds
+    # The stack has cost money since it was begun, also while this program was not running.
+    return min(seconds, seconds_left(record.began, money, clock.now()))
+
+
+def _run_all(record: Record, stack_file: StackFile, seconds_for_steps: float) -> None:
     tagged = record.directory / "tagged.yaml"
     _write_tagged(stack_file, tagged)
     steps = steps_of(
@@ -154,7 +172,7 @@ def _run_all(record: Record, stack_file: StackFile, limit_minutes: float) -> Non
         directory=record.directory,
         tagged=tagged,
     )
-    ends = time.monotonic() + limit_minutes * 60
+    ends = time.monotonic() + seconds_for_steps
     for step in steps:
         if record.has_done(step.name) or (_is_over(record) and not step.cleans):
             continue

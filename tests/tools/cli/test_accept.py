@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
+from components import clock
 from components.eks.verification_plan import UNVERIFIED
 from tests.tools.cli.conftest import COMPLETE
 from tools.acceptance.steps import Done, Record, Result, Step, read_record
@@ -29,10 +31,12 @@ def test_a_stack_with_protected_objects_is_refused(trainyard, tmp_path: Path) ->
 @pytest.fixture
 def account(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     """An account in which nothing is deployed, and steps that end as the test wants."""
-    made = SimpleNamespace(resources=[], results={}, ran=[], objects=[["vpc-1"], ["vpc-1"]])
+    objects = [["vpc-1"], ["vpc-1"]]
+    made = SimpleNamespace(resources=[], results={}, ran=[], seconds=[], objects=objects)
 
     def run(step: Step, record: Record, seconds: float | None) -> Done:
         made.ran.append((step.name, seconds is None))
+        made.seconds.append(seconds)
         result: Result = made.results.get(step.name, "pass")
         return Done(
             name=step.name, result=result, seconds=1.0, reason="" if result == "pass" else "x"
@@ -116,6 +120,66 @@ def test_the_test_of_the_sandbox_runs_on_nodes_that_must_pass_verify(
     tolerated = {each["key"] for each in job["spec"]["template"]["spec"]["tolerations"]}
     assert tolerated == ({UNVERIFIED.key} if required else set())
     assert accept._test(found, sandbox=False) == ("verify", "p5-cb")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--max-usd", "5"), "cost up to 16.14 USD, above 5.00 USD; set --max-usd 16.14, or "),
+        (("--max-usd", "5"), "or --limit-minutes 35"),
+        (("--max-usd", "1"), "above 1.00 USD; set --max-usd 16.14\n"),
+        (("--max-usd", "5", "--limit-minutes", "36"), "--limit-minutes 35"),
+    ],
+)
+def test_an_acceptance_that_can_cost_more_is_refused(
+    account: SimpleNamespace, accepted, options: tuple[str, ...], said: str
+) -> None:
+    result = accepted("--yes", *options)
+    assert result.exit_code == failures.WRONG_USE
+    assert said in result.stderr
+    assert not account.ran
+
+
+def test_within_the_limit_of_money_the_time_is_the_limit(
+    account: SimpleNamespace, accepted
+) -> None:
+    result = accepted("--yes", "--max-usd", "5", "--limit-minutes", "35")
+    assert result.exit_code == 0, result.stderr
+    assert all(seconds is None or seconds <= 35 * 60 for seconds in account.seconds)
+
+
+def test_unknown_prices_cannot_be_limited(
+    account: SimpleNamespace, accepted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tools.cli.stack_cost.snapshot_prices", lambda _: {})
+    result = accepted("--yes", "--max-usd", "1000")
+    assert result.exit_code == failures.WRONG_USE
+    assert "the prices of architecture.system_node_group" in result.stderr
+    assert "--limit-minutes" in result.stderr
+    assert not account.ran
+
+
+def test_the_money_counts_from_the_first_step_also_after_an_interruption(
+    account: SimpleNamespace, accepted, tmp_path: Path
+) -> None:
+    accepted("--yes", "--max-usd", "20")
+    record = read_record(tmp_path / "a")
+    assert record is not None
+    record.done = record.done[:3]
+    record.began = (clock.now() - timedelta(hours=3)).isoformat()
+    record.save()
+    account.seconds.clear()
+    account.objects = [["vpc-1"]]
+    # 20 USD are 4.34 hours of dev, of which half an hour is for the deletion.
+    assert accepted("--max-usd", "20").exit_code == 0
+    assert account.seconds[0] == pytest.approx((20 / 4.6104 - 3.5) * 3600, abs=60)
+    record.began = (clock.now() - timedelta(hours=9)).isoformat()
+    record.save()
+    account.seconds.clear()
+    account.objects = [["vpc-1"]]
+    accepted("--max-usd", "20")
+    assert account.seconds[0] == 1.0
+    assert account.seconds[-1] is None
 
 
 def test_what_is_left_behind_fails_the_acceptance(account: SimpleNamespace, accepted) -> None:
