@@ -50,7 +50,7 @@ def test_nodes_of_a_block_go_only_by_name(own_sandbox, tmp_path):
     for allowed in ([], ["--replace", "p5-cb-p5-*"]):
         refused = sandbox.run(*up, *allowed)
         assert refused.exit_code == 2
-        assert "its nodes in Capacity Block cr-0123456789abcdef0" in refused.said
+        assert "its 2 nodes in Capacity Block cr-0123456789abcdef0" in refused.said
         assert "the block:    runs until" in refused.said
         assert f"caused by:    {POOL}: removed" in refused.said
         assert "--replace p5-cb-p5-nodes" in refused.said

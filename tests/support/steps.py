@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tools.changes.reserved_capacity import AUTO_SCALING_GROUP, LAUNCH_TEMPLATE, NODE_GROUP
@@ -38,13 +38,27 @@ def step(
     )
 
 
-def template(operation: Operation, pool: str, reservation: str, *, block: bool = False) -> Step:
-    """Return the launch template of a pool in a reservation."""
+def template(
+    operation: Operation,
+    pool: str,
+    reservation: str,
+    *,
+    block: bool = False,
+    next_one: str | None = None,
+) -> Step:
+    """Return the launch template of a pool in a reservation, or that moves to the next one."""
     market = {"instanceMarketOptions": {"marketType": "capacity-block"}} if block else {}
-    target = {"capacityReservationTarget": {"capacityReservationId": reservation}}
-    inputs = {"capacityReservationSpecification": target, **market}
-    sides = {"create": {"new": inputs}, "delete": {"old": inputs}}
-    both = {"old": inputs, "new": inputs}
+    old, new = (
+        {
+            "capacityReservationSpecification": {
+                "capacityReservationTarget": {"capacityReservationId": each}
+            },
+            **market,
+        }
+        for each in (reservation, next_one or reservation)
+    )
+    sides = {"create": {"new": new}, "delete": {"old": old}}
+    both = {"old": old, "new": new}
     name = f"{pool}-launch-template"
     return step(operation, LAUNCH_TEMPLATE, name, **sides.get(operation, both))
 
@@ -67,8 +81,9 @@ def event(operation: str, urn: str, type_token: str, **metadata: Any) -> str:
     return json.dumps({"resourcePreEvent": {"metadata": told}})
 
 
-def cluster_template(*storage: Mapping[str, Any]) -> str:
-    """Return a template of a cluster with this shared storage."""
-    properties = {"ClusterConfiguration": {"SharedStorage": list(storage)}}
+def cluster_template(*storage: Mapping[str, Any], queues: Sequence[Any] = ()) -> str:
+    """Return a template of a cluster with this shared storage and these queues."""
+    config = {"SharedStorage": list(storage), "Scheduling": {"SlurmQueues": list(queues)}}
+    properties = {"ClusterConfiguration": config}
     cluster = {"Type": "Custom::PclusterCluster", "Properties": properties}
     return json.dumps({"Resources": {"PclusterCluster": cluster}})

@@ -24,6 +24,7 @@ from tools.changes.reserved_capacity import (
     nodes_that_come,
     nodes_that_go,
 )
+from tools.changes.slurm_nodes import LeavingNodes, full_reservations, leaving_nodes
 from tools.changes.slurm_storage import deleted_storage
 from tools.changes.steps import Step
 
@@ -79,6 +80,8 @@ class Loss:
     """What is lost with it."""
     capacity: Reserved | None = None
     """The reserved capacity whose nodes are lost."""
+    moves_to: Reserved | None = None
+    """The reserved capacity that the nodes get instead; None if they are deleted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,12 +103,16 @@ def losses(steps: Iterable[Step]) -> tuple[Loss, ...]:
 def _losses_of(step: Step, groups: ReservedGroups) -> Iterator[Loss]:
     if step.type == SLURM_CLUSTER and step.operation == "update":
         yield from _storage_losses(step)
+        for leaving in leaving_nodes(step.old.get("templateBody"), step.new.get("templateBody")):
+            yield from _leaving(step, leaving)
+    if step.operation == "update":
+        yield from _moved(step, groups)
     # A retained object stays in the account unchanged.
     if step.operation not in ("delete", "replace") or step.retained:
         return
     capacity = groups.capacity_of(step, "old")
     if capacity is not None:
-        lost = f"its nodes in {capacity.words}, and the jobs on them"
+        lost = f"{_nodes(desired_nodes(step, 'old'))} in {capacity.words}, and the jobs on them"
         yield Loss(step=step, name=step.name, kind="capacity", lost=lost, capacity=capacity)
     elif step.type == RESERVATION_GROUP and _is_pool(step):
         lost = "the group that node groups launch into: they can launch no further nodes"
@@ -124,6 +131,54 @@ def _storage_losses(step: Step) -> Iterator[Loss]:
             kind="storage of the cluster",
             lost=f"everything in the shared storage {name} ({storage_type})",
         )
+
+
+_LEAVE = {
+    AUTO_SCALING_GROUP: (
+        "they are not drained before the block ends, and none is replaced until the next one starts"
+    ),
+    COMPUTE_ENVIRONMENT: "they end with their jobs, and no node starts in the block again",
+}
+"""What an update to another reservation means for nodes that run in a block. EKS refuses it for
+managed node groups; see `running_blocks`.
+
+https://docs.aws.amazon.com/batch/latest/userguide/infrastructure-updates.html
+"""
+
+
+def _moved(step: Step, groups: ReservedGroups) -> Iterator[Loss]:
+    was, becomes = (groups.capacity_of(step, side) for side in ("old", "new"))
+    # An id that is not known yet is that of a group that the stack creates: no Capacity Block.
+    if was is None or not was.is_block or was == becomes or step.type not in _LEAVE:
+        return
+    lost = f"{_nodes(desired_nodes(step, 'old'))} in {was.words}: {_LEAVE[step.type]}"
+    yield Loss(
+        step=step, name=step.name, kind="capacity", lost=lost, capacity=was, moves_to=becomes
+    )
+
+
+def _leaving(step: Step, leaving: LeavingNodes) -> Iterator[Loss]:
+    """Yield the nodes of a Slurm cluster that end, as `queue_update_strategy` says.
+
+    Nodes that move between On-Demand Capacity Reservations lose nothing that they cannot get back.
+    """
+    if leaving.becomes is not None and not leaving.was.is_block:
+        return
+    yield Loss(
+        step=step,
+        name=f"{step.name}/{leaving.name}",
+        kind="capacity",
+        lost=f"{_nodes(leaving.nodes)} in {leaving.was.words}, and the jobs on them",
+        capacity=leaving.was,
+        moves_to=leaving.becomes,
+    )
+
+
+def _nodes(number: int) -> str:
+    """Return a number of nodes as text; 0 stands for a number that depends on jobs."""
+    if number == 1:
+        return "its node"
+    return f"its {number} nodes" if number else "its nodes"
 
 
 def _is_pool(step: Step) -> bool:
@@ -157,9 +212,9 @@ def collisions(steps: Iterable[Step], instances: Mapping[str, int]) -> tuple[Col
 
     A renamed pool is a new resource, and the engine creates new resources before it deletes old
     ones. If the reservation does not have enough instances for both, the new nodes never start. The
-    same applies to the replacement of an AWS Batch compute environment: the new one is created
-    before the old one is deleted, because the queue keeps the old one in use. In an infrastructure
-    update, Batch also starts new nodes first.
+    same applies to a Slurm cluster with another name, and to the replacement of an AWS Batch
+    compute environment: the new one is created before the old one is deleted, because the queue
+    keeps the old one in use. In an infrastructure update, Batch also starts new nodes first.
     https://docs.aws.amazon.com/batch/latest/userguide/infrastructure-updates.html
 
     Args:
@@ -168,17 +223,27 @@ def collisions(steps: Iterable[Step], instances: Mapping[str, int]) -> tuple[Col
     """
     found = tuple(steps)
     groups = ReservedGroups(found)
-    going = [step for step in found if step.operation == "delete" and _is_group(step)]
-    coming = [step for step in found if step.operation == "create" and _is_group(step)]
+    coming = [step for step in found if step.operation == "create"]
+    going = [step for step in found if step.operation == "delete"]
     pairs = [(comes, goes) for comes in coming for goes in going]
-    pairs += [(step, step) for step in found if _is_beside_itself(step)]
-    return tuple(
+    among_groups = [pair for pair in pairs if all(map(_is_group, pair))]
+    among_groups += [(step, step) for step in found if _is_beside_itself(step)]
+    of_groups = (
         Collision(comes=comes, goes=goes, capacity=capacity)
-        for comes, goes in pairs
+        for comes, goes in among_groups
         if (capacity := groups.capacity_of(comes, "new")) is not None
         and capacity == groups.capacity_of(goes, "old")
         and not _fit(comes, goes, instances.get(capacity.target, 0))
     )
+    of_clusters = (
+        Collision(comes=comes, goes=goes, capacity=capacity)
+        for comes, goes in pairs
+        if comes.type == goes.type == SLURM_CLUSTER
+        for capacity in full_reservations(
+            goes.old.get("templateBody"), comes.new.get("templateBody"), instances
+        )
+    )
+    return (*of_groups, *of_clusters)
 
 
 def _is_group(step: Step) -> bool:

@@ -8,9 +8,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from components.config.problems import printable, show
-from tools.changes.losses import Collision, Loss, collisions, losses, running_blocks
+from tools.changes.losses import (
+    SLURM_CLUSTER,
+    Collision,
+    Loss,
+    collisions,
+    losses,
+    running_blocks,
+)
 from tools.changes.moved_networks import moved_networks, what_stays
-from tools.changes.reserved_capacity import COMPUTE_ENVIRONMENT
+from tools.changes.reserved_capacity import COMPUTE_ENVIRONMENT, Reserved, ReservedGroups
 from tools.changes.steps import Step
 from tools.workspace.stack_entries import entries, entries_of
 
@@ -96,7 +103,11 @@ class Verdict:
 
 
 def judge(
-    steps: Sequence[Step], *, allowed: Collection[str], instances: Mapping[str, int]
+    steps: Sequence[Step],
+    *,
+    allowed: Collection[str],
+    instances: Mapping[str, int],
+    idle: Collection[str] = (),
 ) -> Verdict:
     """Return the reasons to refuse an update.
 
@@ -104,15 +115,39 @@ def judge(
         steps: The steps of the engine's preview.
         allowed: Full names of the objects that the user allows to lose.
         instances: Instance count of each reservation by id, if known.
+        idle: Ids of the Capacity Blocks in which no node runs: they have not started, or EC2 has
+            begun to terminate their instances. Groups in them have nothing to lose.
     """
-    found = losses(steps)
+    groups = ReservedGroups(steps)
     return Verdict(
-        losses=tuple(loss for loss in found if loss.name not in allowed),
+        losses=tuple(
+            loss
+            for loss in losses(steps)
+            if loss.name not in allowed and not _is_idle(loss.capacity, idle)
+        ),
         collisions=collisions(steps, instances),
-        running_blocks=running_blocks(steps),
+        running_blocks=tuple(
+            step
+            for step in running_blocks(steps)
+            if not _is_idle(groups.capacity_of(step, "old"), idle)
+        ),
         moved_networks=moved_networks(steps),
         staying=what_stays(steps),
     )
+
+
+def _is_idle(capacity: Reserved | None, idle: Collection[str]) -> bool:
+    return capacity is not None and capacity.is_block and capacity.target in idle
+
+
+def blocks_of(verdict: Verdict, steps: Sequence[Step]) -> frozenset[str]:
+    """Return the ids of the Capacity Blocks whose nodes are a reason of a verdict."""
+    groups = ReservedGroups(steps)
+    capacities = [
+        *(loss.capacity for loss in verdict.losses),
+        *(groups.capacity_of(step, "old") for step in verdict.running_blocks),
+    ]
+    return frozenset(each.target for each in capacities if each and each.is_block) - {""}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,7 +178,7 @@ def explanation(verdict: Verdict, background: Background) -> str:
     for loss in verdict.losses:
         lines += _loss(loss, causes_of(loss.step.name, changes, deployed or {}), background)
     for collision in verdict.collisions:
-        lines += _collision(collision)
+        lines += _collision(collision, background)
     for step in verdict.running_blocks:
         lines += _running_block(step)
     for step in verdict.moved_networks:
@@ -167,18 +202,27 @@ def _loss(loss: Loss, causes: Sequence[ChangedKey], background: Background) -> I
         )
     for cause in causes:
         yield f"    caused by:    {cause.line}"
+    if loss.moves_to is not None:
+        yield (
+            "    instead:      wait until the block ends; or leave this pool as it is, and add one "
+            "for the next block"
+        )
 
 
 def _happens(loss: Loss) -> str:
     if loss.kind == "storage of the cluster":
         return "ParallelCluster deletes it with its entry in the cluster"
+    if loss.moves_to is not None:
+        return f"its nodes launch into {loss.moves_to.words} from now on"
+    if loss.kind == "capacity" and loss.step.operation == "update":
+        return "the stack file no longer has these nodes, or not in the reservation"
     if loss.step.operation == "delete":
         return "it is deleted, because the stack file no longer contains it"
     reasons = ", ".join(loss.step.reasons) or "the object that contains it is replaced"
     return f"it is deleted and replaced by a new one, because of {show(reasons)}"
 
 
-def _collision(collision: Collision) -> Iterator[str]:
+def _collision(collision: Collision, background: Background) -> Iterator[str]:
     comes, goes = printable(collision.comes.name), printable(collision.goes.name)
     place, size = collision.capacity.words, _SIZE_KEYS.get(collision.comes.type, "desired")
     itself = comes == goes
@@ -191,6 +235,11 @@ def _collision(collision: Collision) -> Iterator[str]:
         "    why not: new nodes start before old ones are deleted, and it is not known that the "
         "reservation has instances for both (set `instance_count` of the reservation)"
     )
+    if collision.comes.type == SLURM_CLUSTER:
+        yield "    instead: destroy the cluster, and create it again:"
+        yield f"      {background.destroy}"
+        yield f"      {background.command}"
+        return
     if itself:
         yield (
             f"    instead: two updates: first this one with `{size}: 0`, so that nodes start only "

@@ -33,6 +33,16 @@ def deleted_storage(old: Any, new: Any) -> dict[str, str]:
     return {name: entry["StorageType"] for name, entry in gone.items() if _goes(entry)}
 
 
+def cluster_configurations(template: Any) -> list[Mapping[str, Any]] | None:
+    """Return the configurations of a template's clusters; None if this is not a template."""
+    try:
+        resources = json.loads(template)["Resources"].values()
+    except (TypeError, ValueError, KeyError, AttributeError):
+        return None
+    clusters = (each["Properties"] for each in resources if each.get("Type") == CLUSTER)
+    return [cluster["ClusterConfiguration"] for cluster in clusters]
+
+
 def _goes(entry: Mapping[str, Any]) -> bool:
     # The default of ParallelCluster is Delete.
     return _settings(entry).get("DeletionPolicy", "Delete") == "Delete"
@@ -40,16 +50,10 @@ def _goes(entry: Mapping[str, Any]) -> bool:
 
 def _made(template: Any) -> dict[str, Mapping[str, Any]] | None:
     """Return the managed storage entries by name; None if this is not a template."""
-    try:
-        resources = json.loads(template)["Resources"].values()
-    except (TypeError, ValueError, KeyError, AttributeError):
+    clusters = cluster_configurations(template)
+    if clusters is None:
         return None
-    clusters = [each["Properties"] for each in resources if each.get("Type") == CLUSTER]
-    storage = [
-        entry
-        for cluster in clusters
-        for entry in cluster["ClusterConfiguration"].get("SharedStorage") or ()
-    ]
+    storage = [entry for cluster in clusters for entry in cluster.get("SharedStorage") or ()]
     return {entry["Name"]: entry for entry in storage if not _is_existing(entry)}
 
 

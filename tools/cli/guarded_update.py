@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from components import clock
+from components.account.facts import ReservationFacts
 from components.account.lookup import AccountReader
-from tools.changes.refusal import Background, Verdict, explanation, judge
+from components.capacity.schedule import EC2_TERMINATES_BEFORE_END
+from tools.changes.refusal import Background, Verdict, blocks_of, explanation, judge
 from tools.cli import console, failures
 from tools.cli.existing_objects import ExistingObjects
 from tools.cli.policy_pack import policy_pack
@@ -49,7 +51,12 @@ def run_guarded(workspace: Workspace, operation: str, run: EngineRun, guard: Gua
     existing = ExistingObjects(workspace.stack_file, sandbox=sandbox)
 
     def look(steps: Sequence[Step]) -> bool:
-        found = judge(steps, allowed=allowed, instances=_instances(workspace.stack_file))
+        instances = _instances(workspace.stack_file)
+        found = judge(steps, allowed=allowed, instances=instances)
+        blocks = blocks_of(found, steps)
+        if blocks:
+            idle = _idle_blocks(blocks, workspace.stack_file, sandbox=sandbox)
+            found = judge(steps, allowed=allowed, instances=instances, idle=idle)
         verdicts.append(found)
         everything = judge(steps, allowed=(), instances={}).losses
         # The judge may run twice; the later call has seen all steps.
@@ -111,19 +118,37 @@ def deployed_cluster(updates: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] 
 
 def _ends(found: Verdict, file: StackFile, *, sandbox: bool) -> dict[str, str]:
     """Return the end of each Capacity Block in a refusal as text, by id."""
-    capacities = (loss.capacity for loss in found.losses)
-    blocks = {each.target for each in capacities if each is not None and each.is_block} - {""}
+    blocks = blocks_of(found, ())
     if not blocks:
         return {}
-    with account_access(sandbox=sandbox, profile=file.profile):
-        reader = AccountReader(region=file.region)
-        facts = {block: reader.reservation(block) for block in blocks}
-        now = clock.now()
+    facts, now = _read(blocks, file, sandbox=sandbox)
     return {
         block: time_left(each.ends_at, now)
         for block, each in facts.items()
         if each is not None and each.ends_at is not None
     }
+
+
+def _idle_blocks(blocks: Collection[str], file: StackFile, *, sandbox: bool) -> frozenset[str]:
+    facts, now = _read(blocks, file, sandbox=sandbox)
+    return frozenset(
+        block for block, each in facts.items() if each is not None and is_idle(each, now)
+    )
+
+
+def _read(
+    blocks: Collection[str], file: StackFile, *, sandbox: bool
+) -> tuple[dict[str, ReservationFacts | None], datetime]:
+    with account_access(sandbox=sandbox, profile=file.profile):
+        reader = AccountReader(region=file.region)
+        return {block: reader.reservation(block) for block in blocks}, clock.now()
+
+
+def is_idle(block: ReservationFacts, now: datetime) -> bool:
+    """Return whether no node runs in a block: before its start, and when EC2 terminates them."""
+    if block.starts_at is not None and now < block.starts_at:
+        return True
+    return block.ends_at is not None and now >= block.ends_at - EC2_TERMINATES_BEFORE_END
 
 
 def time_left(end: datetime, now: datetime) -> str:

@@ -1,4 +1,4 @@
-"""The stacks whose keys are changed: every stack file, and two with storage of every kind."""
+"""The stacks whose keys are changed: every stack file, and variants of some."""
 
 from __future__ import annotations
 
@@ -21,6 +21,24 @@ _LUSTRE = {
 }
 _PREVIOUS = {"architecture": {"kubernetes_version": PREVIOUS}}
 _VERSION = ("architecture", "kubernetes_version")
+_SLURM_IN_A_BLOCK = {
+    "reservations": {"block": {"kind": "capacity-block", "reservation_id": "cr-0123456789abcdef0"}},
+    "architecture": {
+        "queues": {
+            "compute-gpu": {
+                "purchase_option": "block",
+                "compute_resources": {
+                    "distributed-ml": {
+                        "instance_type": "p5.48xlarge",
+                        "minimum": 2,
+                        "maximum": 2,
+                    }
+                },
+            }
+        },
+        "slurm": {"queue_update_strategy": "DRAIN"},
+    },
+}
 VARIANTS: Mapping[str, tuple[str, Mapping[str, Any], tuple[str, ...]]] = {
     "p5-cb with storage": (
         "p5-cb",
@@ -53,6 +71,7 @@ VARIANTS: Mapping[str, tuple[str, Mapping[str, Any], tuple[str, ...]]] = {
         },
         ("storage",),
     ),
+    "pc-gpu in a Capacity Block": ("pc-gpu", _SLURM_IN_A_BLOCK, ("reservations", "block")),
     "p5-cb on the previous version": ("p5-cb", _PREVIOUS, _VERSION),
     "p5-cb-managed on the previous version": ("p5-cb-managed", _PREVIOUS, _VERSION),
     "eks-p5-odcr on the previous version": ("eks-p5-odcr", _PREVIOUS, _VERSION),

@@ -35,6 +35,8 @@ class Row:
     """Keys with their problems; the account and the state stay as they are."""
     steps: tuple[Step, ...] = ()
     """Steps that change a resource."""
+    everything: tuple[Step, ...] = ()
+    """Those that change nothing, too; empty if the plan does not change."""
     deletes_first: frozenset[str] = frozenset()
     """URNs of resources that are deleted before they are replaced."""
     protected: tuple[str, ...] = ()
@@ -83,6 +85,7 @@ def row(edit: Edit, base: Base) -> Row:
     return Row(
         edit=edit,
         steps=tuple(step for step, _ in found),
+        everything=tuple(everything),
         deletes_first=frozenset(step.urn for step, said in found if said.deletes_first),
         protected=tuple(_protected(base.resources, found)),
         losses=losses(everything),

@@ -60,7 +60,7 @@ def test_a_role_or_a_template_may_go():
 def test_nodes_in_a_reservation_are_lost_with_their_group(group):
     (loss,) = losses([template("same", "p4de", ODCR), group("replace", "p4de")])
     assert loss.kind == "capacity"
-    assert loss.lost == f"its nodes in reservation {ODCR}, and the jobs on them"
+    assert loss.lost == f"its 2 nodes in reservation {ODCR}, and the jobs on them"
 
 
 def test_nodes_in_a_block_are_lost_with_their_group():

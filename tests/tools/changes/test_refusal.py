@@ -56,7 +56,7 @@ def test_what_belongs_to_no_entry_is_blamed_on_what_belongs_to_none():
 
 def test_a_block_is_named_with_its_end():
     text = said(*NODES, ends={BLOCK: "2026-12-07 12:00 UTC, 6 d 0 h from now"})
-    assert f"its nodes in Capacity Block {BLOCK}, and the jobs on them" in text
+    assert f"its 2 nodes in Capacity Block {BLOCK}, and the jobs on them" in text
     assert "runs until 2026-12-07 12:00 UTC, 6 d 0 h from now" in text
     assert "architecture.node_groups.p5.instance_type: p5.48xlarge -> p5e.48xlarge" in text
 

@@ -1,11 +1,13 @@
 """Inputs of the guard other than the steps: the last update, the reservations, the time left."""
 
 import json
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tools.cli.guarded_update import deployed_cluster, time_left
+from tests.support.stacks import account_facts
+from tools.cli.guarded_update import deployed_cluster, is_idle, time_left
 
 NOW = datetime(2026, 12, 1, 12, tzinfo=UTC)
 
@@ -40,3 +42,21 @@ def test_without_one_nothing_is_known(history):
 )
 def test_the_time_left_of_a_block_is_said_in_words(end, words):
     assert time_left(end, NOW).startswith(words)
+
+
+@pytest.mark.parametrize(
+    ("since_start", "before_end", "idle"),
+    [
+        (timedelta(hours=-1), timedelta(days=7), True),
+        (timedelta(hours=1), timedelta(days=6), False),
+        (timedelta(days=6), timedelta(minutes=31), False),
+        (timedelta(days=6), timedelta(minutes=30), True),
+        (timedelta(days=8), timedelta(days=-1), True),
+    ],
+)
+def test_a_block_is_idle_before_its_start_and_when_ec2_terminates_its_instances(
+    since_start, before_end, idle
+):
+    some = account_facts().reservations["cr-0123456789abcdef0"]
+    block = replace(some, starts_at=NOW - since_start, ends_at=NOW + before_end)
+    assert is_idle(block, NOW) is idle

@@ -1,0 +1,82 @@
+"""Compute resources of a Slurm cluster that leave their reservation in an update.
+
+A stack has one CloudFormation resource for the whole cluster, so the steps of the engine do not
+show them. Source: https://docs.aws.amazon.com/parallelcluster/latest/ug/Scheduling-v3.html,
+`CapacityReservationTarget` and `CapacityType` of queues and compute resources.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from components.config.keys import mapping_of
+from tools.changes.reserved_capacity import Reserved
+from tools.changes.slurm_storage import cluster_configurations
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeavingNodes:
+    """A compute resource whose nodes leave their reservation."""
+
+    name: str
+    """`queue/compute resource`."""
+    nodes: int
+    """Static nodes."""
+    was: Reserved
+    becomes: Reserved | None
+    """None if the compute resource is removed or launches On-Demand."""
+
+
+def leaving_nodes(old: Any, new: Any) -> Iterator[LeavingNodes]:
+    """Yield the compute resources that are removed or get another reservation.
+
+    `old` and `new` are template bodies as text; with an unknown template, nothing leaves.
+    """
+    if cluster_configurations(old) is None or cluster_configurations(new) is None:
+        return
+    becoming = {name: capacity for name, capacity, _ in resources_of(new)}
+    for name, was, nodes in resources_of(old):
+        if was is not None and becoming.get(name) != was:
+            yield LeavingNodes(name=name, nodes=nodes, was=was, becomes=becoming.get(name))
+
+
+def full_reservations(old: Any, new: Any, instances: Mapping[str, int]) -> Iterator[Reserved]:
+    """Yield the reservations without room for the static nodes of an old and a new cluster."""
+    goes, comes = (_static_nodes(each) for each in (old, new))
+    for capacity, nodes in comes.items():
+        if (
+            capacity in goes
+            and nodes
+            and nodes + goes[capacity] > instances.get(capacity.target, 0)
+        ):
+            yield capacity
+
+
+def _static_nodes(template: Any) -> Counter[Reserved]:
+    found: Counter[Reserved] = Counter()
+    for _, capacity, nodes in resources_of(template):
+        if capacity is not None:
+            found[capacity] += nodes
+    return found
+
+
+def resources_of(template: Any) -> Iterator[tuple[str, Reserved | None, int]]:
+    """Yield `queue/compute resource`, its reservation and its static nodes."""
+    for cluster in cluster_configurations(template) or ():
+        for queue in mapping_of(cluster.get("Scheduling")).get("SlurmQueues") or ():
+            for resource in queue.get("ComputeResources") or ():
+                name = f"{queue['Name']}/{resource['Name']}"
+                yield name, _capacity(queue, resource), int(resource.get("MinCount") or 0)
+
+
+def _capacity(queue: Mapping[str, Any], resource: Mapping[str, Any]) -> Reserved | None:
+    key = "CapacityReservationTarget"
+    target = mapping_of(resource.get(key)) or mapping_of(queue.get(key))
+    if not target:
+        return None
+    named = target.get("CapacityReservationId") or target.get("CapacityReservationResourceGroupArn")
+    known = named if isinstance(named, str) else ""
+    return Reserved(known, is_block=queue.get("CapacityType") == "CAPACITY_BLOCK")
