@@ -54,8 +54,13 @@ def _is_parallelcluster(document: Document) -> bool:
     return sum(document.at(section) is not None for section in sections) >= 2
 
 
+def _is_eksctl(document: Document) -> bool:
+    return document.at("kind") == "ClusterConfig" and "eksctl.io/" in str(document.at("apiVersion"))
+
+
 FORMATS: Sequence[Format] = (
     Format("parallelcluster", "AWS ParallelCluster configuration", _is_parallelcluster),
+    Format("eksctl", "eksctl ClusterConfig", _is_eksctl),
 )
 
 

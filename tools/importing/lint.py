@@ -9,6 +9,7 @@ from pathlib import Path
 
 from components import clock
 from components.architectures.plan_stack import plan_stack
+from components.catalog.instance_types import INSTANCE_TYPES
 from components.config.load import load_stack_config
 from components.config.problems import ROOT, ConfigError, Problem
 from tools.findings.finding import Finding, Level, Stage
@@ -23,6 +24,8 @@ from tools.importing.source import Location, Node, child, keys_of, text_of
 _OUR_PATH = re.compile(rf'{ROOT}(?:\.[\w-]+|\[\d+\]|\["[^"]*"\])*')
 _OUR_KEY = re.compile(r"(?<=`)[a-z_]+(?=[`:])|\b[a-z]+(?:_[a-z]+)+\b")
 """A key of the stack file in a message: in backticks, or with an underscore."""
+_OUR_NAME = ("name",)
+"""The key of the cluster's name, whose limits are those of the names of a stack."""
 _ANY_REGION = "us-east-1"
 """Region of a file that names none: the rules of a region do not differ by region here."""
 
@@ -51,7 +54,7 @@ def _broken_claims(imported: Imported) -> Iterator[Claim]:
 
 
 def _of_shape(problem: ShapeProblem, imported: Imported) -> Finding:
-    message = f"{problem.problem}; fix: {problem.remedy}"
+    message = f"{text_of(problem.location)} {problem.problem}; fix: {problem.remedy}"
     rule = f"schema/{problem.key}"
     return _finding(imported, problem.location, problem.line, rule, "schema", "error", message)
 
@@ -59,22 +62,43 @@ def _of_shape(problem: ShapeProblem, imported: Imported) -> Finding:
 def _of_claim(claim: Claim, imported: Imported) -> Finding:
     node = _node_at(imported, claim.location)
     line = node.line if node is not None else 1
-    return _finding(imported, claim.location, line, claim.rule, "plan", "warning", claim.why)
+    message = f"{text_of(claim.location)}: {claim.why}"
+    return _finding(imported, claim.location, line, claim.rule, "plan", "warning", message)
 
 
 def _of_stack(imported: Imported) -> Iterator[Finding]:
     for reported in _problems(imported):
         ours = parts_of(reported.problem.path)[1:]
-        if any(ours[: len(unknown)] == unknown for unknown in imported.stack.unknown):
+        unknown = any(ours[: len(each)] == each for each in imported.stack.unknown)
+        if unknown or ours == _OUR_NAME:
             continue
         location = imported.report.origin_of(ours) or ()
         node = _node_at(imported, location)
-        level: Level = "note" if node and is_placeholder(node.value) else "error"
         rule = reported.rule or f"{reported.stage}/{'.'.join(keys_of(location)) or 'document'}"
         problem = reported.problem
-        message = _in_terms_of(imported, f"{problem.problem}; fix: {problem.remedy}")
-        line = node.line if node else 1
-        yield _finding(imported, location, line, rule, reported.stage, level, message)
+        said = f"{problem.path} {problem.problem}; fix: {problem.remedy}"
+        yield _finding(
+            imported,
+            location,
+            node.line if node else 1,
+            rule,
+            reported.stage,
+            _level(reported, node),
+            _in_terms_of(imported, said),
+        )
+
+
+def _level(reported: _Reported, node: Node | None) -> Level:
+    if node is None:
+        return "error"
+    if is_placeholder(node.value):
+        return "note"
+    family = str(node.value).partition(".")[0]
+    # The catalog leaves out some types of previous generations.
+    is_old = reported.rule == "E1" and not any(
+        name.startswith(f"{family}.") for name in INSTANCE_TYPES
+    )
+    return "warning" if is_old else "error"
 
 
 def _problems(imported: Imported) -> Sequence[_Reported]:
@@ -104,12 +128,13 @@ def _in_terms_of(imported: Imported, message: str) -> str:
     def path(match: re.Match[str]) -> str:
         ours = parts_of(match[0])[1:]
         location = imported.report.origin_of(ours)
-        if location is None:
-            return words.get(str(ours[-1]) if ours else "", match[0])
-        exact = imported.report.origins.get(ours) is not None
-        last = str(ours[-1])
-        more = "" if exact else f".{words.get(last, last)}"
-        return f"{text_of(location)}{more}"
+        named = [str(part) for part in ours if isinstance(part, str)]
+        last = words.get(named[-1], named[-1]) if named else "the document"
+        if location is None or ours in imported.report.origins:
+            return text_of(location) if location else last
+        # A word with a dot begins at the root of the document, or at a node group.
+        is_root = len(location) == 1
+        return last if is_root and "." in last else f"{text_of(location)}.{last}"
 
     def key(match: re.Match[str]) -> str:
         return words.get(match[0], match[0])
@@ -138,7 +163,7 @@ def _finding(
         rule=rule,
         stage=stage,
         level=level,
-        message=f"{key or 'the document'} {message}",
+        message=message,
         stack=imported.stack.name,
         file=Path(imported.document.path).absolute(),
         line=line,

@@ -24,6 +24,7 @@ FIXED: dict[str, dict[str, Any]] = {
         "HeadNode.InstanceType": "c5.xlarge",
         "Scheduling.Scheduler": "slurm",
     },
+    "eksctl": {"apiVersion": "eksctl.io/v1alpha5", "kind": "ClusterConfig"},
 }
 """The keys by which a format is recognized; a new format needs a row."""
 SCALARS = (
