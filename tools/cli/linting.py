@@ -14,7 +14,12 @@ from tools.cli.check_result import refuse_two_forms, repository_of
 from tools.findings.config_problems import failure_finding
 from tools.findings.finding import Finding
 from tools.findings.finding import as_json as finding_as_json
-from tools.importing.imported import UnknownFormatError, import_file, imported_of
+from tools.importing.imported import (
+    UnknownFormatError,
+    import_file,
+    imported_of,
+    is_of_another_format,
+)
 from tools.importing.lint import lint as lint_document
 from tools.workspace.yaml_limits import UnreadableYamlError
 
@@ -28,18 +33,25 @@ Region = Annotated[str, typer.Option(help="AWS region of files that do not name 
 def lint(
     files: Files,
     region: Region = "",
+    skip_others: Annotated[
+        bool,
+        typer.Option(
+            "--skip-others", help="Skip files of other formats, such as Kubernetes manifests."
+        ),
+    ] = False,
     as_json: options.AsJson = False,
     as_sarif: options.AsSarif = False,
 ) -> None:
     """Check files of other tools: the rules of a stack file, in the keys and lines of the file."""
     refuse_two_forms(as_json=as_json, as_sarif=as_sarif)
-    findings = [finding for path in files for finding in _findings(path, region)]
+    read = [path for path in files if not (skip_others and is_of_another_format(path))]
+    findings = [finding for path in read for finding in _findings(path, region)]
     if as_sarif:
         _answer_sarif(findings)
     elif as_json:
         console.answer_json([finding_as_json(finding) for finding in findings])
     else:
-        _show(files, findings)
+        _show(read, findings)
     if any(finding.level == "error" for finding in findings):
         raise typer.Exit(failures.WRONG_USE)
 

@@ -42,6 +42,8 @@ class Format(NamedTuple):
     """What users call a file of the format."""
     recognizes: Callable[[Document], bool]
     """Whether a document is one of the format; reads a few keys only."""
+    marks: Sequence[str]
+    """Texts in files of the format, also in those that are no valid YAML."""
 
     def conversion(self) -> Conversion:
         """Return the conversion, which is imported when a file of the format is read."""
@@ -59,8 +61,10 @@ def _is_eksctl(document: Document) -> bool:
 
 
 FORMATS: Sequence[Format] = (
-    Format("parallelcluster", "AWS ParallelCluster configuration", _is_parallelcluster),
-    Format("eksctl", "eksctl ClusterConfig", _is_eksctl),
+    Format(
+        "parallelcluster", "AWS ParallelCluster configuration", _is_parallelcluster, ("HeadNode:",)
+    ),
+    Format("eksctl", "eksctl ClusterConfig", _is_eksctl, ("eksctl.io/",)),
 )
 
 

@@ -83,6 +83,15 @@ def import_file(path: Path, *, name: str = "", region: str = "") -> list[Importe
     return read
 
 
+def is_of_another_format(path: Path) -> bool:
+    """Return whether a file has no format that can be read, judged by its text if it is no YAML."""
+    try:
+        return all(format_of(document) is None for document in read_documents(path))
+    except UnreadableYamlError:
+        text = path.read_text(encoding="utf-8", errors="replace")
+        return not any(mark in text for each in FORMATS for mark in each.marks)
+
+
 def _read(document: Document, name: str, region: str) -> Imported | Unread:
     found = format_of(document)
     if found is None:
