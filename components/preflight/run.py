@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from components.account.facts import AccountFacts, ReservationFacts
+from components.account.facts import AccountFacts, ReservationFacts, SubnetFacts
 from components.account.lookup import AccountReader
 from components.account.preflight_facts import PreflightFacts
 from components.account.readings import read_side_by_side
@@ -45,6 +45,10 @@ class Preflight:
     problems: tuple[Problem, ...]
     """All refused rows; empty if nothing prevents `up`."""
     warnings: tuple[str, ...]
+    config: AnyStackConfig | None = None
+    """The stack file, completed with values from the account."""
+    subnets: Mapping[str, SubnetFacts] = field(default_factory=dict[str, SubnetFacts])
+    """The existing subnets that were read, by id."""
 
 
 def run_preflight(
@@ -83,6 +87,8 @@ def run_preflight(
         rows=tuple(rows),
         problems=(*found.problems, *beyond),
         warnings=found.warnings,
+        config=found.config,
+        subnets=facts.subnets,
     )
 
 

@@ -50,6 +50,7 @@ COMMANDS: Mapping[str, Command] = {
     "lint": Command("linting", "Check files of other tools, without an account."),
     "explain": Command("explain", "Explain a rule, or list all rules."),
     "plan": Command("plans", "Show every resource of a new deployment of the stack."),
+    "picture": Command("picture", "Draw what comes up with a stack, as SVG or in a report."),
     "pulumi": Command("pulumi", "Run the Pulumi CLI of this program."),
     "artifact": Command("artifacts", "Print a document that the stack exports."),
     "kubeconfig": Command("kubeconfig_merge", "Add the cluster to a kubeconfig."),

@@ -30,7 +30,7 @@ def plan(
 ) -> None:
     """Show every resource of a new deployment of the stack. Changes nothing."""
     found = options.stack_file(stack, path=stack_file, sandbox=sandbox)
-    result = _plan(found, sandbox=sandbox)
+    result = planned(found, sandbox=sandbox)
     if as_json:
         console.answer_json(result)
         return
@@ -59,8 +59,8 @@ def _cluster(stack_file: StackFile, outputs: Mapping[str, Any]) -> Iterator[tupl
     yield from cluster_facts(outputs)
 
 
-def _plan(stack_file: StackFile, *, sandbox: bool) -> dict[str, Any]:
-    """Return the plan from a preview on a temporary empty backend."""
+def planned(stack_file: StackFile, *, sandbox: bool) -> dict[str, Any]:
+    """Return the result of `plan --json`, from a preview on a temporary empty backend."""
     purpose = Purpose(checks_config=True)
     workspace = open_workspace(stack_file, purpose, sandbox=sandbox)
     with tempfile.TemporaryDirectory(prefix="trainyard-plan-") as directory, event_log() as log:

@@ -22,19 +22,20 @@ MOST_TICKS = 12
 THINNEST = 3.0
 """Narrowest part of a bar, so that the drain of a block of weeks is visible."""
 _COLORS = """\
-svg { background: #ffffff; color: #22272e; }
-text { fill: currentColor; }
-.dim { fill: #6b7480; }
-.grid { stroke: #c9ced6; }
-.block { fill: #7a9cc6; }
-.drain { fill: #d1495b; }
-.now { stroke: #2a7f3f; stroke-width: 2; }
+.timeline { background: #ffffff; color: #22272e; }
+.timeline text { fill: currentColor; }
+.timeline .dim { fill: #6b7480; }
+.timeline .grid { stroke: #c9ced6; }
+.timeline .block { fill: #7a9cc6; }
+.timeline .drain { fill: #d1495b; }
+.timeline .now { stroke: #2a7f3f; stroke-width: 2; }
 @media (prefers-color-scheme: dark) {
-  svg { background: #0d1117; color: #e6edf3; }
-  .dim { fill: #9aa4b0; }
-  .grid { stroke: #3b434d; }
-  .now { stroke: #56d364; }
+  .timeline { background: #0d1117; color: #e6edf3; }
+  .timeline .dim { fill: #9aa4b0; }
+  .timeline .grid { stroke: #3b434d; }
+  .timeline .now { stroke: #56d364; }
 }"""
+"""Inside a class, so that pictures on one page do not change each other."""
 Position = Callable[[datetime], float]
 
 
@@ -64,7 +65,7 @@ def timeline_picture(stack: str, timelines: Sequence[Timeline], now: datetime) -
     lines = [
         (
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{y}" '
-            f'viewBox="0 0 {WIDTH} {y}" font-family="sans-serif" font-size="12">'
+            f'viewBox="0 0 {WIDTH} {y}" class="timeline" font-family="sans-serif" font-size="12">'
         ),
         f"<title>{escape(stack)}: Capacity Blocks</title>",
         f"<style>{_COLORS}</style>",

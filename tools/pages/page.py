@@ -13,6 +13,10 @@ table { border-collapse: collapse; } .wide { overflow-x: auto; }
 td, th { text-align: left; padding: 0.2rem 1rem 0.2rem 0; vertical-align: top; }
 .pass, .confirmed { color: #2a7; } .fail, .stopped, .contradicted { color: #d33; }
 .skipped { color: #888; }
+.error, .deleted { color: #d33; } .warning, .changed { color: #b80; }
+.created { color: #2a7; } .replaced { color: #96d; }
+details { margin: 0.4rem 0; } summary { cursor: pointer; font-weight: bold; }
+summary:focus-visible, .wide:focus-visible { outline: 3px solid #48f; }
 """
 
 
@@ -26,6 +30,7 @@ def page(title: str, *parts: str) -> str:
     body = "\n".join(part for part in parts if part)
     return without_secrets(
         f'<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width">\n'
         f"<title>{html.escape(title)}</title>\n<style>\n{_STYLE}</style>\n"
         f"<h1>{html.escape(title)}</h1>\n{body}\n</html>\n"
     )
@@ -34,6 +39,19 @@ def page(title: str, *parts: str) -> str:
 def paragraph(text: str) -> str:
     """Return a paragraph of plain text."""
     return f"<p>{html.escape(text)}</p>"
+
+
+def wide(content: str, *, label: str) -> str:
+    """Return HTML that scrolls if it is wider than the page, also with the keyboard."""
+    said = html.escape(label)
+    return f'<div class="wide" tabindex="0" role="region" aria-label="{said}">\n{content}</div>'
+
+
+def details(summary: str, content: str, *, anchor: str = "") -> str:
+    """Return HTML that is hidden until the reader opens it, or follows a link to the anchor."""
+    # A browser opens the element for a link to something inside it.
+    inside = f'<div id="{html.escape(anchor)}">{content}</div>' if anchor else content
+    return f"<details><summary>{html.escape(summary)}</summary>\n{inside}</details>"
 
 
 def section(title: str, content: str) -> str:
