@@ -117,7 +117,24 @@ def read_as_kubernetes(block: CodeBlock, directory: Path) -> None:
     assert set(yaml.safe_load(block.text)) <= {"spec", "volumes"}
 
 
+def read_as_steps(block: CodeBlock, directory: Path) -> None:
+    """Steps of a workflow; those of this repository have the inputs of its action."""
+    inputs = yaml.safe_load((ROOT / "action.yml").read_text())["inputs"]
+    own = [step for step in yaml.safe_load(block.text) if "/trainyard@" in step["uses"]]
+    assert own
+    assert all(set(step["with"]) <= set(inputs) for step in own)
+
+
+def read_as_hooks(block: CodeBlock, directory: Path) -> None:
+    """Hooks of pre-commit, which this repository has."""
+    own = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
+    for repository in yaml.safe_load(block.text)["repos"]:
+        assert {hook["id"] for hook in repository["hooks"]} <= {hook["id"] for hook in own}
+
+
 READERS = (
+    (re.compile(r"- uses: "), read_as_steps),
+    (re.compile(r"repos:"), read_as_hooks),
     (re.compile(r"- \{?(?:call|happens): "), read_as_a_schedule),
     (re.compile(r"(?:# in a pod\n|spec:)"), read_as_kubernetes),
     (re.compile(r"name: .*\nimage: "), read_as_a_job_file),
@@ -128,7 +145,7 @@ READERS = (
 
 @pytest.mark.parametrize("block", [each for each in BLOCKS if each.language == "yaml"], ids=name)
 def test_yaml_has_the_keys_of_its_kind(block: CodeBlock, tmp_path: Path) -> None:
-    text = re.sub(r"\A# \S+\.yaml\n", "", textwrap.dedent(block.text))
+    text = re.sub(r"\A# \S+\.ya?ml\b.*\n", "", textwrap.dedent(block.text))
     read = next(reader for first, reader in READERS if first.match(text))
     read(block._replace(text=text), tmp_path)
 
