@@ -95,6 +95,8 @@ def _parallelcluster(plan: ParallelClusterPlan) -> Iterator[CostItem]:
         yield _dashboard("architecture.monitoring.dashboard")
     if plan.monitoring.logs:
         yield _logs("logs of the nodes", "architecture.monitoring.logs")
+    if plan.monitoring_plan is not None and plan.monitoring_plan.agents:
+        yield _node_metrics()
 
 
 def _batch(plan: BatchPlan) -> Iterator[CostItem]:
@@ -102,6 +104,8 @@ def _batch(plan: BatchPlan) -> Iterator[CostItem]:
     if plan.repository is not None:
         key = "architecture.container_repository"
         yield _by_use("images in the repository", key, "ecr:storage", "GB and month")
+    if any(environment.agent_script for environment in plan.compute_environments):
+        yield _node_metrics()
 
 
 def _network(network: NetworkPlan) -> Iterator[CostItem]:
@@ -157,6 +161,12 @@ def _dashboard(resource: str) -> CostItem:
         period="month",
         quantity=1,
     )
+
+
+def _node_metrics() -> CostItem:
+    """Return the metrics of the CloudWatch agent, whose number follows from the running nodes."""
+    key = "cloudwatch:custom-metrics"
+    return _by_use("metrics of the nodes", "monitoring.node_metrics", key, "metric and month")
 
 
 def _logs(what: str, resource: str) -> CostItem:

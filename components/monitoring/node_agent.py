@@ -90,7 +90,7 @@ def agent_sources(config: StackConfig, pools: Sequence[NodePoolPlan]) -> tuple[S
     if any(each.efa for each in measured):
         parts.insert(0, efa_sources(agent, "efa_"))
     if any(each.gpus for each in measured):
-        # Hot GPUs and those with too little power lower their clock.
+        # Hot GPUs and those with too little power lower their clock; so do idle ones.
         slowest = agent.metric(f"nvidia_smi_{_GPU_CLOCK}", "Minimum", "slowest")
         clock = Graph(title="GPU clock", metrics=(slowest,), unit="MHz")
         gpus = gpu_sources(agent, _GPU_METRICS, limits_of(config))

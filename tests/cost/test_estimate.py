@@ -194,3 +194,10 @@ def test_prices_older_than_90_days_are_named() -> None:
     assert len(found.stale(DAY + timedelta(days=91))) == 1
     assert not price(1).is_stale(DAY + timedelta(days=90))
     assert price(1).is_stale(DAY + timedelta(days=91))
+
+
+@pytest.mark.parametrize("raw", [raw_p4de(), raw_config(RAW)])
+def test_metrics_of_nodes_are_a_charge_by_use(raw: dict[str, Any]) -> None:
+    measured = {**raw, "monitoring": {"node_metrics": "cloudwatch"}}
+    assert item(of(measured), "monitoring.node_metrics").period == "use"
+    assert "monitoring.node_metrics" not in {each.resource for each in of(raw).items}
