@@ -149,10 +149,31 @@ def _own_problems(
             problem=f"the reservation is in {found.availability_zone} ({found.zone_id})",
             remedy=f"set it to {found.availability_zone}",
         )
+    if found.interruptible:
+        yield _interruptible(key, found)
     if isinstance(asked, CapacityBlock):
         yield from _end_problems(path, asked, found)
     else:
         yield from _placement_problems(path, asked, found, facts)
+
+
+def _interruptible(key: str, found: ReservationFacts) -> Problem:
+    """Return the problem of a reservation that needs a market type which no pool has.
+
+    https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_InstanceMarketOptionsRequest.html
+    https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/interruptible-capacity-reservations.html
+    """
+    return Problem(
+        path=key,
+        found=f"{found.reservation_id}, interruptible",
+        problem=(
+            "EC2 launches into it only with the market type `interruptible-capacity-reservation`, "
+            "which stacks do not set; its owner can also take the instances back with two minutes' "
+            "notice, which ends a training job on all nodes"
+        ),
+        allowed="a reservation that is not interruptible",
+        remedy="set the id of another reservation; `./trainyard capacity list` shows the kind",
+    )
 
 
 def _end_problems(path: str, asked: CapacityBlock, found: ReservationFacts) -> Iterator[Problem]:

@@ -40,6 +40,13 @@ def test_a_reservation_that_is_over_is_refused(configure, facts, block, state):
     assert state in str(problem.found)
 
 
+def test_an_interruptible_reservation_is_refused_with_its_market_type(configure, facts, block):
+    odcr = replace(block, kind="odcr", interruptible=True)
+    problem = only(configure(reservations__block=ODCR), facts, odcr)
+    assert problem.path == "trainyard:cluster.reservations.block.reservation_id"
+    assert "interruptible-capacity-reservation" in problem.problem
+
+
 def test_a_block_that_is_not_paid_is_waited_for(configure, facts, block):
     problem = only(configure(), facts, replace(block, state="payment-pending"))
     assert "payment" in problem.problem
