@@ -150,6 +150,7 @@ def test_nodes_come_and_go_with_their_block_and_move_to_the_next_one(stacks: Sta
     job = stacks.run("job", BATCH, "nccl-tests", "--submit").stdout.split()[-1]
 
     _start_the_block(stacks, queue)
+    _nothing_changes_in_the_block(stacks)
     _checkpoint_before_the_end(stacks)
     _end_the_block(stacks, queue)
     (waited,) = json.loads(stacks.run("jobs", BATCH, "--json").stdout)
@@ -187,8 +188,12 @@ def _start_the_block(stacks: Stacks, queue: str) -> None:
     until(lambda: stacks.in_use(BATCH) == 2, "two nodes for the job")
     (started,) = map(json.loads, stacks.messages(queue))
     assert started["detail-type"] == "Capacity Block Reservation Delivered"
+
+
+def _nothing_changes_in_the_block(stacks: Stacks) -> None:
+    """Run commands that leave the nodes of the block as they are."""
     launched = stacks.gpu_nodes()
-    for command in ("up", "up"):
+    for command in ("up", "refresh", "up"):
         stacks.at_once(command, EKS)
     assert set(stacks.sandbox.resource_changes(EKS)) == {"same"}
     assert stacks.gpu_nodes() == launched
