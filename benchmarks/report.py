@@ -14,7 +14,15 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import check, cold_up, critical_path, growth, parallelcluster, preview
+from benchmarks import (
+    check,
+    cold_up,
+    critical_path,
+    growth,
+    importing,
+    parallelcluster,
+    preview,
+)
 from benchmarks.cold_up import ColdUp
 from benchmarks.critical_path import CriticalPath
 from benchmarks.gantt import gantt
@@ -24,6 +32,7 @@ from tools.pages.plot import picture
 
 BENCHMARKS: Mapping[str, Callable[[int], list[Comparison]]] = {
     "check": check.measure,
+    "lint": importing.measure,
     "pools": growth.measure,
     "preview": preview.measure,
     "parallelcluster": parallelcluster.measure,

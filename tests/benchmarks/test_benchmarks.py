@@ -4,7 +4,16 @@ import json
 
 import pytest
 
-from benchmarks import check, critical_path, growth, parallelcluster, preview, projects, report
+from benchmarks import (
+    check,
+    critical_path,
+    growth,
+    importing,
+    parallelcluster,
+    preview,
+    projects,
+    report,
+)
 from benchmarks.cold_up import ColdUp
 from benchmarks.growth import Curve
 from benchmarks.measuring import Comparison, Spent
@@ -22,7 +31,7 @@ def small(monkeypatch):
             arguments["said"].append("0.5")
         return Spent(wall_seconds=1, processor_seconds=0.5, memory_mib=50)
 
-    for module in (check, growth, parallelcluster, projects):
+    for module in (check, growth, importing, parallelcluster, projects):
         monkeypatch.setattr(module, "run_process", run_process)
     return commands
 
@@ -33,6 +42,13 @@ def test_check_compares_one_stack_with_imports_and_all_stacks_with_one(small):
     assert everything.against == one.of
     assert any(command[-2:] == ["check", "dev"] for command in small)
     assert any("p5-cb" in command and "batch-p5" in command for command in small)
+
+
+def test_lint_may_take_50_ms_more_for_each_further_file(small):
+    (lint,) = importing.measure(1)
+    files = max(len(command) - 2 for command in small)
+    assert lint.budget_seconds_over == pytest.approx(0.05 * (files - 1))
+    assert lint.within_budget
 
 
 def test_a_hundred_node_pools_are_compared_with_ten(small):

@@ -16,7 +16,7 @@ def bench(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Benchmarks: check, pools, preview, parallelcluster, growth, critical-path, "
+            help="Benchmarks: check, lint, pools, preview, parallelcluster, growth, critical-path, "
             "cold-up; or all."
         ),
     ] = None,

@@ -14,6 +14,8 @@ from tools.cli.check_result import refuse_two_forms, repository_of
 from tools.findings.config_problems import failure_finding
 from tools.findings.finding import Finding
 from tools.findings.finding import as_json as finding_as_json
+from tools.findings.requirement_texts import requirement_texts
+from tools.findings.sarif import Run, sarif
 from tools.importing.imported import (
     UnknownFormatError,
     import_file,
@@ -71,9 +73,6 @@ def _findings(path: Path, region: str) -> list[Finding]:
 
 
 def _answer_sarif(findings: Sequence[Finding]) -> None:
-    from tools.findings.requirement_texts import requirement_texts
-    from tools.findings.sarif import Run, sarif
-
     run = Run(
         category="lint",
         findings=findings,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tools.importing.placeholders import id_for, is_id
+from tools.importing.placeholders import id_for, is_id, is_placeholder
 from tools.importing.reader import Reader
 from tools.importing.source import Location
 
@@ -108,11 +108,21 @@ class StackDraft:
     values: dict[str, Any] = field(default_factory=dict[str, Any])
     """What will be below `trainyard:cluster`."""
     unknown: dict[Location, Any] = field(default_factory=dict[Location, Any])
+    own: set[Location] = field(default_factory=lambda: {("name",)})
+    """Keys whose problems are those of the stack alone, such as the limits of its names."""
 
     @property
     def cluster(self) -> Draft:
         """The section `trainyard:cluster` itself."""
         return Draft(self.values, (), self.unknown)
+
+    def take_region(self, source: Reader) -> None:
+        """Set the region to that of the source, if there is one; a placeholder is left out."""
+        if is_placeholder(source.value):
+            source.unsupported("it is a placeholder: set `aws:region` of the stack file")
+        elif source.exists:
+            self.region = str(source.value)
+            source.claim("taken over", "it is `aws:region` of the stack file")
 
     def completed(self) -> dict[str, Any]:
         """Return the configuration with an example in the place of each unknown value.

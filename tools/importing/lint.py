@@ -24,8 +24,6 @@ from tools.importing.source import Location, Node, child, keys_of, text_of
 _OUR_PATH = re.compile(rf'{ROOT}(?:\.[\w-]+|\[\d+\]|\["[^"]*"\])*')
 _OUR_KEY = re.compile(r"(?<=`)[a-z_]+(?=[`:])|\b[a-z]+(?:_[a-z]+)+\b")
 """A key of the stack file in a message: in backticks, or with an underscore."""
-_OUR_NAME = ("name",)
-"""The key of the cluster's name, whose limits are those of the names of a stack."""
 _ANY_REGION = "us-east-1"
 """Region of a file that names none: the rules of a region do not differ by region here."""
 
@@ -70,7 +68,7 @@ def _of_stack(imported: Imported) -> Iterator[Finding]:
     for reported in _problems(imported):
         ours = parts_of(reported.problem.path)[1:]
         unknown = any(ours[: len(each)] == each for each in imported.stack.unknown)
-        if unknown or ours == _OUR_NAME:
+        if unknown or ours in imported.stack.own:
             continue
         location = imported.report.origin_of(ours) or ()
         node = _node_at(imported, location)

@@ -11,7 +11,6 @@ from tools.importing.eksctl.fates import FATES as FATES
 from tools.importing.eksctl.network import read_network
 from tools.importing.eksctl.node_groups import read_node_groups
 from tools.importing.key_table import KeyTable
-from tools.importing.placeholders import is_placeholder
 from tools.importing.reader import Reader
 from tools.importing.source import Document
 
@@ -60,10 +59,10 @@ def convert(source: Reader, stack: StackDraft) -> None:
     source.at("apiVersion").implied("the stack is an EKS cluster")
     metadata = source.at("metadata")
     metadata.at("name").claim("taken over", ours=("name",))
-    _read_region(metadata.at("region"), stack)
+    stack.take_region(metadata.at("region"))
     for key, value in metadata.at("tags").entries():
         cluster.section("tags").take(key, value)
-    read_network(source, cluster, stack.region)
+    read_network(source, stack)
     architecture = cluster.section("architecture")
     architecture.put("kind", "eks")
     _read_version(metadata.at("version"), architecture)
@@ -80,14 +79,6 @@ def convert(source: Reader, stack: StackDraft) -> None:
         # Its image is in a public registry, which the nodes of a private cluster do not reach.
         architecture.section("addons").put("node_termination_handler", value=False)
     _imply_defaults(source)
-
-
-def _read_region(source: Reader, stack: StackDraft) -> None:
-    if is_placeholder(source.value):
-        source.unsupported("it is a placeholder: set `aws:region` of the stack file")
-    elif source.exists:
-        stack.region = str(source.value)
-        source.claim("taken over", "it is `aws:region` of the stack file")
 
 
 def _read_version(source: Reader, architecture: Draft) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tools.importing.draft import Draft
+from tools.importing.draft import Draft, StackDraft
 from tools.importing.placeholders import id_for, is_id, is_placeholder
 from tools.importing.reader import Reader
 
@@ -15,8 +15,9 @@ endpoint_service.go`), and those of EKS and Pod Identity, which the nodes of a s
 _FAMILIES = (("private", "private_subnet_ids"), ("public", "public_subnet_ids"))
 
 
-def read_network(source: Reader, cluster: Draft, region: str) -> None:
+def read_network(source: Reader, stack: StackDraft) -> None:
     """Read `vpc`, and the zones of a new VPC."""
+    cluster = stack.cluster
     vpc = source.at("vpc")
     network = cluster.section("network", vpc)
     if vpc.at("id").exists or any(_subnets(vpc)):
@@ -24,9 +25,12 @@ def read_network(source: Reader, cluster: Draft, region: str) -> None:
         source.at("availabilityZones").dropped("the subnets of the VPC have their zones")
         return
     network.put("kind", "new-vpc")
-    _read_zones(source, network, region)
+    _read_zones(source, network, stack.region)
     network.take("cidr", vpc.at("cidr"))
     _read_gateways(source, network)
+    if network.values.get("nat_gateways") == "none" and not vpc.at("nat", "gateway").exists:
+        # Which images and services nodes reach is a question of the add-ons of the stack.
+        stack.own.add((*network.at, "nat_gateways"))
     for family, _ in _FAMILIES:
         vpc.at("subnets", family).unsupported(
             "set `public_subnet_cidrs` and `private_subnet_cidrs`, one for each zone in the order "

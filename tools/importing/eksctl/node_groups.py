@@ -177,7 +177,7 @@ def _read_volume(group: Reader, nodes: Draft) -> None:
 def _read_own(group: Reader, nodes: Draft, cluster: Draft, vpc: Reader) -> None:
     """Read what the system node group does not have."""
     read_purchase_option(group, nodes, cluster)
-    nodes.take_flag("efa_enabled", group.at("efaEnabled"))
+    _read_efa(group, nodes)
     _read_place(group, nodes, vpc)
     _read_taints(group.at("taints"), nodes)
     name = group.at("placement", "groupName")
@@ -211,6 +211,26 @@ def _read_repair(source: Reader, nodes: Draft, architecture: Draft) -> None:
     nodes.take("maximum_parallel_repairs", source.at("maxParallelNodesRepairedCount"))
 
 
+def _read_efa(group: Reader, nodes: Draft) -> None:
+    """Read `efaEnabled`, with which eksctl creates a placement group for self-managed nodes.
+
+    It does so also for nodes of a reservation, unless `placement` names a group
+    (`pkg/cfn/builder/nodegroup.go`); for managed nodes of a reservation, it does not.
+    """
+    efa = group.at("efaEnabled")
+    reserved = group.at("capacityReservation", "capacityReservationTarget").exists
+    own_group = nodes.values["management"] == "self-managed" and not group.at("placement").exists
+    if efa.flag is True and reserved and own_group:
+        is_block = group.at("instanceMarketOptions", "marketType").value == "capacity-block"
+        why = (
+            "eksctl launches these nodes into a new placement group, in which the reservation has "
+            "no instances; the stack uses the group of the reservation, if it has one"
+        )
+        nodes.better("efa_enabled", efa, value=True, why=why, rule="B7" if is_block else "B9")
+    else:
+        nodes.take_flag("efa_enabled", efa)
+
+
 def _read_place(group: Reader, nodes: Draft, vpc: Reader) -> None:
     with_efa = bool(group.at("efaEnabled").flag)
     zones, subnets = group.at("availabilityZones"), group.at("subnets")
@@ -223,11 +243,12 @@ def _read_one(
 ) -> None:
     listed = list(source.items())
     if len(listed) > 1:
-        source.claim(
-            "not supported",
-            "nodes without EFA launch in all zones of the network; for one zone, name only it",
-            rule="A6" if with_efa else "",
-        )
+        if with_efa:
+            nodes.needs(key, example)
+            why = "all nodes with EFA launch in one zone: name only that of the capacity"
+        else:
+            why = "nodes launch in all zones of the network; for one zone, name only it"
+        source.unsupported(why, rule="A6" if with_efa else "")
         return
     for each in listed:
         value = subnet_named(vpc, str(each.value)) if vpc else str(each.value)

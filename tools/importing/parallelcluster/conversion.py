@@ -61,10 +61,7 @@ def convert(source: Reader, stack: StackDraft) -> None:
     """Read a cluster configuration into a stack file."""
     cluster = stack.cluster
     cluster.put("name", stack.name)
-    region = source.at("Region")
-    if region.exists:
-        stack.region = str(region.value)
-        region.claim("taken over", "it is `aws:region` of the stack file")
+    stack.take_region(source.at("Region"))
     _read_tags(source.at("Tags"), cluster)
     network = cluster.section("network")
     network.put("kind", "existing-vpc")

@@ -25,6 +25,7 @@ _UPDATED = "run the script with `./trainyard ssm`: a stack has no scripts for up
 _TAGS = "set `tags` of the stack, which all resources get"
 _SCRATCH = "the instance store of the head node is not mounted by a stack; use `storage`"
 _DEVELOPMENT = "it is a setting for the development of ParallelCluster"
+_PRIORITY = "Slurm prefers static nodes, with the default priorities of ParallelCluster"
 _EARLIER = "it is no key of ParallelCluster 3.16"
 _HOMES = (
     "home directories are on the root volume of the head node; for many nodes, put them on `efs` "
@@ -105,14 +106,8 @@ _ROWS: Mapping[str, tuple[Fate, str]] = {
         "set `gpu_health_check` of the queue, for all of its compute resources",
     ),
     f"{_RESOURCE}.Tags": ("not supported", _TAGS),
-    f"{_RESOURCE}.StaticNodePriority": (
-        "not supported",
-        "set `Weight` in `slurm_settings` of the compute resource",
-    ),
-    f"{_RESOURCE}.DynamicNodePriority": (
-        "not supported",
-        "set `Weight` in `slurm_settings` of the compute resource",
-    ),
+    f"{_RESOURCE}.StaticNodePriority": ("not supported", _PRIORITY),
+    f"{_RESOURCE}.DynamicNodePriority": ("not supported", _PRIORITY),
     f"{_RESOURCE}.LaunchTemplateOverrides": (
         "not supported",
         "the stack writes interfaces, placement and reservation of the nodes; set their keys",

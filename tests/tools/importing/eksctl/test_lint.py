@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
+from textwrap import indent
 
 import pytest
 
-from tests.support.eksctl_sources import GPU, SYSTEM, cluster_config
+from tests.support.eksctl_sources import GPU, SYSTEM, ZONES, cluster_config
 from tests.support.importing import read_text
 from tools.importing.lint import lint
 
 BLOCK = f"{GPU}  instanceMarketOptions: {{marketType: capacity-block}}\n"
 _GROUP = "managedNodeGroups[1]"
+
+
+def test_the_placement_group_that_eksctl_creates_for_self_managed_nodes_is_found(tmp_path: Path):
+    own = f"nodeGroups:\n{indent(GPU, '  ')}"
+    (finding,) = lint(read_text(tmp_path, cluster_config(SYSTEM, ZONES + own)))
+    assert (finding.rule, finding.level) == ("B9", "warning")
+    assert finding.key == "nodeGroups[0].efaEnabled"
 
 
 def test_a_correct_configuration_has_no_findings(tmp_path: Path):
