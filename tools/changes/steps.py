@@ -57,7 +57,7 @@ class Step:
     retained: bool = False
     """Whether the object is kept when it leaves the stack (`retain_on_delete`)."""
     parent: str = ""
-    """URN of the parent in the new state."""
+    """URN of the parent in the new state; for a deletion, in the old one."""
     provider: str = ""
     """Reference to its provider: URN, `::` and id."""
 
@@ -106,7 +106,7 @@ def _step(metadata: Mapping[str, Any]) -> Step | None:
         changed=tuple(metadata.get("detailedDiff") or metadata.get("diffs") or ()),
         reasons=_reasons(metadata),
         retained=bool(old.get("retainOnDelete")),
-        parent=new.get("parent", ""),
+        parent=(new or old).get("parent", ""),
         provider=new.get("provider", ""),
     )
 

@@ -36,6 +36,8 @@ from tools.workspace.workspace import Workspace, begin_of, run
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from tools.changes.steps import Step
+    from tools.cli.guarded_update import Saw
     from tools.progress.display import Display
     from tools.workspace.engine_process import EngineResult
 
@@ -102,6 +104,7 @@ def preview(
     stack_file: options.StackFilePath = None,
     as_json: options.AsJson = False,
     as_sarif: options.AsSarif = False,
+    html_file: options.PreviewReport = None,
     verbose: options.Verbose = False,
 ) -> None:
     """Show what `up` would change, checked by the policy pack. Changes nothing."""
@@ -109,14 +112,21 @@ def preview(
         from tools.cli.preview_findings import answer_preview
 
         refuse_two_forms(as_json=as_json, as_sarif=as_sarif)
+        if html_file is not None:
+            raise failures.WrongUseError("--html adds to the text of `preview`; omit the document")
         answer_preview(stack, path=stack_file, sandbox=sandbox, as_sarif=as_sarif)
         return
     found = options.stack_file(stack, path=stack_file, sandbox=sandbox)
     workspace = _open(found, "", sandbox=sandbox, checks_config=True)
     show = Show(yes=False, verbose=verbose, sandbox=sandbox)
-    result = _run_guarded(workspace, "preview", show=show, replace=())
+    steps: list[Sequence[Step]] = []
+    result = _run_guarded(workspace, "preview", show=show, replace=(), saw=steps.append)
     finish(result, workspace, "preview", sandbox=sandbox)
     console.answer(f"cost: {cost_line(found, sandbox=sandbox)}")
+    if html_file is not None:
+        from tools.cli.preview_report import write_preview_report
+
+        write_preview_report(html_file, found, steps[-1], sandbox=sandbox)
 
 
 def destroy(
@@ -246,14 +256,14 @@ def _run(
 
 
 def _run_guarded(
-    workspace: Workspace, operation: str, *, show: Show, replace: Sequence[str]
+    workspace: Workspace, operation: str, *, show: Show, replace: Sequence[str], saw: Saw = tuple
 ) -> EngineResult:
     """Run `up` or `preview`, with the policy pack and the check of what the update would lose."""
     from tools.cli.engine_run import EngineRun
     from tools.cli.guarded_update import Guard, run_guarded
 
     previews = operation == "preview"
-    guard = Guard(replace, show.sandbox, warns=previews)
+    guard = Guard(replace, show.sandbox, warns=previews, saw=saw)
     with disk_space_kept(workspace.reserve(), console.progress):
         display = _display(workspace, operation, show)
         if display is not None and not previews and not show.yes:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from components import clock
 from components.account.facts import ReservationFacts
@@ -29,6 +29,9 @@ HISTORY_PAGE = 20
 """Number of updates to search for the last successful one."""
 
 
+Saw: TypeAlias = "Callable[[Sequence[Step]], object]"
+
+
 class Guard(NamedTuple):
     """What an update may lose, and where."""
 
@@ -37,6 +40,8 @@ class Guard(NamedTuple):
     sandbox: bool
     warns: bool
     """Whether a refusal is only a warning, because the operation is a preview."""
+    saw: Saw = tuple
+    """Receives the planned steps; if they are judged twice, also the complete ones."""
 
 
 def run_guarded(workspace: Workspace, operation: str, run: EngineRun, guard: Guard) -> EngineResult:
@@ -51,6 +56,7 @@ def run_guarded(workspace: Workspace, operation: str, run: EngineRun, guard: Gua
     existing = ExistingObjects(workspace.stack_file, sandbox=sandbox)
 
     def look(steps: Sequence[Step]) -> bool:
+        guard.saw(steps)
         instances = _instances(workspace.stack_file)
         found = judge(steps, allowed=allowed, instances=instances)
         blocks = blocks_of(found, steps)

@@ -59,6 +59,12 @@ Verify = Annotated[
         help="Test all nodes with accelerators after the update, as `verify` does.",
     ),
 ]
+PreviewReport = Annotated[
+    Path | None,
+    typer.Option(
+        "--html", metavar="FILE", help="Also write a report with the changes in a picture."
+    ),
+]
 ClusterGone = Annotated[
     bool,
     typer.Option(

@@ -14,7 +14,7 @@ from tools.cli import console, failures
 from tools.cli.stack_config import config_of, plan_of
 from tools.cli.timeline_picture import timeline_picture
 from tools.findings.finding import Finding
-from tools.topology.box import Box
+from tools.topology.box import Box, Parts
 from tools.topology.drawing import draw
 from tools.topology.report import Report, html_report
 from tools.topology.topology import topology
@@ -35,14 +35,16 @@ class Seen:
     """Existing subnets by id, if the account was read."""
     findings: Sequence[Finding] = ()
     """Those of `check --live`, if the account was read."""
+    gone: Parts = field(default_factory=Parts)
+    """What the stack has now, and will not have any more."""
 
     @property
     def topology(self) -> Box:
         """Its topology."""
-        return topology(self.config, self.plan, subnets=self.subnets)
+        return topology(self.config, self.plan, subnets=self.subnets, gone=self.gone)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Contents:
     """What a report is about."""
 

@@ -72,7 +72,7 @@ def _findings(findings: Sequence[Finding]) -> str:
 def _changes(steps: Sequence[Step]) -> str:
     rows = [
         (
-            f"{SIGNS[change]} {change}",
+            f"{SIGNS[change]}\u00a0{change}",
             type_of(step.urn),
             step.name,
             ", ".join(step.changed_properties) if step.operation in ("update", "replace") else "",

@@ -28,11 +28,15 @@ _PARTS: Mapping[str, Callable[[Any, Any], Parts]] = {
 """By `kind` of the plan."""
 
 
+_NOTHING = Parts()
+
+
 def topology(
     config: AnyStackConfig,
     plan: AnyPlan,
     *,
     subnets: Mapping[str, SubnetFacts] = MappingProxyType({}),
+    gone: Parts = _NOTHING,
 ) -> Box:
     """Return the region with what a stack has in it, and with what it uses there.
 
@@ -40,11 +44,17 @@ def topology(
         config: The stack file; completed from the account or not.
         plan: Its plan. The picture shows as unknown what the plan leaves to the account.
         subnets: Existing subnets as read from the account, by id.
+        gone: What a preview deletes, which the plan no longer has.
     """
     parts = _PARTS[plan.kind](config, plan)
     network = _with_zones(plan.network, subnets)
-    vpc = vpc_box(network, parts.occupants, name=plan.name, source=config.network_stack or "")
-    services = (*parts.services, *_monitoring(plan))
+    vpc = vpc_box(
+        network,
+        (*parts.occupants, *gone.occupants),
+        name=plan.name,
+        source=config.network_stack or "",
+    )
+    services = (*parts.services, *_monitoring(plan), *gone.services)
     return Box(
         kind="region",
         title=plan.region,
