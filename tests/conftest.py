@@ -75,7 +75,7 @@ def pytest_configure_node(node: Any) -> None:
         node.workerinput["warm_python"] = warm_python.address()
 
 
-SLOWEST_FIRST = ("first", "sandbox", "parallelcluster", "engine", "kubernetes")
+SLOWEST_FIRST = ("first", "sandbox", "parallelcluster", "engine", "kubernetes", "browser")
 """Markers of tests that take minutes, a minute, and seconds."""
 
 

@@ -1,0 +1,171 @@
+"""Chromium without a window, over the DevTools protocol.
+
+The program is one on the PATH, or that of Debian's packages, which are unpacked into the cache.
+
+Source: https://chromedevtools.github.io/devtools-protocol/ and, for `--remote-debugging-pipe`,
+https://chromium.googlesource.com/chromium/src/+/main/content/public/common/content_switches.cc:
+messages are JSON with a zero byte at the end; the browser reads descriptor 3 and writes to 4.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tools.engine.cache import cache_directory
+
+_PACKAGE = "chromium-headless-shell"
+_NAMES = (_PACKAGE, "chromium", "chromium-browser", "google-chrome")
+_ARGUMENTS = ("--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe")
+_FONTS = """\
+<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd">
+<fontconfig><dir>/usr/share/fonts</dir><dir>{fonts}</dir><cachedir>{cache}</cachedir></fontconfig>
+"""
+
+
+@dataclass(slots=True)
+class Page:
+    """An open page."""
+
+    _write: int
+    _read: int
+    _session: str = ""
+    _number: int = 0
+    _rest: bytes = b""
+    requests: list[str] = field(default_factory=list)
+    """Addresses that the page has asked for."""
+
+    def command(self, method: str, **parameters: Any) -> dict[str, Any]:
+        """Send a command and return its result."""
+        self._number += 1
+        message = {"id": self._number, "method": method, "params": parameters}
+        if self._session:
+            message["sessionId"] = self._session
+        os.write(self._write, json.dumps(message).encode() + b"\0")
+        while True:
+            answer = self._next()
+            if answer.get("id") == self._number:
+                assert "error" not in answer, answer
+                return answer["result"]
+
+    def _next(self) -> dict[str, Any]:
+        while b"\0" not in self._rest:
+            data = os.read(self._read, 1 << 16)
+            assert data, "Chromium ended"
+            self._rest += data
+        message, _, self._rest = self._rest.partition(b"\0")
+        event = json.loads(message)
+        if event.get("method") == "Network.requestWillBeSent":
+            self.requests.append(event["params"]["request"]["url"])
+        return event
+
+    def attach(self) -> None:
+        """Begin with an empty page."""
+        target = self.command("Target.createTarget", url="about:blank")["targetId"]
+        made = self.command("Target.attachToTarget", targetId=target, flatten=True)
+        self._session = made["sessionId"]
+        self.command("Network.enable")
+
+    def show(self, document: str) -> None:
+        """Replace the page by a document."""
+        frame = self.command("Page.getFrameTree")["frameTree"]["frame"]["id"]
+        self.command("Page.setDocumentContent", frameId=frame, html=document)
+
+    def value(self, expression: str) -> Any:
+        """Return the value of an expression in JavaScript."""
+        found = self.command("Runtime.evaluate", expression=expression, returnByValue=True)
+        assert "exceptionDetails" not in found, found
+        return found["result"].get("value")
+
+    def dark(self) -> None:
+        """Let the system prefer dark colors."""
+        feature = {"name": "prefers-color-scheme", "value": "dark"}
+        self.command("Emulation.setEmulatedMedia", features=[feature])
+
+    def press(self, key: str) -> None:
+        """Press and release a key, such as `Tab`."""
+        codes = {"Tab": 9, "Enter": 13}
+        for type_ in ("keyDown", "keyUp"):
+            text = {"text": "\r"} if key == "Enter" and type_ == "keyDown" else {}
+            self.command(
+                "Input.dispatchKeyEvent",
+                type=type_,
+                key=key,
+                code=key,
+                windowsVirtualKeyCode=codes[key],
+                **text,
+            )
+
+
+@contextlib.contextmanager
+def chromium(profile: Path) -> Iterator[Page]:
+    """Yield a page of a browser that ends with the context."""
+    program, environment = _program()
+    (to_browser, to_us), (from_us, from_browser) = os.pipe(), os.pipe()
+    # Gives the descriptors the numbers that the browser expects; not all shells know those above 9.
+    script = f'exec "$@" 3<&{to_browser} 4>&{from_browser}'
+    process = subprocess.Popen(
+        ["bash", "-c", script, "bash", program, *_ARGUMENTS, f"--user-data-dir={profile}"],
+        pass_fds=(to_browser, from_browser),
+        env={**os.environ, **environment, "HOME": str(profile)},
+        stderr=subprocess.DEVNULL,
+    )
+    os.close(to_browser)
+    os.close(from_browser)
+    page = Page(to_us, from_us)
+    try:
+        page.attach()
+        yield page
+    finally:
+        process.kill()
+        process.wait()
+        os.close(to_us)
+        os.close(from_us)
+
+
+def _program() -> tuple[str, dict[str, str]]:
+    """Return the program, and the variables that it needs."""
+    installed = next(filter(None, map(shutil.which, _NAMES)), None)
+    if installed:
+        return installed, {}
+    root = _unpacked(cache_directory() / _PACKAGE)
+    (library,) = root.glob("usr/lib/*-linux-gnu")
+    fonts = root / "fonts.conf"
+    return str(root / "usr/lib/chromium" / _PACKAGE), {
+        "LD_LIBRARY_PATH": f"{library}:{library / 'pulseaudio'}",
+        "FONTCONFIG_FILE": str(fonts),
+    }
+
+
+def _unpacked(root: Path) -> Path:
+    """Return the directory with Debian's packages; they are not installed."""
+    if root.exists():
+        return root
+    assert shutil.which("apt-get"), (
+        f"no Chromium: none of {', '.join(_NAMES)} is on the PATH, and there is no apt-get"
+    )
+    partial = root.with_name(f".{root.name}.{os.getpid()}")
+    archives = partial / "archives"
+    (archives / "partial").mkdir(parents=True)
+    command = ["apt-get", "install", "--yes", "--no-install-recommends", "--download-only"]
+    done = subprocess.run(
+        [*command, "-o", f"Dir::Cache::archives={archives}", _PACKAGE, "fonts-liberation"],
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, f"no Chromium on the PATH, and apt-get has none: {done.stderr}"
+    for archive in archives.glob("*.deb"):
+        subprocess.run(["dpkg", "-x", archive, partial], check=True)
+    shutil.rmtree(archives)
+    text = _FONTS.format(fonts=root / "usr/share/fonts", cache=root / "font-cache")
+    (partial / "fonts.conf").write_text(text, encoding="utf-8")
+    partial.rename(root)
+    return root
