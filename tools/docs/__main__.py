@@ -1,7 +1,8 @@
 """Build the documentation site: ``python -m tools.docs``, into ``.trainyard/site``.
 
 Open its ``index.html``: no server and no network is necessary, also for the search. Warnings of
-Sphinx and links that lead nowhere are errors.
+Sphinx and links that lead nowhere are errors. ``--screenshots`` also looks at every page in
+Chromium.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from tools.docs.browser import take_screenshots
 from tools.docs.building import SITE, SiteError, build_site
 from tools.engine.errors import EngineError
 
@@ -19,9 +21,13 @@ def main(arguments: Sequence[str]) -> int:
     """Build the site. Return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m tools.docs", description=__doc__)
     parser.add_argument("--output", type=Path, default=SITE, help="directory of the site")
-    directory: Path = parser.parse_args(arguments).output
+    parser.add_argument("--screenshots", type=Path, help="directory of pictures of all pages")
+    options = parser.parse_args(arguments)
+    directory: Path = options.output.resolve()
     try:
-        first = build_site(directory.resolve(), _say)
+        first = build_site(directory, _say)
+        if options.screenshots:
+            take_screenshots(directory, options.screenshots.resolve(), _say)
     except (SiteError, EngineError, FileExistsError) as error:
         sys.stderr.write(f"error: {error}\n")
         return 1
