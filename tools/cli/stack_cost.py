@@ -112,7 +112,8 @@ def cost_line(stack_file: StackFile, *, sandbox: bool) -> str:
     if found.blocks:
         parts.append("without the fee of the Capacity Block")
     if found.unknown:
-        parts.append(f"{len(found.unknown)} prices unknown")
+        count = len(found.unknown)
+        parts.append(f"{count} {'price' if count == 1 else 'prices'} unknown")
     if found.oldest is not None:
         parts.append(f"list prices since {found.oldest}")
     return f"{'; '.join(parts)}; more: {stack_file.command('cost', sandbox=sandbox)}"

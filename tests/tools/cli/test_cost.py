@@ -16,6 +16,9 @@ from typer.testing import Result
 from components.catalog.prices import Price
 from tests.support.batch_configs import RAW, raw_config
 from tests.support.stack_files import block, p5
+from tools.cli.stack_cost import cost_line
+from tools.cli.status import _costs
+from tools.workspace.stack_files import find_stack_file
 
 Run = Callable[..., Result]
 Write = Callable[..., Path]
@@ -137,3 +140,37 @@ def test_a_denied_price_list_is_named_and_the_snapshot_is_used(
 def test_an_invalid_stack_file_is_refused(trainyard: Run, stack_file: Write) -> None:
     path = stack_file(p5(desired="many"))
     assert trainyard("cost", "p5-cb", "--stack-file", path).exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("raw", "said"),
+    [
+        (ON_DEMAND, ("110.64 USD an hour, 80,766.00 a month; list prices since 2026-",)),
+        (block(), ("without the fee of the Capacity Block",)),
+        (raw_config(RAW), ("an hour with all nodes of jobs",)),
+        (p5(purchase_option="spot", efa_enabled=False), ("; 1 price unknown",)),
+        ({**ON_DEMAND, "budget": {"monthly_usd": 1}}, ("110.6",)),
+    ],
+)
+def test_the_line_of_other_commands_has_the_sums_and_what_they_lack(
+    stack_file: Write, raw: object, said: tuple[str, ...]
+) -> None:
+    found = find_stack_file("p5-cb", path=stack_file(raw))
+    line = cost_line(found, sandbox=True)
+    assert all(each in line for each in said), line
+    assert line.endswith(found.command("cost", sandbox=True))
+
+
+def test_the_plan_of_a_stack_shows_the_line(
+    trainyard: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    planned = {"resources": [], "outputs": {}}
+    monkeypatch.setattr("tools.cli.plans._plan", lambda *_, **__: planned)
+    assert "cost: 4.61 USD an hour, 3,365.60 a month; " in trainyard("plan", "dev").stdout
+
+
+def test_status_shows_the_line_if_the_stack_file_is_valid(stack_file: Write) -> None:
+    found = find_stack_file("p5-cb", path=stack_file(ON_DEMAND))
+    ((name, line),) = _costs(found, sandbox=False)
+    assert (name, line) == ("cost", cost_line(found, sandbox=False))
+    assert not [*_costs(find_stack_file("p5-cb", path=stack_file({})), sandbox=False)]
