@@ -81,7 +81,7 @@ def test_the_plan_of_a_slurm_stack_shows_the_cluster(
 ) -> None:
     made = {"type": "aws:cloudformation/stack:Stack", "name": "pc-gpu-deployment"}
     planned = {"resources": [made], "outputs": OUTPUTS}
-    monkeypatch.setattr("tools.cli.plans._plan", lambda *_, **__: planned)
+    monkeypatch.setattr("tools.cli.plans.planned", lambda *_, **__: planned)
     lines = trainyard("plan", "pc-gpu", "--sandbox").stdout.splitlines()
     shown = {" ".join(line.split()) for line in lines}
     head = find_stack_file("pc-gpu").cluster["architecture"]["head_node"]["instance_type"]

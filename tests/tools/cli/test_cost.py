@@ -165,7 +165,7 @@ def test_the_plan_of_a_stack_shows_the_line(
     trainyard: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     planned = {"resources": [], "outputs": {}}
-    monkeypatch.setattr("tools.cli.plans._plan", lambda *_, **__: planned)
+    monkeypatch.setattr("tools.cli.plans.planned", lambda *_, **__: planned)
     assert "cost: 4.61 USD an hour, 3,365.60 a month; " in trainyard("plan", "dev").stdout
 
 
