@@ -88,6 +88,8 @@ def is_of_another_format(path: Path) -> bool:
     try:
         return all(format_of(document) is None for document in read_documents(path))
     except UnreadableYamlError:
+        if not path.is_file():
+            return False  # reading it says why
         text = path.read_text(encoding="utf-8", errors="replace")
         return not any(mark in text for each in FORMATS for mark in each.marks)
 

@@ -128,6 +128,12 @@ def test_lint_as_sarif_has_the_text_of_the_rule(source: Path):
     assert found["automationDetails"]["id"] == "trainyard/lint/"
 
 
+def test_lint_says_that_a_file_is_missing_also_if_it_skips_others(tmp_path: Path):
+    done = run("lint", "--skip-others", tmp_path / "missing.yaml")
+    assert done.exit_code == 2
+    assert "it is not a regular file" in done.stdout
+
+
 def test_lint_answers_for_a_file_that_it_cannot_read_and_judges_the_others(
     source: Path, tmp_path: Path
 ):

@@ -25,7 +25,6 @@ WORDS = {
     "reservation_id": "capacityReservationID",
     "group_arn": "capacityReservationResourceGroupARN",
     "placement": "placement.groupName",
-    "group": "placement.groupName",
     "minimum": "minSize",
     "desired": "desiredCapacity",
     "maximum": "maxSize",

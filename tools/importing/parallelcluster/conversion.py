@@ -35,7 +35,6 @@ WORDS = {
     },
     "purchase_option": "CapacityReservationTarget",
     "placement": "PlacementGroup",
-    "group": "Enabled",
     "mount_directory": "MountDir",
     "operating_system": "Os",
     "queues": "SlurmQueues",
