@@ -84,7 +84,9 @@ def read_as_a_stack_file(block: CodeBlock, directory: Path) -> None:
     schema = without_required(json.loads((ROOT / "docs/schema/stack.schema.json").read_text()))
     models = [schema["$defs"][each] for each in MODELS]
     model = next((each for each in models if {*part} & {*each["properties"]}), models[0])
-    jsonschema.validate(part, {**model, "$defs": schema["$defs"], "required": []})
+    partial = {**model, "$defs": schema["$defs"], "required": []}
+    errors = jsonschema.Draft202012Validator(partial).iter_errors(part)
+    assert not [f"{error.json_path}: {error.message}" for error in errors]
 
 
 def without_required(schema: Any) -> Any:
@@ -155,5 +157,5 @@ def test_yaml_has_the_keys_of_its_kind(block: CodeBlock, tmp_path: Path) -> None
     ["storage: {data: {kind: fsx-lustr}}", "netwerk: {kind: new-vpc}", "monitoring: {alarm: {}}"],
 )
 def test_a_key_that_does_not_exist_is_found(text: str, tmp_path: Path) -> None:
-    with pytest.raises(jsonschema.ValidationError):
+    with pytest.raises(AssertionError):
         read_as_a_stack_file(CodeBlock(Path("x.md"), 1, "yaml", text), tmp_path)
