@@ -42,7 +42,7 @@ def cost(
     if estimate.items:
         width = None if sys.stdout.isatty() else LOG_WIDTH
         Console(highlight=False, width=width).print(_table(stack, estimate))
-    for line in _lines(costs, now):
+    for line in cost_lines(costs, now):
         console.answer(line)
     for note in costs.notes:
         console.progress(note)
@@ -90,7 +90,8 @@ def _price(item: CostItem) -> str:
     return f"{item.price.usd:g} {'an hour' if item.period == 'hour' else 'a month'}"
 
 
-def _lines(costs: Cost, now: datetime) -> Iterator[str]:
+def cost_lines(costs: Cost, now: datetime) -> Iterator[str]:
+    """Yield the sums of a stack, what is in no sum, and the origins of the prices."""
     found = costs.estimate
     yield f"total: {_sums(found.hourly_usd)}"
     if found.most_hourly_usd > found.hourly_usd:

@@ -9,6 +9,7 @@ import typer
 
 from tools.cli import console, failures, options
 from tools.cli.plans import planned
+from tools.cli.stack_cost import current_cost
 from tools.cli.stack_report import Contents, seen_in_account, seen_in_file, stack_report
 from tools.topology.drawing import draw
 from tools.workspace.files import write_whole
@@ -69,5 +70,10 @@ def _report(stack_file: StackFile, *, sandbox: bool) -> str:
     return stack_report(
         stack_file.stack,
         seen,
-        Contents(title=stack_file.stack, topology=seen.topology, resources=resources),
+        Contents(
+            title=stack_file.stack,
+            topology=seen.topology,
+            resources=resources,
+            cost=current_cost(stack_file, sandbox=sandbox),
+        ),
     )

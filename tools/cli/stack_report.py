@@ -11,7 +11,9 @@ from components.account.facts import SubnetFacts
 from components.capacity.timeline import block_timelines
 from tools.changes.steps import Step
 from tools.cli import console, failures
+from tools.cli.cost import cost_lines
 from tools.cli.stack_config import config_of, plan_of
+from tools.cli.stack_cost import Cost
 from tools.cli.timeline_picture import timeline_picture
 from tools.findings.finding import Finding
 from tools.topology.box import Box, Parts
@@ -54,6 +56,7 @@ class Contents:
     """Those of `plan`."""
     changes: Sequence[Step] = ()
     """Those of a preview."""
+    cost: Cost | None = None
 
 
 def seen_in_file(stack_file: StackFile) -> Seen:
@@ -102,6 +105,8 @@ def stack_report(stack: str, seen: Seen, contents: Contents) -> str:
             picture=draw(contents.topology, title=stack, linked=True),
             findings=seen.findings,
             timeline=timeline_picture(stack, blocks, now) if blocks else "",
+            charges=contents.cost.estimate.items if contents.cost else (),
+            cost=[*cost_lines(contents.cost, now)] if contents.cost else (),
             plan=seen.plan,
             resources=contents.resources,
             changes=contents.changes,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from components.compute.interface_plan import InterfacePlan
 from components.compute.node_pool_plan import NodePoolPlan
+from components.cost.item import CostItem
 from tools.changes.steps import Step
 from tools.findings.finding import Finding
 from tools.pages.page import details, page, paragraph, section, table, wide
@@ -41,6 +42,9 @@ class Report:
     findings: Sequence[Finding]
     timeline: str = ""
     """The timeline of the capacity, as SVG."""
+    charges: Sequence[CostItem] = ()
+    cost: Sequence[str] = ()
+    """Sums and origins of the prices, as `cost` prints them."""
     plan: AnyPlan
     resources: Sequence[Mapping[str, Any]] = ()
     """As in the result of `plan`."""
@@ -57,6 +61,7 @@ def html_report(report: Report) -> str:
         section("Changes", _changes(report.changes)),
         section("Findings", _findings(report.findings)),
         section("Capacity", wide(report.timeline, label="Timeline") if report.timeline else ""),
+        section("Cost", _cost(report)),
         section("Nodes", _nodes(report.plan)),
         section("Resources", _resources(report.resources)),
     )
@@ -85,6 +90,16 @@ def _changes(steps: Sequence[Step]) -> str:
     return table(
         ("Change", "Type", "Name", "Properties"), rows, results=[row[0][2:] for row in rows]
     )
+
+
+def _cost(report: Report) -> str:
+    rows = [
+        (each.what, each.resource, f"{each.hourly_usd:,.4f}")
+        for each in report.charges
+        if each.hourly_usd
+    ]
+    charges = table(("Charge", "Key", "USD an hour"), rows) if rows else ""
+    return charges + "".join(map(paragraph, report.cost))
 
 
 def _nodes(plan: AnyPlan) -> str:

@@ -1,8 +1,11 @@
 """The report has every part, and needs nothing else."""
 
 import re
+from datetime import date
 from pathlib import Path
 
+from components.catalog.prices import Price
+from components.cost.item import CostItem
 from tests.support.stacks import prepared
 from tests.support.topologies import topology_of
 from tools.changes.steps import Step
@@ -56,6 +59,23 @@ def test_findings_changes_and_resources_are_listed_as_text():
     assert "<td>~\u00a0changed</td>" in page
     assert "<td>version</td>" in page
     assert "aws:eks/cluster:Cluster (1)" in page
+
+
+def test_charges_are_listed_with_their_sums():
+    price = Price(usd=0.1, day=date(2026, 11, 1), source="list", url="https://aws.amazon.com")
+    item = CostItem(
+        group="nodes",
+        what="2 x p5.48xlarge",
+        resource="architecture",
+        key="p5",
+        unit="node",
+        period="hour",
+        quantity=2,
+        price=price,
+    )
+    page = report(charges=[item], cost=["total: 0.20 USD an hour"])
+    assert "<td>0.2000</td>" in page
+    assert "<p>total: 0.20 USD an hour</p>" in page
 
 
 def test_empty_parts_have_no_section():
