@@ -6,11 +6,12 @@ make and remove a file for each node; a thread starts and ends the processes tha
 
 from __future__ import annotations
 
-import logging
+import contextlib
 import os
 import secrets
 import shlex
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -28,8 +29,6 @@ from sandbox.slurm.configuration import (
     ranges_of,
     slurm_configuration,
 )
-
-LOG = logging.getLogger("sandbox.slurm")
 
 START_SECONDS = 30.0
 _END_SECONDS = 5.0
@@ -96,6 +95,7 @@ class SlurmCluster:
         Raises:
             SlurmError: it does not start, or its nodes do not.
         """
+        self._kill_programs()  # of a sandbox that was killed
         self._write()
         layout = self.layout
         layout.sockets.chmod(0o711)  # munged requires that others can reach its socket
@@ -115,7 +115,7 @@ class SlurmCluster:
 
     def stop(self) -> None:
         """End all jobs and processes."""
-        if self._daemons and self._daemons[-1].poll() is None:
+        if self._power.is_alive():
             self._cancel_jobs()
         self._ended.set()
         if self._power.ident is not None:
@@ -210,12 +210,21 @@ class SlurmCluster:
         return bool(states) and set(states) <= {"idle", "mixed", "allocated"}
 
     def _cancel_jobs(self) -> None:
-        """End the jobs: a job outlives the slurmd that started it."""
-        self._command("scancel", "--state=PENDING", f"--user={os.getuid()}")
-        self._command("scancel", f"--user={os.getuid()}", "--full", "--signal=KILL")
+        """End the jobs: a program outlives the slurmd that started it, and may ignore SIGTERM."""
+        self._command("scancel", f"--user={os.getuid()}")
         deadline = time.monotonic() + _END_SECONDS
         while self._command("squeue", "--noheader").stdout.strip() and time.monotonic() < deadline:
+            self._kill_programs()
             time.sleep(_POLL_SECONDS)
+
+    def _kill_programs(self) -> None:
+        """Kill the programs of jobs, which have a variable with the directory of this Slurm."""
+        mark = f"SLURM_CONF={self.layout.directory}/".encode()
+        for process in Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):  # it has ended, or belongs to another user
+                variables = (process / "environ").read_bytes().split(b"\0")
+                if any(each.startswith(mark) for each in variables):
+                    os.kill(int(process.name), signal.SIGKILL)
 
     def _until(self, is_done: Any, otherwise: str) -> None:
         deadline = time.monotonic() + START_SECONDS

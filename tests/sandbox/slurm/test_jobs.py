@@ -187,3 +187,13 @@ def test_a_program_gets_sigterm_and_writes_a_checkpoint_before_its_limit(
     slurm.wait(limited)
     assert slurm.shown[0] == "begin"
     assert "saved" in slurm.shown
+
+
+def test_a_program_that_ignores_sigterm_ends_with_slurm(slurm: RealSlurm) -> None:
+    """The last test: it ends the Slurm of this file."""
+    pid = slurm.shell.home / "pid"
+    ignores = f'trap "" TERM; echo $$ > {pid}; while :; do sleep 0.1; done'
+    slurm.submit("bash", "-c", ignores, name="deaf")
+    until(lambda: pid.exists() and pid.read_text(), "the program has begun")
+    slurm.slurm.stop()
+    assert not Path("/proc", pid.read_text().strip()).exists()
