@@ -61,7 +61,7 @@ def test_the_example_jobs_run_on_a_stack_with_a_file_system(
     directory = ROOT / "examples" / "pretrain"
     job = {"image": "torchneuron", **read_job_file(directory / f"{name}.yaml").given()}
     files = {each: (directory / each).read_text(encoding="utf-8") for each in job["files"]}
-    plan = replace(eks_plan(group), file_systems=(SHARED,))
+    plan = replace(eks_plan(group), file_systems=(replace(SHARED, name="fsx"),))
     request = TrainingRequest(**{**job, "files": files})
     _, _, rendered = yaml.safe_load_all(render_training(plan, request, JobRequest()))
     (container,) = rendered["spec"]["template"]["spec"]["containers"]
