@@ -1,7 +1,5 @@
 """Chromium without a window, over the DevTools protocol.
 
-The program is one on the PATH, or that of Debian's packages, which are unpacked into the cache.
-
 Source: https://chromedevtools.github.io/devtools-protocol/ and, for `--remote-debugging-pipe`,
 https://chromium.googlesource.com/chromium/src/+/main/content/public/common/content_switches.cc:
 messages are JSON with a zero byte at the end; the browser reads descriptor 3 and writes to 4.
@@ -12,22 +10,15 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import shutil
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tools.engine.cache import cache_directory
+from tools.engine.chromium import ensure_chromium
 
-_PACKAGE = "chromium-headless-shell"
-_NAMES = (_PACKAGE, "chromium", "chromium-browser", "google-chrome")
 _ARGUMENTS = ("--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe")
-_FONTS = """\
-<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd">
-<fontconfig><dir>/usr/share/fonts</dir><dir>{fonts}</dir><cachedir>{cache}</cachedir></fontconfig>
-"""
 
 
 @dataclass(slots=True)
@@ -107,14 +98,14 @@ class Page:
 @contextlib.contextmanager
 def chromium(profile: Path) -> Iterator[Page]:
     """Yield a page of a browser that ends with the context."""
-    program, environment = _program()
+    browser = ensure_chromium(print)
     (to_browser, to_us), (from_us, from_browser) = os.pipe(), os.pipe()
     # Gives the descriptors the numbers that the browser expects; not all shells know those above 9.
     script = f'exec "$@" 3<&{to_browser} 4>&{from_browser}'
     process = subprocess.Popen(
-        ["bash", "-c", script, "bash", program, *_ARGUMENTS, f"--user-data-dir={profile}"],
+        ["bash", "-c", script, "bash", browser.program, *_ARGUMENTS, f"--user-data-dir={profile}"],
         pass_fds=(to_browser, from_browser),
-        env={**os.environ, **environment, "HOME": str(profile)},
+        env={**os.environ, **browser.variables, "HOME": str(profile)},
         stderr=subprocess.DEVNULL,
     )
     os.close(to_browser)
@@ -128,44 +119,3 @@ def chromium(profile: Path) -> Iterator[Page]:
         process.wait()
         os.close(to_us)
         os.close(from_us)
-
-
-def _program() -> tuple[str, dict[str, str]]:
-    """Return the program, and the variables that it needs."""
-    installed = next(filter(None, map(shutil.which, _NAMES)), None)
-    if installed:
-        return installed, {}
-    root = _unpacked(cache_directory() / _PACKAGE)
-    (library,) = root.glob("usr/lib/*-linux-gnu")
-    fonts = root / "fonts.conf"
-    return str(root / "usr/lib/chromium" / _PACKAGE), {
-        "LD_LIBRARY_PATH": f"{library}:{library / 'pulseaudio'}",
-        "FONTCONFIG_FILE": str(fonts),
-    }
-
-
-def _unpacked(root: Path) -> Path:
-    """Return the directory with Debian's packages; they are not installed."""
-    if root.exists():
-        return root
-    assert shutil.which("apt-get"), (
-        f"no Chromium: none of {', '.join(_NAMES)} is on the PATH, and there is no apt-get"
-    )
-    partial = root.with_name(f".{root.name}.{os.getpid()}")
-    archives = partial / "archives"
-    (archives / "partial").mkdir(parents=True)
-    command = ["apt-get", "install", "--yes", "--no-install-recommends", "--download-only"]
-    done = subprocess.run(
-        [*command, "-o", f"Dir::Cache::archives={archives}", _PACKAGE, "fonts-liberation"],
-        check=False,
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, f"no Chromium on the PATH, and apt-get has none: {done.stderr}"
-    for archive in archives.glob("*.deb"):
-        subprocess.run(["dpkg", "-x", archive, partial], check=True)
-    shutil.rmtree(archives)
-    text = _FONTS.format(fonts=root / "usr/share/fonts", cache=root / "font-cache")
-    (partial / "fonts.conf").write_text(text, encoding="utf-8")
-    partial.rename(root)
-    return root

