@@ -122,6 +122,7 @@ class SlurmCluster:
             self._power.join()
         for process in [*self._running.values(), *reversed(self._daemons)]:
             _end(process)
+        self._kill_programs()  # whose steps Slurm has already forgotten
         shutil.rmtree(self.layout.sockets, ignore_errors=True)
 
     def run(self, program: str, *arguments: str) -> str:

@@ -196,4 +196,5 @@ def test_a_program_that_ignores_sigterm_ends_with_slurm(slurm: RealSlurm) -> Non
     slurm.submit("bash", "-c", ignores, name="deaf")
     until(lambda: pid.exists() and pid.read_text(), "the program has begun")
     slurm.slurm.stop()
-    assert not Path("/proc", pid.read_text().strip()).exists()
+    program = Path("/proc", pid.read_text().strip())
+    until(lambda: not program.exists(), "the program has ended")
