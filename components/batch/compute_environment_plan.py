@@ -14,7 +14,7 @@ from components.capacity.schedule import plan_schedule
 from components.catalog.batch import ImageType, image_parameter, image_type
 from components.catalog.instance_type import InstanceType
 from components.catalog.instance_types import INSTANCE_TYPES
-from components.compute.interface_plan import plan_pool_interfaces
+from components.compute.interface_plan import InterfacePlan, plan_pool_interfaces
 from components.compute.node_pool_plan import ImageSource, NodePoolPlan
 from components.compute.root_volume import RootVolume, plan_root_volume
 from components.config.batch import ComputeEnvironment
@@ -102,7 +102,10 @@ def plan_compute_environment(
     if placement is None:
         return None
     spot = environment.purchase_option == "spot"
-    script = _agent_script(environment, instance_type, context)
+    interfaces = plan_pool_interfaces(
+        environment, instance_type, spare_on_card_zero=INTERFACES_OF_JOBS
+    )
+    script = _agent_script(instance_type, interfaces, context)
     policies = (*environment.iam_policies, *((AGENT_POLICY,) if script else ()))
     schedule = environment_schedule(environment, reservation, context)
     return ComputeEnvironmentPlan(
@@ -111,9 +114,7 @@ def plan_compute_environment(
         instance_type=instance_type,
         capacity=context.capacity(environment.purchase_option, place),
         placement=placement,
-        interfaces=plan_pool_interfaces(
-            environment, instance_type, spare_on_card_zero=INTERFACES_OF_JOBS
-        ),
+        interfaces=interfaces,
         subnets=place.subnets,
         minimum_vcpus=schedule.minimum * instance_type.vcpus,
         maximum_vcpus=environment.maximum * instance_type.vcpus,
@@ -128,10 +129,9 @@ def plan_compute_environment(
 
 
 def _agent_script(
-    environment: ComputeEnvironment, instance_type: InstanceType, context: Context
+    instance_type: InstanceType, interfaces: InterfacePlan | None, context: Context
 ) -> str | None:
-    efa = environment.efa_enabled and instance_type.efa_supported
-    measured = measured_on(instance_type, efa=efa)
+    measured = measured_on(instance_type, efa=interfaces is not None)
     if measured is None or not context.config.sends_node_metrics:
         return None
     return agent_script(context.config.name, measured)

@@ -48,9 +48,8 @@ _NOUNS = {
 
 def group_names(config: StackConfig) -> Iterator[Named]:
     """Yield the reservation groups that the stack creates."""
-    used = {pool.purchase_option for pool in config.pools()}
-    for name, reservation in config.reservations.items():
-        if name in used and isinstance(reservation, OdcrGroup) and reservation.members:
+    for name, reservation in config.used_reservations().items():
+        if isinstance(reservation, OdcrGroup) and reservation.members:
             group = f"{RESERVATION_GROUP}{config.name}-{name}"
             yield Named(RESOURCE_GROUP, group, f"reservations.{name}.members")
 

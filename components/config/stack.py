@@ -99,13 +99,17 @@ class StackConfig(StrictModel):
         """Return the node pools for workloads, sorted by name."""
         return self.architecture.pools()
 
+    def used_reservations(self) -> dict[str, Reservation]:
+        """Return the reservations that nodes launch into, by their names."""
+        used = {pool.purchase_option for pool in self.pools()}
+        return {name: each for name, each in self.reservations.items() if name in used}
+
     def resource_shares(self) -> dict[str, str]:
         """Return the RAM shares to accept before nodes launch, by the name of their reservation."""
-        used = {pool.purchase_option for pool in self.pools()}
         shares = {
             name: reservation.resource_share_arn
-            for name, reservation in self.reservations.items()
-            if name in used and not isinstance(reservation, CapacityBlock)
+            for name, reservation in self.used_reservations().items()
+            if not isinstance(reservation, CapacityBlock)
         }
         return {name: arn for name, arn in shares.items() if arn is not None}
 

@@ -62,6 +62,11 @@ class CostItem:
         return self.price.usd * quantity / hours
 
 
+def by_use(group: Group, what: str, resource: str, key: str, unit: str) -> CostItem:
+    """Return a charge whose amount depends on use."""
+    return CostItem(group=group, what=what, resource=resource, key=key, unit=unit, period="use")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BlockCost:
     """The fee of a Capacity Block, which is paid in advance."""

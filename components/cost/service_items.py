@@ -15,7 +15,8 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 from components.catalog.versions import standard_support_ended
-from components.cost.item import CostItem, Group
+from components.config.node_pool import RootVolume
+from components.cost.item import CostItem, Group, by_use
 from components.cost.storage_items import Volume, volume_items
 
 if TYPE_CHECKING:
@@ -51,7 +52,8 @@ def _eks(plan: EksPlan, today: date) -> Iterator[CostItem]:
     if plan.log_types:
         yield _logs("control plane logs", "architecture.log_types")
     if any(addon.name == _CONTAINER_INSIGHTS for addon in plan.addons):
-        yield _by_use(
+        yield by_use(
+            "monitoring",
             "metrics and logs of Container Insights",
             "architecture.addons.cloudwatch_observability",
             "cloudwatch:observations",
@@ -66,12 +68,7 @@ def _parallelcluster(plan: ParallelClusterPlan) -> Iterator[CostItem]:
     yield from volume_items(
         "root volume of the head node",
         f"{key}.root_volume",
-        Volume(
-            volume_type="gp3",
-            size_gib=head.root_volume.size_gib,
-            iops=head.root_volume.iops,
-            throughput_mibps=head.root_volume.throughput_mibps,
-        ),
+        _root_volume(head.root_volume),
         group="control plane",
     )
     if head.public:
@@ -80,12 +77,7 @@ def _parallelcluster(plan: ParallelClusterPlan) -> Iterator[CostItem]:
         yield from volume_items(
             "root volumes",
             f"architecture.queues.{queue.name}.root_volume",
-            Volume(
-                volume_type="gp3",
-                size_gib=queue.config.root_volume.size_gib,
-                iops=queue.config.root_volume.iops,
-                throughput_mibps=queue.config.root_volume.throughput_mibps,
-            ),
+            _root_volume(queue.config.root_volume),
             group="nodes",
             count=sum(each.nodes for each in queue.compute_resources),
             most=sum(each.most_nodes for each in queue.compute_resources),
@@ -99,11 +91,20 @@ def _parallelcluster(plan: ParallelClusterPlan) -> Iterator[CostItem]:
         yield _node_metrics()
 
 
+def _root_volume(wanted: RootVolume) -> Volume:
+    return Volume(
+        volume_type="gp3",
+        size_gib=wanted.size_gib,
+        iops=wanted.iops,
+        throughput_mibps=wanted.throughput_mibps,
+    )
+
+
 def _batch(plan: BatchPlan) -> Iterator[CostItem]:
     yield _logs("logs of jobs", "architecture.job_definitions")
     if plan.repository is not None:
         key = "architecture.container_repository"
-        yield _by_use("images in the repository", key, "ecr:storage", "GB and month")
+        yield by_use("monitoring", "images in the repository", key, "ecr:storage", "GB and month")
     if any(environment.agent_script for environment in plan.compute_environments):
         yield _node_metrics()
 
@@ -124,14 +125,14 @@ def _network(network: NetworkPlan) -> Iterator[CostItem]:
             "address",
             gateways,
         )
-        yield _by_use("data through the NAT gateway", key, "vpc:nat-gateway-data", "GB", "network")
+        yield by_use("network", "data through the NAT gateway", key, "vpc:nat-gateway-data", "GB")
     if endpoints:
         key, zones = "network.interface_endpoints", len(network.private_subnets)
         what = f"{endpoints} interface endpoints in {zones} zones"
         count = endpoints * zones
         yield _hourly("network", what, key, "vpc:interface-endpoint", "endpoint", count)
         data = "vpc:interface-endpoint-data"
-        yield _by_use("data through the endpoints", key, data, "GB", "network")
+        yield by_use("network", "data through the endpoints", key, data, "GB")
     if network.flow_logs:
         yield _logs("flow logs", "network.flow_logs")
 
@@ -166,15 +167,13 @@ def _dashboard(resource: str) -> CostItem:
 def _node_metrics() -> CostItem:
     """Return the metrics of the CloudWatch agent, whose number follows from the running nodes."""
     key = "cloudwatch:custom-metrics"
-    return _by_use("metrics of the nodes", "monitoring.node_metrics", key, "metric and month")
+    return by_use(
+        "monitoring", "metrics of the nodes", "monitoring.node_metrics", key, "metric and month"
+    )
 
 
 def _logs(what: str, resource: str) -> CostItem:
-    return _by_use(what, resource, "cloudwatch:logs", "GB")
-
-
-def _by_use(what: str, resource: str, key: str, unit: str, group: Group = "monitoring") -> CostItem:
-    return CostItem(group=group, what=what, resource=resource, key=key, unit=unit, period="use")
+    return by_use("monitoring", what, resource, "cloudwatch:logs", "GB")
 
 
 def _hourly(

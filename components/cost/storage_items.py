@@ -17,7 +17,7 @@ from components.config.fsx_lustre import NewFsxLustre
 from components.config.open_zfs import NewFsxOpenZfs
 from components.config.shared_ebs import IOPS, NewSharedEbs
 from components.config.storage import FileSystem
-from components.cost.item import CostItem, Group
+from components.cost.item import CostItem, Group, by_use
 
 GP3_IOPS = 3000
 """IOPS that the price of a gp3 volume includes."""
@@ -130,11 +130,13 @@ def _lustre(resource: str, wanted: NewFsxLustre) -> Iterator[CostItem]:
             quantity=wanted.metadata_iops,
         )
     if wanted.backup_retention_days:
-        yield _by_use("backups", f"{resource}.backup_retention_days", "fsx-lustre:backups", "GB")
+        yield by_use(
+            "storage", "backups", f"{resource}.backup_retention_days", "fsx-lustre:backups", "GB"
+        )
 
 
 def _efs(resource: str, wanted: NewEfs) -> Iterator[CostItem]:
-    yield _by_use("EFS, stored data", resource, "efs:storage", "GB and month")
+    yield by_use("storage", "EFS, stored data", resource, "efs:storage", "GB and month")
     if wanted.provisioned_throughput_mibps is not None:
         yield CostItem(
             group="storage",
@@ -168,8 +170,6 @@ def _open_zfs(resource: str, wanted: NewFsxOpenZfs) -> Iterator[CostItem]:
             quantity=quantity,
         )
     if wanted.backup_retention_days:
-        yield _by_use("backups", f"{resource}.backup_retention_days", "fsx-openzfs:backups", "GB")
-
-
-def _by_use(what: str, resource: str, key: str, unit: str) -> CostItem:
-    return CostItem(group="storage", what=what, resource=resource, key=key, unit=unit, period="use")
+        yield by_use(
+            "storage", "backups", f"{resource}.backup_retention_days", "fsx-openzfs:backups", "GB"
+        )

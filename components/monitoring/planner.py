@@ -121,9 +121,8 @@ def _messages(config: StackConfig, region: str, now: datetime) -> Iterator[Messa
     One-time schedules of the past send nothing, so those whose time has come are left out.
     """
     hours = limits_of(config).block_warning_hours
-    used = {pool.purchase_option for pool in config.pools()}
-    for name, block in config.reservations.items():
-        if name not in used or not isinstance(block, CapacityBlock):
+    for name, block in config.used_reservations().items():
+        if not isinstance(block, CapacityBlock):
             continue
         for warning in block_warnings(block, hours):
             if warning.at > now:

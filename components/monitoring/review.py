@@ -26,16 +26,12 @@ def review_monitoring(config: StackConfig, review: Review) -> None:
             f"{key}: the topic has no subscription; subscribe with "
             "`aws sns subscribe --topic-arn ARN --protocol PROTOCOL --notification-endpoint WHERE`"
         )
-    used = {pool.purchase_option for pool in config.pools()}
-    blocks = [
-        each
-        for name, each in config.reservations.items()
-        if name in used and isinstance(each, CapacityBlock)
-    ]
-    if alarms.block_warning_hours and not blocks:
+    used = config.used_reservations()
+    has_block = any(isinstance(each, CapacityBlock) for each in used.values())
+    if alarms.block_warning_hours and not has_block:
         review.note(f"{key}.block_warning_hours: no node launches into a Capacity Block")
-    for name, reservation in config.reservations.items():
-        if name in used and isinstance(reservation, OdcrGroup) and reservation.group_arn:
+    for name, reservation in used.items():
+        if isinstance(reservation, OdcrGroup) and reservation.group_arn:
             review.note(
                 f"{key}: reservation {name} is an existing group, whose members are unknown: it "
                 "has no alarm for unused instances"

@@ -186,9 +186,8 @@ def _note_capacity(config: ParallelClusterStackConfig, now: datetime, review: Re
                     "have no reservation; if EC2 has no capacity for them, the creation of the "
                     "cluster fails after 35 minutes (HeadNodeWaitCondition)"
                 )
-    used = {pool.purchase_option for pool in config.pools()}
-    for name, reservation in config.reservations.items():
-        if name in used and isinstance(reservation, CapacityBlock):
+    for name, reservation in config.used_reservations().items():
+        if isinstance(reservation, CapacityBlock):
             _note_block(name, reservation, now, review)
 
 

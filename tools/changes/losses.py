@@ -175,7 +175,7 @@ def _leaving(step: Step, leaving: LeavingNodes) -> Iterator[Loss]:
 
 
 def _nodes(number: int) -> str:
-    """Return a number of nodes as text; 0 stands for a number that depends on jobs."""
+    """Return a number of nodes as text; 0 means that the number depends on jobs."""
     if number == 1:
         return "its node"
     return f"its {number} nodes" if number else "its nodes"

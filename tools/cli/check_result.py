@@ -168,10 +168,16 @@ def answer_sarif(
     *,
     succeeded: bool = True,
     rules: Mapping[str, RuleText] = MappingProxyType({}),
+    directory: Path | None = None,
 ) -> None:
     """Write findings to standard output as one SARIF document.
 
-    `rules` are the texts of the policy rules, by name, if the findings can include violations.
+    Args:
+        category: What was checked.
+        findings: What was found.
+        succeeded: Whether the command could check it.
+        rules: Texts of the rules that findings name.
+        directory: A directory of the repository with the files; by default that of stack files.
     """
     from tools.findings.sarif import Run, sarif
 
@@ -179,13 +185,13 @@ def answer_sarif(
         category=category,
         findings=findings,
         succeeded=succeeded,
-        root=repository_of(stacks_directory()),
+        root=_repository(directory or stacks_directory()),
         rules=rules,
     )
     console.answer_json(sarif(run))
 
 
-def repository_of(directory: Path) -> Path:
+def _repository(directory: Path) -> Path:
     """Return the root of the git repository of a directory; without one, the directory.
 
     Code scanning reads relative paths from the root of the repository.

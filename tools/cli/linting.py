@@ -10,12 +10,11 @@ from typing import Annotated
 import typer
 
 from tools.cli import console, failures, options
-from tools.cli.check_result import refuse_two_forms, repository_of
+from tools.cli.check_result import answer_sarif, refuse_two_forms
 from tools.findings.config_problems import failure_finding
 from tools.findings.finding import Finding
 from tools.findings.finding import as_json as finding_as_json
 from tools.findings.requirement_texts import requirement_texts
-from tools.findings.sarif import Run, sarif
 from tools.importing.imported import (
     UnknownFormatError,
     import_file,
@@ -49,7 +48,12 @@ def lint(
     read = [path for path in files if not (skip_others and is_of_another_format(path))]
     findings = [finding for path in read for finding in _findings(path, region)]
     if as_sarif:
-        _answer_sarif(findings)
+        answer_sarif(
+            "lint",
+            findings,
+            rules=requirement_texts(),
+            directory=Path(os.path.realpath(".")),
+        )
     elif as_json:
         console.answer_json([finding_as_json(finding) for finding in findings])
     else:
@@ -70,17 +74,6 @@ def _findings(path: Path, region: str) -> list[Finding]:
             )
         ]
     return [finding for imported in imported_of(read) for finding in lint_document(imported)]
-
-
-def _answer_sarif(findings: Sequence[Finding]) -> None:
-    run = Run(
-        category="lint",
-        findings=findings,
-        succeeded=True,
-        root=repository_of(Path(os.path.realpath("."))),
-        rules=requirement_texts(),
-    )
-    console.answer_json(sarif(run))
 
 
 def _show(files: Sequence[Path], findings: Sequence[Finding]) -> None:

@@ -23,7 +23,7 @@ from tools.topology.topology import topology
 from tools.workspace.stack_files import StackFile
 
 if TYPE_CHECKING:
-    from components.architectures.registry import AnyPlan
+    from components.any_plan import AnyPlan
     from components.config.stack_models import AnyStackConfig
 
 

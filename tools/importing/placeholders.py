@@ -1,4 +1,4 @@
-"""Values of examples and templates that stand for a value of the user."""
+"""Placeholders of examples and templates for values of the user."""
 
 from __future__ import annotations
 
@@ -24,5 +24,5 @@ def is_id(value: Any, prefix: str) -> bool:
 
 
 def id_for(prefix: str, number: int = 0) -> str:
-    """Return an id that stands for one that is not known, so that the rest can be checked."""
+    """Return a placeholder for an unknown id, so that the rest can be checked."""
     return f"{prefix}-{number:017x}"

@@ -13,7 +13,7 @@ from tools.topology.network_boxes import SUBNET
 from tools.workspace.urns import name_of, type_of
 
 if TYPE_CHECKING:
-    from components.architectures.registry import AnyPlan
+    from components.any_plan import AnyPlan
 
 _MAIN = frozenset(
     {

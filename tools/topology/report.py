@@ -19,7 +19,7 @@ from tools.topology.style import SIGNS
 from tools.workspace.urns import type_of
 
 if TYPE_CHECKING:
-    from components.architectures.registry import AnyPlan
+    from components.any_plan import AnyPlan
 
 CHANGES: Mapping[str, Change] = {
     "create": "created",

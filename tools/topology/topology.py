@@ -16,7 +16,7 @@ from tools.topology.network_boxes import vpc_box
 from tools.topology.slurm_parts import slurm_parts
 
 if TYPE_CHECKING:
-    from components.architectures.registry import AnyPlan
+    from components.any_plan import AnyPlan
     from components.config.stack_models import AnyStackConfig
 
 _PARTS: Mapping[str, Callable[[Any, Any], Parts]] = {
