@@ -33,6 +33,12 @@ from sandbox.slurm.configuration import (
 START_SECONDS = 30.0
 _END_SECONDS = 5.0
 _POLL_SECONDS = 0.05
+_BOOT_SECONDS = 1.0
+"""Time from the request of a node to its start. slurmctld waits for another start if a node seems
+to have booted before the request; it compares whole seconds of two clocks, those of the day and of
+the machine's uptime, so a start can seem a second earlier.
+https://github.com/SchedMD/slurm/blob/slurm-22-05-8-1/src/slurmctld/node_mgr.c
+(`waiting_for_node_boot`) and `src/slurmd/slurmd/get_mach_stat.c` (`get_up_time`)"""
 _FIRST_PORT, _LAST_PORT = 20_000, 32_000
 """Below the ports that Linux gives to connections."""
 _POWER = """\
@@ -182,10 +188,11 @@ class SlurmCluster:
 
     def _follow_power(self) -> None:
         while not self._ended.wait(_POLL_SECONDS):
-            wanted = {path.name for path in self.layout.power.iterdir()}
-            for node in wanted - self._running.keys():
-                self._running[node] = self._launch(self._slurmd(node), node)
-            for node in self._running.keys() - wanted:
+            wanted = {path.name: _age(path) for path in self.layout.power.iterdir()}
+            for node, seconds in wanted.items():
+                if node not in self._running and seconds >= _BOOT_SECONDS:
+                    self._running[node] = self._launch(self._slurmd(node), node)
+            for node in self._running.keys() - wanted.keys():
                 _end(self._running.pop(node))
 
     def _slurmd(self, node: str) -> list[str]:
@@ -243,6 +250,14 @@ def _munge_options(layout: Layout) -> Iterator[str]:
     yield f"--pid-file={layout.sockets / 'munged.pid'}"
     yield f"--log-file={layout.directory / 'munged.log'}"
     yield f"--seed-file={layout.sockets / 'munge.seed'}"
+
+
+def _age(path: Path) -> float:
+    """Return the seconds since a file was made; 0 if it has just been removed."""
+    try:
+        return time.time() - path.stat().st_mtime
+    except FileNotFoundError:
+        return 0.0
 
 
 def _end(process: subprocess.Popen[Any]) -> None:
