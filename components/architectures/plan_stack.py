@@ -31,7 +31,6 @@ def plan_stack(
     subnets_known: bool = False,
     offered_zones: Mapping[str, tuple[str, ...]] | None = None,
     without_subnet: frozenset[str] = frozenset(),
-    review: Review | None = None,
 ) -> AnyPlan:
     """Return the plan of a stack.
 
@@ -47,7 +46,6 @@ def plan_stack(
             queried.
         without_subnet: Pools in whose zone an existing VPC has no private subnet, by `launch_key`;
             the account checks refuse them.
-        review: Collects the problems, if a caller needs more than their text.
 
     Raises:
         ConfigError: every problem that the configuration has.
@@ -67,7 +65,7 @@ def plan_stack(
         offered_zones=offered_zones or {},
         without_subnet=without_subnet,
     )
-    review = review or Review(stack_file=stack_file)
+    review = Review(stack_file=stack_file)
     review_policies(config, review)
     review_arns(config, region, review)
     review_monitoring(config, review)

@@ -60,6 +60,7 @@ def _review_sizes(key: str, environment: ComputeEnvironment, review: Review) -> 
         found=environment.minimum,
         allowed=f"0 to {environment.maximum}",
         remedy=review.set_command(f"{key}.minimum", str(environment.maximum)),
+        rules=("G4", "E9"),
     )
 
 
@@ -77,6 +78,7 @@ def _review_most_vcpus(
             found=environment.maximum,
             allowed=f"at most {most}",
             remedy=review.set_command(f"{key}.maximum", "1000"),
+            rules=("G4",),
         )
 
 
@@ -88,6 +90,7 @@ def _review_image(key: str, environment: ComputeEnvironment, review: Review) -> 
             "is missing, and `image` is custom",
             allowed="an AMI with the ECS agent and the drivers of the instance type",
             remedy=review.set_command(f"{key}.custom_ami_id", "ami-…"),
+            rules=("E16",),
         )
     if not custom and environment.custom_ami_id is not None:
         review.refuse(
@@ -96,6 +99,7 @@ def _review_image(key: str, environment: ComputeEnvironment, review: Review) -> 
             found=environment.image,
             allowed="custom, or no `custom_ami_id`",
             remedy=review.set_command(f"{key}.image", "custom"),
+            rules=("E16",),
         )
     size = environment.root_volume.size_gib
     if not custom and size < MINIMUM_ROOT_VOLUME_GIB:
@@ -105,6 +109,7 @@ def _review_image(key: str, environment: ComputeEnvironment, review: Review) -> 
             found=size,
             allowed=f"{MINIMUM_ROOT_VOLUME_GIB} or more",
             remedy=review.set_command(f"{key}.root_volume.size_gib", str(MINIMUM_ROOT_VOLUME_GIB)),
+            rules=("E16",),
         )
 
 
@@ -128,6 +133,7 @@ def _review_drivers(
             "retrieve-ecs-optimized_AMI.html explains how to find"
         ),
         remedy=f"{review.set_command(f'{key}.image', 'custom')}; {ami}",
+        rules=("E5",),
     )
 
 

@@ -92,6 +92,7 @@ def _review_nodes(
             found=definition.nodes,
             allowed=f"at most {environment.maximum}",
             remedy=review.set_command(f"{key}.nodes", str(environment.maximum)),
+            rules=("G1",),
         )
     if environment.purchase_option == "spot":
         review.refuse(
@@ -103,6 +104,7 @@ def _review_nodes(
             found=definition.nodes,
             allowed="1, or `purchase_option: on-demand` or a reservation",
             remedy=review.set_command(f"{place.key}.purchase_option", "on-demand"),
+            rules=("G1",),
         )
     # With EFA, the review of the environment requires the zone.
     if not place.one_zone and not environment.efa_enabled:
@@ -115,6 +117,7 @@ def _review_nodes(
             found=definition.nodes,
             allowed=f"1, or `availability_zone` or `subnet_id` of `{name}`",
             remedy=review.set_command(f"{place.key}.availability_zone", "ZONE"),
+            rules=("G2",),
         )
 
 
@@ -160,6 +163,7 @@ def _review_efa(
         found=wanted,
         allowed=f"0, or `efa_enabled: true` in `{name}`",
         remedy=review.set_command(f"architecture.compute_environments.{name}.efa_enabled", "true"),
+        rules=("G6",),
     )
 
 

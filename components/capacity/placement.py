@@ -38,11 +38,12 @@ class PlacedPool(Protocol):
 class PlacementContradictionError(ValueError):
     """The stack file forces a placement that conflicts with the capacity."""
 
-    def __init__(self, reason: str, *, allowed: str, remedy: str) -> None:
+    def __init__(self, reason: str, *, allowed: str, remedy: str, rule: str) -> None:
         super().__init__(reason)
         self.reason = reason
         self.allowed = allowed
         self.remedy = remedy
+        self.rule = rule
 
 
 def plan_placement(
@@ -69,6 +70,7 @@ def plan_placement(
                 "a Capacity Block already places its instances close together, and supports no "
                 "placement group"
             ),
+            rule="B7",
         )
     if reservation.provenance == "aws-assisted":
         return _without_group(
@@ -77,6 +79,7 @@ def plan_placement(
                 "AWS created this reservation in its own placement group; instances in a second "
                 "one fail with InsufficientInstanceCapacity"
             ),
+            rule="B10",
         )
     if reservation.provenance == "auto":
         return _before_the_account_is_asked(pool, instance_type, one_zone=one_zone)
@@ -85,12 +88,13 @@ def plan_placement(
     return _for_reservation_without_group(pool, instance_type, one_zone=one_zone)
 
 
-def _without_group(pool: PlacedPool, reason: str) -> PlacementPlan:
+def _without_group(pool: PlacedPool, reason: str, *, rule: str) -> PlacementPlan:
     if pool.placement.group in {"create", "existing"}:
         raise PlacementContradictionError(
             f"forces a placement group, but {reason}",
             allowed="auto, none",
             remedy="remove `placement` of these nodes (the default `auto` uses no group here)",
+            rule=rule,
         )
     return PlacementPlan(group="none", reason=reason)
 
@@ -105,6 +109,7 @@ def _in_the_group_of_the_reservation(pool: PlacedPool, group: str) -> PlacementP
             ),
             allowed=f"auto, or `group: existing` with `name: {group}`",
             remedy="remove `placement` of these nodes (the default `auto` uses that group)",
+            rule="B8",
         )
     return PlacementPlan(
         group="existing", name=group, reason="the reservation was created in this placement group"
@@ -171,6 +176,7 @@ def _forced(pool: PlacedPool, instance_type: InstanceType, *, one_zone: bool) ->
             ),
             allowed="auto, none, or a group together with `availability_zone` or one subnet",
             remedy="set `availability_zone`, or one subnet, of these nodes",
+            rule="B5",
         )
     if not instance_type.cluster_placement_supported:
         raise PlacementContradictionError(
@@ -178,6 +184,7 @@ def _forced(pool: PlacedPool, instance_type: InstanceType, *, one_zone: bool) ->
             "cluster placement group",
             allowed="auto, none",
             remedy="remove `placement` of these nodes",
+            rule="B4",
         )
     reason = "the stack file sets it"
     if pool.placement.group == "existing":

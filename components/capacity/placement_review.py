@@ -38,5 +38,6 @@ def reviewed_placement(
             found=f"{forced.group} {forced.name}" if forced.name else forced.group,
             allowed=contradiction.allowed,
             remedy=contradiction.remedy,
+            rules=(contradiction.rule,),
         )
         return None

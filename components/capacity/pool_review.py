@@ -46,6 +46,7 @@ def review_instance_type(review: Review, key: str, name: str) -> InstanceType | 
             found=name,
             allowed=f"nearest: {nearest}" if nearest else "a type of components/catalog",
             remedy=_type_remedy(review, f"{key}.instance_type", name, error.nearest),
+            rules=("E1",),
         )
         return None
 
@@ -99,6 +100,7 @@ def review_usage_class(
         found=option,
         allowed=f"for {found.name}: {', '.join(found.usage_classes)}",
         remedy="change `purchase_option` or `instance_type` of these nodes",
+        rules=("C15",),
     )
 
 
@@ -112,6 +114,7 @@ def review_efa_support(review: Review, key: str, found: InstanceType) -> bool:
         found=True,
         allowed="true for types with EFA, such as " + ", ".join(_family_with_efa(found)),
         remedy=review.set_command(f"{key}.efa_enabled", "false"),
+        rules=("A1",),
     )
     return False
 
@@ -180,4 +183,5 @@ def review_reserved_zone(
         found=zone,
         allowed=reserved,
         remedy=f"remove `availability_zone` of {what}: the reservation determines it",
+        rules=("C2", "D16"),
     )

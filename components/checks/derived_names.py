@@ -83,6 +83,7 @@ def review_names(
             found=stack,
             allowed=f"at most {len(stack) - over} characters",
             remedy=review.set_command("name", "SHORTER"),
+            rules=("E17",),
         )
         return
     for part in parts:
@@ -95,6 +96,7 @@ def review_names(
                 found=part.name,
                 allowed=f"at most {len(part.name) - over} characters",
                 remedy=f"rename the {part.noun}, or shorten `name`",
+                rules=("E17",),
             )
 
 

@@ -28,4 +28,5 @@ def review_without_storage(
             found=config.storage[name].kind,
             allowed="no entry of `storage`",
             remedy=remedy,
+            rules=("F9",),
         )

@@ -77,6 +77,7 @@ def _review_end(
                 "(and `starts_at` and `ends_at`, if the file has them); or remove the reservation "
                 f"and the {noun}s that use it"
             ),
+            rules=("D19",),
         )
 
 
@@ -100,6 +101,7 @@ def _review_count(
             remedy=review.set_command(
                 first.wanted_key, str(max(count - wanted + first.wanted, first.least))
             ),
+            rules=("C5", "D12"),
         )
     elif sum(pool.maximum for pool in users) > count:
         review.note(f"reservation {name}: {noun}s can grow beyond its {count} instances")

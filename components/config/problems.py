@@ -29,6 +29,8 @@ class Problem:
     """Allowed values."""
     remedy: str
     """The change to make, with the command if there is one."""
+    rules: tuple[str, ...] = ()
+    """Ids of the rules in `docs/rules.md` that are broken, the most specific first."""
 
     def __post_init__(self) -> None:
         """Hide secrets, so that no output, document or log of the problem has them."""

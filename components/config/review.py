@@ -32,11 +32,21 @@ class Review:
         remedy: str,
         found: object = None,
         allowed: str | None = None,
+        rules: tuple[str, ...] = (),
     ) -> None:
-        """Record a problem; `key` is relative to `trainyard:cluster`."""
+        """Record a problem.
+
+        `key` is relative to `trainyard:cluster`; `rules` are the ids of the rules in
+        `docs/rules.md` that the stack breaks, the most specific first.
+        """
         self.problems.append(
             Problem(
-                path=f"{ROOT}.{key}", problem=problem, found=found, allowed=allowed, remedy=remedy
+                path=f"{ROOT}.{key}",
+                problem=problem,
+                found=found,
+                allowed=allowed,
+                remedy=remedy,
+                rules=rules,
             )
         )
 

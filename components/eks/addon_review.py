@@ -56,6 +56,7 @@ def _review_efa_plugins(architecture: EksArchitecture, review: Review) -> None:
             found=True,
             allowed="one of the two",
             remedy=review.set_command(f"{_ADDONS}.efa_device_plugin", "false"),
+            rules=("A21",),
         )
     if addons.efa_dra_driver and _minor(architecture.kubernetes_version) < EFA_DRA_MINIMUM_MINOR:
         review.refuse(
@@ -64,6 +65,7 @@ def _review_efa_plugins(architecture: EksArchitecture, review: Review) -> None:
             found=f"Kubernetes {architecture.kubernetes_version}",
             allowed=f"Kubernetes 1.{EFA_DRA_MINIMUM_MINOR} or later",
             remedy=review.set_command(f"{_ADDONS}.efa_dra_driver", "false"),
+            rules=("A21",),
         )
     if not with_efa or addons.efa_device_plugin:
         return
@@ -103,6 +105,7 @@ def _review_auto_repair(architecture: EksArchitecture, review: Review) -> None:
                 found=True,
                 allowed="true with `management: managed`",
                 remedy=review.set_command(key, "false"),
+                rules=("G7",),
             )
     if repaired and not architecture.addons.node_monitoring_agent:
         review.refuse(
@@ -114,6 +117,7 @@ def _review_auto_repair(architecture: EksArchitecture, review: Review) -> None:
             found=False,
             allowed="true",
             remedy=review.set_command(f"{_ADDONS}.node_monitoring_agent", "true"),
+            rules=("G7",),
         )
 
 
@@ -167,6 +171,7 @@ def _review_taints(name: str, group: NodeGroup, config: EksStackConfig, review: 
                 remedy=(
                     f"{review.set_command(f'{_ADDONS}.{driver.key}', 'true')}, or remove the taint"
                 ),
+                rules=("G8",),
             )
         if taint.key.partition("/")[0] in _RESERVED_TAINT_NAMESPACES:
             review.refuse(
@@ -178,4 +183,5 @@ def _review_taints(name: str, group: NodeGroup, config: EksStackConfig, review: 
                 found=taint.key,
                 allowed="keys of your own, `nvidia.com/gpu`, `aws.amazon.com/neuron` and the like",
                 remedy="rename the taint, for example to `example.com/…`",
+                rules=("G8",),
             )

@@ -65,6 +65,7 @@ def review_addon_versions(
                 remedy=f"remove `{KEY}.{addon}`, so that the pinned version is installed, or give "
                 "one that `aws eks describe-addon-versions --addon-name "
                 f"{addon} --kubernetes-version {architecture.kubernetes_version}` lists",
+                rules=("A17",) if addon == "vpc-cni" else (),
             )
 
 

@@ -112,6 +112,7 @@ def _review_endpoint(architecture: EksArchitecture, review: Review) -> None:
             found=False,
             allowed="true for at least one of the two",
             remedy=review.set_command("architecture.endpoint.private_access", "true"),
+            rules=("H5",),
         )
     _review_public_networks(endpoint.public_access_cidrs, review)
     restricted = "0.0.0.0/0" not in endpoint.public_access_cidrs

@@ -124,4 +124,5 @@ def review_taints(review: Review, key: str, taints: Iterable[Taint]) -> None:
                 "has two taints with the same key and effect, of which Kubernetes keeps one",
                 found=f"{taint}:{effect}",
                 remedy="remove one of them",
+                rules=("G8",),
             )

@@ -58,6 +58,7 @@ def review_required_verification(
                 "is the taint that `verify` removes; EKS would set it again",
                 found=taint.key,
                 remedy=f"remove the taint; `{REQUIRED}: true` sets it on new nodes only",
+                rules=("G8",),
             )
     if not config.verification.required or found.accelerators is None:
         return
@@ -70,6 +71,7 @@ def review_required_verification(
             found=found.name,
             allowed="a type with an x86_64 processor",
             remedy=off,
+            rules=("G8",),
         )
     if group.efa_enabled and not config.architecture.addons.efa_device_plugin:
         review.refuse(
@@ -79,4 +81,5 @@ def review_required_verification(
             found=True,
             allowed="true with `addons.efa_device_plugin`",
             remedy=off,
+            rules=("G8",),
         )

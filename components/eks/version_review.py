@@ -74,4 +74,5 @@ def _refuse(version: str, problem: str, review: Review) -> None:
         found=version,
         allowed=", ".join(EKS_VERSIONS),
         remedy=review.set_command(KEY, newest_version()),
+        rules=("H5",),
     )

@@ -44,4 +44,5 @@ def refuse_missing_zone(key: str, allowed: str | None, review: Review) -> None:
         ),
         allowed=allowed,
         remedy=review.set_command(f"{key}.availability_zone", "ZONE"),
+        rules=("A6", "E12", "G2"),
     )

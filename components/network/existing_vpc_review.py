@@ -15,6 +15,7 @@ def review_existing_vpc(network: ExistingVpc, review: Review) -> None:
             "has subnets that are also listed as public; a subnet has only one default route",
             found=", ".join(both),
             remedy="remove each from one of the two lists",
+            rules=("E3",),
         )
     for name in ("public_subnet_ids", "private_subnet_ids"):
         ids: tuple[str, ...] = getattr(network, name)
@@ -25,4 +26,5 @@ def review_existing_vpc(network: ExistingVpc, review: Review) -> None:
                 "lists a subnet twice",
                 found=", ".join(repeated),
                 remedy="remove the second one",
+                rules=("E3",),
             )

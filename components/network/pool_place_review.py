@@ -49,6 +49,7 @@ def review_pool_zone(place: PoolPlace, region: str, review: Review, *, what: str
             found=place.subnet_ids[0],
             allowed="one of `subnet_id` and `availability_zone`",
             remedy="remove one of the two",
+            rules=("E13",),
         )
 
 
@@ -65,6 +66,7 @@ def review_pool_subnet(place: PoolPlace, network: PlacedNetwork, review: Review)
             found=subnet,
             allowed=f"`availability_zone`: {', '.join(network.availability_zones)}",
             remedy=f"remove it; {zone}",
+            rules=("A10",),
         )
         return
     if subnet in network.private_subnet_ids or network.is_unread:
@@ -81,6 +83,7 @@ def review_pool_subnet(place: PoolPlace, network: PlacedNetwork, review: Review)
         found=subnet,
         allowed=", ".join(network.private_subnet_ids),
         remedy=review.set_command(key, network.private_subnet_ids[0]),
+        rules=("A10",),
     )
 
 

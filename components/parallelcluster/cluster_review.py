@@ -70,6 +70,7 @@ def _review_name(config: ParallelClusterStackConfig, review: Review) -> None:
             found=name,
             allowed=f"at most {NAME_LIMIT} characters",
             remedy=review.set_command("name", "SHORTER"),
+            rules=("E17",),
         )
     if re.fullmatch(NAME_PATTERN, name) is None:
         review.refuse(
@@ -78,6 +79,7 @@ def _review_name(config: ParallelClusterStackConfig, review: Review) -> None:
             found=name,
             allowed="letters, digits and hyphens, beginning with a letter",
             remedy=review.set_command("name", "pc-" + re.sub(r"[^a-zA-Z0-9]+", "-", name)),
+            rules=("E17",),
         )
 
 

@@ -65,6 +65,7 @@ def _review_sizes(
             found=resource.minimum,
             allowed=f"at most {resource.maximum}",
             remedy=review.set_command(f"{key}.maximum", str(resource.minimum)),
+            rules=("E9",),
         )
         return
     block = isinstance(
@@ -80,6 +81,7 @@ def _review_sizes(
             found=resource.minimum,
             allowed=str(resource.maximum),
             remedy=review.set_command(f"{key}.minimum", str(resource.maximum)),
+            rules=("D5",),
         )
 
 
@@ -96,6 +98,7 @@ def _review_architecture(key: str, found: InstanceType, context: Context, review
         found=found.name,
         allowed=f"a type with {head.architecture}",
         remedy="change this type, or `architecture.head_node.instance_type`",
+        rules=("E4",),
     )
 
 

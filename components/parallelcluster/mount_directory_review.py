@@ -78,6 +78,7 @@ def _review_reserved(
         found=directory,
         allowed="a separate directory, such as /shared, or /home",
         remedy=_moved(name, config, review),
+        rules=("F10",),
     )
 
 
@@ -108,6 +109,7 @@ def _review_others(
                 found=directory,
                 allowed="directories that do not contain one another",
                 remedy=_moved(name, config, review),
+                rules=("F10",),
             )
 
 
@@ -122,6 +124,7 @@ def _review_scratch(
                 found=directory,
                 allowed=f"a directory outside of {scratch}",
                 remedy=_scratch_remedy(owner, name, config, review),
+                rules=("F10",),
             )
 
 

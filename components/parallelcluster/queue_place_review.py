@@ -69,6 +69,7 @@ def _review_subnets(key: str, queue: Queue, context: Context, review: Review) ->
             found=", ".join(subnets),
             allowed=f"`availability_zone`: {', '.join(network.availability_zones)}",
             remedy="remove it, and set `availability_zone`",
+            rules=("E13",),
         )
         return
     if queue.availability_zone is not None:
@@ -78,6 +79,7 @@ def _review_subnets(key: str, queue: Queue, context: Context, review: Review) ->
             found=", ".join(subnets),
             allowed="one of `subnet_ids` and `availability_zone`",
             remedy="remove one of the two",
+            rules=("E13",),
         )
     _review_listed(key, subnets, network, review)
 
@@ -89,6 +91,7 @@ def _review_listed(key: str, subnets: Sequence[str], network: ExistingVpc, revie
             "lists a subnet twice, which ParallelCluster rejects (QueueSubnetsValidator)",
             found=", ".join(subnets),
             remedy="remove the second one",
+            rules=("E3",),
         )
     listed = (*network.private_subnet_ids, *(subnets if network.is_unread else ()))
     foreign = [subnet for subnet in subnets if subnet not in listed]
@@ -105,6 +108,7 @@ def _review_listed(key: str, subnets: Sequence[str], network: ExistingVpc, revie
             found=", ".join(public or foreign),
             allowed=", ".join(network.private_subnet_ids),
             remedy=review.set_command(f"{key}[0]", network.private_subnet_ids[0]),
+            rules=("A10",),
         )
 
 
@@ -126,6 +130,7 @@ def _review_several_subnets(place: PoolPlace, queue: Queue, review: Review) -> N
         remedy="keep the one in the zone of the capacity, or disable EFA"
         if efa
         else "keep the one in the zone of the reservation",
+        rules=("A6",),
     )
 
 

@@ -62,6 +62,7 @@ def review_counts(architecture: ParallelClusterArchitecture, review: Review) -> 
                 found=count,
                 allowed=f"at most {limit}",
                 remedy="remove some, or create a second cluster",
+                rules=("E17",),
             )
 
 
@@ -109,6 +110,7 @@ def _review_allocation_strategy(key: str, queue: Queue, context: Context, review
             found=strategy,
             allowed="none with a reservation",
             remedy=f"remove `allocation_strategy` of {key}",
+            rules=("D7",),
         )
     elif queue.purchase_option == "on-demand" and strategy != "lowest-price":
         review.refuse(
@@ -117,6 +119,7 @@ def _review_allocation_strategy(key: str, queue: Queue, context: Context, review
             found=strategy,
             allowed="lowest-price, or `purchase_option: spot`",
             remedy=review.set_command(f"{key}.allocation_strategy", "lowest-price"),
+            rules=("C14",),
         )
 
 

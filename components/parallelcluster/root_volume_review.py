@@ -35,6 +35,7 @@ def review_root_volume(
                 found=found,
                 allowed=f"at most {largest}",
                 remedy=review.set_command(f"{key}.root_volume.{name}", str(largest)),
+                rules=("E16",),
             )
     if custom_ami_id is not None or volume.size_gib >= MINIMUM_ROOT_VOLUME_GIB:
         return
@@ -44,4 +45,5 @@ def review_root_volume(
         found=volume.size_gib,
         allowed=f"{MINIMUM_ROOT_VOLUME_GIB} or more",
         remedy=review.set_command(f"{key}.root_volume.size_gib", str(MINIMUM_ROOT_VOLUME_GIB)),
+        rules=("E16",),
     )

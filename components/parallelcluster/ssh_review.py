@@ -31,6 +31,7 @@ def review_ssh(
             found=ssh.public_key,
             allowed="one of `key_name` and `public_key`",
             remedy="remove one of the two",
+            rules=("E8",),
         )
     rsa = ssh.public_key is not None and ssh.public_key.startswith("ssh-rsa ")
     if rsa and operating_system in OPERATING_SYSTEMS_WITHOUT_RSA_KEYS:
@@ -40,6 +41,7 @@ def review_ssh(
             found=ssh.public_key,
             allowed="an ssh-ed25519 key",
             remedy="create one: ssh-keygen -t ed25519",
+            rules=("E8",),
         )
     _note_access(node, review, public=public)
 

@@ -100,6 +100,7 @@ def _review_lustre(
             f"architecture.queues.{first}.availability_zone or subnet_ids; or create the file "
             "system in a separate stack, and mount it as kind: existing-fsx-lustre"
         ),
+        rules=("F8",),
     )
 
 

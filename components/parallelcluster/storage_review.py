@@ -185,6 +185,7 @@ def _review_counts(config: ParallelClusterStackConfig, review: Review) -> None:
                 found=", ".join(names),
                 allowed=f"at most {limit.most}",
                 remedy=limit.remedy,
+                rules=("F10",),
             )
 
 

@@ -126,6 +126,7 @@ def _subnets_of_neighbours(name: str, place: StoragePlace, review: Review) -> tu
                 f"storage.{name}.subnet_id", candidates[0] if candidates else ""
             )
         ),
+        rules=("F8",),
     )
     return candidates
 

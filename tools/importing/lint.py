@@ -14,7 +14,6 @@ from components.config.load import load_stack_config
 from components.config.problems import ROOT, ConfigError, Problem
 from tools.findings.finding import Finding, Level, Stage
 from tools.findings.positions import parts_of
-from tools.importing.enforcement import RuleReview
 from tools.importing.imported import Imported
 from tools.importing.key_table import ShapeProblem
 from tools.importing.placeholders import is_placeholder
@@ -30,11 +29,15 @@ _ANY_REGION = "us-east-1"
 
 @dataclass(frozen=True, slots=True)
 class _Reported:
-    """A problem of the stack file, and the rule that it breaks."""
+    """A problem of the stack file, and the stage that found it."""
 
     problem: Problem
     stage: Stage
-    rule: str = ""
+
+    @property
+    def rule(self) -> str:
+        """The most specific rule; empty for a problem of no rule."""
+        return next(iter(self.problem.rules), "")
 
 
 def lint(imported: Imported) -> list[Finding]:
@@ -106,16 +109,11 @@ def _problems(imported: Imported) -> Sequence[_Reported]:
         config = load_stack_config(stack.completed(), stack_file=name)
     except ConfigError as error:
         return [_Reported(problem, "schema") for problem in error.problems]
-    review = RuleReview(stack_file=name)
     region = stack.region or _ANY_REGION
     try:
-        plan_stack(config, stack_file=name, region=region, now=clock.now(), review=review)
+        plan_stack(config, stack_file=name, region=region, now=clock.now())
     except ConfigError as error:
-        rules = [*review.rules, *[""] * len(error.problems)]
-        return [
-            _Reported(problem, "plan", rule)
-            for problem, rule in zip(error.problems, rules, strict=False)
-        ]
+        return [_Reported(problem, "plan") for problem in error.problems]
     return []
 
 

@@ -51,6 +51,7 @@ def review_efa_plugin(review: Review, key: str, instance_type: str) -> None:
             ),
             found=instance_type,
             remedy="choose a type of the list, or set `efa_enabled: false`",
+            rules=("A19",),
         )
 
 

@@ -80,6 +80,25 @@ def test_a_name_that_is_not_there_is_noticed() -> None:
     assert "review_efa_supports" not in names_of("components/capacity/pool_review")
 
 
+def test_the_refusals_of_a_plan_name_the_rules_that_it_enforces() -> None:
+    """So that `lint` shows a rule for every problem that breaks one, and none that is not there."""
+    enforced = {each.id for each in requirements().values() if "plan" in each.enforced}
+    assert rules_of_refusals() == enforced
+
+
+def rules_of_refusals() -> set[str]:
+    """Return every id in an argument `rule` or `rules` of a call in `components`."""
+    named = (
+        constant.value
+        for path in (ROOT / "components").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.keyword) and node.arg in {"rule", "rules"}
+        for constant in ast.walk(node.value)
+        if isinstance(constant, ast.Constant)
+    )
+    return {name for name in named if re.fullmatch(r"[A-H]\d+", str(name))}
+
+
 def test_the_rules_of_the_pack_enforce_rules_that_exist() -> None:
     """A tag such as `A99` would be in no table."""
     assert set(rules_by_requirement()) == set(requirements())
