@@ -111,6 +111,14 @@ class TopicFacts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WorkspaceFacts:
+    """An existing workspace of Amazon Managed Service for Prometheus."""
+
+    status: str
+    """`ACTIVE`, `CREATING`, `UPDATING`, `DELETING` or `CREATION_FAILED`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OwnerFacts:
     """An existing object with a name that the stack takes for its own."""
 
@@ -131,6 +139,7 @@ Found: TypeAlias = (
     | FunctionFacts
     | ContainerImageFacts
     | TopicFacts
+    | WorkspaceFacts
     | OwnerFacts
 )
 NamedFacts: TypeAlias = Mapping[tuple[str, str], Found | None]

@@ -9,6 +9,7 @@ Sources: the API references of the calls, such as
     https://docs.aws.amazon.com/lambda/latest/api/API_GetFunctionConfiguration.html
     https://docs.aws.amazon.com/AmazonECR/latest/APIReference/API_DescribeImages.html
     https://docs.aws.amazon.com/sns/latest/api/API_GetTopicAttributes.html
+    https://docs.aws.amazon.com/prometheus/latest/APIReference/API_DescribeWorkspace.html
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from components.account.named_facts import (
     PlacementGroupFacts,
     PolicyFacts,
     TopicFacts,
+    WorkspaceFacts,
 )
 from components.config.storage_fields import s3_parts
 from components.naming import dns_suffix, is_customer_policy, managed_policy_arns, partition
@@ -56,6 +58,7 @@ DESCRIBE_ACCESS_POINTS = "elasticfilesystem:DescribeAccessPoints"
 GET_FUNCTION = "lambda:GetFunctionConfiguration"
 DESCRIBE_CONTAINER_IMAGES = "ecr:DescribeImages"
 GET_TOPIC = "sns:GetTopicAttributes"
+DESCRIBE_WORKSPACE = "aps:DescribeWorkspace"
 
 _POLICY_PATHS = ("", "service-role/", "job-function/")
 """Paths of AWS managed policies that can be attached to any role.
@@ -133,6 +136,23 @@ def look_up_topic(reader: AccountReader, arn: str) -> TopicFacts | None:
         publishers=frozenset(_publishers(_listed(policy.get("Statement", [])))),
         kms_key=answer["Attributes"].get("KmsMasterKeyId"),
     )
+
+
+def look_up_workspace(reader: AccountReader, arn: str) -> WorkspaceFacts | None:
+    """Return the workspace of this account with the id in an ARN.
+
+    Raises:
+        NotReadError: also for a workspace of another region, which the plan refuses.
+    """
+    if not _is_here(arn, reader):
+        raise NotReadError
+    do = reader.client("amp").describe_workspace
+    answer = find(reader, DESCRIBE_WORKSPACE, do, workspaceId=arn.rpartition("/")[2])
+    workspace = (answer or {}).get("workspace")
+    # The same id in the ARN of another account is another workspace.
+    if workspace is None or workspace["arn"] != arn:
+        return None
+    return WorkspaceFacts(status=workspace["status"]["statusCode"])
 
 
 def _publishers(statements: Iterable[Any]) -> Iterator[str]:

@@ -22,7 +22,7 @@ from components.config.batch_stack import BatchStackConfig
 from components.config.node_pool import NodeSizes
 from components.config.reservations import Reservation
 from components.config.review import Review
-from components.monitoring.node_agent import AGENT_POLICY, agent_script, measured_on
+from components.monitoring.node_agent import agent_access, agent_script, measured_on
 from components.naming import managed_policy_arns
 from components.network.pool_place import PlanContext
 
@@ -106,7 +106,8 @@ def plan_compute_environment(
         environment, instance_type, spare_on_card_zero=INTERFACES_OF_JOBS
     )
     script = _agent_script(instance_type, interfaces, context)
-    policies = (*environment.iam_policies, *((AGENT_POLICY,) if script else ()))
+    access = agent_access(context.config) if script else None
+    policies = (*environment.iam_policies, *((access.policy,) if access else ()))
     schedule = environment_schedule(environment, reservation, context)
     return ComputeEnvironmentPlan(
         name=name,
@@ -132,9 +133,9 @@ def _agent_script(
     instance_type: InstanceType, interfaces: InterfacePlan | None, context: Context
 ) -> str | None:
     measured = measured_on(instance_type, efa=interfaces is not None)
-    if measured is None or not context.config.sends_node_metrics:
+    if measured is None or context.config.node_metrics is None:
         return None
-    return agent_script(context.config.name, measured)
+    return agent_script(context.config, measured)
 
 
 def environment_schedule(

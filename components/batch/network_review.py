@@ -13,14 +13,21 @@ from components.batch.plan import JobDefinitionPlan
 from components.catalog.batch import ENDPOINTS_WITHOUT_NAT, comes_through_endpoints
 from components.config.network import NewVpc
 from components.config.review import Review
+from components.monitoring.node_agent import AgentAccess
 from components.network.egress import nat_gateway_command
 
 
 def review_batch_network(
-    network: NewVpc, review: Review, *, sends_node_metrics: bool = False
+    network: NewVpc, review: Review, *, agent: AgentAccess | None = None
 ) -> None:
-    """Record endpoints that nodes need in a new VPC without a NAT gateway."""
-    metrics = ("monitoring",) if sends_node_metrics else ()
+    """Record endpoints that nodes need in a new VPC without a NAT gateway.
+
+    Args:
+        network: The network.
+        review: Records the problems.
+        agent: What the CloudWatch agent of the nodes needs, if it sends metrics.
+    """
+    metrics = (agent.endpoint,) if agent else ()
     if network.nat_gateways != "none":
         return
     for key, given, needed in (

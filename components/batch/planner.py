@@ -25,7 +25,7 @@ from components.checks.reservation_review import review_reservations
 from components.checks.tag_review import review_tags
 from components.config.network import NewVpc
 from components.config.review import Review
-from components.monitoring.node_agent import agent_sources
+from components.monitoring.node_agent import agent_access, agent_sources
 from components.monitoring.planner import plan_monitoring
 from components.monitoring.review import note_node_metrics
 from components.network.pool_place_review import review_launch_zones
@@ -67,7 +67,7 @@ def _review_stack(context: Context, review: Review) -> None:
     review_names(config, review, parts=parts)
     review_network(config.network, context.region, review)
     if isinstance(config.network, NewVpc):
-        review_batch_network(config.network, review, sends_node_metrics=config.sends_node_metrics)
+        review_batch_network(config.network, review, agent=agent_access(config))
     # ParallelCluster also refuses them with Batch (`AwsBatchFsxValidator`): each node would have to
     # mount the file system before its ECS agent starts.
     review_without_storage(

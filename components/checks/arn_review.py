@@ -17,6 +17,7 @@ _FIELDS = frozenset(
         "resource_share_arn",
         "secrets_key_arn",
         "topic_arn",
+        "workspace_arn",
     }
 )
 """Fields with ARNs of resources that the stack uses itself."""

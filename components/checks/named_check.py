@@ -27,6 +27,7 @@ from components.checks.noun import NamedContext, Noun
 from components.checks.placement_group_check import placement_group_problems
 from components.checks.policy_check import policy_problems
 from components.checks.topic_check import topic_problems, topic_warnings
+from components.checks.workspace_check import workspace_problems
 from components.config.named import Named
 
 NOUNS: Mapping[str, Noun] = {
@@ -103,6 +104,13 @@ NOUNS: Mapping[str, Noun] = {
         look_up=named_lookup.look_up_topic,
         problems=topic_problems,
         warnings=topic_warnings,
+    ),
+    "prometheus-workspace": Noun(
+        check="Prometheus workspaces",
+        asked="the workspace exists and receives metrics",
+        calls=(named_lookup.DESCRIBE_WORKSPACE,),
+        look_up=named_lookup.look_up_workspace,
+        problems=workspace_problems,
     ),
     **MADE,
 }

@@ -4,6 +4,7 @@ Sources:
     https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricAlarm.html
     https://docs.aws.amazon.com/sns/latest/api/API_Subscribe.html
     https://docs.aws.amazon.com/scheduler/latest/UserGuide/schedule-types.html
+    https://docs.aws.amazon.com/prometheus/latest/APIReference/API_CreateWorkspace.html
 """
 
 from typing import Annotated, Literal, Self
@@ -39,6 +40,19 @@ TopicArn = Annotated[
         where="an ARN that `aws sns list-topics` prints",
     ),
 ]
+WorkspaceArn = Annotated[
+    str,
+    Form(
+        pattern=rf"arn:{ARN_PARTITION}:aps:{ARN_REGION}:\d{{12}}:workspace/ws-[0-9a-f-]{{36}}",
+        expected="the ARN of a workspace of Amazon Managed Service for Prometheus",
+        example=(
+            "arn:aws:aps:us-west-2:123456789012:workspace/ws-0a000000-0000-4000-8000-000000000001"
+        ),
+        names="prometheus-workspace",
+        where="an ARN that `aws amp list-workspaces` prints",
+    ),
+]
+NodeMetrics = Literal["cloudwatch", "prometheus"]
 # A Capacity Block lasts at most 182 days.
 # https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-blocks-how.html
 WarningHours = Annotated[int, Field(ge=1, le=182 * 24)]
@@ -88,13 +102,35 @@ class Alarms(StrictModel):
 class StackMonitoring(StrictModel):
     """A CloudWatch dashboard and alarms for the stack."""
 
-    node_metrics: Literal["cloudwatch"] | None = None
+    node_metrics: NodeMetrics | None = None
     """Where nodes with accelerators or EFA send their metrics. `cloudwatch`: EKS gets the
     CloudWatch Observability add-on, and the CloudWatch agent of Slurm and Batch nodes measures
-    NVIDIA GPUs, EFA and memory. AWS charges for each metric. If omitted, only what AWS measures
-    without an agent has graphs and alarms."""
+    NVIDIA GPUs, EFA and memory. AWS charges for each metric. `prometheus`: the agent of Slurm and
+    Batch nodes sends them to `workspace_arn`, without graphs and alarms in CloudWatch. If omitted,
+    only what AWS measures without an agent has graphs and alarms."""
+    workspace_arn: WorkspaceArn | None = None
+    """Existing workspace of Amazon Managed Service for Prometheus that receives the metrics of
+    `node_metrics: prometheus`. It is in the account and the region of the stack, and outlives it.
+    """
     dashboard: bool = True
     """Whether to create a dashboard: reservations, nodes, accelerators, EFA, and file systems."""
     alarms: Alarms | None = None
     """Alarms, and who receives them. If omitted, the stack has no alarms. `{}` creates alarms and
     a topic without subscriptions."""
+
+    @model_validator(mode="after")
+    def _has_the_workspace_of_its_metrics(self) -> Self:
+        if self.node_metrics == "prometheus" and self.workspace_arn is None:
+            raise PydanticCustomError("needed", "is missing", {"key": "workspace_arn"})
+        if self.node_metrics != "prometheus" and self.workspace_arn is not None:
+            raise PydanticCustomError(
+                "contradiction",
+                "is given without `node_metrics: prometheus`",
+                {
+                    "key": "workspace_arn",
+                    "why": "nothing would be sent to the workspace",
+                    "allowed": "no `workspace_arn`, or `node_metrics: prometheus`",
+                    "remedy": "set `node_metrics: prometheus`, or remove `workspace_arn`",
+                },
+            )
+        return self

@@ -16,6 +16,7 @@ StackName = Annotated[
     ),
 ]
 EndpointService = Literal[
+    "aps-workspaces",
     "autoscaling",
     "batch",
     "cloudformation",

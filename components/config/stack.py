@@ -10,7 +10,7 @@ from pydantic import Field
 
 from components.config.base import ClusterName, NodePoolName, StrictModel
 from components.config.budget import Budget
-from components.config.monitoring import StackMonitoring
+from components.config.monitoring import NodeMetrics, StackMonitoring
 from components.config.network import Network, PlacedNetwork
 from components.config.policies import RuleName, RuleSettings
 from components.config.pools import OwnNodes, Pool
@@ -91,9 +91,9 @@ class StackConfig(StrictModel):
         architecture: Architecture
 
     @property
-    def sends_node_metrics(self) -> bool:
-        """Whether nodes with accelerators or EFA send their metrics to CloudWatch."""
-        return self.monitoring is not None and self.monitoring.node_metrics == "cloudwatch"
+    def node_metrics(self) -> NodeMetrics | None:
+        """Where nodes with accelerators or EFA send their metrics; None if they send none."""
+        return self.monitoring.node_metrics if self.monitoring else None
 
     def pools(self) -> tuple[Pool, ...]:
         """Return the node pools for workloads, sorted by name."""

@@ -5,6 +5,7 @@ Sources:
     https://aws.amazon.com/vpc/pricing/
     https://aws.amazon.com/privatelink/pricing/
     https://aws.amazon.com/cloudwatch/pricing/
+    https://aws.amazon.com/prometheus/pricing/
     https://aws.amazon.com/ecr/pricing/
 """
 
@@ -88,7 +89,7 @@ def _parallelcluster(plan: ParallelClusterPlan) -> Iterator[CostItem]:
     if plan.monitoring.logs:
         yield _logs("logs of the nodes", "architecture.monitoring.logs")
     if plan.monitoring_plan is not None and plan.monitoring_plan.agents:
-        yield _node_metrics()
+        yield _node_metrics(plan.monitoring_plan)
 
 
 def _root_volume(wanted: RootVolume) -> Volume:
@@ -105,8 +106,9 @@ def _batch(plan: BatchPlan) -> Iterator[CostItem]:
     if plan.repository is not None:
         key = "architecture.container_repository"
         yield by_use("monitoring", "images in the repository", key, "ecr:storage", "GB and month")
-    if any(environment.agent_script for environment in plan.compute_environments):
-        yield _node_metrics()
+    measured = any(environment.agent_script for environment in plan.compute_environments)
+    if plan.monitoring_plan is not None and measured:
+        yield _node_metrics(plan.monitoring_plan)
 
 
 def _network(network: NetworkPlan) -> Iterator[CostItem]:
@@ -164,11 +166,15 @@ def _dashboard(resource: str) -> CostItem:
     )
 
 
-def _node_metrics() -> CostItem:
+def _node_metrics(plan: MonitoringPlan) -> CostItem:
     """Return the metrics of the CloudWatch agent, whose number follows from the running nodes."""
-    key = "cloudwatch:custom-metrics"
+    prometheus = plan.node_metrics == "prometheus"
     return by_use(
-        "monitoring", "metrics of the nodes", "monitoring.node_metrics", key, "metric and month"
+        "monitoring",
+        "metrics of the nodes",
+        "monitoring.node_metrics",
+        "prometheus:samples" if prometheus else "cloudwatch:custom-metrics",
+        "sample" if prometheus else "metric and month",
     )
 
 

@@ -1,15 +1,17 @@
 """What the CloudWatch agent measures on the nodes of Slurm and Batch.
 
-The agent adds up the metrics of all nodes in the namespace of the stack, without dimensions, and
-those of each node by its instance id. It does not send those of single devices, so that AWS charges
-for the same number of metrics whatever the number of GPUs.
+CloudWatch gets the metrics of all nodes, added up in the namespace of the stack without dimensions,
+and those of each node by its instance id. It gets none of single devices, so that AWS charges for
+the same number of metrics whatever the number of GPUs. Prometheus gets those of single devices
+alone: series that nodes add up have the same labels on all nodes, and would overwrite each other.
 
 Sources:
     https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch-Agent-Configuration-File-Details.html
     https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch-Agent-NVIDIA-GPU.html
     https://github.com/aws/amazon-cloudwatch-agent: `translator/config/schema.json`,
         `translator/translate/otel/receiver/awsefa` (since version 1.300068.0, of May 2026) and
-        `translator/tocwconfig/sampleConfig/drop_origin_linux.json`
+        `translator/tocwconfig/sampleConfig/drop_origin_linux.json`, `amp_config_linux.json` and
+        `translator/translate/otel/exporter/prometheusremotewrite`
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from typing import Any
 
 from components.catalog.instance_type import InstanceType
 from components.compute.node_pool_plan import NodePoolPlan
+from components.config.monitoring import NodeMetrics
 from components.config.stack import StackConfig
 from components.monitoring.accelerators import (
     EFA_COUNTERS,
@@ -32,16 +35,43 @@ from components.monitoring.accelerators import (
 from components.monitoring.plan import Graph, Sources, own_namespace
 from components.monitoring.planner import limits_of
 
-AGENT_POLICY = "CloudWatchAgentServerPolicy"
-"""Managed policy that the nodes of the agent need.
+
+@dataclass(frozen=True, slots=True)
+class AgentAccess:
+    """What nodes need so that the agent can send metrics."""
+
+    policy: str
+    """AWS managed policy of their role."""
+    endpoint: str
+    """Interface endpoint of the service that it calls."""
+
+
+_ACCESS: Mapping[NodeMetrics, AgentAccess] = {
+    "cloudwatch": AgentAccess("CloudWatchAgentServerPolicy", "monitoring"),
+    "prometheus": AgentAccess("AmazonPrometheusRemoteWriteAccess", "aps-workspaces"),
+}
+"""By the value of `node_metrics`.
 
 https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/create-iam-roles-for-cloudwatch-agent.html
+https://docs.aws.amazon.com/prometheus/latest/userguide/AMP-onboard-ingest-metrics-remote-write-EC2.html
+https://docs.aws.amazon.com/prometheus/latest/userguide/AMP-and-interface-VPC.html
 """
+CLUSTER_LABEL = "cluster"
+"""Label of a series in Prometheus with the name of the stack. The agent adds none to EFA; the label
+`InstanceId`, which all series have, leads to it."""
 _OWN = "trainyard"
 _EFA = "trainyard-efa"
 """Names of configuration documents."""
 _GPU_NAMES = ("utilization_gpu", "memory_used", "temperature_gpu", "power_draw")
 _GPU_CLOCK = "clocks_current_sm"
+_MEMORY = "mem_used_percent"
+_MEASUREMENTS: Mapping[str, tuple[str, ...]] = {
+    "mem": (_MEMORY,),
+    "nvidia_gpu": (*_GPU_NAMES, _GPU_CLOCK),
+    "efa": tuple(f"efa_{name}" for name in EFA_COUNTERS),
+}
+"""Names of metrics by section of the configuration."""
+_INSTANCE = {"InstanceId": "${aws:InstanceId}"}
 _GPU_METRICS = GpuMetrics(
     utilization="nvidia_smi_utilization_gpu",
     temperature="nvidia_smi_temperature_gpu",
@@ -80,12 +110,12 @@ def measured_on_pools(pools: Iterable[NodePoolPlan]) -> list[Measured]:
 
 
 def agent_sources(config: StackConfig, pools: Sequence[NodePoolPlan]) -> tuple[Sources, ...]:
-    """Return the graphs and alarms of what the agent of a stack's nodes sends, if it runs."""
+    """Return the graphs and alarms of what the agent of a stack's nodes sends to CloudWatch."""
     measured = measured_on_pools(pools)
-    if not measured or not config.sends_node_metrics:
+    if not measured or config.node_metrics != "cloudwatch":
         return ()
     agent = Agent(namespace=own_namespace(config.name), dimensions={})
-    memory = agent.metric("mem_used_percent", "Maximum", "fullest node")
+    memory = agent.metric(_MEMORY, "Maximum", "fullest node")
     parts = [Sources(graphs=(Graph(title="Memory of nodes", metrics=(memory,), unit="percent"),))]
     if any(each.efa for each in measured):
         parts.insert(0, efa_sources(agent, "efa_"))
@@ -98,33 +128,58 @@ def agent_sources(config: StackConfig, pools: Sequence[NodePoolPlan]) -> tuple[S
     return tuple(parts)
 
 
-def agent_configurations(cluster: str, measured: Measured) -> Mapping[str, Mapping[str, Any]]:
+def agent_access(config: StackConfig) -> AgentAccess | None:
+    """Return what nodes that the agent measures need; None if they send no metrics."""
+    return _ACCESS[config.node_metrics] if config.node_metrics else None
+
+
+def agent_configurations(
+    config: StackConfig, measured: Measured
+) -> Mapping[str, Mapping[str, Any]]:
     """Return the configuration documents of the agent, by name.
 
-    EFA has its own, which an older agent refuses.
+    EFA has its own, which an older agent refuses. Documents that the agent merges must agree on
+    what they both have.
     """
-    gpus = {"nvidia_gpu": _rolled_up((*_GPU_NAMES, _GPU_CLOCK))} if measured.gpus else {}
-    efa = _rolled_up(tuple(f"efa_{name}" for name in EFA_COUNTERS))
+    own = ("mem", "nvidia_gpu") if measured.gpus else ("mem",)
+    documents = {_OWN: own, **({_EFA: ("efa",)} if measured.efa else {})}
+    workspace = config.monitoring.workspace_arn if config.monitoring else None
+
+    def document(sections: tuple[str, ...]) -> Mapping[str, Any]:
+        if workspace:
+            return _to_prometheus(config.name, workspace, sections)
+        return _to_cloudwatch(config.name, sections)
+
+    return {name: {"metrics": document(sections)} for name, sections in documents.items()}
+
+
+def _to_cloudwatch(cluster: str, sections: tuple[str, ...]) -> Mapping[str, Any]:
+    def collected(section: str) -> Mapping[str, Any]:
+        names = list(_MEASUREMENTS[section])
+        # Those of the devices; memory has none.
+        single = {} if section == "mem" else {"drop_original_metrics": names}
+        return {"measurement": names, **single}
+
     return {
-        _OWN: _document(cluster, {"mem": {"measurement": ["mem_used_percent"]}, **gpus}),
-        **({_EFA: _document(cluster, {"efa": efa})} if measured.efa else {}),
+        "namespace": own_namespace(cluster),
+        "append_dimensions": _INSTANCE,
+        "aggregation_dimensions": [[], ["InstanceId"]],
+        "metrics_collected": {section: collected(section) for section in sections},
     }
 
 
-def _document(cluster: str, collected: Mapping[str, Any]) -> Mapping[str, Any]:
-    # Documents that the agent merges must agree on what they both have.
+def _to_prometheus(
+    cluster: str, workspace_arn: str, sections: tuple[str, ...]
+) -> Mapping[str, Any]:
+    def collected(section: str) -> Mapping[str, Any]:
+        labels = {} if section == "efa" else {"append_dimensions": {CLUSTER_LABEL: cluster}}
+        return {"measurement": list(_MEASUREMENTS[section]), **labels}
+
     return {
-        "metrics": {
-            "namespace": own_namespace(cluster),
-            "append_dimensions": {"InstanceId": "${aws:InstanceId}"},
-            "aggregation_dimensions": [[], ["InstanceId"]],
-            "metrics_collected": collected,
-        }
+        "metrics_destinations": {"amp": {"workspace_id": workspace_arn.rpartition("/")[2]}},
+        "append_dimensions": _INSTANCE,
+        "metrics_collected": {section: collected(section) for section in sections},
     }
-
-
-def _rolled_up(names: tuple[str, ...]) -> dict[str, Any]:
-    return {"measurement": list(names), "drop_original_metrics": list(names)}
 
 
 # The agent keeps a refused document as `.tmp` and reads it again with the next one.
@@ -143,14 +198,14 @@ configure() {
 _TOO_OLD = "no EFA metrics: they need version 1.300068.0 of the CloudWatch agent"
 
 
-def agent_script(cluster: str, measured: Measured) -> str:
+def agent_script(config: StackConfig, measured: Measured) -> str:
     """Return a POSIX shell script that adds the configuration to the installed agent.
 
     It keeps what another program has configured, such as the logs of ParallelCluster, and replaces
     what it added before.
     """
     parts = [_CONFIGURE]
-    for name, document in agent_configurations(cluster, measured).items():
+    for name, document in agent_configurations(config, measured).items():
         otherwise = f" || echo '{_TOO_OLD}' >&2" if name == _EFA else ""
         parts.append(
             f"configure {name} <<'END'{otherwise}\n{json.dumps(document, indent=1)}\nEND\n"

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
-from components.config.monitoring import PERIOD_MINUTES
+from components.config.monitoring import PERIOD_MINUTES, NodeMetrics
 
 PERIOD_SECONDS = PERIOD_MINUTES * 60
 
@@ -160,3 +160,5 @@ class MonitoringPlan:
     """Metrics of graphs and alarms that the stack makes from logs."""
     alarms: AlarmsPlan | None
     agents: tuple[AgentPlan, ...] = ()
+    node_metrics: NodeMetrics | None = None
+    """Where the agents of nodes send metrics."""

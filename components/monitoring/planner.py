@@ -89,6 +89,7 @@ def plan_monitoring(
         log_metrics=tuple(chain.from_iterable(each.log_metrics for each in sources)),
         alarms=_alarms(wanted.alarms, sources, messages) if wanted.alarms else None,
         agents=tuple(agents),
+        node_metrics=wanted.node_metrics,
     )
 
 

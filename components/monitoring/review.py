@@ -39,9 +39,15 @@ def review_monitoring(config: StackConfig, review: Review) -> None:
 
 
 def note_node_metrics(config: StackConfig, pools: Sequence[NodePoolPlan], review: Review) -> None:
-    """Note how nodes whose agent would measure GPUs or EFA send metrics, if they send none."""
-    unused = config.monitoring is not None and not config.sends_node_metrics
-    if unused and measured_on_pools(pools):
+    """Note what the dashboard and the alarms lack of nodes with GPUs or EFA, and why."""
+    if config.monitoring is None or not measured_on_pools(pools):
+        return
+    if config.node_metrics == "prometheus":
+        review.note(
+            "monitoring.node_metrics: metrics of GPUs, EFA and memory go to the workspace; the "
+            "dashboard, the alarms and `status` have none of them"
+        )
+    elif config.node_metrics is None:
         review.note(
             "monitoring: there are no graphs and alarms of what the CloudWatch agent measures on "
             "nodes (GPUs, EFA, memory); let it send metrics: "

@@ -31,7 +31,7 @@ from components.config.review import Review
 from components.network.existing_vpc_review import review_existing_vpc
 from components.network.vpc_review import review_new_vpc
 from components.parallelcluster.network_review import review_cluster_network
-from components.parallelcluster.node_metrics import METRICS_ENDPOINTS, note_ssm_agent
+from components.parallelcluster.node_metrics import metrics_endpoints, note_ssm_agent
 from components.tagging import common_tags
 
 
@@ -44,9 +44,11 @@ def review_cluster(
     _review_cluster_tags(config, review)
     if isinstance(config.network, NewVpc):
         review_new_vpc(config.network, region, review)
-        metrics = METRICS_ENDPOINTS if config.sends_node_metrics else ()
         review_cluster_network(
-            config.network, config.architecture.head_node, review, more_endpoints=metrics
+            config.network,
+            config.architecture.head_node,
+            review,
+            more_endpoints=metrics_endpoints(config),
         )
     else:
         review_existing_vpc(config.network, review)
@@ -139,7 +141,7 @@ def _review_cluster_tags(config: ParallelClusterStackConfig, review: Review) -> 
                 found=key,
                 remedy="rename the tag",
             )
-    own = len(common_tags(config.name, {})) + config.sends_node_metrics
+    own = len(common_tags(config.name, {})) + (config.node_metrics is not None)
     if len(config.tags) + own > MAXIMUM_TAGS:
         review.refuse(
             "tags",

@@ -17,8 +17,8 @@ from components.compute.node_pool_plan import NodePoolPlan
 from components.config.parallelcluster_stack import ParallelClusterStackConfig
 from components.config.review import Review
 from components.monitoring.node_agent import (
-    AGENT_POLICY,
     Measured,
+    agent_access,
     agent_script,
     measured_on_pools,
 )
@@ -26,10 +26,8 @@ from components.monitoring.plan import AgentPlan
 from components.parallelcluster.ssh_review import SESSION_MANAGER_POLICY
 from components.tagging import NODE_METRICS_TAG
 
-METRICS_POLICIES = (SESSION_MANAGER_POLICY, AGENT_POLICY)
-"""Managed policies of nodes that Systems Manager configures, and whose agent sends metrics."""
-METRICS_ENDPOINTS = ("monitoring", "ssm", "ssmmessages")
-"""Services that these nodes call.
+_SYSTEMS_MANAGER_ENDPOINTS = ("ssm", "ssmmessages")
+"""Services that nodes call which Systems Manager configures.
 
 https://docs.aws.amazon.com/systems-manager/latest/userguide/setup-create-vpc.html
 """
@@ -40,9 +38,21 @@ https://docs.aws.amazon.com/systems-manager/latest/userguide/ami-preinstalled-ag
 """
 
 
+def metrics_policies(config: ParallelClusterStackConfig) -> tuple[str, ...]:
+    """Return the managed policies of nodes that send metrics; empty if none do."""
+    access = agent_access(config)
+    return (SESSION_MANAGER_POLICY, access.policy) if access else ()
+
+
+def metrics_endpoints(config: ParallelClusterStackConfig) -> tuple[str, ...]:
+    """Return the interface endpoints of the services that these nodes call."""
+    access = agent_access(config)
+    return (access.endpoint, *_SYSTEMS_MANAGER_ENDPOINTS) if access else ()
+
+
 def metrics_tag(config: ParallelClusterStackConfig, measured: Measured | None) -> str | None:
     """Return the value of `NODE_METRICS_TAG` of nodes; None for nodes that send no metrics."""
-    if measured is None or not config.sends_node_metrics:
+    if measured is None or config.node_metrics is None:
         return None
     return f"{config.name}/{measured.name}"
 
@@ -56,7 +66,7 @@ def node_agents(
             name=measured.name,
             tag_key=NODE_METRICS_TAG,
             tag_value=tag,
-            script=agent_script(config.name, measured),
+            script=agent_script(config, measured),
         )
         for measured in measured_on_pools(pools)
         if (tag := metrics_tag(config, measured))
@@ -66,7 +76,7 @@ def node_agents(
 def note_ssm_agent(config: ParallelClusterStackConfig, review: Review) -> None:
     """Note that the AMI must have the SSM Agent, where AWS does not install it."""
     system = config.architecture.operating_system
-    if config.sends_node_metrics and system.startswith(_WITHOUT_SSM_AGENT):
+    if config.node_metrics and system.startswith(_WITHOUT_SSM_AGENT):
         review.note(
             f"monitoring.node_metrics: AMIs of {system} have no SSM Agent; without it in a custom "
             "AMI, nodes send no metrics"

@@ -20,7 +20,7 @@ from components.config.review import Review
 from components.monitoring.node_agent import measured_on
 from components.network.pool_place import PoolPlace
 from components.parallelcluster.node_access_plan import NodeAccess, plan_access
-from components.parallelcluster.node_metrics import METRICS_POLICIES, metrics_tag
+from components.parallelcluster.node_metrics import metrics_policies, metrics_tag
 from components.parallelcluster.queue_context import Context, purchase_option
 
 
@@ -105,7 +105,9 @@ def plan_queue(name: str, queue: Queue, context: Context, review: Review) -> Que
         subnets=place.subnets,
         compute_resources=planned,
         access=plan_access(
-            queue, context.region, more_policies=METRICS_POLICIES if measured else ()
+            queue,
+            context.region,
+            more_policies=metrics_policies(context.config) if measured else (),
         ),
     )
 

@@ -24,6 +24,7 @@ from sandbox.account.storage import (
     load_repositories,
     load_security_groups,
 )
+from sandbox.account.workspaces import load_workspaces
 from sandbox.aws.batch.runs import LOG_GROUP as BATCH_LOG_GROUP
 from sandbox.aws.environment import ACCOUNT_ID
 
@@ -51,5 +52,6 @@ def load_account(region: str) -> None:
     load_kms_keys(region, account["kms_keys"])
     load_policies(account["policies"])
     load_repositories(region, account["repositories"])
+    load_workspaces(region, account["prometheus_workspaces"])
     # Batch creates it with the first job of an account, and never deletes it.
     logs_backends[ACCOUNT_ID][region].create_log_group(BATCH_LOG_GROUP, {})

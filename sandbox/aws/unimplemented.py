@@ -32,7 +32,7 @@ LOG = logging.getLogger("sandbox.unimplemented")
 
 _IAM_PREFIXES = {"monitoring": "cloudwatch", "tagging": "tag"}
 """Prefixes in IAM policies of services that sign with another name."""
-_BOTOCORE_NAMES = {"elasticfilesystem": "efs", "tag": "resourcegroupstaggingapi"}
+_BOTOCORE_NAMES = {"aps": "amp", "elasticfilesystem": "efs", "tag": "resourcegroupstaggingapi"}
 """botocore's names of services that have another prefix in IAM policies."""
 
 

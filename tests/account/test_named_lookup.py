@@ -7,8 +7,10 @@ import json
 import pytest
 
 from components.account import named_lookup  # isort: skip
-from components.account.named_facts import PolicyFacts, TopicFacts  # isort: skip
+from components.account.named_facts import PolicyFacts, TopicFacts, WorkspaceFacts  # isort: skip
 from components.account.named_lookup import NotReadError, find  # isort: skip
+
+from tests.support.node_metrics import WORKSPACE_ARN
 
 KEYS = "arn:aws:kms:us-west-2:123456789012:key/0a000000-0000-4000-8000-00000000000"
 OWN_POLICIES = "arn:aws:iam::123456789012:policy"
@@ -179,3 +181,16 @@ def test_a_topic_is_read_with_its_publishers_and_its_key(reader, account):
     assert found == TopicFacts(publishers=frozenset({"events.amazonaws.com"}), kms_key="alias/ml")
     assert named_lookup.look_up_topic(reader, f"{arn}-2") is None
     assert reader.not_read() == ()
+
+
+def test_a_workspace_is_one_of_this_account(reader):
+    assert named_lookup.look_up_workspace(reader, WORKSPACE_ARN) == WorkspaceFacts(status="ACTIVE")
+    assert named_lookup.look_up_workspace(reader, f"{WORKSPACE_ARN[:-1]}9") is None
+    foreign = WORKSPACE_ARN.replace("123456789012", "210987654321")
+    assert named_lookup.look_up_workspace(reader, foreign) is None
+    assert reader.not_read() == ()
+
+
+def test_a_workspace_of_another_region_is_not_looked_up(reader):
+    with pytest.raises(NotReadError):
+        named_lookup.look_up_workspace(reader, WORKSPACE_ARN.replace("us-west-2", "us-east-1"))

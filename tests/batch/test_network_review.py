@@ -9,6 +9,7 @@ import pytest
 from components.catalog.batch import ENDPOINTS_WITHOUT_NAT
 from tests.support.batch_configs import RAW, raw_config
 from tests.support.batch_reviews import problems
+from tests.support.node_metrics import CLOUDWATCH, PROMETHEUS
 
 PRIVATE_IMAGE = "123456789012.dkr.ecr.us-west-2.amazonaws.com/training:1.0"
 
@@ -52,9 +53,12 @@ def test_each_endpoint_is_needed(missing: str):
     assert found["network.interface_endpoints"].allowed == f"also {missing}"
 
 
-def test_nodes_that_send_metrics_reach_cloudwatch():
-    raw = {**closed("repository"), "monitoring": {"node_metrics": "cloudwatch"}}
-    assert problems(raw)["network.interface_endpoints"].allowed == "also monitoring"
+@pytest.mark.parametrize(
+    ("monitoring", "endpoint"), [(CLOUDWATCH, "monitoring"), (PROMETHEUS, "aps-workspaces")]
+)
+def test_nodes_that_send_metrics_reach_their_destination(monitoring: dict[str, str], endpoint: str):
+    raw = {**closed("repository"), "monitoring": monitoring}
+    assert problems(raw)["network.interface_endpoints"].allowed == f"also {endpoint}"
 
 
 def test_the_layers_of_images_lie_in_s3():

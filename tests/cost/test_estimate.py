@@ -16,6 +16,7 @@ from components.cost.estimate import Estimate, estimate
 from components.cost.item import CostItem, fee_left
 from components.cost.storage_items import Volume, volume_items
 from tests.support.batch_configs import RAW, raw_config
+from tests.support.node_metrics import CLOUDWATCH, PROMETHEUS
 from tests.support.parallelcluster_configs import raw_p4de
 from tests.support.stack_files import NOW, OTHER_RESERVATION, REGION, block, changed, p5
 
@@ -197,7 +198,13 @@ def test_prices_older_than_90_days_are_named() -> None:
 
 
 @pytest.mark.parametrize("raw", [raw_p4de(), raw_config(RAW)])
-def test_metrics_of_nodes_are_a_charge_by_use(raw: dict[str, Any]) -> None:
-    measured = {**raw, "monitoring": {"node_metrics": "cloudwatch"}}
-    assert item(of(measured), "monitoring.node_metrics").period == "use"
+@pytest.mark.parametrize(
+    ("monitoring", "key"),
+    [(CLOUDWATCH, "cloudwatch:custom-metrics"), (PROMETHEUS, "prometheus:samples")],
+)
+def test_metrics_of_nodes_are_a_charge_by_use(
+    raw: dict[str, Any], monitoring: dict[str, str], key: str
+) -> None:
+    charge = item(of({**raw, "monitoring": monitoring}), "monitoring.node_metrics")
+    assert (charge.period, charge.key) == ("use", key)
     assert "monitoring.node_metrics" not in {each.resource for each in of(raw).items}

@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any
 
 from components.monitoring.plan import MonitoringPlan
+from tests.support.node_metrics import CLOUDWATCH
 from tests.support.stacks import prepared
 
 _LUSTRE = {
@@ -16,15 +17,14 @@ _LUSTRE = {
         "per_unit_storage_throughput": 125,
     }
 }
-NODE_METRICS = {"node_metrics": "cloudwatch"}
 MONITORED: Mapping[str, Mapping[str, Any]] = {
-    "p5-cb": {"monitoring": NODE_METRICS, "storage": _LUSTRE},
-    "eks-trn1": {"monitoring": NODE_METRICS},
+    "p5-cb": {"monitoring": CLOUDWATCH, "storage": _LUSTRE},
+    "eks-trn1": {"monitoring": CLOUDWATCH},
     "pc-gpu": {
-        "monitoring": NODE_METRICS,
+        "monitoring": CLOUDWATCH,
         "architecture": {"monitoring": {"dashboard": True}},
     },
-    "batch-p5": {"monitoring": NODE_METRICS},
+    "batch-p5": {"monitoring": CLOUDWATCH},
 }
 """Stack files, with what their plans need beyond the rest of `monitoring`."""
 

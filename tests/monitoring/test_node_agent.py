@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from components.catalog.instance_types import instance_type
+from components.config.load import load_stack_config
+from components.config.stack import StackConfig
 from components.monitoring.node_agent import (
     Measured,
     agent_configurations,
@@ -16,10 +20,21 @@ from components.monitoring.node_agent import (
     measured_on,
 )
 from tests.monitoring.conftest import changes_of, monitoring_of
-from tests.support.stacks import prepared
+from tests.support.node_metrics import CLOUDWATCH, PROMETHEUS, WORKSPACE_ID
+from tests.support.stacks import prepared, stack_config
 
+DESTINATION_POLICIES = ("CloudWatchAgentServerPolicy", "AmazonPrometheusRemoteWriteAccess")
 BOTH = Measured(gpus=True, efa=True)
 AGENT = "/opt/aws/amazon-cloudwatch-agent"
+
+
+def given(stack: str, monitoring: Mapping[str, Any]) -> StackConfig:
+    raw = {**stack_config(stack)["trainyard:cluster"], "monitoring": monitoring}
+    return load_stack_config(raw, stack_file=f"Pulumi.{stack}.yaml")
+
+
+TO_CLOUDWATCH = given("pc-gpu", CLOUDWATCH)
+TO_PROMETHEUS = given("pc-gpu", PROMETHEUS)
 CTL = """\
 #!/bin/sh
 file="${7#file:}"
@@ -49,7 +64,7 @@ def test_the_agent_measures_the_devices_of_a_node(
 
 @pytest.mark.parametrize("measured", [BOTH, Measured(gpus=True, efa=False)])
 def test_a_metric_of_a_device_is_sent_only_as_a_sum(measured: Measured) -> None:
-    documents = agent_configurations("c", measured)
+    documents = agent_configurations(TO_CLOUDWATCH, measured)
     collected = {
         name: section
         for document in documents.values()
@@ -60,9 +75,39 @@ def test_a_metric_of_a_device_is_sent_only_as_a_sum(measured: Measured) -> None:
         assert collected[name]["drop_original_metrics"] == collected[name]["measurement"]
 
 
-def test_documents_that_the_agent_merges_agree() -> None:
+def test_prometheus_gets_the_series_of_single_devices_with_the_names_of_instance_and_cluster() -> (
+    None
+):
+    # A sum of the node without labels would be the same series on every node.
+    documents = agent_configurations(TO_PROMETHEUS, BOTH)
+    for document in documents.values():
+        metrics = document["metrics"]
+        assert metrics["metrics_destinations"] == {"amp": {"workspace_id": WORKSPACE_ID}}
+        assert metrics["append_dimensions"] == {"InstanceId": "${aws:InstanceId}"}
+        assert "aggregation_dimensions" not in metrics
+    collected = [document["metrics"]["metrics_collected"] for document in documents.values()]
+    sections = {name: section for each in collected for name, section in each.items()}
+    assert {*sections} == {"mem", "nvidia_gpu", "efa"}
+    labelled = {name for name, each in sections.items() if "append_dimensions" in each}
+    assert labelled == {"mem", "nvidia_gpu"}
+    assert not any("drop_original_metrics" in each for each in sections.values())
+
+
+def test_both_destinations_get_the_same_measurements() -> None:
+    def measured(config: StackConfig) -> list[tuple[str, list[str]]]:
+        return [
+            (name, section["measurement"])
+            for document in agent_configurations(config, BOTH).values()
+            for name, section in document["metrics"]["metrics_collected"].items()
+        ]
+
+    assert measured(TO_PROMETHEUS) == measured(TO_CLOUDWATCH)
+
+
+@pytest.mark.parametrize("config", [TO_CLOUDWATCH, TO_PROMETHEUS])
+def test_documents_that_the_agent_merges_agree(config: StackConfig) -> None:
     # mergeMap of its translator refuses two values of a key.
-    gpus, efa = (each["metrics"] for each in agent_configurations("c", BOTH).values())
+    gpus, efa = (each["metrics"] for each in agent_configurations(config, BOTH).values())
     assert gpus.keys() == efa.keys()
     assert {key: gpus[key] for key in gpus if key != "metrics_collected"} == {
         key: efa[key] for key in efa if key != "metrics_collected"
@@ -86,12 +131,12 @@ def run(script: str, agent: Path, efa_result: int) -> subprocess.CompletedProces
 
 @pytest.mark.parametrize("efa_result", [0, 1])
 def test_an_agent_that_does_not_know_efa_measures_the_gpus(tmp_path: Path, efa_result: int) -> None:
-    done = run(agent_script("c", BOTH), tmp_path, efa_result)
+    done = run(agent_script(TO_PROMETHEUS, BOTH), tmp_path, efa_result)
     assert done.returncode == 0
     assert ("no EFA metrics" in done.stderr) == bool(efa_result)
     assert (tmp_path / "bin/given").read_text().split() == ["trainyard.json", "trainyard-efa.json"]
     written = json.loads((tmp_path / "etc/trainyard.json").read_text())
-    assert written == agent_configurations("c", BOTH)["trainyard"]
+    assert written == agent_configurations(TO_PROMETHEUS, BOTH)["trainyard"]
     left = {path.name for path in (tmp_path / "etc/amazon-cloudwatch-agent.d").iterdir()}
     assert ("file_trainyard-efa.json.tmp" in left) == (not efa_result)
 
@@ -107,10 +152,34 @@ def test_nodes_with_different_devices_get_different_configurations() -> None:
 def test_systems_manager_configures_slurm_nodes_and_user_data_those_of_batch() -> None:
     assert [agent.name for agent in monitoring_of("pc-gpu").agents] == ["gpu-efa"]
     assert monitoring_of("batch-p5").agents == ()
-    plan = prepared("batch-p5", changes=changes_of("batch-p5")).plan
-    (environment,) = plan.compute_environments
-    assert environment.agent_script == agent_script("batch-p5", BOTH)
-    assert any(arn.endswith("/CloudWatchAgentServerPolicy") for arn in environment.iam_policies)
+    (environment,) = prepared("batch-p5", changes=changes_of("batch-p5")).plan.compute_environments
+    assert environment.agent_script == agent_script(given("batch-p5", CLOUDWATCH), BOTH)
+
+
+@pytest.mark.parametrize(
+    ("monitoring", "policy"),
+    [
+        (CLOUDWATCH, "CloudWatchAgentServerPolicy"),
+        (PROMETHEUS, "AmazonPrometheusRemoteWriteAccess"),
+    ],
+)
+def test_nodes_may_send_to_their_destination_alone(
+    monitoring: Mapping[str, str], policy: str
+) -> None:
+    (batch,) = prepared("batch-p5", changes={"monitoring": monitoring}).plan.compute_environments
+    (slurm,) = prepared("pc-gpu", changes={"monitoring": monitoring}).plan.queues
+    for policies in (batch.iam_policies, slurm.access.iam_policies):
+        names = [arn.rpartition("/")[2] for arn in policies]
+        assert [name for name in names if name in DESTINATION_POLICIES] == [policy]
+
+
+@pytest.mark.parametrize("stack", ["pc-gpu", "batch-p5"])
+def test_cloudwatch_has_no_graphs_and_alarms_of_metrics_that_go_to_prometheus(stack: str) -> None:
+    plan = prepared(stack, changes={"monitoring": {**PROMETHEUS, "alarms": {}}}).plan
+    titles = {graph.title for graph in plan.monitoring_plan.graphs}
+    assert titles
+    assert not titles & {"GPU utilization", "EFA traffic", "Memory of nodes"}
+    assert "gpus-idle" not in {alarm.name for alarm in plan.monitoring_plan.alarms.alarms}
 
 
 @pytest.mark.parametrize("stack", ["pc-gpu", "batch-p5"])

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.node_metrics import PROMETHEUS
 from tests.support.stacks import prepared
 
 ALARMS = {"monitoring": {"alarms": {}}}
@@ -49,6 +50,12 @@ def test_nodes_of_slurm_and_batch_that_send_no_metrics_are_told(stack: str, meas
     assert (said in notes(stack, ALARMS)) == measured
     assert said not in notes(stack, {"monitoring": {"node_metrics": "cloudwatch"}})
     assert said not in notes(stack, {})
+
+
+@pytest.mark.parametrize("stack", ["pc-gpu", "batch-p5"])
+def test_it_is_told_that_the_dashboard_lacks_what_goes_to_prometheus(stack: str) -> None:
+    assert "go to the workspace" in notes(stack, {"monitoring": PROMETHEUS})
+    assert "what the CloudWatch agent measures" not in notes(stack, {"monitoring": PROMETHEUS})
 
 
 def test_a_slurm_cluster_is_told_which_of_its_settings_the_alarms_need() -> None:

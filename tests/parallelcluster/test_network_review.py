@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.node_metrics import CLOUDWATCH, PROMETHEUS
 from tests.support.parallelcluster_configs import raw_config
 from tests.support.parallelcluster_reviews import problems
 
@@ -39,11 +40,16 @@ def test_nodes_reach_what_they_need(vpc: dict[str, Any], head_node: str, keys: l
     assert list(problems(raw)) == keys
 
 
-def test_nodes_that_send_metrics_reach_cloudwatch_and_systems_manager():
-    raw = raw_config(network=network(), monitoring={"node_metrics": "cloudwatch"})
+@pytest.mark.parametrize(
+    ("monitoring", "endpoint"), [(CLOUDWATCH, "monitoring"), (PROMETHEUS, "aps-workspaces")]
+)
+def test_nodes_that_send_metrics_reach_their_destination_and_systems_manager(
+    monitoring: dict[str, str], endpoint: str
+):
+    raw = raw_config(network=network(), monitoring=monitoring)
     (found,) = problems(raw).values()
-    assert found.allowed == "also monitoring, ssm, ssmmessages"
-    endpoints = [*ENDPOINTS, "monitoring", "ssm", "ssmmessages"]
+    assert found.allowed == f"also {endpoint}, ssm, ssmmessages"
+    endpoints = [*ENDPOINTS, endpoint, "ssm", "ssmmessages"]
     assert not problems({**raw, "network": network(interface_endpoints=endpoints)})
 
 

@@ -66,7 +66,9 @@ def container_insights_log_group(cluster_name: str, part: str) -> str:
 
 def observability_wanted(config: EksStackConfig) -> bool:
     """Return whether a stack uses the CloudWatch Observability add-on."""
-    return config.architecture.addons.cloudwatch_observability or config.sends_node_metrics
+    return (
+        config.architecture.addons.cloudwatch_observability or config.node_metrics == "cloudwatch"
+    )
 
 
 def fsx_csi_driver_wanted(config: EksStackConfig) -> bool:

@@ -1,0 +1,30 @@
+"""The workspace that receives the metrics of nodes."""
+
+from __future__ import annotations
+
+import pytest
+
+from components.account.named_facts import WorkspaceFacts
+from tests.support.named_objects import in_slurm, refused
+from tests.support.node_metrics import PROMETHEUS, WORKSPACE_ARN
+from tests.support.parallelcluster_configs import raw_p4de
+
+CHECK = "Prometheus workspaces"
+
+
+@pytest.mark.parametrize(
+    ("status", "accepted"),
+    [
+        ("ACTIVE", True),
+        ("UPDATING", True),
+        ("CREATING", True),
+        ("DELETING", False),
+        ("CREATION_FAILED", False),
+        (None, False),
+    ],
+)
+def test_a_workspace_must_receive_metrics(status: str | None, accepted: bool) -> None:
+    found = WorkspaceFacts(status=status) if status else None
+    raw = {**raw_p4de(), "monitoring": PROMETHEUS}
+    problems = refused(in_slurm(raw, {("prometheus-workspace", WORKSPACE_ARN): found}), CHECK)
+    assert list(problems) == ([] if accepted else ["monitoring.workspace_arn"])

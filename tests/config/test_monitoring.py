@@ -1,0 +1,46 @@
+"""The destination of metrics of nodes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from components.config.load import load_stack_config
+from components.config.problems import ConfigError
+from tests.support.node_metrics import CLOUDWATCH, PROMETHEUS, WORKSPACE_ARN
+from tests.support.parallelcluster_configs import raw_p4de
+
+
+def said(monitoring: dict[str, Any]) -> str:
+    """Return what is wrong with `monitoring` in a stack file; empty if nothing is."""
+    try:
+        load_stack_config({**raw_p4de(), "monitoring": monitoring}, stack_file="Pulumi.x.yaml")
+    except ConfigError as error:
+        return str(error)
+    return ""
+
+
+@pytest.mark.parametrize("monitoring", [CLOUDWATCH, PROMETHEUS, {}])
+def test_a_destination_with_what_it_needs_is_accepted(monitoring: dict[str, Any]) -> None:
+    assert said(monitoring) == ""
+
+
+@pytest.mark.parametrize(
+    ("monitoring", "expected"),
+    [
+        ({"node_metrics": "prometheus"}, "is missing"),
+        ({"workspace_arn": WORKSPACE_ARN}, "without `node_metrics: prometheus`"),
+        ({**CLOUDWATCH, "workspace_arn": WORKSPACE_ARN}, "nothing would be sent to the workspace"),
+        (
+            {**PROMETHEUS, "workspace_arn": WORKSPACE_ARN.rpartition("/")[2]},
+            "the ARN of a workspace of Amazon Managed Service for Prometheus",
+        ),
+    ],
+)
+def test_a_workspace_is_given_for_prometheus_and_only_for_it(
+    monitoring: dict[str, Any], expected: str
+) -> None:
+    found = said(monitoring)
+    assert expected in found
+    assert "monitoring.workspace_arn" in found
