@@ -17,6 +17,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from components.catalog.controller_releases import CONTROLLER_RELEASES
 from sandbox.aws.cloudformation.service import CloudFormation
 from sandbox.aws.environment import ACCOUNT_ID
 from sandbox.aws.https_endpoints import HttpsEndpoints, issuer_hosts
@@ -25,11 +26,11 @@ from sandbox.file_lock import LockTakenError, locked
 from sandbox.kubernetes.addons import AddonObjects
 from sandbox.kubernetes.aws_program import write_aws_program
 from sandbox.kubernetes.control_planes import ControlPlanes, check_version
-from sandbox.kubernetes.kueue import KueueControllers
 from sandbox.kubernetes.nodes import NodeSimulator
+from sandbox.kubernetes.released_controllers import Controllers
 from sandbox.process_identity import own_identity, write_identity
 from sandbox.processes import Spawner, sweep
-from sandbox.state import KUEUE_PROGRAM, PARALLELCLUSTER_PYTHON, SandboxDirectory, SandboxStatus
+from sandbox.state import PARALLELCLUSTER_PYTHON, SandboxDirectory, SandboxStatus
 
 LOG = logging.getLogger("sandbox.daemon")
 
@@ -74,7 +75,7 @@ def _serve(
         LOG.warning("ended what an earlier daemon left: %s", ", ".join(left))
     server = AwsServer(region=options.region, port=options.port)
     spawner = Spawner(directory.processes)
-    for later in (PARALLELCLUSTER_PYTHON, KUEUE_PROGRAM):
+    for later in (PARALLELCLUSTER_PYTHON, *CONTROLLER_RELEASES):
         programs.pop(later, None)
     server.look_for_cloudformation(lambda: _cloudformation(directory, spawner, options.region))
     stop_kubernetes = _kubernetes(directory, programs, server, spawner, options.region)
@@ -135,10 +136,10 @@ def _kubernetes(
     stopped = threading.Event()
     thread = threading.Thread(target=simulator.run, args=(stopped,), name="nodes", daemon=True)
     thread.start()
-    kueue = KueueControllers(
-        control_planes, lambda: directory.program(KUEUE_PROGRAM), spawner.spawn
+    released = Controllers(control_planes, directory.program, spawner.spawn)
+    controllers = threading.Thread(
+        target=released.run, args=(stopped,), name="controllers", daemon=True
     )
-    controllers = threading.Thread(target=kueue.run, args=(stopped,), name="kueue", daemon=True)
     controllers.start()
 
     def stop() -> None:

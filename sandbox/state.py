@@ -26,8 +26,8 @@ from sandbox.removal import remove_tree
 
 ROOT = Path(__file__).resolve().parents[1]
 
-PARALLELCLUSTER_PYTHON, KUEUE_PROGRAM = "parallelcluster-python", "kueue"
-"""Programs for some stacks: Python with aws-parallelcluster and ministack; Kueue's controller."""
+PARALLELCLUSTER_PYTHON = "parallelcluster-python"
+"""Program for some stacks: Python with aws-parallelcluster and ministack."""
 
 _START_SECONDS = 60.0
 _STOP_SECONDS = 30.0

@@ -61,6 +61,9 @@ class Addons(StrictModel):
     """Whether to install Kueue, a queue for jobs. It starts a job when all of its nodes are free.
     The quota is what the planned nodes with accelerators offer. `run` and `job` submit to the
     queue."""
+    jobset: bool = False
+    """Whether to install JobSet, which restarts all pods of a job together when one of them fails.
+    `run` submits JobSets then, except for jobs with `minimum_nodes`."""
     neuron_scheduler: bool = True
     """Whether to install the Neuron scheduler if the cluster has Neuron devices. It allocates
     directly connected devices to pods with `schedulerName: my-scheduler`. Pods that use whole nodes

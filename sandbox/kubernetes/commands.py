@@ -13,7 +13,7 @@ from pathlib import Path
 
 import yaml
 
-from components.catalog.kueue import KUEUE_CONTROLLER
+from components.catalog.controller_releases import CONTROLLER_RELEASES
 from components.catalog.neuron import NEURON_SCHEDULER_NAME
 from sandbox.kubernetes.credentials import SERVICE_CIDR, Credentials
 
@@ -212,10 +212,11 @@ def kwok(layout: Layout, left_alone: Collection[str] = ()) -> list[str]:
 
     Args:
         layout: Files of the control plane.
-        left_alone: Values of the label `name` of pods that it does not run, in addition to Kueue's,
-            which `sandbox.kubernetes.kueue` runs.
+        left_alone: Values of the label `name` of pods that it does not run, in addition to those of
+            controllers, which `sandbox.kubernetes.released_controllers` runs.
     """
-    names = ",".join(sorted({*left_alone, KUEUE_CONTROLLER}))
+    controllers = {each.deployment for each in CONTROLLER_RELEASES.values()}
+    names = ",".join(sorted({*left_alone, *controllers}))
     return [
         f"--disregard-status-with-label-selector=name in ({names})",
         # `JobPods` runs these.

@@ -14,8 +14,10 @@ from typing import Any
 import pytest
 from kubernetes import client
 
+from tests.support.job_sets_of_a_life import run_job_sets_with_faults
 from tests.support.sandbox import Done, Sandbox, copied_stack_file
 from tests.support.waiting import until
+from tools.cli.eks_workloads import Workload, delete_workload, find_workload
 from tools.diagnosis.queued_job import why_it_is_queued
 
 pytestmark = pytest.mark.sandbox
@@ -26,6 +28,7 @@ CHANGES: dict[str, Any] = {
     "architecture.addons": {
         "ebs_csi_driver": True,
         "fsx_csi_driver": True,
+        "jobset": True,
         "kueue": True,
         "node_monitoring_agent": True,
     },
@@ -64,6 +67,8 @@ class Life:
     """Why the second job waits."""
     jobs: dict[str, dict[str, str]] = field(default_factory=dict[str, "dict[str, str]"])
     """States of the jobs by name, while the first one has the nodes, and after it has ended."""
+    kinds: set[str] = field(default_factory=set[str])
+    """Kinds of these jobs in Kubernetes."""
 
 
 @pytest.fixture(scope="module")
@@ -77,6 +82,7 @@ def life(sandbox: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Life:
     verify = ("verify", STACK, "--sandbox", "--stack-file", stack_file, "--inventory", "--json")
     life.done["verify"] = sandbox.must(*verify)
     _cordon_and_queue(life, sandbox, stack_file, verify)
+    life.done |= run_job_sets_with_faults(sandbox, STACK, stack_file)
     _up(life, sandbox, "again", stack_file)
     _replace_a_bad_node(life, sandbox, stack_file)
     life.done["destroy"] = sandbox.must("destroy", STACK, "--sandbox", "--yes")
@@ -99,7 +105,7 @@ def _look(life: Life, sandbox: Sandbox) -> None:
             ]
         pods = [
             pod
-            for space in ("kube-system", "kueue-system")
+            for space in ("kube-system", "jobset-system", "kueue-system")
             for pod in core.list_namespaced_pod(space).items
         ]
     for pod in pods:
@@ -116,32 +122,34 @@ def _cordon_and_queue(
     stack = (STACK, "--sandbox", "--stack-file", stack_file)
     with sandbox.kubernetes(STACK) as api:
         core: Any = client.CoreV1Api(api)
-        batch: Any = client.BatchV1Api(api)
         _set_schedulable(core, schedulable=False)
         life.done["verify cordoned nodes"] = sandbox.run(*verify)
         for name in ("first", "second"):
             program = ("--detach", "--name", name, "--image", "pytorch/pytorch:2.11.0")
             life.done[name] = sandbox.must("run", *stack, *program, "--", "train.py")
             # Kueue starts jobs of the same second in any order.
-            until(lambda: not batch.read_namespaced_job("first", "default").spec.suspend, "first")
+            until(lambda: not _workload(api, "first").is_suspended, "first")
 
         def reason() -> bool:
-            second = batch.read_namespaced_job("second", "default")
-            life.reason = why_it_is_queued(api, second)
+            life.reason = why_it_is_queued(api, "default", _workload(api, "second").uid)
             return "quota" in life.reason
 
         until(reason, "Kueue says why the second job waits")
         life.jobs["before"] = _jobs(sandbox, stack)
         _set_schedulable(core, schedulable=True)
 
-        def has_ended() -> bool:
-            return batch.read_namespaced_job("second", "default").status.succeeded == 2
-
-        until(has_ended, "the second job has run")
+        until(lambda: _workload(api, "second").end is not None, "the second job has run")
         life.jobs["after"] = _jobs(sandbox, stack)
         for name in ("first", "second"):
-            batch.delete_namespaced_job(name, "default", propagation_policy="Foreground")
+            life.kinds.add(_workload(api, name).kind)
+            delete_workload(api, _workload(api, name))
         until(lambda: not core.list_namespaced_pod("default").items, "the pods are gone")
+
+
+def _workload(api: client.ApiClient, name: str) -> Workload:
+    found = find_workload(api, "default", name)
+    assert found is not None, name
+    return found
 
 
 def _set_schedulable(core: Any, *, schedulable: bool) -> None:
@@ -204,16 +212,34 @@ def test_controllers_keep_off_the_nodes_of_the_work(life: Life) -> None:
     """If the add-on can be configured: that of FSx accepts no affinity, and runs anywhere."""
     assert life.pods["ebs-csi-controller"] == {"c5.2xlarge"}
     assert life.pods["fsx-csi-controller"]
+    assert life.pods["jobset-controller-manager"] == {"c5.2xlarge"}
     assert life.pods["kueue-controller-manager"] == {"c5.2xlarge"}
 
 
 def test_a_job_waits_in_the_queue_until_the_quota_has_room(life: Life) -> None:
-    """The real controller of Kueue, behind its own webhooks."""
+    """The real controllers of Kueue and JobSet, behind their own webhooks."""
+    assert life.kinds == {"JobSet"}
     assert life.jobs["before"] == {"first": "Pending", "second": "Queued"}
     assert (
         "insufficient unused quota for nvidia.com/gpu in flavor p5, 16 more needed" in life.reason
     )
     assert life.jobs["after"] == {"first": "Complete", "second": "Complete"}
+
+
+def test_all_processes_start_again_when_one_has_failed(life: Life) -> None:
+    """The first one is stopped, although it runs."""
+    said = life.done["run"]
+    assert said.stdout == "first attempt\nsecond attempt\n"
+    assert "restarted 1 times" in said.stderr
+    assert "train has completed" in said.stderr
+    assert life.done["logs"].stdout == "second attempt\n"
+
+
+def test_a_job_fails_with_its_own_exit_code_at_the_limit_of_restarts(life: Life) -> None:
+    said = life.done["broken"]
+    assert said.exit_code == 7
+    assert "ReachedMaxRestarts" in said.stderr
+    assert "failed with exit code 7" in said.stderr
 
 
 def test_each_driver_has_a_role_through_the_agent(life: Life) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from kubernetes import client
@@ -10,7 +10,7 @@ from kubernetes.client import ApiException
 from urllib3.exceptions import HTTPError
 
 from tools.cli import console, failures
-from tools.cli.eks_submission import has_ended
+from tools.cli.eks_workloads import Workload, find_workload
 from tools.cli.job_wait import POLL_SECONDS
 from tools.cli.listed_job import ListedJob
 from tools.cli.log_request import LogRequest
@@ -29,19 +29,18 @@ def eks_log(api: client.ApiClient, job: ListedJob, asked: LogRequest) -> Iterato
 
     Raises:
         WrongUseError: the job has no such node or process.
-        CommandError: there is no previous pod, or the log cannot be read.
+        CommandError: the job was deleted, there is no previous pod, or the log cannot be read.
     """
     namespace, _, name = job.id.partition("/")
-    batch: Any = client.BatchV1Api(api)
-    spec = batch.read_namespaced_job(name, namespace).spec
-    nodes = asked.nodes_of(spec.completions, _processes(spec))
+    found = _present(api, namespace, name)
+    nodes = asked.nodes_of(found.job_spec["completions"], _processes(found.job_spec))
     logs: dict[str, PodLog] = {}
     told: set[str] = set()
     while True:
         # Read first: what a pod writes before the job ends is printed in the last round.
-        ended = has_ended(batch.read_namespaced_job(name, namespace))
+        ended = _present(api, namespace, name).end is not None
         for node in nodes:
-            pod = _pod(api, namespace, name, node, asked)
+            pod = _pod(api, found, node, asked)
             if pod is None or pod.status.phase not in STARTED:
                 said = f"node {node}: {reason_of(pod) if pod else 'no pod yet'}"
                 if said not in told:
@@ -57,19 +56,24 @@ def eks_log(api: client.ApiClient, job: ListedJob, asked: LogRequest) -> Iterato
         asked.wait.pause(POLL_SECONDS)
 
 
-def _processes(spec: Any) -> int | None:
-    variables = spec.template.spec.containers[0].env or []
-    found = [each.value for each in variables if each.name == PROCESSES]
+def _present(api: client.ApiClient, namespace: str, name: str) -> Workload:
+    found = find_workload(api, namespace, name)
+    if found is None:
+        raise failures.CommandError(f"the job {namespace}/{name} was deleted")
+    return found
+
+
+def _processes(spec: Mapping[str, Any]) -> int | None:
+    variables = spec["template"]["spec"]["containers"][0].get("env") or []
+    found = [each["value"] for each in variables if each["name"] == PROCESSES]
     return int(found[0]) if found else None
 
 
-def _pod(
-    api: client.ApiClient, namespace: str, name: str, node: int, asked: LogRequest
-) -> Any | None:
+def _pod(api: client.ApiClient, job: Workload, node: int, asked: LogRequest) -> Any | None:
     """Return the newest pod of a node, or the one before it."""
     core: Any = client.CoreV1Api(api)
     listed = core.list_namespaced_pod(
-        namespace, label_selector=f"batch.kubernetes.io/job-name={name}"
+        job.namespace, label_selector=f"batch.kubernetes.io/job-name={job.job_name}"
     ).items
     pods = oldest_first(each for each in listed if index_of(each) == str(node))
     if not asked.previous:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -13,12 +13,14 @@ from kubernetes.client import ApiException
 from urllib3.exceptions import HTTPError
 
 from tools.cli import console, failures
+from tools.cli.eks_workloads import Workload, find_workload
 from tools.cli.job_wait import NO_CONTAINERS, JobWait, look_again
 from tools.cli.pod_log import STARTED, PodLog, index_of, oldest_first
 from tools.diagnosis.pod_log import read_pod_log
 from tools.diagnosis.pods import name_of, reason_of
 from tools.diagnosis.queued_job import why_it_is_queued
 from tools.jobs.job_manifest import JobManifest
+from tools.jobs.job_set import JOB, JOB_SET
 
 _BUSY = 429
 """https://kubernetes.io/docs/concepts/cluster-administration/flow-control/"""
@@ -118,52 +120,62 @@ def transient(error: Exception) -> str:
 
 
 def _look(api: client.ApiClient, job: _Followed) -> None:
-    batch: Any = client.BatchV1Api(api)
     core: Any = client.CoreV1Api(api)
-    found = batch.read_namespaced_job_status(job.name, job.namespace)
-    status = found.status
+    found = find_workload(api, job.namespace, job.name, job.manifest.kind)
+    if found is None:
+        raise failures.CommandError(f"the job {job.name} was deleted while the command waited")
     selector = job.manifest.pod_selector
     job.pods = core.list_namespaced_pod(job.namespace, label_selector=selector).items
     phases = Counter(each.status.phase or "Pending" for each in job.pods)
     wanted = job.manifest.pods
     job.has_started = job.has_started or sum(phases[each] for each in STARTED) >= wanted
-    ended = {each.type: each for each in status.conditions or [] if each.status == "True"}
-    if "Complete" in ended:
-        job.failure, said = "", f"{job.name} has completed"
-    elif "Failed" in ended:
-        job.failure = _why_failed(ended["Failed"], job.pods)
-        job.exit_code = _exit_code(ended["Failed"], job.pods)
+    if found.failure is not None:
+        conditions = [found.failure, *_failure_of_job(api, found)]
+        job.failure = _why_failed(conditions, job.pods)
+        job.exit_code = _exit_code(conditions, job.pods)
         said = f"{job.name} has failed"
-    elif found.spec.suspend:
-        said = f"{job.name} is queued: {why_it_is_queued(api, found)}"
+    elif found.end is not None:
+        job.failure, said = "", f"{job.name} has completed"
+    elif found.is_suspended:
+        said = f"{job.name} is queued: {why_it_is_queued(api, found.namespace, found.uid)}"
     else:
-        said = _state(job, phases, wanted)
+        said = _state(job, phases, wanted, found.restarts)
     if said != job.told:
         job.told = said
         console.progress(said)
 
 
-def _state(job: _Followed, phases: Counter[str], wanted: int) -> str:
+def _failure_of_job(api: client.ApiClient, found: Workload) -> Iterator[Mapping[str, Any]]:
+    """Yield why the Job of a JobSet has failed; the JobSet only names the Job."""
+    if found.kind == JOB_SET:
+        job = find_workload(api, found.namespace, found.job_name, JOB)
+        if job is not None and job.failure is not None:
+            yield job.failure
+
+
+def _state(job: _Followed, phases: Counter[str], wanted: int, restarts: int) -> str:
     counts = ", ".join(f"{count} {phase}" for phase, count in sorted(phases.items()))
-    lines = [f"{job.name}: {counts or 'no pods yet'}, of {wanted} pods"]
+    again = f", restarted {restarts} times" if restarts else ""
+    lines = [f"{job.name}: {counts or 'no pods yet'}, of {wanted} pods{again}"]
     pending = [each for each in job.pods if (each.status.phase or "Pending") == "Pending"]
     reasons = Counter(map(reason_of, pending))
     lines += [f"{count} x {why}" for why, count in sorted(reasons.items()) if why != "Pending"]
     return "\n  ".join(lines)
 
 
-def _why_failed(condition: Any, pods: Sequence[Any]) -> str:
+def _why_failed(conditions: Sequence[Mapping[str, Any]], pods: Sequence[Any]) -> str:
     failed = [each for each in pods if each.status.phase == "Failed"]
     said = [f"{name_of(each, 'metadata', 'name')}: {reason_of(each)}" for each in failed]
-    return "\n  ".join([f"{condition.reason}: {condition.message}", *said])
+    reasons = [f"{each.get('reason')}: {each.get('message')}" for each in conditions]
+    return "\n  ".join([*reasons, *said])
 
 
-def _exit_code(condition: Any, pods: Sequence[Any]) -> int | None:
+def _exit_code(conditions: Sequence[Mapping[str, Any]], pods: Sequence[Any]) -> int | None:
     """Return the exit code of the first program that has failed, after the last restart.
 
     https://kubernetes.io/docs/concepts/workloads/controllers/job/#job-termination-and-cleanup
     """
-    if condition.reason == "DeadlineExceeded":
+    if any(each.get("reason") == "DeadlineExceeded" for each in conditions):
         return failures.TIMED_OUT
     latest: dict[str | None, Any] = {}
     for pod in oldest_first(pods):

@@ -26,10 +26,18 @@ from tools.cli import console, failures
 from tools.cli.artifacts import deployed_cluster
 from tools.cli.cluster_client import cluster_client
 from tools.cli.eks_job_wait import wait_for
+from tools.cli.eks_workloads import (
+    Workload,
+    create_workload,
+    delete_workload,
+    find_workload,
+    owner_reference,
+    patch_workload,
+)
 from tools.cli.job_wait import JobWait
 from tools.cli.kubeconfig import kubectl_command, write_kubeconfig
 from tools.cli.session import account_access, refuse_occupied
-from tools.jobs.job_manifest import JobManifest, manifests_of
+from tools.jobs.job_manifest import JobManifest, kubectl_name, manifests_of
 from tools.workspace.stack_files import StackFile
 
 MANAGED_BY = {"app.kubernetes.io/managed-by": "trainyard"}
@@ -67,10 +75,10 @@ def submit_manifest(
         answering(cluster),
         cluster_client(kubeconfig) as api,
     ):
-        ended = [each for each in manifests if _has_ended_run(api, each, kubectl)]
-        for each in manifests:
-            if each in ended:
-                _delete_run(api, each, wait or JobWait())
+        previous = [_previous_run(api, each, kubectl) for each in manifests]
+        for each, ended in zip(manifests, previous, strict=True):
+            if ended is not None:
+                _delete_run(api, ended, wait or JobWait())
             _create(api, each, kubectl)
             console.answer(each.name)
             commands = "\n  ".join(_commands(each, kubectl, stack_file, sandbox=sandbox))
@@ -99,55 +107,39 @@ def answering(cluster: str) -> Iterator[None]:
     raise failures.CommandError(f"the API server of cluster {cluster} did not do it: {why}")
 
 
-def _present(api: client.ApiClient, manifest: JobManifest) -> Any:
-    batch: Any = client.BatchV1Api(api)
-    found = batch.list_namespaced_job(
-        manifest.namespace, field_selector=f"metadata.name={manifest.name}"
-    )
-    return next(iter(found.items), None)
-
-
-def _has_ended_run(api: client.ApiClient, manifest: JobManifest, kubectl: str) -> bool:
-    """Return whether a previous run is in the cluster; a job that must stay is refused."""
-    found = _present(api, manifest)
+def _previous_run(api: client.ApiClient, manifest: JobManifest, kubectl: str) -> Workload | None:
+    """Return a previous run that has ended; a job that must stay is refused."""
+    found = find_workload(api, manifest.namespace, manifest.name)
     if found is None:
-        return False
-    delete = f"delete it:  {kubectl} delete {manifest.kubectl_name}"
-    if MANAGED_BY.items() - (found.metadata.labels or {}).items():
+        return None
+    delete = f"delete it:  {kubectl} delete {kubectl_name(found.kind, found.namespace, found.name)}"
+    if MANAGED_BY.items() - found.labels.items():
         raise failures.CommandError(
             f"namespace {manifest.namespace} has a job {manifest.name} that neither `job` nor "
             f"`run` has created; {delete}"
         )
-    if not has_ended(found):
+    if found.end is None:
         raise failures.CommandError(
             f"the job {manifest.name} is in the cluster and has not ended; wait for it, or {delete}"
         )
-    return True
+    return found
 
 
-def has_ended(job: Any) -> bool:
-    """Return whether a job has succeeded or failed."""
-    conditions = job.status.conditions or []
-    return any(each.type in ("Complete", "Failed") and each.status == "True" for each in conditions)
-
-
-def _delete_run(api: client.ApiClient, manifest: JobManifest, wait: JobWait) -> None:
+def _delete_run(api: client.ApiClient, run: Workload, wait: JobWait) -> None:
     """Delete the previous run of a job, with its pods and objects."""
-    console.progress(f"deleting the previous run of {manifest.name}")
-    batch: Any = client.BatchV1Api(api)
-    batch.delete_namespaced_job(manifest.name, manifest.namespace, propagation_policy="Foreground")
+    console.progress(f"deleting the previous run of {run.name}")
+    delete_workload(api, run)
     for _ in range(_DELETION_ATTEMPTS):
-        if _present(api, manifest) is None:
+        if find_workload(api, run.namespace, run.name, run.kind) is None:
             return
         wait.pause(wait.poll_seconds)
     raise failures.CommandError(
-        f"the pods of the previous run of {manifest.name} do not end; run the command again when "
+        f"the pods of the previous run of {run.name} do not end; run the command again when "
         "they have"
     )
 
 
 def _create(api: client.ApiClient, manifest: JobManifest, kubectl: str) -> None:
-    batch: Any = client.BatchV1Api(api)
     job = manifest.job
     labels = {**job["metadata"].get("labels", {}), **MANAGED_BY}
     # A queue takes notice of the job when it has the label, and may start it from then on.
@@ -160,24 +152,14 @@ def _create(api: client.ApiClient, manifest: JobManifest, kubectl: str) -> None:
         "metadata": {**job["metadata"], "labels": labels},
         "spec": {**job["spec"], "suspend": True},
     }
-    made = batch.create_namespaced_job(manifest.namespace, suspended)
-    owner = {
-        "apiVersion": "batch/v1",
-        "kind": "Job",
-        "name": manifest.name,
-        "uid": made.metadata.uid,
-        # Else a foreground deletion of the job ends while its objects are still there.
-        "blockOwnerDeletion": True,
-    }
+    made = create_workload(api, suspended)
     try:
         for each in manifest.others:
-            metadata = {**each["metadata"], "ownerReferences": [owner]}
+            metadata = {**each["metadata"], "ownerReferences": [owner_reference(made)]}
             create_from_dict(api, {**each, "metadata": metadata})
-        batch.patch_namespaced_job(manifest.name, manifest.namespace, start)
+        patch_workload(api, made, start)
     except (FailToCreateError, ApiException, HTTPError) as error:
-        batch.delete_namespaced_job(
-            manifest.name, manifest.namespace, propagation_policy="Background"
-        )
+        delete_workload(api, made, propagation_policy="Background")
         raise failures.CommandError(_refusal(error, manifest, kubectl)) from error
 
 

@@ -7,7 +7,7 @@ import json
 import os
 import shlex
 import urllib.request
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -15,7 +15,6 @@ from typing import Any
 
 from components import clock
 from sandbox.state import (
-    KUEUE_PROGRAM,
     PARALLELCLUSTER_PYTHON,
     SandboxDirectory,
     SandboxStatus,
@@ -23,8 +22,8 @@ from sandbox.state import (
 from tools.cli import failures
 from tools.cli.sandbox_pace import pace_of, set_pace
 from tools.engine import (
+    ensure_controller,
     ensure_kubernetes,
-    ensure_kueue,
     ensure_plugins,
     ensure_pulumi,
     read_plugins,
@@ -106,7 +105,7 @@ def started_sandbox(
     *,
     port: int = 0,
     with_parallelcluster: bool = False,
-    with_kueue: bool = False,
+    controllers: Collection[str] = (),
     latency: float | None = None,
     plugins: Mapping[str, Path] | None = None,
 ) -> RunningSandbox:
@@ -117,7 +116,7 @@ def started_sandbox(
         port: Port of the AWS endpoint of a new sandbox; 0 selects a free port.
         with_parallelcluster: Whether CloudFormation must support clusters. A running sandbox
             without that support is extended, and keeps its account.
-        with_kueue: The same, for Kueue in clusters.
+        controllers: Names of the controllers that clusters must run, such as `kueue`; the same.
         latency: Share of AWS's time that every resource takes from now on, 0 for none. By default,
             a running sandbox keeps its value, and a new one has no delay.
         plugins: Provider plugin directories that the user chooses, by provider; by default those of
@@ -144,8 +143,8 @@ def started_sandbox(
             _take(directory, latency, status)
     if with_parallelcluster:
         _give(directory, PARALLELCLUSTER_PYTHON, [str(parallelcluster_python(report))])
-    if with_kueue:
-        _give(directory, KUEUE_PROGRAM, ensure_kueue(report))
+    for name in controllers:
+        _give(directory, name, ensure_controller(name, report))
     return RunningSandbox(directory, status)
 
 

@@ -31,6 +31,7 @@ from tools.cli.batch_job_logs import batch_log
 from tools.cli.cluster_client import cluster_client
 from tools.cli.eks_job_logs import eks_log
 from tools.cli.eks_submission import MANAGED_BY, answering
+from tools.cli.eks_workloads import Workload, delete_workload, find_workload, list_workloads
 from tools.cli.listed_job import ListedJob
 from tools.cli.log_request import LogRequest, newest_of
 from tools.cli.session import account_access
@@ -113,10 +114,8 @@ class EksScheduler:
 
     def jobs(self) -> list[ListedJob]:
         """Return the jobs."""
-        batch: Any = client.BatchV1Api(self.api)
         selector = ",".join(f"{name}={value}" for name, value in MANAGED_BY.items())
-        found = batch.list_job_for_all_namespaces(label_selector=selector).items
-        return _sorted([_of_kubernetes(each) for each in found])
+        return _sorted([_of_kubernetes(each) for each in list_workloads(self.api, selector)])
 
     def log(self, asked: LogRequest) -> Iterator[str]:
         """Yield the lines of the logs of its pods."""
@@ -124,30 +123,29 @@ class EksScheduler:
 
     def cancel(self, job: ListedJob) -> None:
         """Delete a job with its pods and objects."""
-        batch: Any = client.BatchV1Api(self.api)
         namespace, _, name = job.id.partition("/")
-        batch.delete_namespaced_job(name, namespace, propagation_policy="Foreground")
+        found = find_workload(self.api, namespace, name)
+        if found is not None:
+            delete_workload(self.api, found)
 
 
-def _of_kubernetes(job: Any) -> ListedJob:
-    status = job.status
-    ended = {each.type: each for each in status.conditions or [] if each.status == "True"}
-    end = ended.get("Complete") or ended.get("Failed")
+def _of_kubernetes(job: Workload) -> ListedJob:
+    end = job.end
     if end is not None:
-        state = end.type
-    elif job.metadata.deletion_timestamp is not None:
+        state = "Complete" if job.failure is None else "Failed"
+    elif job.is_being_deleted:
         state = "Terminating"
-    elif job.spec.suspend:
+    elif job.is_suspended:
         state = "Queued"
     else:
-        state = "Running" if status.ready else "Pending"
+        state = "Running" if job.is_ready else "Pending"
     return ListedJob(
-        id=f"{job.metadata.namespace}/{job.metadata.name}",
-        name=job.metadata.name,
+        id=f"{job.namespace}/{job.name}",
+        name=job.name,
         state=state,
-        nodes=job.spec.completions,
-        started=status.start_time,
-        ended=status.completion_time or (end.last_transition_time if end else None),
+        nodes=job.job_spec["completions"],
+        started=job.started_at,
+        ended=job.ended_at,
         has_ended=end is not None or state == "Terminating",
     )
 

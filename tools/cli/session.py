@@ -177,7 +177,7 @@ def _sandbox(stack_file: StackFile) -> Workspace:
     sandbox = started_sandbox(
         console.progress,
         with_parallelcluster=needs_parallelcluster,
-        with_kueue=stack_file.architecture == EKS and stack_file.has_kueue,
+        controllers=stack_file.controllers if stack_file.architecture == EKS else (),
     )
     return sandbox.workspace(stack_file, console.progress)
 

@@ -14,10 +14,11 @@ from pathlib import Path
 
 import typer
 
+from components.catalog.controller_releases import CONTROLLER_RELEASES
 from components.config.pulumi_command import LAUNCHER
 from tools.cli import console, failures
 from tools.docs.building import docs_python
-from tools.engine import ensure_kubernetes, ensure_kueue, ensure_plugins, ensure_pulumi
+from tools.engine import ensure_controller, ensure_kubernetes, ensure_plugins, ensure_pulumi
 from tools.engine.chromium import ensure_chromium
 from tools.engine.locked_environment import locked_python
 from tools.engine.progress import Progress
@@ -160,7 +161,8 @@ def _get_programs() -> None:
     """Install every program and plugin before the first test needs it."""
     ensure_plugins(console.progress, ensure_pulumi(console.progress))
     ensure_kubernetes(console.progress)
-    ensure_kueue(console.progress)
+    for name in CONTROLLER_RELEASES:
+        ensure_controller(name, console.progress)
     parallelcluster_python(console.progress)
     if slurm_is_packaged():
         ensure_slurm(console.progress)

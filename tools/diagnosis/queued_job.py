@@ -19,8 +19,13 @@ from tools.diagnosis.pods import said
 _NOT_SEEN = "Kueue has not looked at it yet"
 
 
-def why_it_is_queued(api: client.ApiClient, job: Any) -> str:
+def why_it_is_queued(api: client.ApiClient, namespace: str, uid: str) -> str:
     """Return why a suspended job has not started, in the words of Kueue.
+
+    Args:
+        api: Client of the cluster.
+        namespace: Namespace of the job.
+        uid: Its uid.
 
     Raises:
         ApiException: the API server refuses the request; 404 if the cluster has no Kueue.
@@ -29,9 +34,9 @@ def why_it_is_queued(api: client.ApiClient, job: Any) -> str:
     found = objects.list_namespaced_custom_object(
         KUEUE_GROUP,
         KUEUE_API,
-        job.metadata.namespace,
+        namespace,
         "workloads",
-        label_selector=f"{JOB_UID_LABEL}={job.metadata.uid}",
+        label_selector=f"{JOB_UID_LABEL}={uid}",
     )
     return reason_of_workload(found["items"][0]) if found["items"] else _NOT_SEEN
 

@@ -4,9 +4,9 @@ Each has the pinned version and comes from the fastest available source: a copy 
 official release with its checksum verified, or a build from the Go modules in this repository.
 """
 
+from tools.engine.controllers import ensure_controller
 from tools.engine.errors import EngineError
 from tools.engine.kubernetes_programs import ensure_kubernetes
-from tools.engine.kueue import ensure_kueue
 from tools.engine.plugins import (
     Plugin,
     ensure_plugins,
@@ -22,8 +22,8 @@ __all__ = [
     "Plugin",
     "Progress",
     "PulumiEngine",
+    "ensure_controller",
     "ensure_kubernetes",
-    "ensure_kueue",
     "ensure_plugins",
     "ensure_pulumi",
     "parse_choices",

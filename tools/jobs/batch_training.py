@@ -37,6 +37,7 @@ from tools.jobs.training import (
     processes_of,
     refuse_fewer_nodes,
     require_shared,
+    require_torchrun,
 )
 
 _START = """\
@@ -78,6 +79,7 @@ def training_submission(
     """
     definition = _choose(plan, asked)
     refuse_fewer_nodes(request, "AWS Batch")
+    require_torchrun(request)
     require_shared(request, ())
     if request.mounts:
         raise JobError(

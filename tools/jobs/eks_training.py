@@ -1,4 +1,4 @@
-"""`run` for EKS: an indexed Job with one pod per node, and a headless Service for the addresses.
+"""`run` for EKS: an indexed Job or a JobSet with one pod per node, which know their addresses.
 
 Source:
     https://kubernetes.io/docs/tasks/job/job-with-pod-to-pod-communication/
@@ -9,12 +9,15 @@ Source:
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import yaml
 
 from components.catalog.open_mpi import OPEN_MPI_ENVIRONMENT, mpirun_script
+from components.eks.addons.jobset import JOBSET
 from components.eks.plan import EksPlan
+from tools.jobs.job_set import pod_host, services, submitted
 from tools.jobs.mpi import FILES, MpiJob, render_mpi_job
 from tools.jobs.nodes import (
     JobError,
@@ -22,11 +25,10 @@ from tools.jobs.nodes import (
     JobRequest,
     choose_nodes,
     placement,
-    queued,
     resources,
     shared_memory,
 )
-from tools.jobs.pod_failures import PROGRAM, pod_failures
+from tools.jobs.pod_failures import PROGRAM, job_set_failures, pod_failures
 from tools.jobs.time_limit import GRACE_SECONDS
 from tools.jobs.training import (
     MASTER_ADDRESS,
@@ -39,6 +41,7 @@ from tools.jobs.training import (
     rendezvous,
     require_shared,
     require_storage,
+    require_torchrun,
 )
 
 _SHARE = 0.85
@@ -61,6 +64,11 @@ def render_training(plan: EksPlan, request: TrainingRequest, job: JobRequest) ->
     if request.image is None:
         raise JobError("a pod needs a container image; name one with --image")
     nodes = choose_nodes(plan, None, job, own_image=True)
+    if JOBSET.name in plan.self_managed_addons and request.minimum_nodes is None:
+        # torchrun does not start its processes again: JobSet starts those of all nodes again.
+        nodes = replace(nodes, failure_policy=job_set_failures(request))
+        request = replace(request, restarts=0)
+    require_torchrun(request, "install `addons.jobset`, which restarts all pods together")
     if (request.minimum_nodes or 0) > nodes.count:
         raise JobError(
             f"`minimum_nodes` is {request.minimum_nodes}, but the job has {nodes.count} nodes"
@@ -76,7 +84,11 @@ def render_training(plan: EksPlan, request: TrainingRequest, job: JobRequest) ->
     }
     files = [_config_map(request, metadata)] if request.files else []
     return yaml.safe_dump_all(
-        [_service(metadata), *files, queued(_job(request, nodes, mounts, metadata), nodes)],
+        [
+            *services(metadata, nodes, "rendezvous", PORT),
+            *files,
+            submitted(_job(request, nodes, mounts, metadata), nodes),
+        ],
         sort_keys=False,
     )
 
@@ -90,21 +102,6 @@ def _config_map(request: TrainingRequest, metadata: dict[str, Any]) -> dict[str,
     }
 
 
-def _service(metadata: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "apiVersion": "v1",
-        "kind": "Service",
-        "metadata": {**metadata, "labels": {**metadata["labels"]}},
-        "spec": {
-            "clusterIP": "None",
-            # Ranks look for each other before their pods are ready.
-            "publishNotReadyAddresses": True,
-            "selector": {"batch.kubernetes.io/job-name": metadata["name"]},
-            "ports": [{"name": "rendezvous", "port": PORT}],
-        },
-    }
-
-
 def _mpi_job(request: TrainingRequest, nodes: JobNodes, mounts: Mapping[str, str]) -> MpiJob:
     """Return a job whose first pod starts one process per accelerator of all pods."""
     if "authorized_keys" in request.files:
@@ -114,7 +111,7 @@ def _mpi_job(request: TrainingRequest, nodes: JobNodes, mounts: Mapping[str, str
         # Pod names cannot be resolved without their domain.
         "OMPI_MCA_orte_keep_fqdn_hostnames": "true",
         **OPEN_MPI_ENVIRONMENT,
-        MASTER_ADDRESS[0]: f"{request.name}-0.{request.name}",
+        MASTER_ADDRESS[0]: pod_host(request.name, nodes, 0),
         **_same_environment(request, nodes),
     }
     command = mpirun_script(
@@ -133,7 +130,7 @@ def _mpi_job(request: TrainingRequest, nodes: JobNodes, mounts: Mapping[str, str
         environment=environment,
         session_environment=["PATH", "LD_LIBRARY_PATH", "OPAL_PREFIX"],
         share=_SHARE,
-        limits={**pod_failures(request, nodes.count), **_deadline(request)},
+        limits={**pod_failures(request, nodes), **_deadline(request)},
         grace_seconds=GRACE_SECONDS,
         mounts=mounts,
         files=request.files,
@@ -160,7 +157,7 @@ def _job(
             "completionMode": "Indexed",
             "completions": nodes.count,
             "parallelism": nodes.count,
-            **pod_failures(request, nodes.count),
+            **pod_failures(request, nodes),
             **_deadline(request),
             "template": {
                 "metadata": {"labels": {**metadata["labels"]}},
@@ -216,10 +213,10 @@ def _environment(request: TrainingRequest, nodes: JobNodes) -> Iterator[dict[str
     index = "metadata.annotations['batch.kubernetes.io/job-completion-index']"
     for name in NODE_RANK:
         yield {"name": name, "valueFrom": {"fieldRef": {"fieldPath": index}}}
+    first = pod_host(request.name, nodes, 0)
     for name in MASTER_ADDRESS:
-        yield {"name": name, "value": f"{request.name}-0.{request.name}"}
-    same = _same_environment(request, nodes)
-    found = {**rendezvous(request, f"{request.name}-0.{request.name}"), **same}
+        yield {"name": name, "value": first}
+    found = {**rendezvous(request, first), **_same_environment(request, nodes)}
     yield from ({"name": name, "value": value} for name, value in found.items())
 
 

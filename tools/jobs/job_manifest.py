@@ -8,6 +8,8 @@ from typing import Any
 
 import yaml
 
+from tools.jobs.job_set import JOB, JOB_SET, job_name_in
+
 
 @dataclass(frozen=True, slots=True)
 class JobManifest:
@@ -27,9 +29,14 @@ class JobManifest:
         return self.job["metadata"]["namespace"]
 
     @property
+    def kind(self) -> str:
+        """`Job` or `JobSet`."""
+        return self.job["kind"]
+
+    @property
     def pods(self) -> int:
         """Number of its pods."""
-        return self.job["spec"]["completions"]
+        return spec_of_job(self.job)["completions"]
 
     @property
     def has_leader(self) -> bool:
@@ -38,7 +45,7 @@ class JobManifest:
         Such pods have names in DNS:
         https://kubernetes.io/docs/tasks/job/job-with-pod-to-pod-communication/
         """
-        return "subdomain" in self.job["spec"]["template"]["spec"]
+        return "subdomain" in spec_of_job(self.job)["template"]["spec"]
 
     @property
     def pod_selector(self) -> str:
@@ -46,23 +53,30 @@ class JobManifest:
 
         https://kubernetes.io/docs/reference/labels-annotations-taints/#batch-kubernetes-io-job-name
         """
-        return f"batch.kubernetes.io/job-name={self.name}"
+        return f"batch.kubernetes.io/job-name={job_name_in(self.kind, self.name)}"
 
-    @property
-    def kubectl_name(self) -> str:
-        """Namespace and name as arguments of `kubectl`."""
-        return f"-n {self.namespace} job {self.name}"
+
+def kubectl_name(kind: str, namespace: str, name: str) -> str:
+    """Return the name of a Job or a JobSet as arguments of `kubectl`."""
+    return f"-n {namespace} {kind.lower()} {name}"
 
 
 def manifests_of(text: str) -> list[JobManifest]:
-    """Return the jobs of a manifest, each with the objects that have its name."""
+    """Return the Jobs and JobSets of a manifest, each with the objects that have its name."""
     documents: list[dict[str, Any]] = [each for each in yaml.safe_load_all(text) if each]
-    jobs = [each for each in documents if each["kind"] == "Job"]
-    others = [each for each in documents if each["kind"] != "Job"]
+    jobs = [each for each in documents if each["kind"] in (JOB, JOB_SET)]
+    others = [each for each in documents if each not in jobs]
     return [
         JobManifest(job, tuple(each for each in others if _name(each) == _name(job)))
         for job in jobs
     ]
+
+
+def spec_of_job(job: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the spec of a Job, or of the Job in a JobSet."""
+    if job["kind"] == JOB_SET:
+        return job["spec"]["replicatedJobs"][0]["template"]["spec"]
+    return job["spec"]
 
 
 def _name(document: Mapping[str, Any]) -> str:

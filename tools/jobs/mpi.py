@@ -19,12 +19,12 @@ from typing import Any
 
 import yaml
 
+from tools.jobs.job_set import pod_host, pod_selector, services, submitted
 from tools.jobs.nodes import (
     TEST_SHARE,
     JobNodes,
     job_name,
     placement,
-    queued,
     resources,
     shared_memory,
 )
@@ -64,7 +64,7 @@ curl --fail --silent --show-error --retry 5 --output /dev/null --cacert "$accoun
   "https://kubernetes.default.svc/api/v1/namespaces/$(cat "$account/namespace")/configmaps/@name@"
 hosts=()
 for index in $(seq 0 $((@nodes@ - 1))); do
-  host="@name@-$index.@name@"
+  host="@host@"
   until ssh -o BatchMode=yes -o ConnectTimeout=5 "$host" true 2> /dev/null; do
     echo "waiting for $host"
     sleep 5
@@ -144,26 +144,17 @@ def render_mpi_job(job: MpiJob, nodes: JobNodes, namespace: str) -> str:
             "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": name},
             "subjects": [{"kind": "ServiceAccount", "name": name, "namespace": namespace}],
         },
-        {
-            "apiVersion": "v1",
-            "kind": "Service",
-            "metadata": metadata,
-            "spec": {
-                "clusterIP": "None",
-                "publishNotReadyAddresses": True,
-                "selector": {"batch.kubernetes.io/job-name": name},
-                "ports": [{"name": "ssh", "port": 22}],
-            },
-        },
-        queued(_job(job, nodes, metadata), nodes),
+        *services(metadata, nodes, "ssh", 22),
+        submitted(_job(job, nodes, metadata), nodes),
     ]
-    return _usage(name, namespace) + yaml.dump_all(
+    return _usage(name, nodes, namespace) + yaml.dump_all(
         documents, Dumper=_Dumper, sort_keys=False, width=100, explicit_start=True
     )
 
 
-def _usage(name: str, namespace: str) -> str:
-    first_pod = f"batch.kubernetes.io/job-name={name},batch.kubernetes.io/job-completion-index=0"
+def _usage(name: str, nodes: JobNodes, namespace: str) -> str:
+    labels = {**pod_selector(name, nodes), "batch.kubernetes.io/job-completion-index": "0"}
+    first_pod = ",".join(f"{label}={value}" for label, value in labels.items())
     return (
         "# Start it:         kubectl apply -f FILE\n"
         f"# Read the figures: kubectl logs -n {namespace} -f --tail=-1 -l {first_pod}\n"
@@ -241,7 +232,8 @@ def _container(job: MpiJob, nodes: JobNodes, name: str) -> dict[str, Any]:
 def _script(job: MpiJob, nodes: JobNodes, name: str) -> str:
     script = "".join(["set -euo pipefail\n", job.prepare, _SERVE, _CONNECT, job.command])
     environment = " ".join(f"{key}=${{{key}:-}}" for key in job.session_environment)
-    values = {"name": name, "nodes": str(nodes.count), "environment": environment}
+    host = pod_host(name, nodes, "$index")
+    values = {"name": name, "host": host, "nodes": str(nodes.count), "environment": environment}
     for key, value in values.items():
         script = script.replace(f"@{key}@", value)
     return script

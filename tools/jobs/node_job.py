@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tools.jobs.nodes import JobNodes, job_name, placement, queued, shared_memory
+from tools.jobs.job_set import submitted
+from tools.jobs.nodes import JobNodes, job_name, placement, shared_memory
 
 
 def node_job(
@@ -49,4 +50,4 @@ def node_job(
             },
         },
     }
-    return queued(job, nodes)
+    return submitted(job, nodes)

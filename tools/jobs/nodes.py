@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from components.catalog.efa_huge_pages import huge_pages_of_pod_mib
 from components.catalog.instance_type import Accelerators
-from components.catalog.kueue import QUEUE, QUEUE_LABEL, QUEUE_NAMESPACE
+from components.catalog.kueue import QUEUE, QUEUE_NAMESPACE
 from components.catalog.neuron import NEURON_DEVICE
 from components.eks.addons.kueue import KUEUE
 from components.eks.node_group_plan import NodeGroupPlan
@@ -77,6 +77,8 @@ class JobNodes:
     count: int
     queue: str | None = None
     """Queue that starts the job; None if Kubernetes starts it at once."""
+    failure_policy: Mapping[str, Any] | None = None
+    """When a JobSet starts all pods again; None for a Job, which replaces single pods."""
     tests: bool = False
     """Whether the job also runs on nodes that have not passed `verify`."""
 
@@ -156,22 +158,6 @@ def _review_queue(group: NodeGroupPlan, count: int, namespace: str) -> None:
             f"desired size, and the job wants {count}; request fewer with --nodes, or raise "
             "`desired`"
         )
-
-
-def queued(job: dict[str, Any], nodes: JobNodes) -> dict[str, Any]:
-    """Return a Job as its queue wants it, suspended; unchanged without a queue.
-
-    https://kueue.sigs.k8s.io/docs/tasks/run/jobs/
-    """
-    if nodes.queue is None:
-        return job
-    metadata = job["metadata"]
-    labels = {**metadata.get("labels", {}), QUEUE_LABEL: nodes.queue}
-    return {
-        **job,
-        "metadata": {**metadata, "labels": labels},
-        "spec": {"suspend": True, **job["spec"]},
-    }
 
 
 def _choose_group(

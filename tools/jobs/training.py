@@ -111,8 +111,6 @@ class TrainingRequest:
             raise JobError("there is no program to run; give it after `--`, such as: -- train.py")
         if not 0 <= self.restarts <= MOST_RESTARTS:
             raise JobError(f"{self.restarts} restarts: at most {MOST_RESTARTS} are possible")
-        if self.restarts and self.launcher != "torchrun":
-            raise JobError(f"only torchrun restarts a program; remove `--launcher {self.launcher}`")
         if self.minimum_nodes is not None and not self.restarts:
             raise JobError(
                 "`minimum_nodes` lets a job go on with fewer nodes after a failure, and needs "
@@ -229,6 +227,23 @@ def refuse_fewer_nodes(request: TrainingRequest, scheduler: str) -> None:
         raise JobError(
             f"`minimum_nodes` is for EKS: {scheduler} starts a job that has lost a node again on "
             "all of its nodes; remove `minimum_nodes`"
+        )
+
+
+def require_torchrun(request: TrainingRequest, remedy: str = "") -> None:
+    """Refuse restarts of a program that nothing starts again on all nodes together.
+
+    Args:
+        request: The program.
+        remedy: What would start it again.
+
+    Raises:
+        JobError: the job has `restarts` and another launcher.
+    """
+    if request.restarts and request.launcher != "torchrun":
+        raise JobError(
+            f"only torchrun restarts a program; remove `--launcher {request.launcher}`"
+            + (f", or {remedy}" if remedy else "")
         )
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from components.catalog.controller_releases import CONTROLLER_RELEASES
 from tools.workspace.checkout import OWN_FILES, PROJECT, ROOT
 from tools.workspace.stacks_directory import (
     chosen_directory,
@@ -129,9 +130,10 @@ class StackFile:
         return kind if isinstance(kind, str) else ""
 
     @property
-    def has_kueue(self) -> bool:
-        """Whether the stack installs Kueue."""
-        return self._value("architecture", "addons", "kueue") is True
+    def controllers(self) -> list[str]:
+        """Names of the controllers that an EKS stack installs from their releases."""
+        addons = ("architecture", "addons")
+        return [name for name in CONTROLLER_RELEASES if self._value(*addons, name) is True]
 
     def _value(self, *path: str) -> Any:
         """Return a value below `trainyard:cluster`, or None; the file may be invalid."""

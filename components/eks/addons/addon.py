@@ -33,6 +33,11 @@ class AddonTarget:
     plugins: Collection[str] = ()
     """The planned add-ons, which include the device plugins."""
 
+    @property
+    def accelerated_groups(self) -> list[NodeGroupPlan]:
+        """The node groups with accelerators."""
+        return [group for group in self.groups if group.instance_type.accelerators]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SelfManagedAddon:

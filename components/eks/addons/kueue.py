@@ -7,29 +7,22 @@ Source: https://github.com/kubernetes-sigs/kueue, the manifests of the pinned re
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import yaml
 
-from components.catalog.kueue import (
-    CONFIGURATION_ANNOTATION,
-    KUEUE_API,
-    KUEUE_CONTROLLER,
-    KUEUE_GROUP,
-    KUEUE_NAMESPACE,
-    QUEUE,
-    QUEUE_NAMESPACE,
-    released_objects,
-)
+from components.catalog.controller_releases import CONFIG_FILE, KUEUE_RELEASE, released_objects
+from components.catalog.jobset import JOBSET_GROUP
+from components.catalog.kueue import KUEUE_API, KUEUE_GROUP, QUEUE, QUEUE_NAMESPACE
 from components.eks.addons.addon import AddonTarget, SelfManagedAddon
-from components.eks.addons.node_selection import away_from, tolerations
+from components.eks.addons.jobset import JOBSET
+from components.eks.addons.node_selection import tolerations
+from components.eks.addons.released_controller import released_controller
 from components.eks.node_devices import NEURON_CORE, node_devices
 from components.eks.node_group_plan import NodeGroupPlan
-from components.runtime.workload_plan import SKIP_AWAIT, Manifest, WorkloadPlan
+from components.runtime.workload_plan import Manifest, WorkloadPlan
 
 IMAGE = "registry.k8s.io/kueue/kueue:v0.19.2"
-CONFIG_FILE = "controller_manager_config.yaml"
 PODS_READY_TIMEOUT = "20m"
 """Time in which all pods of a started job must be ready. Nodes with accelerators take several
 minutes to start, and their images several minutes to pull."""
@@ -38,8 +31,8 @@ LONGEST_PAUSE_SECONDS = 300
 """Pause of a job that did not get all of its pods ready, before it is started again."""
 
 
-def configuration() -> str:
-    """Return the configuration of the controller.
+def configuration(*, has_jobsets: bool) -> str:
+    """Return the configuration of the controller, which also queues JobSets if there are any.
 
     As released, except for `waitForPodsReady` and the integrations. A job whose pods do not all
     become ready gives its nodes back, and meanwhile no other job starts, so that two jobs cannot
@@ -47,6 +40,7 @@ def configuration() -> str:
     https://kueue.sigs.k8s.io/docs/tasks/manage/setup_wait_for_pods_ready/. A pod that is replaced
     later has no time limit: `run --restarts` and `minimum_nodes` decide how a job goes on.
     """
+    frameworks = ["batch/job", *([f"{JOBSET_GROUP}/jobset"] if has_jobsets else [])]
     return yaml.safe_dump(
         {
             "apiVersion": "config.kueue.x-k8s.io/v1beta2",
@@ -73,7 +67,7 @@ def configuration() -> str:
                 # pause for up to an hour, also when the nodes are there.
                 "requeuingStrategy": {"backoffMaxSeconds": LONGEST_PAUSE_SECONDS},
             },
-            "integrations": {"frameworks": ["batch/job"]},
+            "integrations": {"frameworks": frameworks},
             # Huge pages and local storage come with the node.
             "resources": {"quotaCheckStrategy": "IgnoreUndeclared"},
             "featureGates": {"VisibilityOnDemand": False},
@@ -84,53 +78,35 @@ def configuration() -> str:
 
 def workloads(target: AddonTarget) -> list[WorkloadPlan]:
     """Return the Deployment `kueue-system/kueue-controller-manager`, its objects and the queue."""
-    queued = [group for group in target.groups if group.instance_type.accelerators]
-    released = released_objects()
-    (controller,) = (each for each in released if each["kind"] == "Deployment")
-    others = [_without_wait(each) for each in released if each["kind"] != "Deployment"]
+    queued, has_jobsets = target.accelerated_groups, JOBSET.name in target.plugins
+    released = [
+        _with_hooks(each, has_jobsets=has_jobsets) for each in released_objects(KUEUE_RELEASE)
+    ]
     return [
-        WorkloadPlan(
-            controller=_on_system_nodes(controller, [each.instance_type.name for each in queued]),
-            objects_before=[*others, _config_map()],
+        released_controller(
+            KUEUE_RELEASE,
+            [*released, _config_map(configuration(has_jobsets=has_jobsets))],
+            image=IMAGE,
+            kept_off=[each.instance_type.name for each in queued],
             objects_after=[*_queue(queued, target.plugins)],
         )
     ]
 
 
-def _without_wait(manifest: Manifest) -> Manifest:
-    """Return an object; a Service would wait for pods, which come later."""
-    if manifest["kind"] != "Service":
+def _with_hooks(manifest: Manifest, *, has_jobsets: bool) -> Manifest:
+    """Return an object; without JobSets, the controller does not serve the webhooks for them."""
+    if has_jobsets or "webhooks" not in manifest:
         return manifest
-    return {**manifest, "metadata": {**manifest["metadata"], "annotations": {SKIP_AWAIT: "true"}}}
+    hooks = [e for e in manifest["webhooks"] if e["rules"][0]["apiGroups"] != [JOBSET_GROUP]]
+    return {**manifest, "webhooks": hooks}
 
 
-def _config_map() -> Manifest:
+def _config_map(content: str) -> Manifest:
     return {
         "apiVersion": "v1",
         "kind": "ConfigMap",
-        "metadata": {"name": "kueue-manager-config", "namespace": KUEUE_NAMESPACE},
-        "data": {CONFIG_FILE: configuration()},
-    }
-
-
-def _on_system_nodes(controller: Manifest, instance_types: list[str]) -> Manifest:
-    spec, template = controller["spec"], controller["spec"]["template"]
-    (container,) = template["spec"]["containers"]
-    digest = hashlib.sha256(configuration().encode()).hexdigest()[:16]
-    annotations = {**template["metadata"]["annotations"], CONFIGURATION_ANNOTATION: digest}
-    pod = {
-        **template["spec"],
-        "containers": [{**container, "image": IMAGE}],
-        # Nodes with accelerators are drained and replaced.
-        "affinity": away_from(instance_types),
-    }
-    # As the pods of the other add-ons; the sandbox distinguishes pods by it.
-    labels = {**template["metadata"]["labels"], "name": KUEUE_CONTROLLER}
-    metadata = {**template["metadata"], "annotations": annotations, "labels": labels}
-    return {
-        "kind": "Deployment",
-        "metadata": controller["metadata"],
-        "spec": {**spec, "template": {"metadata": metadata, "spec": pod}},
+        "metadata": {"name": KUEUE_RELEASE.config_map, "namespace": KUEUE_RELEASE.namespace},
+        "data": {CONFIG_FILE: content},
     }
 
 

@@ -8,6 +8,7 @@ from components.config.eks import Taint
 from components.config.eks_addons import Addons
 from components.eks.addons.addon import SelfManagedAddon
 from components.eks.addons.efa_device_plugin import EFA_DEVICE_PLUGIN
+from components.eks.addons.jobset import JOBSET
 from components.eks.addons.kueue import KUEUE
 from components.eks.addons.neuron_device_plugin import NEURON_DEVICE_PLUGIN
 from components.eks.addons.neuron_scheduler import NEURON_SCHEDULER
@@ -24,6 +25,7 @@ SELF_MANAGED_ADDONS: Mapping[str, SelfManagedAddon] = {
         EFA_DEVICE_PLUGIN,
         NEURON_SCHEDULER,
         NODE_TERMINATION_HANDLER,
+        JOBSET,
         KUEUE,
     )
 }

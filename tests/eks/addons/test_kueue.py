@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.catalog.instance_types import instance_type
-from components.catalog.kueue import CONFIGURATION_ANNOTATION
 from components.config.eks import Taint
 from components.eks.addons import kueue
 from components.eks.addons.addon import AddonTarget
 from components.eks.addons.kueue import KUEUE
+from components.eks.addons.released_controller import CONFIGURATION_ANNOTATION
 from sandbox.providers.kubernetes.normal import quantity
 from tests.support.addons import program_of
 from tests.support.eks_plans import P5, SCHEDULED, SYSTEM
@@ -107,9 +107,25 @@ def test_quotas_are_in_the_form_in_which_kueue_writes_them(nodes, name):
 
 
 def test_jobs_start_with_all_of_their_pods_one_after_the_other():
-    found = yaml.safe_load(kueue.configuration())
+    found = yaml.safe_load(kueue.configuration(has_jobsets=False))
     assert found["waitForPodsReady"]["blockAdmission"] is True
     assert found["integrations"]["frameworks"] == ["batch/job"]
+
+
+@pytest.mark.parametrize("jobset", [True, False])
+def test_job_sets_are_queued_where_the_stack_has_them(jobset):
+    """Its controller serves the webhooks of JobSets only if the integration is enabled."""
+    plugins = (*PLUGINS, "jobset") if jobset else PLUGINS
+    target = AddonTarget(
+        region="r", kubernetes_version=DEFAULT, instance_types=[], taints=[], plugins=plugins
+    )
+    (workload,) = kueue.workloads(target)
+    (config_map,) = (e for e in workload.objects_before if e["kind"] == "ConfigMap")
+    configuration = yaml.safe_load(config_map["data"]["controller_manager_config.yaml"])
+    assert ("jobset.x-k8s.io/jobset" in configuration["integrations"]["frameworks"]) is jobset
+    hooks = {hook["name"] for each in workload.objects_before for hook in each.get("webhooks", [])}
+    assert ({"mjobset.kb.io", "vjobset.kb.io"} <= hooks) is jobset
+    assert {"mjob.kb.io", "vjob.kb.io"} <= hooks
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ from kubernetes import client
 from kubernetes.client import ApiException
 
 from tests.support.eks_plans import P5, eks_plan
+from tests.support.workload_api import condition, workload
 from tools.cli import failures
 from tools.cli.eks_job_wait import wait_for
 from tools.cli.job_wait import POLL_SECONDS, JobWait
@@ -65,25 +66,25 @@ def pods(phase: str, **details: Any) -> list[client.V1Pod]:
     return [pod(index, phase, **details) for index in range(2)]
 
 
-def ended(kind: str, message: str = "") -> client.V1JobCondition:
-    return client.V1JobCondition(type=kind, status="True", reason="Reason", message=message)
+def ended(kind: str, message: str = "", reason: str = "Reason") -> dict[str, Any]:
+    return condition(kind, reason=reason, message=message)
 
 
 class Cluster:
     """A job in successive states; the last one repeats."""
 
-    def __init__(self, *looks: tuple[list[client.V1Pod], client.V1JobCondition | None]) -> None:
+    def __init__(self, *looks: tuple[list[client.V1Pod], dict[str, Any] | None]) -> None:
         self.looks = list(looks)
         self.seconds = 0.0
         self.logs: list[str] = []
 
-    def read_namespaced_job_status(self, _name: str, namespace: str) -> client.V1Job:
-        assert namespace == "default"
+    def get_namespaced_custom_object(self, *path: str) -> dict[str, Any]:
+        assert path[:4] == ("batch", "v1", "default", "jobs")
         listed, condition = self.looks[0]
-        return client.V1Job(
-            metadata=client.V1ObjectMeta(namespace=namespace, uid="u-1"),
-            spec=client.V1JobSpec(suspend=listed is QUEUED, template=client.V1PodTemplateSpec()),
-            status=client.V1JobStatus(conditions=[condition] if condition else []),
+        return workload(
+            path[4],
+            conditions=(condition,) if condition else (),
+            spec={"suspend": listed is QUEUED},
         )
 
     def list_namespaced_custom_object(self, *path: str, label_selector: str) -> dict[str, Any]:
@@ -121,7 +122,6 @@ def follow(monkeypatch: pytest.MonkeyPatch):
     """Follow jobs in a cluster of the test."""
 
     def run(cluster: Cluster, *jobs: JobManifest, sandbox: bool = False) -> None:
-        monkeypatch.setattr(client, "BatchV1Api", lambda _api: cluster)
         monkeypatch.setattr(client, "CoreV1Api", lambda _api: cluster)
         monkeypatch.setattr(client, "CustomObjectsApi", lambda _api: cluster)
         wait = JobWait(pause=cluster.pause, now=lambda: cluster.seconds)
@@ -135,7 +135,7 @@ def test_the_nodes_of_a_job_that_has_ended_are_told(
     monkeypatch: pytest.MonkeyPatch, condition: str
 ) -> None:
     cluster = Cluster(([pod(0, "Failed", exit_code=1), pod(1, "Pending")], ended(condition)))
-    monkeypatch.setattr(client, "BatchV1Api", lambda _api: cluster)
+    monkeypatch.setattr(client, "CustomObjectsApi", lambda _api: cluster)
     monkeypatch.setattr(client, "CoreV1Api", lambda _api: cluster)
     found: set[str] = set()
     wait = JobWait(pause=cluster.pause, now=lambda: cluster.seconds, ran_on=found.update)
@@ -205,7 +205,7 @@ def test_the_exit_code_is_that_of_the_first_program_after_the_last_restart(follo
 
 
 def test_a_job_that_ran_out_of_time_has_the_exit_code_of_timeout(follow) -> None:
-    over = client.V1JobCondition(type="Failed", status="True", reason="DeadlineExceeded")
+    over = ended("Failed", reason="DeadlineExceeded")
     with pytest.raises(failures.JobFailedError) as caught:
         follow(Cluster(([], over)), LEADS)
     assert caught.value.exit_code == 124

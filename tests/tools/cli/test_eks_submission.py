@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,8 +10,10 @@ from kubernetes.client import ApiException
 from kubernetes.utils import FailToCreateError
 
 from tests.support.eks_plans import P5, eks_plan
+from tests.support.workload_api import WorkloadApi, condition, workload
 from tools.cli import eks_submission, failures
 from tools.cli.eks_submission import answering, submit_manifest
+from tools.cli.eks_workloads import Workload
 from tools.cli.job_wait import JobWait
 from tools.jobs.efa_smoke import render_efa_smoke
 from tools.jobs.job_manifest import manifests_of
@@ -25,39 +26,18 @@ MANIFEST = render_nccl_tests(eks_plan(P5), JobRequest())
 MANAGED = {"app.kubernetes.io/managed-by": "trainyard"}
 
 
-def condition(kind: str) -> SimpleNamespace:
-    return SimpleNamespace(type=kind, status="True")
-
-
-class Cluster:
+class Cluster(WorkloadApi):
     """The part of an API server that the command uses; records its requests."""
 
-    def __init__(self, *present: Any, refused: int = 0) -> None:
-        self.present, self.refused = list(present), refused
-        self.requests: list[str] = []
-        self.made: list[dict[str, Any]] = []
-
-    def list_namespaced_job(self, _namespace: str, *, field_selector: str) -> SimpleNamespace:
-        assert field_selector == f"metadata.name={NAME}"
-        return SimpleNamespace(items=self.present)
-
-    def create_namespaced_job(self, _namespace: str, job: dict[str, Any]) -> SimpleNamespace:
-        self.requests.append("create Job")
-        self.made.append(job)
-        return SimpleNamespace(metadata=SimpleNamespace(uid="u-1"))
+    def __init__(self, *present: dict[str, Any], refused: int = 0, keeps: bool = False) -> None:
+        super().__init__([*present], keeps=keeps)
+        self.refused = refused
 
     def create(self, _api: object, made: dict[str, Any]) -> None:
         if self.refused:
             raise FailToCreateError([ApiException(status=self.refused, reason="Conflict")])
         self.requests.append(f"create {made['kind']}")
         self.made.append(made)
-
-    def patch_namespaced_job(self, name: str, _namespace: str, patch: dict[str, Any]) -> None:
-        self.requests.append(f"patch {name} {patch}")
-
-    def delete_namespaced_job(self, name: str, _namespace: str, *, propagation_policy: str) -> None:
-        self.requests.append(f"delete {name} {propagation_policy}")
-        self.present = []
 
 
 @pytest.fixture
@@ -72,7 +52,7 @@ def submitted(monkeypatch: pytest.MonkeyPatch, tmp_path):
     monkeypatch.setattr("tools.cli.session.require_credentials", lambda: None)
 
     def submit(cluster: Cluster, manifest: str = MANIFEST) -> Cluster:
-        monkeypatch.setattr(client, "BatchV1Api", lambda _api: cluster)
+        monkeypatch.setattr(client, "CustomObjectsApi", lambda _api: cluster)
         monkeypatch.setattr(eks_submission, "create_from_dict", cluster.create)
         file = find_stack_file("p5-cb")
         submit_manifest(manifest, stack_file=file, sandbox=False, wait=None)
@@ -81,9 +61,12 @@ def submitted(monkeypatch: pytest.MonkeyPatch, tmp_path):
     return submit
 
 
-def job(*, labels: dict[str, str] | None = None, ended: str = "") -> SimpleNamespace:
-    status = SimpleNamespace(conditions=[condition(ended)] if ended else None)
-    return SimpleNamespace(metadata=SimpleNamespace(labels=labels), status=status)
+def job(
+    *, kind: str = "Job", labels: dict[str, str] | None = None, ended: str = ""
+) -> dict[str, Any]:
+    conditions = (condition(ended),) if ended else ()
+    metadata = {"labels": labels} if labels else {}
+    return workload(NAME, kind=kind, conditions=conditions, metadata=metadata)
 
 
 def test_each_job_has_the_objects_of_its_name() -> None:
@@ -130,7 +113,13 @@ def test_kueue_sees_a_job_when_everything_is_there(submitted) -> None:
 
 def test_a_run_that_has_ended_is_replaced(submitted) -> None:
     cluster = submitted(Cluster(job(labels=MANAGED, ended="Failed")))
-    assert cluster.requests[:2] == [f"delete {NAME} Foreground", "create Job"]
+    assert cluster.requests[:2] == [f"delete Job {NAME} Foreground", "create Job"]
+
+
+def test_a_run_from_before_the_add_on_was_installed_is_replaced(submitted) -> None:
+    previous = job(kind="JobSet", labels=MANAGED, ended="Completed")
+    cluster = submitted(Cluster(previous))
+    assert cluster.requests[:2] == [f"delete JobSet {NAME} Foreground", "create Job"]
 
 
 @pytest.mark.parametrize(
@@ -156,20 +145,19 @@ def test_a_job_whose_objects_are_refused_is_removed(submitted, status: int, says
     cluster = Cluster(refused=status)
     with pytest.raises(failures.CommandError, match=says):
         submitted(cluster)
-    assert cluster.requests[-1] == f"delete {NAME} Background"
+    assert cluster.requests[-1] == f"delete Job {NAME} Background"
 
 
 def test_a_previous_run_that_does_not_go_ends_the_command(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    cluster = Cluster(job(labels=MANAGED, ended="Complete"))
+    cluster = Cluster(job(labels=MANAGED, ended="Complete"), keeps=True)
     paused: list[float] = []
-    (manifest,) = manifests_of(MANIFEST)
-    monkeypatch.setattr(client, "BatchV1Api", lambda _api: cluster)
-    monkeypatch.setattr(cluster, "delete_namespaced_job", lambda *_, **__: None)
+    monkeypatch.setattr(client, "CustomObjectsApi", lambda _api: cluster)
     wait = JobWait(pause=paused.append)
+    run = Workload("Job", cluster.present[0])
     with pytest.raises(failures.CommandError, match="do not end"):
-        eks_submission._delete_run(client.ApiClient(), manifest, wait)
+        eks_submission._delete_run(client.ApiClient(), run, wait)
     assert sum(paused) == 120
 
 

@@ -14,6 +14,7 @@ import boto3
 import pytest
 from botocore.stub import Stubber
 
+from tests.support.workload_api import WorkloadApi, condition, workload
 from tools.cli import failures
 from tools.cli.listed_job import ListedJob
 from tools.cli.log_request import LogRequest
@@ -191,44 +192,38 @@ def test_jobs_of_slurm_are_read_from_squeue() -> None:
     assert asked[-1] == "scancel 12\n"
 
 
-def kubernetes_job(name: str, *, end: str = "", **status: Any) -> SimpleNamespace:
-    ended = SimpleNamespace(type=end, status="True", last_transition_time=LATER)
-    values = {"ready": 0, "start_time": AT, "completion_time": None, **status}
-    return SimpleNamespace(
-        metadata=SimpleNamespace(name=name, namespace="team", deletion_timestamp=None),
-        spec=SimpleNamespace(completions=2, suspend=False),
-        status=SimpleNamespace(conditions=[ended] if end else [], **values),
-    )
+def kubernetes_job(name: str, *, end: str = "", kind: str = "Job", **changes: Any) -> Any:
+    ended = condition(end, lastTransitionTime=LATER.isoformat())
+    changes["status"] = {"startTime": AT.isoformat(), **changes.get("status", {})}
+    conditions = (ended,) if end else ()
+    return workload(name, kind=kind, namespace="team", conditions=conditions, **changes)
 
 
-@dataclass
-class Cluster:
-    """The part of `BatchV1Api` that lists and deletes jobs."""
-
-    found: list[SimpleNamespace]
-    selectors: list[str] = field(default_factory=list)
-    deleted: list[tuple[str, str, str]] = field(default_factory=list)
-
-    def list_job_for_all_namespaces(self, *, label_selector: str) -> SimpleNamespace:
-        self.selectors.append(label_selector)
-        return SimpleNamespace(items=self.found)
-
-    def delete_namespaced_job(self, name: str, namespace: str, *, propagation_policy: str) -> None:
-        self.deleted.append((namespace, name, propagation_policy))
+def listed_jobs(monkeypatch: pytest.MonkeyPatch, api: WorkloadApi) -> EksScheduler:
+    monkeypatch.setattr("tools.cli.eks_workloads.client.CustomObjectsApi", lambda _: api)
+    unused: Any = None
+    return EksScheduler(unused)
 
 
-def test_jobs_of_eks_are_those_that_carry_the_label(monkeypatch: pytest.MonkeyPatch) -> None:
-    deleted = kubernetes_job("deleted", ready=2)
-    deleted.metadata.deletion_timestamp = LATER
-    waits = kubernetes_job("waits", start_time=None)
-    queued = kubernetes_job("queued", start_time=None)
-    queued.spec.suspend = True
-    failed = kubernetes_job("failed", end="Failed")
-    cluster = Cluster([failed, waits, queued, kubernetes_job("runs", ready=2), deleted])
-    monkeypatch.setattr("tools.cli.schedulers.client.BatchV1Api", lambda _: cluster)
-    api: Any = None
-    found = EksScheduler(api).jobs()
-    assert cluster.selectors == ["app.kubernetes.io/managed-by=trainyard"]
+@pytest.mark.parametrize("has_job_set", [True, False])
+def test_jobs_of_eks_are_those_that_carry_the_label(
+    monkeypatch: pytest.MonkeyPatch, *, has_job_set: bool
+) -> None:
+    not_started: dict[str, Any] = {"status": {"startTime": None}}
+    present = [
+        kubernetes_job("failed", end="Failed"),
+        kubernetes_job("waits", **not_started),
+        kubernetes_job("queued", spec={"suspend": True}, **not_started),
+        kubernetes_job("runs", status={"ready": 2}),
+        kubernetes_job(
+            "deleted",
+            status={"ready": 2},
+            metadata={"deletionTimestamp": LATER.isoformat()},
+        ),
+    ]
+    api = WorkloadApi(present, has_job_set=has_job_set)
+    scheduler = listed_jobs(monkeypatch, api)
+    found = scheduler.jobs()
     assert [(each.id, each.state, each.has_ended) for each in found] == [
         ("team/runs", "Running", False),
         ("team/waits", "Pending", False),
@@ -237,8 +232,29 @@ def test_jobs_of_eks_are_those_that_carry_the_label(monkeypatch: pytest.MonkeyPa
         ("team/deleted", "Terminating", True),
     ]
     assert found[3].ended == LATER
-    EksScheduler(api).cancel(found[0])
-    assert cluster.deleted == [("team", "runs", "Foreground")]
+    scheduler.cancel(found[0])
+    assert api.requests == ["delete Job runs Foreground"]
+
+
+def test_job_sets_are_listed_and_cancelled_like_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
+    resumed = condition("Suspended", "False", lastTransitionTime=AT.isoformat())
+    ready = {"replicatedJobsStatus": [{"name": "nodes", "ready": 1}]}
+    runs = kubernetes_job("runs", kind="JobSet", status=ready)
+    runs["status"]["conditions"].append(resumed)
+    ended = kubernetes_job(
+        "ended", kind="JobSet", end="Completed", metadata={"creationTimestamp": AT.isoformat()}
+    )
+    queued = kubernetes_job("queued", kind="JobSet", spec={"suspend": True})
+    api = WorkloadApi([ended, runs, queued])
+    scheduler = listed_jobs(monkeypatch, api)
+    found = scheduler.jobs()
+    assert [(each.id, each.state, each.nodes, each.started, each.ended) for each in found] == [
+        ("team/runs", "Running", 2, AT, None),
+        ("team/queued", "Queued", 2, None, None),
+        ("team/ended", "Complete", 2, AT, LATER),
+    ]
+    scheduler.cancel(found[0])
+    assert api.requests == ["delete JobSet runs Foreground"]
 
 
 def test_jobs_of_batch_are_listed_by_queue_and_state() -> None:

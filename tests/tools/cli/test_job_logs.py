@@ -11,6 +11,7 @@ import pytest
 from kubernetes import client
 from kubernetes.client import ApiException
 
+from tests.support.workload_api import condition, workload
 from tools.cli import failures
 from tools.cli.batch_job_logs import batch_log
 from tools.cli.eks_job_logs import eks_log
@@ -94,16 +95,11 @@ class Cluster:
     logs: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
     variables: dict[str, str] = field(default_factory=lambda: {"PET_NPROC_PER_NODE": "8"})
 
-    def read_namespaced_job(self, name: str, namespace: str) -> SimpleNamespace:
-        assert (namespace, name) == ("team", "train")
+    def get_namespaced_custom_object(self, *path: str) -> dict[str, Any]:
+        assert path == ("batch", "v1", "team", "jobs", "train")
         self.rounds -= 1
-        ended = SimpleNamespace(type="Complete", status="True")
-        env = [SimpleNamespace(name=key, value=value) for key, value in self.variables.items()]
-        pod = SimpleNamespace(spec=SimpleNamespace(containers=[SimpleNamespace(env=env)]))
-        return SimpleNamespace(
-            spec=SimpleNamespace(completions=2, template=pod),
-            status=SimpleNamespace(conditions=[ended] if self.rounds < 0 else []),
-        )
+        ended = (condition("Complete"),) if self.rounds < 0 else ()
+        return workload("train", namespace="team", conditions=ended, env=self.variables)
 
     def list_namespaced_pod(self, namespace: str, *, label_selector: str) -> SimpleNamespace:
         assert (namespace, label_selector) == ("team", "batch.kubernetes.io/job-name=train")
@@ -134,7 +130,7 @@ def of_eks(monkeypatch: pytest.MonkeyPatch):
     """The lines of a job in a cluster."""
 
     def read(cluster: Cluster, **asked: Any) -> list[str]:
-        monkeypatch.setattr(client, "BatchV1Api", lambda _api: cluster)
+        monkeypatch.setattr(client, "CustomObjectsApi", lambda _api: cluster)
         monkeypatch.setattr(client, "CoreV1Api", lambda _api: cluster)
         wait = JobWait(pause=lambda _: None, now=lambda: 0.0)
         request = LogRequest(job="train", wait=wait, **asked)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.state import KUEUE_PROGRAM, PARALLELCLUSTER_PYTHON, SandboxDirectory
+from sandbox.state import PARALLELCLUSTER_PYTHON, SandboxDirectory
 from tests.tools.cli.conftest import STATUS, record_plugins
 from tools.cli import sandbox_session, sandboxes
 from tools.cli.failures import CommandError
@@ -52,12 +52,14 @@ def test_a_stack_of_eks_makes_no_environment_of_parallelcluster(running) -> None
     assert running.program(PARALLELCLUSTER_PYTHON) is None
 
 
-def test_kueue_is_built_for_the_first_stack_that_asks_for_it(running, monkeypatch) -> None:
-    monkeypatch.setattr(sandbox_session, "ensure_kueue", lambda _report: ["/cache/kueue"])
+def test_a_controller_is_built_for_the_first_stack_that_asks_for_it(running, monkeypatch) -> None:
+    monkeypatch.setattr(
+        sandbox_session, "ensure_controller", lambda name, _report: [f"/cache/{name}"]
+    )
     started(with_parallelcluster=False)
-    assert running.program(KUEUE_PROGRAM) is None
-    sandbox_session.started_sandbox(print, with_kueue=True)
-    assert running.program(KUEUE_PROGRAM) == ["/cache/kueue"]
+    assert running.program("jobset") is None
+    sandbox_session.started_sandbox(print, controllers=["jobset"])
+    assert running.program("jobset") == ["/cache/jobset"]
 
 
 def test_the_account_of_an_earlier_version_is_not_gone_on_with(running) -> None:

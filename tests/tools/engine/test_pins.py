@@ -5,19 +5,20 @@ from pathlib import Path
 
 import pytest
 
+from components.eks.addons.jobset import IMAGE as JOBSET_IMAGE
 from components.eks.addons.kueue import IMAGE as KUEUE_IMAGE
 from tools import lock
 from tools.engine import pins
 
 ROOT = Path(__file__).resolve().parents[3]
 CONTROL_PLANE = "sandbox/kubernetes/control_plane"
-KUEUE = "sandbox/kubernetes/kueue_controller"
+CONTROLLERS = "sandbox/kubernetes/controllers"
 MODULES = (
     "tools/engine/aws_plugin",
     "tools/engine/pulumi",
     "tools/engine/language_host",
     CONTROL_PLANE,
-    KUEUE,
+    CONTROLLERS,
 )
 
 
@@ -32,7 +33,8 @@ def go_mod(module: str) -> str:
         ("tools/engine/language_host", "github.com/pulumi/pulumi/sdk/v3", pins.PULUMI_VERSION),
         (CONTROL_PLANE, "k8s.io/kubernetes", pins.KUBERNETES_VERSION),
         (CONTROL_PLANE, "go.etcd.io/etcd/server/v3", pins.ETCD_VERSION),
-        (KUEUE, "sigs.k8s.io/kueue", KUEUE_IMAGE.rpartition(":v")[2]),
+        (CONTROLLERS, "sigs.k8s.io/jobset", JOBSET_IMAGE.rpartition(":v")[2]),
+        (CONTROLLERS, "sigs.k8s.io/kueue", KUEUE_IMAGE.rpartition(":v")[2]),
     ],
 )
 def test_a_build_is_of_the_version_that_is_downloaded(module: str, path: str, version: str) -> None:

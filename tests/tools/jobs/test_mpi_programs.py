@@ -177,8 +177,3 @@ def test_the_main_node_of_batch_starts_all_processes(
     assert said.startswith(f"timeout -k 300 300 {tmp_path}/mpirun ")
     assert f"-np {2 * processes} " in said
     assert "--mca oob_tcp_if_include ens5 -x NCCL_SOCKET_IFNAME bench -x" in said
-
-
-def test_mpi_does_not_restart_a_program() -> None:
-    with pytest.raises(JobError, match="remove `--launcher mpi`"):
-        mpi(restarts=1)

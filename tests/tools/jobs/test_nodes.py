@@ -10,6 +10,7 @@ from sandbox.kubernetes.node_config import NodeConfig
 from sandbox.kubernetes.node_object import build_node
 from tests.support.eks_plans import SCHEDULED, eks_plan
 from tests.support.job_plans import nodes_of
+from tools.jobs.job_set import submitted
 from tools.jobs.nodes import (
     JobError,
     JobRequest,
@@ -17,7 +18,6 @@ from tools.jobs.nodes import (
     job_name,
     memory_mib,
     placement,
-    queued,
     resources,
 )
 
@@ -89,8 +89,8 @@ def in_queue(**request):
 def test_a_stack_with_kueue_starts_jobs_from_its_queue():
     """Kueue wants them suspended; labels of the job stay."""
     job = {"metadata": {"name": "train", "labels": {"a": "b"}}, "spec": {"completions": 2}}
-    assert queued(job, chosen(nodes_of("p5.48xlarge"))) == job
-    made = queued(job, in_queue())
+    assert submitted(job, chosen(nodes_of("p5.48xlarge"))) == job
+    made = submitted(job, in_queue())
     assert made["metadata"]["labels"] == {"a": "b", "kueue.x-k8s.io/queue-name": "training"}
     assert made["spec"] == {"suspend": True, "completions": 2}
 

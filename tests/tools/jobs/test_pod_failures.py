@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from tests.support.eks_plans import P5
+from tools.jobs.nodes import JobNodes
 from tools.jobs.pod_failures import pod_failures
 from tools.jobs.training import TrainingRequest
 
@@ -12,22 +14,30 @@ EXITED = {"containerName": "program", "operator": "NotIn", "values": [128]}
 
 
 @pytest.mark.parametrize(
-    ("restarts", "nodes", "limits", "lost", "exited"),
+    ("restarts", "nodes", "policy", "limits", "lost", "exited"),
     [
-        (0, 1, {"backoffLimit": 3}, "Ignore", "FailJob"),
-        (0, 2, {"backoffLimit": 3}, "FailJob", "FailJob"),
-        (2, 1, {"backoffLimitPerIndex": 2, "maxFailedIndexes": 0}, "Ignore", "FailIndex"),
-        (2, 2, {"backoffLimitPerIndex": 2, "maxFailedIndexes": 0}, "Ignore", None),
+        (0, 1, {}, {"backoffLimit": 3}, "FailJob", "FailJob"),
+        (0, 2, {}, {"backoffLimit": 3}, "FailJob", "FailJob"),
+        (0, 1, None, {"backoffLimit": 3}, "Ignore", "FailJob"),
+        (0, 2, None, {"backoffLimit": 3}, "FailJob", "FailJob"),
+        (2, 1, None, {"backoffLimitPerIndex": 2, "maxFailedIndexes": 0}, "Ignore", "FailIndex"),
+        (2, 2, None, {"backoffLimitPerIndex": 2, "maxFailedIndexes": 0}, "Ignore", None),
     ],
 )
 def test_a_lost_node_and_an_exit_code_are_different_failures(
-    restarts: int, nodes: int, limits: dict[str, int], lost: str, exited: str | None
+    restarts: int,
+    nodes: int,
+    policy: dict[str, str] | None,
+    limits: dict[str, int],
+    lost: str,
+    exited: str | None,
 ) -> None:
+    """In a JobSet, which has a failure policy, every failed pod ends the Job."""
     request = TrainingRequest(command=("train.py",), restarts=restarts)
     rules = [{"action": lost, "onPodConditions": LOST}]
     if exited:
         rules.append({"action": exited, "onExitCodes": EXITED})
-    assert pod_failures(request, nodes) == {
+    assert pod_failures(request, JobNodes(group=P5, count=nodes, failure_policy=policy)) == {
         **limits,
         "podFailurePolicy": {"rules": rules},
         "podReplacementPolicy": "Failed",

@@ -67,7 +67,6 @@ def test_torchrun_starts_python_files_modules_and_other_programs(
         ({"environment": {"A B": "1"}}, "A B cannot be names"),
         ({"command": ()}, "there is no program to run"),
         ({"restarts": 10}, "at most 9 are possible"),
-        ({"restarts": 1, "launcher": "none"}, "only torchrun restarts a program"),
         ({"minimum_nodes": 1}, "needs `restarts`"),
         ({"files": {"../a": ""}}, "not: ../a"),
         ({"files": {"a": "x" * (1 << 20), "b": "x"}}, "more than 1 MiB"),

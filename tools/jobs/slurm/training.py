@@ -43,6 +43,7 @@ from tools.jobs.training import (
     rendezvous,
     require_shared,
     require_storage,
+    require_torchrun,
 )
 
 _SCRIPT = "training/train.sbatch"
@@ -94,6 +95,7 @@ def render_training_directory(
     """
     nodes = choose_slurm_nodes(plan, None, slurm)
     refuse_fewer_nodes(request, "Slurm")
+    require_torchrun(request)
     mounts = _mounts(plan, request)
     require_shared(request, mounts.values())
     environment = node_environment(

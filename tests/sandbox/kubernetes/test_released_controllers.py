@@ -1,4 +1,4 @@
-"""The controller of Kueue as a process: its start, its readiness, and its end."""
+"""A released controller as a process: its start, its readiness, and its end."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 import yaml
 
-from sandbox.kubernetes import kueue
-from sandbox.kubernetes.kueue import KueueController, NoKueueError
+from components.catalog.controller_releases import CONTROLLER_RELEASES, ControllerRelease
+from sandbox.kubernetes import released_controllers
+from sandbox.kubernetes.released_controllers import Controller, NoControllerError
 
 RELEASED = "apiVersion: config.kueue.x-k8s.io/v1beta2\nintegrations: {frameworks: [batch/job]}\n"
-PODS = "/api/v1/namespaces/kueue-system/pods"
 
 
 class Process:
@@ -35,15 +35,16 @@ class Process:
 
 
 class Cluster:
-    """A cluster with at most one pod of the controller; records what happens to the pod."""
+    """A cluster with at most one pod of a controller; records what happens to the pod."""
 
     name, endpoint, certificate_authority_data = "p5-cb", "https://127.0.0.1:6443", "YQ=="
 
-    def __init__(self, directory: Path) -> None:
-        self.directory = directory
+    def __init__(self, directory: Path, release: ControllerRelease) -> None:
+        self.directory, self.release = directory, release
+        self.space = f"/api/v1/namespaces/{release.name}-system"
         self.service_ports: dict[tuple[str, int], int] = {}
         self.pod: dict[str, Any] | None = {
-            "metadata": {"name": "kueue-x", "uid": "u-1"},
+            "metadata": {"name": "pod-x", "uid": "u-1"},
             "spec": {"nodeName": "ip-10-0-0-1", "containers": [{"name": "c", "image": "i"}]},
         }
         self.status: dict[str, Any] = {}
@@ -53,28 +54,29 @@ class Cluster:
         return self
 
     def get(self, path: str, **_query: str) -> dict[str, Any]:
-        match path.rpartition("/")[2]:
+        match path.rpartition("/")[2].removeprefix(f"{self.release.name}-"):
             case "pods":
                 return {"items": [self.pod] if self.pod else []}
             case "ip-10-0-0-1":
                 return {"status": {"addresses": [{"type": "InternalIP", "address": "10.0.0.1"}]}}
-            case "kueue-manager-config":
+            case "manager-config":
                 return {"data": {"controller_manager_config.yaml": RELEASED}}
-            case "kueue-webhook-server-cert":
+            case "webhook-server-cert":
                 return {"data": {"tls.crt": base64.b64encode(b"PEM").decode()}}
             case _:
                 return {"spec": {"clusterIP": "10.100.0.9", "ports": [{"port": 443}]}}
 
     def post(self, path: str, _body: dict[str, Any]) -> dict[str, Any]:
-        assert path.endswith("/serviceaccounts/kueue-controller-manager/token")
+        name = f"{self.release.name}-controller-manager"
+        assert path == f"{self.space}/serviceaccounts/{name}/token"
         return {"status": {"token": "of-the-pod"}}
 
     def patch(self, path: str, body: dict[str, Any], _kind: str) -> None:
-        assert path == f"{PODS}/kueue-x/status"
+        assert path == f"{self.space}/pods/pod-x/status"
         self.status = body["status"]
 
     def delete(self, path: str) -> None:
-        assert path == f"{PODS}/kueue-x?gracePeriodSeconds=0"
+        assert path == f"{self.space}/pods/pod-x?gracePeriodSeconds=0"
         self.pod = None
 
     def close(self) -> None:
@@ -86,26 +88,26 @@ class Cluster:
         return self.started[-1]
 
 
-@pytest.fixture
-def cluster(tmp_path: Path) -> Any:
-    return Cluster(tmp_path)
+@pytest.fixture(params=CONTROLLER_RELEASES.values(), ids=lambda each: each.name)
+def cluster(tmp_path: Path, request: pytest.FixtureRequest) -> Any:
+    return Cluster(tmp_path, request.param)
 
 
 @pytest.fixture
 def ready(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     """Whether the probe of the controller succeeds."""
     found = SimpleNamespace(now=True)
-    monkeypatch.setattr(kueue, "_is_ready", lambda _port: found.now)
+    monkeypatch.setattr(released_controllers, "_is_ready", lambda _port: found.now)
     return found
 
 
 @pytest.fixture
-def controller(cluster: Any) -> KueueController:
-    return KueueController(cluster, lambda: ["/cache/kueue"], cluster.spawn)
+def controller(cluster: Any) -> Controller:
+    return Controller(cluster.release, cluster, lambda name: [f"/cache/{name}"], cluster.spawn)
 
 
 def test_a_pod_is_ready_when_the_controller_is_and_its_service_leads_there(
-    cluster: Any, controller: KueueController, ready: SimpleNamespace
+    cluster: Any, controller: Controller, ready: SimpleNamespace
 ) -> None:
     ready.now = False
     for _ in range(3):
@@ -116,6 +118,7 @@ def test_a_pod_is_ready_when_the_controller_is_and_its_service_leads_there(
     conditions = {each["type"]: each["status"] for each in cluster.status["conditions"]}
     assert (conditions["Ready"], cluster.status["hostIP"]) == ("True", "10.0.0.1")
     (process,) = cluster.started
+    assert process.argv[0] == f"/cache/{cluster.release.name}"
     config = yaml.safe_load(Path(process.argv[1].removeprefix("--config=")).read_text())
     assert config["integrations"] == {"frameworks": ["batch/job"]}
     assert cluster.service_ports == {("10.100.0.9", 443): config["webhook"]["port"]}
@@ -123,7 +126,7 @@ def test_a_pod_is_ready_when_the_controller_is_and_its_service_leads_there(
 
 
 @pytest.mark.usefixtures("ready")
-def test_a_controller_that_ends_starts_again(cluster: Any, controller: KueueController) -> None:
+def test_a_controller_that_ends_starts_again(cluster: Any, controller: Controller) -> None:
     for _ in range(2):
         controller.step()
     cluster.started[0].code = 1
@@ -132,7 +135,7 @@ def test_a_controller_that_ends_starts_again(cluster: Any, controller: KueueCont
 
 
 @pytest.mark.usefixtures("ready")
-def test_it_ends_with_its_pod(cluster: Any, controller: KueueController) -> None:
+def test_it_ends_with_its_pod(cluster: Any, controller: Controller) -> None:
     controller.step()
     cluster.pod["metadata"]["deletionTimestamp"] = "2026-11-25T00:00:00Z"
     controller.step()
@@ -143,13 +146,13 @@ def test_it_ends_with_its_pod(cluster: Any, controller: KueueController) -> None
 
 
 @pytest.mark.usefixtures("ready")
-def test_a_pod_without_a_node_is_not_started(cluster: Any, controller: KueueController) -> None:
+def test_a_pod_without_a_node_is_not_started(cluster: Any, controller: Controller) -> None:
     del cluster.pod["spec"]["nodeName"]
     controller.step()
     assert cluster.started == []
 
 
 def test_a_sandbox_without_the_program_says_what_to_do(cluster: Any) -> None:
-    controller = KueueController(cluster, lambda: None, cluster.spawn)
-    with pytest.raises(NoKueueError, match="run `up` with --sandbox"):
+    controller = Controller(cluster.release, cluster, lambda _name: None, cluster.spawn)
+    with pytest.raises(NoControllerError, match="run `up` with --sandbox"):
         controller.step()

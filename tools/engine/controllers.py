@@ -1,0 +1,44 @@
+"""The controllers of Kueue and JobSet, which the sandbox runs for clusters with these add-ons.
+
+Their releases are container images, so they are always built, from the Go modules of the releases:
+when a stack asks for one, not with the other programs of the sandbox.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from components.catalog.controller_releases import JOBSET_RELEASE, KUEUE_RELEASE
+from tools.engine import cache
+from tools.engine.go_build import Go, GoProgram, build_key
+from tools.engine.platforms import this_platform
+from tools.engine.progress import Progress
+
+MODULE = Path(__file__).resolve().parents[2] / "sandbox" / "kubernetes" / "controllers"
+PACKAGES = {
+    JOBSET_RELEASE.name: "sigs.k8s.io/jobset",
+    KUEUE_RELEASE.name: "sigs.k8s.io/kueue",
+}
+"""Go modules of the releases: https://github.com/kubernetes-sigs/jobset/releases and
+https://github.com/kubernetes-sigs/kueue/releases"""
+
+_COMMANDS = {JOBSET_RELEASE.name: "", KUEUE_RELEASE.name: "/cmd/kueue"}
+"""Paths of the commands in their modules."""
+_USUAL_BUILD_TIME = "3 to 5 minutes on two cores"
+
+
+def ensure_controller(name: str, report: Progress) -> list[str]:
+    """Return the command of a controller; build it first if it is missing.
+
+    Raises:
+        EngineError: it cannot be built; the message says why.
+    """
+    program = GoProgram(module=MODULE, package=PACKAGES[name] + _COMMANDS[name], file_name=name)
+    key = f"{this_platform().go_name}-build-{build_key((program,))}"
+    directory = cache.cache_directory() / name / key
+    entry = cache.Entry(directory=directory, files=(program.file_name,))
+    if not entry.complete():
+        with cache.filling(entry, report) as target:
+            if target is not None:
+                Go.find(MODULE).build(program, target, report, _USUAL_BUILD_TIME)
+    return [str(directory / program.file_name)]
