@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from components.catalog.controller_releases import CONTROLLER_RELEASES
-from sandbox.aws.cloudformation.service import CloudFormation
+from sandbox.aws.cloudformation.service import CloudFormation, clusters_of
 from sandbox.aws.environment import ACCOUNT_ID
 from sandbox.aws.https_endpoints import HttpsEndpoints, issuer_hosts
 from sandbox.aws.server import AwsServer, PortInUseError  # first: it prepares moto's environment
@@ -28,9 +28,16 @@ from sandbox.kubernetes.aws_program import write_aws_program
 from sandbox.kubernetes.control_planes import ControlPlanes, check_version
 from sandbox.kubernetes.nodes import NodeSimulator
 from sandbox.kubernetes.released_controllers import Controllers
+from sandbox.parallelcluster.provider.records import Records
 from sandbox.process_identity import own_identity, write_identity
 from sandbox.processes import Spawner, sweep
-from sandbox.state import PARALLELCLUSTER_PYTHON, SandboxDirectory, SandboxStatus
+from sandbox.slurm.head_nodes import HeadNodes
+from sandbox.state import (
+    PARALLELCLUSTER_PYTHON,
+    SLURM_PROGRAMS,
+    SandboxDirectory,
+    SandboxStatus,
+)
 
 LOG = logging.getLogger("sandbox.daemon")
 
@@ -75,10 +82,11 @@ def _serve(
         LOG.warning("ended what an earlier daemon left: %s", ", ".join(left))
     server = AwsServer(region=options.region, port=options.port)
     spawner = Spawner(directory.processes)
-    for later in (PARALLELCLUSTER_PYTHON, *CONTROLLER_RELEASES):
+    for later in (PARALLELCLUSTER_PYTHON, SLURM_PROGRAMS, *CONTROLLER_RELEASES):
         programs.pop(later, None)
     server.look_for_cloudformation(lambda: _cloudformation(directory, spawner, options.region))
     stop_kubernetes = _kubernetes(directory, programs, server, spawner, options.region)
+    stop_slurm = _slurm(directory, server, spawner)
     hosts = HttpsEndpoints(issuer_hosts(options.region), directory.path / "https")
     with server, hosts.serving():
         identity = own_identity()
@@ -96,6 +104,7 @@ def _serve(
         _wait(directory, ended)
         LOG.info("ending")
         directory.daemon_file.unlink(missing_ok=True)
+        stop_slurm()
         stop_kubernetes()
         spawner.stop_all()
 
@@ -108,6 +117,28 @@ def _cloudformation(
     if python is None:
         return None
     return CloudFormation(directory.cloudformation, python, spawner.spawn, region=region)
+
+
+def _slurm(directory: SandboxDirectory, server: AwsServer, spawner: Spawner) -> Callable[[], None]:
+    """Run commands on the head nodes of Slurm clusters; return a function that ends them."""
+
+    def programs() -> Path | None:
+        found = directory.program(SLURM_PROGRAMS)
+        return Path(found[0]) if found else None
+
+    records = Records(clusters_of(directory.cloudformation))
+    head_nodes = HeadNodes(directory.slurm, records, programs, spawner.spawn)
+    server.use_head_nodes(head_nodes)
+    stopped = threading.Event()
+    thread = threading.Thread(target=head_nodes.follow, args=(stopped,), name="slurm", daemon=True)
+    thread.start()
+
+    def stop() -> None:
+        stopped.set()
+        thread.join()
+        head_nodes.stop_all()
+
+    return stop
 
 
 def _wait(directory: SandboxDirectory, ended: threading.Event) -> None:

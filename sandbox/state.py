@@ -23,11 +23,12 @@ from sandbox.plain_environment import plain_environment
 from sandbox.process_identity import ProcessIdentity, read_identity
 from sandbox.processes import sweep
 from sandbox.removal import remove_tree
+from sandbox.slurm.programs import kill_programs
 
 ROOT = Path(__file__).resolve().parents[1]
 
-PARALLELCLUSTER_PYTHON = "parallelcluster-python"
-"""Program for some stacks: Python with aws-parallelcluster and ministack."""
+PARALLELCLUSTER_PYTHON, SLURM_PROGRAMS = "parallelcluster-python", "slurm"
+"""What some stacks need: Python with aws-parallelcluster and ministack; the directory of Slurm."""
 
 _START_SECONDS = 60.0
 _STOP_SECONDS = 30.0
@@ -107,6 +108,11 @@ class SandboxDirectory:
     def cloudformation(self) -> Path:
         """Working files of CloudFormation and its functions."""
         return self.path / "cloudformation"
+
+    @property
+    def slurm(self) -> Path:
+        """Directory of the Slurm clusters, with a directory for each."""
+        return self.path / "slurm"
 
     @property
     def pulumi_state(self) -> Path:
@@ -278,6 +284,8 @@ class SandboxDirectory:
         self.daemon_file.unlink(missing_ok=True)
         remove_tree(self.clusters)
         remove_tree(self.cloudformation)
+        kill_programs(self.slurm)
+        remove_tree(self.slurm)
         if self.pulumi_state.exists():
             now = f"{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
             aside = self.pulumi_state.with_name("ended") / now

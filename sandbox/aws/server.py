@@ -36,6 +36,7 @@ from sandbox.aws.eks.control_plane import (  # noqa: E402
     use_control_planes,
 )
 from sandbox.aws.install import install  # noqa: E402
+from sandbox.aws.ssm_commands import HeadNodes, use_head_nodes  # noqa: E402
 from sandbox.aws.timekeeper import Timekeeper  # noqa: E402
 from sandbox.aws.transitions import TRANSITIONS  # noqa: E402
 from sandbox.faults.in_force import FAULTS  # noqa: E402
@@ -124,6 +125,7 @@ class AwsServer:
             self.application.tokens.clear()
             use_control_planes(None, self.application.lock)
             use_addon_installer(None)
+            use_head_nodes(None)
             load_account(self._region)
 
     def use_faults(self, schedule: str) -> None:
@@ -148,6 +150,10 @@ class AwsServer:
     def use_addon_installer(self, installer: AddonInstaller) -> None:
         """Let add-ons install objects; without this, they are ACTIVE at once."""
         use_addon_installer(installer)
+
+    def use_head_nodes(self, head_nodes: HeadNodes) -> None:
+        """Let Systems Manager run commands; without this, no instance has an SSM Agent."""
+        use_head_nodes(head_nodes)
 
     def look_for_cloudformation(self, look: Callable[[], CloudFormation | None]) -> None:
         """Let `look` create the CloudFormation handler at the first call for which it can."""

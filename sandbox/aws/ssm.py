@@ -1,11 +1,11 @@
 """State Manager associations of Systems Manager, which moto lacks.
 
-The sandbox stores associations and runs nothing: its nodes have no SSM Agent.
+The sandbox stores associations and runs nothing: only head nodes of Slurm clusters have an SSM
+Agent, and the stacks have associations for other nodes.
 
 Sources: https://docs.aws.amazon.com/systems-manager/latest/APIReference/, `API_CreateAssociation`,
 `API_DescribeAssociation`, `API_UpdateAssociation`, `API_DeleteAssociation` and
-`API_ListAssociations`; the parameters of `AWS-RunShellScript`:
-https://docs.aws.amazon.com/systems-manager/latest/userguide/documents-command-ssm-plugin-reference.html
+`API_ListAssociations`.
 """
 
 from __future__ import annotations
@@ -14,15 +14,14 @@ import json
 import uuid
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, NoReturn
+from typing import Any
 
 from moto.core.base_backend import BackendDict, BaseBackend
 from moto.core.responses import ActionResult, EmptyResult
 from moto.ssm.exceptions import SSMException
-from moto.ssm.responses import SimpleSystemManagerResponse
 
-_DOCUMENTS = {"AWS-RunShellScript": frozenset({"commands", "workingDirectory", "executionTimeout"})}
-"""Documents that AWS owns, with their parameters."""
+from sandbox.aws.ssm_commands import SHELL_SCRIPT, CommandCalls, check_parameters
+
 _GIVEN = ("Name", "AssociationName", "Parameters", "Targets")
 """Arguments that are stored."""
 _DEFAULTS = {"ApplyOnlyAtCronInterval": False, "DocumentVersion": "$DEFAULT"}
@@ -70,8 +69,8 @@ class AssociationStore(BaseBackend):
 association_stores: BackendDict[AssociationStore] = BackendDict(AssociationStore, "ssm")
 
 
-class SandboxSsmResponse(SimpleSystemManagerResponse):
-    """Systems Manager with associations."""
+class SandboxSsmResponse(CommandCalls):
+    """Systems Manager with associations, and with commands on head nodes."""
 
     @property
     def _associations(self) -> dict[str, Association]:
@@ -170,15 +169,6 @@ class SandboxSsmResponse(SimpleSystemManagerResponse):
 
 
 def _check_document(given: dict[str, Any]) -> None:
-    name, parameters = given["Name"], given.get("Parameters", {})
-    if name not in _DOCUMENTS:
-        raise NotImplementedError(f"associations of the document {name}")
-    unknown = parameters.keys() - _DOCUMENTS[name]
-    if unknown:
-        _invalid(f"The document does not have the parameters {', '.join(sorted(unknown))}.")
-    if not parameters.get("commands"):
-        _invalid("The document requires the parameter commands.")
-
-
-def _invalid(message: str) -> NoReturn:
-    raise SSMException("InvalidParameters", message)
+    if given["Name"] != SHELL_SCRIPT:
+        raise NotImplementedError(f"associations of the document {given['Name']}")
+    check_parameters(given.get("Parameters", {}))

@@ -6,12 +6,10 @@ make and remove a file for each node; a thread starts and ends the processes tha
 
 from __future__ import annotations
 
-import contextlib
 import os
 import secrets
 import shlex
 import shutil
-import signal
 import socket
 import subprocess
 import tempfile
@@ -29,6 +27,7 @@ from sandbox.slurm.configuration import (
     ranges_of,
     slurm_configuration,
 )
+from sandbox.slurm.programs import kill_programs
 
 START_SECONDS = 30.0
 _END_SECONDS = 5.0
@@ -101,7 +100,7 @@ class SlurmCluster:
         Raises:
             SlurmError: it does not start, or its nodes do not.
         """
-        self._kill_programs()  # of a sandbox that was killed
+        kill_programs(self.layout.directory)  # of a sandbox that was killed
         self._write()
         layout = self.layout
         layout.sockets.chmod(0o711)  # munged requires that others can reach its socket
@@ -128,7 +127,7 @@ class SlurmCluster:
             self._power.join()
         for process in [*self._running.values(), *reversed(self._daemons)]:
             _end(process)
-        self._kill_programs()  # whose steps Slurm has already forgotten
+        kill_programs(self.layout.directory)  # whose steps Slurm has already forgotten
         shutil.rmtree(self.layout.sockets, ignore_errors=True)
 
     def run(self, program: str, *arguments: str) -> str:
@@ -222,17 +221,8 @@ class SlurmCluster:
         self._command("scancel", f"--user={os.getuid()}")
         deadline = time.monotonic() + _END_SECONDS
         while self._command("squeue", "--noheader").stdout.strip() and time.monotonic() < deadline:
-            self._kill_programs()
+            kill_programs(self.layout.directory)
             time.sleep(_POLL_SECONDS)
-
-    def _kill_programs(self) -> None:
-        """Kill the programs of jobs, which have a variable with the directory of this Slurm."""
-        mark = f"SLURM_CONF={self.layout.directory}/".encode()
-        for process in Path("/proc").glob("[0-9]*"):
-            with contextlib.suppress(OSError):  # it has ended, or belongs to another user
-                variables = (process / "environ").read_bytes().split(b"\0")
-                if any(each.startswith(mark) for each in variables):
-                    os.kill(int(process.name), signal.SIGKILL)
 
     def _until(self, is_done: Any, otherwise: str) -> None:
         deadline = time.monotonic() + START_SECONDS

@@ -2,13 +2,15 @@
 
 They have a home directory of their own, which all nodes share, as on a cluster, and Slurm's
 commands. `sudo` only starts a shell of the default user and `scontrol`: nothing that a command does
-as root changes this machine.
+as root changes this machine. `torchrun` is that of this machine; without one, it is a stand-in.
 """
 
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -27,6 +29,7 @@ case ${1:-} in
   *) echo "sudo: nodes of the sandbox do not run ${1:-programs} as root" >&2 && exit 1 ;;
 esac
 """
+_TORCHRUN = [sys.executable, "-I", str(Path(__file__).with_name("torchrun.py"))]
 
 
 class HeadNodeShell:
@@ -40,18 +43,20 @@ class HeadNodeShell:
         self._slurm = slurm
         self.home = slurm.layout.directory / "home"
         self.programs_directory = slurm.layout.directory / "head-node" / "bin"
-        for directory in (self.home, self.programs_directory):
-            directory.mkdir(parents=True, exist_ok=True)
-        sudo = self.programs_directory / "sudo"
-        sudo.write_text(_SUDO, encoding="utf-8")
-        sudo.chmod(0o755)
+        self._stand_ins = slurm.layout.directory / "head-node" / "stand-ins"
+        self.home.mkdir(parents=True, exist_ok=True)
+        _write_program(self.programs_directory / "sudo", _SUDO)
+        torchrun = f'#!/bin/sh\nexec {shlex.join(_TORCHRUN)} "$@"\n'
+        _write_program(self._stand_ins / "torchrun", torchrun)
 
     @property
     def environment(self) -> dict[str, str]:
         """Variables of a command; nothing but the PATH comes from this process."""
         own = self._slurm.environment
-        path = f"{self.programs_directory}:{own['PATH']}:{os.environ.get('PATH', os.defpath)}"
-        return {**own, "PATH": path, "HOME": str(self.home), "LANG": "C.UTF-8"}
+        machine = os.environ.get("PATH", os.defpath)
+        path = f"{self.programs_directory}:{own['PATH']}:{machine}:{self._stand_ins}"
+        # The clock of a head node is in UTC.
+        return {**own, "PATH": path, "HOME": str(self.home), "LANG": "C.UTF-8", "TZ": "UTC"}
 
     def run(
         self, commands: Sequence[str], *, timeout_seconds: float
@@ -72,3 +77,9 @@ class HeadNodeShell:
             check=False,
             timeout=timeout_seconds,
         )
+
+
+def _write_program(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    path.chmod(0o755)

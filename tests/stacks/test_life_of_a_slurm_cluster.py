@@ -1,4 +1,4 @@
-"""The stack pc-gpu in the sandbox: rolled back by ParallelCluster, up twice, smaller, destroyed.
+"""The stack pc-gpu in the sandbox: rolled back, up twice, jobs in its Slurm, smaller, destroyed.
 
 The commands run once, in the order of `life`; every test asserts one claim about their results.
 """
@@ -21,6 +21,7 @@ STACK = "pc-gpu"
 RESOURCE = "architecture.queues.compute-gpu.compute_resources.distributed-ml"
 HEAD = "architecture.head_node"
 # Protected objects would outlive the stack, and here the account must be restored.
+RANKS = 'echo "rank $RANK of $WORLD_SIZE"'
 NOTHING_KEPT = {"storage.fsx.deletion_protection": False, "storage.apps.deletion_protection": False}
 SMALLER = {
     f"{RESOURCE}.minimum": 3,
@@ -78,6 +79,7 @@ def _live(life: Life, sandbox: Sandbox, copies: Path) -> None:
     life.done["refresh"] = at_once.must("refresh", STACK, "--sandbox", "--yes")
     life.changes["refresh"] = sandbox.resource_changes(STACK)
     life.outputs = json.loads(sandbox.must("outputs", STACK, "--sandbox", "--json").stdout)
+    _run_jobs(life, sandbox)
     artifact = sandbox.must("artifact", STACK, "cluster-config", "--sandbox")
     bundle = sandbox.directory / "bundle"
     life.done["diagnose"] = sandbox.must("diagnose", STACK, "--sandbox", "--output", bundle)
@@ -89,6 +91,23 @@ def _live(life: Life, sandbox: Sandbox, copies: Path) -> None:
     up("another head node", {f"{HEAD}.instance_type": "m5.4xlarge"})
     for moment in ("smaller", "smaller again"):
         up(moment, SMALLER)
+
+
+def _run_jobs(life: Life, sandbox: Sandbox) -> None:
+    """Run programs on the nodes, look at them, and end one."""
+
+    def run(name: str, *command: str) -> Done:
+        return sandbox.run("run", STACK, "--sandbox", "--name", name, *command)
+
+    life.done["run"] = run("ranks", "--nodes", "2", "--", "bash", "-c", RANKS)
+    assert life.done["run"].exit_code == 0, life.done["run"].said
+    alone = ("--nodes", "1", "--launcher", "none")
+    life.done["a program that fails"] = run("fails", *alone, "--", "sh", "-c", "exit 7")
+    endless = run("endless", *alone, "--detach", "--", "sleep", "600").stdout.strip()
+    life.done["cancel"] = sandbox.must("cancel", STACK, endless, "--sandbox")
+    life.done["jobs"] = sandbox.must("jobs", STACK, "--sandbox", "--json")
+    life.done["logs"] = sandbox.must("logs", STACK, "ranks", "--sandbox")
+    life.done["verify"] = sandbox.must("verify", STACK, "--inventory", "--sandbox", "--json")
 
 
 def _nodes(lines: list[str], kind: str) -> list[str]:
@@ -164,5 +183,30 @@ def test_destroy_leaves_the_account_as_it_was(life: Life) -> None:
 
 def test_a_diagnosis_says_what_it_cannot_read(life: Life) -> None:
     said = life.done["diagnose"].stdout
-    assert "- slurm: the sandbox runs no head node" in said
+    assert "- slurm/*.log: the head node of the sandbox has no logs of ParallelCluster" in said
     assert said.count("\n- ") == 1
+
+
+def test_a_program_runs_on_all_accelerators_of_its_nodes_and_its_log_is_shown(life: Life) -> None:
+    ranks = sorted(f"rank {each} of 16" for each in range(16))
+    assert sorted(life.done["run"].stdout.splitlines()[1:]) == ranks
+    assert sorted(life.done["logs"].stdout.splitlines()) == ranks
+    assert "programs run here as your user, without GPUs" in life.done["run"].stderr
+
+
+def test_a_program_that_fails_gives_its_exit_code(life: Life) -> None:
+    assert life.done["a program that fails"].exit_code == 7, life.done["a program that fails"].said
+
+
+def test_jobs_are_listed_and_ended(life: Life) -> None:
+    jobs = json.loads(life.done["jobs"].stdout)
+    assert {each["name"]: each["state"] for each in jobs} == {
+        "ranks": "COMPLETED",
+        "fails": "FAILED",
+        "endless": "CANCELLED",
+    }
+
+
+def test_the_nodes_in_slurm_are_as_planned(life: Life) -> None:
+    (stage,) = json.loads(life.done["verify"].stdout)["stages"]
+    assert (stage["result"], stage["reason"][:12]) == ("pass", "4 of 4 nodes")

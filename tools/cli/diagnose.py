@@ -106,10 +106,7 @@ def _add_kind(
             add_consoles(bundle, clients.ec2, [each for each in running if each not in joined])
     elif isinstance(plan, ParallelClusterPlan):
         add_events(bundle, made("cloudformation"), plan.name, now=clock.now())
-        if sandbox:
-            bundle.missing["slurm"] = "the sandbox runs no head node"
-            return
-        bundle.add("slurm/head-node.txt", lambda: _head_node(bundle, plan, stack_file))
+        bundle.add("slurm/head-node.txt", lambda: _head_node(bundle, plan, stack_file, sandbox))
     elif isinstance(plan, BatchPlan):
         names = [plan.queue_name(each.name) for each in plan.compute_environments]
         add_batch(bundle, made("batch"), environments=names, queues=names)
@@ -136,7 +133,9 @@ def _cluster(bundle: Bundle, workspace: Workspace, sandbox: bool) -> str:
         return "\n".join(sorted(add_cluster(bundle, api, has_logs=not sandbox)))
 
 
-def _head_node(bundle: Bundle, plan: ParallelClusterPlan, stack_file: StackFile) -> str:
-    with reached_head_node(plan, stack_file) as head_node:
-        add_head_node(bundle, head_node.run)
+def _head_node(
+    bundle: Bundle, plan: ParallelClusterPlan, stack_file: StackFile, sandbox: bool
+) -> str:
+    with reached_head_node(plan, stack_file, sandbox=sandbox) as head_node:
+        add_head_node(bundle, head_node.run, has_logs=not sandbox)
         return head_node.instance_id

@@ -187,12 +187,14 @@ def _eks(asked: RequestedJob, request: TrainingRequest) -> None:
 def _slurm(asked: RequestedJob, request: TrainingRequest) -> None:
     from components.capacity.schedule import EC2_TERMINATES_BEFORE_END
     from tools.cli.run_limits import limited
-    from tools.cli.slurm_jobs import refuse_in_sandbox
     from tools.jobs.slurm.nodes import SlurmRequest, choose_slurm_nodes
     from tools.jobs.slurm.training import render_training_directory
 
-    if asked.submit and asked.sandbox:
-        refuse_in_sandbox("--dry-run prints its script")
+    if asked.submit and asked.sandbox and request.image:
+        raise failures.WrongUseError(
+            "the sandbox runs no containers; omit the image to run the program on this machine, or "
+            "print its script with --dry-run"
+        )
     plan = _plan(asked)
     nodes = SlurmRequest(
         queue=asked.options["--queue"],
@@ -208,7 +210,14 @@ def _slurm(asked: RequestedJob, request: TrainingRequest) -> None:
         return
     from tools.cli.slurm_submission import submit_directory
 
-    submit_directory(plan, job, request.name, stack_file=asked.stack_file, wait=asked.wait)
+    submit_directory(
+        plan,
+        job,
+        request.name,
+        stack_file=asked.stack_file,
+        sandbox=asked.sandbox,
+        wait=asked.wait,
+    )
 
 
 def _batch(asked: RequestedJob, request: TrainingRequest) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 from components import clock
 from sandbox.state import (
     PARALLELCLUSTER_PYTHON,
+    SLURM_PROGRAMS,
     SandboxDirectory,
     SandboxStatus,
 )
@@ -26,6 +27,7 @@ from tools.engine import (
     ensure_kubernetes,
     ensure_plugins,
     ensure_pulumi,
+    ensure_slurm,
     read_plugins,
     write_plugins,
 )
@@ -146,6 +148,16 @@ def started_sandbox(
     for name in controllers:
         _give(directory, name, ensure_controller(name, report))
     return RunningSandbox(directory, status)
+
+
+def add_slurm(report: Report) -> None:
+    """Let the running sandbox run the Slurm of its clusters; install it if necessary.
+
+    Raises:
+        CommandError: no sandbox is running.
+        EngineError: Slurm can neither be found nor downloaded.
+    """
+    _give(running_sandbox().directory, SLURM_PROGRAMS, [str(ensure_slurm(report))])
 
 
 def _take(directory: SandboxDirectory, latency: float, status: SandboxStatus) -> None:

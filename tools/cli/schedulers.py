@@ -37,7 +37,6 @@ from tools.cli.log_request import LogRequest, newest_of
 from tools.cli.session import account_access
 from tools.cli.slurm_job_logs import slurm_log
 from tools.cli.slurm_job_wait import FAILED_STATES, Run
-from tools.cli.slurm_jobs import refuse_in_sandbox
 from tools.cli.slurm_submission import reached_head_node
 from tools.diagnosis.waiting_job import ENDED, UNFINISHED
 from tools.workspace.stack_files import StackFile
@@ -76,7 +75,7 @@ def scheduler_of(
     """Give the scheduler of a stack.
 
     Raises:
-        WrongUseError: there are no credentials, or the head node is in the sandbox.
+        WrongUseError: there are no credentials.
         CommandError: the stack is not deployed, or its scheduler refuses a request or does not
             respond.
     """
@@ -89,9 +88,7 @@ def scheduler_of(
         ):
             yield EksScheduler(api)
     elif isinstance(plan, ParallelClusterPlan):
-        if sandbox:
-            refuse_in_sandbox("use a deployed cluster")
-        with reached_head_node(plan, stack_file) as head_node:
+        with reached_head_node(plan, stack_file, sandbox=sandbox) as head_node:
             yield SlurmScheduler(head_node.run)
     else:
         queues = [plan.queue_name(each.name) for each in plan.compute_environments]

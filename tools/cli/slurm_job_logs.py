@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from tools.cli import failures
 from tools.cli.log_request import LogRequest
-from tools.cli.slurm_job_wait import FAILED_STATES, POLL_SECONDS, JobLog, Run
+from tools.cli.slurm_job_wait import FAILED_STATES, JobLog, Run, pause
 from tools.cli.slurm_submission import JOBS_DIRECTORY
 
 _JOB = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
@@ -65,7 +65,7 @@ def slurm_log(run: Run, asked: LogRequest) -> Iterator[str]:
         lines.clear()
         if has_ended:
             return
-        asked.wait.pause(POLL_SECONDS)
+        pause(asked.wait)
 
 
 def _has_ended(state: str) -> bool:

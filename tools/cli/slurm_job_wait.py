@@ -20,8 +20,9 @@ from components.account.call_failures import is_transient
 from tools.cli import console, failures
 from tools.cli.job_wait import JobWait, look_again
 
-POLL_SECONDS = 15
-"""Each look at the job is a command of Systems Manager, which takes seconds."""
+_POLLS = 3
+"""Each look at the job is a command of Systems Manager, which takes seconds: it is looked at less
+often than an API is."""
 LOG_BYTES, LOG_LINES = 20_000, 200
 """Part of a log that one command reads; Systems Manager returns 24,000 characters at most."""
 MOST_LINES = 2000
@@ -157,7 +158,12 @@ def _wait_for_one(run: Run, job_id: str, wait: JobWait, log: JobLog | None) -> d
                 f"after {wait.start_limit_minutes:g} minutes, {said}; it stays in the queue until "
                 "it starts or is cancelled; wait longer with --wait-minutes"
             )
-        wait.pause(POLL_SECONDS)
+        pause(wait)
+
+
+def pause(wait: JobWait) -> None:
+    """Wait until the next look at a job."""
+    wait.pause(_POLLS * wait.poll_seconds)
 
 
 def _state(job_id: str, fields: Mapping[str, str]) -> str:

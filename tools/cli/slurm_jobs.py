@@ -39,13 +39,13 @@ _RENDERERS: Mapping[str, Renderer] = dict(
 
 
 def refuse_in_sandbox(instead: str) -> NoReturn:
-    """Refuse to submit a job to a cluster of the sandbox.
+    """Refuse to submit a test of accelerators to a cluster of the sandbox.
 
     Raises:
         WrongUseError: always.
     """
     raise failures.WrongUseError(
-        f"the sandbox runs no machines, so its head node takes no jobs; {instead}"
+        f"the sandbox has no GPUs, Neuron devices or EFA that the job could test; {instead}"
     )
 
 
@@ -54,7 +54,7 @@ def make_job(asked: RequestedJob) -> None:
 
     Raises:
         WrongUseError: the stack has no nodes for the job, the directory is not empty, or the
-            cluster is in the sandbox, which runs no head node.
+            cluster is in the sandbox, which has no accelerators.
     """
     if asked.submit and asked.sandbox:
         refuse_in_sandbox("omit --submit to get the scripts of the job")
@@ -78,7 +78,14 @@ def make_job(asked: RequestedJob) -> None:
     if asked.submit:
         from tools.cli.slurm_submission import submit_directory
 
-        submit_directory(plan, job, asked.name, stack_file=asked.stack_file, wait=asked.wait)
+        submit_directory(
+            plan,
+            job,
+            asked.name,
+            stack_file=asked.stack_file,
+            sandbox=asked.sandbox,
+            wait=asked.wait,
+        )
         return
     console.answer(f"{asked.name} on {plan.name}: {chosen.description}\n")
     console.answer("\n".join(f"    {output / file}" for file in job.files))

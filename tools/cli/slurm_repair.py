@@ -36,14 +36,12 @@ def drain_node(plan: ParallelClusterPlan, request: RepairRequest) -> None:
     """Drain a node of a Slurm cluster.
 
     Raises:
-        WrongUseError: the cluster is in the sandbox, no node is named, the name cannot be one, or
-            there is no terminal for the confirmation.
+        WrongUseError: no node is named, the name cannot be one, or there is no terminal for the
+            confirmation.
         CancelledError: the user does not confirm.
         CommandError: the head node cannot be reached, or Slurm knows no such node.
     """
     name = request.node
-    if request.sandbox:
-        raise failures.WrongUseError("the sandbox runs no head node, so it drains no node")
     if name is None:
         raise failures.WrongUseError(
             "name the node with --node: ParallelCluster replaces nodes that Slurm or EC2 reports "
@@ -54,7 +52,7 @@ def drain_node(plan: ParallelClusterPlan, request: RepairRequest) -> None:
             f"{name} is no node of ParallelCluster, whose names are as in "
             "compute-gpu-st-distributed-ml-1"
         )
-    with reached_head_node(plan, request.stack_file) as head_node:
+    with reached_head_node(plan, request.stack_file, sandbox=request.sandbox) as head_node:
         console.answer(_state(head_node, name))
         if request.dry_run:
             console.progress(f"{name}: nothing was changed")
@@ -62,7 +60,11 @@ def drain_node(plan: ParallelClusterPlan, request: RepairRequest) -> None:
         request.confirm(f"Drain {name}; its jobs run to their end, then it is replaced")
         update = f"update nodename={name} state=drain reason={_REASON}"
         head_node.run(f"sudo /opt/slurm/bin/scontrol {update}\n")
-        console.progress(f"{name}: drained; ParallelCluster replaces it when its jobs have ended")
+        console.progress(
+            f"{name}: drained; the sandbox does not replace it"
+            if request.sandbox
+            else f"{name}: drained; ParallelCluster replaces it when its jobs have ended"
+        )
         request.journal.add(clock.now(), node=name, step="RepairBegan", message="drained in Slurm")
 
 

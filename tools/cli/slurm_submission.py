@@ -30,6 +30,7 @@ from components.account.call_failures import CLIENT, explained
 from components.parallelcluster.plan import ParallelClusterPlan
 from tools.cli import console, failures
 from tools.cli.job_wait import JobWait
+from tools.cli.sandbox_session import add_slurm
 from tools.cli.session import account_access, refuse_occupied
 from tools.cli.slurm_job_wait import wait_for
 from tools.jobs.slurm.directory import EXECUTABLE, JobDirectory
@@ -43,7 +44,11 @@ _RUN_LIMIT_SECONDS = 3600
 downloads its data."""
 _DELIVERY_SECONDS = 300
 """A command that has not started by then does not run (`TimeoutSeconds` of SendCommand)."""
-_POLL_SECONDS = 2
+_POLL_SECONDS, _SANDBOX_POLL_SECONDS = 2, 0.2
+NODES_OF_THE_SANDBOX = (
+    "the nodes of the sandbox are processes of this machine: programs run here as your user, "
+    "without GPUs, Neuron devices, EFA and the storage of the stack"
+)
 _JOB_IDS = re.compile(r"^(?:Submitted batch job|job) (\d+)", re.MULTILINE)
 """Output of `sbatch` (https://slurm.schedmd.com/sbatch.html) and of the jobs' own `submit.sh`."""
 
@@ -56,6 +61,8 @@ class HeadNode:
     """A boto3 client."""
     instance_id: str
     user: str
+    poll_seconds: float = _POLL_SECONDS
+    """Time between two looks at a command."""
 
     def run(self, script: str) -> str:
         """Run a Bash script as the default user, and return its standard output.
@@ -75,10 +82,10 @@ class HeadNode:
             Parameters={"commands": [command], "executionTimeout": [str(_RUN_LIMIT_SECONDS)]},
         )
         invocation = {"CommandId": sent["Command"]["CommandId"], "InstanceId": self.instance_id}
-        attempts = (_RUN_LIMIT_SECONDS + 2 * _DELIVERY_SECONDS) // _POLL_SECONDS
+        attempts = int((_RUN_LIMIT_SECONDS + 2 * _DELIVERY_SECONDS) / self.poll_seconds)
         try:
             self.ssm.get_waiter("command_executed").wait(
-                **invocation, WaiterConfig={"Delay": _POLL_SECONDS, "MaxAttempts": attempts}
+                **invocation, WaiterConfig={"Delay": self.poll_seconds, "MaxAttempts": attempts}
             )
         except WaiterError as error:
             done = self.ssm.get_command_invocation(**invocation)
@@ -96,6 +103,7 @@ def submit_directory(
     name: str,
     *,
     stack_file: StackFile,
+    sandbox: bool,
     wait: JobWait | None,
 ) -> None:
     """Copy a job to the head node, submit it, and print the id of its last Slurm job.
@@ -105,6 +113,7 @@ def submit_directory(
         job: The files and commands of the job.
         name: Name of the job, such as `nccl-tests`.
         stack_file: File of the stack.
+        sandbox: Whether the cluster is in the sandbox.
         wait: How to wait for the end of the last Slurm job; None to return at once.
 
     Raises:
@@ -113,20 +122,30 @@ def submit_directory(
         CommandError: there is no head node, it cannot be reached, Slurm refuses the job or, with
             `wait`, the job fails or does not start.
     """
-    refuse_occupied(stack_file, sandbox=False)
+    refuse_occupied(stack_file, sandbox=sandbox)
     directory = f"{JOBS_DIRECTORY}/{name}-{secrets.token_hex(4)}"
-    with reached_head_node(plan, stack_file) as head_node:
+    with reached_head_node(plan, stack_file, sandbox=sandbox) as head_node:
         console.progress(f"submitting {name} on the head node {head_node.instance_id}")
         said = head_node.run(submission(job, directory))
         identifiers = job_ids(said)
         if not identifiers:
             raise failures.CommandError(f"Slurm named no job: {said.strip()}")
         console.answer(identifiers[-1])
+        commands = {
+            "ssm": "",
+            "logs": f" {identifiers[-1]} --follow",
+            "cancel": f" {identifiers[-1]}",
+        }
+        if sandbox:
+            del commands["ssm"]
+            console.progress(NODES_OF_THE_SANDBOX)
         console.progress(
             f"submitted {name} as Slurm job {', '.join(identifiers)}, in ~/{directory} on the "
-            f"head node; commands for it:\n  {stack_file.command('ssm', sandbox=False)}\n"
-            f"  {stack_file.command('logs', sandbox=False)} {identifiers[-1]} --follow\n"
-            f"  {stack_file.command('cancel', sandbox=False)} {identifiers[-1]}"
+            "head node; commands for it:"
+            + "".join(
+                f"\n  {stack_file.command(command, sandbox=sandbox)}{arguments}"
+                for command, arguments in commands.items()
+            )
         )
         if wait:
             wait_for(head_node.run, identifiers[-1], wait)
@@ -138,23 +157,26 @@ def job_ids(said: str) -> list[str]:
 
 
 @contextmanager
-def reached_head_node(plan: ParallelClusterPlan, stack_file: StackFile) -> Iterator[HeadNode]:
+def reached_head_node(
+    plan: ParallelClusterPlan, stack_file: StackFile, *, sandbox: bool
+) -> Iterator[HeadNode]:
     """Give the head node of a deployed cluster, and explain errors of AWS.
 
     Raises:
         WrongUseError: there are no credentials.
         CommandError: there is no head node, or it cannot be reached.
+        EngineError: the cluster is in the sandbox, and Slurm cannot be had on this machine.
     """
-    with account_access(sandbox=False, profile=stack_file.profile):
+    with account_access(sandbox=sandbox, profile=stack_file.profile):
         try:
-            yield _head_node(plan, stack_file)
+            yield _head_node(plan, stack_file, sandbox=sandbox)
         except ClientError as error:
             raise failures.CommandError(_unreachable(error, stack_file)) from error
         except BotoCoreError as error:
             raise failures.CommandError(explained("ssm:SendCommand", error)) from error
 
 
-def _head_node(plan: ParallelClusterPlan, stack_file: StackFile) -> HeadNode:
+def _head_node(plan: ParallelClusterPlan, stack_file: StackFile, *, sandbox: bool) -> HeadNode:
     ec2 = boto3.client("ec2", region_name=plan.region, config=CLIENT)
     wanted = head_node_filters(plan.name)
     filters = [{"Name": name, "Values": [value]} for name, value in wanted.items()]
@@ -163,10 +185,16 @@ def _head_node(plan: ParallelClusterPlan, stack_file: StackFile) -> HeadNode:
     if not running:
         raise failures.CommandError(
             f"{plan.name} has no running head node; deploy the stack: "
-            f"{stack_file.command('up', sandbox=False)}"
+            f"{stack_file.command('up', sandbox=sandbox)}"
         )
-    ssm = boto3.client("ssm", region_name=plan.region, config=CLIENT)
-    return HeadNode(ssm, running[0], default_user(plan.operating_system))
+    if sandbox:
+        add_slurm(console.progress)
+    return HeadNode(
+        boto3.client("ssm", region_name=plan.region, config=CLIENT),
+        running[0],
+        default_user(plan.operating_system),
+        _SANDBOX_POLL_SECONDS if sandbox else _POLL_SECONDS,
+    )
 
 
 def submission(job: JobDirectory, directory: str) -> str:

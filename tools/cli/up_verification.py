@@ -11,7 +11,7 @@ import typer
 
 from tools.cli import failures
 from tools.cli.stack_config import plan_of
-from tools.cli.verify import planned_of, refuse_without_head_node, verify
+from tools.cli.verify import planned_of, refuse_without_accelerators, verify
 from tools.verify.planned_nodes import verifiable_pools
 from tools.workspace.stack_files import StackFile
 
@@ -42,7 +42,7 @@ def planned_verification(
         )
     for options in pools:
         planned_of(found, nodes=None, given=options)
-    refuse_without_head_node(found.architecture, sandbox=sandbox)
+    refuse_without_accelerators(found.architecture, sandbox=sandbox)
     return partial(_verify_all, found.stack, pools, stack_file=stack_file, sandbox=sandbox)
 
 

@@ -71,7 +71,7 @@ def _drain(results: NodeResults, asked: RequestedJob, *, drain: bool) -> None:
 
     plan = plan_of(asked.stack_file)
     assert isinstance(plan, ParallelClusterPlan)  # noqa: S101 - `kind` says so
-    with reached_head_node(plan, asked.stack_file) as head_node:
+    with reached_head_node(plan, asked.stack_file, sandbox=asked.sandbox) as head_node:
         head_node.run(command)
     console.progress(f"drained: {', '.join(results.causes)}")
 

@@ -120,7 +120,7 @@ def verify(
     )
     _refuse_combinations(wanted)
     if wanted.runs_jobs:
-        refuse_without_head_node(kind, sandbox=sandbox)
+        refuse_without_accelerators(kind, sandbox=sandbox)
     if drain and not (wanted.runs_jobs and kind == PARALLELCLUSTER):
         raise failures.WrongUseError("--drain needs a test that `verify` runs on a Slurm cluster")
     planned = planned_of(found, nodes=nodes, given=given.get(kind, {}))
@@ -149,11 +149,11 @@ def verify(
         raise typer.Exit(failures.WORK_FAILED)
 
 
-def refuse_without_head_node(kind: str, *, sandbox: bool) -> None:
+def refuse_without_accelerators(kind: str, *, sandbox: bool) -> None:
     """Refuse a test on a Slurm cluster of the sandbox.
 
     Raises:
-        WrongUseError: the sandbox runs no head node.
+        WrongUseError: the sandbox has no accelerators.
     """
     if sandbox and kind == PARALLELCLUSTER:
         refuse_in_sandbox("judge a log that exists with --log FILE")

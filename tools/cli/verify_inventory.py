@@ -40,9 +40,7 @@ def read_inventory(
         return no_inventory("AWS Batch launches the nodes for a job; there are none before it")
     if isinstance(planned.chosen, JobNodes):
         return _kubernetes(stack_file, plan, planned.chosen, sandbox=sandbox)
-    if sandbox:
-        return no_inventory("the sandbox runs no head node")
-    with reached_head_node(plan, stack_file) as head_node:
+    with reached_head_node(plan, stack_file, sandbox=sandbox) as head_node:
         return slurm_inventory(planned.chosen, head_node.run(SHOW_NODES))
 
 

@@ -41,17 +41,22 @@ def add_events(bundle: Bundle, cloudformation: Any, cluster: str, *, now: dateti
     bundle.blame(f"CloudFormation: {each}" for each in failed or [])
 
 
-def add_head_node(bundle: Bundle, run: Callable[[str], str]) -> None:
+def add_head_node(bundle: Bundle, run: Callable[[str], str], *, has_logs: bool) -> None:
     """Add the state of Slurm and the ends of its logs.
 
     Args:
         bundle: The bundle.
         run: Runs a script on the head node, and returns its standard output.
+        has_logs: Whether ParallelCluster runs on the head node, and writes logs.
     """
     reasons = bundle.add("slurm/reasons.txt", lambda: run(f"{_REASONS}\n"))
     bundle.blame(f"Slurm: {line.strip()}" for line in (reasons or "").splitlines() if line.strip())
     for name, command in _COMMANDS.items():
         bundle.add(name, partial(run, f"{command}\n"))
-    for path in _LOGS:
+    if not has_logs:
+        bundle.missing["slurm/*.log"] = (
+            "the head node of the sandbox has no logs of ParallelCluster"
+        )
+    for path in _LOGS if has_logs else ():
         name = path.rpartition("/")[2].removesuffix(".log")
         bundle.add(f"slurm/{name}.log", partial(run, f"sudo tail -c {_LOG_BYTES} -- {path}\n"))

@@ -1,4 +1,4 @@
-"""Gets the programs that trainyard requires: Pulumi engine, provider plugins, Kubernetes programs.
+"""Gets the programs that trainyard requires: Pulumi engine, plugins, Kubernetes programs, Slurm.
 
 Each has the pinned version and comes from the fastest available source: a copy in the cache, the
 official release with its checksum verified, or a build from the Go modules in this repository.
@@ -16,6 +16,7 @@ from tools.engine.plugins import (
 )
 from tools.engine.progress import Progress
 from tools.engine.pulumi_engine import PulumiEngine, ensure_pulumi
+from tools.engine.slurm import ensure_slurm
 
 __all__ = [
     "EngineError",
@@ -26,6 +27,7 @@ __all__ = [
     "ensure_kubernetes",
     "ensure_plugins",
     "ensure_pulumi",
+    "ensure_slurm",
     "parse_choices",
     "read_plugins",
     "write_plugins",

@@ -51,7 +51,8 @@ def ensure_slurm(report: Progress) -> Path:
     if not slurm_is_packaged():
         raise EngineError(
             "the sandbox's Slurm comes from packages of Debian or Ubuntu, and needs Linux on "
-            "x86-64 with `apt-get`; `--dry-run` prints the script of a job on every machine"
+            "x86-64 with `apt-get`, so jobs of Slurm stacks cannot run in the sandbox here; "
+            "`run --dry-run` and `job` without --submit print and write their scripts"
         )
     root = cache.cache_directory() / "slurm"
     # The programs contain the directory of their libraries.

@@ -15,6 +15,7 @@ from typing import Any
 import urllib3
 
 from sandbox.aws.environment import ACCOUNT_ID
+from sandbox.parallelcluster.provider.records import DIRECTORY_VARIABLE
 from sandbox.processes import Spawn
 from sandbox.removal import remove_tree
 
@@ -29,6 +30,11 @@ _LOG_LINES = 15
 _ATTEMPTS = 3
 _PORT_TAKEN = "already in use"
 """ministack's message if another process has taken its port meanwhile."""
+
+
+def clusters_of(directory: Path) -> Path:
+    """Return the directory of the records of ParallelCluster's clusters."""
+    return directory / "clusters"
 
 
 class CloudFormationError(RuntimeError):
@@ -162,7 +168,7 @@ def _environment(directory: Path, port: int, aws_endpoint: str, region: str) -> 
         # Functions call the sandbox's account, not ministack's own services.
         "AWS_ENDPOINT_URL": aws_endpoint,
         "HOME": str(directory),  # ParallelCluster writes a log there
-        "TRAINYARD_CLUSTERS": str(directory / "clusters"),
+        DIRECTORY_VARIABLE: str(clusters_of(directory)),
         "TRAINYARD_PROVIDER_LOG": str(directory / "provider.log"),
         "PYTHONPATH": str(ROOT),
     }

@@ -162,7 +162,7 @@ def test_the_inventory_reads_the_nodes_and_a_repair_drains_one(
     slurm: RealSlurm, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys
 ) -> None:
     @contextmanager
-    def reached(*_: object) -> Iterator[Any]:
+    def reached(*_: object, **__: object) -> Iterator[Any]:
         yield slurm
 
     monkeypatch.setattr(slurm_repair, "reached_head_node", reached)

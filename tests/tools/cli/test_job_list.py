@@ -152,12 +152,6 @@ def test_a_network_has_no_jobs(trainyard, command: list[str]) -> None:
     assert "is a network, and runs no jobs" in result.stderr
 
 
-def test_the_sandbox_has_no_slurm(trainyard) -> None:
-    result = trainyard("jobs", "pc-gpu", "--sandbox")
-    assert result.exit_code == failures.WRONG_USE
-    assert "its head node takes no jobs" in result.stderr
-
-
 SQUEUE = """\
 12|RUNNING|2|2026-11-24T10:00:00|2026-11-25T10:00:00|train
 13|PENDING|4|N/A|N/A|a|b

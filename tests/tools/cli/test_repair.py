@@ -140,7 +140,7 @@ def test_a_named_node_that_is_good_is_replaced(run) -> None:
     [
         ("batch-p5", "aws ec2 terminate-instances --region us-west-2 --instance-ids ID"),
         ("vpc-one-az", "is a network"),
-        ("pc-gpu", "the sandbox runs no head node"),
+        ("pc-gpu", "name the node with --node"),
     ],
 )
 def test_other_stacks_are_told_what_replaces_their_nodes(trainyard, stack, words) -> None:
@@ -163,7 +163,7 @@ class HeadNode:
 @pytest.fixture
 def head_node(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> HeadNode:
     made = HeadNode()
-    monkeypatch.setattr(slurm_repair, "reached_head_node", lambda *_: nullcontext(made))
+    monkeypatch.setattr(slurm_repair, "reached_head_node", lambda *_, **__: nullcontext(made))
     monkeypatch.setattr("tools.cli.repair_request.kubeconfig_path", lambda *_, **__: tmp_path / "x")
     return made
 

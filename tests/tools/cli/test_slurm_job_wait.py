@@ -10,7 +10,9 @@ import pytest
 
 from tools.cli import failures
 from tools.cli.job_wait import JobWait
-from tools.cli.slurm_job_wait import MOST_LINES, POLL_SECONDS, wait_for
+from tools.cli.slurm_job_wait import MOST_LINES, wait_for
+
+POLL_SECONDS = 15
 
 # Output of Slurm's `scontrol --oneliner show job`, without irrelevant fields.
 SHOWN = (

@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import os
 import subprocess
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from botocore.stub import ANY, Stubber
 from tests.support.stacks import prepared
 from tools.cli import failures, slurm_submission
 from tools.cli.slurm_submission import HeadNode, submit_directory
+from tools.engine import EngineError, ensure_slurm
 from tools.jobs.slurm.directory import JobDirectory
 from tools.workspace.stack_files import find_stack_file
 
@@ -80,7 +82,8 @@ def answers(monkeypatch: pytest.MonkeyPatch) -> Answers:
 def submit(**changes: Any) -> None:
     plan: Any = prepared("pc-gpu").plan
     file = find_stack_file("pc-gpu")
-    submit_directory(plan, DIRECTORY, "nccl-tests", stack_file=file, wait=None, **changes)
+    asked = {"stack_file": file, "sandbox": False, "wait": None, **changes}
+    submit_directory(plan, DIRECTORY, "nccl-tests", **asked)
 
 
 def test_the_files_arrive_as_they_are_and_the_commands_run_in_their_directory(
@@ -136,6 +139,44 @@ def test_the_id_of_the_last_job_is_the_answer(answers: Answers, capsys) -> None:
     assert printed.out == "12\n"
     assert "Slurm job 11, 12, in ~/trainyard-jobs/nccl-tests-" in printed.err
     assert "./trainyard ssm pc-gpu" in printed.err
+
+
+@pytest.fixture
+def slurm(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Whether the sandbox got Slurm: an entry then."""
+    added: list[str] = []
+    monkeypatch.setattr(slurm_submission, "add_slurm", lambda _: added.append("slurm"))
+    monkeypatch.setattr(slurm_submission, "account_access", lambda **_: nullcontext())
+    return added
+
+
+def test_in_the_sandbox_it_says_where_programs_run(answers: Answers, slurm, capsys) -> None:
+    answers.head_node(HEAD)
+    answers.command(output="Submitted batch job 12\n")
+    submit(sandbox=True)
+    printed = capsys.readouterr()
+    assert (printed.out, slurm) == ("12\n", ["slurm"])
+    assert "programs run here as your user, without GPUs" in printed.err
+    assert "./trainyard logs pc-gpu --sandbox 12 --follow" in printed.err
+    assert "./trainyard cancel pc-gpu --sandbox 12" in printed.err
+    assert "trainyard ssm" not in printed.err
+
+
+def test_a_stack_that_is_not_up_needs_no_slurm(answers: Answers, slurm) -> None:
+    answers.head_node()
+    with pytest.raises(failures.CommandError, match=r"\./trainyard up pc-gpu --sandbox"):
+        submit(sandbox=True)
+    assert slurm == []
+
+
+def test_a_machine_that_cannot_have_slurm_says_so(
+    answers: Answers, slurm, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(slurm_submission, "add_slurm", ensure_slurm)
+    monkeypatch.setattr("tools.engine.slurm.has_packages", lambda: False)
+    answers.head_node(HEAD)
+    with pytest.raises(EngineError, match="needs Linux on x86-64 with `apt-get`"):
+        submit(sandbox=True)
 
 
 @pytest.mark.parametrize(

@@ -108,7 +108,7 @@ def test_slurm_nodes_are_drained_on_request(
     head_node = SimpleNamespace(run=ran.append)
     monkeypatch.setattr("tools.cli.slurm_submission.submit_directory", submit)
     monkeypatch.setattr(
-        "tools.cli.slurm_submission.reached_head_node", lambda *_: nullcontext(head_node)
+        "tools.cli.slurm_submission.reached_head_node", lambda *_, **__: nullcontext(head_node)
     )
     options = ("--minimum-bandwidth", "300", "--nodes", "3", *(("--drain",) if drain else ()))
     result = trainyard("verify", "p5-cb", *options, "--stack-file", stack_file(raw_p4de()))

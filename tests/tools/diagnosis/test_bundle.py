@@ -152,10 +152,18 @@ def test_slurm_has_the_reasons_of_its_nodes_and_the_ends_of_its_logs(
     def run(script: str) -> str:
         return next((said for begin, said in answers.items() if script.startswith(begin)), "")
 
-    add_head_node(bundle, run)
+    add_head_node(bundle, run, has_logs=True)
     assert bundle.causes == ["Slurm: p5-st-p5-1 down*: Not responding"]
     assert (tmp_path / "slurm/clustermgtd.log").read_text("utf-8") == "log\n"
     assert {"slurm/nodes.txt", "slurm/slurmctld.log", "slurm/slurm_resume.log"} <= {*bundle.files}
+
+
+def test_a_head_node_without_parallelcluster_has_no_logs_of_it(bundle: Bundle) -> None:
+    add_head_node(bundle, lambda _: "", has_logs=False)
+    assert "slurm/nodes.txt" in bundle.files
+    assert not [each for each in bundle.files if each.endswith(".log")]
+    why = "the head node of the sandbox has no logs of ParallelCluster"
+    assert bundle.missing == {"slurm/*.log": why}
 
 
 def test_failed_resources_of_a_cluster_are_causes(bundle: Bundle) -> None:

@@ -1,0 +1,22 @@
+"""Ends the programs of jobs, which outlive the slurmd that started them."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+from pathlib import Path
+
+
+def kill_programs(directory: Path) -> None:
+    """Kill all programs of a Slurm: they have a variable with its configuration.
+
+    Args:
+        directory: The directory of the Slurm, or of several.
+    """
+    mark = f"SLURM_CONF={directory}/".encode()
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):  # it has ended, or belongs to another user
+            variables = (process / "environ").read_bytes().split(b"\0")
+            if any(each.startswith(mark) for each in variables):
+                os.kill(int(process.name), signal.SIGKILL)

@@ -1,0 +1,131 @@
+"""The head nodes of a sandbox: when their Slurm starts and ends, and what programs find there."""
+
+from __future__ import annotations
+
+import subprocess
+import threading
+from collections.abc import Iterator
+from copy import deepcopy
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sandbox.parallelcluster.provider.records import Record, Records
+from sandbox.processes import Spawner
+from sandbox.slurm.cluster import SlurmError
+from sandbox.slurm.head_nodes import HeadNodes
+from tests.support.slurm_stacks import planned, rendered
+from tests.support.waiting import until
+from tools.engine.slurm import ensure_slurm
+
+pytestmark = pytest.mark.engine
+
+NAME = "pc-gpu"
+
+
+@dataclass
+class Place:
+    """Head nodes with their records."""
+
+    directory: Path
+    records: Records
+    nodes: HeadNodes
+    configuration: dict[str, Any]
+    programs: list[Path] = field(default_factory=list)
+
+    def write(self, created: str = "2026-11-25T00:00:00.000Z", **changes: Any) -> None:
+        self.records.write(
+            Record(
+                name=NAME,
+                configuration={**self.configuration, **changes},
+                stack_id="arn",
+                created=created,
+                updated=created,
+                status="CREATE_COMPLETE",
+            )
+        )
+
+    def run(self, *commands: str) -> subprocess.CompletedProcess[str]:
+        return self.nodes.run(NAME, commands, timeout_seconds=60)
+
+    def said(self, *commands: str) -> str:
+        done = self.run(*commands)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    @property
+    def runs(self) -> bool:
+        """Whether a Slurm runs."""
+        mark = f"{self.directory / 'slurm'}/".encode()
+        return any(
+            mark in each.read_bytes()
+            for each in Path("/proc").glob("[0-9]*/cmdline")
+            if b"slurmctld" in each.read_bytes()
+        )
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[Place]:
+    spawner, records = Spawner(tmp_path / "processes"), Records(tmp_path / "clusters")
+    programs: list[Path] = []
+    nodes = HeadNodes(
+        tmp_path / "slurm", records, lambda: programs[0] if programs else None, spawner.spawn
+    )
+    made = Place(tmp_path, records, nodes, rendered(planned(NAME)), programs)
+    stopped = threading.Event()
+    thread = threading.Thread(target=nodes.follow, args=(stopped,))
+    thread.start()
+    yield made
+    stopped.set()
+    thread.join()
+    nodes.stop_all()
+    spawner.stop_all()
+
+
+def test_slurm_starts_with_the_first_command_and_ends_with_its_cluster(place: Place) -> None:
+    place.write()
+    assert not place.nodes.is_managed(NAME)
+    with pytest.raises(SlurmError, match="the cluster pc-gpu has no head node"):
+        place.run("true")
+    place.programs.append(ensure_slurm(print))
+    assert place.nodes.is_managed(NAME)
+    assert not place.runs
+    nodes = place.said("sinfo --noheader --Node --format=%N,%T,%G").split()
+    assert nodes == [f"compute-gpu-st-distributed-ml-{n},idle,gpu:a100:8" for n in range(1, 5)]
+    assert place.said("pwd; cd; pwd; date +%Z").split() == [
+        "/",
+        str(place.directory / "slurm" / NAME / "home"),
+        "UTC",
+    ]
+    place.records.remove(NAME)
+    until(lambda: not place.runs, "its end")
+    until(lambda: not (place.directory / "slurm" / NAME).exists(), "the end of its files")
+
+
+def test_an_update_of_the_queues_starts_slurm_anew_and_keeps_home(place: Place) -> None:
+    place.programs.append(ensure_slurm(print))
+    place.write()
+    place.said("touch ~/data", "sbatch --wrap 'sleep 60'")
+    place.write(Tags=[{"Key": "a", "Value": "b"}])
+    assert place.said("squeue --noheader --format=%i").split() == ["1"]
+    scheduling = deepcopy(place.configuration["Scheduling"])
+    for resource in scheduling["SlurmQueues"][0]["ComputeResources"]:
+        resource.update(MinCount=2, MaxCount=2)
+    place.write(Scheduling=scheduling)
+    assert len(place.said("sinfo --noheader --Node").splitlines()) == 2
+    assert place.said("squeue --noheader; ls ~").split() == ["data"]
+    # Another cluster with the same name has another head node.
+    place.write(created="2026-11-26T00:00:00.000Z")
+    assert place.said("ls ~") == ""
+
+
+def test_systems_manager_reaches_only_head_nodes_with_its_policy(place: Place) -> None:
+    place.programs.append(ensure_slurm(print))
+    head = place.configuration["HeadNode"]
+    place.write(HeadNode={**head, "Iam": {"AdditionalIamPolicies": []}})
+    assert not place.nodes.is_managed(NAME)
+    place.write()
+    assert place.nodes.is_managed(NAME)
+    assert not place.nodes.is_managed("another")
