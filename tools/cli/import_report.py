@@ -38,4 +38,5 @@ def _line(entry: Entry) -> str:
     ours = ".".join(map(str, entry.claim.ours))
     arrow = f" -> {ours}" if ours else ""
     value = show(entry.value if isinstance(entry.value, str) else str(entry.value))
-    return f"    line {entry.line}: {text_of(entry.location)}: {value}{arrow}"
+    line = f"line {entry.line}: " if entry.line else ""
+    return f"    {line}{text_of(entry.location)}: {value}{arrow}"

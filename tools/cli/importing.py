@@ -1,4 +1,4 @@
-"""`import`: write a stack file from a file of another tool, with a report on every field."""
+"""`import`: write a stack file from a file of another tool or from a cluster of the account."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ import typer
 from components.config.problems import ConfigError
 from tools.cli import console, failures, options
 from tools.cli.import_report import show_report
-from tools.cli.linting import Files, Region
+from tools.cli.linting import Region
+from tools.cli.live_cluster import read_from_account
 from tools.cli.new_stack_directory import new_stack_directory, write_new_stack
 from tools.cli.stack_config import plan_of
 from tools.importing.imported import Imported, UnknownFormatError, Unread, import_file
@@ -26,13 +27,27 @@ Name = Annotated[str, typer.Option(help="Name of the stack and of its cluster.")
 
 
 def import_(
-    files: Files,
+    files: Annotated[
+        list[Path] | None,
+        typer.Argument(help="ParallelCluster 3 or eksctl configurations.", metavar="[FILE...]"),
+    ] = None,
+    live: Annotated[
+        str, typer.Option(metavar="CLUSTER", help="Read this cluster of the account; no file.")
+    ] = "",
+    kind: Annotated[
+        str, typer.Option(help="Kind of the cluster of --live, if several have its name.")
+    ] = "",
     name: Name = "",
     region: Region = "",
+    sandbox: options.Sandbox = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Write a stack file from a file of another tool, and report what became of every field."""
-    read = [each for path in files for each in _read(path, name, region)]
+    _refuse_no_source(files, live, kind, sandbox=sandbox)
+    if live:
+        read = [read_from_account(live, name=name, kind=kind, region=region, sandbox=sandbox)]
+    else:
+        read = [each for path in files or () for each in _read(path, name, region)]
     imported = [each for each in read if isinstance(each, Imported)]
     _refuse_several(imported, name)
     _refuse_unknown(imported)
@@ -41,7 +56,7 @@ def import_(
     paths = [directory / f"Pulumi.{each.stack.name}.yaml" for each in imported]
     _refuse_existing(paths)
     for each, path in zip(imported, paths, strict=True):
-        write_new_stack(path, stack_file_text(each, command=_command(each, name, region)))
+        write_new_stack(path, stack_file_text(each, command=_command(each, live, name, region)))
     problems = [_check(each, path) for each, path in zip(imported, paths, strict=True)]
     written = list(zip(imported, paths, problems, strict=True))
     ignored = [each for each in read if isinstance(each, Unread)]
@@ -58,6 +73,17 @@ def import_(
     for each, path, error in written:
         show_report(each)
         _show_result(each, path, error)
+
+
+def _refuse_no_source(files: list[Path] | None, live: str, kind: str, *, sandbox: bool) -> None:
+    if bool(files) == bool(live):
+        raise failures.WrongUseError(
+            "name files, or a cluster of the account with --live"
+            + (", not both" if live else "; `./trainyard import --help` lists the options")
+        )
+    if not live and (kind or sandbox):
+        option = "--kind" if kind else "--sandbox"
+        raise failures.WrongUseError(f"{option} is for --live, which reads an account")
 
 
 def _read(path: Path, name: str, region: str) -> list[Imported | Unread]:
@@ -102,10 +128,12 @@ def _refuse_existing(paths: list[Path]) -> None:
             )
 
 
-def _command(imported: Imported, name: str, region: str) -> str:
+def _command(imported: Imported, live: str, name: str, region: str) -> str:
+    source = f"--live {shlex.quote(live)}" if live else shlex.quote(str(imported.document.path))
+    region = region or (imported.stack.region if live else "")
     given = f" --name {shlex.quote(name)}" if name else ""
     given += f" --region {shlex.quote(region)}" if region else ""
-    return f"./trainyard import {shlex.quote(str(imported.document.path))}{given}"
+    return f"./trainyard import {source}{given}"
 
 
 def _check(imported: Imported, path: Path) -> ConfigError | None:

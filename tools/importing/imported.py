@@ -100,6 +100,11 @@ def _read(document: Document, name: str, region: str) -> Imported | Unread:
         kind = document.at("kind")
         what = f"`kind: {kind}`" if isinstance(kind, str) else "a document of another kind"
         return Unread(document, f"is {what}, which configures no cluster: apply it yourself")
+    return imported_as(found, document, name=name, region=region)
+
+
+def imported_as(found: Format, document: Document, *, name: str, region: str) -> Imported:
+    """Return what becomes of a document of a format."""
     conversion = found.conversion()
     problems = conversion.KEYS.problems(document.root)
     named = name or _as_name(conversion.name_of(document)) or _as_name(document.path.stem)

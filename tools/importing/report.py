@@ -50,6 +50,7 @@ class Entry:
 
     location: Location
     line: int
+    """Line in the file; 0 for an answer of the account, whose location begins with the call."""
     value: Any
     """The value; hidden if it looks like a secret."""
     claim: Claim
@@ -59,7 +60,7 @@ class Entry:
         claim = self.claim
         values = {
             "field": text_of(self.location),
-            "line": self.line,
+            "line": self.line or "",
             "value": self.value,
             "fate": claim.fate,
             "key": path_of(claim.ours) if claim.ours else "",
@@ -96,14 +97,19 @@ class Report:
                 location=location,
                 line=node.line,
                 value=hidden_at(last_key(text_of(location)), node.value),
-                claim=self._claim_of(location, node.value, fates),
+                claim=self.claim_of(location, node.value, fates),
             )
             for location, node in leaves(document.root)
         ]
 
-    def _claim_of(
+    def claim_of(
         self, location: Location, value: Any, fates: Mapping[tuple[str, ...], FateRow]
     ) -> Claim:
+        """Return what became of a value.
+
+        Raises:
+            UnclaimedFieldError: it has neither a claim nor a row in the table of its format.
+        """
         for end in range(len(location), 0, -1):
             found = self.claims.get(location[:end])
             if found is not None:

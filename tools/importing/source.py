@@ -61,7 +61,15 @@ def read_documents(path: Path) -> list[Document]:
     Raises:
         UnreadableYamlError: the file cannot be read, is not YAML, or exceeds the limits.
     """
-    text = readable_text(path)
+    return documents_in(readable_text(path), path)
+
+
+def documents_in(text: str, path: Path) -> list[Document]:
+    """Return the documents of a text that are not empty; messages name the path.
+
+    Raises:
+        UnreadableYamlError: the text is not YAML, or exceeds the limits.
+    """
     if path.suffix == ".json":
         # JSON may be indented with tabs, which YAML refuses; neither has tabs inside of text.
         text = text.replace("\t", " ")

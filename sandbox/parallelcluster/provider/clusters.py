@@ -55,7 +55,7 @@ class Clusters:
             raise bad_request(f"Cluster {name} already exists.")
         messages = _judged(request)
         cluster = _read(name, request.configuration)
-        stack_id = own_stack.make_stack(self._clients, cluster)
+        stack_id = own_stack.make_stack(self._clients, cluster, request.configuration)
         try:
             building.build(self._clients, cluster)
         except BuildError as error:
@@ -97,6 +97,7 @@ class Clusters:
             LOG.warning("%s is not updated: %s", request.name, error)
             building.change(self._clients, new, old)
             raise self._failed(request.name, error) from error
+        own_stack.change_configuration(self._clients, request.name, request.configuration)
         self._records.write(
             replace(
                 record,

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 CLUSTER_NAME = "parallelcluster:cluster-name"
+VERSION = "parallelcluster:version"
 NODE_TYPE = "parallelcluster:node-type"
 QUEUE_NAME = "parallelcluster:queue-name"
 COMPUTE_RESOURCE_NAME = "parallelcluster:compute-resource-name"

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Mapping
 from datetime import UTC, datetime
+from importlib import metadata
 from typing import Any
 
 from botocore.exceptions import ClientError
 
-from sandbox.parallelcluster.provider import naming
+from sandbox.parallelcluster.provider import artifacts, naming
 from sandbox.parallelcluster.provider.account import Clients
 from sandbox.parallelcluster.provider.model import Cluster
 
@@ -38,27 +40,54 @@ def find_stack(clients: Clients, name: str) -> dict[str, Any] | None:
         raise
 
 
-def make_stack(clients: Clients, cluster: Cluster) -> str:
+def make_stack(clients: Clients, cluster: Cluster, configuration: Mapping[str, Any]) -> str:
     """Create the stack of a cluster; return its ARN."""
+    directory = artifacts.new_directory(cluster.name)
+    parameters = {
+        **_log_group(cluster),
+        **artifacts.put_configuration(clients, directory, configuration),
+    }
     made = clients("cloudformation").create_stack(
         StackName=cluster.name,
-        TemplateBody=json.dumps({**_TEMPLATE, **_parameters(cluster)}),
-        Tags=naming.tag_list(cluster.tags),
+        TemplateBody=_template(parameters),
+        Tags=naming.tag_list(
+            {**cluster.tags, naming.VERSION: metadata.version("aws-parallelcluster")}
+        ),
     )
     _wait(clients, cluster.name)
     return made["StackId"]
 
 
-def _parameters(cluster: Cluster) -> dict[str, Any]:
-    """Return the parameter that holds the log group's name; source: `cluster_stack.py`."""
+def change_configuration(clients: Clients, name: str, configuration: Mapping[str, Any]) -> None:
+    """Write the configuration of a changed cluster."""
+    known = _parameters(find_stack(clients, name) or {})
+    directory = known.get(artifacts.DIRECTORY) or artifacts.new_directory(name)
+    changed = {**known, **artifacts.put_configuration(clients, directory, configuration)}
+    clients("cloudformation").update_stack(StackName=name, TemplateBody=_template(changed))
+    _wait(clients, name)
+
+
+def _template(parameters: Mapping[str, str]) -> str:
+    """Return the template, whose parameters have defaults; source: `cluster_stack.py`."""
+    declared = {name: {"Type": "String", "Default": value} for name, value in parameters.items()}
+    return json.dumps({**_TEMPLATE, "Parameters": declared})
+
+
+def _parameters(stack: Mapping[str, Any]) -> dict[str, str]:
+    return {each["ParameterKey"]: each["ParameterValue"] for each in stack.get("Parameters", ())}
+
+
+def _log_group(cluster: Cluster) -> dict[str, str]:
+    """Return the parameter that holds the name of the log group."""
     if not cluster.has_log_group:
         return {}
     group = f"/aws/parallelcluster/{cluster.name}-{datetime.now(UTC):%Y%m%d%H%M}"
-    return {"Parameters": {_LOG_GROUP_PARAMETER: {"Type": "String", "Default": group}}}
+    return {_LOG_GROUP_PARAMETER: group}
 
 
 def remove_stack(clients: Clients, name: str) -> None:
-    """Remove the stack of a cluster, if it exists."""
+    """Remove the stack of a cluster and its configuration, if it exists."""
+    artifacts.remove_configuration(clients, _parameters(find_stack(clients, name) or {}))
     clients("cloudformation").delete_stack(StackName=name)
     _wait(clients, name)
 

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
+from components.account.lookup import AccountReader
+from tests.support.live_answers import answers
 from tests.support.parallelcluster_sources import QUEUE, cluster
+from tools.cli import live_cluster
 from tools.cli.app import app
+from tools.importing.live import clusters
 from tools.workspace import stacks_directory
 from tools.workspace.stack_files import find_stack_file
 
@@ -143,3 +150,61 @@ def test_lint_answers_for_a_file_that_it_cannot_read_and_judges_the_others(
     assert done.exit_code == 2
     (finding,) = json.loads(done.stdout)
     assert (finding["rule"], finding["file"]) == ("schema/unreadable", str(broken))
+
+
+@pytest.fixture
+def account(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
+    """Let the account have one EKS cluster, `train`; return what was asked for."""
+    asked: list[tuple[str, str]] = []
+
+    @contextmanager
+    def access(*, sandbox: bool, profile: str = "") -> Iterator[None]:
+        del sandbox, profile
+        yield
+
+    def read(reader: AccountReader, name: str) -> Mapping[str, Any] | None:
+        asked.append((reader.region, name))
+        return answers() if name == "train" else None
+
+    monkeypatch.setattr(live_cluster, "account_access", access)
+    monkeypatch.setattr(clusters, "read_cluster", read)
+    monkeypatch.setattr(clusters, "read_answers", lambda _, found: found)
+    monkeypatch.setattr(clusters, "KINDS", {"eks": clusters.KINDS["eks"]})
+    return asked
+
+
+def test_a_cluster_of_the_account_is_written_with_a_report_by_call(
+    account: list[tuple[str, str]], stacks: Path
+):
+    done = run("--stacks", stacks, "import", "--live", "train", "--region", "us-west-2")
+    assert done.exit_code == 0, done.output
+    assert account == [("us-west-2", "train")]
+    assert "    DescribeCluster.version: 1.36 -> architecture.kubernetes_version" in done.stdout
+    text = (stacks / "Pulumi.train.yaml").read_text(encoding="utf-8")
+    assert "#   ./trainyard import --live train --region us-west-2\n" in text
+    assert run("--stacks", stacks, "check", "train").stdout.startswith("train: ok")
+
+
+def test_a_cluster_that_the_region_does_not_have_is_refused(
+    account: list[tuple[str, str]], stacks: Path
+):
+    done = run("--stacks", stacks, "import", "--live", "other", "--region", "us-west-2")
+    assert done.exit_code == 2
+    assert "us-west-2 has no eks cluster 'other' that this account can see" in done.stderr
+    assert account
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((), "name files, or a cluster of the account with --live; "),
+        (("a.yaml", "--live", "train"), "with --live, not both"),
+        (("a.yaml", "--sandbox"), "--sandbox is for --live"),
+        (("a.yaml", "--kind", "eks"), "--kind is for --live"),
+        (("--live", "train", "--kind", "ecs"), "--kind is one of eks"),
+    ],
+)
+def test_options_of_a_live_cluster_are_not_those_of_files(arguments: tuple[str, ...], said: str):
+    done = run("import", *arguments)
+    assert done.exit_code == 2
+    assert said in done.stderr

@@ -1,0 +1,33 @@
+"""The cluster of the account that `import --live` reads."""
+
+from __future__ import annotations
+
+from components.account.lookup import AccountReader
+from tools.cli import failures
+from tools.cli.session import account_access
+from tools.cli.usual_region import usual_region
+from tools.importing.imported import Imported
+from tools.importing.live.clusters import KINDS, ClusterMissingError, read_live
+
+
+def read_from_account(
+    cluster: str, *, name: str, kind: str, region: str, sandbox: bool
+) -> Imported:
+    """Return what becomes of a cluster of the account, or of the sandbox's.
+
+    Raises:
+        WrongUseError: there is no region, no credentials, or no such cluster.
+        AccountUnreachableError: the account cannot be queried.
+    """
+    if kind and kind not in KINDS:
+        raise failures.WrongUseError(f"--kind is one of {', '.join(KINDS)}, not {kind!r}")
+    with account_access(sandbox=sandbox):
+        found = region or usual_region()
+        if not found:
+            raise failures.WrongUseError(
+                "the region of the cluster is not known: add --region, or set AWS_REGION"
+            )
+        try:
+            return read_live(AccountReader(region=found), cluster, name=name, kind=kind)
+        except ClusterMissingError as error:
+            raise failures.WrongUseError(str(error)) from error

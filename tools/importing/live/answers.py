@@ -1,0 +1,76 @@
+"""Answers of AWS as a document, and as the text of its keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import botocore.session
+
+from tools.importing.source import Document, Node
+
+Shapes = Mapping[str, tuple[str, str, str]]
+"""Service, operation and path in its answer, by the key of the document that has it."""
+
+_SCALARS = {
+    **dict.fromkeys(("integer", "long"), "integer"),
+    **dict.fromkeys(("double", "float"), "number"),
+    "boolean": "boolean",
+}
+_NO_LINE = 0
+
+
+def document_of(name: str, answers: Mapping[str, Any]) -> Document:
+    """Return the answers about the cluster of a name, without lines."""
+    return Document(Path(name), node_of_value(answers))
+
+
+def node_of_value(value: Any) -> Node:
+    """Return a plain value as it is in a document; a time becomes text."""
+    if isinstance(value, Mapping):
+        return Node({str(key): node_of_value(each) for key, each in value.items()}, _NO_LINE)
+    if isinstance(value, list | tuple):
+        return Node([node_of_value(each) for each in value], _NO_LINE)
+    return Node(value.isoformat() if isinstance(value, datetime) else value, _NO_LINE)
+
+
+def keys_of_shapes(shapes: Shapes, added: Mapping[str, str]) -> str:
+    """Return the keys of answers, one a line with its kind.
+
+    Args:
+        shapes: The answers, whose fields are in the models of botocore.
+        added: Kinds of keys that the program adds, or that replace those of the models.
+    """
+    session = botocore.session.get_session()
+    rows = dict(added)
+    for key, (service, operation, path) in shapes.items():
+        shape: Any = session.get_service_model(service).operation_model(operation).output_shape
+        for part in path.split("."):
+            shape = shape.members[part]
+        rows.setdefault(key, _kind(shape))
+        for below, kind in _keys(_item(shape), key):
+            rows.setdefault(below, kind)
+    return "".join(f"{key} {kind}\n" for key, kind in sorted(rows.items()))
+
+
+def _keys(shape: Any, prefix: str) -> Iterator[tuple[str, str]]:
+    if shape.type_name != "structure":
+        return
+    for name, member in shape.members.items():
+        path = f"{prefix}.{name}"
+        yield path, _kind(member)
+        yield from _keys(_item(member), path)
+
+
+def _item(shape: Any) -> Any:
+    return shape.member if shape.type_name == "list" else shape
+
+
+def _kind(shape: Any) -> str:
+    if shape.type_name == "structure":
+        return "section"
+    if shape.type_name == "list":
+        return "sections" if shape.member.type_name == "structure" else "list"
+    return "map" if shape.type_name == "map" else _SCALARS.get(shape.type_name, "text")

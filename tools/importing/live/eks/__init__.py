@@ -1,0 +1,4 @@
+"""Clusters of Amazon EKS.
+
+https://docs.aws.amazon.com/eks/latest/APIReference/API_Operations.html
+"""

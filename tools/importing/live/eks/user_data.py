@@ -1,0 +1,84 @@
+"""What the user data of a node says, without its text, which can have secrets.
+
+Sources:
+    https://awslabs.github.io/amazon-eks-ami/nodeadm/doc/api/ (`node.eks.aws/v1alpha1`)
+    https://docs.aws.amazon.com/eks/latest/userguide/launch-templates.html#launch-template-user-data
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Iterator
+from email import message_from_string
+from typing import Any
+
+import yaml
+
+_NODE_CONFIG = "node.eks.aws/v1alpha1"
+
+
+def summary(encoded: str) -> dict[str, Any]:
+    """Return labels, taints and the instance store of a NodeConfig, and how many scripts there are.
+
+    Args:
+        encoded: The user data in base64: a NodeConfig, or a MIME document with several parts.
+    """
+    try:
+        text = base64.b64decode(encoded, validate=True).decode("utf-8")
+    except (binascii.Error, UnicodeDecodeError):
+        return {"scripts": 1}
+    found: dict[str, Any] = {}
+    for part in _parts(text):
+        spec = _spec_of(part)
+        if spec is None:
+            found["scripts"] = found.get("scripts", 0) + 1
+        else:
+            found = {**found, "nodeConfig": True, **_of_node_config(spec)}
+    return found
+
+
+def _parts(text: str) -> Iterator[str]:
+    message = message_from_string(text)
+    if not message.is_multipart():
+        yield text
+        return
+    for part in message.walk():
+        if not part.is_multipart():
+            yield str(part.get_payload())
+
+
+def _spec_of(part: str) -> dict[str, Any] | None:
+    """Return `spec` of a part that is a NodeConfig, or None."""
+    try:
+        document = yaml.safe_load(part)
+    except yaml.YAMLError:
+        return None
+    if not isinstance(document, dict) or document.get("apiVersion") != _NODE_CONFIG:
+        return None
+    spec = document.get("spec")
+    return spec if isinstance(spec, dict) else {}
+
+
+def _of_node_config(spec: dict[str, Any]) -> dict[str, Any]:
+    kubelet = spec.get("kubelet") or {}
+    flags = dict(
+        str(flag).removeprefix("--").split("=", 1)
+        for flag in kubelet.get("flags") or ()
+        if "=" in str(flag)
+    )
+    labels = dict(each.split("=", 1) for each in _entries(flags.get("node-labels")) if "=" in each)
+    taints = [_taint(each) for each in _entries(flags.get("register-with-taints"))]
+    strategy = ((spec.get("instance") or {}).get("localStorage") or {}).get("strategy")
+    values = {"labels": labels, "taints": taints, "localStorage": strategy}
+    return {key: value for key, value in values.items() if value}
+
+
+def _entries(flag: str | None) -> list[str]:
+    return [each for each in (flag or "").split(",") if each]
+
+
+def _taint(text: str) -> dict[str, str]:
+    pair, _, effect = text.rpartition(":")
+    key, _, value = pair.partition("=")
+    return {"key": key, "value": value, "effect": effect}

@@ -1,0 +1,71 @@
+"""Slurm clusters of ParallelCluster 3, whose configuration is in S3.
+
+Source: https://github.com/aws/aws-parallelcluster/blob/v3.16.1/cli/src/pcluster/models/cluster_resources.py
+(parameters of the stack), `s3_bucket.py` there, and `PCLUSTER_S3_ARTIFACTS_DICT` of
+`pcluster/constants.py` (names of the objects)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from components.account.cloudformation_stacks import DESCRIBE_STACKS, none_without_stack
+from components.account.lookup import AccountReader
+from components.tagging import tag_map
+from tools.importing.formats import FORMATS
+from tools.importing.imported import Imported, imported_as
+from tools.importing.source import documents_in
+
+_VERSION_TAG = "parallelcluster:version"
+_FORMAT = next(each for each in FORMATS if each.name == "parallelcluster")
+
+
+def read_slurm(reader: AccountReader, cluster: str, name: str) -> Imported | None:
+    """Return what becomes of a cluster, or None if the region has none of this name.
+
+    Raises:
+        AccountUnreachableError: the account cannot be queried.
+        UnreadableYamlError: the configuration in S3 is not valid.
+    """
+    text = _configuration(reader, cluster)
+    if text is None:
+        return None
+    (document,) = documents_in(text, Path(f"{cluster}.yaml"))
+    imported = imported_as(_FORMAT, document, name=name, region=reader.region)
+    _complete_network(reader, imported)
+    return imported
+
+
+def _configuration(reader: AccountReader, cluster: str) -> str | None:
+    do = none_without_stack(reader.client("cloudformation").describe_stacks)
+    answer = reader.ask(DESCRIBE_STACKS, do, StackName=cluster)
+    stack: Mapping[str, Any] = next(iter((answer or {}).get("Stacks", ())), {})
+    if _VERSION_TAG not in tag_map(stack.get("Tags")):
+        return None
+    given = {each["ParameterKey"]: each["ParameterValue"] for each in stack.get("Parameters", ())}
+    version = given.get("ConfigVersion")
+    found = reader.ask(
+        "s3:GetObject",
+        reader.client("s3").get_object,
+        Bucket=given["ResourcesS3Bucket"],
+        Key=f"{given['ArtifactS3RootDirectory']}/configs/cluster-config.yaml",
+        **({"VersionId": version} if version else {}),
+    )
+    return None if found is None else found["Body"].read().decode("utf-8")
+
+
+def _complete_network(reader: AccountReader, imported: Imported) -> None:
+    """Set the VPC, and whether the subnets are public, which a configuration does not say."""
+    network = imported.stack.values["network"]
+    subnets = reader.subnets(
+        [*network.get("public_subnet_ids", ()), *network.get("private_subnet_ids", ())]
+    )
+    if not subnets:
+        return
+    network["vpc_id"] = next(iter(subnets.values())).vpc_id
+    imported.stack.unknown.pop(("network", "vpc_id"), None)
+    public = [each for each in subnets if subnets[each].default_route == "internet-gateway"]
+    network["public_subnet_ids"] = public
+    network["private_subnet_ids"] = [each for each in subnets if each not in public]
