@@ -5,6 +5,7 @@ A process id alone is not sufficient, because the system reuses it.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -37,6 +38,11 @@ class ProcessIdentity:
         except ProcessLookupError:
             return False
         return True
+
+    def reap(self) -> None:
+        """Remove it from the process table if it has ended and this process started it."""
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(self.pid, os.WNOHANG)
 
 
 def own_identity() -> ProcessIdentity:

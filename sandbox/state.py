@@ -23,7 +23,7 @@ from sandbox.plain_environment import plain_environment
 from sandbox.process_identity import ProcessIdentity, read_identity
 from sandbox.processes import sweep
 from sandbox.removal import remove_tree
-from sandbox.slurm.programs import kill_programs
+from sandbox.slurm.programs import remove_slurm
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -270,7 +270,7 @@ class SandboxDirectory:
         if not self._ended(process, _STOP_SECONDS):
             process.send(signal.SIGKILL)
             self._ended(process, _STOP_SECONDS)
-        _reap(process.pid)
+        process.reap()
 
     def _ended(self, process: ProcessIdentity, seconds: float) -> bool:
         deadline = time.monotonic() + seconds
@@ -284,11 +284,9 @@ class SandboxDirectory:
         self.daemon_file.unlink(missing_ok=True)
         remove_tree(self.clusters)
         remove_tree(self.cloudformation)
-        kill_programs(self.slurm)
-        remove_tree(self.slurm)
+        remove_slurm(self.slurm)
         if self.pulumi_state.exists():
-            now = f"{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
-            aside = self.pulumi_state.with_name("ended") / now
+            aside = self.pulumi_state.with_name("ended") / f"{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
             aside.parent.mkdir(exist_ok=True)
             self.pulumi_state.rename(aside)
 
@@ -300,9 +298,3 @@ class SandboxDirectory:
         text = self._output.read_text(encoding="utf-8", errors="replace")
         last = [f"  {line}" for line in text.splitlines()[-_TAIL_LINES:]]
         return "\n".join([*(last or ["  (it wrote nothing)"]), f"the whole log: {self._output}"])
-
-
-def _reap(pid: int) -> None:
-    """Reap the daemon if this process started it."""
-    with contextlib.suppress(ChildProcessError):
-        os.waitpid(pid, os.WNOHANG)

@@ -110,7 +110,7 @@ class HeadNodes:
         directory.mkdir(parents=True, exist_ok=True)
         slurm = SlurmCluster(
             record.name,
-            record.configuration,
+            _typed(record.configuration),
             programs=programs,
             directory=directory,
             spawn=self._spawn,
@@ -134,6 +134,20 @@ class HeadNodes:
             directory = running.slurm.layout.directory
             # The home directory of a cluster remains; the queue and the nodes are others.
             remove_tree(directory if has_gone else directory / "state")
+
+
+def _typed(value: Any) -> Any:
+    """Return a configuration with its numbers and truth values, which CloudFormation sends as text.
+
+    `_normalise_resource_properties` of ministack does the same as AWS.
+    """
+    if isinstance(value, Mapping):
+        return {key: _typed(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_typed(each) for each in value]
+    if value in ("true", "false"):
+        return value == "true"
+    return int(value) if isinstance(value, str) and value.isdecimal() else value
 
 
 def _may_connect(record: Record) -> bool:

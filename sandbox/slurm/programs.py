@@ -1,4 +1,4 @@
-"""Ends the programs of jobs, which outlive the slurmd that started them."""
+"""Ends what is left of a Slurm: the programs of its jobs outlive the slurmd that started them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import contextlib
 import os
 import signal
 from pathlib import Path
+
+from sandbox.removal import remove_tree
 
 
 def kill_programs(directory: Path) -> None:
@@ -20,3 +22,9 @@ def kill_programs(directory: Path) -> None:
             variables = (process / "environ").read_bytes().split(b"\0")
             if any(each.startswith(mark) for each in variables):
                 os.kill(int(process.name), signal.SIGKILL)
+
+
+def remove_slurm(directory: Path) -> None:
+    """Kill all programs of a Slurm, or of several, and remove its directory."""
+    kill_programs(directory)
+    remove_tree(directory)

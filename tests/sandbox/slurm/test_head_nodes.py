@@ -25,6 +25,15 @@ pytestmark = pytest.mark.engine
 NAME = "pc-gpu"
 
 
+def sent(value: Any) -> Any:
+    """Return a configuration as CloudFormation sends it: with text for every value."""
+    if isinstance(value, dict):
+        return {key: sent(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [sent(each) for each in value]
+    return str(value).lower() if isinstance(value, bool | int) else value
+
+
 @dataclass
 class Place:
     """Head nodes with their records."""
@@ -39,7 +48,7 @@ class Place:
         self.records.write(
             Record(
                 name=NAME,
-                configuration={**self.configuration, **changes},
+                configuration=sent({**self.configuration, **changes}),
                 stack_id="arn",
                 created=created,
                 updated=created,

@@ -129,7 +129,7 @@ def test_options_that_do_not_belong_to_the_stack_are_refused(trainyard) -> None:
     assert "not a stack of Batch: omit --env" in result.stderr
     result = trainyard("job", "pc-gpu", "nccl-tests", "--submit", "--sandbox")
     assert result.exit_code == 2
-    assert "the sandbox runs no machines" in result.stderr
+    assert "the sandbox has no GPUs, Neuron devices or EFA" in result.stderr
     result = trainyard("job", "pc-gpu", "nccl-tests", "--submit", "--force")
     assert result.exit_code == 2
     assert "--submit writes no directory: omit --force" in result.stderr

@@ -95,7 +95,10 @@ def test_a_wrong_job_file_is_an_error_with_every_problem(trainyard, tmp_path: Pa
         (["p5-cb", *IMAGE, "--env", "LR", "--", "train.py"], "a variable requires NAME=VALUE: LR"),
         (["batch-p5", "--sandbox", "--env", "AWS_BATCH_X=1", "--", "x"], "begin with AWS_BATCH"),
         (["p5-cb", "--detach", "--wait-minutes", "1", "--", "x"], "does not apply with --detach"),
-        (["pc-gpu", "--sandbox", "--", "train.py"], "--dry-run prints its script"),
+        (
+            ["pc-gpu", "--sandbox", "--image", "a/b", "--", "train.py"],
+            "the sandbox runs no containers; omit the image",
+        ),
         (["p5-cb", *IMAGE, "--nodes", "9", "--sandbox", "--", "train.py"], "at most 2 nodes"),
     ],
 )

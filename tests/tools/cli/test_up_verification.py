@@ -25,7 +25,7 @@ SEVERAL = changed(architecture__node_groups__g6=G6)
     ("arguments", "says"),
     [
         (("vpc-one-az",), "has no nodes with accelerators now"),
-        (("pc-p4de-ami", "--sandbox"), "its head node takes no jobs"),
+        (("pc-p4de-ami", "--sandbox"), "the sandbox has no GPUs, Neuron devices or EFA"),
     ],
 )
 def test_what_cannot_be_verified_is_refused_before_the_update(
