@@ -11,6 +11,8 @@ from collections.abc import Iterable, Mapping
 
 CLUSTER_TAG = "trainyard:cluster"
 """Key of the tag with the cluster of a resource."""
+RESERVATION_TAG = "trainyard:reservation"
+"""Key of the tag with the entry of `reservations` for which the stack created a reservation."""
 RESOURCE_TAG = "trainyard:resource"
 """Key of the tag with the stack and the resource of an object."""
 NODE_METRICS_TAG = "trainyard:node-metrics"

@@ -237,6 +237,8 @@ class AccountFacts:
         default_factory=dict[str, tuple[str, ...]]
     )
     """Ids of the reservations in each resource group, by the group's ARN."""
+    created_reservations: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Ids of the reservations that the stack has created, by entry of `reservations`."""
     zones: tuple[ZoneFacts, ...] = ()
     """Zones of the region, if the stack creates a VPC; empty if they were not read."""
     key_pairs: Mapping[str, str] = field(default_factory=dict[str, str])

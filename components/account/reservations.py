@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from components.account import answers
 from components.account.facts import AccountFacts, ReservationFacts
 from components.account.lookup import AccountReader
 from components.account.provenance import read_provenance
 from components.config.reservations import CapacityBlock, OdcrGroup, Reservation
 from components.config.stack import StackConfig
+from components.tagging import CLUSTER_TAG, RESERVATION_TAG
 
 DESCRIBE = "ec2:DescribeCapacityReservations"
 LIST_GROUP_RESOURCES = "resource-groups:ListGroupResources"
@@ -23,6 +25,28 @@ def look_up_reservation_groups(
     return {arn: members for arn, members in found.items() if members is not None}
 
 
+def look_up_created(reader: AccountReader, config: StackConfig) -> dict[str, ReservationFacts]:
+    """Return the reservations that the stack has created and not released, by entry.
+
+    EC2 has no filter for tags of reservations.
+    https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribeCapacityReservations.html
+    """
+    wanted = [name for name, each in config.reservations.items() if each.is_created]
+    if not wanted:
+        return {}
+    filters = [
+        {"Name": "state", "Values": ["active", "pending"]},
+        # Another account can share the reservation of a stack with the same name.
+        {"Name": "owner-id", "Values": [reader.account_id()]},
+    ]
+    do = reader.ec2.describe_capacity_reservations
+    pages = reader.pages(DESCRIBE, do, next_key="NextToken", Filters=filters)
+    found = [answers.reservation(each) for page in pages for each in page["CapacityReservations"]]
+    of_stack = [each for each in found if each.tags.get(CLUSTER_TAG) == config.name]
+    entries = {each.tags.get(RESERVATION_TAG, ""): each for each in of_stack}
+    return {name: entries[name] for name in wanted if name in entries}
+
+
 def look_up_reservations(
     reader: AccountReader, config: StackConfig, groups: Mapping[str, tuple[str, ...]]
 ) -> dict[str, ReservationFacts]:
@@ -35,9 +59,12 @@ def look_up_reservations(
 def reservation_ids(
     reservation: Reservation, groups: Mapping[str, tuple[str, ...]]
 ) -> tuple[str, ...]:
-    """Return the reservation ids of one entry of the stack file."""
+    """Return the reservation ids of one entry of the stack file.
+
+    That of a reservation that the stack creates is known only in a completed configuration.
+    """
     if not isinstance(reservation, OdcrGroup):
-        return (reservation.reservation_id,)
+        return (reservation.reservation_id,) if reservation.reservation_id else ()
     if reservation.group_arn is not None:
         return groups.get(reservation.group_arn, ())
     return tuple(member.rpartition("/")[2] for member in reservation.members or ())
@@ -80,22 +107,33 @@ def unseen_reservation_warnings(config: StackConfig, facts: AccountFacts) -> Ite
 
 
 def reservation_zone(reservation: Reservation | None, facts: AccountFacts) -> str | None:
-    """Return the zone of a reservation: from the account, else from the stack file, else None."""
+    """Return the zone of a reservation: from the account, else from the stack file, else None.
+
+    The stack file decides where the stack creates one.
+    """
     if reservation is None:
         return None
+    if reservation.is_created:
+        return reservation.availability_zone
     zones = {found.availability_zone for found in found_reservations(reservation, facts)}
     if len(zones) == 1:
         return zones.pop()
     return reservation.availability_zone
 
 
-def complete_reservation(reservation: Reservation, facts: AccountFacts) -> Reservation:
+def complete_reservation(name: str, reservation: Reservation, facts: AccountFacts) -> Reservation:
     """Return the reservation with missing values filled in: count, zone, times, owners.
+
+    Of a reservation that the stack has created, only the id is filled in: the stack file decides
+    the rest. `name` is its entry.
 
     A count above that of the account is lowered; `stated_problems` refuses it.
     With `provenance: auto`, this includes the placement group. A group member that another account
     shares is replaced by its ARN, which is required to add it to a group.
     """
+    if reservation.is_created:
+        created = facts.created_reservations.get(name)
+        return reservation.model_copy(update={"reservation_id": created})
     found = reservations_of_kind(reservation, facts)
     if not found:
         return reservation

@@ -11,7 +11,11 @@ from components.account.file_system_lookup import look_up_file_systems
 from components.account.lookup import AccountReader
 from components.account.quota_lookup import quota_readings
 from components.account.readings import Reading, read_side_by_side
-from components.account.reservations import look_up_reservation_groups, look_up_reservations
+from components.account.reservations import (
+    look_up_created,
+    look_up_reservation_groups,
+    look_up_reservations,
+)
 from components.architectures.registry import account_of
 from components.checks.named_check import named_readings
 from components.checks.quota_needs import quotas_of
@@ -74,9 +78,14 @@ def all_names(config: AnyStackConfig) -> tuple[Named, ...]:
 
 def _reservations(reader: AccountReader, config: AnyStackConfig) -> Mapping[str, Any]:
     groups = look_up_reservation_groups(reader, config)
+    created = look_up_created(reader, config)
     return {
         "reservation_groups": groups,
-        "reservations": look_up_reservations(reader, config, groups),
+        "reservations": {
+            **look_up_reservations(reader, config, groups),
+            **{each.reservation_id: each for each in created.values()},
+        },
+        "created_reservations": {name: each.reservation_id for name, each in created.items()},
     }
 
 

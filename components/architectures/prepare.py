@@ -49,7 +49,7 @@ def complete(config: AnyStackConfig, facts: AccountFacts) -> AnyStackConfig:
     """
     account = account_of(config)
     reservations = {
-        name: complete_reservation(reservation, facts)
+        name: complete_reservation(name, reservation, facts)
         for name, reservation in config.reservations.items()
     }
     places_file_systems = account.needs.places_file_systems

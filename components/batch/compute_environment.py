@@ -48,6 +48,8 @@ class BatchComputeEnvironmentArgs:
     """Ids of `plan.subnets`, in order."""
     security_group_id: pulumi.Input[str]
     """Security group for traffic between nodes and egress."""
+    reservation_id: pulumi.Input[str] | None = None
+    """The reservation that the stack creates; None without one."""
     reservation_group_arn: pulumi.Input[str] | None
     """The reservation group to launch into; None without a group."""
     launch_after: Sequence[pulumi.Resource]
@@ -153,6 +155,7 @@ class BatchComputeEnvironment(pulumi.ComponentResource):
         return NodeLaunchTemplateArgs(
             instance_type=plan.instance_type.name,
             capacity=plan.capacity,
+            reservation_id=args.reservation_id,
             reservation_group_arn=args.reservation_group_arn,
             market_type="capacity-block" if plan.capacity.kind == "capacity-block" else None,
             interfaces=plan.interfaces,

@@ -17,6 +17,8 @@ from components.batch.compute_environment_plan import ComputeEnvironmentPlan
 from components.batch.container_repository import ContainerRepository, ContainerRepositoryArgs
 from components.batch.job_definition import BatchJobDefinition, BatchJobDefinitionArgs
 from components.batch.plan import BatchPlan, JobDefinitionPlan
+from components.capacity.plan import LINUX
+from components.compute.capacity_reservation import create_reservations
 from components.compute.reservation_groups import make_reservation_groups
 from components.compute.resource_shares import accept_shares
 from components.monitoring.plan import Subject
@@ -35,7 +37,7 @@ class BatchArchitecture(pulumi.ComponentResource):
     (`BatchComputeEnvironment`) and `<name>-<job>` (`BatchJobDefinition`) for each, `<name>-images`
     (`ContainerRepository`, if planned), `<name>-network` (`Vpc`, if new),
     `<name>-<reservation>-share` (`aws.ram.ResourceShareAccepter`) and `<name>-<reservation>`
-    (`ReservationGroup`) for reservations that need them.
+    (`CapacityReservation` or `ReservationGroup`) for reservations that need them.
     """
 
     def __init__(
@@ -55,6 +57,14 @@ class BatchArchitecture(pulumi.ComponentResource):
             self._child,
         )
         shares = accept_shares(name, plan.resource_shares, parent=self)
+        self._reservations = create_reservations(
+            name,
+            plan.node_pools,
+            platform=LINUX,
+            region=plan.region,
+            tags=plan.tags,
+            opts=self._child,
+        )
         groups = make_reservation_groups(
             name,
             plan.node_pools,
@@ -97,10 +107,13 @@ class BatchArchitecture(pulumi.ComponentResource):
         }
 
     def monitored(self) -> Mapping[Subject, pulumi.Input[str]]:
-        """Return the names of what the metrics of the stack measure."""
+        """Return the names and ids of what the metrics of the stack measure."""
         return {
-            Subject(kind="ecs-cluster", name=name): made.ecs_cluster_name
-            for name, made in self._environments.items()
+            **{
+                Subject(kind="ecs-cluster", name=name): made.ecs_cluster_name
+                for name, made in self._environments.items()
+            },
+            **{Subject(kind="reservation", name=n): made for n, made in self._reservations.items()},
         }
 
     def _make_environment(
@@ -115,6 +128,7 @@ class BatchArchitecture(pulumi.ComponentResource):
             region=self._plan.region,
             subnet_ids=[self._network.subnet_id(subnet) for subnet in environment.subnets],
             security_group_id=self._nodes.security_group_id,
+            reservation_id=self._reservations.get(capacity.purchase_option),
             reservation_group_arn=(
                 capacity.reservation_group_arn or groups.get(capacity.purchase_option)
             ),

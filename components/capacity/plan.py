@@ -10,6 +10,26 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
+LINUX = "Linux/UNIX"
+"""Platform of Amazon Linux. Instances launch only into a reservation with the same platform.
+
+https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CreateCapacityReservation.html
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreationPlan:
+    """An On-Demand Capacity Reservation that the stack creates for its nodes."""
+
+    instance_count: int
+    availability_zone: str
+    """Name."""
+    placement_group: str | None
+    """Existing cluster placement group in which it is created."""
+    ends_at: datetime | None
+    """UTC; None without an end."""
+    deletion_protection: bool
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CapacityPlan:
@@ -21,7 +41,10 @@ class CapacityPlan:
     market_type: Literal["spot", "capacity-block"] | None = None
     """`InstanceMarketOptions.MarketType`; None for On-Demand."""
     reservation_id: str | None = None
-    """`CapacityReservationTarget.CapacityReservationId`."""
+    """`CapacityReservationTarget.CapacityReservationId`. With `creation`, it is known only after
+    the account was read, and is that of the reservation that the stack has created."""
+    creation: CreationPlan | None = None
+    """The reservation that the stack creates; None for existing ones."""
     reservation_group_arn: str | None = None
     """`CapacityReservationTarget.CapacityReservationResourceGroupArn` of an existing group."""
     reservation_group_members: tuple[str, ...] = ()

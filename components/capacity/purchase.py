@@ -11,8 +11,9 @@ Source:
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import UTC
 
-from components.capacity.plan import CapacityPlan
+from components.capacity.plan import CapacityPlan, CreationPlan
 from components.config.reservations import CapacityBlock, Odcr, OdcrGroup, Reservation
 
 OPEN_PURCHASE_OPTIONS = ("on-demand", "spot")
@@ -64,8 +65,23 @@ def plan_odcr(purchase_option: str, reservation: Odcr) -> CapacityPlan:
         purchase_option=purchase_option,
         kind="odcr",
         reservation_id=reservation.reservation_id,
+        creation=_creation(reservation),
         preference="capacity-reservations-only",
         availability_zone=reservation.availability_zone,
+    )
+
+
+def _creation(reservation: Odcr) -> CreationPlan | None:
+    count, zone = reservation.instance_count, reservation.availability_zone
+    # The model requires both with `create`.
+    if not reservation.create or count is None or zone is None:
+        return None
+    return CreationPlan(
+        instance_count=count,
+        availability_zone=zone,
+        placement_group=reservation.placement_group,
+        ends_at=reservation.ends_at and reservation.ends_at.astimezone(UTC),
+        deletion_protection=reservation.deletion_protection,
     )
 
 

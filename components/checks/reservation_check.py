@@ -14,8 +14,8 @@ from components.account.reservations import (
     reservation_ids,
     reservations_of_kind,
 )
-from components.catalog.parallelcluster import RESERVATION_PLATFORMS
 from components.checks.check import Subject
+from components.checks.created_reservation_check import created_problems, node_platform
 from components.checks.reservation_use_check import use_problems
 from components.config.problems import ROOT, Problem
 from components.config.reservations import CapacityBlock, Odcr, OdcrGroup, Reservation
@@ -29,11 +29,6 @@ USABLE_STATES = {
 
 https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CapacityReservation.html, `state`
 """
-LINUX = "Linux/UNIX"
-"""Platform of Amazon Linux. Instances launch only into a reservation with the same platform.
-
-https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CreateCapacityReservation.html
-"""
 
 
 def reservation_problems(config: StackConfig, facts: AccountFacts) -> Iterator[Problem]:
@@ -42,6 +37,9 @@ def reservation_problems(config: StackConfig, facts: AccountFacts) -> Iterator[P
         return
     for name, reservation in config.reservations.items():
         path = f"{ROOT}.reservations.{name}"
+        if isinstance(reservation, Odcr) and reservation.is_created:
+            yield from created_problems(name, reservation, config, facts)
+            continue
         if isinstance(reservation, OdcrGroup) and reservation.group_arn is not None:
             yield from _group_faults(f"{path}.group_arn", reservation.group_arn, facts)
         for reservation_id in reservation_ids(reservation, facts.reservation_groups):
@@ -198,8 +196,7 @@ def _end_problems(path: str, asked: CapacityBlock, found: ReservationFacts) -> I
 
 
 def _platform_problems(key: str, found: ReservationFacts, config: StackConfig) -> Iterator[Problem]:
-    system = config.architecture.node_system
-    platform = RESERVATION_PLATFORMS.get(system, LINUX)
+    system, platform = config.architecture.node_system, node_platform(config)
     if found.platform != platform:
         yield Problem(
             path=key,
@@ -267,7 +264,7 @@ def reservation_subjects(config: StackConfig, facts: AccountFacts) -> Iterator[S
         yield Subject(
             f"reservations.{name}",
             "exists, can be used, and fits the nodes",
-            found or "not visible yet",
+            found or ("not created yet" if reservation.is_created else "not visible yet"),
             (DESCRIBE, LIST_GROUP_RESOURCES),
         )
 

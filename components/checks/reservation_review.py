@@ -8,7 +8,7 @@ from datetime import datetime
 from components.capacity.pool_review import review_zone_region
 from components.capacity.purchase import OPEN_PURCHASE_OPTIONS
 from components.config.pools import Pool
-from components.config.reservations import CapacityBlock, OdcrGroup, Reservation
+from components.config.reservations import CapacityBlock, Odcr, OdcrGroup, Reservation
 from components.config.review import Review
 from components.config.stack import StackConfig
 
@@ -25,7 +25,9 @@ def review_reservations(config: StackConfig, region: str, now: datetime, review:
                 "has the name of a purchase option, so that `purchase_option` could mean either",
                 remedy="rename the reservation",
             )
-        if not users[name]:
+        if reservation.is_created:
+            _review_created(review, name, users[name], noun)
+        elif not users[name]:
             review.note(f"reservation {name}: no {noun} uses it")
         if not config.architecture.ACCEPTS_SHARES:
             _review_share(review, key, reservation)
@@ -42,6 +44,30 @@ def review_reservations(config: StackConfig, region: str, now: datetime, review:
 
 def _users(config: StackConfig, reservation: str) -> list[Pool]:
     return [pool for pool in config.pools() if pool.purchase_option == reservation]
+
+
+def _review_created(review: Review, name: str, users: list[Pool], noun: str) -> None:
+    """Refuse a reservation without exactly one instance type, which is that of its nodes."""
+    types = sorted({pool.instance_type for pool in users})
+    if not users:
+        review.refuse(
+            f"reservations.{name}.create",
+            f"is true, but no {noun} uses the reservation, and it has the type of its nodes",
+            found=True,
+            remedy=(
+                f"set `purchase_option: {name}` for a {noun}, or release the reservation: set its "
+                "`deletion_protection` to false, run `up`, and remove the entry"
+            ),
+        )
+    elif len(types) > 1:
+        review.refuse(
+            f"reservations.{name}.create",
+            "is true, but the nodes that use the reservation have several instance types, and a "
+            "reservation has one",
+            found=", ".join(f"{pool.name} {pool.instance_type}" for pool in users),
+            allowed="one instance type",
+            remedy="add a reservation for each type",
+        )
 
 
 def _review_share(review: Review, key: str, reservation: Reservation) -> None:
@@ -63,9 +89,19 @@ def _review_region(review: Review, key: str, reservation: Reservation, region: s
 def _review_end(
     review: Review, key: str, reservation: Reservation, now: datetime, noun: str
 ) -> None:
-    if not isinstance(reservation, CapacityBlock) or reservation.ends_at is None:
+    if isinstance(reservation, OdcrGroup) or reservation.ends_at is None:
         return
-    if now >= reservation.ends_at:
+    if now < reservation.ends_at:
+        return
+    if isinstance(reservation, Odcr):
+        review.refuse(
+            f"{key}.ends_at",
+            "is in the past: EC2 has released the reservation, and creates none that is over",
+            found=reservation.ends_at.isoformat(),
+            allowed="a time in the future, or none",
+            remedy=review.remove_command(f"{key}.ends_at"),
+        )
+    else:
         review.refuse(
             f"{key}.ends_at",
             "is in the past: the Capacity Block has expired, and EC2 launches no instance into it",
@@ -93,7 +129,8 @@ def _review_count(
         review.refuse(
             first.wanted_key,
             (
-                f"requests more nodes than the reservation `{name}` ({', '.join(_ids(reservation))}"
+                f"requests more nodes than the reservation `{name}` ("
+                f"{', '.join(_ids(reservation)) or 'which the stack creates'}"
                 f") has: {wanted} of {count}; the additional nodes never launch"
             ),
             found=", ".join(f"{pool.name} {pool.wanted}" for pool in users),
@@ -134,4 +171,4 @@ def _ids(reservation: Reservation) -> tuple[str, ...]:
     if isinstance(reservation, OdcrGroup):
         members = tuple(member.rpartition("/")[2] for member in reservation.members or ())
         return (reservation.group_arn,) if reservation.group_arn else members
-    return (reservation.reservation_id,)
+    return (reservation.reservation_id,) if reservation.reservation_id else ()

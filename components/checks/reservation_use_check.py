@@ -35,7 +35,8 @@ def use_problems(
     users = [pool for pool in config.pools() if pool.purchase_option == name]
     yield from _type_problems(users, found)
     if len({reservation.availability_zone for reservation in found}) == 1:
-        yield from _subnet_problems(users, found[0], facts)
+        first = found[0]
+        yield from subnet_problems(users, first.reservation_id, first.availability_zone, facts)
 
 
 def _type_problems(users: Iterable[Pool], found: list[ReservationFacts]) -> Iterator[Problem]:
@@ -51,19 +52,20 @@ def _type_problems(users: Iterable[Pool], found: list[ReservationFacts]) -> Iter
             )
 
 
-def _subnet_problems(
-    users: Iterable[Pool], found: ReservationFacts, facts: AccountFacts
+def subnet_problems(
+    users: Iterable[Pool], reservation: str, zone: str, facts: AccountFacts
 ) -> Iterator[Problem]:
+    """Yield the subnets of pools that are not in the zone of their reservation."""
     # The compute resources of a queue share its subnets.
     chosen = {pool.subnet_key: pool.subnet_ids for pool in users}
     for key, ids in chosen.items():
         for subnet in (facts.subnets[i] for i in ids if i in facts.subnets):
-            if not in_zone(subnet, found.availability_zone):
+            if not in_zone(subnet, zone):
                 yield Problem(
                     path=f"{ROOT}.{key}",
                     found=f"{subnet.subnet_id} in {subnet.availability_zone}",
-                    problem=f"nodes launch only in the zone of {found.reservation_id}",
-                    remedy=f"use a private subnet in {found.availability_zone}",
+                    problem=f"nodes launch only in the zone of {reservation}",
+                    remedy=f"use a private subnet in {zone}",
                 )
 
 

@@ -36,6 +36,8 @@ class NodeLaunchTemplateArgs:
 
     instance_type: str
     capacity: CapacityPlan
+    reservation_id: pulumi.Input[str] | None = None
+    """The reservation that the stack creates; None if `capacity` has its id, or without one."""
     reservation_group_arn: pulumi.Input[str] | None
     """The reservation group to launch into, existing or created by the stack; None without a
     group."""
@@ -159,10 +161,11 @@ def _reservation_target(
     args: NodeLaunchTemplateArgs,
 ) -> aws.ec2.LaunchTemplateCapacityReservationSpecificationArgs | None:
     capacity = args.capacity
-    if capacity.reservation_id is None and args.reservation_group_arn is None:
+    reservation_id = args.reservation_id or capacity.reservation_id
+    if reservation_id is None and args.reservation_group_arn is None:
         return None
     target = aws.ec2.LaunchTemplateCapacityReservationSpecificationCapacityReservationTargetArgs(
-        capacity_reservation_id=capacity.reservation_id,
+        capacity_reservation_id=reservation_id,
         capacity_reservation_resource_group_arn=args.reservation_group_arn,
     )
     return aws.ec2.LaunchTemplateCapacityReservationSpecificationArgs(

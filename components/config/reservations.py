@@ -19,6 +19,7 @@ from components.config.base import (
     StrictModel,
     UtcTime,
     Zone,
+    is_zone_id,
 )
 
 Provenance = Literal["own", "aws-assisted", "auto"]
@@ -65,6 +66,11 @@ class _Reservation(StrictModel):
     instance_count: InstanceCount | None = None
     """Number of instances in the reservation. All node pools that use it must fit into it together.
     If omitted, only the account check compares them."""
+
+    @property
+    def is_created(self) -> bool:
+        """Whether the stack creates the reservation."""
+        return False
 
 
 class _OnDemandReservation(_Reservation):
@@ -124,11 +130,99 @@ class Odcr(_OnDemandReservation):
 
     kind: Literal["odcr"]
     """One On-Demand Capacity Reservation."""
-    reservation_id: ReservationId
-    """ID of the reservation, `cr-` and 17 hexadecimal digits."""
+    reservation_id: ReservationId | None = None
+    """ID of an existing reservation, `cr-` and 17 hexadecimal digits, instead of `create`."""
+    create: bool = False
+    """Whether the stack creates the reservation, for the instance type and the platform of its
+    nodes, `targeted`, so that only nodes that name it use it. EC2 charges for it from then on, used
+    or not. Requires `instance_count` and `availability_zone`; `placement_group` is then an existing
+    cluster placement group in which it is created."""
     availability_zone: Zone | None = None
-    """Zone of the reservation, by name or zone id. Nodes launch only there. If omitted, it is read
-    from the account."""
+    """Zone of the reservation, by name or zone id; by name with `create`. Nodes launch only there.
+    If omitted, it is read from the account."""
+    ends_at: UtcTime | None = None
+    """End of a reservation that the stack creates, RFC 3339. EC2 then releases its capacity; its
+    instances go on at the On-Demand price. If omitted, it has no end."""
+    deletion_protection: bool = True
+    """Whether `destroy` keeps a reservation that the stack creates, and updates that would replace
+    it fail."""
+
+    @property
+    def is_created(self) -> bool:
+        """Whether the stack creates the reservation."""
+        return self.create
+
+    @model_validator(mode="after")
+    def _id_or_create(self) -> Self:
+        if self.create == (self.reservation_id is None):
+            return self
+        raise PydanticCustomError(
+            "contradiction",
+            "has {state}",
+            {
+                "key": "reservation_id",
+                "state": "both `reservation_id` and `create`" if self.create else "no reservation",
+                "why": "the stack either uses an existing reservation or creates one",
+                "allowed": "exactly one of `reservation_id` and `create: true`",
+                "remedy": "remove one of them" if self.create else "set one of them",
+            },
+        )
+
+    @model_validator(mode="after")
+    def _can_be_created(self) -> Self:
+        if not self.create:
+            return self
+        for key, missing, what in (
+            ("instance_count", self.instance_count is None, "a number of instances"),
+            ("availability_zone", self.availability_zone is None, "one zone"),
+        ):
+            if missing:
+                raise _not_created(key, "is missing", f"EC2 reserves {what}", f"set `{key}`")
+        if self.availability_zone is not None and is_zone_id(self.availability_zone):
+            raise _not_created(
+                "availability_zone",
+                "is a zone id",
+                "the provider creates reservations in a zone by its name, such as us-west-2b",
+                "set the name that `aws ec2 describe-availability-zones` shows for the id",
+            )
+        if self.provenance != "own":
+            raise _not_created(
+                "provenance",
+                f"is `{self.provenance}`",
+                "a reservation that the stack creates is your own",
+                "remove `provenance`",
+            )
+        if self.resource_share_arn is not None:
+            raise _not_created(
+                "resource_share_arn",
+                "names a resource share",
+                "a reservation that the stack creates is in this account",
+                "remove `resource_share_arn`",
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _end_of_a_created_one(self) -> Self:
+        if self.ends_at is None or self.create:
+            return self
+        raise PydanticCustomError(
+            "contradiction",
+            "is set, but the stack does not create the reservation",
+            {
+                "key": "ends_at",
+                "why": "the end of an existing reservation is changed in EC2",
+                "allowed": "`ends_at` with `create: true`",
+                "remedy": "remove `ends_at`",
+            },
+        )
+
+
+def _not_created(key: str, state: str, why: str, remedy: str) -> PydanticCustomError:
+    return PydanticCustomError(
+        "contradiction",
+        "{state}, but `create` is true",
+        {"key": key, "state": state, "why": why, "allowed": remedy, "remedy": remedy},
+    )
 
 
 class OdcrGroup(_OnDemandReservation):

@@ -66,6 +66,7 @@ class ManagedNodeGroup(pulumi.ComponentResource):
             NodeLaunchTemplateArgs(
                 instance_type=plan.instance_type.name,
                 capacity=plan.capacity,
+                reservation_id=args.reservation_id,
                 reservation_group_arn=args.target_group_arn,
                 market_type=_template_market(plan),
                 interfaces=plan.interfaces,

@@ -26,6 +26,8 @@ class NodeGroupArgs:
     """Ids of the `subnets` in the plan."""
     efa_security_group_id: pulumi.Input[str] | None
     """Required if the plan has EFA interfaces."""
+    reservation_id: pulumi.Input[str] | None = None
+    """Reservation that the stack creates, if any."""
     reservation_group_arn: pulumi.Input[str] | None = None
     """Resource group that the stack creates from the plan's reservations, if any."""
     role: NodeRole

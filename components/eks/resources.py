@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import pulumi
 
+from components.capacity.plan import LINUX
+from components.compute.capacity_reservation import create_reservations
 from components.compute.reservation_groups import make_reservation_groups
 from components.eks.addons.registry import device_plugins, drained_node_groups
 from components.eks.cluster import EksCluster, EksClusterArgs
@@ -48,11 +50,12 @@ class EksArchitecture(pulumi.ComponentResource):
     plugins after the nodes that the plan expects now.
 
     Children: `<name>` (`EksCluster`), `<name>-efa` (`EfaSecurityGroup`, if a node group has EFA),
-    `<name>-<reservation>` (`ReservationGroup`, if new), for each node group `<name>-<group>`
-    (`NodeRole`, and `ManagedNodeGroup` or `SelfManagedNodeGroup`) and `<name>-<group>-access`
-    (`AwsAuthEntry` or `NodeAccessEntry`, for self-managed groups), `<name>-coredns` (`CoreDns`),
-    `<name>-plugins` (`DevicePlugins`), `<name>-services` (`ClusterServices`), `<name>-network`
-    (`Vpc`) and `<name>-storage` (`ClusterStorage`), if planned.
+    `<name>-<reservation>` (`CapacityReservation` or `ReservationGroup`, if new), for each node
+    group `<name>-<group>` (`NodeRole`, and `ManagedNodeGroup` or `SelfManagedNodeGroup`) and
+    `<name>-<group>-access` (`AwsAuthEntry` or `NodeAccessEntry`, for self-managed groups),
+    `<name>-coredns` (`CoreDns`), `<name>-plugins` (`DevicePlugins`), `<name>-services`
+    (`ClusterServices`), `<name>-network` (`Vpc`) and `<name>-storage` (`ClusterStorage`), if
+    planned.
     """
 
     def __init__(
@@ -75,6 +78,14 @@ class EksArchitecture(pulumi.ComponentResource):
             for group in plan.node_groups
             if group.management == "self-managed"
         }
+        self._reservations = create_reservations(
+            name,
+            plan.node_pools,
+            platform=LINUX,
+            region=plan.region,
+            tags=plan.tags,
+            opts=self._child,
+        )
         self._reservation_groups = make_reservation_groups(
             name,
             plan.node_pools,
@@ -131,8 +142,10 @@ class EksArchitecture(pulumi.ComponentResource):
             for name, made in self._groups.items()
         }
         systems = self._storage.file_system_ids() if self._storage else {}
-        return groups | {
-            Subject(kind="file-system", name=name): made for name, made in systems.items()
+        return {
+            **groups,
+            **{Subject(kind="file-system", name=name): made for name, made in systems.items()},
+            **{Subject(kind="reservation", name=n): made for n, made in self._reservations.items()},
         }
 
     def _make_cluster(self) -> EksCluster:
@@ -254,6 +267,7 @@ class EksArchitecture(pulumi.ComponentResource):
             access=self._cluster.access,
             subnet_ids=[self._network.subnet_id(subnet) for subnet in group.subnets],
             efa_security_group_id=self._efa.security_group_id if self._efa else None,
+            reservation_id=self._reservations.get(group.capacity.purchase_option),
             reservation_group_arn=self._reservation_groups.get(group.capacity.purchase_option),
             role=self._roles[group.name],
             launch_after=self._before_nodes_of(group),

@@ -113,6 +113,7 @@ class SelfManagedNodeGroup(pulumi.ComponentResource):
             NodeLaunchTemplateArgs(
                 instance_type=plan.instance_type.name,
                 capacity=plan.capacity,
+                reservation_id=args.reservation_id,
                 reservation_group_arn=args.target_group_arn,
                 market_type=plan.capacity.market_type,
                 interfaces=plan.interfaces,

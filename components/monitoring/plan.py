@@ -27,9 +27,11 @@ def own_namespace(cluster: str) -> str:
 class Subject:
     """Something that the stack creates, whose id is unknown before."""
 
-    kind: Literal["auto-scaling-group", "ecs-cluster", "file-system", "head-node", "log-group"]
+    kind: Literal[
+        "auto-scaling-group", "ecs-cluster", "file-system", "head-node", "log-group", "reservation"
+    ]
     """The ids are: the name of the group, of the cluster and of the log group; those of the file
-    system and the instance."""
+    system, the instance and the reservation."""
     name: str
     """Name in the plan, such as that of the node group."""
 

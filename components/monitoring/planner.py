@@ -157,7 +157,7 @@ def _reservation_sources(
     for option, users in _users(pools).items():
         ids = _ids(users[0])
         if users[0].capacity.kind == "capacity-block":
-            blocks |= dict.fromkeys(ids, option)
+            blocks |= {each: option for each in ids if isinstance(each, str)}
         stated = config.reservations[option].instance_count
         # The stack leaves these on purpose; a group has one number for several reservations.
         spare = max((stated or 0) - sum(pool.most_nodes for pool in users), 0)
@@ -178,15 +178,19 @@ def _users(pools: Sequence[NodePoolPlan]) -> Mapping[str, list[NodePoolPlan]]:
     return users
 
 
-def _ids(pool: NodePoolPlan) -> list[str]:
+def _ids(pool: NodePoolPlan) -> list[str | Subject]:
     """Return the ids of a pool's reservations; the members of an existing group are unknown."""
     capacity = pool.capacity
+    if capacity.creation is not None:
+        return [Subject(kind="reservation", name=capacity.purchase_option)]
     if capacity.reservation_group_members:
         return [member.rpartition("/")[2] for member in capacity.reservation_group_members]
     return [capacity.reservation_id] if capacity.reservation_id else []
 
 
-def _reservation_source(name: str, reservation_id: str, limits: Alarms, *, spare: int) -> Sources:
+def _reservation_source(
+    name: str, reservation_id: str | Subject, limits: Alarms, *, spare: int
+) -> Sources:
     def metric(metric_name: str, label: str) -> Metric:
         return Metric(
             namespace=_RESERVATIONS,
@@ -211,7 +215,7 @@ def _reservation_source(name: str, reservation_id: str, limits: Alarms, *, spare
             AlarmPlan(
                 name=f"reservation-unused-{name}",
                 description=(
-                    f"Instances of {reservation_id} (reservation {name}) have been unused for "
+                    f"Instances of {_called(name, reservation_id)} have been unused for "
                     f"{limits.idle_minutes} minutes. They cost the same as used ones. Either nodes "
                     "are missing, or no job needs them."
                 ),
@@ -222,6 +226,12 @@ def _reservation_source(name: str, reservation_id: str, limits: Alarms, *, spare
             ),
         ),
     )
+
+
+def _called(name: str, reservation_id: str | Subject) -> str:
+    if isinstance(reservation_id, Subject):
+        return f"reservation {name}"
+    return f"{reservation_id} (reservation {name})"
 
 
 def _block_events(blocks: Mapping[str, str]) -> EventPlan:

@@ -1,7 +1,7 @@
 """Placeholders in a rendered document for values of resources that do not exist yet.
 
-The renderer is pure and writes a `Reference` in place of the id of a subnet, a key pair or a
-resource group; `resolve` inserts the ids.
+The renderer is pure and writes a `Reference` in place of the id of a subnet, a key pair, a
+reservation or a resource group; `resolve` inserts the ids.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-ReferenceKind = Literal["subnet", "key-pair", "reservation-group", "open-zfs-volume"]
+ReferenceKind = Literal["subnet", "key-pair", "reservation", "reservation-group", "open-zfs-volume"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 import pulumi
 import pulumi_aws as aws
 
-from components.catalog.parallelcluster import DEFAULT_USERS
+from components.catalog.parallelcluster import DEFAULT_USERS, RESERVATION_PLATFORMS
+from components.compute.capacity_reservation import create_reservations
 from components.compute.reservation_groups import make_reservation_groups
 from components.compute.resource_shares import accept_shares
 from components.monitoring.plan import Subject
@@ -71,8 +72,8 @@ class ParallelClusterArchitecture(pulumi.ComponentResource):
 
     Children: `<name>` (`SlurmCluster`), `<name>-network` (`Vpc`, if new),
     `<name>-<reservation>-share` (`aws.ram.ResourceShareAccepter`) and `<name>-<reservation>`
-    (`ReservationGroup`) for reservations that need them, and `<name>-<storage>` (`OpenZfs`) for
-    file systems that ParallelCluster cannot create.
+    (`CapacityReservation` or `ReservationGroup`) for reservations that need them, and
+    `<name>-<storage>` (`OpenZfs`) for file systems that ParallelCluster cannot create.
     """
 
     def __init__(
@@ -87,11 +88,20 @@ class ParallelClusterArchitecture(pulumi.ComponentResource):
         )
         shares = accept_shares(name, plan.resource_shares, parent=self)
         file_systems = self._make_file_systems(name)
+        self._reservations = create_reservations(
+            name,
+            plan.node_pools,
+            platform=RESERVATION_PLATFORMS[plan.operating_system],
+            region=plan.region,
+            tags=plan.tags,
+            opts=self._child,
+        )
         self._cluster = SlurmCluster(
             name,
             SlurmClusterArgs(
                 plan=plan,
                 subnet_id=self._network.subnet_id,
+                reservation_ids=self._reservations,
                 reservation_group_arns=make_reservation_groups(
                     name,
                     plan.node_pools,
@@ -117,7 +127,10 @@ class ParallelClusterArchitecture(pulumi.ComponentResource):
     def monitored(self) -> Mapping[Subject, pulumi.Input[str]]:
         """Return the ids of what the metrics of the stack measure."""
         name = self._plan.name
-        ids = {Subject(kind="head-node", name=name): self._cluster.outputs["HeadNodeInstanceId"]}
+        ids: dict[Subject, pulumi.Input[str]] = {
+            Subject(kind="head-node", name=name): self._cluster.outputs["HeadNodeInstanceId"],
+            **{Subject(kind="reservation", name=n): made for n, made in self._reservations.items()},
+        }
         if self._log_group is not None:
             ids[Subject(kind="log-group", name=name)] = self._log_group
         return ids

@@ -42,6 +42,8 @@ class SlurmClusterArgs:
     plan: ParallelClusterPlan
     subnet_id: Callable[[str], pulumi.Input[str]]
     """Maps a subnet reference to its id."""
+    reservation_ids: Mapping[str, pulumi.Input[str]]
+    """Ids of new reservations, by name."""
     reservation_group_arns: Mapping[str, pulumi.Input[str]]
     """ARNs of new reservation groups, by the name of the reservation."""
     open_zfs_volume_ids: Mapping[str, pulumi.Input[str]]
@@ -130,6 +132,7 @@ class SlurmCluster(pulumi.ComponentResource):
         values: dict[ReferenceKind, Callable[[str], Any]] = {
             "subnet": args.subnet_id,
             "key-pair": lambda _: self._key_name,
+            "reservation": args.reservation_ids.__getitem__,
             "reservation-group": args.reservation_group_arns.__getitem__,
             "open-zfs-volume": args.open_zfs_volume_ids.__getitem__,
         }

@@ -82,9 +82,10 @@ def _reservation_facts(config: StackConfig) -> dict[str, Any]:
 
 
 def _targets(reservation: Odcr | OdcrGroup) -> Iterator[str]:
-    """Yield what launch templates target; for a group that the stack creates, its members."""
+    """Yield what launch templates target by a known id; for a new group, its members."""
     if isinstance(reservation, Odcr):
-        yield reservation.reservation_id
+        # The rules see a reservation that the stack creates.
+        yield from [reservation.reservation_id] if reservation.reservation_id else []
     elif reservation.group_arn is not None:
         yield reservation.group_arn
     else:

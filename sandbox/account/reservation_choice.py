@@ -37,6 +37,8 @@ def chosen_reservations(
     """
     chosen: dict[str, Mapping[str, Any]] = {}
     for name, entry in mapping_of(cluster.get("reservations")).items():
+        if mapping_of(entry).get("create"):
+            continue
         taken = {each["id"] for each in chosen.values()}
         found = _reservation(name, mapping_of(entry), cluster, taken, preferred.get(name))
         if found is not None:
@@ -62,7 +64,7 @@ def missing_reservations(given: Any) -> list[str]:
 
 
 def _is_open(entry: Mapping[str, Any]) -> bool:
-    return not any(entry.get(key) for key in ("reservation_id", "members", "group_arn"))
+    return not any(entry.get(key) for key in ("reservation_id", "create", "members", "group_arn"))
 
 
 def _described(kind: str) -> list[str]:

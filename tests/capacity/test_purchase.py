@@ -1,7 +1,17 @@
+from datetime import UTC, datetime
+
 import pytest
 
+from components.capacity.plan import CreationPlan
 from components.capacity.purchase import plan_capacity
-from tests.support.stack_files import RESERVATION, block, changed, config, with_odcr
+from tests.support.stack_files import (
+    RESERVATION,
+    block,
+    changed,
+    config,
+    with_created_odcr,
+    with_odcr,
+)
 
 GROUP_ARN = "arn:aws:resource-groups:us-west-2:123456789012:group/training"
 
@@ -29,6 +39,19 @@ def test_a_group_of_odcrs_is_targeted_by_arn():
     raw = changed(reservations__block={"kind": "odcr-group", "group_arn": GROUP_ARN})
     plan = planned(raw)
     assert (plan.reservation_id, plan.reservation_group_arn) == (None, GROUP_ARN)
+
+
+def test_an_odcr_to_create_has_no_id_before_it_exists():
+    plan = planned(with_created_odcr(ends_at="2026-12-24T01:00:00+01:00"))
+    assert (plan.kind, plan.reservation_id) == ("odcr", None)
+    assert plan.preference == "capacity-reservations-only"
+    assert plan.creation == CreationPlan(
+        instance_count=2,
+        availability_zone="us-west-2b",
+        placement_group=None,
+        ends_at=datetime(2026, 12, 24, tzinfo=UTC),
+        deletion_protection=True,
+    )
 
 
 def test_the_members_of_a_group_to_make_are_kept():

@@ -57,6 +57,18 @@ def test_a_capacity_block_has_market_reservation_and_instance_type_together(depl
     assert "placement" not in inputs
 
 
+def test_a_reservation_that_the_stack_creates_is_targeted_by_its_id(deploy):
+    capacity = CapacityPlan(
+        purchase_option="new", kind="odcr", preference="capacity-reservations-only"
+    )
+    made = "cr-0fedcba9876543210"
+    inputs = template(deploy, capacity=capacity, reservation_id=made, market_type=None).inputs
+    assert inputs["capacityReservationSpecification"] == {
+        "capacityReservationPreference": "capacity-reservations-only",
+        "capacityReservationTarget": {"capacityReservationId": made},
+    }
+
+
 def test_a_reservation_group_is_targeted_by_arn(deploy):
     """PR-07."""
     arn = "arn:aws:resource-groups:us-west-2:123456789012:group/training"

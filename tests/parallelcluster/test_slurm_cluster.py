@@ -36,6 +36,7 @@ def made(deploy):
                 SlurmClusterArgs(
                     plan=of or plan(),
                     subnet_id=lambda name: pulumi.Output.from_input(f"id-{name}"),
+                    reservation_ids=given.get("reservations", {}),
                     reservation_group_arns=given.get("groups", {}),
                     open_zfs_volume_ids=given.get("volumes", {}),
                     launch_after=given.get("after", lambda: ())(),

@@ -108,6 +108,14 @@ def with_odcr(reservation: Mapping[str, Any] | None = None, **group: Any) -> dic
     return raw
 
 
+def with_created_odcr(**reservation: Any) -> dict[str, Any]:
+    """Return the configuration with an ODCR that the stack creates."""
+    raw = with_odcr({"create": True, "instance_count": 2})
+    del raw["reservations"]["block"]["reservation_id"]
+    raw["reservations"]["block"].update(reservation)
+    return raw
+
+
 def config(raw: object) -> StackConfig:
     return load_stack_config(raw, stack_file=STACK_FILE)
 

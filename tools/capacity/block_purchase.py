@@ -15,7 +15,7 @@ from components.account import answers
 from components.account.facts import ReservationFacts
 from components.account.lookup import AccountReader, AccountUnreachableError
 from components.account.reservations import DESCRIBE
-from components.checks.reservation_check import LINUX
+from components.capacity.plan import LINUX
 from tools.capacity.offerings import Offering
 from tools.capacity.records import Purchase
 

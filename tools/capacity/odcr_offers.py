@@ -16,7 +16,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from components.account.call_failures import explained, says_nothing_of_the_request
 from components.account.error_codes import NOT_ALLOWED
 from components.account.lookup import AccountReader, AccountUnreachableError
-from components.checks.reservation_check import LINUX
+from components.capacity.plan import LINUX
 from components.preflight.dry_run_row import WOULD_HAVE_SUCCEEDED
 
 CREATE_RESERVATION = "ec2:CreateCapacityReservation"

@@ -13,6 +13,7 @@ from components.account.listing import every_reservation
 from components.account.lookup import AccountReader
 from components.account.reservation_holders import Holders, held_text, look_up_holders
 from components.cost.item import fee_left
+from components.tagging import RESERVATION_TAG, creator_of
 from tools.workspace.stack_files import StackFile
 from tools.workspace.stack_outline import reservations_of
 
@@ -43,6 +44,12 @@ class ListedReservation:
     """The fee of a Capacity Block, if a stack file has it; EC2 does not tell it."""
     left_usd: float | None
     """The share of the fee for the time that is left."""
+
+    @property
+    def creator(self) -> str | None:
+        """The stack that has created it; None if no stack has."""
+        found = creator_of(self.facts.tags) if RESERVATION_TAG in self.facts.tags else None
+        return (found[0] or found[1]) if found else None
 
     @property
     def use(self) -> str:
@@ -79,6 +86,7 @@ class ListedReservation:
             "used": self.used,
             "used_by": {owner: [*ids] for owner, ids in self.holders.items()},
             "stacks": [*self.stacks],
+            "created_by": self.creator,
             "starts_at": facts.starts_at and facts.starts_at.isoformat(),
             "ends_at": facts.ends_at and facts.ends_at.isoformat(),
             "hours_left": self.hours_left,

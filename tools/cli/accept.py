@@ -117,7 +117,8 @@ def _refuse_deployed(stack_file: StackFile, *, sandbox: bool) -> None:
 
 
 def _protected(value: Any, path: str) -> Iterator[str]:
-    if isinstance(value, Mapping):
+    # A reservation that the stack does not create has no protection to remove.
+    if isinstance(value, Mapping) and value.get("create", True):
         for key, inner in value.items():
             if key == "deletion_protection" and inner is True:
                 yield f"{path}{key}"

@@ -85,8 +85,11 @@ def _table(found: Sequence[ListedReservation]) -> Table:
     table.add_column("State", overflow="fold")
     for each in found:
         facts = each.facts
-        stacks = f"stack: {', '.join(each.stacks)}" if each.stacks else "no stack file names it"
-        instances = [f"{facts.instance_type} in {facts.availability_zone}", each.use, stacks]
+        instances = [
+            f"{facts.instance_type} in {facts.availability_zone}",
+            each.use,
+            _stacks_of(each),
+        ]
         table.add_row(
             plain(f"{facts.reservation_id}\n{each.kind}"),
             plain("\n".join(instances)),
@@ -94,6 +97,12 @@ def _table(found: Sequence[ListedReservation]) -> Table:
         )
         table.add_section()
     return table
+
+
+def _stacks_of(each: ListedReservation) -> str:
+    if each.creator is not None:
+        return f"created by stack {each.creator}"
+    return f"stack: {', '.join(each.stacks)}" if each.stacks else "no stack file names it"
 
 
 def _money(each: ListedReservation) -> Iterator[str]:

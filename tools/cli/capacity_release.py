@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import typer
 from botocore.exceptions import BotoCoreError, ClientError
 
@@ -60,10 +62,18 @@ def _show(found: ListedReservation) -> None:
         f"{facts.reservation_id}: {found.kind}, {where}, {found.use}",
         *(f"  used by {owner}: {', '.join(ids)}" for owner, ids in found.holders.items()),
         *(f"  named in the stack file of {stack}" for stack in found.stacks),
+        *(_created_by(found.creator) if found.creator else ()),
         "  Its capacity is gone at once, and EC2 may not have it again. Its instances go on at the",
         "  On-Demand price; instances that target it cannot start again.",
     ]
     console.note("\n".join(lines))
+
+
+def _created_by(stack: str) -> Iterator[str]:
+    """Yield what to do with the stack of a reservation, which does not notice its release."""
+    yield f"  created by the stack {stack}, whose next nodes fail to launch without it. If the"
+    yield f"  stack still exists, run `./trainyard refresh {stack}` afterwards: its next `up`"
+    yield "  creates the reservation again while the entry is in its file."
 
 
 def _confirm(reservation_id: str, *, given: str, sandbox: bool) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 from components.config.problems import ROOT, set_command
 from components.config.pulumi_command import pulumi_command
 from components.storage.fsx_lustre_plan import STORAGE_TAG
+from components.tagging import RESERVATION_TAG
 from tools.workspace.exported_state import exported_state, resources_of
 from tools.workspace.stack_files import StackFile
 from tools.workspace.urns import name_of
@@ -34,8 +35,8 @@ class Kept:
     type: str
     identifier: str
     protected: bool
-    storage: str | None
-    """Entry of `storage` in the stack file that it belongs to."""
+    entry: str | None
+    """Entry of the stack file that it belongs to, such as `storage.data`."""
 
     @property
     def line(self) -> str:
@@ -56,7 +57,7 @@ def read_state(exported: Mapping[str, Any]) -> tuple[Kept, ...]:
             type=each["type"],
             identifier=each.get("id", ""),
             protected=bool(each.get("protect")),
-            storage=_storage_of(each.get("inputs") or {}),
+            entry=_entry_of(each.get("inputs") or {}),
         )
         for each in resources_of(exported)
         if each.get("custom")
@@ -66,10 +67,13 @@ def read_state(exported: Mapping[str, Any]) -> tuple[Kept, ...]:
     )
 
 
-def _storage_of(inputs: Mapping[str, Any]) -> str | None:
+def _entry_of(inputs: Mapping[str, Any]) -> str | None:
     tags = inputs.get("tags")
     # On an Auto Scaling group, tags are a list.
-    return tags.get(STORAGE_TAG) if isinstance(tags, Mapping) else None
+    if not isinstance(tags, Mapping):
+        return None
+    sections = {"storage": tags.get(STORAGE_TAG), "reservations": tags.get(RESERVATION_TAG)}
+    return next((f"{section}.{name}" for section, name in sections.items() if name), None)
 
 
 def explanation(
@@ -141,6 +145,6 @@ def _unprotect(kept: Iterable[Kept], stack_file: StackFile, *, sandbox: bool) ->
 
 def _switch(kept: Kept) -> str | None:
     """Return the key of the stack file that protects an object; None if there is none."""
-    if kept.storage:
-        return f"storage.{kept.storage}.deletion_protection"
+    if kept.entry:
+        return f"{kept.entry}.deletion_protection"
     return next((key for parent, key in _SWITCHES.items() if parent in kept.urn), None)

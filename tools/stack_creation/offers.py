@@ -7,12 +7,13 @@ from datetime import datetime
 
 from components.account.facts import FileSystemFacts, ReservationFacts, SubnetFacts
 from components.account.listing import AccountListing
+from components.capacity.plan import LINUX
 from components.capacity.schedule import SCALE_DOWN_BEFORE_END
 from components.catalog.instance_types import INSTANCE_TYPES
 from components.catalog.parallelcluster import OPERATING_SYSTEMS_WITHOUT_RSA_KEYS
 from components.catalog.regions import zone_region
 from components.checks.file_system_check import USABLE
-from components.checks.reservation_check import LINUX, USABLE_STATES
+from components.checks.reservation_check import USABLE_STATES
 from components.eks.network_review import MINIMUM_CONTROL_PLANE_ZONES, ZONES_WITHOUT_EKS
 from tools.stack_creation.design import Kind, PoolDesign
 

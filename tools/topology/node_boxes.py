@@ -112,7 +112,7 @@ def _reservation(
         title=title or capacity.purchase_option,
         caption=_RESERVED[capacity.kind],
         lines=tuple(_terms(reservations.get(capacity.purchase_option))),
-        outside=not capacity.reservation_group_members,
+        outside=not capacity.reservation_group_members and capacity.creation is None,
         rows=(Row(boxes=boxes),),
     )
 

@@ -105,8 +105,11 @@ def placement_group(placement: PlacementPlan) -> dict[str, Any]:
 def reservation_target(capacity: CapacityPlan) -> dict[str, Any]:
     """Return `CapacityReservationTarget`, empty without a reservation.
 
-    The ARN of a group that the stack creates is a reference with the name of the reservation.
+    The id of a reservation and the ARN of a group that the stack creates are references with the
+    name of the reservation.
     """
+    if capacity.creation is not None:
+        return {"CapacityReservationId": Reference("reservation", capacity.purchase_option)}
     if capacity.reservation_id is not None:
         return {"CapacityReservationId": capacity.reservation_id}
     if capacity.reservation_group_arn is not None:

@@ -20,6 +20,7 @@ from sandbox.aws.ec2.capacity_reservations import (
 )
 from sandbox.aws.ec2.filters import matches, tags_for
 from sandbox.aws.ec2.instance_types import offered_zones, type_information
+from sandbox.aws.ec2.placement_groups import placement_groups_of
 from sandbox.aws.errors import refuse
 
 _FILTERS = {
@@ -37,12 +38,28 @@ _FILTERS = {
 }
 
 
+_MOST_INSTANCES = 1000
+_COMMON = {"Action", "Version", "DryRun", "EndDate", "EndDateType", "InstanceCount"}
+_COMMON |= {"InstanceMatchCriteria"}
+_CREATED = frozenset(
+    {
+        *_COMMON,
+        *("AvailabilityZone", "AvailabilityZoneId", "ClientToken", "EbsOptimized"),
+        *("InstancePlatform", "InstanceType", "PlacementGroupArn", "StartDate"),
+        *("TagSpecifications", "Tenancy"),
+    }
+)
+_MODIFIED = frozenset({*_COMMON, "CapacityReservationId"})
+"""Parameters that the sandbox knows."""
+
+
 class CapacityReservationCalls(EC2Response):
     """Calls on reservations of both types; mixed into the EC2 response class."""
 
     def create_capacity_reservation(self) -> ActionResult:
         """CreateCapacityReservation."""
         parameters: Mapping[str, Any] = self.params
+        _check_creation(self.ec2_backend, parameters)
         wanted = parameters.get("AvailabilityZone") or parameters.get("AvailabilityZoneId")
         zone = zone_of(self.ec2_backend, self.region, wanted)
         instance_type = parameters["InstanceType"]
@@ -88,9 +105,16 @@ class CapacityReservationCalls(EC2Response):
     def modify_capacity_reservation(self) -> ActionResult:
         """ModifyCapacityReservation: count, end date and match criteria of an owned reservation."""
         parameters: Mapping[str, Any] = self.params
+        _know(parameters, _MODIFIED, "ModifyCapacityReservation")
         reservation = own_reservation(
             self.ec2_backend, parameters["CapacityReservationId"], self.current_account
         )
+        if reservation.state != "active":
+            refuse(
+                "InvalidCapacityReservationState",
+                f"The capacity reservation '{reservation.reservation_id}' is in the state "
+                f"'{reservation.state}' and cannot be modified.",
+            )
         count = parameters.get("InstanceCount")
         used = used_count(self.ec2_backend, reservation)
         if count is not None and int(count) < used:
@@ -124,6 +148,41 @@ class CapacityReservationCalls(EC2Response):
         self.error_on_dryrun()
         reservation.cancelled = True
         return ActionResult({"Return": True})
+
+
+def _check_creation(ec2_backend: Any, parameters: Mapping[str, Any]) -> None:
+    """Refuse what EC2 refuses of the count, the end and the placement group.
+
+    https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CreateCapacityReservation.html
+
+    Raises:
+        EC2ClientError: EC2 refuses the request.
+        NotImplementedError: the sandbox does not know a parameter.
+    """
+    _know(parameters, _CREATED, "CreateCapacityReservation")
+    count = int(parameters["InstanceCount"])
+    if not 1 <= count <= _MOST_INSTANCES:
+        refuse("InvalidParameterValue", f"Invalid value '{count}' for InstanceCount.")
+    ends = time_in(parameters.get("EndDate"))
+    if (parameters.get("EndDateType", "unlimited") == "limited") != (ends is not None):
+        refuse(
+            "InvalidParameterCombination",
+            "EndDate is required with the EndDateType limited, and only with it.",
+        )
+    if ends is not None and ends <= CLOCK.now():
+        refuse("InvalidParameterValue", "The EndDate must be in the future.")
+    arn = parameters.get("PlacementGroupArn")
+    if arn is None:
+        return
+    group = placement_groups_of(ec2_backend).named(arn.rpartition("/")[2])
+    if group["GroupArn"] != arn or group["Strategy"] != "cluster":
+        refuse("InvalidParameterValue", f"{arn} is no cluster placement group of this account.")
+
+
+def _know(parameters: Mapping[str, Any], known: frozenset[str], call: str) -> None:
+    unknown = sorted(key for key in parameters if key not in known)
+    if unknown:
+        raise NotImplementedError(f"{call} with {', '.join(unknown)}")
 
 
 def zone_of(ec2_backend: Any, region: str, wanted: str | None) -> Any:

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from components.capacity.plan import CreationPlan
 from components.catalog.instance_types import instance_type
 from components.config.node_pool import RootVolume
 from components.config.parallelcluster_nodes import S3Access
@@ -30,6 +31,13 @@ from tests.support.parallelcluster_plans import (
     queue,
 )
 
+CREATED = CreationPlan(
+    instance_count=4,
+    availability_zone="us-west-2b",
+    placement_group=None,
+    ends_at=None,
+    deletion_protection=True,
+)
 GROUP_ARN = "arn:aws:resource-groups:us-west-2:123456789012:group/p4de"
 
 
@@ -84,6 +92,10 @@ def test_placement_groups_that_differ_stand_at_the_compute_resources():
         (SPOT, {}),
         (ODCR, {"CapacityReservationId": plans.RESERVATION}),
         (BLOCK, {"CapacityReservationId": plans.RESERVATION}),
+        (
+            replace(ODCR, creation=CREATED, purchase_option="new"),
+            {"CapacityReservationId": Reference("reservation", "new")},
+        ),
         (
             replace(ODCR_GROUP, reservation_group_members=(), reservation_group_arn=GROUP_ARN),
             {"CapacityReservationResourceGroupArn": GROUP_ARN},

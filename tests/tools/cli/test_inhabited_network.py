@@ -20,7 +20,7 @@ NETWORK_STACK = StackFile(
     Path("Pulumi.vpc-one-az.yaml"),
     {"config": {"aws:region": "us-west-2", "aws:profile": "training"}},
 )
-VPC = Kept(urn="u", type="aws:ec2/vpc:Vpc", identifier="vpc-1", protected=True, storage=None)
+VPC = Kept(urn="u", type="aws:ec2/vpc:Vpc", identifier="vpc-1", protected=True, entry=None)
 
 
 def said(*inhabitants, sandbox=True):

@@ -53,7 +53,7 @@ def test_components_providers_and_what_is_only_read_are_no_objects_of_the_stack(
 def test_tags_that_are_a_list_name_no_storage():
     """Like those of an Auto Scaling group."""
     (kept,) = read_state(state(GROUP | {"inputs": {"tags": [{"key": "a", "value": "b"}]}}))
-    assert kept.storage is None
+    assert kept.entry is None
 
 
 def test_an_empty_state_holds_nothing():
@@ -124,3 +124,14 @@ def test_the_stack_of_the_sandbox_is_not_removed_with_pulumi():
     message = how_to_forget(find_stack_file("p5-cb"), sandbox=True)
     assert "it deletes Pulumi.p5-cb.yaml" in message
     assert "--preserve-config" not in message
+
+
+def test_a_reservation_is_unprotected_by_the_key_of_its_entry():
+    reservation = FILE_SYSTEM | {
+        "urn": f"{URN}aws:ec2/capacityReservation:CapacityReservation::dev-training-reservation",
+        "type": "aws:ec2/capacityReservation:CapacityReservation",
+        "id": "cr-1",
+        "inputs": {"tags": {"trainyard:reservation": "training"}},
+    }
+    key = "trainyard:cluster.reservations.training.deletion_protection"
+    assert f"'{key}' false" in said(reservation)

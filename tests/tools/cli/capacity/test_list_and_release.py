@@ -47,6 +47,25 @@ def test_a_reservation_is_released_when_its_id_is_typed(capacity: Commands) -> N
     assert "cancelled already" in capacity("release", ODCR, "--confirm", ODCR).stdout
 
 
+def test_the_stack_that_created_a_reservation_is_named_before_its_release(
+    capacity: Commands,
+) -> None:
+    tags = [
+        {"Key": "trainyard:reservation", "Value": "training"},
+        {"Key": "trainyard:cluster", "Value": "prod-a"},
+        {"Key": "trainyard:resource", "Value": "prod-a::trainyard::aws::reservation"},
+    ]
+    capacity.account.ec2.create_tags(Resources=[ODCR], Tags=tags)
+    assert "created by stack prod-a" in capacity("list").stdout
+    listed = {
+        each["reservation_id"]: each for each in json.loads(capacity("list", "--json").stdout)
+    }
+    assert (listed[ODCR]["created_by"], listed[AWS_ASSISTED]["created_by"]) == ("prod-a", None)
+    said = capacity("release", ODCR, "--confirm", ODCR)
+    assert said.exit_code == 0
+    assert "./trainyard refresh prod-a" in said.stderr
+
+
 def test_a_release_whose_answer_is_lost_is_done(
     capacity: Commands, monkeypatch: pytest.MonkeyPatch
 ) -> None:

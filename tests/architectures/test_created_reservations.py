@@ -1,0 +1,95 @@
+"""The reservation that a stack creates is the target of the nodes of every scheduler."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pulumi
+import pytest
+import yaml
+
+from components.batch.resources import BatchArchitecture
+from components.capacity.plan import CapacityPlan, CreationPlan
+from components.eks.resources import EksArchitecture
+from components.parallelcluster.resources import ParallelClusterArchitecture
+from tests.support import batch_plans, parallelcluster_plans
+from tests.support.eks_plans import P5, eks_plan
+
+RESERVATION = "aws:ec2/capacityReservation:CapacityReservation"
+CAPACITY = CapacityPlan(
+    purchase_option="training",
+    kind="odcr",
+    preference="capacity-reservations-only",
+    availability_zone="us-west-2b",
+    creation=CreationPlan(
+        instance_count=4,
+        availability_zone="us-west-2b",
+        placement_group=None,
+        ends_at=None,
+        deletion_protection=True,
+    ),
+)
+BATCH = batch_plans.plan(
+    compute_environments=(
+        batch_plans.efa_environment("p4d", "p4d.24xlarge", capacity=CAPACITY),
+        batch_plans.efa_environment("more", "p4d.24xlarge", capacity=CAPACITY),
+    ),
+    job_definitions=(),
+)
+SLURM = parallelcluster_plans.plan(
+    queues=(
+        parallelcluster_plans.queue(
+            "compute",
+            parallelcluster_plans.compute_resource(capacity=CAPACITY),
+            capacity=CAPACITY,
+        ),
+    ),
+)
+
+
+def deployed(deploy, component: Any, plan: Any):
+    def program() -> None:
+        architecture = component(plan.name, plan)
+        for name, value in architecture.outputs().items():
+            pulumi.export(name, value)
+        measured = {each.name: made for each, made in architecture.monitored().items()}
+        pulumi.export("measured", measured["training"])
+
+    cloud = deploy(program)
+    (reservation,) = cloud.of_type(RESERVATION)
+    assert reservation.inputs["instancePlatform"] == "Linux/UNIX"
+    identifier = f"{reservation.name}-id"
+    assert cloud.exports["measured"] == identifier
+    return cloud, identifier
+
+
+def targets(cloud) -> set[str]:
+    specifications = (
+        made.inputs.get("capacityReservationSpecification")
+        for made in cloud.of_type("aws:ec2/launchTemplate:LaunchTemplate")
+    )
+    return {
+        each["capacityReservationTarget"]["capacityReservationId"]
+        for each in specifications
+        if each
+    }
+
+
+@pytest.mark.parametrize("management", ["self-managed", "managed"])
+def test_an_eks_node_group_launches_into_it(deploy, management: Any) -> None:
+    group = replace(P5, capacity=CAPACITY, management=management)
+    cloud, identifier = deployed(deploy, EksArchitecture, eks_plan(group))
+    assert targets(cloud) == {identifier}
+
+
+def test_compute_environments_of_one_entry_share_it(deploy) -> None:
+    cloud, identifier = deployed(deploy, BatchArchitecture, BATCH)
+    assert targets(cloud) == {identifier}
+
+
+def test_a_slurm_queue_names_it_in_the_cluster_configuration(deploy) -> None:
+    cloud, identifier = deployed(deploy, ParallelClusterArchitecture, SLURM)
+    config = yaml.safe_load(cloud.exports["cluster_config"])
+    target = config["Scheduling"]["SlurmQueues"][0]["CapacityReservationTarget"]
+    assert target == {"CapacityReservationId": identifier}

@@ -1,0 +1,64 @@
+"""What EC2 refuses of a reservation that is created or changed."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from tests.support.sandbox_aws import SCHEDULED, Account, refused
+
+PAST, FUTURE = datetime(2020, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC)
+GROUP = "arn:aws:ec2:us-west-2:123456789012:placement-group"
+
+
+def create(account: Account, **changes: Any) -> dict[str, Any]:
+    given = {
+        "InstanceType": "p4de.24xlarge",
+        "InstancePlatform": "Linux/UNIX",
+        "AvailabilityZone": "us-west-2b",
+        "InstanceCount": 2,
+    }
+    made = account.ec2.create_capacity_reservation(**(given | changes))
+    return made["CapacityReservation"]
+
+
+def test_a_reservation_with_an_end_in_a_placement_group_is_created(account: Account) -> None:
+    arn = f"{GROUP}/p4de-reserved"
+    made = create(account, EndDate=FUTURE, EndDateType="limited", PlacementGroupArn=arn)
+    assert (made["EndDateType"], made["PlacementGroupArn"]) == ("limited", arn)
+
+
+@pytest.mark.parametrize(
+    ("changes", "code"),
+    [
+        ({"InstanceCount": 0}, "InvalidParameterValue"),
+        ({"InstanceCount": 1001}, "InvalidParameterValue"),
+        ({"EndDateType": "limited"}, "InvalidParameterCombination"),
+        ({"EndDate": FUTURE}, "InvalidParameterCombination"),
+        ({"EndDate": PAST, "EndDateType": "limited"}, "InvalidParameterValue"),
+        ({"PlacementGroupArn": f"{GROUP}/nowhere"}, "InvalidPlacementGroup.Unknown"),
+        ({"PlacementGroupArn": f"{GROUP}/apart"}, "InvalidParameterValue"),
+    ],
+)
+def test_what_ec2_does_not_create_is_refused(
+    account: Account, changes: dict[str, Any], code: str
+) -> None:
+    with refused(code):
+        create(account, **changes)
+
+
+def test_only_an_active_reservation_is_modified(account: Account) -> None:
+    with refused("InvalidCapacityReservationState", "scheduled"):
+        account.ec2.modify_capacity_reservation(CapacityReservationId=SCHEDULED, InstanceCount=3)
+
+
+def test_an_end_is_set_and_removed(account: Account) -> None:
+    made = create(account)["CapacityReservationId"]
+    change = account.ec2.modify_capacity_reservation
+    change(CapacityReservationId=made, EndDate=FUTURE, EndDateType="limited", InstanceCount=3)
+    found = account.reservation(made)
+    assert (found["TotalInstanceCount"], found["EndDate"]) == (3, FUTURE)
+    change(CapacityReservationId=made, EndDateType="unlimited")
+    assert "EndDate" not in account.reservation(made)
