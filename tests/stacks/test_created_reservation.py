@@ -13,7 +13,7 @@ from tests.support.sandbox import Sandbox, copied_stack_file
 pytestmark = pytest.mark.sandbox
 
 STACK = "eks-g4dn-vpc"
-GROUP = "architecture.node_groups.g4dn-vpc"
+GROUP = "architecture.node_groups.g4dn"
 ENTRY = "reservations.training"
 CHANGES = {
     ENTRY: {
@@ -24,7 +24,6 @@ CHANGES = {
     },
     f"{GROUP}.purchase_option": "training",
     f"{GROUP}.availability_zone": None,
-    f"{GROUP}.subnet_id": None,
     f"{GROUP}.desired": 1,
     f"{GROUP}.maximum": 1,
 }
