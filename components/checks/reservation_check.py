@@ -31,6 +31,10 @@ https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CapacityReservation.h
 """
 
 
+NOT_YET_ACTIVE = frozenset({"pending", "assessing", "scheduled", "delayed"})
+"""States of an ODCR before it is active: just created, or future-dated. Source: as above."""
+
+
 def reservation_problems(config: StackConfig, facts: AccountFacts) -> Iterator[Problem]:
     """Yield problems of the reservations and of the nodes that use them."""
     if not facts.could_read(DESCRIBE):
@@ -130,6 +134,18 @@ def _own_problems(
             problem="AWS has not processed the payment of the block, which takes up to 12 hours",
             allowed="a block that is active or scheduled",
             remedy="run the command again when `./trainyard capacity list` shows it as scheduled",
+        )
+    elif found.kind == "odcr" and found.state in NOT_YET_ACTIVE:
+        start = f" (start: {found.starts_at})" if found.starts_at else ""
+        yield Problem(
+            path=key,
+            found=f"{found.reservation_id}, state {found.state}",
+            problem=f"EC2 launches no instance into it before it is active{start}",
+            allowed="a reservation that is active",
+            remedy=(
+                "run the command again when `./trainyard capacity list` shows it as active; until "
+                "then, give its nodes another `purchase_option`"
+            ),
         )
     elif found.state not in USABLE_STATES[found.kind]:
         yield Problem(

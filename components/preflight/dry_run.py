@@ -48,6 +48,8 @@ def plan_dry_run(launch: NodePoolPlan, network: NetworkPlan, facts: AccountFacts
     """Return the request for one node, or the reason why there is none."""
     if network.is_new:
         return "the stack creates its VPC, so there is no subnet yet"
+    if launch.capacity.creation is not None and launch.capacity.reservation_id is None:
+        return "the stack creates its reservation, so there is nothing to launch into yet"
     reservation = facts.reservations.get(launch.capacity.reservation_id or "")
     if reservation is not None and reservation.state == "scheduled":
         return f"{reservation.reservation_id} has not started; until then EC2 rejects every launch"

@@ -105,8 +105,9 @@ class _User(NamedTuple):
 def quota_rows(
     launches: Sequence[NodePoolPlan], own: Sequence[OwnNodes], more: PreflightFacts
 ) -> Iterator[Row]:
-    """Yield rows on whether vCPU quotas are large enough for the nodes outside reservations.
+    """Yield rows on whether vCPU quotas are large enough for nodes and created reservations.
 
+    A reservation counts from its creation, so nodes in one are not counted again.
     Other instances in the account are not counted. A quota that is too small for the nodes that the
     stack always launches is refused; one that is too small only for the maximum number of nodes is
     a warning.
@@ -124,6 +125,8 @@ def quota_rows(
         quota = vcpu_quota(found.family, "on-demand") if found else None
         if found is not None and quota is not None and nodes.key not in planned:
             users[quota].append(_User(nodes.key, found.vcpus, found.vcpus))
+    for quota, user in _created(launches).values():
+        users[quota].append(user)
     for launch in launches:
         kind = launch.capacity.kind
         if kind == "on-demand" or kind == "spot":
@@ -133,6 +136,19 @@ def quota_rows(
                 users[quota].append(user)
     for quota, launched in users.items():
         yield _quota_row(quota, launched, more)
+
+
+def _created(launches: Sequence[NodePoolPlan]) -> dict[str, tuple[VcpuQuota, _User]]:
+    """Return the reservations that the stack creates, by entry; pools can share one."""
+    found: dict[str, tuple[VcpuQuota, _User]] = {}
+    for launch in launches:
+        creation, option = launch.capacity.creation, launch.capacity.purchase_option
+        quota = vcpu_quota(launch.instance_type.family, "on-demand")
+        if creation is not None and quota is not None:
+            vcpus = creation.instance_count * launch.instance_type.vcpus
+            key = f"reservations.{option}.instance_count"
+            found[option] = (quota, _User(key, vcpus, vcpus))
+    return found
 
 
 def _quota_row(quota: VcpuQuota, launched: list[_User], more: PreflightFacts) -> Row:

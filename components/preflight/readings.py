@@ -46,8 +46,15 @@ def preflight_readings(reader: AccountReader, config: AnyStackConfig) -> Iterato
 
 
 def quotas(config: AnyStackConfig) -> tuple[VcpuQuota, ...]:
-    """Return the quotas that apply to nodes outside reservations."""
-    bought = [(pool.instance_type, pool.purchase_option) for pool in config.pools()]
+    """Return the quotas that apply to nodes outside reservations, and to created reservations."""
+    created = {name for name, each in config.reservations.items() if each.is_created}
+    bought = [
+        (
+            pool.instance_type,
+            "on-demand" if pool.purchase_option in created else pool.purchase_option,
+        )
+        for pool in config.pools()
+    ]
     bought += [(nodes.instance_type, "on-demand") for nodes in config.architecture.own_nodes()]
     found = [
         vcpu_quota(name.partition(".")[0], option)

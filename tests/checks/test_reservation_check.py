@@ -47,6 +47,14 @@ def test_an_interruptible_reservation_is_refused_with_its_market_type(configure,
     assert "interruptible-capacity-reservation" in problem.problem
 
 
+@pytest.mark.parametrize("state", ["pending", "assessing", "scheduled", "delayed"])
+def test_an_odcr_that_is_not_active_yet_is_waited_for(configure, facts, block, state):
+    odcr = replace(block, kind="odcr", state=state)
+    problem = only(configure(reservations__block=ODCR), facts, odcr)
+    assert "before it is active" in problem.problem
+    assert "capacity list" in problem.remedy
+
+
 def test_a_block_that_is_not_paid_is_waited_for(configure, facts, block):
     problem = only(configure(), facts, replace(block, state="payment-pending"))
     assert "payment" in problem.problem

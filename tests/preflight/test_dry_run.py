@@ -9,7 +9,14 @@ from botocore.validate import validate_parameters
 from components.preflight.dry_run import DryRun, plan_dry_run
 from tests.support.batch_plans import p4d_plan
 from tests.support.parallelcluster_plans import p4de_plan
-from tests.support.stack_files import PRIVATE, RESERVATION, p5, plan, with_odcr
+from tests.support.stack_files import (
+    PRIVATE,
+    RESERVATION,
+    p5,
+    plan,
+    with_created_odcr,
+    with_odcr,
+)
 
 P5 = "architecture.node_groups.p5"
 IMAGE = "ami-0123456789abcdef0"
@@ -66,6 +73,12 @@ def test_a_group_that_the_stack_makes_is_left_out(request_of):
 
 def test_the_key_pair_is_named(request_of):
     assert request_of(p5(subnet_id=PRIVATE[1], ssh_key_name="me"))["KeyName"] == "me"
+
+
+def test_a_reservation_that_is_not_created_yet_is_not_tried(facts):
+    planned = plan(with_created_odcr())
+    (launch,) = [each for each in planned.node_pools if each.key == P5]
+    assert "creates its reservation" in str(plan_dry_run(launch, planned.network, facts))
 
 
 def test_a_block_that_has_not_begun_is_not_tried(facts):

@@ -9,7 +9,7 @@ from components.preflight.node_rows import MARKET, QUOTA, TYPE, quota_rows, type
 from tests.support.parallelcluster_accounts import configured
 from tests.support.parallelcluster_configs import RAW
 from tests.support.parallelcluster_plans import compute_resource
-from tests.support.stack_files import block, p5
+from tests.support.stack_files import block, p5, with_created_odcr
 
 P5 = "architecture.node_groups.p5"
 SYSTEM = "architecture.system_node_group"
@@ -75,6 +75,13 @@ def test_nodes_in_a_reservation_count_against_no_quota_again(launched, more):
     """E18."""
     rows = list(quota_rows(list(launched(block()).values()), (), more))
     assert [row.subject for row in rows] == [SYSTEM]
+
+
+def test_a_reservation_that_the_stack_creates_counts_once_and_as_a_whole(launched, more):
+    launches = list(launched(with_created_odcr(instance_count=3)).values())
+    (row,) = (each for each in quota_rows(launches, (), more) if each.verdict == "refused")
+    assert row.problem.path == "trainyard:cluster.reservations.block.instance_count"
+    assert "--desired-value 576" in row.problem.remedy
 
 
 def test_a_quota_that_holds_the_nodes_passes(launched, more):
