@@ -7,9 +7,10 @@ from typing import NamedTuple
 
 import pytest
 
-from components.monitoring.plan import AlarmPlan
+from components.monitoring.plan import AlarmPlan, Subject
 from tests.monitoring.conftest import MONITORED, monitoring_of
 from tests.support.cloudwatch_alarms import Point, State, state, times_fired
+from tests.support.stack_files import plan, with_created_odcr
 
 MISSING = None
 GIB = 2**30
@@ -100,6 +101,17 @@ def test_instances_that_the_stack_leaves_on_purpose_do_not_count_as_unused() -> 
     (unused,) = (each for each in plan.alarms.alarms if each.name == "reservation-unused-block")
     assert fired(unused, [1] * 10) == 0
     assert fired(unused, [1, 2, 2, 2, 1]) == 1
+
+
+def test_a_reservation_that_the_stack_creates_is_watched_by_the_id_that_it_gets() -> None:
+    raw = with_created_odcr() | {"monitoring": {"alarms": {}}}
+    found = plan(raw).monitoring_plan
+    assert found is not None
+    assert found.alarms is not None
+    (unused,) = (each for each in found.alarms.alarms if each.name == "reservation-unused-block")
+    subject = Subject(kind="reservation", name="block")
+    assert unused.metric.dimensions == {"CapacityReservationId": subject}
+    assert unused.description.startswith("Instances of reservation block have")
 
 
 DOCUMENTED = (

@@ -253,3 +253,10 @@ def test_the_ids_of_the_account_are_known_and_no_others():
         account_ids()
     )
     assert "vpc-00000000000000000" not in account_ids()
+
+
+def test_a_reservation_that_the_stack_creates_gets_no_id_of_the_account():
+    entry = {"kind": "odcr", "create": True, "instance_count": 2, "availability_zone": "us-west-2b"}
+    given = cluster(pool("p5.48xlarge", 2), entry)
+    assert "reservations" not in values_of(given)
+    assert missing_reservations(given) == []

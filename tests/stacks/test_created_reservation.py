@@ -70,7 +70,7 @@ def test_a_reservation_is_created_used_enlarged_kept_and_released(
     released = own_sandbox.must(
         "capacity", "release", identifier, "--confirm", identifier, "--sandbox"
     )
-    assert f"./trainyard refresh {STACK}" in released.stderr
+    assert f"./trainyard refresh {STACK}" in released.stdout
     run("refresh", two)
     run("destroy", two)
     assert created(own_sandbox)["state"] == "cancelled"

@@ -63,7 +63,7 @@ def test_the_stack_that_created_a_reservation_is_named_before_its_release(
     assert (listed[ODCR]["created_by"], listed[AWS_ASSISTED]["created_by"]) == ("prod-a", None)
     said = capacity("release", ODCR, "--confirm", ODCR)
     assert said.exit_code == 0
-    assert "./trainyard refresh prod-a" in said.stderr
+    assert "./trainyard refresh prod-a" in said.stdout
 
 
 def test_a_release_whose_answer_is_lost_is_done(
