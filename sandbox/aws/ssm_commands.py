@@ -225,9 +225,8 @@ class CommandCalls(SimpleSystemManagerResponse):
     def _managed_cluster(self, instance_id: str) -> str | None:
         """Return the cluster of a head node that runs and is managed; None for other nodes."""
         ec2: Any = ec2_backends[self.current_account][self.region]
-        wanted = [{"name": "instance-id", "values": [instance_id]}]
-        running = ec2.all_running_instances(wanted)
-        tags = {tag["key"]: tag["value"] for each in running for tag in each.get_tags()}
+        named = [each for each in ec2.all_running_instances() if each.id == instance_id]
+        tags = {tag["key"]: tag["value"] for each in named for tag in each.get_tags()}
         cluster, head_nodes = tags.get(PARALLELCLUSTER_TAG, ""), _WIRING.head_nodes
         is_head_node = tags.get(PARALLELCLUSTER_NODE_TAG) == "HeadNode"
         if head_nodes is None or not is_head_node or not head_nodes.is_managed(cluster):

@@ -79,8 +79,9 @@ def invocation(account: Account, command: str, node: str) -> dict[str, Any]:
 
 
 def ended(account: Account, **changes: Any) -> dict[str, Any]:
-    """Run a command to its end."""
+    """Run a command to its end, on the head node of a cluster with another node."""
     node = instance(account)
+    instance(account, kind="Compute")
     command = send(account, node, **changes)
     until(
         lambda: invocation(account, command, node)["Status"] not in ("Pending", "InProgress"),
