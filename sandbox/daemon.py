@@ -25,9 +25,9 @@ from sandbox.aws.server import AwsServer, PortInUseError  # first: it prepares m
 from sandbox.file_lock import LockTakenError, locked
 from sandbox.kubernetes.addons import AddonObjects
 from sandbox.kubernetes.aws_program import write_aws_program
+from sandbox.kubernetes.cluster_controllers import Controllers
 from sandbox.kubernetes.control_planes import ControlPlanes, check_version
 from sandbox.kubernetes.nodes import NodeSimulator
-from sandbox.kubernetes.released_controllers import Controllers
 from sandbox.parallelcluster.provider.records import Records
 from sandbox.process_identity import own_identity, write_identity
 from sandbox.processes import Spawner, sweep

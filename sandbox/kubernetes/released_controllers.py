@@ -11,7 +11,6 @@ from __future__ import annotations
 import base64
 import logging
 import socket
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,16 +19,20 @@ from typing import Any
 
 import urllib3
 import yaml
+from cryptography import x509
 
 from components.catalog.controller_releases import (
     CONFIG_FILE,
-    CONTROLLER_RELEASES,
+    JOBSET_RELEASE,
     ControllerRelease,
 )
 from sandbox.kubernetes.api import STRATEGIC_MERGE_PATCH, unless_gone
 from sandbox.kubernetes.commands import LOGS
-from sandbox.kubernetes.control_planes import ControlPlanes
-from sandbox.kubernetes.credentials import kubeconfig, write_private
+from sandbox.kubernetes.credentials import (
+    kubeconfig,
+    make_server_certificate,
+    write_private,
+)
 from sandbox.kubernetes.pod_status import running_status
 from sandbox.kubernetes.startup import ControlPlane
 from sandbox.processes import Spawn
@@ -41,8 +44,15 @@ _TOKEN_SECONDS = 30 * 24 * 3600
 """A sandbox lives for days; the token of a pod would be renewed by the kubelet."""
 _NUMBER = 0
 """Number of the pod, from which its address is derived; those of Jobs begin with 1."""
+CERTIFICATES = "certificates"
+"""Directory of a pod with the certificate of its webhooks."""
+_FIXED_DIRECTORY = (JOBSET_RELEASE,)
+"""Controllers that look for the certificate that they make in a fixed directory of their pod
+(https://github.com/kubernetes-sigs/jobset/blob/v0.12.0/pkg/util/cert/cert.go, `certDir`). Here, the
+pods of all clusters share the directories of this machine, so the sandbox makes the certificate, as
+cert-manager can in a cluster (`internalCertManagement`)."""
+_WEBHOOKS = "/apis/admissionregistration.k8s.io/v1"
 _PROBE_SECONDS = 1.0
-_INTERVAL_SECONDS = 0.5
 
 
 class NoControllerError(Exception):
@@ -138,11 +148,15 @@ class Controller:
                 f"with addons.{name}, which builds it"
             )
         directory = self._control_plane.directory / name / uid
-        directory.mkdir(parents=True, mode=0o700)
+        mount = directory / CERTIFICATES
+        mount.mkdir(parents=True, exist_ok=True, mode=0o700)
         webhook, probe = _free_ports()
         released = self._get(f"configmaps/{self._release.config_map}")["data"][CONFIG_FILE]
-        config = _on_this_machine(released, webhook, probe, directory / "certificates")
-        (directory / "config.yaml").write_text(config, encoding="utf-8")
+        config = _on_this_machine(released, webhook, probe, mount)
+        if self._release in _FIXED_DIRECTORY:
+            config["internalCertManagement"] = {"enable": False}
+            self._make_certificate(mount)
+        (directory / "config.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
         write_private(directory / "kubeconfig", self._kubeconfig().encode())
         process = self._spawn(
             [*program, f"--config={directory / 'config.yaml'}", "--zap-log-level=2"],
@@ -152,6 +166,20 @@ class Controller:
         )
         _LOG.info("%s starts", self.name)
         return _Process(process, directory, webhook, probe)
+
+    def _make_certificate(self, mount: Path) -> None:
+        """Write the certificate of the webhooks, and let the API server trust it."""
+        host = f"{self._release.webhook_service}.{self._release.namespace}.svc"
+        made = make_server_certificate(mount, "tls", [x509.DNSName(host)])
+        bundle = base64.b64encode(made.authority.read_bytes()).decode()
+        for kind in ("mutating", "validating"):
+            name = f"{self._release.name}-{kind}-webhook-configuration"
+            path = f"{_WEBHOOKS}/{kind}webhookconfigurations/{name}"
+            hooks = [
+                {"name": each["name"], "clientConfig": {"caBundle": bundle}}
+                for each in self._administrator.get(path)["webhooks"]
+            ]
+            self._administrator.patch(path, {"webhooks": hooks}, STRATEGIC_MERGE_PATCH)
 
     def _kubeconfig(self) -> str:
         """Return a kubeconfig with the permissions of the pod."""
@@ -171,8 +199,7 @@ class Controller:
     def _attend_to(self, pod: Mapping[str, Any], running: _Process) -> None:
         """Mount the certificate that the controller makes, and report when it is ready."""
         data = self._get(f"secrets/{self._release.certificate}").get("data") or {}
-        mount = running.directory / "certificates"
-        mount.mkdir(exist_ok=True, mode=0o700)
+        mount = running.directory / CERTIFICATES
         for name, content in data.items():
             # The controller watches the files.
             if not (mount / name).exists():
@@ -211,75 +238,18 @@ class Controller:
         remove_tree(running.directory)
 
 
-class Controllers:
-    """The controllers of all clusters. The daemon runs `run` in a thread."""
-
-    def __init__(
-        self,
-        control_planes: ControlPlanes,
-        program: Callable[[str], Sequence[str] | None],
-        spawn: Spawn,
-    ) -> None:
-        """Start without processes; the arguments are those of `Controller`."""
-        self._control_planes = control_planes
-        self._program = program
-        self._spawn = spawn
-        self._clusters: dict[ControlPlane, list[Controller]] = {}
-        self._reported: dict[str, str] = {}
-
-    def run(self, stop_event: threading.Event) -> None:
-        """Run steps until `stop_event` is set; errors are logged once and retried."""
-        while not stop_event.wait(_INTERVAL_SECONDS):
-            self.step()
-        for each in [*self._clusters]:
-            self._leave(each)
-
-    def step(self) -> None:
-        """Look for clusters, and perform due actions in each."""
-        found = [self._control_planes.get(name) for name in self._control_planes.names()]
-        current = [each for each in found if each is not None]
-        for gone in [each for each in self._clusters if each not in current]:
-            self._leave(gone)
-        for each in current:
-            if each not in self._clusters:
-                self._clusters[each] = [
-                    Controller(release, each, self._program, self._spawn)
-                    for release in CONTROLLER_RELEASES.values()
-                ]
-            for controller in self._clusters[each]:
-                self._step(controller)
-
-    def _step(self, controller: Controller) -> None:
-        name = controller.name
-        try:
-            controller.step()
-        except Exception as error:  # the thread must not end
-            problem = f"{name}: {type(error).__name__}: {error}"
-            if self._reported.get(name) != problem:
-                _LOG.warning("%s", problem)
-            self._reported[name] = problem
-        else:
-            self._reported.pop(name, None)
-
-    def _leave(self, cluster: ControlPlane) -> None:
-        for each in self._clusters.pop(cluster):
-            each.close()
-
-
-def _on_this_machine(released: str, webhook: int, probe: int, certificates: Path) -> str:
+def _on_this_machine(released: str, webhook: int, probe: int, certificates: Path) -> dict[str, Any]:
     """Return the configuration with addresses and files of this machine.
 
     Metrics are not served, and there is no election, because each cluster has one controller.
     """
-    return yaml.safe_dump(
-        {
-            **yaml.safe_load(released),
-            "health": {"healthProbeBindAddress": f"127.0.0.1:{probe}"},
-            "metrics": {"bindAddress": "0"},
-            "webhook": {"host": "127.0.0.1", "port": webhook, "certDir": str(certificates)},
-            "leaderElection": {"leaderElect": False},
-        }
-    )
+    return {
+        **yaml.safe_load(released),
+        "health": {"healthProbeBindAddress": f"127.0.0.1:{probe}"},
+        "metrics": {"bindAddress": "0"},
+        "webhook": {"host": "127.0.0.1", "port": webhook, "certDir": str(certificates)},
+        "leaderElection": {"leaderElect": False},
+    }
 
 
 def _is_ready(port: int) -> bool:

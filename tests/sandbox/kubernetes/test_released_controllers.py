@@ -48,6 +48,7 @@ class Cluster:
             "spec": {"nodeName": "ip-10-0-0-1", "containers": [{"name": "c", "image": "i"}]},
         }
         self.status: dict[str, Any] = {}
+        self.trusted: dict[str, Any] = {}
         self.started: list[Process] = []
 
     def administrator(self) -> Cluster:
@@ -63,6 +64,8 @@ class Cluster:
                 return {"data": {"controller_manager_config.yaml": RELEASED}}
             case "webhook-server-cert":
                 return {"data": {"tls.crt": base64.b64encode(b"PEM").decode()}}
+            case "mutating-webhook-configuration" | "validating-webhook-configuration":
+                return {"webhooks": [{"name": path.rpartition("/")[2]}]}
             case _:
                 return {"spec": {"clusterIP": "10.100.0.9", "ports": [{"port": 443}]}}
 
@@ -72,6 +75,9 @@ class Cluster:
         return {"status": {"token": "of-the-pod"}}
 
     def patch(self, path: str, body: dict[str, Any], _kind: str) -> None:
+        if path.startswith("/apis/admissionregistration.k8s.io/v1/"):
+            self.trusted |= {each["name"]: each["clientConfig"] for each in body["webhooks"]}
+            return
         assert path == f"{self.space}/pods/pod-x/status"
         self.status = body["status"]
 
@@ -122,7 +128,17 @@ def test_a_pod_is_ready_when_the_controller_is_and_its_service_leads_there(
     config = yaml.safe_load(Path(process.argv[1].removeprefix("--config=")).read_text())
     assert config["integrations"] == {"frameworks": ["batch/job"]}
     assert cluster.service_ports == {("10.100.0.9", 443): config["webhook"]["port"]}
-    assert (Path(config["webhook"]["certDir"]) / "tls.crt").read_bytes() == b"PEM"
+    certificate = (Path(config["webhook"]["certDir"]) / "tls.crt").read_bytes()
+    if cluster.release.name == "kueue":
+        assert certificate == b"PEM"
+        assert cluster.trusted == {}
+        return
+    assert certificate.startswith(b"-----BEGIN CERTIFICATE-----")
+    assert config["internalCertManagement"] == {"enable": False}
+    names = {f"jobset-{kind}-webhook-configuration" for kind in ("mutating", "validating")}
+    assert cluster.trusted.keys() == names
+    for each in cluster.trusted.values():
+        assert base64.b64decode(each["caBundle"]).startswith(b"-----BEGIN CERTIFICATE-----")
 
 
 @pytest.mark.usefixtures("ready")
