@@ -100,8 +100,8 @@ def _review_auto_repair(architecture: EksArchitecture, review: Review) -> None:
             key = f"architecture.node_groups.{name}.auto_repair"
             review.refuse(
                 key,
-                "is on, but EKS repairs nodes of managed groups only; `./trainyard repair STACK` "
-                "replaces those of this group",
+                "is on, but EKS repairs nodes of managed groups only; `./trainyard repair STACK "
+                "--watch --yes` replaces those of this group unattended",
                 found=True,
                 allowed="true with `management: managed`",
                 remedy=review.set_command(key, "false"),

@@ -17,6 +17,7 @@ from kubernetes import client
 from tests.support.job_sets_of_a_life import run_job_sets_with_faults
 from tests.support.sandbox import Done, Sandbox, copied_stack_file
 from tests.support.waiting import until
+from tests.support.watched_repair import watched_repair
 from tools.cli.eks_workloads import Workload, delete_workload, find_workload
 from tools.diagnosis.queued_job import why_it_is_queued
 
@@ -182,8 +183,7 @@ def _replace_a_bad_node(life: Life, sandbox: Sandbox, stack_file: Path) -> None:
             "tolerations": [{**TAINT, "operator": "Equal"}],
         }
         core.create_namespaced_pod("default", {"metadata": {"name": "work"}, "spec": work})
-        arguments = ("--yes", "--stack-file", stack_file)
-        life.done["repair"] = sandbox.must("repair", STACK, "--sandbox", *arguments)
+        life.done["repair"] = watched_repair(sandbox, core, STACK, stack_file)
         life.nodes["after"] = _p5(core)
         assert core.list_namespaced_pod("default").items == []
         events = core.list_namespaced_event("default").items
@@ -281,6 +281,7 @@ def test_every_step_of_the_repair_is_said_and_an_event(life: Life) -> None:
     assert sorted(life.events) == sorted(steps)
     assert {life.events[step] for step in steps[:3]} == {bad}
     said = life.done["repair"]
+    assert (said.exit_code, "stopped; the next `repair` continues" in said.stderr) == (0, True)
     assert "AcceleratedHardwareReady is False for 11 min (NvidiaXID79Error" in said.stdout
     assert "evicted: default/work, which nothing starts again" in said.stdout
     assert "Ready as a replacement in cr-0123456789abcdef0" in said.stderr

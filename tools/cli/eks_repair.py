@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import boto3
@@ -18,10 +18,10 @@ from tools.cli.eks_submission import answering
 from tools.cli.job_wait import JobWait
 from tools.cli.node_replacement import NodeReplacement
 from tools.cli.repair_request import RepairRequest
-from tools.cli.session import account_access, work_alone
+from tools.cli.session import account_access, working_alone
 from tools.repair.account import Account
-from tools.repair.journal import TERMINATED
-from tools.repair.nodes import Nodes
+from tools.repair.decision import Decision
+from tools.repair.nodes import Nodes, RunningPod
 from tools.repair.report import report
 
 
@@ -36,10 +36,22 @@ def repair_cluster(plan: EksPlan, request: RepairRequest) -> None:
         CommandError: the stack has no cluster, the node cannot be replaced inside its reservation,
             cannot be drained, or its replacement is not Ready in time.
     """
+    # A change of the stack can replace its nodes as well.
     file, sandbox = request.stack_file, request.sandbox
-    if not request.dry_run:
-        # A change of the stack can replace its nodes as well.
-        work_alone(file, "repair", sandbox=sandbox)
+    alone = nullcontext() if request.dry_run else working_alone(file, "repair", sandbox=sandbox)
+    with alone, opened(plan, request) as replacement:
+        _run(replacement, request)
+
+
+@contextmanager
+def opened(plan: EksPlan, request: RepairRequest) -> Iterator[NodeReplacement]:
+    """Give the replacement of nodes of a cluster.
+
+    Raises:
+        WrongUseError: there are no credentials.
+        CommandError: the stack has no cluster, or AWS or the API server refuses a request.
+    """
+    file, sandbox = request.stack_file, request.sandbox
     groups = outputs_of(file, sandbox=sandbox, show_secrets=False).get("node_groups", {})
     cluster, kubeconfig = deployed_cluster(file, sandbox=sandbox)
     with (
@@ -48,7 +60,7 @@ def repair_cluster(plan: EksPlan, request: RepairRequest) -> None:
         _account(plan.region, cluster) as account,
         cluster_client(kubeconfig) as api,
     ):
-        replacement = NodeReplacement(
+        yield NodeReplacement(
             nodes=Nodes(api),
             account=account,
             plans=plan.node_groups,
@@ -56,9 +68,14 @@ def repair_cluster(plan: EksPlan, request: RepairRequest) -> None:
             named=request.node,
             journal=request.journal,
             drain_limit_minutes=request.drain_limit_minutes,
-            wait=JobWait(start_limit_minutes=request.wait_limit_minutes),
+            wait=JobWait(start_limit_minutes=request.wait_limit_minutes, pause=request.pause),
         )
-        _run(replacement, request)
+
+
+def pods_of(replacement: NodeReplacement, decision: Decision) -> dict[str, list[RunningPod]]:
+    """Return the pods that a decision evicts, by name of the node."""
+    chosen = (*decision.now, *decision.later)
+    return {each.node.name: replacement.nodes.pods(each.node.name) for each in chosen}
 
 
 def _run(replacement: NodeReplacement, request: RepairRequest) -> None:
@@ -66,8 +83,7 @@ def _run(replacement: NodeReplacement, request: RepairRequest) -> None:
     cluster = replacement.look()
     decision = replacement.decide(cluster)
     chosen = (*decision.now, *decision.later)
-    pods = {each.node.name: replacement.nodes.pods(each.node.name) for each in chosen}
-    for line in report(decision, cluster, pods):
+    for line in report(decision, cluster, pods_of(replacement, decision)):
         console.answer(line)
     if request.node is not None and decision.refused:
         raise failures.CommandError(f"{request.node} was not replaced; nothing was changed")
@@ -79,8 +95,7 @@ def _run(replacement: NodeReplacement, request: RepairRequest) -> None:
             f"Replace {_count(len(chosen))} of {stack}; their pods, and the jobs of these, end"
         )
         replacement.replace(chosen)
-    elif decision.replacing and replacement.journal.last_step() == TERMINATED:
-        # An interrupted repair has terminated their predecessors.
+    elif replacement.has_work(decision):
         replacement.await_replacements(set(decision.replacing), ())
     console.progress(f"{stack}: replaced {_count(len(chosen))}; log: {replacement.journal.path}")
 

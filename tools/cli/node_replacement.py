@@ -85,6 +85,11 @@ class NodeReplacement:
             raise failures.WrongUseError(f"the node {self.named} is in no node group of the stack")
         return decision
 
+    def has_work(self, decision: Decision) -> bool:
+        """Return whether nodes are to be replaced, or an interrupted repair has terminated some."""
+        interrupted = decision.replacing and self.journal.last_step() == TERMINATED
+        return bool(decision.now or decision.later or interrupted)
+
     def replace(self, repairs: Sequence[Repair]) -> None:
         """Replace nodes, at most as many at the same time as their groups allow.
 

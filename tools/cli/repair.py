@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+import time
+from collections.abc import Callable
+from typing import Annotated, Any, cast
 
 import typer
 
@@ -36,6 +38,17 @@ def repair(
     wait_minutes: Annotated[
         float, typer.Option(min=0, help="EKS: maximum minutes to wait for a replacement.")
     ] = START_LIMIT_MINUTES,
+    watch: Annotated[
+        bool,
+        typer.Option(
+            "--watch",
+            help="EKS: look again at intervals, until SIGTERM. Needs --yes or --dry-run.",
+        ),
+    ] = False,
+    interval_minutes: Annotated[
+        float | None,
+        typer.Option(min=0, help="With --watch: minutes between two looks, 5 by default."),
+    ] = None,
     yes: options.Yes = False,
     sandbox: options.Sandbox = False,
     stack_file: options.StackFilePath = None,
@@ -45,18 +58,37 @@ def repair(
     EKS: nodes that the node monitoring agent or the kubelet reports as bad. Slurm: drains a node,
     which ParallelCluster replaces. Run it again to continue after an interruption.
     """
-    found = options.stack_file(stack, path=stack_file, sandbox=sandbox)
-    request = RepairRequest(
-        stack_file=found,
-        sandbox=sandbox,
-        node=node,
-        dry_run=dry_run,
-        yes=yes,
-        drain_limit_minutes=drain_minutes,
-        wait_limit_minutes=wait_minutes,
-    )
-    plan: Any = plan_of(found)
-    if isinstance(plan, EksPlan):
+
+    def request_of(pause: Callable[[float], object] = time.sleep) -> RepairRequest:
+        return RepairRequest(
+            stack_file=options.stack_file(stack, path=stack_file, sandbox=sandbox),
+            sandbox=sandbox,
+            node=node,
+            dry_run=dry_run,
+            yes=yes,
+            drain_limit_minutes=drain_minutes,
+            wait_limit_minutes=wait_minutes,
+            pause=pause,
+        )
+
+    _review(watch=watch, unattended=yes or dry_run, node=node, interval=interval_minutes)
+    request = request_of()
+    plan: Any = plan_of(request.stack_file)
+    if watch:
+        from tools.cli import repair_watch
+
+        if not isinstance(plan, EksPlan):
+            raise failures.WrongUseError(
+                f"--watch is for EKS: the service of {stack} replaces bad nodes itself"
+            )
+
+        def load(stop: repair_watch.Stop) -> tuple[EksPlan, RepairRequest]:
+            again = request_of(stop.pause)
+            return cast("EksPlan", plan_of(again.stack_file)), again
+
+        interval = repair_watch.INTERVAL_MINUTES if interval_minutes is None else interval_minutes
+        repair_watch.watch(load, interval_minutes=interval)
+    elif isinstance(plan, EksPlan):
         from tools.cli.eks_repair import repair_cluster
 
         repair_cluster(plan, request)
@@ -72,3 +104,20 @@ def repair(
         )
     else:
         raise failures.WrongUseError(f"{stack} is a network, and has no nodes")
+
+
+def _review(*, watch: bool, unattended: bool, node: str | None, interval: float | None) -> None:
+    """Refuse options that contradict each other.
+
+    Raises:
+        WrongUseError: they do.
+    """
+    if not watch and interval is not None:
+        raise failures.WrongUseError("--interval-minutes requires --watch")
+    if watch and node is not None:
+        raise failures.WrongUseError("--watch finds bad nodes itself; omit --node, or --watch")
+    if watch and not unattended:
+        raise failures.WrongUseError(
+            "nobody is there to confirm a repair of --watch; add --yes to replace nodes, or "
+            "--dry-run to only report them"
+        )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import typer
@@ -24,6 +26,8 @@ class RepairRequest:
     yes: bool
     drain_limit_minutes: float
     wait_limit_minutes: float
+    pause: Callable[[float], object] = time.sleep
+    """Waits between two polls."""
 
     @property
     def journal(self) -> Journal:

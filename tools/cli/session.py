@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -144,6 +145,20 @@ def work_alone(stack_file: StackFile, command: str, *, sandbox: bool) -> None:
             raise
         return
     at_the_end(lambda: release_lock(path))
+
+
+@contextmanager
+def working_alone(stack_file: StackFile, command: str, *, sandbox: bool) -> Iterator[None]:
+    """Lock the stack while the block runs.
+
+    Raises:
+        StackLockedError: another command holds the lock.
+    """
+    work_alone(stack_file, command, sandbox=sandbox)
+    try:
+        yield
+    finally:
+        release_lock(_lock_file(stack_file, sandbox=sandbox))
 
 
 def refuse_occupied(stack_file: StackFile, *, sandbox: bool) -> None:
