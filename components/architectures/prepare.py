@@ -112,7 +112,7 @@ def examine(
     completed = complete(config, facts)
     account = account_of(config)
     checks = [
-        *_shared_checks(completed, facts, account.needs),
+        *_shared_checks(completed, facts, account.needs, now),
         *account.checks(completed, facts, stack_file=stack_file),
     ]
     names = all_names(config)
@@ -157,7 +157,7 @@ def _named_for_people(check: Check, config: AnyStackConfig) -> Check:
 
 
 def _shared_checks(
-    config: AnyStackConfig, facts: AccountFacts, needs: ArchitectureNeeds
+    config: AnyStackConfig, facts: AccountFacts, needs: ArchitectureNeeds, now: datetime
 ) -> Iterator[Check]:
     network = config.network
     if not isinstance(network, ExistingVpc):
@@ -165,7 +165,7 @@ def _shared_checks(
     elif needs.nodes is not None:
         problems = network_problems(network, facts, needs.nodes)
         yield Check("VPC and subnets", problems, network_subjects(network, facts))
-    reservations = reservation_problems(config, facts)
+    reservations = reservation_problems(config, facts, now)
     yield Check("reservations", reservations, reservation_subjects(config, facts))
     yield Check("offered types", pool_problems(config, facts), offering_subjects(config, facts))
     yield Check("placement groups", shared_group_problems(config, facts))

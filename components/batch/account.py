@@ -80,7 +80,7 @@ class BatchAccount(AccountPart[BatchStackConfig, BatchPlan]):
     def made_names(self, config: BatchStackConfig) -> Iterator[Named]:
         """Yield the names of queues, job definitions, repository and reservation groups."""
         architecture, at = config.architecture, "architecture"
-        for name in architecture.compute_environments:
+        for name in architecture.environments_with_queues():
             queue = f"{config.name}-{name}"
             yield Named(JOB_QUEUE, queue, f"{at}.compute_environments.{name}")
         for name in architecture.job_definitions:
@@ -105,7 +105,7 @@ class BatchAccount(AccountPart[BatchStackConfig, BatchPlan]):
         pools = config.architecture.compute_environments
         keys = pool_key_problems(
             "architecture.compute_environments",
-            {name: pool.ssh_key_name for name, pool in pools.items()},
+            {pool.pool_named(name): pool.ssh_key_name for name, pool in pools.items()},
             facts,
             remedy="remove ssh_key_name; Session Manager needs none",
         )

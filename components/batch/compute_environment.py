@@ -52,6 +52,8 @@ class BatchComputeEnvironmentArgs:
     """The reservation that the stack creates; None without one."""
     reservation_group_arn: pulumi.Input[str] | None
     """The reservation group to launch into; None without a group."""
+    next_environments: Sequence[pulumi.Input[str]] | None = ()
+    """ARNs of the compute environments that the queue uses after this one; None without a queue."""
     launch_after: Sequence[pulumi.Resource]
     """Resources that must exist before the first node and until after the last one."""
     tags: Mapping[str, str]
@@ -74,22 +76,26 @@ class BatchComputeEnvironment(pulumi.ComponentResource):
     (https://github.com/awslabs/awsome-distributed-ai/pull/448, /pull/893). The container provides
     libfabric.
 
+    The nodes of further Capacity Blocks are compute environments without a queue: that of the first
+    block tries them in order. A job waits for the first one that can provide its nodes
+    (https://docs.aws.amazon.com/batch/latest/userguide/compute_environments.html).
+
     Batch accepts security groups in the environment or in the template's interfaces, but not both
     (https://github.com/aws/aws-cdk/issues/21577).
 
     Children: `<name>` (`BatchInstanceRole`), `<name>-launch` (`NodeLaunchTemplate`),
     `<name>-placement` (`ClusterPlacementGroup`, if planned), `<name>-environment`
-    (`aws.batch.ComputeEnvironment`) and `<name>-queue` (`aws.batch.JobQueue`).
+    (`aws.batch.ComputeEnvironment`) and `<name>-queue` (`aws.batch.JobQueue`, if it has one).
     """
 
     arn: pulumi.Output[str]
     """ARN of the compute environment."""
     environment_name: pulumi.Output[str]
     """Name of the compute environment; changes on replacement."""
-    queue_arn: pulumi.Output[str]
-    """ARN of the job queue, which is kept when the environment is replaced."""
-    queue_name: pulumi.Output[str]
-    """Name of the job queue: `<name>`."""
+    queue_arn: pulumi.Output[str] | None = None
+    """ARN of the job queue, which is kept when the environment is replaced; None without one."""
+    queue_name: pulumi.Output[str] | None = None
+    """Name of the job queue: `<name>`; None without one."""
 
     def __init__(
         self,
@@ -124,23 +130,24 @@ class BatchComputeEnvironment(pulumi.ComponentResource):
                 parent=self, depends_on=[*args.launch_after], delete_before_replace=False
             ),
         )
-        queue = aws.batch.JobQueue(
-            f"{name}-queue",
-            name=name,
-            state="ENABLED",
-            priority=args.plan.config.queue_priority,
-            compute_environment_orders=[
-                aws.batch.JobQueueComputeEnvironmentOrderArgs(
-                    order=1, compute_environment=environment.arn
-                )
-            ],
-            tags=dict(args.tags),
-            opts=child,
-        )
-
         self.arn, self.environment_name = environment.arn, environment.name
         self._environment = environment
-        self.queue_arn, self.queue_name = queue.arn, queue.name
+        if args.next_environments is not None:
+            queue = aws.batch.JobQueue(
+                f"{name}-queue",
+                name=name,
+                state="ENABLED",
+                priority=args.plan.config.queue_priority,
+                compute_environment_orders=[
+                    aws.batch.JobQueueComputeEnvironmentOrderArgs(
+                        order=order, compute_environment=arn
+                    )
+                    for order, arn in enumerate([environment.arn, *args.next_environments], 1)
+                ],
+                tags=dict(args.tags),
+                opts=child,
+            )
+            self.queue_arn, self.queue_name = queue.arn, queue.name
         self.register_outputs({"arn": self.arn, "queue_arn": self.queue_arn})
 
     @property

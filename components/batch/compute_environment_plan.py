@@ -55,10 +55,15 @@ class ComputeEnvironmentPlan(NodePoolPlan):
     """Shell script that configures the CloudWatch agent; None for nodes without it."""
 
     @property
+    def has_queue(self) -> bool:
+        """Whether it has a job queue; the nodes of further blocks use that of the first one."""
+        return self.pool == self.name
+
+    @property
     @override
     def key(self) -> str:
         """Key in the stack file."""
-        return f"architecture.compute_environments.{self.name}"
+        return f"architecture.compute_environments.{self.pool}"
 
     @property
     @override

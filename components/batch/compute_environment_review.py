@@ -13,7 +13,12 @@ from components.capacity.pool_review import (
     review_purchase_option,
     review_usage_class,
 )
-from components.catalog.batch import MINIMUM_ROOT_VOLUME_GIB, MOST_VCPUS, image_type
+from components.catalog.batch import (
+    MINIMUM_ROOT_VOLUME_GIB,
+    MOST_ENVIRONMENTS_OF_QUEUE,
+    MOST_VCPUS,
+    image_type,
+)
 from components.catalog.instance_type import InstanceType
 from components.config.batch import ComputeEnvironment
 from components.config.reservations import CapacityBlock
@@ -44,6 +49,7 @@ def review_compute_environment(
     review_pool_zone(place, context.region, review, what="this compute environment")
     review_pool_subnet(place, context.config.network, review)
     _review_sizes(key, environment, review)
+    _review_blocks(key, environment, review)
     _review_image(key, environment, review)
     _note_block(place, environment, context, review)
 
@@ -62,6 +68,21 @@ def _review_sizes(key: str, environment: ComputeEnvironment, review: Review) -> 
         remedy=review.set_command(f"{key}.minimum", str(environment.maximum)),
         rules=("G4", "E9"),
     )
+
+
+def _review_blocks(key: str, environment: ComputeEnvironment, review: Review) -> None:
+    most = MOST_ENVIRONMENTS_OF_QUEUE - 1
+    if len(environment.further_blocks) > most:
+        review.refuse(
+            f"{key}.further_blocks",
+            (
+                "has more blocks than a job queue can use: Batch attaches at most "
+                f"{MOST_ENVIRONMENTS_OF_QUEUE} compute environments to a queue"
+            ),
+            found=", ".join(environment.further_blocks),
+            allowed=f"at most {most}",
+            remedy="remove those that are over",
+        )
 
 
 def _review_most_vcpus(

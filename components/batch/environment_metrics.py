@@ -34,14 +34,15 @@ def environment_metrics(environment: ComputeEnvironmentPlan) -> Sources:
 
 def queue_events(plan: BatchPlan) -> Sources:
     """Return the event that Batch sends when the first job of a queue cannot start."""
-    queues = [plan.queue_name(environment.name) for environment in plan.compute_environments]
     blocked = EventPlan(
         name="queue-blocked",
         description=f"The first job of a queue of {plan.name} cannot start",
         pattern={
             "source": ["aws.batch"],
             "detail-type": ["Batch Job Queue Blocked"],
-            "detail": {"jobQueue": [{"suffix": f":job-queue/{queue}"} for queue in queues]},
+            "detail": {
+                "jobQueue": [{"suffix": f":job-queue/{queue}"} for queue in plan.queue_names]
+            },
         },
     )
     return Sources(events=(blocked,))

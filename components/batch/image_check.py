@@ -42,7 +42,7 @@ def image_problems(architecture: BatchArchitecture, facts: AccountFacts) -> Iter
     for name, environment in architecture.compute_environments.items():
         if environment.custom_ami_id is None:
             continue
-        path = f"{ROOT}.architecture.compute_environments.{name}"
+        path = f"{ROOT}.architecture.compute_environments.{environment.pool_named(name)}"
         found = facts.images.get(environment.custom_ami_id)
         if found is None:
             yield Problem(
@@ -63,8 +63,9 @@ def image_warnings(architecture: BatchArchitecture, facts: AccountFacts) -> Iter
     for name, environment in architecture.compute_environments.items():
         found = facts.images.get(environment.custom_ami_id or "")
         if found is not None and found.root_device not in ("", ROOT_DEVICE):
+            entry = environment.pool_named(name)
             yield (
-                f"architecture.compute_environments.{name}.custom_ami_id: the root device of "
+                f"architecture.compute_environments.{entry}.custom_ami_id: the root device of "
                 f"{found.image_id} is {found.root_device}, and root_volume is the volume "
                 f"{ROOT_DEVICE}: the nodes get a second volume, and the root volume keeps the "
                 f"{found.root_volume_gib} GiB of the image"

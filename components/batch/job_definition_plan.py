@@ -29,7 +29,7 @@ def plan_job_definition(
     name: str, definition: JobDefinition, context: Context
 ) -> JobDefinitionPlan | None:
     """Return the plan of a job definition, or None if problems make a plan impossible."""
-    environments = context.config.architecture.compute_environments
+    environments = context.config.architecture.environments_with_queues()
     environment = environments.get(definition.compute_environment)
     if environment is None or environment.instance_type not in INSTANCE_TYPES:
         return None

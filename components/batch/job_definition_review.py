@@ -23,7 +23,7 @@ def review_job_definition(
 ) -> None:
     """Record problems of a job definition in the stack file."""
     key = f"architecture.job_definitions.{name}"
-    environments = context.config.architecture.compute_environments
+    environments = context.config.architecture.environments_with_queues()
     environment = environments.get(definition.compute_environment)
     if definition.image == "repository" and context.config.architecture.repository is None:
         review.refuse(

@@ -84,6 +84,11 @@ class BatchPlan:
         return f"{self.name}-{environment}"
 
     @property
+    def queue_names(self) -> list[str]:
+        """Names of the job queues in AWS."""
+        return [self.queue_name(each.name) for each in self.compute_environments if each.has_queue]
+
+    @property
     def jobs_in_default_group(self) -> tuple[str, ...]:
         """Multi-node parallel job definitions whose containers get the default security group.
 

@@ -56,13 +56,17 @@ def _review_stack(context: Context, review: Review) -> None:
     review_tags(config.tags, review)
     architecture = config.architecture
     with_roles = (
-        ("compute_environments", "compute environment", architecture.compute_environments),
-        ("job_definitions", "job definition", architecture.job_definitions),
+        (
+            "compute_environments",
+            "compute environment",
+            {n: each.pool_named(n) for n, each in architecture.compute_environments.items()},
+        ),
+        ("job_definitions", "job definition", {n: n for n in architecture.job_definitions}),
     )
     parts = (
-        NamedPart(section, noun, name, (NODE_ROLE,))
+        NamedPart(section, noun, name, (NODE_ROLE,), entry)
         for section, noun, entries in with_roles
-        for name in entries
+        for name, entry in entries.items()
     )
     review_names(config, review, parts=parts)
     review_network(config.network, context.region, review)

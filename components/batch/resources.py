@@ -74,10 +74,11 @@ class BatchArchitecture(pulumi.ComponentResource):
             after=shares,
         )
         before = [*self._network.ready, self._nodes, *shares]
-        self._environments = {
-            environment.name: self._make_environment(environment, groups, before)
-            for environment in plan.compute_environments
-        }
+        self._environments: dict[str, BatchComputeEnvironment] = {}
+        # Queues name the environments of further blocks.
+        for environment in sorted(plan.compute_environments, key=lambda each: each.has_queue):
+            made = self._make_environment(environment, groups, before)
+            self._environments[environment.name] = made
         self._repository = self._make_repository()
         self._definitions = {
             definition.name: self._make_definition(definition)
@@ -132,6 +133,15 @@ class BatchArchitecture(pulumi.ComponentResource):
             reservation_group_arn=(
                 capacity.reservation_group_arn or groups.get(capacity.purchase_option)
             ),
+            next_environments=(
+                [
+                    self._environments[each.name].arn
+                    for each in self._plan.compute_environments
+                    if each.pool == environment.name and not each.has_queue
+                ]
+                if environment.has_queue
+                else None
+            ),
             launch_after=before,
             tags=self._plan.tags,
         )
@@ -167,12 +177,12 @@ class BatchArchitecture(pulumi.ComponentResource):
         return pulumi.Output.concat(self._repository.url, ":", definition.name)
 
     def _describe(self, environment: ComputeEnvironmentPlan) -> dict[str, object]:
-        made = self._environments[environment.name]
+        made, first = self._environments[environment.name], self._environments[environment.pool]
         return {
             "name": made.environment_name,
             "arn": made.arn,
-            "job_queue": made.queue_name,
-            "job_queue_arn": made.queue_arn,
+            "job_queue": first.queue_name,
+            "job_queue_arn": first.queue_arn,
             "instance_type": environment.instance_type.name,
             "minimum_vcpus": environment.minimum_vcpus,
             "maximum_vcpus": environment.maximum_vcpus,

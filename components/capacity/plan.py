@@ -109,6 +109,10 @@ class SchedulePlan:
     """Desired size from `scale_up_at`."""
     scale_down_at: datetime | None = None
     """UTC, 40 minutes before the end."""
+    starts_at: datetime | None = None
+    """Start of the block in UTC; None if unknown or without one."""
+    ends_at: datetime | None = None
+    """End of the block in UTC; None if unknown or without one."""
     wait_for_capacity: bool = True
     """Whether `up` waits until the nodes are in service."""
     message: str | None = None

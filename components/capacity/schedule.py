@@ -7,6 +7,8 @@ Sources:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
@@ -44,6 +46,18 @@ def plan_schedule(
     if not isinstance(reservation, CapacityBlock):
         return _unlimited(sizes)
     starts_at, ends_at = _utc(reservation.starts_at), _utc(reservation.ends_at)
+    plan = _in_block(sizes, starts_at, ends_at, now, managed=managed)
+    return replace(plan, starts_at=starts_at, ends_at=ends_at)
+
+
+def _in_block(
+    sizes: NodeSizes,
+    starts_at: datetime | None,
+    ends_at: datetime | None,
+    now: datetime,
+    *,
+    managed: bool,
+) -> SchedulePlan:
     if ends_at is not None and now >= ends_at - SCALE_DOWN_BEFORE_END:
         return _at_the_end(sizes, ends_at, now)
     if starts_at is not None and now < starts_at:
@@ -60,6 +74,28 @@ def plan_schedule(
         message=(
             f"the Capacity Block ends at {_text(ends_at)}; its nodes are scaled in at {_text(down)}"
         ),
+    )
+
+
+def most_at_once(pools: Sequence[tuple[SchedulePlan, int]]) -> int:
+    """Return the most nodes of pools that exist at the same time.
+
+    Args:
+        pools: The schedule of each pool, and its number of nodes while its block is active.
+    """
+    first = datetime.min.replace(tzinfo=UTC)
+    starts = {schedule.starts_at or first for schedule, _ in pools}
+    return max(
+        (
+            sum(
+                nodes
+                for schedule, nodes in pools
+                if (schedule.starts_at or first) <= moment
+                and (schedule.ends_at is None or moment < schedule.ends_at)
+            )
+            for moment in starts
+        ),
+        default=0,
     )
 
 

@@ -38,6 +38,8 @@ https://docs.aws.amazon.com/AmazonECS/latest/developerguide/retrieve-ecs-optimiz
 
 MOST_VCPUS = 2**31 - 1
 """Largest `maxvCpus`: an API Integer."""
+MOST_ENVIRONMENTS_OF_QUEUE = 3
+"""https://docs.aws.amazon.com/batch/latest/userguide/service_limits.html"""
 MINIMUM_ROOT_VOLUME_GIB = 30
 """Size of the ECS-optimized AMIs."""
 ENDPOINTS_WITHOUT_NAT = ("ecr.api", "ecr.dkr", "ecs", "ecs-agent", "ecs-telemetry", "logs")

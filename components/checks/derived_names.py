@@ -43,6 +43,8 @@ class NamedPart:
     noun: str
     name: str
     derived: tuple[DerivedName, ...]
+    entry: str
+    """Name of the entry in the stack file."""
 
 
 NODE_ROLE = DerivedName("{stack}-{part}-role", IAM_ROLE_NAME_LIMIT, "its IAM role")
@@ -90,7 +92,7 @@ def review_names(
         over, worst = _worst(part.derived, stack, part.name)
         if over > 0:
             review.refuse(
-                f"architecture.{part.section}.{part.name}",
+                f"architecture.{part.section}.{part.entry}",
                 "has a name that is too long together with that of the stack: both are part of "
                 f"the name of {worst}",
                 found=part.name,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime
 
 from components.account.facts import AccountFacts, ReservationFacts
 from components.account.reservations import (
@@ -14,6 +15,7 @@ from components.account.reservations import (
     reservation_ids,
     reservations_of_kind,
 )
+from components.capacity.succession import is_succeeded
 from components.checks.check import Subject
 from components.checks.created_reservation_check import created_problems, node_platform
 from components.checks.reservation_use_check import use_problems
@@ -35,11 +37,18 @@ NOT_YET_ACTIVE = frozenset({"pending", "assessing", "scheduled", "delayed"})
 """States of an ODCR before it is active: just created, or future-dated. Source: as above."""
 
 
-def reservation_problems(config: StackConfig, facts: AccountFacts) -> Iterator[Problem]:
-    """Yield problems of the reservations and of the nodes that use them."""
+def reservation_problems(
+    config: StackConfig, facts: AccountFacts, now: datetime
+) -> Iterator[Problem]:
+    """Yield problems of the reservations and of the nodes that use them.
+
+    EC2 forgets a block some time after its end.
+    """
     if not facts.could_read(DESCRIBE):
         return
     for name, reservation in config.reservations.items():
+        if is_succeeded(config, name, now):
+            continue
         path = f"{ROOT}.reservations.{name}"
         if isinstance(reservation, Odcr) and reservation.is_created:
             yield from created_problems(name, reservation, config, facts)

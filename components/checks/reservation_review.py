@@ -7,6 +7,7 @@ from datetime import datetime
 
 from components.capacity.pool_review import review_zone_region
 from components.capacity.purchase import OPEN_PURCHASE_OPTIONS
+from components.capacity.succession import is_succeeded
 from components.config.pools import Pool
 from components.config.reservations import CapacityBlock, Odcr, OdcrGroup, Reservation
 from components.config.review import Review
@@ -37,7 +38,10 @@ def review_reservations(config: StackConfig, region: str, now: datetime, review:
                 "its nodes are planned without one"
             )
         _review_region(review, key, reservation, region)
-        _review_end(review, key, reservation, now, noun)
+        if is_succeeded(config, name, now):
+            _note_succeeded(review, name, users[name])
+        else:
+            _review_end(review, key, reservation, now, noun)
         _review_count(review, name, reservation, users[name], noun)
     _review_twice(config, review)
 
@@ -114,6 +118,14 @@ def _review_end(
                 f"and the {noun}s that use it"
             ),
             rules=("D19",),
+        )
+
+
+def _note_succeeded(review: Review, name: str, users: list[Pool]) -> None:
+    for pool in users:
+        review.note(
+            f"reservation {name}: the Capacity Block is over, and {pool.name} has no nodes; buy "
+            "the next one for it, or remove it if it is one of `further_blocks`"
         )
 
 

@@ -9,6 +9,7 @@ from components.capacity.plan import CapacityPlan, PlacementPlan
 from components.catalog.instance_type import InstanceType
 from components.compute.interface_plan import InterfacePlan
 from components.compute.root_volume import RootVolume
+from components.config.node_pool import BlockNodes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +35,8 @@ class NodePoolPlan(ABC):
     """
 
     name: str
+    config: BlockNodes
+    """The pool in the stack file, from which resources read options that need no plan."""
     instance_type: InstanceType
     capacity: CapacityPlan
     placement: PlacementPlan
@@ -45,6 +48,11 @@ class NodePoolPlan(ABC):
     root_volume: RootVolume | None
     """None if another program creates it."""
     ssh_key_name: str | None = None
+
+    @property
+    def pool(self) -> str:
+        """Name in the stack file; another one than `name` for nodes in `further_blocks`."""
+        return self.config.pool_named(self.name)
 
     @property
     @abstractmethod

@@ -3,7 +3,7 @@
 Source: https://docs.aws.amazon.com/batch/latest/userguide/multi-node-parallel-jobs.html
 """
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from pydantic import Field
 from typing_extensions import override
@@ -15,6 +15,7 @@ from components.config.batch_fields import (
     JobName,
     RepositoryName,
 )
+from components.config.block_pools import BlockPools
 from components.config.node_pool import KeyName, NodePool, PolicyName
 from components.config.parallelcluster_fields import AmiId
 from components.config.pools import Pool, pool_of
@@ -137,6 +138,18 @@ class BatchArchitecture(Architecture):
             )
             for name, environment in self.compute_environments.items()
         )
+
+    def environments_with_queues(self) -> dict[str, ComputeEnvironment]:
+        """Return the compute environments of the stack file, whose queues use `further_blocks`."""
+        environments = self.compute_environments.items()
+        return {name: each for name, each in environments if each.pool_named(name) == name}
+
+    @override
+    def in_every_block(self, blocks: BlockPools) -> Self:
+        """Return the architecture with a compute environment for each of `further_blocks`."""
+        key = "architecture.compute_environments"
+        environments = blocks.expand(key, self.compute_environments, JobName)
+        return self.model_copy(update={"compute_environments": environments})
 
     @override
     def key_names(self) -> frozenset[str]:

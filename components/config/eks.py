@@ -1,6 +1,6 @@
 """The EKS architecture: a control plane, a system node group and node groups for workloads."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from pydantic import Field
 from typing_extensions import override
@@ -15,6 +15,7 @@ from components.config.base import (
     NodePoolName,
     StrictModel,
 )
+from components.config.block_pools import BlockPools
 from components.config.eks_addons import Addons
 from components.config.node_pool import KeyName, NodePool, NodeSizes, PolicyName, RootVolume
 from components.config.pools import OwnNodes, Pool, pool_of
@@ -163,6 +164,12 @@ class EksArchitecture(Architecture):
             )
             for name, group in self.node_groups.items()
         )
+
+    @override
+    def in_every_block(self, blocks: BlockPools) -> Self:
+        """Return the architecture with a node group for each of `further_blocks`."""
+        groups = blocks.expand("architecture.node_groups", self.node_groups, NodePoolName)
+        return self.model_copy(update={"node_groups": groups})
 
     @override
     def own_nodes(self) -> tuple[OwnNodes, ...]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from pydantic import ValidationError
 
+from components.config.block_pools import BlockPools
 from components.config.network import ExistingVpc, StackNetwork, unread_network
 from components.config.problems import (
     ROOT,
@@ -18,11 +19,13 @@ from components.config.problems import (
     set_command,
     stack_of,
 )
+from components.config.review import Review
 from components.config.stack_models import given_model, narrowed
 from components.config.written import misread
 from components.plain_text import printable
 
 if TYPE_CHECKING:
+    from components.config.stack import StackConfig
     from components.config.stack_models import AnyStackConfig
 
 _NAMESPACE, _, _KEY = ROOT.partition(":")
@@ -76,12 +79,21 @@ def load_stack_config(
         raise ConfigError([*problems, *found], stack_file=stack_file) from error
     if problems:
         raise ConfigError(problems, stack_file=stack_file)
+    config = _in_every_block(config, stack_file)
     network = config.network
     if not isinstance(network, StackNetwork):
         return narrowed(config, network)
     if network.stack in _own_names(stack_file):
         raise ConfigError([_own_network(network)], stack_file=stack_file)
     return narrowed(config, network_of(network))
+
+
+def _in_every_block(config: StackConfig, stack_file: str) -> StackConfig:
+    review = Review(stack_file=stack_file)
+    blocks = BlockPools(reservations=config.reservations, review=review)
+    architecture = config.architecture.in_every_block(blocks)
+    review.close()
+    return config.model_copy(update={"architecture": architecture})
 
 
 def _own_names(stack_file: str) -> tuple[str, ...]:

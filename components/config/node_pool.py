@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, PrivateAttr, model_validator
 from pydantic_core import PydanticCustomError
 
 from components.config.base import (
@@ -136,7 +136,34 @@ class NodeSizes(StrictModel):
         return self
 
 
-class NodePool(StrictModel):
+class BlockNodes(StrictModel):
+    """Nodes that can launch into several Capacity Blocks."""
+
+    further_blocks: tuple[NodePoolName, ...] = ()
+    """Other Capacity Blocks of these nodes, by the names of their entries in `reservations`: blocks
+    after the one in `purchase_option`, or at the same time. Each has separate nodes, named
+    `NAME-ENTRY`, with the same settings and numbers, in the zone of the block."""
+    _pool: str = PrivateAttr("")
+
+    def pool_named(self, name: str) -> str:
+        """Return the name in the stack file of nodes with a name in the plan."""
+        return self._pool or name
+
+    def in_block(self, name: str, block: str) -> Self:
+        """Return the nodes in one of `further_blocks`, which launch in the zone of the block.
+
+        Args:
+            name: Name of these nodes in the stack file.
+            block: The entry of `reservations`.
+        """
+        zone = {"availability_zone": None} if "availability_zone" in type(self).model_fields else {}
+        update = {"purchase_option": block, "further_blocks": (), **zone}
+        copy = self.model_copy(update=update)
+        copy._pool = name  # noqa: SLF001 - of its own class
+        return copy
+
+
+class NodePool(BlockNodes):
     """Nodes of one instance type and purchase option. Each architecture adds their number."""
 
     instance_type: InstanceTypeName

@@ -13,6 +13,7 @@ from typing_extensions import override
 from components.config.base import (
     StrictModel,
 )
+from components.config.block_pools import BlockPools
 from components.config.monitoring import LogRetentionDays
 from components.config.parallelcluster_fields import (
     AmiId,
@@ -21,7 +22,7 @@ from components.config.parallelcluster_fields import (
     SlurmSettings,
     TemplateUrl,
 )
-from components.config.parallelcluster_nodes import HeadNode, Queue
+from components.config.parallelcluster_nodes import ComputeResource, HeadNode, Queue
 from components.config.pools import OwnNodes, Pool
 from components.config.stack import Architecture
 
@@ -142,13 +143,13 @@ class ParallelClusterArchitecture(Architecture):
         return tuple(
             Pool(
                 name=f"{queue_name}/{name}",
-                key=f"architecture.queues.{queue_name}.compute_resources.{name}",
+                key=resource_key(queue_name, name, resource),
                 launch_key=f"architecture.queues.{queue_name}",
                 instance_type=resource.instance_type,
                 purchase_option=resource.purchase_option or queue.purchase_option,
                 # ParallelCluster requires that the maximum fits (CapacityReservationSizeValidator).
                 wanted=resource.maximum,
-                wanted_key=f"architecture.queues.{queue_name}.compute_resources.{name}.maximum",
+                wanted_key=f"{resource_key(queue_name, name, resource)}.maximum",
                 least=1,
                 maximum=resource.maximum,
                 efa_enabled=resource.efa_enabled,
@@ -160,6 +161,24 @@ class ParallelClusterArchitecture(Architecture):
             for queue_name, queue in self.queues.items()
             for name, resource in queue.compute_resources.items()
         )
+
+    @override
+    def in_every_block(self, blocks: BlockPools) -> Self:
+        """Return the architecture with a compute resource for each of `further_blocks`."""
+        queues = {
+            name: queue.model_copy(
+                update={
+                    "compute_resources": blocks.expand(
+                        f"architecture.queues.{name}.compute_resources",
+                        queue.compute_resources,
+                        QueueName,
+                        option=queue.purchase_option,
+                    )
+                }
+            )
+            for name, queue in self.queues.items()
+        }
+        return self.model_copy(update={"queues": queues})
 
     @override
     def own_nodes(self) -> tuple[OwnNodes, ...]:
@@ -188,3 +207,8 @@ class ParallelClusterArchitecture(Architecture):
         """Return the ids of the AMIs in the stack file."""
         named = (self.custom_ami_id, *(queue.custom_ami_id for queue in self.queues.values()))
         return tuple(dict.fromkeys(image_id for image_id in named if image_id is not None))
+
+
+def resource_key(queue_name: str, name: str, resource: ComputeResource) -> str:
+    """Return the key of a compute resource in the stack file, relative to `trainyard:cluster`."""
+    return f"architecture.queues.{queue_name}.compute_resources.{resource.pool_named(name)}"

@@ -16,7 +16,7 @@ from components.config.base import (
     SubnetId,
     Zone,
 )
-from components.config.node_pool import KeyName, Placement, PolicyName, RootVolume
+from components.config.node_pool import BlockNodes, KeyName, Placement, PolicyName, RootVolume
 from components.config.parallelcluster_fields import (
     AmiId,
     BucketName,
@@ -97,7 +97,7 @@ class HeadNode(StrictModel):
     """Scripts that the head node runs."""
 
 
-class ComputeResource(StrictModel):
+class ComputeResource(BlockNodes):
     """Nodes of one instance type in a queue."""
 
     instance_type: InstanceTypeName

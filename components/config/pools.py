@@ -21,7 +21,8 @@ class Pool:
     key: str
     """Key in the stack file, relative to `trainyard:cluster`."""
     launch_key: str
-    """Key of its zone and subnet: the pool itself, or its queue."""
+    """Section and name of what has its zone and subnet: the pool itself, or its queue. For nodes in
+    `further_blocks`, this is no key in the stack file."""
     instance_type: str
     purchase_option: str
     """Value in the stack file."""
@@ -70,11 +71,11 @@ def pool_of(
         least: Minimum of that number.
         maximum: Maximum number of nodes.
     """
-    own = f"{key}.{name}"
+    own = f"{key}.{pool.pool_named(name)}"
     return Pool(
         name=name,
         key=own,
-        launch_key=own,
+        launch_key=f"{key}.{name}",
         instance_type=pool.instance_type,
         purchase_option=pool.purchase_option,
         wanted=wanted,

@@ -37,18 +37,19 @@ class Review:
         """Record a problem.
 
         `key` is relative to `trainyard:cluster`; `rules` are the ids of the rules in
-        `docs/rules.md` that the stack breaks, the most specific first.
+        `docs/rules.md` that the stack breaks, the most specific first. The same problem is recorded
+        once: `further_blocks` are pools with the same settings.
         """
-        self.problems.append(
-            Problem(
-                path=f"{ROOT}.{key}",
-                problem=problem,
-                found=found,
-                allowed=allowed,
-                remedy=remedy,
-                rules=rules,
-            )
+        found_here = Problem(
+            path=f"{ROOT}.{key}",
+            problem=problem,
+            found=found,
+            allowed=allowed,
+            remedy=remedy,
+            rules=rules,
         )
+        if found_here not in self.problems:
+            self.problems.append(found_here)
 
     def note(self, text: str) -> None:
         """Record information for the user that is not an error."""

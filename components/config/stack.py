@@ -4,11 +4,12 @@ The models of an architecture are in modules of their own (`eks_stack` and so on
 stack's own is imported. Shared code reads what `Architecture` has.
 """
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from pydantic import Field
 
 from components.config.base import ClusterName, NodePoolName, StrictModel
+from components.config.block_pools import BlockPools
 from components.config.budget import Budget
 from components.config.monitoring import NodeMetrics, StackMonitoring
 from components.config.network import Network, PlacedNetwork
@@ -50,6 +51,10 @@ class Architecture(StrictModel):
     def pools(self) -> tuple[Pool, ...]:
         """Return the node pools for workloads, sorted by name."""
         return ()
+
+    def in_every_block(self, blocks: BlockPools) -> Self:
+        """Return the architecture with separate node pools for `further_blocks`."""
+        return self
 
     def own_nodes(self) -> tuple[OwnNodes, ...]:
         """Return the nodes outside of the pools."""

@@ -112,7 +112,7 @@ class EksAccount(AccountPart[EksStackConfig, EksPlan]):
         pools = config.architecture.node_groups
         keys = pool_key_problems(
             "architecture.node_groups",
-            {name: pool.ssh_key_name for name, pool in pools.items()},
+            {pool.pool_named(name): pool.ssh_key_name for name, pool in pools.items()},
             facts,
             remedy="remove ssh_key_name",
         )

@@ -97,7 +97,7 @@ def _review_auto_repair(architecture: EksArchitecture, review: Review) -> None:
     repaired = [name for name, group in groups.items() if group.auto_repair]
     for name in repaired:
         if groups[name].management == "self-managed":
-            key = f"architecture.node_groups.{name}.auto_repair"
+            key = f"architecture.node_groups.{groups[name].pool_named(name)}.auto_repair"
             review.refuse(
                 key,
                 "is on, but EKS repairs nodes of managed groups only; `./trainyard repair STACK "
@@ -166,7 +166,7 @@ def _review_kueue(architecture: EksArchitecture, review: Review) -> None:
 
 def _review_taints(name: str, group: NodeGroup, config: EksStackConfig, review: Review) -> None:
     for index, taint in enumerate(group.taints):
-        key = f"architecture.node_groups.{name}.taints[{index}].key"
+        key = f"architecture.node_groups.{group.pool_named(name)}.taints[{index}].key"
         driver = STARTUP_TAINTS.get(taint.key)
         if driver and not driver.wanted(config):
             review.refuse(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
@@ -31,10 +32,12 @@ from components.config.reservations import CapacityBlock, Reservation
 from components.config.review import Review
 from components.eks.addons.node_selection import INSTANCE_TYPE_LABEL
 from components.eks.pod_plan import plan_maximum_pods
-from components.eks.verification_plan import plan_startup_taints
+from components.eks.verification_plan import PREFIX, plan_startup_taints
 from components.network.pool_place import PlanContext, PoolPlace
 
 Context = PlanContext[EksStackConfig]
+BLOCK_LABEL = f"{PREFIX}/capacity-block"
+"""Label of nodes in one of `further_blocks`: the id of the block."""
 SYSTEM_NODE_GROUP = "system"
 """Name of the node group for cluster services."""
 
@@ -76,7 +79,7 @@ class NodeGroupPlan(NodePoolPlan):
         """Key in the stack file."""
         if self.name == SYSTEM_NODE_GROUP:
             return "architecture.system_node_group"
-        return f"architecture.node_groups.{self.name}"
+        return f"architecture.node_groups.{self.pool}"
 
     @property
     def first_taints(self) -> tuple[Taint, ...]:
@@ -185,7 +188,7 @@ def plan_node_group(
         subnets=place.subnets,
         root_volume=plan_root_volume(group.root_volume),
         local_nvme=group.local_nvme if instance_type.local_nvme_disks else "none",
-        labels=dict(group.labels),
+        labels={**group.labels, **_block_label(name, group, reservation)},
         taints=group.taints,
         startup_taints=plan_startup_taints(config, instance_type),
         maximum_pods=plan_maximum_pods(instance_type, interfaces),
@@ -197,6 +200,16 @@ def plan_node_group(
         update=_update(group, context, place),
         ssh_key_name=group.ssh_key_name,
     )
+
+
+def _block_label(name: str, group: NodeGroup, reservation: Reservation | None) -> Mapping[str, str]:
+    """Return the label of nodes in one of `further_blocks`.
+
+    The nodes of the first block have none, so that they stay as they are when blocks are added.
+    """
+    if isinstance(reservation, CapacityBlock) and group.pool_named(name) != name:
+        return {BLOCK_LABEL: reservation.reservation_id}
+    return {}
 
 
 def ami_variant(instance_type: InstanceType) -> AmiVariant:

@@ -104,7 +104,7 @@ def named_groups(config: EksStackConfig) -> Iterator[NamedPart]:
     """Yield the node groups of the stack file; a self-managed one has only a role."""
     for name, group in config.architecture.node_groups.items():
         derived = (NODE_ROLE, _NODE_GROUP) if group.management == "managed" else (NODE_ROLE,)
-        yield NamedPart("node_groups", "node group", name, derived)
+        yield NamedPart("node_groups", "node group", name, derived, group.pool_named(name))
 
 
 def plan_stack(context: Context, review: Review) -> EksPlan:

@@ -187,7 +187,7 @@ def _running_blocks(
         size = max((size for _, size in running), default=0)
         if size == 0:
             continue
-        path = f"{ROOT}.architecture.node_groups.{name}"
+        path = f"{ROOT}.architecture.node_groups.{group.pool_named(name)}"
         none, back = (
             " and ".join(
                 set_command(f"{path}.{key}", str(value), stack_file=stack_file)

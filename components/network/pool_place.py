@@ -56,7 +56,8 @@ class PlanContext(Generic[Config]):
             reservation = self.config.reservations.get(pool.purchase_option)
             found[pool.launch_key] = PoolPlace(
                 name=f"{architecture.PLACE_NOUN} {pool.launch_key.rpartition('.')[2]}",
-                key=pool.launch_key,
+                key=pool.subnet_key.rpartition(".")[0],
+                launch_key=pool.launch_key,
                 availability_zone=pool.availability_zone,
                 subnet_ids=pool.subnet_ids,
                 subnet_key=pool.subnet_key,
@@ -77,6 +78,8 @@ class PoolPlace:
     """For messages: `node group p5`."""
     key: str
     """Key in the stack file, relative to `trainyard:cluster`."""
+    launch_key: str
+    """That of its pools."""
     availability_zone: str | None
     """Zone in the stack file, by name or id."""
     subnet_ids: tuple[str, ...]

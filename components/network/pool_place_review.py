@@ -99,7 +99,7 @@ def review_launch_zones(
     wanted: dict[str, str] = {}
     what = ""
     for place in places:
-        if place.key in context.without_subnet:
+        if place.launch_key in context.without_subnet:
             continue
         if not network.is_new or place.zone is None:
             _review_one_subnet(place, network, review, zones_known=zones_known)

@@ -18,6 +18,7 @@ from components.catalog.instance_types import INSTANCE_TYPES
 from components.catalog.parallelcluster import (
     FORBIDDEN_NAME,
 )
+from components.config.parallelcluster import resource_key
 from components.config.parallelcluster_nodes import ComputeResource, Queue
 from components.config.reservations import CapacityBlock
 from components.config.review import Review
@@ -29,8 +30,8 @@ def review_compute_resource(
     queue_name: str, name: str, queue: Queue, context: Context, review: Review
 ) -> None:
     """Record problems of a compute resource in the stack file."""
-    key = f"architecture.queues.{queue_name}.compute_resources.{name}"
     resource = queue.compute_resources[name]
+    key = resource_key(queue_name, name, resource)
     if name == FORBIDDEN_NAME:
         review.refuse(
             key,

@@ -15,6 +15,7 @@ from components.catalog.parallelcluster import official_image_name
 from components.catalog.versions import PARALLELCLUSTER_VERSION
 from components.compute.interface_plan import plan_interfaces
 from components.compute.node_pool_plan import ImageSource, NodePoolPlan
+from components.config.parallelcluster import resource_key
 from components.config.parallelcluster_nodes import ComputeResource, Queue
 from components.config.review import Review
 from components.monitoring.node_agent import measured_on
@@ -47,7 +48,7 @@ class ComputeResourcePlan(NodePoolPlan):
     @override
     def key(self) -> str:
         """Key in the stack file."""
-        return f"architecture.queues.{self.queue}.compute_resources.{self.name}"
+        return resource_key(self.queue, self.name, self.config)
 
     @property
     @override
@@ -126,7 +127,7 @@ def _compute_resource(
     if instance_type is None or not _known(option, context):
         return None
     placement = reviewed_placement(
-        f"{place.key}.compute_resources.{name}",
+        resource_key(queue_name, name, resource),
         resource,
         instance_type,
         place.reservations.get(option),

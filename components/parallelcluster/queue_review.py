@@ -14,7 +14,7 @@ from components.catalog.parallelcluster import (
     MAXIMUM_COMPUTE_RESOURCES,
     MAXIMUM_QUEUES,
 )
-from components.config.parallelcluster import ParallelClusterArchitecture
+from components.config.parallelcluster import ParallelClusterArchitecture, resource_key
 from components.config.parallelcluster_nodes import Queue
 from components.config.review import Review
 from components.parallelcluster.access_review import review_access
@@ -36,7 +36,7 @@ def review_queue(name: str, queue: Queue, context: Context, review: Review) -> N
         )
     review_purchase_option(review, key, queue.purchase_option, context.config.reservations)
     review_place(name, queue, context, review)
-    _review_markets(key, queue, context, review)
+    _review_markets(name, queue, context, review)
     _review_allocation_strategy(key, queue, context, review)
     _review_devices(name, queue, review)
     review_settings(f"{key}.slurm_settings", queue.slurm_settings, "partition", review)
@@ -66,7 +66,7 @@ def review_counts(architecture: ParallelClusterArchitecture, review: Review) -> 
             )
 
 
-def _review_markets(key: str, queue: Queue, context: Context, review: Review) -> None:
+def _review_markets(queue_name: str, queue: Queue, context: Context, review: Review) -> None:
     """Refuse a compute resource with another market type than its queue, which has only one."""
     reservations = context.config.reservations
     options = purchase_options(reservations)
@@ -79,7 +79,7 @@ def _review_markets(key: str, queue: Queue, context: Context, review: Review) ->
             continue
         if plan_capacity(own, reservations).market_type != market:
             review.refuse(
-                f"{key}.compute_resources.{name}.purchase_option",
+                f"{resource_key(queue_name, name, resource)}.purchase_option",
                 (
                     f"uses a different purchase option from its queue, `{queue.purchase_option}`; "
                     "`CapacityType` applies to the whole queue"
@@ -92,7 +92,7 @@ def _review_markets(key: str, queue: Queue, context: Context, review: Review) ->
                 ),
                 remedy=(
                     "move the compute resource to a separate queue, or set "
-                    f"`{key}.purchase_option` to `{own}`"
+                    f"`architecture.queues.{queue_name}.purchase_option` to `{own}`"
                 ),
             )
 

@@ -21,6 +21,7 @@ from components.account.reservations import (
     reservation_ids,
 )
 from components.checks.check import Subject
+from components.config.parallelcluster import resource_key
 from components.config.parallelcluster_stack import ParallelClusterStackConfig
 from components.config.problems import ROOT, Problem, set_command
 from components.config.reservations import CapacityBlock
@@ -77,7 +78,7 @@ def static_capacity_problems(
 def _static_nodes(name: str, config: ParallelClusterStackConfig) -> dict[str, int]:
     """Return the static nodes that a reservation must hold, by key of their number."""
     return {
-        f"architecture.queues.{queue_name}.compute_resources.{nodes_name}.minimum": nodes.minimum
+        f"{resource_key(queue_name, nodes_name, nodes)}.minimum": nodes.minimum
         for queue_name, queue in config.architecture.queues.items()
         for nodes_name, nodes in queue.compute_resources.items()
         if (nodes.purchase_option or queue.purchase_option) == name and nodes.minimum

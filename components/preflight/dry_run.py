@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from components.account.facts import AccountFacts
+from components.account.reservations import DESCRIBE
 from components.compute.node_pool_plan import NodePoolPlan
 from components.compute.root_volume import RootVolume
 from components.network.network_plan import NetworkPlan
@@ -53,6 +54,9 @@ def plan_dry_run(launch: NodePoolPlan, network: NetworkPlan, facts: AccountFacts
     reservation = facts.reservations.get(launch.capacity.reservation_id or "")
     if reservation is not None and reservation.state == "scheduled":
         return f"{reservation.reservation_id} has not started; until then EC2 rejects every launch"
+    block = launch.capacity.kind == "capacity-block" and facts.could_read(DESCRIBE)
+    if block and (reservation is None or reservation.state == "expired"):
+        return f"{launch.capacity.reservation_id} is over"
     return DryRun(launch=launch, subnet_id=launch.subnets[0])
 
 

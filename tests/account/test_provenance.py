@@ -77,7 +77,7 @@ def test_reservations_in_different_groups_are_refused(configure, facts, odcr):
     own = replace(odcr, placement_group="mine", placement_group_owner_id=ACCOUNT)
     account = holding(facts, own, replace(odcr, reservation_id=OTHER_RESERVATION))
     config = complete(configure(reservations__block=entry), account)
-    (problem,) = reservation_problems(config, account)
+    (problem,) = reservation_problems(config, account, NOW)
     assert problem.path == "trainyard:cluster.reservations.block.provenance"
     assert BLOCK in problem.remedy
 

@@ -43,7 +43,7 @@ def account(facts, *reservations, groups=None):
 
 
 def problems(config, facts):
-    return list(reservation_problems(complete(config, facts), facts))
+    return list(reservation_problems(complete(config, facts), facts, NOW))
 
 
 def test_members_that_fit_have_no_problem(facts, odcr):

@@ -28,6 +28,7 @@ def place(
     return PoolPlace(
         name="compute environment g4dn",
         key="architecture.compute_environments.g4dn",
+        launch_key="architecture.compute_environments.g4dn",
         availability_zone=availability_zone,
         subnet_ids=(subnet_id,) if subnet_id else (),
         subnet_key="architecture.compute_environments.g4dn.subnet_id",

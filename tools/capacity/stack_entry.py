@@ -8,20 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
+from itertools import chain, count
 from typing import Any
 
 import yaml
 
 from components.config.problems import ROOT, Problem
+from tools.capacity.yaml_places import UneditableError, child, line_end, newline
 from tools.workspace.stack_files import CLUSTER_KEY, StackFile
 from tools.workspace.stack_outline import capacity_blocks_of, reservations_of
 
 _PATH = ("config", CLUSTER_KEY, "reservations")
 _ID = "reservation_id"
-
-
-class UneditableError(Exception):
-    """A stack file has a form in which an entry cannot be written safely."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,18 +29,20 @@ class Entry:
 
     name: str
     is_new: bool
-    """Whether the stack file does not have it yet; then no node pool uses it."""
+    """Whether the stack file does not have it yet; then it is one of `further_blocks`."""
 
 
 def chosen_entry(
-    stack_file: StackFile, asked: str, in_use: Callable[[str], str | None]
+    stack_file: StackFile, asked: str, in_use: Callable[[str], str | None], starts_at: datetime
 ) -> Entry | Problem:
     """Return the entry for a new block, or why there is none.
 
     Args:
         stack_file: The stack file of the user, which is not completed.
-        asked: Name in `--entry`; empty to choose the only entry without a usable block.
+        asked: Name in `--entry`; empty to choose the only entry without a usable block, or a new
+            one if all have one.
         in_use: Returns how long the block of an id can still be used, or None if it cannot.
+        starts_at: Start of the new block, for the name of a new entry.
     """
     entries = capacity_blocks_of(stack_file)
     others = set(reservations_of(stack_file)) - set(entries)
@@ -70,16 +71,26 @@ def chosen_entry(
             allowed=", ".join(free),
             remedy="add `--entry` with the one that gets the new block",
         )
-    names = [asked] if asked else [*held]
+    if not asked:
+        return Entry(_new_name(starts_at, set(reservations_of(stack_file))), is_new=True)
     return Problem(
         path="--entry",
-        problem="; ".join(f"`{name}` has a block that can be used {held[name]}" for name in names)
-        + "; with another id, `up` would move its nodes now",
+        problem=(
+            f"`{asked}` has a block that can be used {held[asked]}; with another id, `up` would "
+            "move its nodes now"
+        ),
         remedy=(
-            "add `--entry` with a new name: the block becomes an entry of its own, which node "
-            "pools use when you set their purchase_option to it"
+            "omit `--entry`, or give a new name: the block becomes an entry of its own, and the "
+            "same nodes get it as one of their `further_blocks`"
         ),
     )
+
+
+def _new_name(starts_at: datetime, taken: set[str]) -> str:
+    """Return a short name: the names of nodes of ParallelCluster have at most 25 characters."""
+    name = f"block-{starts_at:%m%d}"
+    others = (f"{name}-{number}" for number in count(2))
+    return next(each for each in chain([name], others) if each not in taken)
 
 
 def _no_entry() -> Problem:
@@ -154,24 +165,15 @@ def _with_values(document: Any, entry: Entry, values: Mapping[str, Any]) -> Any:
 def _changed(text: str, entry: Entry, values: Mapping[str, Any]) -> str:
     node: Any = yaml.compose(text, Loader=yaml.SafeLoader)
     for key in _PATH:
-        node = _child(node, key)
+        node = child(node, key)
     edits: list[tuple[int, int, str]] = []
     if entry.is_new:
         edits.append(_new_entry(text, node, entry.name, values))
     else:
-        edits += _edits(text, _child(node, entry.name), values)
+        edits += _edits(text, child(node, entry.name), values)
     for start, end, new in sorted(edits, reverse=True):
         text = text[:start] + new + text[end:]
     return text
-
-
-def _child(node: Any, key: str) -> Any:
-    if not isinstance(node, yaml.MappingNode):
-        raise UneditableError(f"{key} is not in a mapping")
-    found = next((value for name, value in node.value if name.value == key), None)
-    if found is None:
-        raise UneditableError(f"the file has no {key}")
-    return found
 
 
 def _edits(text: str, node: Any, values: Mapping[str, Any]) -> Iterable[tuple[int, int, str]]:
@@ -187,9 +189,9 @@ def _edits(text: str, node: Any, values: Mapping[str, Any]) -> Iterable[tuple[in
             at = kind.end_mark.index
             yield at, at, f", {key}: {_yaml(value)}"
         else:
-            at = _line_end(text, kind.end_mark.index)
+            at = line_end(text, kind.end_mark.index)
             indent = " " * kind_key.start_mark.column
-            yield at, at, f"{_newline(text)}{indent}{key}: {_yaml(value)}"
+            yield at, at, f"{newline(text)}{indent}{key}: {_yaml(value)}"
 
 
 def _new_entry(text: str, node: Any, name: str, values: Mapping[str, Any]) -> tuple[int, int, str]:
@@ -202,9 +204,8 @@ def _new_entry(text: str, node: Any, name: str, values: Mapping[str, Any]) -> tu
         at = node.value[0][0].start_mark.index
         return at, at, f"{name}: {{{inner}}}, "
     first = node.value[0][0].start_mark
-    indent, end = " " * first.column, _newline(text)
+    indent, end = " " * first.column, newline(text)
     lines = [
-        f"{indent}# No node pool uses it until its purchase_option is `{name}`.",
         f"{indent}{name}:",
         *(f"{indent}  {key}: {_yaml(value)}" for key, value in content.items()),
     ]
@@ -220,13 +221,3 @@ def _new_entry(text: str, node: Any, name: str, values: Mapping[str, Any]) -> tu
 def _yaml(value: Any) -> str:
     """Return a scalar as YAML; a time is in quotes, because YAML has times of its own."""
     return f'"{value}"' if isinstance(value, str) and ":" in value else str(value)
-
-
-def _line_end(text: str, index: int) -> int:
-    end = text.find("\n", index)
-    end = len(text) if end < 0 else end
-    return end - 1 if text[end - 1 : end] == "\r" else end
-
-
-def _newline(text: str) -> str:
-    return "\r\n" if "\r\n" in text else "\n"

@@ -169,9 +169,9 @@ def _explain(
 ) -> list[str]:
     """Return why a job waits; what cannot be queried is reported instead."""
     name = submission.compute_environment
-    capacity = next(each.capacity for each in plan.compute_environments if each.name == name)
-    single = [capacity.reservation_id] if capacity.reservation_id else []
-    members = [each.rpartition("/")[2] for each in capacity.reservation_group_members]
+    capacities = [each.capacity for each in plan.compute_environments if each.pool == name]
+    single = [each.reservation_id for each in capacities if each.reservation_id]
+    members = [m.rpartition("/")[2] for each in capacities for m in each.reservation_group_members]
     try:
         queued = read_queued_job(
             batch,

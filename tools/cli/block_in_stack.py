@@ -14,6 +14,7 @@ from components.preflight.run import Preflight, run_preflight
 from tools.capacity.block_purchase import EXPECTED_ID, expected_block
 from tools.capacity.offerings import Offering
 from tools.capacity.stack_entry import Entry, entry_values, with_entry
+from tools.capacity.stack_pool import with_further_block
 from tools.capacity.wording import both, money, utc
 from tools.cli.stack_config import config_of
 from tools.cli.stack_references import network_reader
@@ -26,9 +27,11 @@ if TYPE_CHECKING:
 
 
 def text_with_block(
-    stack_file: StackFile, offering: Offering, entry: Entry, reservation_id: str
+    stack_file: StackFile, offering: Offering, entry: Entry, reservation_id: str, *, sandbox: bool
 ) -> str:
     """Return the text of a stack file with a block in an entry of `reservations`.
+
+    A new entry is one of `further_blocks` of the nodes that have a block for its type.
 
     Raises:
         UneditableError: the entry cannot be written safely.
@@ -42,7 +45,11 @@ def text_with_block(
         ends_at=offering.ends_at.isoformat(),
         upfront_fee_usd=float(offering.fee) if offering.currency == "USD" else None,
     )
-    return with_entry(stack_file.path.read_text(encoding="utf-8"), entry, values)
+    text = with_entry(stack_file.path.read_text(encoding="utf-8"), entry, values)
+    if entry.is_new:
+        for pool in _pools_for(stack_file, offering, sandbox=sandbox):
+            text = with_further_block(text, pool, entry.name)
+    return text
 
 
 def check_block(
@@ -50,19 +57,12 @@ def check_block(
 ) -> Preflight:
     """Run the checks of `check --live` with a block that is not bought yet.
 
-    No node pool uses a new entry, so there the block takes the place of the one that a node pool of
-    its type uses.
-
     Raises:
         ConfigError: the stack cannot use the block; the error lists every problem.
         AccountUnreachableError: no credentials, or no answer.
         UneditableError: the entry cannot be written safely.
     """
-    text = text_with_block(stack_file, offering, entry, EXPECTED_ID)
-    if entry.is_new:
-        config_of(_completed(_read(stack_file, text), sandbox=sandbox))
-        place = _place_of(stack_file, offering, sandbox=sandbox)
-        text = text_with_block(stack_file, offering, place, EXPECTED_ID)
+    text = text_with_block(stack_file, offering, entry, EXPECTED_ID, sandbox=sandbox)
     changed = _completed(_read(stack_file, text), sandbox=sandbox)
     found = run_preflight(
         config_of(changed, network_of=network_reader(changed, sandbox=sandbox)),
@@ -103,10 +103,7 @@ def described(
     yield f"  {price} for {offering.hours:g} hours, {offering.node_hour:.2f} a node and hour"
     yield "  The price is paid now, and AWS neither cancels nor refunds it."
     yield f"For {stack_file.stack}: `reservations.{entry.name}` in {stack_file.path}"
-    if entry.is_new:
-        yield f"  no node pool uses it until its purchase_option is `{entry.name}`"
-    else:
-        yield from _uses(offering, entry, found)
+    yield from _uses(offering, entry, found)
     for row in found.rows:
         # Rows of the new block say that it has not started.
         if row.verdict in ("warning", "skipped") and EXPECTED_ID not in row.found:
@@ -117,22 +114,25 @@ def _uses(offering: Offering, entry: Entry, found: Preflight) -> Iterator[str]:
     pools = [] if found.plan is None else found.plan.node_pools
     users = [each for each in pools if each.capacity.purchase_option == entry.name]
     for each in users:
-        yield f"  {each.key}: up to {each.most_nodes} nodes from {utc(offering.starts_at)}"
+        nodes = f"up to {each.most_nodes} nodes from {utc(offering.starts_at)}"
+        further = f", a further block with nodes of its own, {each.name}" if entry.is_new else ""
+        yield f"  {each.key}: {nodes}{further}"
     left = offering.nodes - sum(each.most_nodes for each in users)
     if left > 0:
         yield f"  {left} of {offering.nodes} instances are not used: raise the number of nodes"
 
 
-def _place_of(stack_file: StackFile, offering: Offering, *, sandbox: bool) -> Entry:
-    """Return the entry that nodes of the type of an offering use, or else the first one."""
+def _pools_for(stack_file: StackFile, offering: Offering, *, sandbox: bool) -> list[str]:
+    """Return the keys of the nodes that share a block for the type of an offering.
+
+    Without such nodes, these are all nodes with a block, which the checks then refuse.
+    """
     entries = capacity_blocks_of(stack_file)
     pools = config_without_blocks(stack_file, sandbox=sandbox).pools()
-    fitting = (
-        pool.purchase_option
-        for pool in pools
-        if pool.purchase_option in entries and pool.instance_type == offering.instance_type
-    )
-    return Entry(next(fitting, next(iter(entries))), is_new=False)
+    users = [pool for pool in pools if pool.purchase_option in entries]
+    fitting = [pool for pool in users if pool.instance_type == offering.instance_type] or users
+    option = fitting[0].purchase_option if fitting else ""
+    return [*dict.fromkeys(pool.key for pool in fitting if pool.purchase_option == option)]
 
 
 def _read(stack_file: StackFile, text: str) -> StackFile:

@@ -26,8 +26,9 @@ from tools.capacity.block_purchase import (
 )
 from tools.capacity.offerings import Offering
 from tools.capacity.records import Purchase, Records
-from tools.capacity.stack_entry import Entry, UneditableError, chosen_entry
+from tools.capacity.stack_entry import Entry, chosen_entry
 from tools.capacity.wording import both
+from tools.capacity.yaml_places import UneditableError
 from tools.cli import console, failures
 from tools.cli.block_in_stack import check_block, described, text_with_block
 from tools.cli.capacity_place import capacity_account, records_of
@@ -66,7 +67,7 @@ class Buyer:
                 )
             return
         offering = self._offering(offering_id)
-        chosen = self._entry(entry)
+        chosen = self._entry(entry, offering)
         self._show(offering, chosen)
         again = self._again(offering_id, entry)
         confirm_price(offering.fee, offering.currency, given=price, again=again)
@@ -126,8 +127,8 @@ class Buyer:
             )
         return offering
 
-    def _entry(self, asked: str) -> Entry:
-        chosen = chosen_entry(self.stack_file, asked, self._usable_until)
+    def _entry(self, asked: str, offering: Offering) -> Entry:
+        chosen = chosen_entry(self.stack_file, asked, self._usable_until, offering.starts_at)
         if isinstance(chosen, Entry):
             return chosen
         raise ConfigError([chosen], stack_file=self.stack_file.name)
@@ -192,7 +193,11 @@ class Buyer:
         is_new = purchase.is_new_entry and name not in capacity_blocks_of(self.stack_file)
         try:
             text = text_with_block(
-                self.stack_file, purchase.offering, Entry(name, is_new), found.reservation_id
+                self.stack_file,
+                purchase.offering,
+                Entry(name, is_new),
+                found.reservation_id,
+                sandbox=self.sandbox,
             )
         except UneditableError as error:
             self.records.end(purchase.subject)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -21,7 +22,7 @@ from tools.jobs.training import TrainingRequest
 def limited(
     asked: RequestedJob,
     request: TrainingRequest,
-    capacity: CapacityPlan,
+    capacities: Sequence[CapacityPlan],
     nodes_leave_before: timedelta,
 ) -> TrainingRequest:
     """Return the program with the time that its nodes leave it, and tell the user.
@@ -29,25 +30,30 @@ def limited(
     Args:
         asked: The arguments of `run`.
         request: The program.
-        capacity: Capacity of the nodes.
+        capacities: Capacity of the nodes; several if the scheduler chooses among Capacity Blocks.
         nodes_leave_before: How long before the end of a Capacity Block its nodes leave.
 
     Raises:
         JobError: the nodes leave too soon.
         WrongUseError: there are no credentials to read the end of the block.
     """
-    block = config_of(asked.stack_file).reservations.get(capacity.purchase_option)
-    if not isinstance(block, CapacityBlock):
+    reservations = config_of(asked.stack_file).reservations
+    named = {each.purchase_option: reservations.get(each.purchase_option) for each in capacities}
+    blocks = {name: each for name, each in named.items() if isinstance(each, CapacityBlock)}
+    if not blocks:
         return request
     access = account_access(sandbox=asked.sandbox, profile=asked.stack_file.profile)
     # The time is that of the account, which a sandbox can advance.
     with access if asked.submit else nullcontext():
-        ends_at = block.ends_at
-        if ends_at is None and asked.submit:
-            ends_at = _read_end(asked, capacity, block)
+        ends = [
+            _read_end(asked, name, block)
+            if block.ends_at is None and asked.submit
+            else block.ends_at
+            for name, block in blocks.items()
+        ]
         limit = plan_time_limit(
             request.time_limit_minutes,
-            ends_at,
+            _first_end([each for each in ends if each is not None], nodes_leave_before),
             nodes_leave_before=nodes_leave_before,
             now=clock.now(),
         )
@@ -56,13 +62,19 @@ def limited(
     return replace(request, time_limit_minutes=limit.minutes, stops_at=limit.stops_at)
 
 
-def _read_end(asked: RequestedJob, capacity: CapacityPlan, block: CapacityBlock) -> datetime | None:
+def _first_end(ends: Sequence[datetime], nodes_leave_before: timedelta) -> datetime | None:
+    """Return the first end that is still to come, or else the last one."""
+    to_come = [each for each in ends if each - nodes_leave_before > clock.now()]
+    return min(to_come) if to_come else max(ends, default=None)
+
+
+def _read_end(asked: RequestedJob, name: str, block: CapacityBlock) -> datetime | None:
     """Return the end of a Capacity Block in the account; None if it cannot be read."""
     found = AccountReader(region=asked.stack_file.region).reservation(block.reservation_id)
     if found is None or found.ends_at is None:
         console.progress(
             f"the end of the Capacity Block {block.reservation_id} cannot be read, so the job has "
-            f"no time limit for it; set `reservations.{capacity.purchase_option}.ends_at`"
+            f"no time limit for it; set `reservations.{name}.ends_at`"
         )
         return None
     return found.ends_at

@@ -174,7 +174,7 @@ def _eks(asked: RequestedJob, request: TrainingRequest) -> None:
     )
     render_training(plan, request, nodes)  # refuses a wrong job before the account is read
     capacity = choose_nodes(plan, None, nodes, own_image=True).group.capacity
-    request = limited(asked, request, capacity, SCALE_DOWN_BEFORE_END)
+    request = limited(asked, request, [capacity], SCALE_DOWN_BEFORE_END)
     manifest = render_training(plan, request, nodes)
     if not asked.submit:
         console.answer_document(manifest)
@@ -202,8 +202,8 @@ def _slurm(asked: RequestedJob, request: TrainingRequest) -> None:
         nodes=asked.nodes,
     )
     render_training_directory(plan, request, nodes)
-    capacity = choose_slurm_nodes(plan, None, nodes).resource.capacity
-    request = limited(asked, request, capacity, EC2_TERMINATES_BEFORE_END)
+    capacities = choose_slurm_nodes(plan, None, nodes).capacities
+    request = limited(asked, request, capacities, EC2_TERMINATES_BEFORE_END)
     job, _ = render_training_directory(plan, request, nodes)
     if not asked.submit:
         console.answer_document(job.files["train.sbatch"])
@@ -224,12 +224,12 @@ def _batch(asked: RequestedJob, request: TrainingRequest) -> None:
     from components.capacity.schedule import EC2_TERMINATES_BEFORE_END
     from tools.cli.run_limits import limited
     from tools.jobs.batch_request import BatchRequest
-    from tools.jobs.batch_training import job_capacity, training_submission
+    from tools.jobs.batch_training import job_capacities, training_submission
 
     plan = _plan(asked)
     of_kind = BatchRequest(definition=asked.options["--definition"], nodes=asked.nodes)
     training_submission(plan, request, of_kind)
-    request = limited(asked, request, job_capacity(plan, of_kind), EC2_TERMINATES_BEFORE_END)
+    request = limited(asked, request, job_capacities(plan, of_kind), EC2_TERMINATES_BEFORE_END)
     submission = training_submission(plan, request, of_kind)
     if not asked.submit:
         console.answer_json(submission.request)

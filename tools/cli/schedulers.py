@@ -91,14 +91,13 @@ def scheduler_of(
         with reached_head_node(plan, stack_file, sandbox=sandbox) as head_node:
             yield SlurmScheduler(head_node.run)
     else:
-        queues = [plan.queue_name(each.name) for each in plan.compute_environments]
         with account_access(sandbox=sandbox, profile=stack_file.profile):
             try:
                 batch, logs = (
                     boto3.client(name, region_name=plan.region, config=CLIENT)
                     for name in ("batch", "logs")
                 )
-                yield BatchScheduler(batch, logs, queues)
+                yield BatchScheduler(batch, logs, plan.queue_names)
             except (BotoCoreError, ClientError) as error:
                 raise failures.CommandError(explained("batch:ListJobs", error)) from error
 

@@ -129,8 +129,8 @@ def _queues(
 
     with account_access(sandbox=sandbox, profile=stack_file.profile):
         batch = boto3.client("batch", region_name=stack_file.region)
-        for environment in outputs.get("compute_environments", {}).values():
-            queue = str(environment["job_queue"])
+        environments = outputs.get("compute_environments", {}).values()
+        for queue in dict.fromkeys(str(each["job_queue"]) for each in environments):
             try:
                 said = jobs_in(batch, queue)
             except (BotoCoreError, ClientError) as error:

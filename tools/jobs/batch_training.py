@@ -133,14 +133,14 @@ def training_submission(
     )
 
 
-def job_capacity(plan: BatchPlan, asked: BatchRequest) -> CapacityPlan:
-    """Return the capacity of the nodes of a job.
+def job_capacities(plan: BatchPlan, asked: BatchRequest) -> list[CapacityPlan]:
+    """Return the capacity of the nodes of a job, one for each of their Capacity Blocks.
 
     Raises:
         JobError: no matching job definition.
     """
     name = _choose(plan, asked).compute_environment
-    return next(each.capacity for each in plan.compute_environments if each.name == name)
+    return [each.capacity for each in plan.compute_environments if each.pool == name]
 
 
 def _start(request: TrainingRequest) -> str:

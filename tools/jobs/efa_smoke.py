@@ -37,8 +37,12 @@ def render_efa_smoke(plan: EksPlan, request: JobRequest) -> str:
             f"{plan.name} has no node group with NVIDIA GPUs and EFA, so there is nothing that "
             "efa-smoke could test; set `efa_enabled: true` on a node group whose type has EFA"
         )
-    wanted = [request.group] if request.group else names
-    chosen = [choose_nodes(plan, "nvidia", replace(request, group=name)) for name in wanted]
+    found = [
+        choose_nodes(plan, "nvidia", replace(request, group=name))
+        for name in ([request.group] if request.group else names)
+    ]
+    # The name of a group with several Capacity Blocks stands for the one that is there.
+    chosen = [*{each.group.name: each for each in found}.values()]
     without = [each.group.name for each in chosen if not each.efa_interfaces]
     if without:
         raise JobError(f"node group {without[0]} has no EFA; there is: {', '.join(names)}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, Literal
 
 from components.catalog.efa_huge_pages import huge_pages_of_pod_mib
@@ -12,7 +13,7 @@ from components.catalog.instance_type import Accelerators
 from components.catalog.kueue import QUEUE, QUEUE_NAMESPACE
 from components.catalog.neuron import NEURON_DEVICE
 from components.eks.addons.kueue import KUEUE
-from components.eks.node_group_plan import NodeGroupPlan
+from components.eks.node_group_plan import BLOCK_LABEL, NodeGroupPlan
 from components.eks.plan import EksPlan
 from tools.jobs.names import DCGM_LEVEL
 
@@ -107,6 +108,9 @@ def choose_nodes(
     The number of nodes is the requested one, or the desired size of the group. If that is 0 because
     its Capacity Block has not started, it is the maximum size.
 
+    A job runs in one Capacity Block. A node group with several is that of the block whose nodes are
+    there now, or else come first.
+
     Args:
         plan: Plan of the stack.
         manufacturer: Manufacturer of the accelerators; None for any.
@@ -172,16 +176,28 @@ def _choose_group(
     kind = KINDS[manufacturer]
     if not fitting:
         raise JobError(f"{plan.name} has no node group with {kind}, so the job has no nodes")
-    if name is None and len(fitting) > 1:
+    pools = {group.pool for group in fitting.values()}
+    if name is None and len(pools) > 1:
         raise JobError(
             f"{plan.name} has several node groups with {kind}; name one with --group: "
             + ", ".join(fitting)
         )
-    if name is not None and name not in fitting:
+    of_pool = [group for group in fitting.values() if name in (None, group.pool)]
+    if of_pool:
+        return min(of_pool, key=_when_there)
+    named = [group for group in fitting.values() if name == group.name]
+    if not named:
         raise JobError(
             f"{plan.name} has no node group {name!r} with {kind}; there is: {', '.join(fitting)}"
         )
-    return fitting[name] if name is not None else next(iter(fitting.values()))
+    return named[0]
+
+
+def _when_there(group: NodeGroupPlan) -> tuple[bool, datetime]:
+    """Return a key that sorts the nodes of one pool: those that are there, then by their start."""
+    schedule = group.schedule
+    over = schedule.state in ("ending", "expired")
+    return over, schedule.scale_up_at or datetime.min.replace(tzinfo=UTC)
 
 
 def resources(nodes: JobNodes, share: float = TEST_SHARE) -> dict[str, dict[str, Any]]:
@@ -219,10 +235,26 @@ def placement(nodes: JobNodes) -> dict[str, Any]:
     taints = group.first_taints if nodes.tests else group.taints
     return {
         "nodeSelector": group.node_selector,
+        **_outside_further_blocks(group),
         "tolerations": [
             {"key": t.key, "operator": "Equal", "value": t.value, "effect": t.effect}
             for t in taints
         ],
+    }
+
+
+def _outside_further_blocks(group: NodeGroupPlan) -> dict[str, Any]:
+    """Return the affinity that keeps a job off the nodes of the further blocks of its node group.
+
+    The nodes of all blocks have the labels of the first one, and the further ones also that of
+    their block. EFA does not connect nodes in two zones.
+    """
+    if not group.config.further_blocks:
+        return {}
+    expression = {"key": BLOCK_LABEL, "operator": "DoesNotExist"}
+    required = {"nodeSelectorTerms": [{"matchExpressions": [expression]}]}
+    return {
+        "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
     }
 
 

@@ -23,12 +23,12 @@ def batch_parts(config: PlacedStackConfig, plan: BatchPlan) -> Parts:
 
 
 def _environment(environment: ComputeEnvironmentPlan, plan: BatchPlan) -> Box:
-    name = plan.queue_name(environment.name)
+    name, queue = plan.queue_name(environment.name), plan.queue_name(environment.pool)
     return nodes_box(
         environment,
         caption="compute environment",
         resource=f"{ENVIRONMENT}::{name}",
-        more=(f"job queue {name}",),
+        more=(f"job queue {queue}",),
     )
 
 

@@ -43,7 +43,8 @@ def nodes_box(
 
 def anchor_of(pool: NodePoolPlan) -> str:
     """Return the id of the section of a report about a pool; unique in a stack."""
-    return pool.key.replace(".", "-")
+    own = pool.key.removesuffix(pool.pool) + pool.name
+    return own.replace(".", "-")
 
 
 def count(pool: NodePoolPlan) -> str:

@@ -17,8 +17,9 @@ from kubernetes.utils.quantity import parse_quantity
 from components.catalog.efa_huge_pages import huge_pages_of_pod_mib
 from components.eks.addons.registry import SELF_MANAGED_ADDONS, device_plugins
 from components.eks.node_devices import node_devices
+from components.eks.node_group_plan import BLOCK_LABEL
 from components.eks.plan import EksPlan
-from tools.jobs.nodes import JobNodes, placement
+from tools.jobs.nodes import JobNodes
 from tools.verify.inventory import Inventory, judge_inventory
 
 _HUGE_PAGES = "hugepages-2Mi"
@@ -35,7 +36,10 @@ _AMI = "eks.amazonaws.com/nodegroup-image"
 
 def node_selector(nodes: JobNodes) -> str:
     """Return the label selector of the nodes that a job can run on."""
-    return ",".join(f"{key}={value}" for key, value in placement(nodes)["nodeSelector"].items())
+    labels = [f"{key}={value}" for key, value in nodes.group.node_selector.items()]
+    # As in `placement`: not the nodes of further blocks.
+    other = [f"!{BLOCK_LABEL}"] if nodes.group.config.further_blocks else []
+    return ",".join([*labels, *other])
 
 
 def kubernetes_inventory(

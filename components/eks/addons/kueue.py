@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import yaml
 
+from components.capacity.schedule import most_at_once
 from components.catalog.controller_releases import CONFIG_FILE, KUEUE_RELEASE, released_objects
 from components.catalog.jobset import JOBSET_GROUP
 from components.catalog.kueue import KUEUE_API, KUEUE_GROUP, QUEUE, QUEUE_NAMESPACE
@@ -111,14 +112,19 @@ def _config_map(content: str) -> Manifest:
 
 
 def _queue(groups: Sequence[NodeGroupPlan], plugins: Collection[str]) -> Iterator[Manifest]:
-    """Yield a flavor for each node group, and the queue with the quota of all of them.
+    """Yield a flavor for each node group of the stack file, and the queue with their quotas.
+
+    The nodes of all Capacity Blocks of a group are one flavor.
 
     https://kueue.sigs.k8s.io/docs/concepts/cluster_queue/#resource-groups: all flavors of a
     resource group have the same resources.
     """
-    quotas = {flavor_name(group): quota(group, plugins) for group in groups}
-    resources = list(dict.fromkeys(name for each in quotas.values() for name in each))
+    pools: dict[str, list[NodeGroupPlan]] = {}
     for group in groups:
+        pools.setdefault(group.pool, []).append(group)
+    quotas = {flavor_name(blocks[0]): quota(blocks, plugins) for blocks in pools.values()}
+    resources = list(dict.fromkeys(name for each in quotas.values() for name in each))
+    for group, *_ in pools.values():
         yield _object(
             "ResourceFlavor",
             {"name": flavor_name(group)},
@@ -152,17 +158,21 @@ def _object(kind: str, metadata: Mapping[str, str], spec: Manifest) -> Manifest:
 
 def flavor_name(group: NodeGroupPlan) -> str:
     """Return the name of the flavor of a node group, which Kubernetes wants in small letters."""
-    return group.name.lower().replace("_", "-")
+    return group.pool.lower().replace("_", "-")
 
 
-def quota(group: NodeGroupPlan, plugins: Collection[str]) -> dict[str, str]:
+def quota(blocks: Sequence[NodeGroupPlan], plugins: Collection[str]) -> dict[str, str]:
     """Return what the planned nodes of a group offer, in Kubernetes' canonical form.
+
+    With several Capacity Blocks, these are the most nodes that exist at the same time.
 
     CPUs and memory are those of the instance type: a pod asks for less, because kubelet and
     DaemonSets need a part. Cores of Neuron devices are left out: Kubernetes offers the same
     hardware as devices and as cores, and jobs ask for devices.
     """
-    nodes, devices = group.nodes, node_devices(group, plugins)
+    group = blocks[0]
+    nodes = most_at_once([(each.schedule, each.nodes) for each in blocks])
+    devices = node_devices(group, plugins)
     return {
         "cpu": _canonical(nodes * group.instance_type.vcpus, 1000, ("", "k", "M")),
         "memory": _canonical(

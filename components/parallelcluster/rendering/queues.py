@@ -60,7 +60,9 @@ def render_queue(queue: QueuePlan) -> dict[str, Any]:
     """Return one queue with its compute resources."""
     config = queue.config
     placement = _common([placement_group(r.placement) for r in queue.compute_resources])
-    target = _common([reservation_target(r.capacity) for r in queue.compute_resources])
+    first = [r for r in queue.compute_resources if r.pool == r.name]
+    # Without further blocks, because a change of the queue's own target replaces its nodes.
+    target = _common([reservation_target(r.capacity) for r in first])
     return {
         "Name": queue.name,
         "CapacityType": _CAPACITY_TYPES[queue.capacity.market_type],
@@ -84,7 +86,7 @@ def render_queue(queue: QueuePlan) -> dict[str, Any]:
                 resource,
                 flexible=_is_flexible(queue),
                 with_placement=placement is None,
-                with_target=target is None,
+                queue_target=target,
             )
             for resource in queue.compute_resources
         ],
@@ -127,10 +129,15 @@ def _is_flexible(queue: QueuePlan) -> bool:
 
 
 def _compute_resource(
-    resource: ComputeResourcePlan, *, flexible: bool, with_placement: bool, with_target: bool
+    resource: ComputeResourcePlan,
+    *,
+    flexible: bool,
+    with_placement: bool,
+    queue_target: dict[str, Any] | None,
 ) -> dict[str, Any]:
     instance_type = resource.instance_type.name
     placement = placement_group(resource.placement)
+    target = reservation_target(resource.capacity)
     return {
         "Name": resource.name,
         **(
@@ -147,11 +154,7 @@ def _compute_resource(
             else {"DisableSimultaneousMultithreading": True}
         ),
         **_some("SchedulableMemory", resource.config.schedulable_memory_mib),
-        **(
-            _some("CapacityReservationTarget", reservation_target(resource.capacity))
-            if with_target
-            else {}
-        ),
+        **(_some("CapacityReservationTarget", target) if target != queue_target else {}),
         **({"Networking": {"PlacementGroup": placement}} if with_placement else {}),
         **_some("CustomSlurmSettings", dict(resource.config.slurm_settings)),
         **_some("Tags", _tags(resource)),

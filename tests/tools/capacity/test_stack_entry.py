@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,12 @@ from components.config.problems import Problem
 from tests.support.capacity_stacks import written_stack
 from tools.capacity.stack_entry import (
     Entry,
-    UneditableError,
     chosen_entry,
     entry_values,
     with_entry,
 )
+from tools.capacity.stack_pool import with_further_block
+from tools.capacity.yaml_places import UneditableError
 from tools.workspace.stack_files import StackFile, find_stack_file
 
 OLD, NEW = "cr-0123456789abcdef0", "cr-0fedcba9876543210"
@@ -110,7 +112,7 @@ def test_any_file_has_only_the_new_values_more(name: str, is_crlf: bool, comment
     both = with_entry(text, Entry(name, is_new=True), {"reservation_id": OLD})
     both = with_entry(both, Entry("block", is_new=False), {"reservation_id": NEW})
     assert ("\r\n" in both) is is_crlf
-    assert both.count("\n") == text.count("\n") + 5
+    assert both.count("\n") == text.count("\n") + 4
     assert not {*text.splitlines()} - {*both.splitlines()}
     assert {each: found["reservation_id"] for each, found in entries(both).items()} == {
         name: OLD,
@@ -148,6 +150,14 @@ TWO = (
 )
 
 
+HELD = (
+    "        kind: capacity-block\n",
+    f"        kind: capacity-block\n        reservation_id: {OLD}\n",
+)
+TAKEN = ("      block:\n", "      block-1208: {kind: odcr, reservation_id: cr-0}\n      block:\n")
+STARTS_AT = datetime(2026, 12, 8, 11, 30, tzinfo=UTC)
+
+
 @pytest.mark.parametrize(
     ("changes", "asked", "usable", "found"),
     [
@@ -158,6 +168,8 @@ TWO = (
         ((TWO,), "old", {}, Entry("old", is_new=False)),
         ((TWO,), "", {}, "several entries"),
         ((TWO,), "old", {OLD: "until Monday"}, "`old` has a block that can be used until Monday"),
+        ((HELD,), "", {OLD: "until Monday"}, Entry("block-1208", is_new=True)),
+        ((HELD, TAKEN), "", {OLD: "until Monday"}, Entry("block-1208-2", is_new=True)),
         (
             (("kind: capacity-block", "kind: odcr"),),
             "",
@@ -169,9 +181,60 @@ TWO = (
 def test_the_entry_is_the_one_without_a_usable_block(
     stack, changes: tuple[Any, ...], asked: str, usable: dict[str, str], found: Entry | str
 ) -> None:
-    chosen = chosen_entry(stack(*changes), asked, usable.get)
+    chosen = chosen_entry(stack(*changes), asked, usable.get, STARTS_AT)
     if isinstance(found, Entry):
         assert chosen == found
     else:
         assert isinstance(chosen, Problem)
         assert found in chosen.problem
+
+
+POOLS = """\
+config:
+  trainyard:cluster:
+    architecture:
+      node_groups:
+        p5:  # mine
+          instance_type: p5.48xlarge  # two
+{blocks}          desired: 2
+        flow: {{instance_type: p5.48xlarge, desired: 2}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("blocks", "line"),
+    [
+        ("", "          further_blocks: [next]"),
+        ("          further_blocks: []  # none\n", "          further_blocks: [next]  # none"),
+        ("          further_blocks: [a]\n", "          further_blocks: [a, next]"),
+        ("          further_blocks:\n          - a  # paid\n", "          - next"),
+        ("          further_blocks:\n            - a\n", "            - next"),
+    ],
+    ids=["absent", "empty", "flow", "block", "indented"],
+)
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_pool_gets_one_more_block_and_every_other_line_stays(
+    blocks: str, line: str, end: str
+) -> None:
+    text = POOLS.format(blocks=blocks).replace("\n", end)
+    changed = with_further_block(text, "architecture.node_groups.p5", "next")
+    assert line in changed.splitlines()
+    assert len({*text.splitlines()} - {*changed.splitlines()}) <= 1
+    assert ("\r\n" in changed) is (end == "\r\n")
+
+
+def test_a_pool_in_a_flow_mapping_gets_a_block_there() -> None:
+    changed = with_further_block(POOLS.format(blocks=""), "architecture.node_groups.flow", "next")
+    assert "flow: {instance_type: p5.48xlarge, further_blocks: [next], desired: 2}" in changed
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        POOLS.format(blocks="          further_blocks: next\n"),
+        POOLS.format(blocks="").replace("p5:  # mine", "other:"),
+    ],
+)
+def test_a_pool_that_cannot_be_edited_safely_is_an_error(text: str) -> None:
+    with pytest.raises(UneditableError):
+        with_further_block(text, "architecture.node_groups.p5", "next")

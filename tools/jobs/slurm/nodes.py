@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from components.capacity.plan import CapacityPlan
 from components.catalog.instance_type import Accelerators
 from components.parallelcluster.plan import ParallelClusterPlan
 from components.parallelcluster.queue_plan import ComputeResourcePlan, QueuePlan
@@ -48,7 +49,10 @@ class SlurmNodes:
 
     queue: QueuePlan
     resource: ComputeResourcePlan
+    """With several Capacity Blocks, that of the first one."""
     count: int
+    blocks: tuple[ComputeResourcePlan, ...] = ()
+    """Compute resources of the further blocks, of which Slurm can choose one instead."""
 
     @property
     def accelerators(self) -> Accelerators:
@@ -64,8 +68,20 @@ class SlurmNodes:
 
     @property
     def constraint(self) -> str | None:
-        """Feature that only these nodes of the partition have; None if it has no other nodes."""
-        return self.resource.name if len(self.queue.compute_resources) > 1 else None
+        """Feature that only these nodes of the partition have; None if it has no other nodes.
+
+        Of several features in brackets, all nodes of the job have the same one:
+        https://slurm.schedmd.com/sbatch.html#OPT_constraint, "Matching OR".
+        """
+        if len(self.queue.compute_resources) == 1:
+            return None
+        names = [each.name for each in (self.resource, *self.blocks)]
+        return f"[{'|'.join(names)}]" if self.blocks else self.resource.name
+
+    @property
+    def capacities(self) -> list[CapacityPlan]:
+        """Capacity of the nodes, one for each of their Capacity Blocks."""
+        return [each.capacity for each in (self.resource, *self.blocks)]
 
     @property
     def placement(self) -> str:
@@ -101,7 +117,12 @@ def choose_slurm_nodes(
             f"{where} has at most {resource.maximum} nodes, and the job wants {count}: it would "
             "wait for ever; ask for fewer with --nodes, or raise `maximum`"
         )
-    nodes = SlurmNodes(queue=queue, resource=resource, count=count)
+    blocks = tuple(
+        each
+        for each in queue.compute_resources
+        if each.pool == resource.name and each is not resource
+    )
+    nodes = SlurmNodes(queue=queue, resource=resource, count=count, blocks=blocks)
     neuron = nodes.accelerators.manufacturer == "neuron"
     if neuron and count > 1 and not resource.efa_enabled:
         raise JobError(
@@ -129,7 +150,7 @@ def _choose(
             f"{plan.name} has no compute resource {wanted!r} with {kind}; there is: "
             + _listed(fitting)
         )
-    if len(named) > 1:
+    if len({(queue.name, resource.pool) for queue, resource in named}) > 1:
         raise JobError(
             f"{plan.name} has several compute resources with {kind}; name one with --queue and "
             f"--compute-resource: {_listed(named)}"

@@ -42,14 +42,18 @@ def test_a_bought_block_is_in_the_stack_file_and_passes_the_checks(
     assert "paid 21,143.81 USD, 21,143.81 USD left" in capacity("list").stdout
 
 
-def test_a_next_block_becomes_an_entry_of_its_own(
+def test_a_next_block_is_a_further_block_of_the_same_nodes(
     capacity: Commands, trainyard: Callable[..., Result]
 ) -> None:
     assert capacity.buy(capacity.offering()).exit_code == 0
-    result = capacity.buy(capacity.offering())
+    result = capacity.buy(capacity.offering(), "--entry", "block")
     assert result.exit_code == 2
     assert "`block` has a block that can be used until" in result.stderr
-    assert capacity.buy(capacity.offering(), "--entry", "next").exit_code == 0
+    result = capacity.buy(capacity.offering(), "--entry", "next")
+    assert result.exit_code == 0, result.output
+    assert "architecture.node_groups.p5: up to 2 nodes" in result.stdout
+    assert "a further block with nodes of its own, p5-next" in result.stdout
+    assert "          further_blocks: [next]\n" in capacity.file.read_text()
     assert len(capacity.bought()) == 2
     assert trainyard("check", STACK, "--live").exit_code == 0
 

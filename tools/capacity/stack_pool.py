@@ -1,0 +1,68 @@
+"""A further Capacity Block of a node pool in the text of a stack file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import yaml
+
+from tools.capacity.yaml_places import UneditableError, child, line_end, newline
+from tools.workspace.stack_files import CLUSTER_KEY
+
+_KEY = "further_blocks"
+
+
+def with_further_block(text: str, pool: str, block: str) -> str:
+    """Return the text of a stack file in which a node pool has one more of `further_blocks`.
+
+    Args:
+        text: The text.
+        pool: Key of the pool, relative to `trainyard:cluster`.
+        block: Entry of `reservations`.
+
+    Raises:
+        UneditableError: the file has a form in which it cannot be written safely.
+    """
+    path = ("config", CLUSTER_KEY, *pool.split("."))
+    at, new = _edit(text, _at(yaml.compose(text, Loader=yaml.SafeLoader), path), block)
+    changed = text[:at] + new + text[at:]
+    wanted = yaml.safe_load(text)
+    place = wanted
+    for key in path:
+        place = place[key]
+    place[_KEY] = [*place.get(_KEY, ()), block]
+    try:
+        is_right = yaml.safe_load(changed) == wanted
+    except yaml.YAMLError:
+        is_right = False
+    if not is_right:
+        raise UneditableError(f"`{pool}` has a form that cannot be changed here")
+    return changed
+
+
+def _at(node: Any, path: tuple[str, ...]) -> Any:
+    for key in path:
+        node = child(node, key)
+    return node
+
+
+def _edit(text: str, pool: Any, block: str) -> tuple[int, str]:
+    """Return the place and the text to insert there."""
+    pairs = {name.value: (name, value) for name, value in pool.value}
+    if _KEY not in pairs:
+        name, value = pairs["instance_type"]
+        if pool.flow_style:
+            return value.end_mark.index, f", {_KEY}: [{block}]"
+        indent = " " * name.start_mark.column
+        at = line_end(text, value.end_mark.index)
+        return at, f"{newline(text)}{indent}{_KEY}: [{block}]"
+    blocks = pairs[_KEY][1]
+    if not isinstance(blocks, yaml.SequenceNode):
+        raise UneditableError(f"`{_KEY}` is no list")
+    if not blocks.value:
+        return blocks.start_mark.index + 1, block
+    last = blocks.value[-1]
+    if blocks.flow_style:
+        return last.end_mark.index, f", {block}"
+    indent = " " * blocks.start_mark.column
+    return line_end(text, last.end_mark.index), f"{newline(text)}{indent}- {block}"
