@@ -39,6 +39,43 @@ _SLURM_IN_A_BLOCK = {
         "slurm": {"queue_update_strategy": "DRAIN"},
     },
 }
+_SCHEDULED, _ENDING, _OVER = (f"cr-0cb0000000000000{number}" for number in (1, 2, 3))
+
+
+def _block(reservation_id: str) -> Mapping[str, Any]:
+    return {"kind": "capacity-block", "reservation_id": reservation_id}
+
+
+def _with_blocks(section: str, pool: str, *further: str) -> Mapping[str, Any]:
+    """Return a pool whose block has not started, with the entry `block` as a further one."""
+    blocks = {"next": _block(_SCHEDULED), "ending": _block(_ENDING), "over": _block(_OVER)}
+    changes = {"purchase_option": "next", "further_blocks": [*further]}
+    return {"reservations": blocks, "architecture": {section: {pool: changes}}}
+
+
+_SLURM_IN_BLOCKS = {
+    "reservations": {
+        "block": _block("cr-0123456789abcdef0"),
+        **_with_blocks("", "")["reservations"],
+    },
+    "architecture": {
+        "queues": {
+            "compute-gpu": {
+                "purchase_option": "next",
+                "compute_resources": {
+                    "distributed-ml": {
+                        "instance_type": "p5.48xlarge",
+                        "minimum": 2,
+                        "maximum": 2,
+                        "further_blocks": ["block", "over"],
+                    }
+                },
+            }
+        },
+        "slurm": {"queue_update_strategy": "DRAIN"},
+    },
+}
+_GROUP = ("architecture", "node_groups", "p5", "further_blocks")
 VARIANTS: Mapping[str, tuple[str, Mapping[str, Any], tuple[str, ...]]] = {
     "p5-cb with storage": (
         "p5-cb",
@@ -72,6 +109,33 @@ VARIANTS: Mapping[str, tuple[str, Mapping[str, Any], tuple[str, ...]]] = {
         ("storage",),
     ),
     "pc-gpu in a Capacity Block": ("pc-gpu", _SLURM_IN_A_BLOCK, ("reservations", "block")),
+    "p5-cb in several blocks": (
+        "p5-cb",
+        _with_blocks("node_groups", "p5", "block", "over"),
+        _GROUP,
+    ),
+    "p5-cb-managed in several blocks": (
+        "p5-cb-managed",
+        _with_blocks("node_groups", "p5", "block", "over"),
+        _GROUP,
+    ),
+    "batch-p5 in several blocks": (
+        "batch-p5",
+        _with_blocks("compute_environments", "p5", "block"),
+        ("architecture", "compute_environments", "p5", "further_blocks"),
+    ),
+    "pc-gpu in several blocks": (
+        "pc-gpu",
+        _SLURM_IN_BLOCKS,
+        (
+            "architecture",
+            "queues",
+            "compute-gpu",
+            "compute_resources",
+            "distributed-ml",
+            "further_blocks",
+        ),
+    ),
     "p5-cb on the previous version": ("p5-cb", _PREVIOUS, _VERSION),
     "p5-cb-managed on the previous version": ("p5-cb-managed", _PREVIOUS, _VERSION),
     "eks-p5-odcr on the previous version": ("eks-p5-odcr", _PREVIOUS, _VERSION),

@@ -9,6 +9,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from components.config.node_pool import BlockNodes
 from components.config.problems import show
 from tests.support.changes.choices import REMOVED, others
 from tests.support.changes.entries import ENTRIES
@@ -81,6 +82,8 @@ def _of_entries(
     raw: Mapping[str, Any], entries: Mapping[str, Any], place: tuple[str, ...]
 ) -> Iterator[Edit]:
     for name, entry in entries.items():
+        if isinstance(entry, BlockNodes) and entry.pool_named(name) != name:
+            continue  # nodes of `further_blocks`
         yield from _of_model(raw, entry, (*place, name))
         yield _moved(raw, (*place, name), f"{name}-renamed")
         yield _edit((*place, name), "removed", _with(raw, (*place, name), REMOVED))

@@ -106,6 +106,19 @@ def _block_times(raw: Mapping[str, Any], place: tuple[str, ...]) -> Sequence[Any
     return ["2026-12-07T12:00:00Z", "2026-12-21T11:30:00Z"]
 
 
+def _further_blocks(raw: Mapping[str, Any], place: tuple[str, ...]) -> Sequence[Any]:
+    """Return one block more, and all blocks without one of them."""
+    present = list(value_at(raw, place) or ())
+    own = value_at(raw, (*place[:-1], "purchase_option")) or value_at(
+        raw, (*place[:3], "purchase_option")
+    )
+    entries = (raw.get("reservations") or {}).items()
+    blocks = [name for name, each in entries if each["kind"] == "capacity-block"]
+    more = [name for name in blocks if name not in (own, *present)][:1]
+    fewer = [[each for each in present if each != gone] for gone in present]
+    return [*([[*present, *more]] if more else []), *fewer]
+
+
 def _fixed(*values: Any) -> Choose:
     return lambda _raw, _place: values
 
@@ -116,6 +129,7 @@ SPECIAL: Mapping[str, Choose] = {
     "policies": _fixed({"imdsv2-required": {"enforcement_level": "advisory"}}),
     "*.instance_type": _instance_types,
     "*.purchase_option": _purchase_options,
+    "*.further_blocks": _further_blocks,
     "reservations.*.reservation_id": _reservations,
     "reservations.*.*s_at": _block_times,
     "reservations.*.placement_group": _fixed("p4de-reserved", REMOVED),
