@@ -55,9 +55,10 @@ def _section(
             continue
         if name in fixed:
             section[path[-1]] = fixed[name]
-        elif kind in ("section", "sections"):
+        elif kind in ("section", "sections", "named"):
             below = _section(keys, path, fixed, wanted, value_of)
-            section[path[-1]] = below if kind == "section" else [below]
+            forms = {"section": below, "sections": [below], "named": {"Chosen": below}}
+            section[path[-1]] = forms[kind]
         else:
             section[path[-1]] = value_of(kind)
     return section

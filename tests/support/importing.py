@@ -20,6 +20,16 @@ def read_text(directory: Path, text: str) -> Imported:
     return read
 
 
+def read_directory(directory: Path, **files: str) -> Imported:
+    """Return what becomes of a directory of Terraform; `main="…"` is `main.tf`."""
+    for name, text in files.items():
+        suffix = "" if "." in name else ".tf"
+        (directory / f"{name}{suffix}").write_text(dedent(text), encoding="utf-8")
+    (read,) = import_file(directory)
+    assert isinstance(read, Imported)
+    return read
+
+
 def fates(read: Imported) -> Mapping[str, tuple[str, str]]:
     """Return fate and key of the stack file by field."""
     return {

@@ -38,5 +38,6 @@ def _line(entry: Entry) -> str:
     ours = ".".join(map(str, entry.claim.ours))
     arrow = f" -> {ours}" if ours else ""
     value = show(entry.value if isinstance(entry.value, str) else str(entry.value))
-    line = f"line {entry.line}: " if entry.line else ""
+    file = f"{entry.file}, " if entry.file else ""
+    line = f"{file}line {entry.line}: " if entry.line else ""
     return f"    {line}{text_of(entry.location)}: {value}{arrow}"

@@ -16,6 +16,7 @@ from tools.cli.linting import Region
 from tools.cli.live_cluster import read_from_account
 from tools.cli.new_stack_directory import new_stack_directory, write_new_stack
 from tools.cli.stack_config import plan_of
+from tools.importing.formats import without_siblings
 from tools.importing.imported import Imported, UnknownFormatError, Unread, import_file
 from tools.importing.report import counted
 from tools.importing.source import text_of
@@ -29,7 +30,9 @@ Name = Annotated[str, typer.Option(help="Name of the stack and of its cluster.")
 def import_(
     files: Annotated[
         list[Path] | None,
-        typer.Argument(help="ParallelCluster 3 or eksctl configurations.", metavar="[FILE...]"),
+        typer.Argument(
+            help="Configurations of ParallelCluster 3, eksctl or Terraform.", metavar="[FILE...]"
+        ),
     ] = None,
     live: Annotated[
         str, typer.Option(metavar="CLUSTER", help="Read this cluster of the account; no file.")
@@ -47,7 +50,8 @@ def import_(
     if live:
         read = [read_from_account(live, name=name, kind=kind, region=region, sandbox=sandbox)]
     else:
-        read = [each for path in files or () for each in _read(path, name, region)]
+        paths = without_siblings(files or ())
+        read = [each for path in paths for each in _read(path, name, region)]
     imported = [each for each in read if isinstance(each, Imported)]
     _refuse_several(imported, name)
     _refuse_unknown(imported)

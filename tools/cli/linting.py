@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -26,7 +26,9 @@ from tools.workspace.yaml_limits import UnreadableYamlError
 
 Files = Annotated[
     list[Path],
-    typer.Argument(help="ParallelCluster 3 or eksctl configurations.", metavar="FILE..."),
+    typer.Argument(
+        help="Configurations of ParallelCluster 3, eksctl or Terraform.", metavar="FILE..."
+    ),
 ]
 Region = Annotated[str, typer.Option(help="AWS region of files that do not name theirs.")]
 
@@ -46,7 +48,8 @@ def lint(
     """Check files of other tools: the rules of a stack file, in the keys and lines of the file."""
     refuse_two_forms(as_json=as_json, as_sarif=as_sarif)
     read = [path for path in files if not (skip_others and is_of_another_format(path))]
-    findings = [finding for path in read for finding in _findings(path, region)]
+    found = {path: _findings(path, region) for path in read}
+    findings = [finding for of_path in found.values() for finding in of_path]
     if as_sarif:
         answer_sarif(
             "lint",
@@ -57,7 +60,7 @@ def lint(
     elif as_json:
         console.answer_json([finding_as_json(finding) for finding in findings])
     else:
-        _show(read, findings)
+        _show(found)
     if any(finding.level == "error" for finding in findings):
         raise typer.Exit(failures.WRONG_USE)
 
@@ -73,14 +76,16 @@ def _findings(path: Path, region: str) -> list[Finding]:
                 str(error), rule="unreadable", stage="schema", stack=path.stem, file=absolute
             )
         ]
-    return [finding for imported in imported_of(read) for finding in lint_document(imported)]
+    found = [finding for imported in imported_of(read) for finding in lint_document(imported)]
+    # A file of Terraform is read with its directory, and has findings of its own.
+    return [each for each in found if path.is_dir() or each.file == path.absolute()]
 
 
-def _show(files: Sequence[Path], findings: Sequence[Finding]) -> None:
-    for path in files:
-        of_file = [each for each in findings if each.file == path.absolute()]
-        for finding in of_file:
-            where = f"{path}:{finding.line}"
+def _show(found: Mapping[Path, Sequence[Finding]]) -> None:
+    for path, findings in found.items():
+        for finding in findings:
+            file = os.path.relpath(finding.file) if path.is_dir() else path
+            where = f"{file}:{finding.line}"
             console.note(f"{where}: {finding.level} {finding.rule}: {finding.message}")
-        if not of_file:
+        if not findings:
             console.answer(f"{path}: ok")

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from tools.importing.draft import StackDraft
 from tools.importing.key_table import KeyTable
 from tools.importing.reader import Reader
 from tools.importing.report import FateRow
-from tools.importing.source import Document
+from tools.importing.source import Document, read_documents
+
+_TERRAFORM = (".tf", ".tf.json", ".tfvars", ".tfvars.json")
+"""Files of Terraform, which are read with all files of their directory."""
 
 
 class Conversion(Protocol):
@@ -60,12 +64,49 @@ def _is_eksctl(document: Document) -> bool:
     return document.at("kind") == "ClusterConfig" and "eksctl.io/" in str(document.at("apiVersion"))
 
 
+def _is_terraform(document: Document) -> bool:
+    from tools.importing.terraform.conversion import MARKS
+
+    nodes = document.root.value.values() if isinstance(document.root.value, dict) else ()
+    return any(node.section in MARKS for node in nodes if node.section)
+
+
 FORMATS: Sequence[Format] = (
     Format(
         "parallelcluster", "AWS ParallelCluster configuration", _is_parallelcluster, ("HeadNode:",)
     ),
     Format("eksctl", "eksctl ClusterConfig", _is_eksctl, ("eksctl.io/",)),
+    Format(
+        "terraform",
+        "Terraform configuration, plan or state",
+        _is_terraform,
+        ("terraform-aws-modules/eks", "aws_eks_", "aws_batch_"),
+    ),
 )
+
+
+def documents_of(path: Path) -> list[Document]:
+    """Return the documents of a file, or the document of a directory of Terraform.
+
+    Raises:
+        UnreadableYamlError: a file cannot be read, or is not valid.
+    """
+    if path.is_dir() or (path.is_file() and path.name.endswith(_TERRAFORM)):
+        from tools.importing.terraform.documents import read_directory
+
+        return [read_directory(path)]
+    return read_documents(path)
+
+
+def without_siblings(paths: Sequence[Path]) -> list[Path]:
+    """Return the paths with one file of each directory of Terraform: that with values, if any."""
+    found: dict[Path, Path] = {}
+    for path in paths:
+        is_terraform = path.name.endswith(_TERRAFORM)
+        key = path.parent.absolute() if is_terraform else path.absolute()
+        if key not in found or ".tfvars" in path.name:
+            found[key] = path
+    return list(found.values())
 
 
 def format_of(document: Document) -> Format | None:

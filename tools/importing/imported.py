@@ -9,11 +9,11 @@ from functools import cached_property
 from pathlib import Path
 
 from tools.importing.draft import StackDraft
-from tools.importing.formats import FORMATS, Conversion, Format, format_of
+from tools.importing.formats import FORMATS, Conversion, Format, documents_of, format_of
 from tools.importing.key_table import ShapeProblem
 from tools.importing.reader import Reader
 from tools.importing.report import Entry, Report
-from tools.importing.source import Document, read_documents
+from tools.importing.source import Document
 from tools.workspace.yaml_limits import UnreadableYamlError, readable_text
 
 _FIRST_INI_SECTION = re.compile(
@@ -47,7 +47,7 @@ class Imported:
     @cached_property
     def entries(self) -> list[Entry]:
         """Every field of the document with what became of it, in the order of the document."""
-        return self.report.entries(self.document, self.conversion.FATES)
+        return self.report.entries(self.document, self.conversion.KEYS, self.conversion.FATES)
 
 
 @dataclass(frozen=True)
@@ -70,13 +70,13 @@ def import_file(path: Path, *, name: str = "", region: str = "") -> list[Importe
         UnreadableYamlError: the file is not valid YAML or JSON.
         UnknownFormatError: no document has a format that can be read.
     """
-    if _FIRST_INI_SECTION.match(readable_text(path)):
+    if not path.is_dir() and _FIRST_INI_SECTION.match(readable_text(path)):
         raise UnreadableYamlError(
             f"{path}: is a configuration of ParallelCluster 2; convert it with "
             f"`pcluster3-config-converter --config-file {path} --output-file NEW.yaml` (it is in "
             "the package aws-parallelcluster), and read NEW.yaml"
         )
-    read = [_read(document, name, region) for document in read_documents(path)]
+    read = [_read(document, name, region) for document in documents_of(path)]
     if not any(isinstance(each, Imported) for each in read):
         titles = ", ".join(each.title for each in FORMATS)
         raise UnknownFormatError(f"{path}: has no format that can be read; these can: {titles}")
@@ -86,7 +86,7 @@ def import_file(path: Path, *, name: str = "", region: str = "") -> list[Importe
 def is_of_another_format(path: Path) -> bool:
     """Return whether a file has no format that can be read, judged by its text if it is no YAML."""
     try:
-        return all(format_of(document) is None for document in read_documents(path))
+        return all(format_of(document) is None for document in documents_of(path))
     except UnreadableYamlError:
         if not path.is_file():
             return False  # reading it says why

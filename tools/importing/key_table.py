@@ -14,7 +14,7 @@ from typing import Any
 
 from components.config.nearest import nearest
 from tools.importing.placeholders import is_placeholder
-from tools.importing.source import Location, Node, keys_of
+from tools.importing.source import Location, Node, child
 
 Keys = tuple[str, ...]
 """Path of a key in the schema."""
@@ -27,7 +27,8 @@ _SCALARS: Mapping[str, tuple[tuple[type, ...], str]] = {
 }
 """Python types and description of the kinds of scalars."""
 _LISTS = ("sections", "list", "maps", "anys")
-_MAPPINGS = ("section", "map")
+_MAPPINGS = ("section", "named", "map")
+_A_MAPPING = "a mapping of keys to values"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,8 @@ class KeyTable:
     def kinds(self) -> Mapping[Keys, str]:
         """The kind of every key.
 
-        `section`, `sections` (a list of sections), `list`, `map` (keys that the user chooses),
+        `section`, `sections` (a list of sections), `named` (sections by names that the user
+        chooses; the tool ignores other keys in them), `list`, `map` (keys that the user chooses),
         `maps`, `text`, `integer`, `number`, `boolean`, and `any` and `anys` for what is not read.
         """
         lines = self.path.read_text(encoding="utf-8").splitlines()
@@ -70,31 +72,52 @@ class KeyTable:
 
     def problems(self, root: Node) -> list[ShapeProblem]:
         """Return the problems of a document, in the order of its lines."""
-        return list(self._section(root, ()))
+        return list(self._section(root, (), ()))
 
-    def _section(self, node: Node, at: Location) -> Iterator[ShapeProblem]:
-        known = self._children.get(keys_of(at), ())
+    def keys_of(self, root: Node, location: Location) -> Keys:
+        """Return the path in the table of a location: without indexes and names of the user."""
+        node: Node | None = root
+        keys: Keys = ()
+        is_name = False
+        for part in location:
+            node = child(node, part)
+            if node is not None and node.section:
+                keys = (node.section,)
+            elif isinstance(part, str) and not is_name:
+                keys = (*keys, part)
+            is_name = self.kinds.get(keys) == "named" and not is_name
+        return keys
+
+    def _section(self, node: Node, at: Location, keys: Keys) -> Iterator[ShapeProblem]:
+        known = self._children.get(keys, ())
         for key, value in node.value.items():
-            here = (*at, key)
-            if key not in known:
+            here, path = (*at, key), (value.section,) if value.section else (*keys, key)
+            if path not in self.kinds:
                 yield _unknown(here, value.line, known)
             elif value.value is not None and not _is_reference(value):
-                yield from self._value(value, here, self.kinds[keys_of(here)])
+                yield from self._value(value, here, path)
 
-    def _value(self, node: Node, at: Location, kind: str) -> Iterator[ShapeProblem]:
+    def _value(self, node: Node, at: Location, keys: Keys) -> Iterator[ShapeProblem]:
+        kind = self.kinds[keys]
         value = node.value
         if kind in _LISTS and not isinstance(value, list):
             yield _wrong(at, node, "a list")
         elif kind in _MAPPINGS and not isinstance(value, dict):
-            yield _wrong(at, node, "a mapping of keys to values")
+            yield _wrong(at, node, _A_MAPPING)
         elif kind == "sections":
             for index, each in enumerate(value):
-                yield from self._value(each, (*at, index), "section")
+                yield from self._element(each, (*at, index), keys)
         elif kind == "section":
-            yield from self._section(node, at)
+            yield from self._section(node, at, keys)
         elif kind in _SCALARS and not _is_scalar(value, kind):
             key = "wrong-kind" if isinstance(value, dict | list) else "wrong-value"
             yield _wrong(at, node, _SCALARS[kind][1], key)
+
+    def _element(self, node: Node, at: Location, keys: Keys) -> Iterator[ShapeProblem]:
+        if isinstance(node.value, dict):
+            yield from self._section(node, at, keys)
+        elif not _is_reference(node):
+            yield _wrong(at, node, _A_MAPPING)
 
 
 def _is_scalar(value: Any, kind: str) -> bool:

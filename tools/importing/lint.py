@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from components import clock
 from components.architectures.plan_stack import plan_stack
@@ -18,7 +17,7 @@ from tools.importing.imported import Imported
 from tools.importing.key_table import ShapeProblem
 from tools.importing.placeholders import is_placeholder
 from tools.importing.report import Claim
-from tools.importing.source import Location, Node, child, keys_of, text_of
+from tools.importing.source import Location, Node, child, text_of
 
 _OUR_PATH = re.compile(rf'{ROOT}(?:\.[\w-]+|\[\d+\]|\["[^"]*"\])*')
 _OUR_KEY = re.compile(r"(?<=`)[a-z_]+(?=[`:])|\b[a-z]+(?:_[a-z]+)+\b")
@@ -47,7 +46,7 @@ def lint(imported: Imported) -> list[Finding]:
         found += [_of_claim(claim, imported) for claim in _broken_claims(imported)]
         known = {finding.key for finding in found if finding.level == "error"}
         found += [each for each in _of_stack(imported) if each.key not in known]
-    return sorted(found, key=lambda finding: finding.line)
+    return sorted(found, key=lambda finding: (str(finding.file), finding.line))
 
 
 def _broken_claims(imported: Imported) -> Iterator[Claim]:
@@ -57,14 +56,12 @@ def _broken_claims(imported: Imported) -> Iterator[Claim]:
 def _of_shape(problem: ShapeProblem, imported: Imported) -> Finding:
     message = f"{text_of(problem.location)} {problem.problem}; fix: {problem.remedy}"
     rule = f"schema/{problem.key}"
-    return _finding(imported, problem.location, problem.line, rule, "schema", "error", message)
+    return _finding(imported, problem.location, rule, "schema", "error", message)
 
 
 def _of_claim(claim: Claim, imported: Imported) -> Finding:
-    node = _node_at(imported, claim.location)
-    line = node.line if node is not None else 1
     message = f"{text_of(claim.location)}: {claim.why}"
-    return _finding(imported, claim.location, line, claim.rule, "plan", "warning", message)
+    return _finding(imported, claim.location, claim.rule, "plan", "warning", message)
 
 
 def _of_stack(imported: Imported) -> Iterator[Finding]:
@@ -75,13 +72,13 @@ def _of_stack(imported: Imported) -> Iterator[Finding]:
             continue
         location = imported.report.origin_of(ours) or ()
         node = _node_at(imported, location)
-        rule = reported.rule or f"{reported.stage}/{'.'.join(keys_of(location)) or 'document'}"
+        keys = ".".join(imported.conversion.KEYS.keys_of(imported.document.root, location))
+        rule = reported.rule or f"{reported.stage}/{keys or 'document'}"
         problem = reported.problem
         said = f"{problem.path} {problem.problem}; fix: {problem.remedy}"
         yield _finding(
             imported,
             location,
-            node.line if node else 1,
             rule,
             reported.stage,
             _level(reported, node),
@@ -92,7 +89,7 @@ def _of_stack(imported: Imported) -> Iterator[Finding]:
 def _level(reported: _Reported, node: Node | None) -> Level:
     if node is None:
         return "error"
-    if is_placeholder(node.value):
+    if node.tag or is_placeholder(node.value):
         return "note"
     family = str(node.value).partition(".")[0]
     # The catalog leaves out some types of previous generations.
@@ -148,20 +145,20 @@ def _node_at(imported: Imported, location: Location) -> Node | None:
 def _finding(
     imported: Imported,
     location: Location,
-    line: int,
     rule: str,
     stage: Stage,
     level: Level,
     message: str,
 ) -> Finding:
-    key = text_of(location)
+    node = _node_at(imported, location)
+    path = node.file if node is not None and node.file else imported.document.path
     return Finding(
         rule=rule,
         stage=stage,
         level=level,
         message=message,
         stack=imported.stack.name,
-        file=Path(imported.document.path).absolute(),
-        line=line,
-        key=key,
+        file=path.absolute(),
+        line=node.line if node is not None else 1,
+        key=text_of(location),
     )

@@ -9,7 +9,8 @@ from typing import Any, Literal, NamedTuple
 from components.config.keys import path_of
 from components.config.problems import last_key
 from components.secret_text import hidden_at
-from tools.importing.source import Document, Location, keys_of, leaves, text_of
+from tools.importing.key_table import KeyTable
+from tools.importing.source import Document, Location, leaves, text_of
 
 Fate = Literal["taken over", "taken over better", "implied", "dropped", "not supported"]
 """`taken over`: the stack file says the same. `taken over better`: it says something that works
@@ -54,12 +55,15 @@ class Entry:
     value: Any
     """The value; hidden if it looks like a secret."""
     claim: Claim
+    file: str = ""
+    """Name of its file, if the document is a directory."""
 
     def as_json(self) -> dict[str, Any]:
         """Return the entry as plain JSON."""
         claim = self.claim
         values = {
             "field": text_of(self.location),
+            "file": self.file,
             "line": self.line or "",
             "value": self.value,
             "fate": claim.fate,
@@ -86,24 +90,32 @@ class Report:
         if claim.ours:
             self.origins.setdefault(claim.ours, claim.location)
 
-    def entries(self, document: Document, fates: Mapping[tuple[str, ...], FateRow]) -> list[Entry]:
+    def entries(
+        self, document: Document, keys: KeyTable, fates: Mapping[tuple[str, ...], FateRow]
+    ) -> list[Entry]:
         """Return every field of a document with its claim.
 
         Raises:
             UnclaimedFieldError: a field has neither a claim nor a row in the table of its format.
         """
+        root = document.root
         return [
             Entry(
                 location=location,
                 line=node.line,
                 value=hidden_at(last_key(text_of(location)), node.value),
-                claim=self.claim_of(location, node.value, fates),
+                claim=self.claim_of(location, node.value, fates, keys.keys_of(root, location)),
+                file=node.file.name if node.file else "",
             )
-            for location, node in leaves(document.root)
+            for location, node in leaves(root)
         ]
 
     def claim_of(
-        self, location: Location, value: Any, fates: Mapping[tuple[str, ...], FateRow]
+        self,
+        location: Location,
+        value: Any,
+        fates: Mapping[tuple[str, ...], FateRow],
+        keys: tuple[str, ...],
     ) -> Claim:
         """Return what became of a value.
 
@@ -114,7 +126,6 @@ class Report:
             found = self.claims.get(location[:end])
             if found is not None:
                 return found
-        keys = keys_of(location)
         for end in range(len(keys), 0, -1):
             row = fates.get(keys[:end])
             if row is not None:

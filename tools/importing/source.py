@@ -36,6 +36,10 @@ class Node:
     """Line of its key, or of the value of a list; counted from 1."""
     tag: str = ""
     """Tag of the value that YAML itself does not have, such as `!Ref`."""
+    section: str = ""
+    """Section of the key table that has its keys, if the keys above do not say it."""
+    file: Path | None = None
+    """File of the line; None for that of the document."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,8 +169,3 @@ def text_of(location: Location) -> str:
     """Return a location as text: `Scheduling.SlurmQueues[0].Name`."""
     parts = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in location)
     return "".join(parts).removeprefix(".")
-
-
-def keys_of(location: Location) -> tuple[str, ...]:
-    """Return the keys of a location without indexes, as a schema names it."""
-    return tuple(part for part in location if isinstance(part, str))

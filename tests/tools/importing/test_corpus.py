@@ -18,10 +18,12 @@ from tools.importing.lint import lint
 from tools.importing.report import FATES
 
 CORPUS = Path(__file__).parent / "corpus"
-FILES = sorted(CORPUS.rglob("*.yaml"))
+FILES = sorted({*CORPUS.rglob("*.yaml"), *(each.parent for each in CORPUS.rglob("*.tf"))})
+"""Files, and directories of Terraform."""
 REFUSED = {
     "capacity-block.yaml": {"B7", "D5"},
     "wrong-efa.yaml": {"A1"},
+    "wrong-inputs": {"A1"},
 }
 """Rules with which `lint` refuses the files in the folders `refused`; the others pass."""
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import hypothesis.strategies as st
 import pytest
-import yaml
 from hypothesis import HealthCheck, given, settings
 
 from tests.support.full_documents import document_with
@@ -17,6 +17,7 @@ from tools.importing.imported import Imported, import_file
 from tools.importing.lint import lint
 from tools.importing.report import FATES
 from tools.importing.source import leaves
+from tools.importing.terraform import keys as terraform_keys
 
 FIXED: dict[str, dict[str, Any]] = {
     "parallelcluster": {
@@ -25,16 +26,42 @@ FIXED: dict[str, dict[str, Any]] = {
         "Scheduling.Scheduler": "slurm",
     },
     "eksctl": {"apiVersion": "eksctl.io/v1alpha5", "kind": "ClusterConfig"},
+    "terraform": {"eks.source": "terraform-aws-modules/eks/aws"},
 }
 """The keys by which a format is recognized; a new format needs a row."""
+KEYS_OF_TERRAFORM: dict[str, set[str]] = {}
+for _section, *_rest in terraform_keys.KEYS.kinds:
+    KEYS_OF_TERRAFORM.setdefault(_section, set()).update(_rest[:1])
 SCALARS = (
     *(True, False, None, -2, 0, 1, 40, 10_000, "", "value", "${PLACEHOLDER}", "true", "10"),
     *("SPOT", "CAPACITY_BLOCK", "Ebs", "Efs", "FsxLustre", "cr-0123456789abcdef0", "p5.48xlarge"),
 )
 
 
-def imported(document: dict[str, Any], path: Path) -> Imported:
-    path.write_text(yaml.safe_dump(document), encoding="utf-8")
+def as_terraform(sections: dict[str, Any]) -> dict[str, Any]:
+    """Return the sections of the key table as blocks of a `.tf.json`."""
+    blocks: dict[str, Any] = {"resource": {}, "module": {}}
+    for name, section in sections.items():
+        if name.startswith("aws_"):
+            blocks["resource"][name] = {"it": section}
+        elif "source" in KEYS_OF_TERRAFORM.get(name, ()):
+            repository = "vpc" if name in ("vpc", "vpc-endpoints", "flow-log") else "eks"
+            below = "" if name == repository else f"//modules/{name}"
+            source = f"terraform-aws-modules/{repository}/aws{below}"
+            blocks["module"][name] = {**section, "source": source}
+        elif name in ("variable", "output", "provider"):
+            blocks[name] = {"it": section}
+        elif name in ("locals", "terraform"):
+            blocks[name] = section
+    return blocks
+
+
+def imported(name: str, document: dict[str, Any], directory: Path) -> Imported:
+    path = directory / "full.yaml"
+    if name == "terraform":
+        path = directory / "main.tf.json"
+        document = as_terraform(document)
+    path.write_text(json.dumps(document), encoding="utf-8")
     (read,) = import_file(path)
     assert isinstance(read, Imported)
     return read
@@ -51,7 +78,7 @@ def assert_complete(read: Imported) -> None:
 @pytest.mark.parametrize("name", [each.name for each in FORMATS])
 def test_every_key_of_the_schema_is_in_the_report(name: str, tmp_path: Path):
     keys = next(each for each in FORMATS if each.name == name).conversion().KEYS
-    read = imported(document_with(keys, FIXED[name]), tmp_path / "full.yaml")
+    read = imported(name, document_with(keys, FIXED[name]), tmp_path)
     assert read.problems == []
     assert len(read.entries) > 200
     assert_complete(read)
@@ -77,7 +104,7 @@ def test_any_part_of_the_schema_with_any_scalars_is_reported_and_linted(
             random.choice(SCALARS) if kind in plain else {"list": ["a", 1]}.get(kind)
         ),
     )
-    read = imported(document, tmp_path / "some.yaml")
+    read = imported(name, document, tmp_path)
     assert_complete(read)
     for finding in lint(read):
         assert finding.line >= 1

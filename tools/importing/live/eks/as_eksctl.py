@@ -47,7 +47,8 @@ class EksctlConfig:
             node = root
             for part in at:
                 node = child(node, part) or Node(None, 0)
-            claim = report.claim_of(at, node.value, conversion.FATES)
+            keys = conversion.KEYS.keys_of(root, at)
+            claim = report.claim_of(at, node.value, conversion.FATES, keys)
             source.report.claim(replace(claim, location=answer))
         source.report.notes += report.notes
 

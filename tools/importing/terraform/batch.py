@@ -1,0 +1,105 @@
+"""Compute environments and queues of AWS Batch in Terraform."""
+
+from __future__ import annotations
+
+import re
+
+from components.catalog.instance_types import INSTANCE_TYPES
+from tools.importing.draft import Draft, StackDraft
+from tools.importing.reader import Reader
+from tools.importing.terraform.blocks import Blocks, address_of
+from tools.importing.terraform.capacity import imply_reservations, read_purchase_option
+from tools.importing.terraform.network import read_network
+from tools.importing.terraform.source_keys import LAUNCH_TEMPLATE, Source, take
+from tools.importing.terraform.storage import read_storage
+
+_RESOURCES = ("compute_resources", 0)
+_NOT_IN_NAMES = re.compile(r"[^a-z0-9-]+")
+_FARGATE = "compute environments of stacks have EC2 instances: run Fargate jobs elsewhere"
+
+
+def read_environments(blocks: Blocks, stack: StackDraft) -> None:
+    """Read the compute environments with their queues."""
+    architecture = stack.cluster.section("architecture")
+    architecture.put("kind", "batch")
+    environments = list(blocks.of("aws_batch_compute_environment"))
+    section = architecture.section("compute_environments")
+    network = environments[0].at(*_RESOURCES)
+    read_network(blocks, Source([(network, {"subnet_ids": (("subnets",),)})]), stack)
+    for environment in environments:
+        resources = environment.at(*_RESOURCES)
+        kind = str(resources.at("type").value)
+        if kind.startswith("FARGATE"):
+            environment.unsupported(_FARGATE)
+            continue
+        name = _name_of(environment)
+        nodes = section.section(name, environment)
+        for key in ("compute_environment_name", "name", "name_prefix"):
+            environment.at(key).claim("taken over", ours=nodes.at)
+        _read_resources(name, resources, nodes, stack, blocks)
+        _read_queue(environment, nodes, blocks)
+    read_storage(blocks, stack)
+    imply_reservations(blocks)
+
+
+def _name_of(environment: Reader) -> str:
+    for key in ("name", "compute_environment_name"):
+        given = environment.at(key)
+        if given.exists and given.node is not None and not given.node.tag:
+            return _NOT_IN_NAMES.sub("-", str(given.value).lower()).strip("-")
+    return _NOT_IN_NAMES.sub("-", address_of(environment).rpartition(".")[2].lower()).strip("-")
+
+
+def _read_resources(
+    name: str, resources: Reader, nodes: Draft, stack: StackDraft, blocks: Blocks
+) -> None:
+    launch = resources.at("launch_template", 0)
+    template = blocks.named(launch.at("launch_template_id").value) or blocks.named(
+        launch.at("launch_template_name").value
+    )
+    layers = [(resources, {})]
+    if template is not None:
+        layers.append((template, LAUNCH_TEMPLATE))
+        launch.claim("implied", "the stack writes the launch template")
+    source = Source(layers)
+    types = list(resources.at("instance_type").items())
+    for each in types[1:]:
+        each.unsupported("a compute environment has one instance type: add another one for it")
+    if types:
+        take(nodes, "instance_type", types[0], example="p5.48xlarge")
+    _read_sizes(resources, nodes)
+    read_purchase_option(name, source, nodes, stack.cluster, blocks)
+    kind = resources.at("type")
+    if kind.value == "SPOT":
+        nodes.take("purchase_option", kind, change=lambda _: "spot")
+    kind.claim("taken over", ours=(*nodes.at, "purchase_option"))
+    interfaces = list(source.at("network_interfaces").items())
+    if any(each.at("interface_type").value in ("efa", "efa-only") for each in interfaces):
+        nodes.put("efa_enabled", value=True)
+        nodes.needs("availability_zone", "use1-az4")
+        for each in interfaces:
+            each.claim("taken over", ours=(*nodes.at, "efa_enabled"))
+    take(nodes, "ssh_key_name", resources.at("ec2_key_pair"))
+
+
+def _read_sizes(resources: Reader, nodes: Draft) -> None:
+    """Read the numbers of vCPUs as numbers of nodes."""
+    found = INSTANCE_TYPES.get(str(nodes.values.get("instance_type")))
+    for theirs, ours in (("min_vcpus", "minimum"), ("max_vcpus", "maximum")):
+        vcpus = resources.at(theirs)
+        if found is not None and isinstance(vcpus.value, int):
+            least = max(vcpus.value // found.vcpus, int(ours == "maximum"))
+            take(nodes, ours, vcpus, change=lambda _, count=least: count)
+        elif ours == "maximum":
+            take(nodes, ours, vcpus, example=1)
+            nodes.needs(ours, 1)
+    resources.at("desired_vcpus").dropped("Batch decides it")
+
+
+def _read_queue(environment: Reader, nodes: Draft, blocks: Blocks) -> None:
+    for queue in blocks.of("aws_batch_job_queue"):
+        order = [*queue.at("compute_environment_order").items()]
+        named = [each.at("compute_environment").value for each in order]
+        named += [each.value for each in queue.at("compute_environments").items()]
+        if any(blocks.named(each) == environment for each in named):
+            take(nodes, "queue_priority", queue.at("priority"))

@@ -1,0 +1,327 @@
+"""What becomes of the keys of Terraform blocks that the conversion does not read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tools.importing.report import Fate, FateRow
+from tools.importing.terraform.keys import KEYS
+
+_PRINCIPALS = (
+    "after `up`, create them with `aws eks create-access-entry` and "
+    "`aws eks associate-access-policy`"
+)
+_BOOTSTRAP = "nodes start with the NodeConfig of the stack; run a DaemonSet for other settings"
+_ROLES = (
+    "the stack creates the roles; for pods, create IAM roles and Pod Identity associations after "
+    "`up`"
+)
+_GROUPS = "nodes have the security groups of the cluster and of EFA"
+_NAMES = "names begin with those of the cluster and the node group"
+_TAGS = "set `tags` of the stack, which all resources get"
+_TEMPLATE = "the stack writes the launch template, with the interfaces and the reservation"
+_KEEP = "it is not part of the cluster: keep it in Terraform"
+_OPTION = "it says how Terraform works"
+_IGNORED = "neither the module nor the stack reads it"
+
+_OF_GROUPS: Mapping[str, tuple[Fate, str]] = {
+    "ami_id": ("not supported", "nodes run the pinned AMI of EKS for their instance type"),
+    "ami_release_version": ("not supported", "the stack pins the release of the AMI"),
+    "use_latest_ami_release_version": ("dropped", "the stack pins the release of the AMI"),
+    "platform": ("implied", "nodes run Amazon Linux 2023"),
+    "create": ("implied", "a stack has the node groups of its stack file"),
+    "timeouts": ("dropped", _OPTION),
+    "tags": ("not supported", _TAGS),
+    "labels": ("implied", "the node group has no labels"),
+    "taints": ("implied", "the node group has no taints"),
+    "instance_market_options": ("not supported", "set `purchase_option` of the node group"),
+    "capacity_type": ("implied", "the node group is On-Demand"),
+    "capacity_reservation_specification": ("implied", "the node group has no reservation"),
+    "subnet_ids": ("dropped", "the system node group is in every private subnet"),
+    "enable_efa_support": ("implied", "the node group has no EFA"),
+    "enable_efa_only": ("implied", "the node group has no EFA"),
+    "efa_indices": ("dropped", "all interfaces but the first have no IP addresses"),
+    "create_placement_group": ("implied", "the node group has no placement group"),
+    "placement_group_az": ("not supported", "set `availability_zone` of the node group"),
+    "placement_group_strategy": ("implied", "placement groups are cluster placement groups"),
+    "placement": ("not supported", "a placement group of a stack is a cluster placement group"),
+    "network_interfaces": ("not supported", "the stack writes the interfaces"),
+    "node_repair_config": (
+        "not supported",
+        "set `auto_repair` and `maximum_parallel_repairs` of a node group",
+    ),
+    "remote_access": ("not supported", "set `ssh_key_name`, or use Session Manager"),
+    "key_name": ("not supported", "the system node group has no key: use Session Manager"),
+    "update_config": (
+        "not supported",
+        "the stack chooses the update of a node group by its capacity",
+    ),
+    "instance_refresh": ("dropped", "the stack replaces nodes by itself"),
+    "ebs_optimized": ("implied", "the instance types of a stack are EBS-optimized by default"),
+    "enable_monitoring": (
+        "not supported",
+        "set `addons.cloudwatch_observability` or `monitoring`",
+    ),
+    "metadata_options": ("taken over better", "every node requires IMDSv2"),
+    "block_device_mappings": (
+        "not supported",
+        "use a larger `root_volume`, the instance store (`local_nvme`) or `storage`",
+    ),
+    "disk_size": ("dropped", "`block_device_mappings` has the size of the volume"),
+    "use_mixed_instances_policy": (
+        "not supported",
+        "a node group is On-Demand or Spot: make one for each",
+    ),
+    "mixed_instances_policy": (
+        "not supported",
+        "a node group is On-Demand or Spot: make one for each",
+    ),
+}
+_PREFIXES: Mapping[str, tuple[Fate, str]] = {
+    "iam_role": ("not supported", _ROLES),
+    "create_iam": ("not supported", _ROLES),
+    "iam_instance_profile": ("not supported", _ROLES),
+    "create_access_entry": ("implied", "nodes are authorized by the stack"),
+    "security_group": ("not supported", _GROUPS),
+    "create_security_group": ("not supported", _GROUPS),
+    "vpc_security_group_ids": ("not supported", _GROUPS),
+    "attach_cluster_primary_security_group": ("not supported", _GROUPS),
+    "launch_template": ("not supported", _TEMPLATE),
+    "create_launch_template": ("not supported", _TEMPLATE),
+    "use_custom_launch_template": ("not supported", _TEMPLATE),
+    "update_launch_template": ("not supported", _TEMPLATE),
+    "tag_specifications": ("implied", "instances, volumes and interfaces have the tags"),
+    "use_name_prefix": ("dropped", _NAMES),
+    "name": ("dropped", _NAMES),
+    "cloudinit": ("not supported", _BOOTSTRAP),
+    "pre_bootstrap": ("not supported", _BOOTSTRAP),
+    "post_bootstrap": ("not supported", _BOOTSTRAP),
+    "bootstrap": ("not supported", _BOOTSTRAP),
+    "enable_bootstrap": ("not supported", _BOOTSTRAP),
+    "user_data": ("not supported", _BOOTSTRAP),
+    "kubernetes_version": ("implied", "nodes have the version of the cluster"),
+    "cluster_": ("implied", "the node group is in the cluster of the stack"),
+}
+"""Keys of node groups by what they begin with."""
+_OTHER_OPTION: tuple[Fate, str] = (
+    "not supported",
+    "the stack configures its instances and Auto Scaling groups itself",
+)
+
+_EKS: Mapping[str, tuple[Fate, str]] = {
+    "create": ("implied", "a stack file is one cluster"),
+    "access_entries": ("not supported", _PRINCIPALS),
+    "aws_auth": ("not supported", _PRINCIPALS),
+    "manage_aws_auth": ("not supported", _PRINCIPALS),
+    "create_aws_auth": ("not supported", _PRINCIPALS),
+    "fargate_profile": ("not supported", "pods run on the system node group"),
+    "identity_providers": (
+        "not supported",
+        "associate the provider after `up`: `aws eks associate-identity-provider-config`",
+    ),
+    "compute_config": ("not supported", "stacks have node groups: EKS Auto Mode has no EFA groups"),
+    "kms": ("not supported", "set `secrets_key_arn` to a key of your own"),
+    "create_kms": ("not supported", "set `secrets_key_arn` to a key of your own"),
+    "enable_kms": ("not supported", "set `secrets_key_arn` to a key of your own"),
+    "encryption": ("not supported", "set `secrets_key_arn` to a key of your own"),
+    "cloudwatch_log_group": ("not supported", "set the retention of the log group in CloudWatch"),
+    "create_cloudwatch_log_group": ("implied", "EKS creates the log group"),
+    "enable_efa_support": ("implied", "the stack opens the security group of nodes with EFA"),
+    "enable_security_groups_for_pods": ("dropped", "the stack does not use them"),
+    "bootstrap_self_managed_addons": ("implied", "the stack installs its add-ons"),
+    "enable_auto_mode": ("not supported", "stacks have node groups, not EKS Auto Mode"),
+    "create_auto_mode": ("not supported", "stacks have node groups, not EKS Auto Mode"),
+    "ip_family": ("not supported", "pods have IPv4 addresses of the VPC"),
+    "create_cni_ipv6": ("not supported", "pods have IPv4 addresses of the VPC"),
+    "service_ip": ("not supported", "services have the default addresses of EKS"),
+    "remote_network_config": ("not supported", "stacks have no hybrid nodes"),
+    "outpost": ("not supported", "stacks are in a region, not on an Outpost"),
+    "create_outposts": ("not supported", "stacks are in a region, not on an Outpost"),
+    "zonal_shift": (
+        "not supported",
+        "enable it after `up`: `aws eks update-cluster-config`",
+    ),
+    "upgrade_policy": ("not supported", "stacks have versions in standard support only"),
+    "control_plane_scaling": ("not supported", "EKS scales the control plane by its load"),
+    "deletion_protection": (
+        "not supported",
+        "set it after `up`: `aws eks update-cluster-config --name CLUSTER --deletion-protection`",
+    ),
+    "force_update_version": ("dropped", _OPTION),
+    "timeouts": ("dropped", _OPTION),
+    "dataplane_wait": ("dropped", _OPTION),
+    "putin_khuylo": ("dropped", "it has no effect"),
+    "addons": ("not supported", "the stack configures its add-ons itself"),
+    "node_security_group": ("not supported", _GROUPS),
+    "create_node_security_group": ("not supported", _GROUPS),
+    "additional_security_group": ("not supported", _GROUPS),
+    "primary_security_group": ("not supported", _GROUPS),
+    "security_group": ("not supported", _GROUPS),
+    "vpc_id": ("not supported", "set `network.vpc_id`"),
+    "subnet_ids": ("not supported", "set `network.private_subnet_ids`"),
+    "control_plane_subnet_ids": ("dropped", "the control plane is in the subnets of the network"),
+    "region": ("implied", "it is `aws:region` of the stack file"),
+    "partition": ("implied", "it follows from the region"),
+    "account_id": ("implied", "it is that of your credentials"),
+    "prefix_separator": ("dropped", _NAMES),
+    "tags": ("not supported", _TAGS),
+    "node_iam": ("not supported", _ROLES),
+    "create_node_iam": ("not supported", _ROLES),
+    "iam": ("not supported", _ROLES),
+    "create_iam": ("not supported", _ROLES),
+    "attach": ("not supported", _ROLES),
+    "enable_irsa": ("implied", "every cluster has an OIDC provider"),
+    "openid": ("implied", "every cluster has an OIDC provider"),
+    "custom_oidc": ("implied", "every cluster has an OIDC provider"),
+    "include_oidc": ("implied", "every cluster has an OIDC provider"),
+}
+"""Inputs of the module by what they begin with, without `cluster_`."""
+_OTHER_INPUT: tuple[Fate, str] = ("not supported", "the stack has no key for it")
+
+_VPC: Mapping[str, tuple[Fate, str]] = {
+    "enable_dns": ("implied", "VPCs of stacks have DNS names"),
+    "name": ("dropped", "names begin with that of the cluster"),
+    "tags": ("not supported", _TAGS),
+    "public_subnet_tags": ("implied", "subnets have the tags that load balancers look for"),
+    "private_subnet_tags": ("implied", "subnets have the tags that load balancers look for"),
+    "create_igw": ("implied", "a VPC with public subnets has an internet gateway"),
+    "create_egress_only_igw": ("dropped", "the VPC has IPv4 addresses"),
+    "map_public_ip_on_launch": ("dropped", "nodes launch in private subnets"),
+    "manage_default": ("dropped", "nothing in the stack uses the defaults of the VPC"),
+    "default_": ("dropped", "nothing in the stack uses the defaults of the VPC"),
+    "flow_log": ("not supported", "CloudWatch Logs keeps the flow logs for seven days"),
+    "create_flow_log": ("not supported", "CloudWatch Logs keeps the flow logs for seven days"),
+}
+_OTHER_VPC: tuple[Fate, str] = (
+    "not supported",
+    "create it beside the stack, or use your VPC with `kind: existing-vpc`",
+)
+_SECTIONS: Mapping[str, tuple[Fate, str]] = {
+    "variable": ("implied", "its value is where the variable is used"),
+    "locals": ("implied", "its value is where the local is used"),
+    "local-module": ("implied", "the blocks of the module are read with these values"),
+    "output": ("dropped", "`./trainyard outputs STACK` prints the outputs of a stack"),
+    "provider": ("dropped", _OPTION),
+    "terraform": ("dropped", _OPTION),
+    "data": ("dropped", "the stack looks up what it needs"),
+    "resource": ("not supported", _KEEP),
+    "module": ("not supported", _KEEP),
+    "other": ("dropped", _OPTION),
+    "fargate-profile": ("not supported", "pods run on the system node group"),
+    "karpenter": (
+        "not supported",
+        "install Karpenter after `up`; nodes of reservations are in node groups of fixed size",
+    ),
+    "hybrid-node-role": ("not supported", "stacks have no hybrid nodes"),
+    "capability": ("not supported", "install Argo CD, ACK or kro after `up`"),
+    "aws-auth": ("not supported", _PRINCIPALS),
+    "flow-log": ("not supported", "set `network.flow_logs`"),
+    "vpc-endpoints": ("not supported", "set `network.interface_endpoints`"),
+    "aws_eks_access_entry": ("not supported", _PRINCIPALS),
+    "aws_eks_access_policy_association": ("not supported", _PRINCIPALS),
+    "aws_eks_pod_identity_association": ("not supported", _ROLES),
+    "aws_eks_fargate_profile": ("not supported", "pods run on the system node group"),
+    "aws_eks_addon": ("implied", "the stack installs the add-on in its cluster"),
+    "aws_launch_template": ("not supported", _TEMPLATE),
+    "aws_placement_group": ("implied", "the stack creates its placement groups"),
+    "aws_vpc": ("implied", "the stack configures its VPC"),
+    "aws_vpc_ipv4_cidr_block_association": ("not supported", "set `network.secondary_cidrs`"),
+    "aws_subnet": ("implied", "the stack configures its subnets"),
+    "aws_ec2_capacity_reservation": ("not supported", _KEEP),
+    "aws_ec2_capacity_block_reservation": ("not supported", _KEEP),
+    "aws_fsx_lustre_file_system": ("not supported", "the stack has no key for it"),
+    "aws_fsx_data_repository_association": (
+        "not supported",
+        "set `data_repositories` of the file system",
+    ),
+    "aws_batch_scheduling_policy": ("not supported", "queues are first in, first out"),
+    "aws_batch_job_queue": ("implied", "every compute environment has a queue"),
+    "aws_batch_job_definition": (
+        "not supported",
+        "save its JSON (`aws batch describe-job-definitions`), and set `job_definitions`",
+    ),
+    "aws_batch_compute_environment": ("not supported", "the stack has no key for it"),
+}
+_META: tuple[Fate, str] = ("dropped", _OPTION)
+_META_KEYS = (
+    *("source", "version", "count", "for_each", "providers", "provider", "depends_on"),
+    *("lifecycle", "provisioner", "timeouts"),
+)
+_COMPUTED: tuple[Fate, str] = ("implied", "AWS sets it")
+_OF_CLUSTER: Mapping[str, tuple[Fate, str]] = {
+    **dict.fromkeys(("arn", "certificate_authority", "created_at", "endpoint", "id"), _COMPUTED),
+    **dict.fromkeys(("identity", "platform_version", "status", "cluster_id"), _COMPUTED),
+    "tags_all": ("implied", "they are `tags`, and those of the provider"),
+    "role_arn": ("not supported", _ROLES),
+    "vpc_config": ("not supported", _GROUPS),
+    "access_config": ("not supported", _PRINCIPALS),
+    "enabled_cluster_log_types": ("not supported", "set `log_types`"),
+    "kubernetes_network_config": (
+        "not supported",
+        "services have the default addresses of EKS, and pods IPv4 addresses of the VPC",
+    ),
+    "storage_config": ("not supported", "stacks have node groups, not EKS Auto Mode"),
+    "encryption_config": ("not supported", "set `secrets_key_arn`"),
+    "default_addons_to_bootstrap_manually": ("implied", "the stack installs its add-ons"),
+}
+_OF_NODE_GROUP: Mapping[str, tuple[Fate, str]] = {
+    **dict.fromkeys(("arn", "id", "resources", "status"), _COMPUTED),
+    "tags_all": ("implied", "they are `tags`, and those of the provider"),
+    "cluster_name": ("implied", "the node group is in the cluster of the stack"),
+    "node_role_arn": ("not supported", _ROLES),
+    "launch_template": ("implied", "the stack writes the launch template"),
+    "scaling_config": ("not supported", "set `minimum`, `desired` and `maximum`"),
+    "instance_types": ("not supported", "set `instance_type`"),
+    "release_version": ("not supported", "the stack pins the release of the AMI"),
+    "version": ("implied", "nodes have the version of the cluster"),
+    "taint": ("dropped", "the system node group has no taints"),
+    "ami_type": ("implied", "nodes run Amazon Linux 2023"),
+    "force_update_version": ("dropped", _OPTION),
+}
+
+
+def _by_prefix(
+    key: str, table: Mapping[str, tuple[Fate, str]], other: tuple[Fate, str]
+) -> tuple[Fate, str]:
+    """Return the row of the longest beginning of a key."""
+    found = [each for each in table if key.startswith(each)]
+    return table[max(found, key=len)] if found else other
+
+
+def _row(section: str, key: str) -> tuple[Fate, str]:
+    if key in _META_KEYS and not section.startswith("aws_"):
+        return _META
+    if section == "eks":
+        plain = key if key in _EKS else key.removeprefix("cluster_")
+        return _by_prefix(plain, _EKS, _OTHER_INPUT)
+    if section in ("eks-managed-node-group", "self-managed-node-group"):
+        return _OF_GROUPS.get(key) or _by_prefix(key, _PREFIXES, _OTHER_OPTION)
+    if section == "vpc":
+        return _by_prefix(key, _VPC, _OTHER_VPC)
+    if section == "aws_eks_cluster":
+        return _OF_CLUSTER.get(key) or _by_prefix(key, _EKS, _OTHER_INPUT)
+    if section == "aws_eks_node_group":
+        return _OF_NODE_GROUP.get(key) or _OF_GROUPS.get(key, _OTHER_OPTION)
+    return _SECTIONS[section]
+
+
+def _table() -> Mapping[tuple[str, ...], FateRow]:
+    rows: dict[tuple[str, ...], FateRow] = {}
+    for keys in KEYS.kinds:
+        section, *rest = keys
+        if not rest:
+            if section in _SECTIONS:
+                rows[keys] = FateRow(*_SECTIONS[section])
+        elif len(rest) == 1:
+            rows[keys] = FateRow(*_row(section, rest[0]))
+        elif section == "eks":
+            rows[keys] = FateRow(
+                *(_OF_GROUPS.get(rest[1]) or _by_prefix(rest[1], _PREFIXES, _OTHER_OPTION))
+            )
+    for groups in ("eks_managed_node_group", "self_managed_node_group"):
+        rows["eks", f"{groups}s"] = FateRow("dropped", _IGNORED)
+        rows["eks", f"{groups}_defaults"] = FateRow("dropped", _IGNORED)
+    return rows
+
+
+FATES: Mapping[tuple[str, ...], FateRow] = _table()

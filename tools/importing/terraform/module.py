@@ -1,0 +1,215 @@
+"""A Terraform module: the files of a directory, with the values of its variables and locals.
+
+https://developer.hashicorp.com/terraform/language/files
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from tools.importing.source import Node
+from tools.importing.terraform import known_modules
+from tools.importing.terraform.expressions import evaluate
+from tools.importing.terraform.instances import instances_of, values_of
+from tools.importing.terraform.syntax import Block, Expression, read_blocks
+from tools.importing.terraform.values import node_of, object_at, unknown
+from tools.workspace.yaml_limits import UnreadableYamlError
+
+SECRET = "!sensitive"  # noqa: S105 - a tag, not a password
+_SUFFIXES = (".tf", ".tf.json")
+_VALUE_SUFFIXES = (".tfvars", ".tfvars.json")
+_MOST_FILES = 200
+
+
+@dataclass(slots=True)
+class Module:
+    """The blocks of a directory and the meaning of names in them."""
+
+    directory: Path
+    blocks: Sequence[Block]
+    address: str = ""
+    """Begin of the addresses of its blocks: `module.network.`; empty for the root."""
+    inputs: Mapping[str, Node | Expression] = field(default_factory=dict[str, Node | Expression])
+    """Values of variables that the caller or a file of values sets."""
+    _values: dict[tuple[str, ...], Node] = field(default_factory=dict[tuple[str, ...], Node])
+    _begun: set[tuple[str, ...]] = field(default_factory=set[tuple[str, ...]])
+
+    def named(self, parts: Sequence[str]) -> tuple[Node, int] | None:
+        """Return the value at the first parts of a reference, and their number."""
+        length = 3 if parts[0] == "data" else 2
+        if len(parts) < length:
+            return None
+        name = tuple(parts[:length])
+        if name not in self._values:
+            if name in self._begun:
+                return None  # a cycle, which only the attributes of resources may have
+            self._begun.add(name)
+            found = self._find(name)
+            self._begun.discard(name)
+            if found is None:
+                return None
+            self._values[name] = found
+        return self._values[name], length
+
+    def _find(self, name: tuple[str, ...]) -> Node | None:
+        kind = name[0]
+        if kind == "var":
+            return self._variable(name[1])
+        if kind == "local":
+            found = [each.attributes[name[1]] for each in self.of_kind("locals", name[1:])]
+            return evaluate(found[0], self) if found else None
+        if kind == "path":
+            return Node(str(self.directory.resolve()), 1)
+        if kind == "terraform":
+            return Node("default", 1) if name[1] == "workspace" else None
+        if kind == "module":
+            return self._module(name[1])
+        if kind == "data":
+            return self._data(name)
+        return self._resource(name)
+
+    def of_kind(self, kind: str, labels: Sequence[str] = ()) -> Iterator[Block]:
+        """Yield the blocks of a kind with these labels; `locals` with this attribute."""
+        for block in self.blocks:
+            if block.kind != kind:
+                continue
+            if kind == "locals":
+                if labels[0] in block.attributes:
+                    yield block
+            elif list(block.labels[: len(labels)]) == list(labels):
+                yield block
+
+    def _variable(self, name: str) -> Node | None:
+        block = next(self.of_kind("variable", (name,)), None)
+        given = self.inputs.get(name)
+        if given is None and block is not None:
+            given = block.attributes.get("default")
+        if given is None:
+            return None
+        node = evaluate(given, self) if isinstance(given, Expression) else given
+        if block is not None and self.is_sensitive(block):
+            return Node("(sensitive)", node.line, SECRET, file=node.file)
+        return node
+
+    def is_sensitive(self, block: Block) -> bool:
+        """Return whether the value of a variable is a secret."""
+        marked = block.attributes.get("sensitive")
+        return marked is not None and evaluate(marked, self).value is True
+
+    def _module(self, name: str) -> Node | None:
+        block = next(self.of_kind("module", (name,)), None)
+        if block is None:
+            return None
+        values = values_of(block, self)
+        address = f"{self.address}module.{name}"
+        child = self.child(block)
+        if child is None:
+            outputs = known_modules.outputs(
+                known_modules.section_of(block, values), values, address
+            )
+        else:
+            outputs = child.outputs()
+        return object_at(address, outputs, block.line, block.file)
+
+    def child(self, block: Block) -> Module | None:
+        """Return the module of a call, if it is in a directory of its own and not a known one."""
+        values = values_of(block, self)
+        source = str(values["source"].value) if "source" in values else ""
+        if not source.startswith(".") or self.address.count("module.") > 4:
+            return None
+        directory = block.file.parent / source
+        if known_modules.section_of(block, values) or not directory.is_dir():
+            return None
+        return Module(
+            directory, _read(directory), f"{self.address}module.{block.labels[0]}.", values
+        )
+
+    def outputs(self) -> dict[str, Node]:
+        """Return the outputs of the module by name."""
+        return {
+            block.labels[0]: evaluate(block.attributes["value"], self)
+            for block in self.of_kind("output")
+            if "value" in block.attributes
+        }
+
+    def _data(self, name: tuple[str, ...]) -> Node | None:
+        block = next(self.of_kind("data", name[1:]), None)
+        if block is None:
+            return None
+        address = f"{self.address}{'.'.join(name)}"
+        known: dict[str, Node] = {}
+        if name[1] == "aws_region":
+            region = self.region()
+            if region is not None:
+                known = dict.fromkeys(("name", "id", "region"), region)
+        elif name[1] == "aws_availability_zones":
+            names = [unknown(f"{address}.names[{n}]", block.line, block.file) for n in range(6)]
+            # As many as a region may have: what takes some of them works, their number is unknown.
+            known["names"] = replace(node_of(names, block.line, block.file), tag="!expression")
+        return object_at(address, known, block.line, block.file)
+
+    def region(self) -> Node | None:
+        """Return the region of the provider without an alias."""
+        for block in self.of_kind("provider", ("aws",)):
+            if "alias" not in block.attributes and "region" in block.attributes:
+                return evaluate(block.attributes["region"], self)
+        return None
+
+    def _resource(self, name: tuple[str, ...]) -> Node | None:
+        block = next(self.of_kind("resource", name), None)
+        if block is None:
+            return None
+        address = f"{self.address}{'.'.join(name)}"
+        found = {
+            key: object_at(f"{address}{key}", values, block.line, block.file)
+            for key, values in instances_of(block, self)
+        }
+        if set(found) == {""}:
+            return found[""]
+        if all(key[1:-1].isdigit() for key in found):
+            return node_of(list(found.values()), block.line, block.file)
+        by_key = {key[2:-2]: each for key, each in found.items()}
+        return node_of(by_key, block.line, block.file)
+
+
+def read_module(path: Path) -> Module:
+    """Return the root module of a directory, or of the directory of a file.
+
+    Raises:
+        UnreadableYamlError: a file is not valid Terraform.
+    """
+    directory = path if path.is_dir() else path.parent
+    blocks = _read(directory)
+    return Module(directory, blocks, inputs=_given(directory, path))
+
+
+def _read(directory: Path) -> list[Block]:
+    paths = sorted(each for each in directory.iterdir() if each.name.endswith(_SUFFIXES))
+    if len(paths) > _MOST_FILES:
+        raise UnreadableYamlError(f"{directory}: has more than {_MOST_FILES} files of Terraform")
+    return [block for path in paths for block in read_blocks(path)]
+
+
+def value_files(directory: Path, given: Path) -> list[Path]:
+    """Return the files with values of variables that Terraform reads, in its order.
+
+    https://developer.hashicorp.com/terraform/language/values/variables#variable-definition-precedence
+    """
+    names = ("terraform.tfvars", "terraform.tfvars.json")
+    first = [directory / name for name in names if (directory / name).is_file()]
+    suffixes = tuple(f".auto{suffix}" for suffix in _VALUE_SUFFIXES)
+    automatic = sorted(each for each in directory.iterdir() if each.name.endswith(suffixes))
+    found = [*first, *automatic]
+    if given.name.endswith(_VALUE_SUFFIXES) and given not in found:
+        found.append(given)
+    return found
+
+
+def _given(directory: Path, path: Path) -> dict[str, Node | Expression]:
+    found: dict[str, Node | Expression] = {}
+    for each in value_files(directory, path):
+        for block in read_blocks(each):
+            found |= block.attributes
+    return found

@@ -1,0 +1,147 @@
+"""The blocks of a Terraform file, with the expressions as parsed.
+
+HCL is parsed by python-hcl2. Its tree is used, not its dictionaries: those have no lines, and
+expressions as text. JSON has the same blocks in another form:
+https://developer.hashicorp.com/terraform/language/syntax/json
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tools.importing.source import Node, read_documents
+from tools.workspace.yaml_limits import UnreadableYamlError, readable_text
+
+if TYPE_CHECKING:
+    from lark import Tree
+
+_LABELS = {"module": 1, "resource": 2, "data": 2, "variable": 1, "output": 1, "provider": 1}
+"""Number of labels by type of block, without which JSON cannot be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """The value of an attribute that is not yet evaluated."""
+
+    tree: Tree[Any] | Node
+    """The tree of HCL, or the value of JSON, whose texts are templates."""
+    text: str
+    """The text of the file, of which the tree has positions."""
+    file: Path
+    line: int
+    """Line of the key."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A block of a file, such as `resource "aws_vpc" "main" { … }`."""
+
+    kind: str
+    labels: Sequence[str]
+    file: Path
+    line: int
+    attributes: dict[str, Expression] = field(default_factory=dict[str, Expression])
+    blocks: list[Block] = field(default_factory=list["Block"])
+
+
+def read_blocks(path: Path) -> list[Block]:
+    """Return the blocks of a file; a file of values (`*.tfvars`) is one block without a kind.
+
+    Raises:
+        UnreadableYamlError: the file is not valid.
+    """
+    if path.suffix == ".json":
+        return [block for each in read_documents(path) for block in _of_json(each.root, path)]
+    text = readable_text(path)
+    body = _parsed(path, text).children[0]
+    whole = _filled(Block("", (), path, 1), body, text)
+    return [whole] if path.suffix == ".tfvars" else whole.blocks
+
+
+@lru_cache(maxsize=64)
+def _parsed(path: Path, text: str) -> Tree[Any]:
+    from hcl2 import parses_to_tree
+    from lark import UnexpectedInput
+
+    try:
+        return parses_to_tree(text)
+    except UnexpectedInput as error:
+        line = min(error.line, text.count("\n") + 1)
+        problem = error.get_context(text, span=20).split("\n")[0].strip()
+        raise UnreadableYamlError(
+            f"{path}, line {line}: is not valid Terraform: cannot read `{problem}`; correct it "
+            "(`terraform validate` says what is expected) and retry"
+        ) from error
+
+
+def children(tree: Tree[Any], kind: str = "") -> Iterator[Tree[Any]]:
+    """Yield the subtrees of a tree, without its punctuation, line ends and comments."""
+    for each in tree.children:
+        found = getattr(each, "data", "new_line_or_comment")
+        if found == kind or (not kind and found != "new_line_or_comment"):
+            yield each
+
+
+def text_of(tree: Tree[Any], text: str) -> str:
+    """Return the text of a tree in one line."""
+    return " ".join(text[tree.meta.start_pos : tree.meta.end_pos].split())
+
+
+def _filled(block: Block, body: Tree[Any], text: str) -> Block:
+    for each in children(body):
+        if each.data == "attribute":
+            name, value = children(each)
+            expression = Expression(value, text, block.file, each.meta.line)
+            block.attributes[str(name.children[0])] = expression
+        else:
+            block.blocks.append(_block(each, text, block.file))
+    return block
+
+
+def _block(tree: Tree[Any], text: str, file: Path) -> Block:
+    kind, *labels, body = children(tree)
+    names = [text_of(each, text).strip('"') for each in labels]
+    return _filled(Block(str(kind.children[0]), names, file, tree.meta.line), body, text)
+
+
+def _of_json(root: Node, path: Path) -> Iterator[Block]:
+    if not isinstance(root.value, dict):
+        return
+    if path.name.endswith(".tfvars.json"):
+        yield _json_block("", (), root, path)
+        return
+    for kind, node in root.value.items():
+        yield from _json_blocks(kind, (), node, path)
+
+
+def _json_blocks(kind: str, labels: Sequence[str], node: Node, path: Path) -> Iterator[Block]:
+    if isinstance(node.value, list):
+        for each in node.value:
+            yield from _json_blocks(kind, labels, each, path)
+    elif isinstance(node.value, dict):
+        if len(labels) == _LABELS.get(kind, 0):
+            yield _json_block(kind, labels, node, path)
+            return
+        for label, below in node.value.items():
+            yield from _json_blocks(kind, (*labels, label), below, path)
+
+
+def _json_block(kind: str, labels: Sequence[str], node: Node, path: Path) -> Block:
+    expressions = {key: Expression(each, "", path, each.line) for key, each in node.value.items()}
+    return Block(kind, labels, path, node.line, expressions)
+
+
+def read_template(template: str, file: Path, line: int) -> Expression | None:
+    """Return the expression of a text of JSON with `${…}`; None if it cannot be read."""
+    quoted = template.replace("\\", "\\\\").replace("\n", "\\n")
+    text = f'x = "{quoted}"'
+    try:
+        (attribute,) = children(_parsed(file, text).children[0])
+    except UnreadableYamlError:
+        return None
+    _, value = children(attribute)
+    return Expression(value, text, file, line)
