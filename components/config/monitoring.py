@@ -105,9 +105,10 @@ class StackMonitoring(StrictModel):
     node_metrics: NodeMetrics | None = None
     """Where nodes with accelerators or EFA send their metrics. `cloudwatch`: EKS gets the
     CloudWatch Observability add-on, and the CloudWatch agent of Slurm and Batch nodes measures
-    NVIDIA GPUs, EFA and memory. AWS charges for each metric. `prometheus`: the agent of Slurm and
-    Batch nodes sends them to `workspace_arn`, without graphs and alarms in CloudWatch. If omitted,
-    only what AWS measures without an agent has graphs and alarms."""
+    NVIDIA GPUs, EFA and memory. AWS charges for each metric. `prometheus`: EKS gets
+    exporters and a collector that AWS runs, and the agent of Slurm and Batch nodes sends to
+    `workspace_arn`, without graphs and alarms in CloudWatch. If omitted, only what AWS measures
+    without an agent has graphs and alarms."""
     workspace_arn: WorkspaceArn | None = None
     """Existing workspace of Amazon Managed Service for Prometheus that receives the metrics of
     `node_metrics: prometheus`. It is in the account and the region of the stack, and outlives it.

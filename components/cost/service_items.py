@@ -52,6 +52,8 @@ def _eks(plan: EksPlan, today: date) -> Iterator[CostItem]:
         yield _hourly("control plane", what, version, "eks:extended-support", "cluster")
     if plan.log_types:
         yield _logs("control plane logs", "architecture.log_types")
+    if plan.scraper is not None and plan.monitoring_plan is not None:
+        yield _node_metrics(plan.monitoring_plan)
     if any(addon.name == _CONTAINER_INSIGHTS for addon in plan.addons):
         yield by_use(
             "monitoring",
@@ -167,7 +169,7 @@ def _dashboard(resource: str) -> CostItem:
 
 
 def _node_metrics(plan: MonitoringPlan) -> CostItem:
-    """Return the metrics of the CloudWatch agent, whose number follows from the running nodes."""
+    """Return the metrics of nodes, whose number follows from the running ones."""
     prometheus = plan.node_metrics == "prometheus"
     return by_use(
         "monitoring",

@@ -124,16 +124,8 @@ def _review_auto_repair(architecture: EksArchitecture, review: Review) -> None:
 def _review_observability(config: EksStackConfig, review: Review) -> None:
     architecture = config.architecture
     key = f"{_ADDONS}.cloudwatch_observability"
-    if config.node_metrics == "prometheus":
-        review.refuse(
-            "monitoring.node_metrics",
-            "is for the CloudWatch agent of Slurm and Batch nodes; nodes of EKS have none",
-            found="prometheus",
-            allowed="cloudwatch",
-            remedy=review.set_command("monitoring.node_metrics", "cloudwatch"),
-        )
-    elif not observability_wanted(config):
-        if config.monitoring is not None:
+    if not observability_wanted(config):
+        if config.monitoring is not None and config.node_metrics is None:
             review.note(
                 f"monitoring: without the CloudWatch Observability add-on, there are no graphs and "
                 f"alarms of nodes, accelerators and EFA; install it: "

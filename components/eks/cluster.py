@@ -72,6 +72,7 @@ class EksCluster(pulumi.ComponentResource):
     """
 
     access: ClusterAccess
+    arn: pulumi.Output[str]
     version: pulumi.Output[str]
     kubeconfig: pulumi.Output[str]
     """JSON, secret."""
@@ -114,6 +115,7 @@ class EksCluster(pulumi.ComponentResource):
 
         self.access = _access(cluster)
         self.version = cluster.eks_cluster.apply(lambda made: made.version)
+        self.arn = cluster.eks_cluster.apply(lambda made: made.arn)
         self.kubeconfig = pulumi.Output.secret(cluster.kubeconfig_json)
         self.kubernetes_provider = kubernetes.Provider(
             f"{name}-kubernetes",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from components.config.eks import EksArchitecture
-from components.config.eks_addons import Addons
+from components.config.eks_stack import EksStackConfig
 from components.config.network import NewVpc
 from components.config.review import Review
 from components.eks.addons.eks_managed import EKS_ADDONS
@@ -94,12 +94,12 @@ def _review_endpoints(network: NewVpc, needed: Sequence[str], problem: str, revi
 
 def review_public_images(
     network: NewVpc,
-    addons: Addons,
+    config: EksStackConfig,
     groups: Sequence[NodeGroupPlan],
     review: Review,
 ) -> None:
     """Refuse software with images in public registries that the nodes cannot reach."""
-    needed = with_public_images(plan_self_managed_addons(addons, groups))
+    needed = with_public_images(plan_self_managed_addons(config, groups))
     if network.nat_gateways == "none" and needed:
         review.refuse(
             "network.nat_gateways",

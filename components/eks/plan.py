@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Literal
 from components.compute.node_pool_plan import NodePoolPlan
 from components.config.eks import Taint
 from components.eks.node_group_plan import NodeGroupPlan
+from components.eks.scraper_plan import ScraperPlan
 from components.monitoring.plan import MonitoringPlan
 from components.network.network_plan import NetworkPlan
 from components.storage.fsx_lustre_plan import FsxLustrePlan
@@ -97,6 +98,8 @@ class EksPlan:
     file_systems: tuple[FsxLustrePlan, ...] = ()
     """File systems that pods mount."""
     monitoring_plan: MonitoringPlan | None = None
+    scraper: ScraperPlan | None = None
+    """Reads the exporters; None if metrics do not go to Prometheus."""
     notes: tuple[str, ...]
     """Information for the user, such as when a Capacity Block starts."""
 

@@ -34,6 +34,7 @@ from components.eks.node_group_plan import (
 )
 from components.eks.node_group_review import review_node_group
 from components.eks.plan import EksPlan
+from components.eks.scraper_plan import plan_scraper, review_scraper
 from components.eks.system_pods_review import review_system_pods
 from components.monitoring.plan import MonitoringPlan
 from components.monitoring.planner import LustreSubject, limits_of, plan_monitoring
@@ -123,11 +124,12 @@ def plan_stack(context: Context, review: Review) -> EksPlan:
     groups = [_system(context, review), *_node_groups(context, review)]
     planned = [group for group in groups if group is not None]
     review_addons(config, review)
+    review_scraper(config, review)
     review_system_pods(config, planned, review)
     review_addon_versions(config.architecture, planned, review)
     review_address_capacity(planned, context.network, review)
     if isinstance(config.network, NewVpc):
-        review_public_images(config.network, config.architecture.addons, planned, review)
+        review_public_images(config.network, config, planned, review)
     file_systems = plan_file_systems(
         config, context.network, planned, review, subnets_known=context.subnets_known
     )
@@ -217,7 +219,8 @@ def _plan(
         secrets_key_arn=architecture.secrets_key_arn,
         addon_versions=chosen_versions(architecture.addons.versions, version),
         addons=plan_eks_addons(config, version, groups),
-        self_managed_addons=plan_self_managed_addons(architecture.addons, groups),
+        self_managed_addons=plan_self_managed_addons(config, groups),
+        scraper=plan_scraper(config, context.network),
         node_groups=tuple(groups),
         device_plugin_tolerations=plan_tolerations(groups),
         notes=(*(f"{g.name}: {g.schedule.message}" for g in groups if g.schedule.message), *notes),

@@ -54,8 +54,8 @@ class EksArchitecture(pulumi.ComponentResource):
     group `<name>-<group>` (`NodeRole`, and `ManagedNodeGroup` or `SelfManagedNodeGroup`) and
     `<name>-<group>-access` (`AwsAuthEntry` or `NodeAccessEntry`, for self-managed groups),
     `<name>-coredns` (`CoreDns`), `<name>-plugins` (`DevicePlugins`), `<name>-services`
-    (`ClusterServices`), `<name>-network` (`Vpc`) and `<name>-storage` (`ClusterStorage`), if
-    planned.
+    (`ClusterServices`), `<name>-network` (`Vpc`), `<name>-storage` (`ClusterStorage`) and
+    `<name>-scraper` (`MetricsScraper`), if planned.
     """
 
     def __init__(
@@ -108,6 +108,7 @@ class EksArchitecture(pulumi.ComponentResource):
         self._make_device_plugins()
         services = self._make_services()
         self._storage = self._mount_file_systems(services)
+        self._make_scraper()
         self.register_outputs({})
 
     def outputs(self) -> dict[str, pulumi.Input[object]]:
@@ -228,6 +229,21 @@ class EksArchitecture(pulumi.ComponentResource):
             tags=plan.tags,
         )
         return ClusterStorage(f"{self._name}-storage", args, self._child)
+
+    def _make_scraper(self) -> None:
+        plan = self._plan.scraper
+        if plan is None:
+            return
+        from components.eks.metrics_scraper import MetricsScraper, MetricsScraperArgs
+
+        args = MetricsScraperArgs(
+            plan=plan,
+            cluster_arn=self._cluster.arn,
+            security_group_id=self._cluster.access.security_group_id,
+            subnet_ids=[self._network.subnet_id(subnet) for subnet in plan.subnets],
+            tags=self._plan.tags,
+        )
+        MetricsScraper(f"{self._name}-scraper", args, self._child)
 
     def _make_role(self, group: NodeGroupPlan) -> NodeRole:
         args = NodeRoleArgs(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
+import moto.amp.urls
 import moto.autoscaling.models
 import moto.autoscaling.urls
 import moto.batch.urls
@@ -33,6 +34,7 @@ from sandbox.aws.ec2.responses import SandboxEc2Response
 from sandbox.aws.eks.responses import SandboxEksResponse
 from sandbox.aws.fsx.responses import SandboxFsxResponse
 from sandbox.aws.iam import managed_policies, remove_role
+from sandbox.aws.prometheus import SandboxPrometheusResponse
 from sandbox.aws.resource_groups import SandboxResourceGroupsResponse
 from sandbox.aws.resource_shares import SandboxRamResponse
 from sandbox.aws.scheduler import SandboxSchedulerResponse
@@ -69,6 +71,9 @@ _RAM_CALLS = (
 )
 """Paths of Resource Access Manager that are handled here."""
 
+_SCRAPER_CALLS = ("{0}/scrapers$", "{0}/scrapers/(?P<scraper_id>[^/]+)$")
+"""Paths of Prometheus that moto does not have."""
+
 
 @cache
 def install() -> None:
@@ -80,6 +85,9 @@ def install() -> None:
     moto.fsx.urls.url_paths = {"{0}/$": SandboxFsxResponse.dispatch}
     for path in moto.scheduler.urls.url_paths:
         moto.scheduler.urls.url_paths[path] = SandboxSchedulerResponse.dispatch
+    prometheus = moto.amp.urls.url_paths
+    for path in (*prometheus, *_SCRAPER_CALLS):
+        prometheus[path] = SandboxPrometheusResponse.dispatch
     rule: Any = moto.events.models.Rule
     rule.send_to_targets = sending_to_topics(rule.send_to_targets)
     moto.servicequotas.urls.url_paths = {"{0}/$": SandboxServiceQuotasResponse.dispatch}

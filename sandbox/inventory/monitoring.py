@@ -1,4 +1,4 @@
-"""Dashboards, alarms, event rules, schedules, topics, metric filters and associations."""
+"""Dashboards, alarms, event rules, schedules, topics, metric filters, associations, collectors."""
 
 from __future__ import annotations
 
@@ -29,6 +29,9 @@ def _metrics(clients: Clients) -> Iterator[Item]:
         yield Item("logs:metric-filter", name, {"pattern": each["filterPattern"]})
     for each in clients.every("ssm", "list_associations", "Associations"):
         yield Item("ssm:association", each["AssociationName"], {"targets": each["Targets"]})
+    for scraper in clients.every("amp", "list_scrapers", "scrapers"):
+        details = {"source": scraper["source"], "destination": scraper["destination"]}
+        yield Item("aps:scraper", scraper["scraperId"], details)
 
 
 def _messages(clients: Clients) -> Iterator[Item]:

@@ -29,6 +29,9 @@ FUNCTION = re.compile(r":get[A-Z]\w*$")
 
 NEWER = {
     "added to terraform-provider-aws after 6.34.0, which the plugin is built from": {
+        "aws:amp/scraper:Scraper.destination.cloudwatch",
+        "aws:amp/scraper:Scraper.exporter",
+        "aws:amp/scraper:Scraper.source.vpc",
         "aws:autoscaling/group:Group.instanceLifecyclePolicy",
         "aws:cloudwatch/metricAlarm:MetricAlarm.evaluationCriteria",
         "aws:cloudwatch/metricAlarm:MetricAlarm.evaluationInterval",

@@ -208,3 +208,8 @@ def test_metrics_of_nodes_are_a_charge_by_use(
     charge = item(of({**raw, "monitoring": monitoring}), "monitoring.node_metrics")
     assert (charge.period, charge.key) == ("use", key)
     assert "monitoring.node_metrics" not in {each.resource for each in of(raw).items}
+
+
+def test_samples_of_a_cluster_are_a_charge_by_use() -> None:
+    charge = item(of(changed(monitoring=PROMETHEUS)), "monitoring.node_metrics")
+    assert (charge.period, charge.key) == ("use", "prometheus:samples")

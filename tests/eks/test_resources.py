@@ -11,10 +11,14 @@ from components.config.load import load_stack_config
 from components.config.network import NewVpc
 from components.eks.planner import CLUSTER_NAMES, named_groups
 from components.eks.resources import EksArchitecture
+from components.eks.scraper_plan import ScraperPlan
 from components.network.stack_reference import READ_STACK_OUTPUTS, network_reader
 from components.network.vpc_plan import plan_network
 from tests.support import stack_files
+from tests.support.built_stacks import CLUSTER_SECURITY_GROUP
 from tests.support.eks_plans import P5, SCHEDULED, SYSTEM, eks_plan
+from tests.support.node_metrics import WORKSPACE_ARN
+from tests.support.provider_answers import CONTROL_PLANE
 
 DAEMON_SET = "kubernetes:apps/v1:DaemonSet"
 GROUP = "aws:autoscaling/group:Group"
@@ -240,3 +244,25 @@ def test_names_are_those_whose_length_the_plan_measures(p5_cb):
         *(each.logical("p5-cb").removesuffix("-eksRole-role") for each in CLUSTER_NAMES),
         *(name.logical("p5-cb", part.name) for part in parts for name in part.derived),
     } <= names
+
+
+def test_a_collector_reads_the_cluster_through_its_subnets_and_its_security_group(p5_cb):
+    scraper = ScraperPlan(
+        workspace_arn=WORKSPACE_ARN,
+        configuration="scrape_configs: []",
+        subnets=("subnet-private-a", "subnet-private-b"),
+    )
+    made = p5_cb(scraper=scraper).one("p5-cb-scraper", "aws:amp/scraper:Scraper")
+    assert made.inputs["destination"] == {"amp": {"workspaceArn": WORKSPACE_ARN}}
+    assert made.inputs["source"] == {
+        "eks": {
+            "clusterArn": CONTROL_PLANE["arn"],
+            "securityGroupIds": [CLUSTER_SECURITY_GROUP],
+            "subnetIds": ["subnet-private-a", "subnet-private-b"],
+        }
+    }
+    assert made.inputs["scrapeConfiguration"] == "scrape_configs: []"
+
+
+def test_a_cluster_without_prometheus_has_no_collector(p5_cb):
+    assert p5_cb().of_type("aws:amp/scraper:Scraper") == []

@@ -11,11 +11,11 @@ from components.catalog.instance_types import instance_type
 from components.compute.interface_plan import InterfacePlan, NetworkInterface
 from components.compute.root_volume import RootVolume
 from components.config.eks import NodeGroup, Taint
-from components.config.eks_addons import Addons
 from components.eks.addons.registry import plan_self_managed_addons
 from components.eks.node_group_plan import NodeGroupPlan
 from components.eks.plan import AddonVersions, EksPlan
 from components.network.network_plan import existing_network
+from tests.support.stack_files import changed, config
 
 NETWORK = existing_network(
     "vpc-0a1",
@@ -111,7 +111,7 @@ ENDING = SchedulePlan(
 EXPIRED = SchedulePlan(
     state="expired", minimum=0, desired=0, maximum=2, wait_for_capacity=False, message="ended"
 )
-WITHOUT_HANDLER = Addons(node_termination_handler=False)
+WITHOUT_HANDLER = config(changed(architecture__addons={"node_termination_handler": False}))
 
 
 def eks_plan(*groups: NodeGroupPlan, **changes: Any) -> EksPlan:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 
 from tests.support.aws_cases import Case
-from tests.support.sandbox_aws import ODCR, Account
+from tests.support.node_metrics import WORKSPACE_ARN
+from tests.support.sandbox_aws import ODCR, PRIVATE_A, PRIVATE_B, Account
 
 EVENTS = {"source": ["aws.ec2"], "detail-type": [{"prefix": "Capacity Block"}]}
 HOST_LOG = "/aws/containerinsights/c/host"
@@ -18,7 +19,7 @@ PUBLISH = {
 
 
 def monitoring_cases(account: Account) -> list[Case]:
-    """Return the cases of dashboards, alarms, event rules, topics and associations."""
+    """Return the cases of collectors, dashboards, alarms, event rules, topics, associations."""
     topic: str = account.client("sns").create_topic(Name="alarms")["TopicArn"]
     account.client("events").put_rule(Name="blocks", EventPattern=json.dumps(EVENTS))
     account.client("logs").create_log_group(logGroupName=HOST_LOG)
@@ -32,8 +33,32 @@ def monitoring_cases(account: Account) -> list[Case]:
         RoleName="warnings",
         AssumeRolePolicyDocument=json.dumps({"Version": "2012-10-17", "Statement": [trust]}),
     )["Role"]["Arn"]
+    scraped = account.cluster(
+        "scraped",
+        resourcesVpcConfig={"subnetIds": [PRIVATE_A, PRIVATE_B], "endpointPrivateAccess": True},
+    )
     metric = {"namespace": "trainyard/c", "name": "GpuXidErrors", "value": "1"}
     return [
+        Case(
+            "aws:amp/scraper:Scraper",
+            {
+                "alias": "c-scraper",
+                "destination": {"amp": {"workspaceArn": WORKSPACE_ARN}},
+                "source": {
+                    "eks": {
+                        "clusterArn": scraped["arn"],
+                        "securityGroupIds": [
+                            scraped["resourcesVpcConfig"]["clusterSecurityGroupId"]
+                        ],
+                        "subnetIds": [PRIVATE_A, PRIVATE_B],
+                    }
+                },
+                "scrapeConfiguration": "scrape_configs: []\n",
+                "tags": {"team": "a"},
+            },
+            {"scrapeConfiguration": "global: {scrape_interval: 60s}\nscrape_configs: []\n"},
+            {},
+        ),
         Case(
             "aws:cloudwatch/metricAlarm:MetricAlarm",
             {

@@ -20,6 +20,7 @@ from tools.engine.go_source import Source, SourceModule, fetched, imports
 
 SERVICES = frozenset(
     {
+        "amp",
         "autoscaling",
         "batch",
         "cloudformation",

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from components.config.eks import Taint
-from components.config.eks_addons import Addons
+from components.config.eks_stack import EksStackConfig
 from components.eks.node_group_plan import NodeGroupPlan
 from components.runtime.workload_plan import WorkloadPlan
 
@@ -51,7 +51,7 @@ class SelfManagedAddon:
     """The component that installs it: `DevicePlugins` or `ClusterServices`."""
     serves: Callable[[NodeGroupPlan], bool]
     """Whether a node group needs it. It is installed if at least one does."""
-    enabled: Callable[[Addons], bool] = lambda _: True
+    enabled: Callable[[EksStackConfig], bool] = lambda _: True
     """Whether the stack file allows it."""
     workloads: Callable[[AddonTarget], Sequence[WorkloadPlan]]
     on_system_nodes: bool = False
@@ -75,3 +75,8 @@ def has_accelerators(manufacturer: Literal["nvidia", "neuron"]) -> Callable[[Nod
         return accelerators is not None and accelerators.manufacturer == manufacturer
 
     return has
+
+
+def sends_to_prometheus(config: EksStackConfig) -> bool:
+    """Return whether a stack has the exporters of Prometheus."""
+    return config.node_metrics == "prometheus"

@@ -32,7 +32,7 @@ JOBSET = SelfManagedAddon(
     component="JobSet",
     # Its image is pulled on the system nodes; its jobs run on all others.
     serves=lambda _: True,
-    enabled=lambda addons: addons.jobset,
+    enabled=lambda config: config.architecture.addons.jobset,
     workloads=workloads,
     on_system_nodes=True,
     public_image="JobSet",

@@ -202,7 +202,7 @@ KUEUE = SelfManagedAddon(
     component="Kueue",
     # Its image is pulled on the system nodes, and its queue is for all others.
     serves=lambda _: True,
-    enabled=lambda addons: addons.kueue,
+    enabled=lambda config: config.architecture.addons.kueue,
     workloads=workloads,
     on_system_nodes=True,
     public_image="Kueue",

@@ -197,7 +197,7 @@ NEURON_SCHEDULER = SelfManagedAddon(
     component="NeuronScheduler",
     parent="plugins",
     serves=has_accelerators("neuron"),
-    enabled=lambda addons: addons.neuron_scheduler,
+    enabled=lambda config: config.architecture.addons.neuron_scheduler,
     workloads=workloads,
     on_system_nodes=True,
 )

@@ -140,7 +140,7 @@ NODE_TERMINATION_HANDLER = SelfManagedAddon(
     name="termination",
     component="NodeTerminationHandler",
     serves=lambda group: group.management == "self-managed",
-    enabled=lambda addons: addons.node_termination_handler,
+    enabled=lambda config: config.architecture.addons.node_termination_handler,
     workloads=workloads,
     public_image="node termination handler",
     daemon_set=NAME,

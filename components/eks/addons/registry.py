@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from components.config.eks import Taint
-from components.config.eks_addons import Addons
+from components.config.eks_stack import EksStackConfig
 from components.eks.addons.addon import SelfManagedAddon
+from components.eks.addons.dcgm_exporter import DCGM_EXPORTER
 from components.eks.addons.efa_device_plugin import EFA_DEVICE_PLUGIN
 from components.eks.addons.jobset import JOBSET
+from components.eks.addons.kube_state_metrics import KUBE_STATE_METRICS
 from components.eks.addons.kueue import KUEUE
 from components.eks.addons.neuron_device_plugin import NEURON_DEVICE_PLUGIN
+from components.eks.addons.neuron_monitor import NEURON_MONITOR
 from components.eks.addons.neuron_scheduler import NEURON_SCHEDULER
+from components.eks.addons.node_exporter import NODE_EXPORTER
 from components.eks.addons.node_termination_handler import NODE_TERMINATION_HANDLER
 from components.eks.addons.nvidia_device_plugin import NVIDIA_DEVICE_PLUGIN
 from components.eks.node_group_plan import NodeGroupPlan
@@ -27,19 +31,23 @@ SELF_MANAGED_ADDONS: Mapping[str, SelfManagedAddon] = {
         NODE_TERMINATION_HANDLER,
         JOBSET,
         KUEUE,
+        NODE_EXPORTER,
+        DCGM_EXPORTER,
+        NEURON_MONITOR,
+        KUBE_STATE_METRICS,
     )
 }
 """By name, in the order of installation."""
 
 
 def plan_self_managed_addons(
-    addons: Addons, groups: Sequence[NodeGroupPlan]
+    config: EksStackConfig, groups: Sequence[NodeGroupPlan]
 ) -> dict[str, tuple[str, ...]]:
     """Return the node groups that each installed add-on serves, in the order of installation."""
     served = {
         addon.name: tuple(group.name for group in groups if addon.serves(group))
         for addon in SELF_MANAGED_ADDONS.values()
-        if addon.enabled(addons)
+        if addon.enabled(config)
     }
     return {name: names for name, names in served.items() if names}
 

@@ -5,11 +5,18 @@ import pytest
 from components.catalog.instance_types import INSTANCE_TYPES
 from components.catalog.neuron import NEURON_PLUGIN_INSTANCE_TYPES
 from components.config.eks import Taint
-from components.config.eks_addons import Addons
 from components.eks.addons import registry
 from components.eks.addons.addon import AddonTarget
 from tests.support.kubernetes_versions import DEFAULT
-from tests.support.stack_files import PRIVATE, changed, group_before_review, p5, plan, plan_problems
+from tests.support.stack_files import (
+    PRIVATE,
+    changed,
+    config,
+    group_before_review,
+    p5,
+    plan,
+    plan_problems,
+)
 
 ADDONS = "components.eks.addons"
 GPU_TAINT = {"key": "nvidia.com/gpu", "value": "true", "effect": "NoSchedule"}
@@ -43,8 +50,8 @@ def trn1(**group):
     ],
 )
 def test_plugins_follow_from_the_devices_of_the_nodes(raw, plugins):
-    addons = Addons(neuron_scheduler=False, node_termination_handler=False)
-    planned = registry.plan_self_managed_addons(addons, [group_before_review(raw)])
+    raw["architecture"]["addons"] = {"neuron_scheduler": False, "node_termination_handler": False}
+    planned = registry.plan_self_managed_addons(config(raw), [group_before_review(raw)])
     assert tuple(planned) == plugins
 
 

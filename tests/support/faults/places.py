@@ -23,15 +23,16 @@ FATAL = ("quota-exceeded", "credentials-expired")
 """Kinds that are not retried."""
 LEFT_OUT = frozenset(
     {
+        "aws:amp/scraper:Scraper",
         "aws:cloudformation/stack:Stack",
         "aws:ec2/vpcIpv4CidrBlockAssociation:VpcIpv4CidrBlockAssociation",
         "aws:ram/resourceShareAccepter:ResourceShareAccepter",
         "aws:scheduler/schedule:Schedule",
     }
 )
-"""CloudFormation stacks need another emulator. EventBridge Scheduler has no faults yet. The
-emulator accepts an additional block of a VPC twice, and AWS does not. An accepted share is not
-created."""
+"""CloudFormation stacks need another emulator. EventBridge Scheduler and Prometheus have no faults
+yet. The emulator accepts an additional block of a VPC twice, and AWS does not. An accepted share is
+not created."""
 
 
 class LostAnswer(Enum):

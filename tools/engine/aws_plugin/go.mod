@@ -26,6 +26,7 @@ require (
 	github.com/aws/aws-sdk-go-v2/internal/endpoints/v2 v2.7.31 // indirect
 	github.com/aws/aws-sdk-go-v2/internal/v4a v1.4.32 // indirect
 	github.com/aws/aws-sdk-go-v2/service/account v1.30.2 // indirect
+	github.com/aws/aws-sdk-go-v2/service/amp v1.42.6
 	github.com/aws/aws-sdk-go-v2/service/autoscaling v1.64.1 // indirect
 	github.com/aws/aws-sdk-go-v2/service/batch v1.60.1 // indirect
 	github.com/aws/aws-sdk-go-v2/service/cloudformation v1.71.6 // indirect

@@ -10,7 +10,7 @@ from tools.importing.reader import Reader
 from tools.importing.terraform.blocks import Blocks, address_of
 from tools.importing.terraform.capacity import imply_reservations, read_purchase_option
 from tools.importing.terraform.network import read_network
-from tools.importing.terraform.source_keys import LAUNCH_TEMPLATE, Source, take
+from tools.importing.terraform.source_keys import LAUNCH_TEMPLATE, Paths, Source, take
 from tools.importing.terraform.storage import read_storage
 
 _RESOURCES = ("compute_resources", 0)
@@ -57,7 +57,7 @@ def _read_resources(
     template = blocks.named(launch.at("launch_template_id").value) or blocks.named(
         launch.at("launch_template_name").value
     )
-    layers = [(resources, {})]
+    layers: list[tuple[Reader, Paths]] = [(resources, {})]
     if template is not None:
         layers.append((template, LAUNCH_TEMPLATE))
         launch.claim("implied", "the stack writes the launch template")

@@ -1,4 +1,4 @@
-"""Dashboards, alarms, event rules, schedules, topics, and associations of Systems Manager.
+"""Collectors, dashboards, alarms, event rules, schedules, topics, associations of Systems Manager.
 
 Source of the ids: https://www.pulumi.com/registry/packages/aws/api-docs/ (section "Import" of each
 type).
@@ -66,7 +66,17 @@ def _association(account: Account, create: PendingCreate) -> list[Found]:
     ]
 
 
+def _scraper(account: Account, create: PendingCreate) -> list[Found]:
+    found = account.all("amp", "list_scrapers", "scrapers")
+    return [
+        Found(each["scraperId"])
+        for each in found
+        if each["tags"].get(RESOURCE_TAG) == tag_of(create)
+    ]
+
+
 WAYS: dict[str, Way] = {
+    "aws:amp/scraper:Scraper": by_tag("aps:ListScrapers", _scraper),
     "aws:cloudwatch/dashboard:Dashboard": repeated(
         "`PutDashboard` overwrites it with the same dashboard"
     ),

@@ -34,6 +34,7 @@ from tools.workspace.urns import name_of, project_of, stack_of, type_of
 CREATING, UPDATING, DELETING = "creating", "updating", "deleting"
 
 _SCHEMA_VERSIONS: Mapping[str, int] = {
+    "aws:amp/scraper:Scraper": 0,
     "aws:batch/jobQueue:JobQueue": 2,
     "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule": 0,
     "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule": 0,
@@ -44,8 +45,9 @@ The provider reads these by the `id` in their outputs, not by the id of the reso
 outputs without a version as version 0 and upgrades them, which fails with "Value Conversion Error"
 for a job queue and with "Missing Resource Identity After Read" for a rule.
 Sources: pulumi-terraform-bridge `pkg/pf/tfbridge/resource_state.go` (`parseSchemaVersion`),
-terraform-provider-aws 6.34 `internal/service/batch/job_queue.go` and
-`internal/service/ec2/vpc_security_group_ingress_rule.go` (`schema.Schema.Version`, `Read`).
+terraform-provider-aws 6.34 `internal/service/amp/scraper.go`,
+`internal/service/batch/job_queue.go` and `internal/service/ec2/vpc_security_group_ingress_rule.go`
+(`schema.Schema.Version`, `Read`).
 """
 
 

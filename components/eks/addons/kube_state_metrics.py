@@ -1,0 +1,93 @@
+"""kube-state-metrics: conditions of nodes, and states of pods, jobs and other objects.
+
+Source: https://github.com/kubernetes/kube-state-metrics, `examples/standard` of the pinned release,
+without its Service. Unlike there, it reads only the kinds that `RESOURCES` names, and no secrets
+(`docs/developer/cli-arguments.md`, `--resources`).
+"""
+
+from __future__ import annotations
+
+from components.eks.addons.addon import AddonTarget, SelfManagedAddon, sends_to_prometheus
+from components.eks.addons.node_selection import EXPORTER, away_from, exporter_port
+from components.runtime.workload_plan import (
+    Manifest,
+    Rule,
+    ServiceAccountPlan,
+    WorkloadPlan,
+    deployment,
+)
+
+IMAGE = "registry.k8s.io/kube-state-metrics/kube-state-metrics:v2.20.0"
+NAME = "kube-state-metrics"
+SELECTOR = {"app.kubernetes.io/name": NAME}
+"""Selector of the Deployment; immutable."""
+PORT = 8080
+TELEMETRY_PORT = 8081
+NOBODY = 65534
+RESOURCES = {
+    "": ("namespaces", "nodes", "persistentvolumeclaims", "persistentvolumes", "pods"),
+    "apps": ("daemonsets", "deployments", "statefulsets"),
+    "batch": ("jobs",),
+}
+"""Kinds of objects with metrics, by API group."""
+RULES: tuple[Rule, ...] = tuple(
+    (group, resources, ["list", "watch"]) for group, resources in RESOURCES.items()
+)
+
+
+def workloads(target: AddonTarget) -> list[WorkloadPlan]:
+    """Return the Deployment `kube-system/kube-state-metrics`, on the system nodes."""
+    made = deployment(NAME, _pod(target), selector={**SELECTOR, **EXPORTER}, labels=EXPORTER)
+    account = ServiceAccountPlan(name=NAME, rules=RULES, labels=EXPORTER)
+    return [WorkloadPlan(controller=made, account=account)]
+
+
+def _pod(target: AddonTarget) -> Manifest:
+    work = [g.instance_type.name for g in target.groups if g.instance_type.accelerators]
+    kinds = sorted(name for resources in RESOURCES.values() for name in resources)
+
+    def probe(path: str, port: int) -> Manifest:
+        return {
+            "httpGet": {"path": path, "port": port},
+            "initialDelaySeconds": 5,
+            "timeoutSeconds": 5,
+        }
+
+    return {
+        "automountServiceAccountToken": True,
+        "containers": [
+            {
+                "name": NAME,
+                "image": IMAGE,
+                "args": [f"--resources={','.join(kinds)}"],
+                "ports": [
+                    exporter_port(PORT),
+                    {"name": "telemetry", "containerPort": TELEMETRY_PORT},
+                ],
+                "livenessProbe": probe("/livez", PORT),
+                "readinessProbe": probe("/readyz", TELEMETRY_PORT),
+                "securityContext": {
+                    "allowPrivilegeEscalation": False,
+                    "capabilities": {"drop": ["ALL"]},
+                    "readOnlyRootFilesystem": True,
+                    "runAsNonRoot": True,
+                    "runAsUser": NOBODY,
+                    "seccompProfile": {"type": "RuntimeDefault"},
+                },
+            }
+        ],
+        "nodeSelector": {"kubernetes.io/os": "linux"},
+        # Nodes with accelerators are drained and replaced.
+        **({"affinity": away_from(work)} if work else {}),
+    }
+
+
+KUBE_STATE_METRICS = SelfManagedAddon(
+    name="kube-state-metrics",
+    component="KubeStateMetrics",
+    serves=lambda _: True,
+    enabled=sends_to_prometheus,
+    workloads=workloads,
+    on_system_nodes=True,
+    public_image="kube-state-metrics",
+)

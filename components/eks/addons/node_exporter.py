@@ -1,0 +1,83 @@
+"""The node exporter of Prometheus: CPU, memory, disks and network interfaces of every node.
+
+Source: https://github.com/prometheus-community/helm-charts, the chart of the pinned version,
+rendered with its default values, without its Service and its service account, which nothing uses.
+"""
+
+from __future__ import annotations
+
+from components.eks.addons.addon import AddonTarget, SelfManagedAddon, sends_to_prometheus
+from components.eks.addons.node_selection import EXPORTER, exporter_port
+from components.runtime.workload_plan import Manifest, WorkloadPlan, daemon_set
+
+CHART = "ghcr.io/prometheus-community/charts/prometheus-node-exporter:4.56.1"
+IMAGE = "quay.io/prometheus/node-exporter:v1.12.1"
+NAME = "prometheus-node-exporter"
+SELECTOR = {"app.kubernetes.io/name": NAME}
+"""Selector of the DaemonSet; immutable."""
+PORT = 9100
+NOBODY = 65534
+PATHS = {"proc": "/proc", "sys": "/sys", "root": "/"}
+"""Directories of the node, by volume; each is mounted below `/host`."""
+
+
+def workloads(target: AddonTarget) -> list[WorkloadPlan]:
+    """Return the DaemonSet `kube-system/prometheus-node-exporter`, on every node."""
+    del target
+    made = daemon_set(NAME, _pod(), selector=SELECTOR, labels=EXPORTER, pod_labels=EXPORTER)
+    return [WorkloadPlan(controller=made)]
+
+
+def _pod() -> Manifest:
+    probe = {"httpGet": {"path": "/", "port": PORT}}
+    return {
+        "automountServiceAccountToken": False,
+        "securityContext": {
+            "fsGroup": NOBODY,
+            "runAsGroup": NOBODY,
+            "runAsNonRoot": True,
+            "runAsUser": NOBODY,
+        },
+        "containers": [
+            {
+                "name": "node-exporter",
+                "image": IMAGE,
+                "imagePullPolicy": "IfNotPresent",
+                "args": [
+                    "--path.procfs=/host/proc",
+                    "--path.sysfs=/host/sys",
+                    "--path.rootfs=/host/root",
+                    "--path.udev.data=/host/root/run/udev/data",
+                    f"--web.listen-address=0.0.0.0:{PORT}",
+                ],
+                "securityContext": {"readOnlyRootFilesystem": True},
+                "ports": [exporter_port(PORT)],
+                "livenessProbe": probe,
+                "readinessProbe": probe,
+                "volumeMounts": [_mount(name) for name in PATHS],
+            }
+        ],
+        "hostNetwork": True,
+        "hostPID": True,
+        "nodeSelector": {"kubernetes.io/os": "linux"},
+        # Unlike the chart, also nodes that are drained: they are measured until they leave.
+        "tolerations": [{"operator": "Exists"}],
+        "volumes": [{"name": name, "hostPath": {"path": path}} for name, path in PATHS.items()],
+    }
+
+
+def _mount(name: str) -> Manifest:
+    mount = {"name": name, "mountPath": f"/host/{name}", "readOnly": True}
+    # File systems that the node mounts later are seen too.
+    return {**mount, "mountPropagation": "HostToContainer"} if name == "root" else mount
+
+
+NODE_EXPORTER = SelfManagedAddon(
+    name="node-exporter",
+    component="NodeExporter",
+    serves=lambda _: True,
+    enabled=sends_to_prometheus,
+    workloads=workloads,
+    public_image="node exporter",
+    daemon_set=NAME,
+)
