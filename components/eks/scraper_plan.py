@@ -21,6 +21,7 @@ from components.config.eks_stack import EksStackConfig
 from components.config.review import Review
 from components.eks.addons.node_selection import EXPORTER, EXPORTER_PORT
 from components.monitoring.node_agent import CLUSTER_LABEL
+from components.monitoring.review import note_workspace
 from components.network.network_plan import NetworkPlan
 from components.runtime.workload_plan import NAMESPACE
 
@@ -57,9 +58,10 @@ def plan_scraper(config: EksStackConfig, network: NetworkPlan) -> ScraperPlan | 
 
 
 def review_scraper(config: EksStackConfig, review: Review) -> None:
-    """Refuse clusters whose metrics the collector cannot read."""
+    """Refuse clusters whose metrics the collector cannot read, and note where metrics go."""
     if config.node_metrics != "prometheus":
         return
+    note_workspace(review)
     architecture = config.architecture
     if not architecture.endpoint.private_access:
         key = "architecture.endpoint.private_access"

@@ -43,13 +43,18 @@ def note_node_metrics(config: StackConfig, pools: Sequence[NodePoolPlan], review
     if config.monitoring is None or not measured_on_pools(pools):
         return
     if config.node_metrics == "prometheus":
-        review.note(
-            "monitoring.node_metrics: metrics of GPUs, EFA and memory go to the workspace; the "
-            "dashboard, the alarms and `status` have none of them"
-        )
+        note_workspace(review)
     elif config.node_metrics is None:
         review.note(
             "monitoring: there are no graphs and alarms of what the CloudWatch agent measures on "
             "nodes (GPUs, EFA, memory); let it send metrics: "
             f"{review.set_command('monitoring.node_metrics', 'cloudwatch')}"
         )
+
+
+def note_workspace(review: Review) -> None:
+    """Note that CloudWatch has none of the metrics that go to Prometheus."""
+    review.note(
+        "monitoring.node_metrics: metrics of nodes go to the workspace; the dashboard, the alarms "
+        "and `status` have none of them"
+    )

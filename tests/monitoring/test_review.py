@@ -52,7 +52,7 @@ def test_nodes_of_slurm_and_batch_that_send_no_metrics_are_told(stack: str, meas
     assert said not in notes(stack, {})
 
 
-@pytest.mark.parametrize("stack", ["pc-gpu", "batch-p5"])
+@pytest.mark.parametrize("stack", ["p5-cb", "pc-gpu", "batch-p5"])
 def test_it_is_told_that_the_dashboard_lacks_what_goes_to_prometheus(stack: str) -> None:
     assert "go to the workspace" in notes(stack, {"monitoring": PROMETHEUS})
     assert "what the CloudWatch agent measures" not in notes(stack, {"monitoring": PROMETHEUS})
