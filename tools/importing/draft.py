@@ -98,6 +98,10 @@ class Draft:
         self.unknown.setdefault((*self.at, key), example)
 
 
+_MARKS = ("aws:", "alpha.eksctl.io/", "eksctl.cluster.k8s.io/", "parallelcluster:", "trainyard:")
+"""Beginnings of tags that AWS, eksctl, ParallelCluster or this program sets."""
+
+
 @dataclass(slots=True)
 class StackDraft:
     """A stack file that is being written."""
@@ -115,6 +119,13 @@ class StackDraft:
     def cluster(self) -> Draft:
         """The section `trainyard:cluster` itself."""
         return Draft(self.values, (), self.unknown)
+
+    def take_tag(self, key: str, value: Any, source: Reader) -> None:
+        """Set a tag of the stack, unless it marks what a tool created."""
+        if key.startswith(_MARKS):
+            source.dropped("it is a mark of the tool that created the cluster")
+        else:
+            self.cluster.section("tags").take(key, source, change=lambda _: value)
 
     def take_region(self, source: Reader) -> None:
         """Set the region to that of the source, if there is one; a placeholder is left out."""

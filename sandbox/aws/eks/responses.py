@@ -39,6 +39,20 @@ class EncryptionCalls(ClusterUpdateCalls):
         return ActionResult({"update": update})
 
 
+class AbsentPartCalls(EksBase):
+    """Lists of parts that no cluster has, because the sandbox does not support their creation."""
+
+    def list_fargate_profiles(self) -> ActionResult:
+        """ListFargateProfiles."""
+        self.store.cluster(self.params["clusterName"])
+        return ActionResult({"fargateProfileNames": []})
+
+    def list_identity_provider_configs(self) -> ActionResult:
+        """ListIdentityProviderConfigs."""
+        self.store.cluster(self.params["clusterName"])
+        return ActionResult({"identityProviderConfigs": []})
+
+
 class TagCalls(EksBase):
     """Calls on tags; mixed into the EKS response class."""
 
@@ -75,6 +89,12 @@ class TagCalls(EksBase):
 
 
 class SandboxEksResponse(
-    ClusterCalls, NodeGroupCalls, AccessEntryCalls, AddonCalls, EncryptionCalls, TagCalls
+    ClusterCalls,
+    NodeGroupCalls,
+    AccessEntryCalls,
+    AddonCalls,
+    EncryptionCalls,
+    AbsentPartCalls,
+    TagCalls,
 ):
     """Handles EKS's calls; others are reported as not implemented."""

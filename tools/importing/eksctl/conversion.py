@@ -60,7 +60,7 @@ def convert(source: Reader, stack: StackDraft) -> None:
     metadata.at("name").claim("taken over", ours=("name",))
     stack.take_region(metadata.at("region"))
     for key, value in metadata.at("tags").entries():
-        cluster.section("tags").take(key, value)
+        stack.take_tag(key, value.value, value)
     read_network(source, stack)
     architecture = cluster.section("architecture")
     architecture.put("kind", "eks")

@@ -61,7 +61,8 @@ def convert(source: Reader, stack: StackDraft) -> None:
     cluster = stack.cluster
     cluster.put("name", stack.name)
     stack.take_region(source.at("Region"))
-    _read_tags(source.at("Tags"), cluster)
+    for tag in source.at("Tags").items():
+        stack.take_tag(str(tag.at("Key").value), tag.at("Value").value, tag)
     network = cluster.section("network")
     network.put("kind", "existing-vpc")
     network.needs("vpc_id", id_for("vpc"))
@@ -78,13 +79,6 @@ def convert(source: Reader, stack: StackDraft) -> None:
         source.at("Imds", "ImdsSupport").claim(
             "taken over better", "every node of a stack requires IMDSv2", rule="E15"
         )
-
-
-def _read_tags(source: Reader, cluster: Draft) -> None:
-    for entry in source.items():
-        key = str(entry.at("Key").value)
-        cluster.section("tags").take(key, entry.at("Value"))
-        entry.at("Key").claim("taken over", ours=("tags", key))
 
 
 def _read_image(source: Reader, architecture: Draft) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.importing import at
+from tests.support.importing import at, fates
 from tests.support.live_account import VPC, LiveAccount
 from tests.support.live_answers import (
     BLOCK,
@@ -31,6 +31,11 @@ PARAMETERS = {
     "ArtifactS3RootDirectory": "parallelcluster/3.16.1/clusters/train-x",
     "ConfigVersion": "v7",
 }
+TAGS = """\
+Tags:
+  - {Key: team, Value: vision}
+  - {Key: "trainyard:cluster", Value: train}
+"""
 
 
 def read(account: LiveAccount, name: str, *, kind: str = "") -> Imported:
@@ -92,7 +97,7 @@ def slurm_account(**parameters: str) -> LiveAccount:
             "Key": "parallelcluster/3.16.1/clusters/train-x/configs/cluster-config.yaml",
             "VersionId": "v7",
         }
-        return {"Body": io.BytesIO(configuration().encode())}
+        return {"Body": io.BytesIO(configuration(more=TAGS).encode())}
 
     return LiveAccount(
         {"cloudformation:DescribeStacks": {"Stacks": [stack]}, "s3:GetObject": stored},
@@ -122,6 +127,12 @@ def test_a_slurm_cluster_has_the_lines_of_its_configuration_and_its_vpc():
     assert at(found, "network", "vpc_id") == VPC
     assert ("network", "vpc_id") not in found.stack.unknown
     assert found.entries[0].line == 1
+
+
+def test_tags_that_a_tool_sets_are_not_those_of_the_stack():
+    found = read(slurm_account(), "train")
+    assert at(found, "tags") == {"team": "vision"}
+    assert fates(found)["Tags[1].Value"][0] == "dropped"
 
 
 def test_a_head_node_in_a_private_subnet_leaves_no_public_one():

@@ -16,7 +16,6 @@ from tools.importing.source import Document
 
 KEYS = KeyTable(Path(__file__).with_name("keys.txt"))
 WORDS: Mapping[str, str] = {}
-_MARKS_OF_TOOLS = ("aws:", "alpha.eksctl.io/", "eksctl.cluster.k8s.io/", "trainyard:")
 _CREATORS = ("aws:cloudformation:stack-name", CLUSTER_TAG)
 """Tags of what a stack of CloudFormation, such as one of eksctl, or of this program created."""
 _DEFAULT_SERVICES = ("10.100.0.0/16", "172.20.0.0/16")
@@ -49,10 +48,7 @@ def _read_cluster(cluster: Reader, config: EksctlConfig) -> None:
     config.take(("metadata", "name"), cluster.at("name"))
     config.take(("metadata", "version"), cluster.at("version"))
     for key, value in cluster.at("tags").entries():
-        if key.startswith(_MARKS_OF_TOOLS):
-            value.dropped("it is a mark of the tool that created the cluster")
-        else:
-            config.take(("metadata", "tags", key), value)
+        config.take(("metadata", "tags", key), value)
     access = cluster.at("accessConfig")
     for key in ("authenticationMode", "bootstrapClusterCreatorAdminPermissions"):
         config.take(("accessConfig", key), access.at(key))

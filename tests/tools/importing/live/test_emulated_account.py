@@ -1,0 +1,148 @@
+"""`import --live` through boto3: its calls, and the answers of the emulated account."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import pytest
+from botocore.client import BaseClient
+
+from tests.support.sandbox_aws import (  # before boto3 makes a client
+    BLOCK,
+    PRIVATE_A,
+    PRIVATE_B,
+    VPC,
+    Account,
+    p5_block,
+)
+
+from components.account.lookup import AccountReader  # isort: skip
+from sandbox.aws.server import AwsServer  # isort: skip
+from tests.support.importing import at, fates  # isort: skip
+from tests.support.tracked import ROOT  # isort: skip
+from tools.importing.live.clusters import read_live  # isort: skip
+
+NODE_POLICIES = ("AmazonEKSWorkerNodePolicy", "AmazonEKS_CNI_Policy", "CloudWatchAgentServerPolicy")
+
+
+@pytest.fixture(scope="module")
+def account() -> Iterator[Account]:
+    with AwsServer(region="us-west-2", keep_time=False) as running:
+        yield Account(running)
+
+
+@pytest.fixture
+def called(account: Account, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Let boto3 use the account; return the operations that are called."""
+    monkeypatch.setenv("AWS_ENDPOINT_URL", account.server.endpoint)
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "sandbox")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "sandbox")
+    operations: list[str] = []
+    call: Callable[..., Any] = vars(BaseClient)["_make_api_call"]
+
+    def recorded(client: BaseClient, operation: str, parameters: Mapping[str, Any]) -> Any:
+        operations.append(operation)
+        return call(client, operation, parameters)
+
+    monkeypatch.setattr(BaseClient, "_make_api_call", recorded)
+    return operations
+
+
+@pytest.fixture(scope="module")
+def cluster(account: Account) -> str:
+    """Create a cluster with a managed group and a self-managed one in a Capacity Block."""
+    account.cluster("train", tags={"team": "vision"})
+    role = account.role("nodes")
+    for policy in NODE_POLICIES:
+        account.iam.attach_role_policy(
+            RoleName="nodes", PolicyArn=f"arn:aws:iam::aws:policy/{policy}"
+        )
+    account.eks.create_nodegroup(
+        clusterName="train",
+        nodegroupName="services",
+        scalingConfig={"minSize": 1, "desiredSize": 1, "maxSize": 2},
+        subnets=[PRIVATE_A, PRIVATE_B],
+        instanceTypes=["c5.2xlarge"],
+        nodeRole=role,
+    )
+    data = p5_block(account.group()) | {"IamInstanceProfile": {"Name": "nodes"}}
+    account.autoscaling_group(
+        "train-p5",
+        account.template("train-p5", **data),
+        Tags=[
+            {"Key": "kubernetes.io/cluster/train", "Value": "owned", "PropagateAtLaunch": True},
+            {"Key": "Name", "Value": "train-p5-Node", "PropagateAtLaunch": True},
+        ],
+    )
+    return "train"
+
+
+def test_an_eks_cluster_is_read_with_calls_that_only_read(cluster: str, called: list[str]) -> None:
+    read = read_live(AccountReader(region="us-west-2"), cluster, name="")
+    reading = ("Describe", "List", "Get")
+    assert len(set(called)) > 12
+    assert [each for each in called if not each.startswith(reading)] == []
+    assert read.problems == []
+    assert read.report.notes == []
+    assert at(read, "tags") == {"team": "vision"}
+    assert at(read, "network") == {
+        "kind": "existing-vpc",
+        "vpc_id": VPC,
+        "public_subnet_ids": [],
+        "private_subnet_ids": [PRIVATE_A, PRIVATE_B],
+    }
+    assert at(read, "reservations") == {"p5": {"kind": "capacity-block", "reservation_id": BLOCK}}
+    assert at(read, "architecture", "system_node_group", "addon_policies") == ["cloudwatch"]
+    nodes = at(read, "architecture", "node_groups", "p5")
+    assert (nodes["efa_enabled"], nodes["subnet_id"], nodes["maximum"]) == (True, PRIVATE_B, 4)
+    entries = fates(read)
+    assert entries["DescribeCluster.version"] == (
+        "taken over",
+        "architecture.kubernetes_version",
+    )
+    assert "not supported" not in {
+        fate for name, (fate, _) in entries.items() if name.startswith("DescribeNodegroup")
+    }
+
+
+def test_a_slurm_cluster_is_read_from_its_bucket(account: Account, called: list[str]) -> None:
+    bucket, directory = "trainyard-sandbox-data", "parallelcluster/3.16.1/clusters/slurm-x"
+    text = (ROOT / "examples" / "migrate" / "pcluster.yaml").read_text(encoding="utf-8")
+    put = account.client("s3").put_object
+    written = [
+        put(Bucket=bucket, Key=f"{directory}/configs/cluster-config.yaml", Body=body.encode())
+        for body in (text, text.replace("MaxCount: 2", "MaxCount: 8"))
+    ]
+    parameters = {
+        "ResourcesS3Bucket": bucket,
+        "ArtifactS3RootDirectory": directory,
+        "ConfigVersion": written[0]["VersionId"],
+    }
+    stack = {
+        "StackName": "slurm",
+        "Tags": [{"Key": "parallelcluster:version", "Value": "3.16.1"}],
+        "Parameters": [
+            {"ParameterKey": key, "ParameterValue": value} for key, value in parameters.items()
+        ],
+    }
+    found = stack_answers(stack, AccountReader(region="us-west-2"))
+    read = read_live(found, "slurm", name="", kind="parallelcluster")
+    assert {"GetObject", "DescribeSubnets", "DescribeRouteTables"} <= set(called)
+    resources = at(read, "architecture", "queues", "gpu", "compute_resources")
+    assert resources["p5"]["maximum"] == 2
+    assert at(read, "network", "vpc_id") == VPC
+    assert at(read, "network", "public_subnet_ids") == ["subnet-0a000000000000001"]
+
+
+def stack_answers(stack: Mapping[str, Any], reader: AccountReader) -> AccountReader:
+    """Let CloudFormation answer with a stack: the emulated one is a process of its own."""
+    ask = reader.ask
+
+    def answered(call: str, do: Any, **arguments: Any) -> Any:
+        if call == "cloudformation:DescribeStacks":
+            return {"Stacks": [stack]}
+        return ask(call, do, **arguments)
+
+    vars(reader)["ask"] = answered
+    return reader
