@@ -1,4 +1,4 @@
-"""A Terraform directory, plan or state as a stack file."""
+"""A Terraform directory as a stack file."""
 
 from __future__ import annotations
 

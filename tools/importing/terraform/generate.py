@@ -66,7 +66,8 @@ _OTHERS = (
     *("local-module", "other"),
 )
 _OF_PROVIDER_6: Mapping[str, str] = {
-    # https://github.com/hashicorp/terraform-provider-aws/blob/main/website/docs/guides/version-6-upgrade.html.markdown
+    # CHANGELOG.md of hashicorp/terraform-provider-aws, 6.0.0; `region` and `update_strategy` are
+    # in `main.tf` of version 21 of the EKS module.
     "aws_batch_compute_environment.name": "text",
     "aws_batch_compute_environment.name_prefix": "text",
     "aws_eks_node_group.update_config.update_strategy": "text",
