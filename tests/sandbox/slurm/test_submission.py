@@ -1,0 +1,84 @@
+"""`run` with the Slurm of a sandbox: through EC2 and Systems Manager of the emulated account."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from components.tagging import PARALLELCLUSTER_NODE_TAG, PARALLELCLUSTER_TAG
+from sandbox.parallelcluster.provider.records import Record, Records
+from sandbox.processes import Spawner
+from sandbox.slurm.head_nodes import HeadNodes
+from tests.support.sandbox_aws import Account
+from tests.support.slurm_stacks import planned, rendered
+from tools.cli import slurm_submission
+from tools.cli.job_wait import JobWait
+from tools.engine.slurm import ensure_slurm
+from tools.jobs.slurm.nodes import SlurmRequest
+from tools.jobs.slurm.training import render_training_directory
+from tools.jobs.training import TrainingRequest
+from tools.workspace.stack_files import find_stack_file
+
+pytestmark = pytest.mark.engine
+
+NAME = "pc-gpu"
+PLAN = planned(NAME)
+RANKS = 'echo "rank $RANK of $WORLD_SIZE"'
+
+
+@pytest.fixture
+def cluster(account: Account, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A deployed cluster, and a user whose boto3 reaches the account."""
+    spawner, records = Spawner(tmp_path / "processes"), Records(tmp_path / "clusters")
+    configuration = json.loads(json.dumps(rendered(PLAN), default=str))
+    at = "2026-11-25T00:00:00.000Z"
+    records.write(
+        Record(
+            name=NAME,
+            configuration=configuration,
+            stack_id="arn",
+            created=at,
+            updated=at,
+            status="CREATE_COMPLETE",
+        )
+    )
+    nodes = HeadNodes(tmp_path / "slurm", records, lambda: ensure_slurm(print), spawner.spawn)
+    account.server.use_head_nodes(nodes)
+    image = account.ec2.describe_images(Owners=["amazon"])["Images"][0]["ImageId"]
+    for kind in ("HeadNode", "Compute"):
+        tags = {PARALLELCLUSTER_TAG: NAME, PARALLELCLUSTER_NODE_TAG: kind}
+        listed = [{"Key": name, "Value": value} for name, value in tags.items()]
+        account.ec2.run_instances(
+            ImageId=image,
+            InstanceType="m5.large",
+            MinCount=1,
+            MaxCount=1,
+            TagSpecifications=[{"ResourceType": "instance", "Tags": listed}],
+        )
+    clients = {name: account.client(name) for name in ("ec2", "ssm")}
+    monkeypatch.setattr(slurm_submission.boto3, "client", lambda name, **_: clients[name])
+    monkeypatch.setattr(slurm_submission, "account_access", lambda **_: nullcontext())
+    monkeypatch.setattr(slurm_submission, "refuse_occupied", lambda *_, **__: None)
+    monkeypatch.setattr(slurm_submission, "add_slurm", lambda _: None)
+    yield
+    nodes.stop_all()
+    spawner.stop_all()
+    account.server.reset()
+
+
+def test_a_program_runs_on_every_accelerator_and_its_log_is_printed(cluster: None, capsys) -> None:
+    request = TrainingRequest(command=("bash", "-c", RANKS))
+    job, _ = render_training_directory(PLAN, request, SlurmRequest(nodes=2))
+    shown: list[str] = []
+    asked: dict[str, Any] = {"stack_file": find_stack_file(NAME), "sandbox": True}
+    wait = JobWait(poll_seconds=0.1, show=lambda text: shown.extend(text.splitlines()))
+    slurm_submission.submit_directory(PLAN, job, "train", wait=wait, **asked)
+    printed = capsys.readouterr()
+    assert printed.out == "1\n"
+    assert "Slurm job 1 (train) is COMPLETED" in printed.err
+    assert sorted(shown) == sorted(f"rank {each} of 16" for each in range(16))
