@@ -49,9 +49,11 @@ def _section(
 ) -> dict[str, Any]:
     section: dict[str, Any] = {}
     for path, kind in keys.kinds.items():
+        if path[:-1] != at:
+            continue
         name = ".".join(path)
         holds_fixed = any(f"{each}.".startswith(f"{name}.") for each in fixed)
-        if path[:-1] != at or not (holds_fixed or wanted(path)):
+        if not (holds_fixed or wanted(path)):
             continue
         if name in fixed:
             section[path[-1]] = fixed[name]

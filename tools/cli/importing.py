@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,14 +13,14 @@ import typer
 from components.config.problems import ConfigError
 from tools.cli import console, failures, options
 from tools.cli.import_report import show_report
-from tools.cli.linting import Region
+from tools.cli.linting import Parameters, Region, split_files
 from tools.cli.live_cluster import read_from_account
 from tools.cli.new_stack_directory import new_stack_directory, write_new_stack
 from tools.cli.stack_config import plan_of
 from tools.importing.formats import without_siblings
 from tools.importing.imported import Imported, UnknownFormatError, Unread, import_file
 from tools.importing.report import counted
-from tools.importing.source import text_of
+from tools.importing.source import Document, text_of
 from tools.importing.stack_file import stack_file_text
 from tools.stack_creation.question import Defaults
 from tools.workspace.stack_files import find_stack_file
@@ -31,7 +32,8 @@ def import_(
     files: Annotated[
         list[Path] | None,
         typer.Argument(
-            help="Configurations of ParallelCluster 3, eksctl or Terraform.", metavar="[FILE...]"
+            help="Files of ParallelCluster 3, eksctl, Terraform or CloudFormation, or Batch jobs.",
+            metavar="[FILE...]",
         ),
     ] = None,
     live: Annotated[
@@ -42,6 +44,7 @@ def import_(
     ] = "",
     name: Name = "",
     region: Region = "",
+    parameters: Parameters = None,
     sandbox: options.Sandbox = False,
     as_json: options.AsJson = False,
 ) -> None:
@@ -50,8 +53,8 @@ def import_(
     if live:
         read = [read_from_account(live, name=name, kind=kind, region=region, sandbox=sandbox)]
     else:
-        paths = without_siblings(files or ())
-        read = [each for path in paths for each in _read(path, name, region)]
+        paths, given = split_files(without_siblings(files or ()), parameters)
+        read = [each for path in paths for each in _read(path, name, region, given)]
     imported = [each for each in read if isinstance(each, Imported)]
     _refuse_several(imported, name)
     _refuse_unknown(imported)
@@ -90,9 +93,11 @@ def _refuse_no_source(files: list[Path] | None, live: str, kind: str, *, sandbox
         raise failures.WrongUseError(f"{option} is for --live, which reads an account")
 
 
-def _read(path: Path, name: str, region: str) -> list[Imported | Unread]:
+def _read(
+    path: Path, name: str, region: str, parameters: Sequence[Document]
+) -> list[Imported | Unread]:
     try:
-        return import_file(path, name=name, region=region)
+        return import_file(path, name=name, region=region, parameters=parameters)
     except UnknownFormatError as error:
         raise failures.WrongUseError(str(error)) from error
 
@@ -137,6 +142,8 @@ def _command(imported: Imported, live: str, name: str, region: str) -> str:
     region = region or (imported.stack.region if live else "")
     given = f" --name {shlex.quote(name)}" if name else ""
     given += f" --region {shlex.quote(region)}" if region else ""
+    paths = dict.fromkeys(str(each.path) for each in imported.stack.parameters)
+    given += "".join(f" --parameters {shlex.quote(path)}" for path in paths)
     return f"./trainyard import {source}{given}"
 
 

@@ -15,6 +15,7 @@ from tools.findings.config_problems import failure_finding
 from tools.findings.finding import Finding
 from tools.findings.finding import as_json as finding_as_json
 from tools.findings.requirement_texts import requirement_texts
+from tools.importing.cloudformation.parameters import NoParametersError, parameter_files_among
 from tools.importing.imported import (
     UnknownFormatError,
     import_file,
@@ -22,12 +23,22 @@ from tools.importing.imported import (
     is_of_another_format,
 )
 from tools.importing.lint import lint as lint_document
+from tools.importing.source import Document
 from tools.workspace.yaml_limits import UnreadableYamlError
 
 Files = Annotated[
     list[Path],
     typer.Argument(
-        help="Configurations of ParallelCluster 3, eksctl or Terraform.", metavar="FILE..."
+        help="Files of ParallelCluster 3, eksctl, Terraform or CloudFormation, or Batch jobs.",
+        metavar="FILE...",
+    ),
+]
+Parameters = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--parameters",
+        help="File with parameters of the templates, as for `aws cloudformation`; repeatable.",
+        metavar="FILE",
     ),
 ]
 Region = Annotated[str, typer.Option(help="AWS region of files that do not name theirs.")]
@@ -36,6 +47,7 @@ Region = Annotated[str, typer.Option(help="AWS region of files that do not name 
 def lint(
     files: Files,
     region: Region = "",
+    parameters: Parameters = None,
     skip_others: Annotated[
         bool,
         typer.Option(
@@ -47,8 +59,9 @@ def lint(
 ) -> None:
     """Check files of other tools: the rules of a stack file, in the keys and lines of the file."""
     refuse_two_forms(as_json=as_json, as_sarif=as_sarif)
+    files, given = split_files(files, parameters)
     read = [path for path in files if not (skip_others and is_of_another_format(path))]
-    found = {path: _findings(path, region) for path in read}
+    found = {path: _findings(path, region, given) for path in read}
     findings = [finding for of_path in found.values() for finding in of_path]
     if as_sarif:
         answer_sarif(
@@ -65,10 +78,24 @@ def lint(
         raise typer.Exit(failures.WRONG_USE)
 
 
-def _findings(path: Path, region: str) -> list[Finding]:
+def split_files(
+    files: list[Path], parameters: list[Path] | None
+) -> tuple[list[Path], list[Document]]:
+    """Return the files to read, and the parameter files for them.
+
+    Raises:
+        WrongUseError: a file of `--parameters` is no parameter file.
+    """
+    try:
+        return parameter_files_among(files, parameters or [])
+    except NoParametersError as error:
+        raise failures.WrongUseError(str(error)) from error
+
+
+def _findings(path: Path, region: str, parameters: Sequence[Document]) -> list[Finding]:
     region = region or os.environ.get("AWS_REGION", os.environ.get("AWS_DEFAULT_REGION", ""))
     try:
-        read = import_file(path, region=region)
+        read = import_file(path, region=region, parameters=parameters)
     except (UnreadableYamlError, UnknownFormatError) as error:
         absolute = Path(os.path.abspath(path))  # noqa: PTH100 - links stay as they were given
         return [

@@ -8,7 +8,7 @@ from typing import Any
 
 from tools.importing.placeholders import id_for, is_id, is_placeholder
 from tools.importing.reader import Reader
-from tools.importing.source import Location
+from tools.importing.source import Document, Location
 
 _ONLY_YOU = "is not the id of an object; set the id in the stack file, as `check` says"
 
@@ -114,6 +114,8 @@ class StackDraft:
     unknown: dict[Location, Any] = field(default_factory=dict[Location, Any])
     own: set[Location] = field(default_factory=lambda: {("name",)})
     """Keys whose problems are those of the stack alone, such as the limits of its names."""
+    parameters: Sequence[Document] = ()
+    """Files with values of parameters of the source."""
 
     @property
     def cluster(self) -> Draft:

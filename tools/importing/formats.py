@@ -71,6 +71,27 @@ def _is_terraform(document: Document) -> bool:
     return any(node.section in MARKS for node in nodes if node.section)
 
 
+def _is_cloudformation(document: Document) -> bool:
+    resources = document.at("Resources")
+    return isinstance(resources, dict) and any(
+        each.get("Type") == "AWS::EC2::VPC" or str(each.get("Type")).startswith("AWS::Batch::")
+        for each in resources.values()
+        if isinstance(each, dict)
+    )
+
+
+def _is_batch_job(document: Document) -> bool:
+    listed = document.at("jobDefinitions")
+    if isinstance(listed, list):
+        return bool(listed) and all(
+            isinstance(each, dict) and "jobDefinitionName" in each for each in listed
+        )
+    properties = ("type", "containerProperties", "nodeProperties", "ecsProperties")
+    return document.at("jobDefinitionName") is not None and any(
+        document.at(key) is not None for key in properties
+    )
+
+
 FORMATS: Sequence[Format] = (
     Format(
         "parallelcluster", "AWS ParallelCluster configuration", _is_parallelcluster, ("HeadNode:",)
@@ -81,6 +102,18 @@ FORMATS: Sequence[Format] = (
         "Terraform configuration, plan or state",
         _is_terraform,
         ("terraform-aws-modules/eks", "aws_eks_", "aws_batch_"),
+    ),
+    Format(
+        "cloudformation",
+        "CloudFormation template of a VPC or of AWS Batch",
+        _is_cloudformation,
+        ("AWS::Batch::", "AWS::EC2::VPC"),
+    ),
+    Format(
+        "batch_jobs",
+        "job definition of AWS Batch",
+        _is_batch_job,
+        ('"jobDefinitionName"', "jobDefinitionName:"),
     ),
 )
 

@@ -58,13 +58,16 @@ class Unread:
     why: str
 
 
-def import_file(path: Path, *, name: str = "", region: str = "") -> list[Imported | Unread]:
+def import_file(
+    path: Path, *, name: str = "", region: str = "", parameters: Sequence[Document] = ()
+) -> list[Imported | Unread]:
     """Return what became of each document of a file.
 
     Args:
         path: The file.
         name: Name of the stack; by default that of the cluster in the file, or of the file.
         region: Region of the stack if the file names none.
+        parameters: Files with values of parameters of a template.
 
     Raises:
         UnreadableYamlError: the file is not valid YAML or JSON.
@@ -76,7 +79,7 @@ def import_file(path: Path, *, name: str = "", region: str = "") -> list[Importe
             f"`pcluster3-config-converter --config-file {path} --output-file NEW.yaml` (it is in "
             "the package aws-parallelcluster), and read NEW.yaml"
         )
-    read = [_read(document, name, region) for document in documents_of(path)]
+    read = [_read(document, name, region, parameters) for document in documents_of(path)]
     if not any(isinstance(each, Imported) for each in read):
         titles = ", ".join(each.title for each in FORMATS)
         raise UnknownFormatError(f"{path}: has no format that can be read; these can: {titles}")
@@ -94,21 +97,30 @@ def is_of_another_format(path: Path) -> bool:
         return not any(mark in text for each in FORMATS for mark in each.marks)
 
 
-def _read(document: Document, name: str, region: str) -> Imported | Unread:
+def _read(
+    document: Document, name: str, region: str, parameters: Sequence[Document]
+) -> Imported | Unread:
     found = format_of(document)
     if found is None:
         kind = document.at("kind")
         what = f"`kind: {kind}`" if isinstance(kind, str) else "a document of another kind"
         return Unread(document, f"is {what}, which configures no cluster: apply it yourself")
-    return imported_as(found, document, name=name, region=region)
+    return imported_as(found, document, name=name, region=region, parameters=parameters)
 
 
-def imported_as(found: Format, document: Document, *, name: str, region: str) -> Imported:
+def imported_as(
+    found: Format,
+    document: Document,
+    *,
+    name: str,
+    region: str,
+    parameters: Sequence[Document] = (),
+) -> Imported:
     """Return what becomes of a document of a format."""
     conversion = found.conversion()
     problems = conversion.KEYS.problems(document.root)
     named = name or _as_name(conversion.name_of(document)) or _as_name(document.path.stem)
-    stack = StackDraft(name=named or "imported", region=region)
+    stack = StackDraft(name=named or "imported", region=region, parameters=parameters)
     report = Report()
     if not any(problem.key == "wrong-kind" for problem in problems):
         conversion.convert(Reader(document.root, (), report), stack)

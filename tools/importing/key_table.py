@@ -88,14 +88,25 @@ class KeyTable:
             is_name = self.kinds.get(keys) == "named" and not is_name
         return keys
 
+    def named(self, keys: Keys, key: str, node: Node) -> str:
+        """Return the name that the table has for a key of the section at a path."""
+        del keys, node
+        return key
+
+    def value_problems(self, node: Node, at: Location, keys: Keys) -> Iterator[ShapeProblem]:
+        """Yield the problems of a value; of none that CloudFormation computes, such as `!Ref`."""
+        if not _is_reference(node):
+            yield from self._value(node, at, keys)
+
     def _section(self, node: Node, at: Location, keys: Keys) -> Iterator[ShapeProblem]:
         known = self._children.get(keys, ())
         for key, value in node.value.items():
-            here, path = (*at, key), (value.section,) if value.section else (*keys, key)
+            named = self.named(keys, key, value)
+            here, path = (*at, key), (value.section,) if value.section else (*keys, named)
             if path not in self.kinds:
                 yield _unknown(here, value.line, known)
-            elif value.value is not None and not _is_reference(value):
-                yield from self._value(value, here, path)
+            elif value.value is not None:
+                yield from self.value_problems(value, here, path)
 
     def _value(self, node: Node, at: Location, keys: Keys) -> Iterator[ShapeProblem]:
         kind = self.kinds[keys]
@@ -106,14 +117,15 @@ class KeyTable:
             yield _wrong(at, node, _A_MAPPING)
         elif kind == "sections":
             for index, each in enumerate(value):
-                yield from self._element(each, (*at, index), keys)
+                yield from self.element_problems(each, (*at, index), keys)
         elif kind == "section":
             yield from self._section(node, at, keys)
         elif kind in _SCALARS and not _is_scalar(value, kind):
             key = "wrong-kind" if isinstance(value, dict | list) else "wrong-value"
             yield _wrong(at, node, _SCALARS[kind][1], key)
 
-    def _element(self, node: Node, at: Location, keys: Keys) -> Iterator[ShapeProblem]:
+    def element_problems(self, node: Node, at: Location, keys: Keys) -> Iterator[ShapeProblem]:
+        """Yield the problems of an element of a list of sections."""
         if isinstance(node.value, dict):
             yield from self._section(node, at, keys)
         elif not _is_reference(node):

@@ -23,10 +23,12 @@ class Reader:
 
     def at(self, *keys: str | int) -> Reader:
         """Return the place below this one."""
-        node = self.node
+        node, location = self.node, self.location
         for key in keys:
             node = child(node, key)
-        return Reader(node, (*self.location, *keys), self.report)
+            computed = None if node is None else node.origin
+            location = (*location, key) if computed is None else computed
+        return Reader(node, location, self.report)
 
     @property
     def exists(self) -> bool:

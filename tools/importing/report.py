@@ -56,7 +56,7 @@ class Entry:
     """The value; hidden if it looks like a secret."""
     claim: Claim
     file: str = ""
-    """Name of its file, if the document is a directory."""
+    """Name of its file, if that is not the document itself."""
 
     def as_json(self) -> dict[str, Any]:
         """Return the entry as plain JSON."""
@@ -83,6 +83,8 @@ class Report:
     """Place in the source by the key of the stack file that comes from it."""
     notes: list[str] = field(default_factory=list[str])
     """What the source says without a field, such as a default that differs."""
+    others: list[tuple[Document, Report]] = field(default_factory=list["tuple[Document, Report]"])
+    """Further files with values of the source, such as those of parameters."""
 
     def claim(self, claim: Claim) -> None:
         """Record what became of a value; the first claim of a value is kept."""
@@ -90,10 +92,25 @@ class Report:
         if claim.ours:
             self.origins.setdefault(claim.ours, claim.location)
 
+    def has_claim(self, location: Location) -> bool:
+        """Return whether a value, or something that it is a part of, has a claim."""
+        return any(location[:end] in self.claims for end in range(len(location), 0, -1))
+
+    def claims_at(self, location: Location) -> list[Claim]:
+        """Return the claims of a value: of it and its parts, or else of what it is a part of."""
+        size = len(location)
+        found = [claim for at, claim in self.claims.items() if at[:size] == location]
+        above = (self.claims.get(location[:end]) for end in range(size - 1, 0, -1))
+        return found or [claim for claim in above if claim is not None][:1]
+
     def entries(
-        self, document: Document, keys: KeyTable, fates: Mapping[tuple[str, ...], FateRow]
+        self,
+        document: Document,
+        keys: KeyTable,
+        fates: Mapping[tuple[str, ...], FateRow],
+        file: str = "",
     ) -> list[Entry]:
-        """Return every field of a document with its claim.
+        """Return every field of a document with its claim, then those of further files.
 
         Raises:
             UnclaimedFieldError: a field has neither a claim nor a row in the table of its format.
@@ -105,9 +122,13 @@ class Report:
                 line=node.line,
                 value=hidden_at(last_key(text_of(location)), node.value),
                 claim=self.claim_of(location, node.value, fates, keys.keys_of(root, location)),
-                file=node.file.name if node.file else "",
+                file=node.file.name if node.file else file,
             )
             for location, node in leaves(root)
+        ] + [
+            entry
+            for other, report in self.others
+            for entry in report.entries(other, keys, {}, str(other.path))
         ]
 
     def claim_of(

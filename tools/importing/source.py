@@ -36,6 +36,8 @@ class Node:
     """Line of its key, or of the value of a list; counted from 1."""
     tag: str = ""
     """Tag of the value that YAML itself does not have, such as `!Ref`."""
+    origin: Location | None = None
+    """Place in the document of a value that was computed; None if its own place is that."""
     section: str = ""
     """Section of the key table that has its keys, if the keys above do not say it."""
     file: Path | None = None

@@ -12,6 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from components.account.lookup import AccountReader
+from tests.support.cloudformation_sources import batch
 from tests.support.live_answers import answers
 from tests.support.parallelcluster_sources import QUEUE, cluster
 from tools.cli import live_cluster
@@ -208,3 +209,22 @@ def test_options_of_a_live_cluster_are_not_those_of_files(arguments: tuple[str, 
     done = run("import", *arguments)
     assert done.exit_code == 2
     assert said in done.stderr
+
+
+def test_values_of_a_parameter_file_are_in_the_report_and_the_command(tmp_path: Path, stacks: Path):
+    source, values = tmp_path / "batch.yaml", tmp_path / "values.json"
+    parameters = "Parameters: {Most: {Type: Number}}\n"
+    source.write_text(batch("MaxvCpus: !Ref Most", more=parameters), encoding="utf-8")
+    values.write_text('{"Parameters": {"Most": "384"}}', encoding="utf-8")
+    done = run("--stacks", stacks, "import", source, "--parameters", values)
+    assert done.exit_code == 0, done.output
+    assert f"{values}, line 1: Parameters.Most: 384 -> architecture." in done.stdout
+    text = (stacks / "Pulumi.batch.yaml").read_text(encoding="utf-8")
+    assert f"--parameters {values}" in text.replace("\n#", "")
+    assert "maximum: 2\n" in text
+    assert run("lint", source, values).stdout == f"{source}: ok\n"
+
+
+def test_a_file_without_parameters_is_refused_as_a_parameter_file(source: Path, stacks: Path):
+    done = run("--stacks", stacks, "import", source, "--parameters", source)
+    assert (done.exit_code, "is no parameter file" in done.stderr) == (2, True)

@@ -18,9 +18,19 @@ from tools.importing.lint import lint
 from tools.importing.report import FATES
 
 CORPUS = Path(__file__).parent / "corpus"
-FILES = sorted({*CORPUS.rglob("*.yaml"), *(each.parent for each in CORPUS.rglob("*.tf"))})
+FILES = sorted(
+    {
+        *CORPUS.rglob("*.yaml"),
+        *CORPUS.rglob("*.json"),
+        *(each.parent for each in CORPUS.rglob("*.tf")),
+    }
+)
 """Files, and directories of Terraform."""
 REFUSED = {
+    "block.json": {"B7"},
+    "too-many-gpus.json": {
+        "plan/nodeProperties.nodeRangeProperties.container.resourceRequirements.value"
+    },
     "capacity-block.yaml": {"B7", "D5"},
     "wrong-efa.yaml": {"A1"},
     "wrong-inputs": {"A1"},

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from tests.support.full_documents import document_with
+from tools.importing.cloudformation.fates import TYPES
 from tools.importing.formats import FORMATS
 from tools.importing.imported import Imported, import_file
 from tools.importing.lint import lint
@@ -25,6 +26,12 @@ FIXED: dict[str, dict[str, Any]] = {
         "HeadNode.InstanceType": "c5.xlarge",
         "Scheduling.Scheduler": "slurm",
     },
+    "batch_jobs": {
+        "jobDefinitionName": "job",
+        "type": "container",
+        "jobDefinitions.jobDefinitionName": "other",
+    },
+    "cloudformation": {f"Resources.{kind}.Type": kind for kind in TYPES},
     "eksctl": {"apiVersion": "eksctl.io/v1alpha5", "kind": "ClusterConfig"},
     "terraform": {"eks.source": "terraform-aws-modules/eks/aws"},
 }

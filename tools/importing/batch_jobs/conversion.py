@@ -1,0 +1,162 @@
+"""Job definitions of AWS Batch as a stack file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from tools.importing.cloudformation.environments import entry_name, why_renamed
+from tools.importing.cloudformation.job_fates import JOB_ROWS, claim_job_rest
+from tools.importing.cloudformation.jobs import example_type, instance_types, read_job
+from tools.importing.draft import Draft, StackDraft
+from tools.importing.key_table import KeyTable
+from tools.importing.placeholders import id_for
+from tools.importing.reader import Reader
+from tools.importing.report import FateRow
+from tools.importing.source import Document, Location, Node
+
+KEYS = KeyTable(Path(__file__).with_name("keys.txt"))
+WORDS = {
+    "nodes": "numNodes",
+    "image": "image",
+    "command": "command",
+    "environment": "environment",
+    "instance_type": "instanceType",
+    "vcpus": "VCPU",
+    "memory_mib": "MEMORY",
+    "accelerators": "GPU",
+    "efa_interfaces": "devices",
+    "shared_memory_mib": "sharedMemorySize",
+    "attempts": "attempts",
+    "timeout_minutes": "attemptDurationSeconds",
+    "job_definitions": "jobDefinitions",
+    "compute_environment": "the compute environment",
+    "compute_environments": "the compute environments",
+}
+FATES: Mapping[tuple[str, ...], FateRow] = {
+    ("nextToken",): FateRow("dropped", "it is a page of the answer of AWS"),
+}
+_CHOSEN = ("parameters", "tags", "options", "labels")
+"""Maps whose keys the user chooses."""
+_OF_ANSWER = {
+    "JobDefinitionArn": "the stack has a definition of its own",
+    "Revision": "the definition of the stack begins with revision 1",
+    "Status": "the definition of the stack is active",
+    "ContainerOrchestrationType": "a stack runs jobs of Batch on ECS",
+}
+_ENVIRONMENT = "nodes"
+
+
+def name_of(document: Document) -> str:
+    """Return the name of the definition, if there is one alone."""
+    return str(document.at("jobDefinitionName") or "")
+
+
+def convert(source: Reader, stack: StackDraft) -> None:
+    """Read job definitions into a stack file, whose compute environments only the user knows."""
+    cluster = stack.cluster
+    cluster.put("name", stack.name)
+    network = cluster.section("network")
+    network.put("kind", "existing-vpc")
+    network.put("public_subnet_ids", [])
+    network.needs("vpc_id", id_for("vpc"))
+    network.needs("private_subnet_ids", [id_for("subnet", 1)])
+    architecture = cluster.section("architecture")
+    architecture.put("kind", "batch")
+    for definition in _current(source):
+        _read_definition(definition, stack, architecture)
+    if "job_definitions" not in architecture.values:
+        architecture.needs("compute_environments", {_ENVIRONMENT: {"maximum": 1}})
+    source.report.notes.append(
+        "a job definition names no compute environment: set `purchase_option`, sizes and the other "
+        "keys of `compute_environments` to those of yours"
+    )
+
+
+def _current(source: Reader) -> Iterator[Reader]:
+    """Yield the newest active revision of each definition; the others are dropped."""
+    listed = [*source.at("jobDefinitions").items()]
+    if source.at("jobDefinitionName").exists:
+        listed.append(source)
+    newest: dict[str, Reader] = {}
+    for each in listed:
+        name = str(each.at("jobDefinitionName").value)
+        if each.at("status").value == "INACTIVE":
+            each.dropped("the revision is inactive")
+            continue
+        known = newest.get(name)
+        older = each
+        if known is None or _revision(known) < _revision(each):
+            newest[name], older = each, known
+        if older is not None:
+            older.dropped("there is a newer revision of the definition")
+    yield from newest.values()
+
+
+def _revision(definition: Reader) -> int:
+    value = definition.at("revision").value
+    return value if isinstance(value, int) else 0
+
+
+def _read_definition(definition: Reader, stack: StackDraft, architecture: Draft) -> None:
+    assert definition.node is not None  # noqa: S101 - of a list
+    job = Reader(_in_pascal_case(definition.node, definition.location), definition.location,
+                 definition.report)  # fmt: skip
+    platforms = [str(each.value).upper() for each in job.at("PlatformCapabilities").items()]
+    if "FARGATE" in platforms:
+        for _, each in job.entries():
+            each.unsupported("jobs of a stack run on EC2 instances, not on Fargate")
+        return
+    named = job.at("JobDefinitionName")
+    definitions = architecture.section("job_definitions")
+    name = entry_name(str(named.value), stack.name, definitions.values)
+    draft = definitions.section(name, job)
+    named.claim("taken over", why_renamed(str(named.value), name), ours=draft.at)
+    kinds = [*instance_types(job)]
+    environment = entry_name(str(kinds[0].value), stack.name, ()) if kinds else _ENVIRONMENT
+    read_job(job, draft, environment, takes_image=lambda image, entry: False)
+    role = job.at("ContainerProperties", "JobRoleArn")
+    role.unsupported("the stack creates the roles of its jobs; name policies in `iam_policies`")
+    _add_environment(environment, kinds, draft, architecture)
+    for key, why in _OF_ANSWER.items():
+        job.at(key).dropped(why)
+    claim_job_rest(job, JOB_ROWS)
+
+
+def _add_environment(name: str, kinds: list[Reader], job: Draft, architecture: Draft) -> None:
+    """Add the compute environment of a job, with what the job says about it."""
+    source = kinds[0] if kinds else None
+    environment = architecture.section("compute_environments").section(name, source)
+    if source is not None:
+        environment.take("instance_type", source)
+        for kind in kinds[1:]:
+            kind.unsupported("all nodes of a job have one instance type")
+    else:
+        environment.unknown[(*environment.at, "instance_type")] = example_type(
+            architecture.values["job_definitions"].values()
+        )
+    if job.values.get("efa_interfaces"):
+        environment.put("efa_enabled", value=True)
+    most = environment.values.get("maximum", 1)
+    nodes = job.values.get("nodes", 1)
+    environment.put("maximum", max(most, nodes if isinstance(nodes, int) else 1))
+
+
+def _in_pascal_case(node: Node, at: Location, *, renames: bool = True) -> Node:
+    """Return a definition with the property names of CloudFormation, which are those of the API.
+
+    Each value keeps its place in the document.
+    """
+    value = node.value
+    if isinstance(value, dict):
+        value = {
+            key[:1].upper() + key[1:] if renames else key: _in_pascal_case(
+                each, (*at, key), renames=renames and key not in _CHOSEN
+            )
+            for key, each in value.items()
+        }
+    elif isinstance(value, list):
+        value = [
+            _in_pascal_case(each, (*at, index), renames=renames) for index, each in enumerate(value)
+        ]
+    return Node(value, node.line, node.tag, at)
