@@ -99,7 +99,7 @@ FORMATS: Sequence[Format] = (
     Format("eksctl", "eksctl ClusterConfig", _is_eksctl, ("eksctl.io/",)),
     Format(
         "terraform",
-        "Terraform configuration, plan or state",
+        "Terraform configuration",
         _is_terraform,
         ("terraform-aws-modules/eks", "aws_eks_", "aws_batch_"),
     ),

@@ -6,23 +6,24 @@ https://developer.hashicorp.com/terraform/language/expressions
 from __future__ import annotations
 
 import operator
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from textwrap import dedent
 from typing import Any, Protocol
 
 from tools.importing.source import Node, plain
 from tools.importing.terraform.functions import UncomputableError, call
-from tools.importing.terraform.syntax import Expression, children, read_template, text_of
-from tools.importing.terraform.values import is_unknown, key_text, node_of, step, unknown
-
-_TERMS = (
-    "index_expr_term",
-    "get_attr_expr_term",
-    "attr_splat_expr_term",
-    "full_splat_expr_term",
+from tools.importing.terraform.syntax import (
+    TERMS,
+    Expression,
+    children,
+    name_of,
+    read_template,
+    steps_of,
+    text_of,
 )
+from tools.importing.terraform.texts import heredoc, unescaped
+from tools.importing.terraform.values import UNKNOWN, is_unknown, key_text, node_of, step, unknown
+
 _SPLATS = ("attr_splat", "full_splat")
 _OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {
     "==": operator.eq,
@@ -37,8 +38,6 @@ _OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {
     "/": lambda left, right: left / right if left % right else left // right,
     "%": operator.mod,
 }
-_HEREDOC = re.compile(r"<<(-?)[\w.-]+\r?\n(.*?)\s*[\w.-]+\s*\Z", re.DOTALL)
-_ESCAPES = {r"\n": "\n", r"\t": "\t", r"\r": "\r", r"\"": '"', r"\\": "\\"}
 
 
 class Scope(Protocol):
@@ -104,7 +103,7 @@ class _Evaluation:
 
     def _value(self, tree: Any) -> Any:
         kind = str(tree.data)
-        if kind in _TERMS or kind == "identifier":
+        if kind in TERMS or kind == "identifier":
             return self._reference(tree)
         return _READERS[kind](self, tree)
 
@@ -115,7 +114,7 @@ class _Evaluation:
         return plain(node)
 
     def _reference(self, tree: Any) -> Node:
-        base, steps = _steps(tree)
+        base, steps = steps_of(tree)
         if base.data == "identifier":
             node, rest = self._named(base, steps)
         else:
@@ -134,7 +133,7 @@ class _Evaluation:
         for each in steps:
             if each.data != "get_attr":
                 break
-            parts.append(_name(each))
+            parts.append(name_of(each))
         found = self.scope.named(parts)
         if found is None:
             raise UncomputableError
@@ -143,7 +142,7 @@ class _Evaluation:
 
     def _step(self, whole: Any, node: Node, each: Any) -> Node:
         if each.data == "get_attr":
-            key: str | int = _name(each)
+            key: str | int = name_of(each)
         elif each.data == "short_index":
             key = int(each.children[-1])
         else:
@@ -185,25 +184,16 @@ class _Evaluation:
             return parts[0]
         if any(isinstance(each, Node) and (each.tag or is_unknown(each)) for each in parts):
             shown = "".join(each if isinstance(each, str) else str(each.value) for each in parts)
-            return Node(shown, tree.meta.line, "!expression", file=self.expression.file)
+            return Node(shown, tree.meta.line, UNKNOWN, file=self.expression.file)
         return "".join(each if isinstance(each, str) else key_text(each) for each in parts)
 
     def _part(self, tree: Any) -> str | Node:
         (part,) = tree.children
         if not hasattr(part, "data"):
-            text = re.sub(r"([$%])\1\{", r"\1{", str(part))
-            return re.sub(r"\\.", lambda match: _ESCAPES.get(match[0], match[0]), text)
+            return unescaped(str(part))
         if part.data != "interpolation":
             raise UncomputableError
         return self.of(next(children(part)))
-
-    def _heredoc(self, tree: Any) -> Any:
-        match = _HEREDOC.match(str(tree.children[0]))
-        text = match[2] + "\n" if match else ""
-        text = dedent(text) if match and match[1] else text
-        if re.search(r"(?<![$%])[$%]\{", text):
-            return Node(text, tree.meta.line, "!expression", file=self.expression.file)
-        return text
 
     def _conditional(self, tree: Any) -> Node:
         condition, yes, no = children(tree)
@@ -279,6 +269,12 @@ def _literal(_: _Evaluation, tree: Any) -> Any:
     return {"true": True, "false": False, "null": None}[str(tree.children[0])]
 
 
+def _heredoc(evaluation: _Evaluation, tree: Any) -> Node:
+    text, is_template = heredoc(str(tree.children[0]))
+    tag = UNKNOWN if is_template else ""
+    return Node(text, tree.meta.line, tag, file=evaluation.expression.file)
+
+
 def _refuse(_: _Evaluation, tree: Any) -> Any:
     raise UncomputableError(str(tree.data))
 
@@ -286,8 +282,8 @@ def _refuse(_: _Evaluation, tree: Any) -> Any:
 _READERS: Mapping[str, Callable[[_Evaluation, Any], Any]] = {
     "expr_term": lambda self, tree: self.of(next(children(tree))),
     "string": _Evaluation._string,  # noqa: SLF001 - a table of the methods of this class
-    "heredoc_template": _Evaluation._heredoc,  # noqa: SLF001
-    "heredoc_template_trim": _Evaluation._heredoc,  # noqa: SLF001
+    "heredoc_template": _heredoc,
+    "heredoc_template_trim": _heredoc,
     "template_string": _refuse,
     "int_lit": lambda _, tree: int(tree.children[0]),
     "float_lit": lambda _, tree: float(tree.children[0]),
@@ -302,23 +298,3 @@ _READERS: Mapping[str, Callable[[_Evaluation, Any], Any]] = {
     "for_object_expr": _Evaluation._for_object,  # noqa: SLF001
 }
 """Readers by rule of the grammar."""
-
-
-def _steps(tree: Any) -> tuple[Any, list[Any]]:
-    """Return where a traversal begins, and its steps."""
-    steps: list[Any] = []
-    while True:
-        if tree.data == "expr_term":
-            inner = next(children(tree))
-            if inner.data not in (*_TERMS, "identifier"):
-                return tree, steps
-            tree = inner
-        elif tree.data in _TERMS:
-            tree, last = children(tree)
-            steps.insert(0, last)
-        else:
-            return tree, steps
-
-
-def _name(get_attr: Any) -> str:
-    return str(next(children(get_attr)).children[0])

@@ -19,6 +19,13 @@ from tools.workspace.yaml_limits import UnreadableYamlError, readable_text
 if TYPE_CHECKING:
     from lark import Tree
 
+TERMS = (
+    "index_expr_term",
+    "get_attr_expr_term",
+    "attr_splat_expr_term",
+    "full_splat_expr_term",
+)
+"""Rules of the grammar that go on from a value: an attribute, an index, a splat."""
 _LABELS = {"module": 1, "resource": 2, "data": 2, "variable": 1, "output": 1, "provider": 1}
 """Number of labels by type of block, without which JSON cannot be read."""
 
@@ -145,3 +152,24 @@ def read_template(template: str, file: Path, line: int) -> Expression | None:
         return None
     _, value = children(attribute)
     return Expression(value, text, file, line)
+
+
+def steps_of(tree: Any) -> tuple[Any, list[Any]]:
+    """Return where a traversal begins, and its steps."""
+    steps: list[Any] = []
+    while True:
+        if tree.data == "expr_term":
+            inner = next(children(tree))
+            if inner.data not in (*TERMS, "identifier"):
+                return tree, steps
+            tree = inner
+        elif tree.data in TERMS:
+            tree, last = children(tree)
+            steps.insert(0, last)
+        else:
+            return tree, steps
+
+
+def name_of(get_attr: Any) -> str:
+    """Return the name of an attribute in a traversal."""
+    return str(next(children(get_attr)).children[0])
