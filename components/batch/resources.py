@@ -18,8 +18,7 @@ from components.batch.container_repository import ContainerRepository, Container
 from components.batch.job_definition import BatchJobDefinition, BatchJobDefinitionArgs
 from components.batch.plan import BatchPlan, JobDefinitionPlan
 from components.capacity.plan import LINUX
-from components.compute.capacity_reservation import create_reservations
-from components.compute.reservation_groups import make_reservation_groups
+from components.compute.reservations import make_reservations
 from components.compute.resource_shares import accept_shares
 from components.monitoring.plan import Subject
 from components.network.cluster_network import ClusterNetwork
@@ -57,27 +56,14 @@ class BatchArchitecture(pulumi.ComponentResource):
             self._child,
         )
         shares = accept_shares(name, plan.resource_shares, parent=self)
-        self._reservations = create_reservations(
-            name,
-            plan.node_pools,
-            platform=LINUX,
-            region=plan.region,
-            tags=plan.tags,
-            opts=self._child,
-        )
-        groups = make_reservation_groups(
-            name,
-            plan.node_pools,
-            region=plan.region,
-            tags=plan.tags,
-            opts=self._child,
-            after=shares,
+        self._reservations = make_reservations(
+            name, plan, platform=LINUX, opts=self._child, after=shares
         )
         before = [*self._network.ready, self._nodes, *shares]
         self._environments: dict[str, BatchComputeEnvironment] = {}
         # Queues name the environments of further blocks.
         for environment in sorted(plan.compute_environments, key=lambda each: each.has_queue):
-            made = self._make_environment(environment, groups, before)
+            made = self._make_environment(environment, before)
             self._environments[environment.name] = made
         self._repository = self._make_repository()
         self._definitions = {
@@ -109,18 +95,15 @@ class BatchArchitecture(pulumi.ComponentResource):
 
     def monitored(self) -> Mapping[Subject, pulumi.Input[str]]:
         """Return the names and ids of what the metrics of the stack measure."""
+        clusters = {name: made.ecs_cluster_name for name, made in self._environments.items()}
         return {
-            **{
-                Subject(kind="ecs-cluster", name=name): made.ecs_cluster_name
-                for name, made in self._environments.items()
-            },
-            **{Subject(kind="reservation", name=n): made for n, made in self._reservations.items()},
+            **Subject.each("ecs-cluster", clusters),
+            **Subject.each("reservation", self._reservations.ids),
         }
 
     def _make_environment(
         self,
         environment: ComputeEnvironmentPlan,
-        groups: Mapping[str, pulumi.Output[str]],
         before: Sequence[pulumi.Resource],
     ) -> BatchComputeEnvironment:
         capacity = environment.capacity
@@ -129,9 +112,10 @@ class BatchArchitecture(pulumi.ComponentResource):
             region=self._plan.region,
             subnet_ids=[self._network.subnet_id(subnet) for subnet in environment.subnets],
             security_group_id=self._nodes.security_group_id,
-            reservation_id=self._reservations.get(capacity.purchase_option),
+            reservation_id=self._reservations.ids.get(capacity.purchase_option),
             reservation_group_arn=(
-                capacity.reservation_group_arn or groups.get(capacity.purchase_option)
+                capacity.reservation_group_arn
+                or self._reservations.group_arns.get(capacity.purchase_option)
             ),
             next_environments=(
                 [

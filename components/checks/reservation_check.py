@@ -31,8 +31,6 @@ USABLE_STATES = {
 
 https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CapacityReservation.html, `state`
 """
-
-
 NOT_YET_ACTIVE = frozenset({"pending", "assessing", "scheduled", "delayed"})
 """States of an ODCR before it is active: just created, or future-dated. Source: as above."""
 
@@ -209,9 +207,7 @@ def _end_problems(path: str, asked: CapacityBlock, found: ReservationFacts) -> I
     yield Problem(
         path=f"{path}.ends_at",
         found=str(asked.ends_at),
-        problem=(
-            "the block ends earlier; EC2 would then terminate its nodes before they are drained"
-        ),
+        problem="the block ends earlier: EC2 would terminate its nodes before they are drained",
         allowed=f"{found.ends_at} or earlier",
         remedy=(
             "remove it: the end is read from the account; or extend the block first, with "

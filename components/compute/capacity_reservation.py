@@ -7,14 +7,13 @@ Sources:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import pulumi
 import pulumi_aws as aws
 
 from components.capacity.plan import CreationPlan
-from components.compute.node_pool_plan import NodePoolPlan
 from components.naming import partition
 from components.tagging import RESERVATION_TAG
 
@@ -86,47 +85,3 @@ class CapacityReservation(pulumi.ComponentResource):
             aws.get_caller_identity_output(opts=pulumi.InvokeOptions(parent=self)).account_id,
             args.plan.placement_group,
         )
-
-
-def create_reservations(
-    name: str,
-    pools: Iterable[NodePoolPlan],
-    *,
-    platform: str,
-    region: str,
-    tags: Mapping[str, str],
-    opts: pulumi.ResourceOptions,
-) -> Mapping[str, pulumi.Output[str]]:
-    """Create the reservations and return their ids, by the name in the stack file.
-
-    Node pools with the same entry share one reservation; the review of the stack file ensures that
-    they have one instance type.
-
-    Args:
-        name: Prefix of the names of the reservations.
-        pools: All node pools of the stack.
-        platform: Platform of their nodes.
-        region: Region of the stack.
-        tags: Tags of the reservations.
-        opts: Resource options for a child.
-    """
-    wanted = {
-        pool.capacity.purchase_option: (pool.capacity.creation, pool.instance_type.name)
-        for pool in pools
-        if pool.capacity.creation is not None
-    }
-    return {
-        entry: CapacityReservation(
-            f"{name}-{entry}",
-            CapacityReservationArgs(
-                plan=creation,
-                entry=entry,
-                instance_type=instance_type,
-                platform=platform,
-                region=region,
-                tags=tags,
-            ),
-            opts,
-        ).reservation_id
-        for entry, (creation, instance_type) in wanted.items()
-    }

@@ -154,19 +154,20 @@ class Odcr(_OnDemandReservation):
 
     @model_validator(mode="after")
     def _id_or_create(self) -> Self:
-        if self.create == (self.reservation_id is None):
-            return self
-        raise PydanticCustomError(
-            "contradiction",
-            "has {state}",
-            {
-                "key": "reservation_id",
-                "state": "both `reservation_id` and `create`" if self.create else "no reservation",
-                "why": "the stack either uses an existing reservation or creates one",
-                "allowed": "exactly one of `reservation_id` and `create: true`",
-                "remedy": "remove one of them" if self.create else "set one of them",
-            },
-        )
+        if self.create and self.reservation_id is not None:
+            raise PydanticCustomError(
+                "contradiction",
+                "is given together with `create`",
+                {
+                    "key": "reservation_id",
+                    "why": "the stack either uses an existing reservation or creates one",
+                    "allowed": "exactly one of `reservation_id` and `create: true`",
+                    "remedy": "remove one of them",
+                },
+            )
+        if not self.create and self.reservation_id is None:
+            raise PydanticCustomError("needed", "is missing", {"key": "reservation_id"})
+        return self
 
     @model_validator(mode="after")
     def _can_be_created(self) -> Self:

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 import pulumi
 
 from components.capacity.plan import LINUX
-from components.compute.capacity_reservation import create_reservations
-from components.compute.reservation_groups import make_reservation_groups
+from components.compute.reservations import make_reservations
 from components.eks.addons.registry import device_plugins, drained_node_groups
 from components.eks.cluster import EksCluster, EksClusterArgs
 from components.eks.coredns import CoreDns, CoreDnsArgs
@@ -78,21 +77,7 @@ class EksArchitecture(pulumi.ComponentResource):
             for group in plan.node_groups
             if group.management == "self-managed"
         }
-        self._reservations = create_reservations(
-            name,
-            plan.node_pools,
-            platform=LINUX,
-            region=plan.region,
-            tags=plan.tags,
-            opts=self._child,
-        )
-        self._reservation_groups = make_reservation_groups(
-            name,
-            plan.node_pools,
-            region=plan.region,
-            tags=plan.tags,
-            opts=self._child,
-        )
+        self._reservations = make_reservations(name, plan, platform=LINUX, opts=self._child)
         self._groups = {group.name: self._make_node_group(group) for group in plan.node_groups}
         system = plan.node_groups[0]
         CoreDns(
@@ -138,15 +123,12 @@ class EksArchitecture(pulumi.ComponentResource):
 
     def monitored(self) -> Mapping[Subject, pulumi.Input[str]]:
         """Return the ids of what the metrics of the stack measure."""
-        groups: dict[Subject, pulumi.Input[str]] = {
-            Subject(kind="auto-scaling-group", name=name): made.auto_scaling_group
-            for name, made in self._groups.items()
-        }
+        groups = {name: made.auto_scaling_group for name, made in self._groups.items()}
         systems = self._storage.file_system_ids() if self._storage else {}
         return {
-            **groups,
-            **{Subject(kind="file-system", name=name): made for name, made in systems.items()},
-            **{Subject(kind="reservation", name=n): made for n, made in self._reservations.items()},
+            **Subject.each("auto-scaling-group", groups),
+            **Subject.each("file-system", systems),
+            **Subject.each("reservation", self._reservations.ids),
         }
 
     def _make_cluster(self) -> EksCluster:
@@ -283,8 +265,8 @@ class EksArchitecture(pulumi.ComponentResource):
             access=self._cluster.access,
             subnet_ids=[self._network.subnet_id(subnet) for subnet in group.subnets],
             efa_security_group_id=self._efa.security_group_id if self._efa else None,
-            reservation_id=self._reservations.get(group.capacity.purchase_option),
-            reservation_group_arn=self._reservation_groups.get(group.capacity.purchase_option),
+            reservation_id=self._reservations.ids.get(group.capacity.purchase_option),
+            reservation_group_arn=self._reservations.group_arns.get(group.capacity.purchase_option),
             role=self._roles[group.name],
             launch_after=self._before_nodes_of(group),
             group_metrics=self._plan.monitoring_plan is not None,

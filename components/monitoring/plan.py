@@ -11,11 +11,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from components.config.monitoring import PERIOD_MINUTES, NodeMetrics
 
 PERIOD_SECONDS = PERIOD_MINUTES * 60
+SubjectKind = Literal[
+    "auto-scaling-group", "ecs-cluster", "file-system", "head-node", "log-group", "reservation"
+]
+T = TypeVar("T")
 
 
 def own_namespace(cluster: str) -> str:
@@ -27,13 +31,16 @@ def own_namespace(cluster: str) -> str:
 class Subject:
     """Something that the stack creates, whose id is unknown before."""
 
-    kind: Literal[
-        "auto-scaling-group", "ecs-cluster", "file-system", "head-node", "log-group", "reservation"
-    ]
+    kind: SubjectKind
     """The ids are: the name of the group, of the cluster and of the log group; those of the file
     system, the instance and the reservation."""
     name: str
     """Name in the plan, such as that of the node group."""
+
+    @classmethod
+    def each(cls, kind: SubjectKind, ids: Mapping[str, T]) -> dict[Subject, T]:
+        """Return ids by their subjects instead of their names."""
+        return {cls(kind=kind, name=name): made for name, made in ids.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,8 +11,7 @@ import pulumi
 import pulumi_aws as aws
 
 from components.catalog.parallelcluster import DEFAULT_USERS, RESERVATION_PLATFORMS
-from components.compute.capacity_reservation import create_reservations
-from components.compute.reservation_groups import make_reservation_groups
+from components.compute.reservations import make_reservations
 from components.compute.resource_shares import accept_shares
 from components.monitoring.plan import Subject
 from components.network.cluster_network import ClusterNetwork
@@ -88,28 +87,20 @@ class ParallelClusterArchitecture(pulumi.ComponentResource):
         )
         shares = accept_shares(name, plan.resource_shares, parent=self)
         file_systems = self._make_file_systems(name)
-        self._reservations = create_reservations(
+        self._reservations = make_reservations(
             name,
-            plan.node_pools,
+            plan,
             platform=RESERVATION_PLATFORMS[plan.operating_system],
-            region=plan.region,
-            tags=plan.tags,
             opts=self._child,
+            after=shares,
         )
         self._cluster = SlurmCluster(
             name,
             SlurmClusterArgs(
                 plan=plan,
                 subnet_id=self._network.subnet_id,
-                reservation_ids=self._reservations,
-                reservation_group_arns=make_reservation_groups(
-                    name,
-                    plan.node_pools,
-                    region=plan.region,
-                    tags=plan.tags,
-                    opts=self._child,
-                    after=shares,
-                ),
+                reservation_ids=self._reservations.ids,
+                reservation_group_arns=self._reservations.group_arns,
                 open_zfs_volume_ids={
                     storage: made.root_volume_id for storage, made in file_systems.items()
                 },
@@ -129,7 +120,7 @@ class ParallelClusterArchitecture(pulumi.ComponentResource):
         name = self._plan.name
         ids: dict[Subject, pulumi.Input[str]] = {
             Subject(kind="head-node", name=name): self._cluster.outputs["HeadNodeInstanceId"],
-            **{Subject(kind="reservation", name=n): made for n, made in self._reservations.items()},
+            **Subject.each("reservation", self._reservations.ids),
         }
         if self._log_group is not None:
             ids[Subject(kind="log-group", name=name)] = self._log_group

@@ -17,8 +17,8 @@ def test_an_existing_reservation_is_not_created():
 @pytest.mark.parametrize(
     ("changes", "key", "said"),
     [
-        ({"reservation_id": "cr-0123456789abcdef0"}, "reservation_id", "both"),
-        ({"create": False}, "reservation_id", "no reservation"),
+        ({"reservation_id": "cr-0123456789abcdef0"}, "reservation_id", "together with `create`"),
+        ({"create": False}, "reservation_id", "is missing"),
         ({"instance_count": None}, "instance_count", "is missing"),
         ({"availability_zone": None}, "availability_zone", "is missing"),
         ({"availability_zone": "usw2-az2"}, "availability_zone", "is a zone id"),

@@ -124,7 +124,7 @@ def documents_of(path: Path) -> list[Document]:
     Raises:
         UnreadableYamlError: a file cannot be read, or is not valid.
     """
-    if path.is_dir() or (path.is_file() and path.name.endswith(_TERRAFORM)):
+    if path.is_dir() or (path.is_file() and _is_terraform(path)):
         from tools.importing.terraform.documents import read_directory
 
         return [read_directory(path)]
@@ -133,13 +133,16 @@ def documents_of(path: Path) -> list[Document]:
 
 def without_siblings(paths: Sequence[Path]) -> list[Path]:
     """Return the paths with one file of each directory of Terraform: that with values, if any."""
-    found: dict[Path, Path] = {}
+    chosen: dict[Path, Path] = {}
     for path in paths:
-        is_terraform = path.name.endswith(_TERRAFORM)
-        key = path.parent.absolute() if is_terraform else path.absolute()
-        if key not in found or ".tfvars" in path.name:
-            found[key] = path
-    return list(found.values())
+        directory = path.parent.absolute()
+        if _is_terraform(path) and (directory not in chosen or ".tfvars" in path.name):
+            chosen[directory] = path
+    return [each for each in paths if not _is_terraform(each) or each in chosen.values()]
+
+
+def _is_terraform(path: Path) -> bool:
+    return path.name.endswith(_TERRAFORM)
 
 
 def format_of(document: Document) -> Format | None:

@@ -30,7 +30,6 @@ _SHAPES: Shapes = {
         "LaunchTemplateVersions",
     ),
     "DescribeCapacityReservations": ("ec2", "DescribeCapacityReservations", "CapacityReservations"),
-    "ListAttachedRolePolicies": ("iam", "ListAttachedRolePolicies", "AttachedPolicies"),
     "GetRolePolicy": ("iam", "GetRolePolicy", "PolicyDocument"),
 }
 _DATA = "DescribeLaunchTemplateVersions.LaunchTemplateData"
@@ -39,7 +38,11 @@ _ADDED = {
         ("DescribeNodegroup", "DescribeAddon", "DescribeAccessEntry", "GetRolePolicy"), "sections"
     ),
     # The role is in the request, not in the answer.
+    "ListAttachedRolePolicies": "sections",
     "ListAttachedRolePolicies.RoleName": "text",
+    "ListAttachedRolePolicies.AttachedPolicies": "sections",
+    "ListAttachedRolePolicies.AttachedPolicies.PolicyArn": "text",
+    "ListAttachedRolePolicies.AttachedPolicies.PolicyName": "text",
     "GetRolePolicy.RoleName": "text",
     "GetRolePolicy.PolicyName": "text",
     "GetRolePolicy.PolicyDocument": "any",
