@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from tests.support.node_metrics import PROMETHEUS
 from tests.support.stacks import STACKS, stack_config
 from tests.support.verifications_of_a_life import MINIMUM_GB_PER_SECOND
 
@@ -124,8 +125,10 @@ _LIVES = (
     ),
     StackLife(
         stack="eks-p5-odcr",
+        base={"monitoring": {**PROMETHEUS, "alarms": {}}},
         change=TAGGED
         | {f"{_GROUPS}.p5-odcr.desired": 2, "architecture.system_node_group.maximum": 3},
+        kinds=frozenset({"aps:scraper", *WATCHING}),
     ),
     StackLife(stack="eks-trn1", change=TAGGED | {f"{_GROUPS}.trn1.desired": 1}),
     # EKS updates a managed node group in a Capacity Block only to and from 0 nodes.

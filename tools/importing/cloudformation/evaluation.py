@@ -7,20 +7,13 @@ read. Every computed value keeps its place in the document.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from ipaddress import IPv4Network
-from itertools import islice
 from typing import Any
 
 from tools.importing.cloudformation.deferred import Deferred, deferred_in
-from tools.importing.cloudformation.functions import (
-    GET_ATTRIBUTE,
-    IF,
-    REF,
-    Function,
-    function_of,
-)
+from tools.importing.cloudformation.functions import GET_ATTRIBUTE, IF, REF, Function, function_of
+from tools.importing.cloudformation.of_arguments import OF_ARGUMENTS, joined_text, value_text
 from tools.importing.cloudformation.parameters import Given, typed
 from tools.importing.source import Location, Node, child, plain
 
@@ -133,7 +126,9 @@ class Evaluation:
         if function.name == "Fn::Equals":
             found = self.value(argument, function.at)
             values = [] if found is None else plain(found)
-            texts = {_text(each) for each in values} if isinstance(values, list) else {"", None}
+            texts = (
+                {value_text(each) for each in values} if isinstance(values, list) else {"", None}
+            )
             return len(texts) == 1
         parts = argument.value if isinstance(argument.value, list) else []
         truths = [self._is_true(each, (*function.at, n)) for n, each in enumerate(parts)]
@@ -205,7 +200,7 @@ class Evaluation:
     def substituted(self, argument: Any) -> Any:
         """Return the value of `Fn::Sub`."""
         text, variables = (argument, {}) if isinstance(argument, str) else argument
-        return _joined(self._parts(text, variables))
+        return joined_text(self._parts(text, variables))
 
     def _parts(self, text: str, variables: Mapping[str, Any]) -> Iterator[Any]:
         end = 0
@@ -228,7 +223,7 @@ class Evaluation:
         if isinstance(parts, Deferred):
             return parts
         between = [each for part in parts for each in (separator, part)]
-        return _joined(between[1:])
+        return joined_text(between[1:])
 
     def attribute(self, argument: Any) -> Any:
         """Return the value of `Fn::GetAtt`: of an object that AWS has not created."""
@@ -282,32 +277,6 @@ def _unsupported(name: str) -> str:
     )
 
 
-def _selected(_: Evaluation, argument: Any) -> Any:
-    index, values = int(argument[0]), argument[1]
-    if isinstance(values, str):
-        values = values.split(",") if not isinstance(values, Deferred) else [values]
-    whole = values[0]
-    if len(values) == 1 and isinstance(whole, Deferred):
-        # The list is not known, so it has as many entries as the template needs.
-        return Deferred(f"{whole.removesuffix('}')}[{index}]}}", whole.why)
-    return values[index]
-
-
-def _split(_: Evaluation, argument: Any) -> Any:
-    separator, text = argument
-    return [text] if isinstance(text, Deferred) else text.split(separator)
-
-
-def _blocks(_: Evaluation, argument: Any) -> Any:
-    """Return the value of `Fn::Cidr`: equal parts of a CIDR block, by the number of host bits."""
-    block, count, *bits = argument
-    if isinstance(block, Deferred):
-        return [block]
-    network = IPv4Network(str(block))
-    prefix = 32 - int(bits[0]) if bits else network.prefixlen
-    return [str(each) for each in islice(network.subnets(new_prefix=prefix), int(count))]
-
-
 _FUNCTIONS: Mapping[str, Callable[[Evaluation, Any], Any]] = {
     REF: Evaluation.reference,
     GET_ATTRIBUTE: Evaluation.attribute,
@@ -316,24 +285,8 @@ _FUNCTIONS: Mapping[str, Callable[[Evaluation, Any], Any]] = {
     "Fn::FindInMap": Evaluation.entry,
     "Fn::GetAZs": Evaluation.zones,
     "Fn::ImportValue": Evaluation.imported,
-    "Fn::Select": _selected,
-    "Fn::Split": _split,
-    "Fn::Cidr": _blocks,
-    "Fn::Base64": lambda _, text: text,
+    **{name: lambda _, argument, of=of: of(argument) for name, of in OF_ARGUMENTS.items()},
 }
-
-
-def _joined(parts: Iterable[Any]) -> str:
-    listed = [*parts]
-    text = "".join(map(_text, listed))
-    unknown = deferred_in(listed)
-    return text if unknown is None else Deferred(text, unknown.why)
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return "" if value is None else str(value)
 
 
 def _node(value: Any, line: int, at: Location) -> Node:

@@ -23,13 +23,13 @@ class TemplateKeys(KeyTable):
     """
 
     @override
-    def named(self, path: Keys, key: str, node: Node) -> str:
+    def named(self, keys: Keys, key: str, node: Node) -> str:
         """Return the name that the table has for a key of the section at a path."""
-        if path == ("Resources",):
+        if keys == ("Resources",):
             kind = child(node, "Type")
             found = "" if kind is None else str(kind.value)
-            return found if (*path, found) in self.kinds else _ANY
-        return _ANY if path in (("Parameters",), ("Outputs",)) else key
+            return found if (*keys, found) in self.kinds else _ANY
+        return _ANY if keys in (("Parameters",), ("Outputs",)) else key
 
     @override
     def value_problems(self, node: Node, at: Location, keys: Keys) -> Iterator[ShapeProblem]:
