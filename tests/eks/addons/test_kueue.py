@@ -102,7 +102,7 @@ def test_quotas_are_in_the_form_in_which_kueue_writes_them(nodes, name):
         instance_type=instance_type(name),
         schedule=replace(P5.schedule, desired=nodes, scale_up_desired=0),
     )
-    for amount in kueue.quota(group, PLUGINS).values():
+    for amount in kueue.quota([group], PLUGINS).values():
         assert quantity(amount) == amount
 
 
