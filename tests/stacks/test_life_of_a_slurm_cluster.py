@@ -209,5 +209,5 @@ def test_jobs_are_listed_and_ended(life: Life) -> None:
 
 def test_the_nodes_in_slurm_are_as_planned(life: Life) -> None:
     stages = json.loads(life.done["verify"].stdout)["stages"]
-    (inventory,) = [each for each in stages if each["stage"] == "inventory"]
+    (inventory,) = [each for each in stages if each["name"] == "inventory"]
     assert (inventory["result"], inventory["reason"][:12]) == ("pass", "4 of 4 nodes")

@@ -124,7 +124,7 @@ def documents_of(path: Path) -> list[Document]:
     Raises:
         UnreadableYamlError: a file cannot be read, or is not valid.
     """
-    if path.is_dir() or (path.is_file() and _is_terraform(path)):
+    if path.is_dir() or (path.is_file() and _is_terraform_file(path)):
         from tools.importing.terraform.documents import read_directory
 
         return [read_directory(path)]
@@ -136,12 +136,12 @@ def without_siblings(paths: Sequence[Path]) -> list[Path]:
     chosen: dict[Path, Path] = {}
     for path in paths:
         directory = path.parent.absolute()
-        if _is_terraform(path) and (directory not in chosen or ".tfvars" in path.name):
+        if _is_terraform_file(path) and (directory not in chosen or ".tfvars" in path.name):
             chosen[directory] = path
-    return [each for each in paths if not _is_terraform(each) or each in chosen.values()]
+    return [each for each in paths if not _is_terraform_file(each) or each in chosen.values()]
 
 
-def _is_terraform(path: Path) -> bool:
+def _is_terraform_file(path: Path) -> bool:
     return path.name.endswith(_TERRAFORM)
 
 

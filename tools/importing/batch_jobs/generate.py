@@ -47,7 +47,8 @@ def _keys(shape: Any, at: str = "") -> Iterator[tuple[str, str]]:
         elif member.type_name == "list":
             yield path, "list"
         else:
-            yield path, _SCALARS.get(member.type_name, member.type_name)
+            kind = str(member.type_name)
+            yield path, _SCALARS.get(kind, kind)
 
 
 if __name__ == "__main__":
