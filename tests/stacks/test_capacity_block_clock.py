@@ -52,10 +52,10 @@ class Stacks:
         )
         return found["CapacityReservations"][0]
 
-    def buy(self, stack: str) -> None:
-        """Search and buy a block of a week that starts in two days."""
+    def buy(self, stack: str, start: datetime | None = None) -> None:
+        """Search and buy a block of a week that starts in two days, or from a time on."""
         search = ("--type", "p5.48xlarge", "--nodes", "2", "--days", "7", "--json", "--from")
-        start = self.now + timedelta(days=2)
+        start = start or self.now + timedelta(days=2)
         said = self.run("capacity", "search", *search, f"{start:%Y-%m-%dT%H:%M+00:00}")
         offerings = json.loads(said.stdout)["offerings"]
         found = next(e for e in offerings if (e["zone"], e["hours"]) == ("us-west-2b", 168))
@@ -174,6 +174,38 @@ def test_nodes_come_and_go_with_their_block_and_move_to_the_next_one(stacks: Sta
         stacks.at_once("destroy", stack)
     left = {*stacks.sandbox.inventory()} - {*without}
     assert {line.split()[0] for line in left} == {"ec2:capacity-reservation"}
+
+
+def test_a_further_block_takes_over_without_an_update_at_that_moment(stacks: Stacks) -> None:
+    stacks.buy(EKS)
+    stacks.at_once("up", EKS)
+    first = stacks.block(EKS)
+    stacks.advance_to(first["StartDate"] + timedelta(hours=1))
+    until(lambda: len(stacks.gpu_nodes()) == 2, "two nodes of the first block")
+    launched = stacks.gpu_nodes()
+
+    stacks.buy(EKS, first["EndDate"])
+    second = stacks.block(EKS)
+    assert second["StartDate"] >= first["EndDate"]
+    assert "further_blocks: [block-" in stacks.files[EKS].read_text()
+    stacks.at_once("up", EKS)
+    assert stacks.sandbox.resource_changes(EKS)["create"] > 0
+    assert stacks.gpu_nodes() == launched
+    timeline = stacks.run("timeline", EKS, "--stack-file", stacks.files[EKS]).stdout
+    assert all(block in timeline for block in stacks.blocks[EKS])
+
+    stacks.advance_to(first["EndDate"] - timedelta(minutes=35))
+    until(lambda: stacks.gpu_nodes() == [], "the nodes of the first block to have left")
+    stacks.advance_to(second["StartDate"] + timedelta(hours=1))
+    until(lambda: len(stacks.gpu_nodes()) == 2, "two nodes of the further block")
+    assert stacks.in_use(EKS) == 2
+    stacks.run("check", EKS, "--live", "--stack-file", stacks.files[EKS])
+    # The block that is over stops no update, and the nodes of the other one stay.
+    launched = stacks.gpu_nodes()
+    stacks.at_once("refresh", EKS)
+    stacks.at_once("up", EKS)
+    assert stacks.gpu_nodes() == launched
+    stacks.at_once("destroy", EKS)
 
 
 def _start_the_block(stacks: Stacks, queue: str) -> None:
