@@ -185,8 +185,7 @@ def _replace_a_bad_node(life: Life, sandbox: Sandbox, stack_file: Path) -> None:
         core.create_namespaced_pod("default", {"metadata": {"name": "work"}, "spec": work})
         life.done["repair"] = watched_repair(sandbox, core, STACK, stack_file)
         life.nodes["after"] = _p5(core)
-        pods = core.list_namespaced_pod("default").items
-        assert "work" not in {pod.metadata.name for pod in pods}
+        assert not core.list_namespaced_pod("default", field_selector="metadata.name=work").items
         events = core.list_namespaced_event("default").items
     life.events = {
         each.reason: each.involved_object.name
