@@ -54,7 +54,7 @@ def test_the_template_is_taken_over_and_accepted(done: Mapping[str, Done]) -> No
 
 
 def test_the_job_runs_on_the_new_queue(done: Mapping[str, Done]) -> None:
-    assert "all-reduce" in done["jobs"].stdout
+    assert "nccl-tests" in done["jobs"].stdout
 
 
 def test_the_images_outlive_the_stack(done: Mapping[str, Done]) -> None:

@@ -123,9 +123,9 @@ class StackDraft:
         return Draft(self.values, (), self.unknown)
 
     def take_tag(self, key: str, value: Any, source: Reader) -> None:
-        """Set a tag of the stack, unless it marks what a tool created."""
-        if key.startswith(_MARKS):
-            source.dropped("it is a mark of the tool that created the cluster")
+        """Set a tag of the stack, unless it marks what a tool created, or is the name of one object."""
+        if key == "Name" or key.startswith(_MARKS):
+            source.dropped("it is of the tool that created the cluster, or names one object")
         else:
             self.cluster.section("tags").take(key, source, change=lambda _: value)
 
