@@ -123,7 +123,7 @@ class StackDraft:
         return Draft(self.values, (), self.unknown)
 
     def take_tag(self, key: str, value: Any, source: Reader) -> None:
-        """Set a tag of the stack, unless it marks what a tool created, or is the name of one object."""
+        """Set a tag of the stack, unless a tool set it, or it is the name of one object."""
         if key == "Name" or key.startswith(_MARKS):
             source.dropped("it is of the tool that created the cluster, or names one object")
         else:
