@@ -45,7 +45,7 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str, Done
 def test_every_command_succeeds(done: Mapping[str, Done]) -> None:
     failed = {word: each.said for word, each in done.items() if each.exit_code}
     assert failed == {}
-    assert [*done] == ["lint", "import", "check", "up", "outputs", "job", "jobs", "destroy"]
+    assert [*done] == ["lint", "import", "check", "up", "outputs", "run", "jobs", "destroy"]
 
 
 def test_the_template_is_taken_over_and_accepted(done: Mapping[str, Done]) -> None:
@@ -54,7 +54,7 @@ def test_the_template_is_taken_over_and_accepted(done: Mapping[str, Done]) -> No
 
 
 def test_the_job_runs_on_the_new_queue(done: Mapping[str, Done]) -> None:
-    assert "nccl-tests" in done["jobs"].stdout
+    assert "first" in done["jobs"].stdout
 
 
 def test_the_images_outlive_the_stack(done: Mapping[str, Done]) -> None:
