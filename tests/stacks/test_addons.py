@@ -229,7 +229,7 @@ def test_a_job_waits_in_the_queue_until_the_quota_has_room(life: Life) -> None:
 def test_all_processes_start_again_when_one_has_failed(life: Life) -> None:
     """The first one is stopped, although it runs."""
     said = life.done["run"]
-    assert said.stdout == "first attempt\nsecond attempt\n"
+    assert said.stdout == "train\nfirst attempt\nsecond attempt\n"
     assert "restarted 1 times" in said.stderr
     assert "train has completed" in said.stderr
     assert life.done["logs"].stdout == "second attempt\n"
