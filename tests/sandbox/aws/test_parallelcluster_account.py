@@ -152,6 +152,7 @@ def test_a_reset_leaves_the_fixtures_buckets_only(account: Account) -> None:
     account.server.reset()
     names = {bucket["Name"] for bucket in s3.list_buckets()["Buckets"]}
     assert names == {
+        "parallelcluster-204fe0dacd9fa73b-v1-do-not-delete",
         "trainyard-sandbox-data",
         "trainyard-sandbox-east",
         "trainyard-sandbox-scripts",
