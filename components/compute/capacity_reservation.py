@@ -33,7 +33,7 @@ class CapacityReservationArgs:
 
 
 class CapacityReservation(pulumi.ComponentResource):
-    """A reservation that only launches which target it use, so that nobody else takes it.
+    """A targeted reservation: only instances that name it launch into it.
 
     With `deletion_protection`, the engine refuses to delete or replace it (`protect`), and even a
     forced deletion keeps it in the account (`retain_on_delete`). EC2 changes its number of
