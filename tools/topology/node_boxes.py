@@ -43,7 +43,7 @@ def nodes_box(
 
 def anchor_of(pool: NodePoolPlan) -> str:
     """Return the id of the section of a report about a pool; unique in a stack."""
-    own = pool.key.removesuffix(pool.pool) + pool.name
+    own = pool.key if pool.name == pool.pool else f"{pool.key}.{pool.name}"
     return own.replace(".", "-")
 
 
