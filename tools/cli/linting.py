@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from components.config.nearest import nearest
 from tools.cli import console, failures, options
 from tools.cli.check_result import answer_sarif, refuse_two_forms
 from tools.findings.config_problems import failure_finding
@@ -42,12 +43,23 @@ Parameters = Annotated[
     ),
 ]
 Region = Annotated[str, typer.Option(help="AWS region of files that do not name theirs.")]
+Ignored = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--ignore",
+        help="Leave out the findings of this rule, such as A6; repeatable.",
+        metavar="RULE",
+    ),
+]
+_OF_KEYS = ("schema/", "plan/")
+"""Prefixes of the rules of findings that belong to no rule of `docs/rules.md`."""
 
 
 def lint(
     files: Files,
     region: Region = "",
     parameters: Parameters = None,
+    ignore: Ignored = None,
     skip_others: Annotated[
         bool,
         typer.Option(
@@ -59,9 +71,13 @@ def lint(
 ) -> None:
     """Check files of other tools: the rules of a stack file, in the keys and lines of the file."""
     refuse_two_forms(as_json=as_json, as_sarif=as_sarif)
+    ignored = _known(ignore or [])
     files, given = split_files(files, parameters)
     read = [path for path in files if not (skip_others and is_of_another_format(path))]
-    found = {path: _findings(path, region, given) for path in read}
+    found = {
+        path: [each for each in _findings(path, region, given) if each.rule not in ignored]
+        for path in read
+    }
     findings = [finding for of_path in found.values() for finding in of_path]
     if as_sarif:
         answer_sarif(
@@ -76,6 +92,19 @@ def lint(
         _show(found)
     if any(finding.level == "error" for finding in findings):
         raise typer.Exit(failures.WRONG_USE)
+
+
+def _known(rules: Sequence[str]) -> frozenset[str]:
+    known = requirement_texts()
+    for rule in rules:
+        if rule in known or rule.startswith(_OF_KEYS):
+            continue
+        near = nearest(rule, tuple(known))
+        hint = f"did you mean {near}? " if near else ""
+        raise failures.WrongUseError(
+            f"--ignore: there is no rule {rule!r}; {hint}`./trainyard explain` lists all rules"
+        )
+    return frozenset(rules)
 
 
 def split_files(

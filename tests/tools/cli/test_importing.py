@@ -136,6 +136,18 @@ def test_lint_as_sarif_has_the_text_of_the_rule(source: Path):
     assert found["automationDetails"]["id"] == "trainyard/lint/"
 
 
+def test_lint_leaves_out_the_findings_of_ignored_rules(source: Path):
+    source.write_text(cluster(QUEUE.replace("p5.48xlarge", "c5.large")), encoding="utf-8")
+    assert run("lint", source, "--ignore", "B1").exit_code == 2
+    assert run("lint", source, "--ignore", "B1", "--ignore", "A1").stdout == f"{source}: ok\n"
+
+
+def test_lint_refuses_to_ignore_a_rule_that_does_not_exist(source: Path):
+    done = run("lint", source, "--ignore", "a1")
+    assert done.exit_code == 2
+    assert "there is no rule 'a1'; did you mean A1? `./trainyard explain`" in done.stderr
+
+
 def test_lint_says_that_a_file_is_missing_also_if_it_skips_others(tmp_path: Path):
     done = run("lint", "--skip-others", tmp_path / "missing.yaml")
     assert done.exit_code == 2
