@@ -21,8 +21,7 @@ from typing import Any
 
 import yaml
 
-from components.catalog.controller_releases import CONTROLLER_RELEASES, KUEUE_RELEASE
-from components.catalog.jobset import JOBSET_GROUP
+from components.catalog.controller_releases import CONTROLLER_RELEASES, JOBSET_GROUP, KUEUE_RELEASE
 from components.catalog.kueue import KUEUE_GROUP
 from tools.engine import ensure_kubernetes
 from tools.engine.controllers import MODULE, PACKAGES

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from components.catalog.jobset import JOBSET_API, JOBSET_GROUP
+from components.catalog.controller_releases import JOBSET_API, JOBSET_GROUP
 from components.catalog.kueue import QUEUE_LABEL
 from tools.jobs.nodes import JobNodes
 

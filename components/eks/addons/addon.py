@@ -75,8 +75,3 @@ def has_accelerators(manufacturer: Literal["nvidia", "neuron"]) -> Callable[[Nod
         return accelerators is not None and accelerators.manufacturer == manufacturer
 
     return has
-
-
-def sends_to_prometheus(config: EksStackConfig) -> bool:
-    """Return whether a stack has the exporters of Prometheus."""
-    return config.node_metrics == "prometheus"

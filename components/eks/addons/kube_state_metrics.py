@@ -7,8 +7,9 @@ without its Service. Unlike there, it reads only the kinds that `RESOURCES` name
 
 from __future__ import annotations
 
-from components.eks.addons.addon import AddonTarget, SelfManagedAddon, sends_to_prometheus
-from components.eks.addons.node_selection import EXPORTER, away_from, exporter_port
+from components.eks.addons.addon import AddonTarget
+from components.eks.addons.exporter import EXPORTER, exporter, exporter_port, exporter_selector
+from components.eks.addons.node_selection import away_from
 from components.runtime.workload_plan import (
     Manifest,
     Rule,
@@ -19,8 +20,6 @@ from components.runtime.workload_plan import (
 
 IMAGE = "registry.k8s.io/kube-state-metrics/kube-state-metrics:v2.20.0"
 NAME = "kube-state-metrics"
-SELECTOR = {"app.kubernetes.io/name": NAME}
-"""Selector of the Deployment; immutable."""
 PORT = 8080
 TELEMETRY_PORT = 8081
 NOBODY = 65534
@@ -35,11 +34,11 @@ RULES: tuple[Rule, ...] = tuple(
 )
 
 
-def workloads(target: AddonTarget) -> list[WorkloadPlan]:
-    """Return the Deployment `kube-system/kube-state-metrics`, on the system nodes."""
-    made = deployment(NAME, _pod(target), selector={**SELECTOR, **EXPORTER}, labels=EXPORTER)
+def _workload(target: AddonTarget) -> WorkloadPlan:
+    selector = {**exporter_selector(NAME), **EXPORTER}
+    made = deployment(NAME, _pod(target), selector=selector, labels=EXPORTER)
     account = ServiceAccountPlan(name=NAME, rules=RULES, labels=EXPORTER)
-    return [WorkloadPlan(controller=made, account=account)]
+    return WorkloadPlan(controller=made, account=account)
 
 
 def _pod(target: AddonTarget) -> Manifest:
@@ -82,12 +81,7 @@ def _pod(target: AddonTarget) -> Manifest:
     }
 
 
-KUBE_STATE_METRICS = SelfManagedAddon(
-    name="kube-state-metrics",
-    component="KubeStateMetrics",
-    serves=lambda _: True,
-    enabled=sends_to_prometheus,
-    workloads=workloads,
-    on_system_nodes=True,
-    public_image="kube-state-metrics",
+KUBE_STATE_METRICS = exporter(
+    NAME, "KubeStateMetrics", _workload, public_image="kube-state-metrics"
 )
+"""The Deployment `kube-system/kube-state-metrics`, on the system nodes."""

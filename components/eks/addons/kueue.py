@@ -12,8 +12,12 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 import yaml
 
 from components.capacity.schedule import most_at_once
-from components.catalog.controller_releases import CONFIG_FILE, KUEUE_RELEASE, released_objects
-from components.catalog.jobset import JOBSET_GROUP
+from components.catalog.controller_releases import (
+    CONFIG_FILE,
+    JOBSET_GROUP,
+    KUEUE_RELEASE,
+    released_objects,
+)
 from components.catalog.kueue import KUEUE_API, KUEUE_GROUP, QUEUE, QUEUE_NAMESPACE
 from components.eks.addons.addon import AddonTarget, SelfManagedAddon
 from components.eks.addons.jobset import JOBSET

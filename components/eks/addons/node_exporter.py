@@ -6,26 +6,16 @@ rendered with its default values, without its Service and its service account, w
 
 from __future__ import annotations
 
-from components.eks.addons.addon import AddonTarget, SelfManagedAddon, sends_to_prometheus
-from components.eks.addons.node_selection import EXPORTER, exporter_port
-from components.runtime.workload_plan import Manifest, WorkloadPlan, daemon_set
+from components.eks.addons.exporter import exporter, exporter_daemon_set, exporter_port
+from components.runtime.workload_plan import Manifest
 
 CHART = "ghcr.io/prometheus-community/charts/prometheus-node-exporter:4.56.1"
 IMAGE = "quay.io/prometheus/node-exporter:v1.12.1"
 NAME = "prometheus-node-exporter"
-SELECTOR = {"app.kubernetes.io/name": NAME}
-"""Selector of the DaemonSet; immutable."""
 PORT = 9100
 NOBODY = 65534
 PATHS = {"proc": "/proc", "sys": "/sys", "root": "/"}
 """Directories of the node, by volume; each is mounted below `/host`."""
-
-
-def workloads(target: AddonTarget) -> list[WorkloadPlan]:
-    """Return the DaemonSet `kube-system/prometheus-node-exporter`, on every node."""
-    del target
-    made = daemon_set(NAME, _pod(), selector=SELECTOR, labels=EXPORTER, pod_labels=EXPORTER)
-    return [WorkloadPlan(controller=made)]
 
 
 def _pod() -> Manifest:
@@ -72,12 +62,11 @@ def _mount(name: str) -> Manifest:
     return {**mount, "mountPropagation": "HostToContainer"} if name == "root" else mount
 
 
-NODE_EXPORTER = SelfManagedAddon(
-    name="node-exporter",
-    component="NodeExporter",
-    serves=lambda _: True,
-    enabled=sends_to_prometheus,
-    workloads=workloads,
+NODE_EXPORTER = exporter(
+    "node-exporter",
+    "NodeExporter",
+    lambda _: exporter_daemon_set(NAME, _pod()),
     public_image="node exporter",
-    daemon_set=NAME,
+    daemon_set_name=NAME,
 )
+"""The DaemonSet `kube-system/prometheus-node-exporter`, on every node."""

@@ -17,11 +17,6 @@ NODE_GROUP_LABEL = "eks.amazonaws.com/nodegroup"
 """EKS sets it on nodes of managed node groups only.
 https://docs.aws.amazon.com/eks/latest/userguide/managed-node-groups.html"""
 
-EXPORTER = {"app.kubernetes.io/component": "exporter"}
-"""Label of pods that the AWS managed collector reads."""
-EXPORTER_PORT = "metrics"
-"""Name of the port that it reads."""
-
 NVIDIA_GPU = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
 CRITICAL_ADDONS_ONLY = {"key": "CriticalAddonsOnly", "operator": "Exists"}
 
@@ -35,11 +30,6 @@ def tolerations(always: Sequence[Manifest], taints: Sequence[Taint]) -> list[Man
             for taint in dict.fromkeys(taints)
         ),
     ]
-
-
-def exporter_port(port: int) -> Manifest:
-    """Return the port of a container that the AWS managed collector reads."""
-    return {"name": EXPORTER_PORT, "containerPort": port}
 
 
 def instance_type_affinity(instance_types: Sequence[str]) -> Manifest:
