@@ -15,6 +15,7 @@ from typing import Any
 import yaml
 
 from components.config.problems import ROOT, Problem
+from tools.capacity.stack_pool import pools_in_blocks
 from tools.capacity.yaml_places import UneditableError, child, line_end, newline
 from tools.workspace.stack_files import CLUSTER_KEY, StackFile
 from tools.workspace.stack_outline import capacity_blocks_of, reservations_of
@@ -29,19 +30,25 @@ class Entry:
 
     name: str
     is_new: bool
-    """Whether the stack file does not have it yet; then it is one of `further_blocks`."""
+    """Whether the stack file does not have it yet."""
 
 
 def chosen_entry(
-    stack_file: StackFile, asked: str, in_use: Callable[[str], str | None], starts_at: datetime
+    stack_file: StackFile,
+    asked: str,
+    in_use: Callable[[str], str | None],
+    *,
+    instance_type: str,
+    starts_at: datetime,
 ) -> Entry | Problem:
     """Return the entry for a new block, or why there is none.
 
     Args:
         stack_file: The stack file of the user, which is not completed.
-        asked: Name in `--entry`; empty to choose the only entry without a usable block, or a new
-            one if all have one.
+        asked: Name in `--entry`; empty to choose the only entry without a usable block of the nodes
+            that get the new one, or a new entry if all have one.
         in_use: Returns how long the block of an id can still be used, or None if it cannot.
+        instance_type: Type of the new block.
         starts_at: Start of the new block, for the name of a new entry.
     """
     entries = capacity_blocks_of(stack_file)
@@ -58,10 +65,12 @@ def chosen_entry(
         )
     if asked and asked not in entries:
         return Entry(asked, is_new=True)
+    # No nodes would use a block in another entry, such as one that was taken out of a pool.
+    pools = pools_in_blocks(stack_file, instance_type)
+    used = {name for pool in pools for name in pool.purchase_options} or {*entries}
     held = {name: in_use(str(entry.get(_ID, ""))) for name, entry in entries.items()}
     free = [name for name, until in held.items() if until is None]
-    if asked:
-        free = [asked] if asked in free else []
+    free = [name for name in free if (name == asked if asked else name in used)]
     if len(free) == 1:
         return Entry(free[0], is_new=False)
     if free:

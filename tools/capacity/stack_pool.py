@@ -1,4 +1,4 @@
-"""A further Capacity Block of a node pool in the text of a stack file."""
+"""Node pools with Capacity Blocks in a stack file, and a further block of one in its text."""
 
 from __future__ import annotations
 
@@ -7,9 +7,20 @@ from typing import Any
 import yaml
 
 from tools.capacity.yaml_places import UneditableError, child, line_end, newline
-from tools.workspace.stack_files import CLUSTER_KEY
+from tools.workspace.stack_files import CLUSTER_KEY, StackFile
+from tools.workspace.stack_outline import PoolOutline, capacity_blocks_of, pools_of
 
 _KEY = "further_blocks"
+
+
+def pools_in_blocks(stack_file: StackFile, instance_type: str) -> list[PoolOutline]:
+    """Return the node pools of an instance type that use a Capacity Block.
+
+    Without such pools, these are all that use a block, which the checks of the stack then refuse.
+    """
+    blocks = capacity_blocks_of(stack_file)
+    users = [each for each in pools_of(stack_file) if blocks.keys() & {*each.purchase_options}]
+    return [each for each in users if each.section["instance_type"] == instance_type] or users
 
 
 def with_further_block(text: str, pool: str, block: str) -> str:

@@ -14,24 +14,25 @@ from components.preflight.run import Preflight, run_preflight
 from tools.capacity.block_purchase import EXPECTED_ID, expected_block
 from tools.capacity.offerings import Offering
 from tools.capacity.stack_entry import Entry, entry_values, with_entry
-from tools.capacity.stack_pool import with_further_block
+from tools.capacity.stack_pool import pools_in_blocks, with_further_block
 from tools.capacity.wording import both, money, utc
 from tools.cli.stack_config import config_of
 from tools.cli.stack_references import network_reader
 from tools.workspace.completion import completed
 from tools.workspace.stack_files import StackFile, find_stack_file
-from tools.workspace.stack_outline import capacity_blocks_of
+from tools.workspace.stack_outline import capacity_blocks_of, pools_of
 
 if TYPE_CHECKING:
     from components.config.stack_models import AnyStackConfig
 
 
 def text_with_block(
-    stack_file: StackFile, offering: Offering, entry: Entry, reservation_id: str, *, sandbox: bool
+    stack_file: StackFile, offering: Offering, entry: Entry, reservation_id: str
 ) -> str:
     """Return the text of a stack file with a block in an entry of `reservations`.
 
-    A new entry is one of `further_blocks` of the nodes that have a block for its type.
+    An entry that no nodes use becomes one of `further_blocks` of the nodes that have a block for
+    its type.
 
     Raises:
         UneditableError: the entry cannot be written safely.
@@ -46,9 +47,8 @@ def text_with_block(
         upfront_fee_usd=float(offering.fee) if offering.currency == "USD" else None,
     )
     text = with_entry(stack_file.path.read_text(encoding="utf-8"), entry, values)
-    if entry.is_new:
-        for pool in _pools_for(stack_file, offering, sandbox=sandbox):
-            text = with_further_block(text, pool, entry.name)
+    for pool in _new_users(stack_file, offering, entry):
+        text = with_further_block(text, pool, entry.name)
     return text
 
 
@@ -62,7 +62,7 @@ def check_block(
         AccountUnreachableError: no credentials, or no answer.
         UneditableError: the entry cannot be written safely.
     """
-    text = text_with_block(stack_file, offering, entry, EXPECTED_ID, sandbox=sandbox)
+    text = text_with_block(stack_file, offering, entry, EXPECTED_ID)
     changed = _completed(_read(stack_file, text), sandbox=sandbox)
     found = run_preflight(
         config_of(changed, network_of=network_reader(changed, sandbox=sandbox)),
@@ -103,36 +103,32 @@ def described(
     yield f"  {price} for {offering.hours:g} hours, {offering.node_hour:.2f} a node and hour"
     yield "  The price is paid now, and AWS neither cancels nor refunds it."
     yield f"For {stack_file.stack}: `reservations.{entry.name}` in {stack_file.path}"
-    yield from _uses(offering, entry, found)
+    is_further = bool(_new_users(stack_file, offering, entry))
+    yield from _uses(offering, entry, found, is_further=is_further)
     for row in found.rows:
         # Rows of the new block say that it has not started.
         if row.verdict in ("warning", "skipped") and EXPECTED_ID not in row.found:
             yield f"  {row.verdict}: {row.subject}: {row.asked}: {row.found}"
 
 
-def _uses(offering: Offering, entry: Entry, found: Preflight) -> Iterator[str]:
+def _uses(offering: Offering, entry: Entry, found: Preflight, *, is_further: bool) -> Iterator[str]:
     pools = [] if found.plan is None else found.plan.node_pools
     users = [each for each in pools if each.capacity.purchase_option == entry.name]
     for each in users:
         nodes = f"up to {each.most_nodes} nodes from {utc(offering.starts_at)}"
-        further = f", a further block with nodes of its own, {each.name}" if entry.is_new else ""
+        further = f", a further block with nodes of its own, {each.name}" if is_further else ""
         yield f"  {each.key}: {nodes}{further}"
     left = offering.nodes - sum(each.most_nodes for each in users)
     if left > 0:
         yield f"  {left} of {offering.nodes} instances are not used: raise the number of nodes"
 
 
-def _pools_for(stack_file: StackFile, offering: Offering, *, sandbox: bool) -> list[str]:
-    """Return the keys of the nodes that share a block for the type of an offering.
-
-    Without such nodes, these are all nodes with a block, which the checks then refuse.
-    """
-    entries = capacity_blocks_of(stack_file)
-    pools = config_without_blocks(stack_file, sandbox=sandbox).pools()
-    users = [pool for pool in pools if pool.purchase_option in entries]
-    fitting = [pool for pool in users if pool.instance_type == offering.instance_type] or users
-    option = fitting[0].purchase_option if fitting else ""
-    return [*dict.fromkeys(pool.key for pool in fitting if pool.purchase_option == option)]
+def _new_users(stack_file: StackFile, offering: Offering, entry: Entry) -> list[str]:
+    """Return the keys of the nodes that get an entry as a further block; none if it has nodes."""
+    if any(entry.name in each.purchase_options for each in pools_of(stack_file)):
+        return []
+    fitting = pools_in_blocks(stack_file, offering.instance_type)
+    return [p.key for p in fitting if p.purchase_options[0] == fitting[0].purchase_options[0]]
 
 
 def _read(stack_file: StackFile, text: str) -> StackFile:

@@ -128,7 +128,13 @@ class Buyer:
         return offering
 
     def _entry(self, asked: str, offering: Offering) -> Entry:
-        chosen = chosen_entry(self.stack_file, asked, self._usable_until, offering.starts_at)
+        chosen = chosen_entry(
+            self.stack_file,
+            asked,
+            self._usable_until,
+            instance_type=offering.instance_type,
+            starts_at=offering.starts_at,
+        )
         if isinstance(chosen, Entry):
             return chosen
         raise ConfigError([chosen], stack_file=self.stack_file.name)
@@ -193,11 +199,7 @@ class Buyer:
         is_new = purchase.is_new_entry and name not in capacity_blocks_of(self.stack_file)
         try:
             text = text_with_block(
-                self.stack_file,
-                purchase.offering,
-                Entry(name, is_new),
-                found.reservation_id,
-                sandbox=self.sandbox,
+                self.stack_file, purchase.offering, Entry(name, is_new), found.reservation_id
             )
         except UneditableError as error:
             self.records.end(purchase.subject)

@@ -154,6 +154,15 @@ HELD = (
     "        kind: capacity-block\n",
     f"        kind: capacity-block\n        reservation_id: {OLD}\n",
 )
+LEFT = (
+    "      block:\n",
+    f"      left: {{kind: capacity-block, reservation_id: {NEW}}}\n      block:\n",
+)
+FURTHER = ("          desired: 2\n", "          desired: 2\n          further_blocks: [left]\n")
+ANOTHER = (
+    "        p5:\n",
+    "        p4d: {instance_type: p4d.24xlarge, purchase_option: left, desired: 0}\n        p5:\n",
+)
 TAKEN = ("      block:\n", "      block-1208: {kind: odcr, reservation_id: cr-0}\n      block:\n")
 STARTS_AT = datetime(2026, 12, 8, 11, 30, tzinfo=UTC)
 
@@ -166,7 +175,12 @@ STARTS_AT = datetime(2026, 12, 8, 11, 30, tzinfo=UTC)
         ((), "block", {}, Entry("block", is_new=False)),
         ((TWO,), "", {OLD: "until Monday"}, Entry("block", is_new=False)),
         ((TWO,), "old", {}, Entry("old", is_new=False)),
-        ((TWO,), "", {}, "several entries"),
+        ((TWO,), "", {}, Entry("block", is_new=False)),
+        ((LEFT, FURTHER), "", {}, "several entries"),
+        ((LEFT, HELD), "", {OLD: "until Monday"}, Entry("block-1208", is_new=True)),
+        ((LEFT, HELD), "left", {OLD: "until Monday"}, Entry("left", is_new=False)),
+        ((LEFT, HELD, FURTHER), "", {OLD: "until Monday"}, Entry("left", is_new=False)),
+        ((LEFT, HELD, ANOTHER), "", {OLD: "until Monday"}, Entry("block-1208", is_new=True)),
         ((TWO,), "old", {OLD: "until Monday"}, "`old` has a block that can be used until Monday"),
         ((HELD,), "", {OLD: "until Monday"}, Entry("block-1208", is_new=True)),
         ((HELD, TAKEN), "", {OLD: "until Monday"}, Entry("block-1208-2", is_new=True)),
@@ -178,10 +192,12 @@ STARTS_AT = datetime(2026, 12, 8, 11, 30, tzinfo=UTC)
         ),
     ],
 )
-def test_the_entry_is_the_one_without_a_usable_block(
+def test_the_entry_is_the_one_of_the_nodes_without_a_usable_block(
     stack, changes: tuple[Any, ...], asked: str, usable: dict[str, str], found: Entry | str
 ) -> None:
-    chosen = chosen_entry(stack(*changes), asked, usable.get, STARTS_AT)
+    chosen = chosen_entry(
+        stack(*changes), asked, usable.get, instance_type="p5.48xlarge", starts_at=STARTS_AT
+    )
     if isinstance(found, Entry):
         assert chosen == found
     else:

@@ -12,6 +12,7 @@ from tests.support.capacity_commands import BUY, Commands
 from tests.support.capacity_stacks import STACK
 from tests.support.faults.account import CountedCalls
 from tests.support.sandbox_aws import EXPIRED
+from tools.workspace.stack_files import find_stack_file
 
 ENTRY = "        kind: capacity-block\n"
 
@@ -63,6 +64,23 @@ def test_a_block_that_is_over_makes_room(capacity: Commands) -> None:
     capacity.write((ENTRY, f"{ENTRY}        reservation_id: {EXPIRED}\n"))
     assert capacity.buy(capacity.offering()).exit_code == 0
     assert EXPIRED not in capacity.file.read_text()
+
+
+@pytest.mark.usefixtures("unchecked")
+def test_nodes_use_every_block_that_is_bought(capacity: Commands) -> None:
+    """An entry that was taken out of `further_blocks` has no nodes until it gets a block."""
+    over = f"      over: {{kind: capacity-block, reservation_id: {EXPIRED}}}\n"
+    capacity.write(("      block:\n", f"{over}      block:\n"))
+    assert capacity.buy(capacity.offering()).exit_code == 0
+    assert over in capacity.file.read_text()
+    assert "further_blocks" not in capacity.file.read_text()
+    for further in (("--entry", "over"), ()):
+        result = capacity.buy(capacity.offering(), *further)
+        assert result.exit_code == 0, result.output
+    pool = find_stack_file(STACK, path=capacity.file).cluster["architecture"]["node_groups"]["p5"]
+    entries = find_stack_file(STACK, path=capacity.file).cluster["reservations"]
+    used = [pool["purchase_option"], *pool["further_blocks"]]
+    assert [entries[name]["reservation_id"] for name in used] == capacity.bought()
 
 
 @pytest.mark.parametrize(
