@@ -118,6 +118,11 @@ FORMATS: Sequence[Format] = (
 )
 
 
+def format_named(name: str) -> Format:
+    """Return the format of a name."""
+    return next(each for each in FORMATS if each.name == name)
+
+
 def documents_of(path: Path) -> list[Document]:
     """Return the documents of a file, or the document of a directory of Terraform.
 

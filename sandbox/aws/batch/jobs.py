@@ -86,7 +86,7 @@ class JobCalls(QueueCalls):
         only(asked, ("jobQueue", "jobStatus", "maxResults", "filters"), "a list of jobs")
         jobs = self.store.jobs_of(self.store.queue(asked["jobQueue"])["jobQueueArn"])
         if asked.get("filters"):
-            found = _of_name(jobs, asked["filters"])
+            found = _filtered(jobs, asked["filters"])
         else:
             status = asked.get("jobStatus") or "RUNNING"
             found = [job for job in jobs if job.status == status]
@@ -161,19 +161,25 @@ class JobCalls(QueueCalls):
             )
 
 
-def _of_name(jobs: Iterable[Job], filters: Sequence[Mapping[str, Any]]) -> list[Job]:
-    """Return the jobs whose name matches a filter, in any state, newest first.
+def _filtered(jobs: Iterable[Job], filters: Sequence[Mapping[str, Any]]) -> list[Job]:
+    """Return the jobs that match a filter, in any state, newest first.
 
-    Case is ignored, and a trailing asterisk matches any suffix.
+    In a name, case is ignored, and a trailing asterisk matches any suffix. A time is in
+    milliseconds.
     https://docs.aws.amazon.com/batch/latest/APIReference/API_ListJobs.html, `filters`
     """
     if len(filters) > 1:
         refuse("Only one filter can be used at a time.")
     (condition,) = filters
-    if condition["name"] != "JOB_NAME":
-        refuse(f"The sandbox lists jobs by JOB_NAME, not by {condition['name']}.")
-    wanted = [name.lower() for name in condition["values"]]
-    found = [job for job in jobs if any(_is_of(job, name) for name in wanted)]
+    wanted = [value.lower() for value in condition["values"]]
+    if condition["name"] == "JOB_NAME":
+        found = [job for job in jobs if any(_is_of(job, name) for name in wanted)]
+    elif condition["name"] == "AFTER_CREATED_AT":
+        found = [job for job in jobs if job.fields["createdAt"] > max(map(int, wanted))]
+    else:
+        refuse(
+            f"The sandbox lists jobs by JOB_NAME and AFTER_CREATED_AT, not by {condition['name']}."
+        )
     return sorted(found, key=lambda job: job.fields["createdAt"], reverse=True)
 
 

@@ -242,7 +242,9 @@ def test_jobs_are_listed_by_state(batch: Batch) -> None:
     ("value", "is_listed"),
     [("job", True), ("JOB", True), ("Jo*", True), ("jo", False), ("ob*", False)],
 )
-def test_jobs_are_listed_by_name_in_any_state(batch: Batch, value: str, is_listed: bool) -> None:
+def test_jobs_are_listed_by_name_or_time_in_any_state(
+    batch: Batch, value: str, is_listed: bool
+) -> None:
     """https://docs.aws.amazon.com/batch/latest/APIReference/API_ListJobs.html, `filters`"""
     batch.queue(batch.environment())
     batch.single()
@@ -250,6 +252,10 @@ def test_jobs_are_listed_by_name_in_any_state(batch: Batch, value: str, is_liste
     named = [{"name": "JOB_NAME", "values": [value]}]
     listed = batch.client.list_jobs(jobQueue="queue", filters=named)["jobSummaryList"]
     assert [each["jobId"] for each in listed] == ([job] if is_listed else [])
+    for time, newer in (("0", [job]), ("9999999999999", [])):
+        after = [{"name": "AFTER_CREATED_AT", "values": [time]}]
+        listed = batch.client.list_jobs(jobQueue="queue", filters=after)["jobSummaryList"]
+        assert [each["jobId"] for each in listed] == newer
     with refused("ClientException", "JOB_DEFINITION"):
         batch.client.list_jobs(
             jobQueue="queue", filters=[{"name": "JOB_DEFINITION", "values": ["one"]}]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from tools.importing.cloudformation.api_names import in_pascal_case
 from tools.importing.cloudformation.environments import entry_name, why_renamed
 from tools.importing.cloudformation.job_fates import JOB_ROWS, claim_job_rest
 from tools.importing.cloudformation.jobs import example_type, instance_types, read_job
@@ -13,7 +14,7 @@ from tools.importing.key_table import KeyTable
 from tools.importing.placeholders import id_for
 from tools.importing.reader import Reader
 from tools.importing.report import FateRow
-from tools.importing.source import Document, Location, Node
+from tools.importing.source import Document
 
 KEYS = KeyTable(Path(__file__).with_name("keys.txt"))
 WORDS = {
@@ -36,9 +37,7 @@ WORDS = {
 FATES: Mapping[tuple[str, ...], FateRow] = {
     ("nextToken",): FateRow("dropped", "it is a page of the answer of AWS"),
 }
-_CHOSEN = ("parameters", "tags", "options", "labels")
-"""Maps whose keys the user chooses."""
-_OF_ANSWER = {
+OF_ANSWER = {
     "JobDefinitionArn": "the stack has a definition of its own",
     "Revision": "the definition of the stack begins with revision 1",
     "Status": "the definition of the stack is active",
@@ -100,7 +99,7 @@ def _revision(definition: Reader) -> int:
 
 def _read_definition(definition: Reader, stack: StackDraft, architecture: Draft) -> None:
     assert definition.node is not None  # noqa: S101 - of a list
-    job = Reader(_in_pascal_case(definition.node, definition.location), definition.location,
+    job = Reader(in_pascal_case(definition.node, definition.location), definition.location,
                  definition.report)  # fmt: skip
     platforms = [str(each.value).upper() for each in job.at("PlatformCapabilities").items()]
     if "FARGATE" in platforms:
@@ -118,7 +117,7 @@ def _read_definition(definition: Reader, stack: StackDraft, architecture: Draft)
     role = job.at("ContainerProperties", "JobRoleArn")
     role.unsupported("the stack creates the roles of its jobs; name policies in `iam_policies`")
     _add_environment(environment, kinds, draft, architecture)
-    for key, why in _OF_ANSWER.items():
+    for key, why in OF_ANSWER.items():
         job.at(key).dropped(why)
     claim_job_rest(job, JOB_ROWS)
 
@@ -140,23 +139,3 @@ def _add_environment(name: str, kinds: list[Reader], job: Draft, architecture: D
     most = environment.values.get("maximum", 1)
     nodes = job.values.get("nodes", 1)
     environment.put("maximum", max(most, nodes if isinstance(nodes, int) else 1))
-
-
-def _in_pascal_case(node: Node, at: Location, *, renames: bool = True) -> Node:
-    """Return a definition with the property names of CloudFormation, which are those of the API.
-
-    Each value keeps its place in the document.
-    """
-    value = node.value
-    if isinstance(value, dict):
-        value = {
-            key[:1].upper() + key[1:] if renames else key: _in_pascal_case(
-                each, (*at, key), renames=renames and key not in _CHOSEN
-            )
-            for key, each in value.items()
-        }
-    elif isinstance(value, list):
-        value = [
-            _in_pascal_case(each, (*at, index), renames=renames) for index, each in enumerate(value)
-        ]
-    return Node(value, node.line, node.tag, at)

@@ -6,7 +6,9 @@ import re
 from collections.abc import Sequence
 from typing import Any, Self
 
-_REFERENCE = re.compile(r"\$\{(?P<name>[A-Za-z0-9]+)(?:\.[\w.]+)?\}")
+_REFERENCE = re.compile(r"\$\{(?P<name>[\w:-]+)(?:\.[\w.]+)?\}")
+"""The logical ids of a template have letters and digits, those of a live account also the
+characters of the names of AWS Batch, and a colon."""
 
 
 class Deferred(str):

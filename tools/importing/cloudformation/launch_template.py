@@ -26,8 +26,13 @@ def read_launch_template(template: Resource, draft: Draft, cluster: Draft) -> No
         _read_volume(mapping, draft)
     _read_metadata(data.at("MetadataOptions"))
     text = data.at("UserData")
-    if isinstance(text.value, str) and all(map(_MIME_LINE.fullmatch, text.value.splitlines())):
+    if isinstance(text.value, str) and has_only_comments(text.value):
         text.dropped("it has comments only")
+
+
+def has_only_comments(user_data: str) -> bool:
+    """Return whether no line of user data does anything."""
+    return all(map(_MIME_LINE.fullmatch, user_data.splitlines()))
 
 
 def _read_interfaces(interfaces: Reader, draft: Draft) -> None:

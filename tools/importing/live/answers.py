@@ -9,11 +9,14 @@ from typing import Any
 
 import botocore.session
 
+from components.tagging import CLUSTER_TAG
 from tools.importing.source import Document, Node
 
 Shapes = Mapping[str, tuple[str, str, str]]
 """Service, operation and path in its answer, by the key of the document that has it."""
 
+CREATORS = ("aws:cloudformation:stack-name", CLUSTER_TAG)
+"""Tags of what a stack of CloudFormation, such as one of eksctl, or of this program created."""
 _SCALARS = {
     **dict.fromkeys(("integer", "long"), "integer"),
     **dict.fromkeys(("double", "float"), "number"),

@@ -8,10 +8,13 @@ from components.account.lookup import AccountReader
 from tools.importing.formats import Format
 from tools.importing.imported import Imported, imported_as
 from tools.importing.live.answers import document_of
+from tools.importing.live.batch import answers as batch
 from tools.importing.live.eks.answers import read_answers, read_cluster
+from tools.importing.live.network import complete_network
 from tools.importing.live.parallelcluster import read_slurm
 
 EKS = Format("live.eks", "EKS cluster of the account", lambda _: False, ())
+BATCH = Format("live.batch", "compute environments of the account", lambda _: False, ())
 
 
 class ClusterMissingError(Exception):
@@ -26,9 +29,19 @@ def _read_eks(reader: AccountReader, cluster: str, name: str) -> Imported | None
     return imported_as(EKS, document, name=name, region=reader.region)
 
 
+def _read_batch(reader: AccountReader, cluster: str, name: str) -> Imported | None:
+    found = batch.read_answers(reader, cluster)
+    if not found:
+        return None
+    imported = imported_as(BATCH, document_of(cluster, found), name=name, region=reader.region)
+    complete_network(reader, imported)
+    return imported
+
+
 KINDS: Mapping[str, Callable[[AccountReader, str, str], Imported | None]] = {
     "eks": _read_eks,
     "parallelcluster": read_slurm,
+    "batch": _read_batch,
 }
 """Reads a cluster by the name of the cluster, with the name of the stack; by `--kind`."""
 

@@ -14,12 +14,13 @@ from typing import Any
 from components.account.cloudformation_stacks import DESCRIBE_STACKS, none_without_stack
 from components.account.lookup import AccountReader
 from components.tagging import tag_map
-from tools.importing.formats import FORMATS
+from tools.importing.formats import format_named
 from tools.importing.imported import Imported, imported_as
+from tools.importing.live.network import complete_network
 from tools.importing.source import documents_in
 
 _VERSION_TAG = "parallelcluster:version"
-_FORMAT = next(each for each in FORMATS if each.name == "parallelcluster")
+_FORMAT = format_named("parallelcluster")
 
 
 def read_slurm(reader: AccountReader, cluster: str, name: str) -> Imported | None:
@@ -34,7 +35,7 @@ def read_slurm(reader: AccountReader, cluster: str, name: str) -> Imported | Non
         return None
     (document,) = documents_in(text, Path(f"{cluster}.yaml"))
     imported = imported_as(_FORMAT, document, name=name, region=reader.region)
-    _complete_network(reader, imported)
+    complete_network(reader, imported)
     return imported
 
 
@@ -54,18 +55,3 @@ def _configuration(reader: AccountReader, cluster: str) -> str | None:
         **({"VersionId": version} if version else {}),
     )
     return None if found is None else found["Body"].read().decode("utf-8")
-
-
-def _complete_network(reader: AccountReader, imported: Imported) -> None:
-    """Set the VPC, and whether the subnets are public, which a configuration does not say."""
-    network = imported.stack.values["network"]
-    subnets = reader.subnets(
-        [*network.get("public_subnet_ids", ()), *network.get("private_subnet_ids", ())]
-    )
-    if not subnets:
-        return
-    network["vpc_id"] = next(iter(subnets.values())).vpc_id
-    imported.stack.unknown.pop(("network", "vpc_id"), None)
-    public = [each for each in subnets if subnets[each].default_route == "internet-gateway"]
-    network["public_subnet_ids"] = public
-    network["private_subnet_ids"] = [each for each in subnets if each not in public]

@@ -142,7 +142,7 @@ def test_a_head_node_in_a_private_subnet_leaves_no_public_one():
 
 def test_a_stack_that_is_no_cluster_of_parallelcluster_is_none():
     account = LiveAccount({"cloudformation:DescribeStacks": {"Stacks": [{"Tags": []}]}})
-    with pytest.raises(ClusterMissingError, match="no eks or parallelcluster cluster 'train'"):
+    with pytest.raises(ClusterMissingError, match="no eks or parallelcluster or batch cluster"):
         read(account, "train")
 
 

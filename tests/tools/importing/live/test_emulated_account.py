@@ -19,6 +19,7 @@ from tests.support.sandbox_aws import (  # before boto3 makes a client
 
 from components.account.lookup import AccountReader  # isort: skip
 from sandbox.aws.server import AwsServer  # isort: skip
+from tests.support.batch_account import Batch  # isort: skip
 from tests.support.importing import at, fates  # isort: skip
 from tests.support.tracked import ROOT  # isort: skip
 from tools.importing.live.clusters import read_live  # isort: skip
@@ -133,6 +134,34 @@ def test_a_slurm_cluster_is_read_from_its_bucket(account: Account, called: list[
     assert resources["p5"]["maximum"] == 2
     assert at(read, "network", "vpc_id") == VPC
     assert at(read, "network", "public_subnet_ids") == ["subnet-0a000000000000001"]
+
+
+def test_a_queue_of_batch_is_read_with_calls_that_only_read(
+    account: Account, called: list[str]
+) -> None:
+    batch = Batch(account)
+    batch.queue(batch.block("blocks"), batch.environment("spare"), name="batch-train")
+    batch.single()
+    batch.client.submit_job(jobName="job", jobQueue="batch-train", jobDefinition="one")
+    batch.single("other")
+    called.clear()
+    read = read_live(AccountReader(region="us-west-2"), "batch-train", name="")
+    reading = ("Describe", "List", "Get")
+    assert [each for each in called if not each.startswith(reading)] == []
+    assert {"ListJobs", "DescribeLaunchTemplateVersions", "ListAttachedRolePolicies"} <= set(called)
+    assert read.problems == []
+    assert at(read, "network", "private_subnet_ids") == [PRIVATE_B]
+    assert at(read, "network", "vpc_id") == VPC
+    assert at(read, "reservations", "block", "reservation_id") == BLOCK
+    environments = at(read, "architecture", "compute_environments")
+    assert {name: each["maximum"] for name, each in environments.items()} == {
+        "blocks": 2,
+        "spare": 2,
+    }
+    assert [*at(read, "architecture", "job_definitions")] == ["one"]
+    entries = fates(read)
+    location = "DescribeComputeEnvironments[0].computeResources.maxvCpus"
+    assert entries[location] == ("taken over", "architecture.compute_environments.blocks.maximum")
 
 
 def stack_answers(stack: Mapping[str, Any], reader: AccountReader) -> AccountReader:

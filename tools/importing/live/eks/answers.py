@@ -12,6 +12,7 @@ from typing import Any
 
 from components.account.lookup import AccountReader
 from tools.importing.live.eks.user_data import summary
+from tools.importing.live.roles import read_attached, read_inline, read_profiles
 
 Answer = Mapping[str, Any]
 
@@ -39,7 +40,7 @@ def read_answers(reader: AccountReader, cluster: Answer) -> dict[str, Any]:
     ]
     scaling_groups = list(_self_managed(reader, name, node_groups))
     templates = list(_templates(reader, [*node_groups, *scaling_groups]))
-    profiles = list(_profiles(reader, templates))
+    profiles = list(read_profiles(reader, _profile_names(templates)))
     roles = dict.fromkeys(
         [
             *(str(each["nodeRole"]).rpartition("/")[2] for each in node_groups),
@@ -73,8 +74,8 @@ def read_answers(reader: AccountReader, cluster: Answer) -> dict[str, Any]:
         _TEMPLATES: templates,
         "DescribeCapacityReservations": list(_reservations(reader, templates)),
         "GetInstanceProfile": profiles,
-        "ListAttachedRolePolicies": [_attached(reader, role) for role in roles],
-        "GetRolePolicy": [policy for role in roles for policy in _inline(reader, role)],
+        "ListAttachedRolePolicies": [read_attached(reader, role) for role in roles],
+        "GetRolePolicy": [policy for role in roles for policy in read_inline(reader, role)],
         "DescribeVpcs": list(_vpc(reader, cluster["resourcesVpcConfig"])),
         "DescribeSubnets": [
             {"SubnetId": each.subnet_id, "DefaultRoute": each.default_route}
@@ -164,37 +165,11 @@ def _templates(reader: AccountReader, groups: Iterable[Answer]) -> Iterator[Answ
             yield {**each, "LaunchTemplateData": data}
 
 
-def _profiles(reader: AccountReader, templates: Iterable[Answer]) -> Iterator[Answer]:
-    """Yield the instance profiles in launch templates, each with its role."""
-    given = (each["LaunchTemplateData"].get("IamInstanceProfile") or {} for each in templates)
-    names = (each.get("Name") or str(each.get("Arn", "")).rpartition("/")[2] for each in given)
-    do = reader.client("iam").get_instance_profile
-    for name in dict.fromkeys(filter(None, names)):
-        answer = reader.ask("iam:GetInstanceProfile", do, InstanceProfileName=name)
-        for role in (answer or {}).get("InstanceProfile", {}).get("Roles", []):
-            yield {"InstanceProfileName": name, "RoleName": role["RoleName"]}
-
-
-def _attached(reader: AccountReader, role: str) -> Answer:
-    do = reader.client("iam").list_attached_role_policies
-    policies = _marked(reader, "iam:ListAttachedRolePolicies", do, "AttachedPolicies", role)
-    return {"RoleName": role, "AttachedPolicies": policies}
-
-
-def _inline(reader: AccountReader, role: str) -> Iterator[Answer]:
-    iam = reader.client("iam")
-    for name in _marked(
-        reader, "iam:ListRolePolicies", iam.list_role_policies, "PolicyNames", role
-    ):
-        found = reader.ask("iam:GetRolePolicy", iam.get_role_policy, RoleName=role, PolicyName=name)
-        if found:
-            yield {key: found[key] for key in ("RoleName", "PolicyName", "PolicyDocument")}
-
-
-def _marked(reader: AccountReader, call: str, do: Any, key: str, role: str) -> list[Any]:
-    """Return the entries of a list of IAM, which answers `Marker` and takes it back."""
-    pages = reader.pages(call, do, next_key="Marker", RoleName=role)
-    return [each for page in pages for each in page[key]]
+def _profile_names(templates: Iterable[Answer]) -> Iterator[str]:
+    """Yield the instance profiles in launch templates."""
+    for each in templates:
+        given = each["LaunchTemplateData"].get("IamInstanceProfile") or {}
+        yield given.get("Name") or str(given.get("Arn", "")).rpartition("/")[2]
 
 
 def _subnets(node_groups: Iterable[Answer], scaling_groups: Iterable[Answer]) -> Iterator[str]:

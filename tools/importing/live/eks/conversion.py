@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from components.tagging import CLUSTER_TAG, tag_map
+from components.tagging import tag_map
 from tools.importing.draft import StackDraft
+from tools.importing.formats import format_named
 from tools.importing.key_table import KeyTable
-from tools.importing.live.eks.as_eksctl import EksctlConfig
+from tools.importing.live.answers import CREATORS
 from tools.importing.live.eks.fates import FATES as FATES
 from tools.importing.live.eks.node_groups import read_node_groups
+from tools.importing.live.rewritten import Rewritten
 from tools.importing.reader import Reader
 from tools.importing.source import Document
 
 KEYS = KeyTable(Path(__file__).with_name("keys.txt"))
 WORDS: Mapping[str, str] = {}
-_CREATORS = ("aws:cloudformation:stack-name", CLUSTER_TAG)
-"""Tags of what a stack of CloudFormation, such as one of eksctl, or of this program created."""
 _DEFAULT_SERVICES = ("10.100.0.0/16", "172.20.0.0/16")
 """https://docs.aws.amazon.com/eks/latest/APIReference/API_KubernetesNetworkConfigRequest.html"""
 
@@ -29,7 +29,7 @@ def name_of(document: Document) -> str:
 
 def convert(source: Reader, stack: StackDraft) -> None:
     """Read the answers about a cluster into a stack file."""
-    config, cluster = EksctlConfig(), source.at("DescribeCluster")
+    config, cluster = Rewritten(format_named("eksctl")), source.at("DescribeCluster")
     config.put(("kind",), "ClusterConfig")
     _read_cluster(cluster, config)
     _read_network(source, cluster.at("resourcesVpcConfig"), config)
@@ -44,7 +44,7 @@ def convert(source: Reader, stack: StackDraft) -> None:
     complete(stack.cluster)
 
 
-def _read_cluster(cluster: Reader, config: EksctlConfig) -> None:
+def _read_cluster(cluster: Reader, config: Rewritten) -> None:
     config.take(("metadata", "name"), cluster.at("name"))
     config.take(("metadata", "version"), cluster.at("version"))
     for key, value in cluster.at("tags").entries():
@@ -81,7 +81,7 @@ def _imply_defaults(cluster: Reader, network: Reader) -> None:
         cluster.at("controlPlaneScalingConfig").implied("it is the default of EKS")
 
 
-def _read_network(source: Reader, vpc: Reader, config: EksctlConfig) -> None:
+def _read_network(source: Reader, vpc: Reader, config: Rewritten) -> None:
     config.take(("vpc", "id"), vpc.at("vpcId"))
     given = {each.value: each for each in vpc.at("subnetIds").items()}
     routes = {
@@ -106,7 +106,7 @@ def _note_owner_of_vpc(source: Reader, cluster: Reader) -> None:
     """Warn that the VPC is deleted with the cluster, if both have the same creator."""
     for vpc in source.at("DescribeVpcs").items():
         tags, own = tag_map(vpc.at("Tags").value), cluster.at("tags").value or {}
-        creator = next((each for each in _CREATORS if each in tags), None)
+        creator = next((each for each in CREATORS if each in tags), None)
         if creator and tags[creator] == own.get(creator):
             source.report.notes.append(
                 f"{vpc.at('VpcId').value} was created with the cluster ({creator} "
@@ -115,7 +115,7 @@ def _note_owner_of_vpc(source: Reader, cluster: Reader) -> None:
             )
 
 
-def _read_addon(addon: Reader, at: tuple[str, int], config: EksctlConfig) -> None:
+def _read_addon(addon: Reader, at: tuple[str, int], config: Rewritten) -> None:
     config.take((*at, "name"), addon.at("addonName"))
     config.take((*at, "serviceAccountRoleARN"), addon.at("serviceAccountRoleArn"))
     config.take((*at, "podIdentityAssociations"), addon.at("podIdentityAssociations"))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tools.importing.live import roles
 from tools.importing.live.answers import Shapes, keys_of_shapes
 
 DATA_FILE = Path(__file__).with_name("keys.txt")
@@ -30,25 +31,11 @@ _SHAPES: Shapes = {
         "LaunchTemplateVersions",
     ),
     "DescribeCapacityReservations": ("ec2", "DescribeCapacityReservations", "CapacityReservations"),
-    "GetRolePolicy": ("iam", "GetRolePolicy", "PolicyDocument"),
 }
 _DATA = "DescribeLaunchTemplateVersions.LaunchTemplateData"
 _ADDED = {
-    **dict.fromkeys(
-        ("DescribeNodegroup", "DescribeAddon", "DescribeAccessEntry", "GetRolePolicy"), "sections"
-    ),
-    # The role is in the request, not in the answer.
-    "ListAttachedRolePolicies": "sections",
-    "ListAttachedRolePolicies.RoleName": "text",
-    "ListAttachedRolePolicies.AttachedPolicies": "sections",
-    "ListAttachedRolePolicies.AttachedPolicies.PolicyArn": "text",
-    "ListAttachedRolePolicies.AttachedPolicies.PolicyName": "text",
-    "GetRolePolicy.RoleName": "text",
-    "GetRolePolicy.PolicyName": "text",
-    "GetRolePolicy.PolicyDocument": "any",
-    "GetInstanceProfile": "sections",
-    "GetInstanceProfile.InstanceProfileName": "text",
-    "GetInstanceProfile.RoleName": "text",
+    **dict.fromkeys(("DescribeNodegroup", "DescribeAddon", "DescribeAccessEntry"), "sections"),
+    **roles.KEYS,
     "DescribeVpcs": "sections",
     "DescribeVpcs.VpcId": "text",
     "DescribeVpcs.Tags": "sections",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from components.catalog.instance_types import INSTANCE_TYPES
 from tools.importing.draft import Draft
-from tools.importing.live.eks.as_eksctl import EksctlConfig
+from tools.importing.live.rewritten import Rewritten
 from tools.importing.reader import Reader
 from tools.importing.source import Location
 
@@ -23,7 +23,7 @@ _METADATA = "every node requires IMDSv2, with a hop limit of 2"
 
 
 def read_template(
-    source: Reader, template: Reader, at: Location, name: str, config: EksctlConfig
+    source: Reader, template: Reader, at: Location, name: str, config: Rewritten
 ) -> bool:
     """Read a launch template, and return whether its nodes launch into a reservation."""
     data = template.at(_DATA)
@@ -53,7 +53,7 @@ def read_template(
     return is_reserved
 
 
-def _read_volumes(source: Reader, at: Location, config: EksctlConfig) -> None:
+def _read_volumes(source: Reader, at: Location, config: Rewritten) -> None:
     for mapping in source.items():
         if mapping.at("DeviceName").value not in _ROOT_DEVICES:
             config.take((*at, "additionalVolumes"), mapping)
@@ -67,7 +67,7 @@ def _read_volumes(source: Reader, at: Location, config: EksctlConfig) -> None:
 
 
 def _read_interfaces(
-    source: Reader, instance_type: str, at: Location, name: str, config: EksctlConfig
+    source: Reader, instance_type: str, at: Location, name: str, config: Rewritten
 ) -> bool:
     """Read the interfaces, and return whether one carries EFA."""
     kinds = [str(each.at("InterfaceType").value) for each in source.items()]
@@ -86,7 +86,7 @@ def _read_interfaces(
     return True
 
 
-def _read_target(source: Reader, at: Location, config: EksctlConfig) -> bool:
+def _read_target(source: Reader, at: Location, config: Rewritten) -> bool:
     reserved = (*at, "capacityReservation")
     target = source.at("CapacityReservationTarget")
     names = {
@@ -104,7 +104,7 @@ def _read_target(source: Reader, at: Location, config: EksctlConfig) -> bool:
 
 
 def _read_placement(
-    group: Reader, at: Location, config: EksctlConfig, *, is_reserved: bool, has_efa: bool
+    group: Reader, at: Location, config: Rewritten, *, is_reserved: bool, has_efa: bool
 ) -> None:
     # The configuration has the key, so that no group is assumed that eksctl would create.
     config.put((*at, "placement"), {})

@@ -10,9 +10,9 @@ from typing import Any
 from components.tagging import tag_map
 from tools.importing.draft import Draft
 from tools.importing.live.eks.answers import template_of
-from tools.importing.live.eks.as_eksctl import EksctlConfig
 from tools.importing.live.eks.launch_template import complete_nodes, read_template
 from tools.importing.live.eks.permissions import read_role, role_of_profile
+from tools.importing.live.rewritten import Rewritten
 from tools.importing.reader import Reader
 from tools.importing.source import Location
 
@@ -43,7 +43,7 @@ class _Group:
     """Name of the role of its nodes; empty if it is not known."""
 
 
-def read_node_groups(source: Reader, config: EksctlConfig) -> Completion:
+def read_node_groups(source: Reader, config: Rewritten) -> Completion:
     """Read all node groups, the one for services first."""
     taken: set[str] = set()
     managed = _groups(source, "DescribeNodegroup", "managedNodeGroups", taken)
@@ -133,7 +133,7 @@ def _tags(group: Reader, template: Reader | None) -> Mapping[str, str]:
     return found
 
 
-def _read_managed(group: _Group, source: Reader, config: EksctlConfig) -> None:
+def _read_managed(group: _Group, source: Reader, config: Rewritten) -> None:
     given, at = group.source, group.at
     config.take((*at, "name"), given.at("nodegroupName"), lambda _: group.name)
     sizes = {"minSize": "minSize", "desiredSize": "desiredCapacity", "maxSize": "maxSize"}
@@ -160,7 +160,7 @@ def _read_managed(group: _Group, source: Reader, config: EksctlConfig) -> None:
     _read_rest(group, [*given.at("subnets").items()], source, config)
 
 
-def _read_self_managed(group: _Group, source: Reader, config: EksctlConfig) -> None:
+def _read_self_managed(group: _Group, source: Reader, config: Rewritten) -> None:
     given, at = group.source, group.at
     config.take((*at, "name"), given.at("AutoScalingGroupName"), lambda _: group.name)
     for theirs, ours in _SIZES.items():
@@ -186,7 +186,7 @@ def _effect(effect: str) -> str:
     return "".join(part.capitalize() for part in str(effect).split("_"))
 
 
-def _read_image(source: Reader, at: Location, config: EksctlConfig) -> None:
+def _read_image(source: Reader, at: Location, config: Rewritten) -> None:
     kind = str(source.value)
     family = "AmazonLinux2023" if kind.startswith("AL2023") else ""
     if kind.startswith("AL2_"):
@@ -195,7 +195,7 @@ def _read_image(source: Reader, at: Location, config: EksctlConfig) -> None:
         config.take((*at, "amiFamily"), source, lambda _: family)
 
 
-def _read_labels(source: Reader, at: Location, config: EksctlConfig) -> None:
+def _read_labels(source: Reader, at: Location, config: Rewritten) -> None:
     for key, value in source.entries():
         if key.startswith(_MARKS_OF_LABELS):
             value.dropped("EKS, eksctl or the kubelet sets it")
@@ -203,9 +203,7 @@ def _read_labels(source: Reader, at: Location, config: EksctlConfig) -> None:
             config.take((*at, "labels", key), value)
 
 
-def _read_rest(
-    group: _Group, subnets: Sequence[Reader], source: Reader, config: EksctlConfig
-) -> None:
+def _read_rest(group: _Group, subnets: Sequence[Reader], source: Reader, config: Rewritten) -> None:
     """Read launch template, subnets and role."""
     is_reserved = False
     if group.template:
@@ -218,7 +216,7 @@ def _read_subnets(
     group: _Group,
     sources: Sequence[Reader],
     source: Reader,
-    config: EksctlConfig,
+    config: Rewritten,
     *,
     is_reserved: bool,
 ) -> None:

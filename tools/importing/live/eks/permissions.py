@@ -7,7 +7,7 @@ from typing import Any
 
 from components.config.eks import AddonPolicy
 from components.identity.addon_policies import managed_policies
-from tools.importing.live.eks.as_eksctl import EksctlConfig
+from tools.importing.live.rewritten import Rewritten
 from tools.importing.reader import Reader
 from tools.importing.source import Location
 
@@ -41,7 +41,7 @@ def role_of_profile(source: Reader, template: Reader | None) -> str:
     return ""
 
 
-def read_role(source: Reader, role: str, at: Location, config: EksctlConfig) -> None:
+def read_role(source: Reader, role: str, at: Location, config: Rewritten) -> None:
     """Read the policies of a role."""
     attached = _of_role(source, "ListAttachedRolePolicies", role)
     if not attached:

@@ -1,6 +1,7 @@
-"""An eksctl `ClusterConfig` that is written from answers of the API.
+"""A document of another format that is written from answers of the API.
 
-eksctl has a key for most of what the API answers, so one conversion makes the decisions for both.
+An eksctl `ClusterConfig` or a template of AWS Batch has a key for most of what the API answers, so
+one conversion makes the decisions for both.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tools.importing.draft import StackDraft
-from tools.importing.eksctl import conversion
+from tools.importing.formats import Format
 from tools.importing.live.answers import node_of_value
 from tools.importing.reader import Reader
 from tools.importing.report import Report
@@ -18,14 +19,15 @@ from tools.importing.source import Location, Node, child
 
 
 @dataclass(slots=True)
-class EksctlConfig:
-    """Values by their place in the configuration, and the answers that they come from."""
+class Rewritten:
+    """Values by their place in the document, and the answers that they come from."""
 
+    format: Format
     values: dict[Location, Any] = field(default_factory=dict[Location, Any])
     origins: list[tuple[Location, Location]] = field(
         default_factory=list[tuple[Location, Location]]
     )
-    """Place in the configuration, and place of the answer."""
+    """Place in the document, and place of the answer."""
 
     def put(self, at: Location, value: Any) -> None:
         """Set a key that no answer has."""
@@ -40,7 +42,8 @@ class EksctlConfig:
             self.origins.append((at, source.location))
 
     def convert(self, source: Reader, stack: StackDraft) -> None:
-        """Read the configuration into a stack file, and report on the answers behind it."""
+        """Read the document into a stack file, and report on the answers behind it."""
+        conversion = self.format.conversion()
         root, report = _node(self.values), Report()
         conversion.convert(Reader(root, (), report), stack)
         for at, answer in self.origins:

@@ -1,0 +1,164 @@
+"""An account with AWS Batch, as `import --live` reads it."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+from typing import Any
+
+from components.account.facts import DefaultRoute
+from tests.support.live_account import LiveAccount
+
+PRIVATE, PUBLIC = "subnet-0123456789abcde01", "subnet-0123456789abcde02"
+BLOCK = "cr-0123456789abcdef0"
+ENVIRONMENT, QUEUE, DEFINITION = (
+    f"arn:aws:batch:us-west-2:123456789012:{kind}"
+    for kind in ("compute-environment/", "job-queue/", "job-definition/")
+)
+ROUTES: Mapping[str, DefaultRoute] = {PRIVATE: "nat", PUBLIC: "internet-gateway"}
+
+
+def environment(name: str = "gpu", *, tags: Mapping[str, str] | None = None, **resources: Any):
+    """Return a compute environment of p5 nodes, with the fields that Batch answers."""
+    return {
+        "computeEnvironmentName": name,
+        "computeEnvironmentArn": f"{ENVIRONMENT}{name}",
+        "ecsClusterArn": f"arn:aws:ecs:us-west-2:123456789012:cluster/{name}_Batch_1",
+        "tags": dict(tags or {}),
+        "type": "MANAGED",
+        "state": "ENABLED",
+        "status": "VALID",
+        "statusReason": "ComputeEnvironment Healthy",
+        "computeResources": {
+            "type": "EC2",
+            "allocationStrategy": "BEST_FIT_PROGRESSIVE",
+            "minvCpus": 0,
+            "maxvCpus": 768,
+            "desiredvCpus": 0,
+            "instanceTypes": ["p5.48xlarge"],
+            "subnets": [PRIVATE],
+            "securityGroupIds": ["sg-0123456789abcdef0"],
+            "instanceRole": "arn:aws:iam::123456789012:instance-profile/nodes",
+            "tags": {},
+            "launchTemplate": {"launchTemplateId": "lt-0123456789abcdef0", "version": "2"},
+            "ec2Configuration": [{"imageType": "ECS_AL2023_NVIDIA"}],
+            **resources,
+        },
+        "serviceRole": "arn:aws:iam::123456789012:role/aws-service-role/batch.amazonaws.com/"
+        "AWSServiceRoleForBatch",
+        "updatePolicy": {"terminateJobsOnUpdate": False, "jobExecutionTimeoutMinutes": 30},
+        "containerOrchestrationType": "ECS",
+        "uuid": "0a1b2c3d-0000-0000-0000-000000000000",
+    }
+
+
+def queue(name: str = "train", *environments: str, **changed: Any) -> dict[str, Any]:
+    """Return a job queue of compute environments; by default of `gpu`."""
+    return {
+        "jobQueueName": name,
+        "jobQueueArn": f"{QUEUE}{name}",
+        "state": "ENABLED",
+        "status": "VALID",
+        "statusReason": "JobQueue Healthy",
+        "priority": 7,
+        "computeEnvironmentOrder": [
+            {"order": order, "computeEnvironment": f"{ENVIRONMENT}{each}"}
+            for order, each in enumerate(environments or ("gpu",), 1)
+        ],
+        "tags": {},
+        **changed,
+    }
+
+
+def definition(name: str = "pretrain", revision: int = 1, **changed: Any) -> dict[str, Any]:
+    """Return a job definition of two nodes with EFA."""
+    container = {
+        "image": "123456789012.dkr.ecr.us-west-2.amazonaws.com/train:1",
+        "command": ["torchrun", "train.py"],
+        "jobRoleArn": "arn:aws:iam::123456789012:role/jobs",
+        "environment": [{"name": "NCCL_DEBUG", "value": "INFO"}],
+        "resourceRequirements": [
+            {"type": "VCPU", "value": "96"},
+            {"type": "MEMORY", "value": "1000000"},
+            {"type": "GPU", "value": "8"},
+        ],
+    }
+    return {
+        "jobDefinitionName": name,
+        "jobDefinitionArn": f"{DEFINITION}{name}:{revision}",
+        "revision": revision,
+        "status": "ACTIVE",
+        "type": "multinode",
+        "nodeProperties": {
+            "numNodes": 2,
+            "mainNode": 0,
+            "nodeRangeProperties": [{"targetNodes": "0:", "container": container}],
+        },
+        "tags": {},
+        "platformCapabilities": ["EC2"],
+        "containerOrchestrationType": "ECS",
+        **changed,
+    }
+
+
+def template(**data: Any) -> dict[str, Any]:
+    """Return the version of the launch template of a Capacity Block."""
+    return {
+        "LaunchTemplateId": "lt-0123456789abcdef0",
+        "LaunchTemplateName": "gpu-nodes",
+        "VersionNumber": 2,
+        "DefaultVersion": False,
+        "LaunchTemplateData": {
+            "NetworkInterfaces": [
+                {"DeviceIndex": 0, "NetworkCardIndex": 0, "InterfaceType": "interface"},
+                *({"DeviceIndex": 1, "NetworkCardIndex": card, "InterfaceType": "efa-only"}
+                  for card in range(32)),
+            ],
+            "InstanceMarketOptions": {"MarketType": "capacity-block"},
+            "CapacityReservationSpecification": {
+                "CapacityReservationTarget": {"CapacityReservationId": BLOCK}
+            },
+            "UserData": base64.b64encode(b"#!/bin/bash\nexport TOKEN=secret\n").decode(),
+            **data,
+        },
+    }  # fmt: skip
+
+
+def batch_account(**answers: Any) -> LiveAccount:
+    """Return an account with one queue and one environment, with other answers by call."""
+    policies = {
+        "nodes": ["arn:aws:iam::aws:policy/service-role/AmazonEC2ContainerServiceforEC2Role"],
+        "jobs": ["arn:aws:iam::123456789012:policy/checkpoints"],
+    }
+
+    def attached(**asked: Any) -> dict[str, Any]:
+        listed = policies[asked["RoleName"]]
+        return {
+            "AttachedPolicies": [
+                {"PolicyArn": arn, "PolicyName": arn.rpartition("/")[2]} for arn in listed
+            ]
+        }
+
+    found = {
+        "DescribeComputeEnvironments": {"computeEnvironments": [environment()]},
+        "DescribeJobQueues": {"jobQueues": [queue()]},
+        "ListJobs": {
+            "jobSummaryList": [{"jobId": "1", "jobDefinition": f"{DEFINITION}pretrain:1"}]
+        },
+        "DescribeJobDefinitions": {"jobDefinitions": [definition()]},
+        "DescribeLaunchTemplateVersions": {"LaunchTemplateVersions": [template()]},
+        "GetInstanceProfile": {"InstanceProfile": {"Roles": [{"RoleName": "nodes"}]}},
+        "ListAttachedRolePolicies": attached,
+        "ListRolePolicies": {"PolicyNames": []},
+        **answers,
+    }
+    services = {
+        "DescribeLaunchTemplateVersions": "ec2",
+        **dict.fromkeys(
+            ("GetInstanceProfile", "ListAttachedRolePolicies", "ListRolePolicies", "GetRolePolicy"),
+            "iam",
+        ),
+    }
+    return LiveAccount(
+        {f"{services.get(call, 'batch')}:{call}": answer for call, answer in found.items()}, ROUTES
+    )

@@ -1,0 +1,1 @@
+"""Compute environments, queues and job definitions of AWS Batch in an account."""
