@@ -74,9 +74,11 @@ class Batch:
             **resources,
         }
 
-    def block(self, name: str = "env", *, nodes: int = 2, **resources: Any) -> str:
-        """Create an environment of p5.48xlarge in the Capacity Block of two; return its ARN."""
-        template = self.account.template("p5", **without(p5_block(self.group, BLOCK), "ImageId"))
+    def block(
+        self, name: str = "env", *, nodes: int = 2, block: str = BLOCK, **resources: Any
+    ) -> str:
+        """Create an environment of p5.48xlarge in a Capacity Block of two; return its ARN."""
+        template = self.account.template(name, **without(p5_block(self.group, block), "ImageId"))
         return self.environment(
             name,
             **{
