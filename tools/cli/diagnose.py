@@ -99,7 +99,7 @@ def _add_kind(
         groups = deployed.get("node_groups", {})
         running = add_account(bundle, clients, cluster=plan.name, groups=groups)
         ready = bundle.add(
-            "kubernetes/ready-instances.txt", lambda: _cluster(bundle, workspace, sandbox)
+            "kubernetes/ready-instances.txt", lambda: _cluster(bundle, plan, workspace, sandbox)
         )
         if ready is not None:
             joined = ready.split()
@@ -127,10 +127,11 @@ def _reservations(plan: Any) -> Iterator[str]:
             yield pool.capacity.reservation_id
 
 
-def _cluster(bundle: Bundle, workspace: Workspace, sandbox: bool) -> str:
+def _cluster(bundle: Bundle, plan: EksPlan, workspace: Workspace, sandbox: bool) -> str:
     found = outputs(workspace, show_secrets=True)["kubeconfig"]
     with cluster_client(usable_kubeconfig(document(found), sandbox=sandbox)) as api:
-        return "\n".join(sorted(add_cluster(bundle, api, has_logs=not sandbox)))
+        addons = plan.self_managed_addons
+        return "\n".join(sorted(add_cluster(bundle, api, addons=addons, has_logs=not sandbox)))
 
 
 def _head_node(

@@ -118,6 +118,6 @@ def _review(*, watch: bool, unattended: bool, node: str | None, interval: float 
         raise failures.WrongUseError("--watch finds bad nodes itself; omit --node, or --watch")
     if watch and not unattended:
         raise failures.WrongUseError(
-            "nobody is there to confirm a repair of --watch; add --yes to replace nodes, or "
+            "--watch repairs nodes without confirmation; add --yes to allow it, or "
             "--dry-run to only report them"
         )

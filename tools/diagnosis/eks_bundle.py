@@ -9,13 +9,15 @@ Source:
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from kubernetes import client
 
+from components.catalog.controller_releases import JOBSET_API, JOBSET_GROUP
+from components.catalog.kueue import KUEUE_API, KUEUE_GROUP
 from tools.diagnosis.bundle import Bundle, answer
 from tools.diagnosis.pod_log import read_pod_log
 from tools.diagnosis.pods import name_of, reason_of
@@ -23,6 +25,11 @@ from tools.diagnosis.pods import name_of, reason_of
 _MOST_CONSOLES, _MOST_LOGS, _LOG_LINES = 8, 30, 500
 _SYSTEM = "kube-system"
 _RUNS = ("Running", "Succeeded")
+_OBJECTS_OF_ADDONS = {
+    "jobset": ("jobset", JOBSET_GROUP, JOBSET_API, "jobsets"),
+    "kueue": ("kueue-workload", KUEUE_GROUP, KUEUE_API, "workloads"),
+}
+"""Name in singular, API group, version and plural of an add-on's objects, by add-on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,12 +103,15 @@ def _add_group(
     )
 
 
-def add_cluster(bundle: Bundle, api: client.ApiClient, *, has_logs: bool) -> set[str]:
+def add_cluster(
+    bundle: Bundle, api: client.ApiClient, *, addons: Collection[str], has_logs: bool
+) -> set[str]:
     """Add the objects of a cluster and the logs of its system pods; no Secrets.
 
     Args:
         bundle: The bundle.
         api: Client of the cluster.
+        addons: Names of its self-managed add-ons.
         has_logs: Whether its nodes run containers, which have logs.
 
     Returns:
@@ -124,6 +134,7 @@ def add_cluster(bundle: Bundle, api: client.ApiClient, *, has_logs: bool) -> set
     for name, listed in lists.items():
         read = partial(_objects, api, listed, found.setdefault(name, []))
         bundle.add(f"kubernetes/{name}.json", read)
+    _add_objects_of_addons(bundle, client.CustomObjectsApi(api), addons)
     bundle.add(
         "kubernetes/aws-auth.txt",
         lambda: (core.read_namespaced_config_map("aws-auth", _SYSTEM).data or {}).get(
@@ -145,6 +156,24 @@ def add_cluster(bundle: Bundle, api: client.ApiClient, *, has_logs: bool) -> set
         if each.status.phase not in _RUNS
     )
     return {_instance_id(each) for each in nodes if _condition(each) is None}
+
+
+def _add_objects_of_addons(bundle: Bundle, objects: Any, addons: Collection[str]) -> None:
+    for addon, (name, *resource) in _OBJECTS_OF_ADDONS.items():
+        if addon in addons:
+            listed = partial(objects.list_cluster_custom_object, *resource)
+            found = bundle.add(f"kubernetes/{name}s.json", lambda listed=listed: listed()["items"])
+            bundle.blame(_failed(name, found or []))
+
+
+def _failed(name: str, objects: list[Any]) -> Iterator[str]:
+    """Yield the reasons of objects with the condition `Failed`, which JobSets have."""
+    for each in objects:
+        metadata = each["metadata"]
+        for condition in each.get("status", {}).get("conditions", []):
+            if (condition["type"], condition["status"]) == ("Failed", "True"):
+                where = f"{metadata['namespace']}/{metadata['name']}"
+                yield f"{name} {where} has failed: {condition['message']}"
 
 
 def _objects(api: client.ApiClient, listed: Callable[[], Any], found: list[Any]) -> Any:

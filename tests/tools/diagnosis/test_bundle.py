@@ -19,6 +19,13 @@ from tools.diagnosis.eks_bundle import EksClients, add_account, add_cluster, add
 from tools.diagnosis.slurm_bundle import add_events, add_head_node
 
 NOW = datetime(2026, 11, 24, tzinfo=UTC)
+LISTS = ("node", "pod_for_all_namespaces", "event_for_all_namespaces")
+MORE_LISTS = ("daemon_set_for_all_namespaces", "job_for_all_namespaces")
+EMPTY = SimpleNamespace(
+    **{f"list_{name}": lambda: SimpleNamespace(items=[]) for name in (*LISTS, *MORE_LISTS)},
+    read_namespaced_config_map=lambda *_: SimpleNamespace(data={}),
+)
+"""The API of a cluster without objects."""
 KEY = "AKIA" + "ABCDEFGHIJKLMNOP"
 
 
@@ -125,16 +132,43 @@ def test_a_cluster_that_does_not_answer_blames_no_instance(
     def fail(*_: object, **__: object) -> None:
         raise ApiException(status=503, reason="Service Unavailable")
 
-    methods = ("list_node", "list_pod_for_all_namespaces", "list_event_for_all_namespaces")
-    more = ("list_daemon_set_for_all_namespaces", "list_job_for_all_namespaces")
-    silent = SimpleNamespace(**dict.fromkeys((*methods, *more, "read_namespaced_config_map"), fail))
+    silent = SimpleNamespace(**dict.fromkeys(vars(EMPTY), fail))
     for name in ("CoreV1Api", "AppsV1Api", "BatchV1Api"):
         monkeypatch.setattr(f"tools.diagnosis.eks_bundle.client.{name}", lambda _: silent)
     api: Any = None
     with pytest.raises(LookupError, match="the nodes of the cluster cannot be read"):
-        add_cluster(bundle, api, has_logs=True)
+        add_cluster(bundle, api, addons=(), has_logs=True)
     assert bundle.missing["kubernetes/pods.json"] == "503 Service Unavailable"
     assert not bundle.causes
+
+
+def test_a_cluster_with_jobset_and_kueue_has_their_objects_and_the_reason_of_a_failed_one(
+    bundle: Bundle, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    condition = {"type": "Failed", "status": "True", "message": "reached max restarts"}
+    failed = {
+        "metadata": {"namespace": "default", "name": "train"},
+        "status": {"conditions": [condition]},
+    }
+    running = {**failed, "status": {"conditions": [{**condition, "status": "False"}]}}
+    lists = {
+        ("jobset.x-k8s.io", "v1alpha2", "jobsets"): [failed, running],
+        ("kueue.x-k8s.io", "v1beta2", "workloads"): [],
+    }
+    custom = SimpleNamespace(
+        list_cluster_custom_object=lambda *resource: {"items": lists[resource]}
+    )
+    monkeypatch.setattr("tools.diagnosis.eks_bundle.client.CustomObjectsApi", lambda _: custom)
+    for name in ("CoreV1Api", "AppsV1Api", "BatchV1Api"):
+        monkeypatch.setattr(f"tools.diagnosis.eks_bundle.client.{name}", lambda _: EMPTY)
+    api: Any = SimpleNamespace(sanitize_for_serialization=lambda found: found)
+    add_cluster(bundle, api, addons=("jobset", "kueue"), has_logs=False)
+    assert json.loads((tmp_path / "kubernetes/jobsets.json").read_text("utf-8")) == [
+        failed,
+        running,
+    ]
+    assert "kubernetes/kueue-workloads.json" in bundle.files
+    assert bundle.causes == ["jobset default/train has failed: reached max restarts"]
 
 
 def test_instances_that_are_no_nodes_have_their_console(bundle: Bundle, tmp_path: Path) -> None:
