@@ -98,8 +98,11 @@ class Draft:
         self.unknown.setdefault((*self.at, key), example)
 
 
-_MARKS = ("aws:", "alpha.eksctl.io/", "eksctl.cluster.k8s.io/", "parallelcluster:", "trainyard:")
-"""Beginnings of tags that AWS, eksctl, ParallelCluster or this program sets."""
+_MARKS = (
+    *("aws:", "alpha.eksctl.io/", "eksctl.cluster.k8s.io/", "parallelcluster:", "trainyard:"),
+    "terraform-aws-modules",
+)
+"""Beginnings of tags that AWS, eksctl, ParallelCluster, the EKS module or this program sets."""
 
 
 @dataclass(slots=True)

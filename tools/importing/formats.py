@@ -99,7 +99,7 @@ FORMATS: Sequence[Format] = (
     Format("eksctl", "eksctl ClusterConfig", _is_eksctl, ("eksctl.io/",)),
     Format(
         "terraform",
-        "Terraform configuration",
+        "Terraform configuration, plan or state",
         _is_terraform,
         ("terraform-aws-modules/eks", "aws_eks_", "aws_batch_"),
     ),
@@ -126,6 +126,8 @@ def format_named(name: str) -> Format:
 def documents_of(path: Path) -> list[Document]:
     """Return the documents of a file, or the document of a directory of Terraform.
 
+    A plan or a state of Terraform is a document of the same form as a directory.
+
     Raises:
         UnreadableYamlError: a file cannot be read, or is not valid.
     """
@@ -133,7 +135,15 @@ def documents_of(path: Path) -> list[Document]:
         from tools.importing.terraform.documents import read_directory
 
         return [read_directory(path)]
-    return read_documents(path)
+    return [_as_blocks(each) for each in read_documents(path)]
+
+
+def _as_blocks(document: Document) -> Document:
+    if document.at("format_version") is None:
+        return document
+    from tools.importing.terraform.shown import blocks_of, is_shown
+
+    return blocks_of(document) if is_shown(document) else document
 
 
 def without_siblings(paths: Sequence[Path]) -> list[Path]:

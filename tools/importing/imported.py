@@ -11,16 +11,12 @@ from pathlib import Path
 from tools.importing.draft import StackDraft
 from tools.importing.formats import FORMATS, Conversion, Format, documents_of, format_of
 from tools.importing.key_table import ShapeProblem
+from tools.importing.other_forms import refuse_other_form
 from tools.importing.reader import Reader
 from tools.importing.report import Entry, Report
 from tools.importing.source import Document
-from tools.workspace.yaml_limits import UnreadableYamlError, readable_text
+from tools.workspace.yaml_limits import UnreadableYamlError
 
-_FIRST_INI_SECTION = re.compile(
-    r"\s*(?:[#;][^\n]*\n\s*)*\[(?:aws|global|aliases|cluster\b[^\]]*)\]"
-)
-"""How a file of ParallelCluster 2 begins.
-https://docs.aws.amazon.com/parallelcluster/latest/ug/configuration.html"""
 _NOT_IN_NAMES = re.compile(r"[^a-z0-9-]+")
 
 
@@ -73,12 +69,7 @@ def import_file(
         UnreadableYamlError: the file is not valid YAML or JSON.
         UnknownFormatError: no document has a format that can be read.
     """
-    if not path.is_dir() and _FIRST_INI_SECTION.match(readable_text(path)):
-        raise UnreadableYamlError(
-            f"{path}: is a configuration of ParallelCluster 2; convert it with "
-            f"`pcluster3-config-converter --config-file {path} --output-file NEW.yaml` (it is in "
-            "the package aws-parallelcluster), and read NEW.yaml"
-        )
+    refuse_other_form(path)
     read = [_read(document, name, region, parameters) for document in documents_of(path)]
     if not any(isinstance(each, Imported) for each in read):
         titles = ", ".join(each.title for each in FORMATS)

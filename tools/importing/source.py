@@ -1,11 +1,12 @@
 """The documents of a file, with the line of every value.
 
-YAML is read as PyYAML reads it, which ParallelCluster uses; JSON is a part of YAML. Values have no
-objects of their own, so a file from anywhere can be read.
+YAML is read as PyYAML reads it, which ParallelCluster uses. Values have no objects of their own, so
+a file from anywhere can be read.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +14,14 @@ from typing import Any
 
 import yaml
 
-from tools.workspace.yaml_limits import Excess, UnreadableYamlError, not_yaml, readable_text
+from tools.workspace.yaml_limits import (
+    LARGEST_BYTES,
+    Excess,
+    UnreadableYamlError,
+    not_yaml,
+    readable_text,
+    unreadable,
+)
 
 # libyaml is several times faster, but not every PyYAML build has it.
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -21,6 +29,9 @@ _CORE = "tag:yaml.org,2002:"
 _MERGE = f"{_CORE}merge"
 _CONSTRUCTED = {f"{_CORE}{kind}" for kind in ("bool", "int", "float", "null")}
 _JINJA = ("{%", "{{")
+_LARGEST_JSON_BYTES = 30_000_000
+"""Maximum size of JSON, which programs write too: a plan of Terraform has half a megabyte for each
+node group of the EKS module."""
 
 Location = tuple[str | int, ...]
 """Keys and indexes from the root of a document to a value."""
@@ -67,7 +78,18 @@ def read_documents(path: Path) -> list[Document]:
     Raises:
         UnreadableYamlError: the file cannot be read, is not YAML, or exceeds the limits.
     """
-    return documents_in(readable_text(path), path)
+    return documents_in(text_at(path), path)
+
+
+def text_at(path: Path) -> str:
+    """Return the text of a file.
+
+    Raises:
+        UnreadableYamlError: the file cannot be read, or exceeds the limits of its kind.
+    """
+    if path.suffix == ".json":
+        return readable_text(path, largest=_LARGEST_JSON_BYTES, utf_16=True)
+    return readable_text(path)
 
 
 def documents_in(text: str, path: Path) -> list[Document]:
@@ -77,8 +99,17 @@ def documents_in(text: str, path: Path) -> list[Document]:
         UnreadableYamlError: the text is not YAML, or exceeds the limits.
     """
     if path.suffix == ".json":
-        # JSON may be indented with tabs, which YAML refuses; neither has tabs inside of text.
-        text = text.replace("\t", " ")
+        from tools.importing.json_text import node_of_json
+
+        try:
+            root = node_of_json(text, path)
+        except json.JSONDecodeError as error:
+            if len(text) > LARGEST_BYTES:
+                raise unreadable(path, error.lineno, f"{error.msg}, as JSON") from error
+            # What YAML accepts in addition, such as comments, may be indented with tabs.
+            text = text.replace("\t", " ")
+        else:
+            return [] if root.value is None else [Document(path, root)]
     try:
         Excess(path, tags=True).refuse(text)
         roots = list(yaml.compose_all(text, Loader=_LOADER))

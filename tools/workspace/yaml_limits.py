@@ -5,6 +5,7 @@ A file is data: the limits apply to the stream of events, before any object is c
 
 from __future__ import annotations
 
+import codecs
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,6 +22,7 @@ DEEPEST = 64
 MOST_NODES = 100_000
 """Maximum number of nodes in a file; each use of an alias counts the nodes that it refers to."""
 
+_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _STRING_TAG = "tag:yaml.org,2002:str"
 # https://yaml.org/spec/1.2.2/#51-character-set: characters that a file must escape.
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffe\uffff]")
@@ -40,8 +42,14 @@ def unreadable(path: Path, line: int | None, problem: str) -> UnreadableYamlErro
     return UnreadableYamlError(f"{path}{at}: is not valid YAML: {problem}; correct it and retry")
 
 
-def readable_text(path: Path) -> str:
+def readable_text(path: Path, *, largest: int = LARGEST_BYTES, utf_16: bool = False) -> str:
     """Return the text of a file.
+
+    Args:
+        path: The file.
+        largest: Its maximum size in bytes.
+        utf_16: Whether it can be UTF-16 with a byte order mark, as PowerShell 5 writes the output
+            of a program into a file.
 
     Raises:
         UnreadableYamlError: it cannot be read, is too large, is not UTF-8, or has control
@@ -51,13 +59,13 @@ def readable_text(path: Path) -> str:
         if not path.is_file():
             raise unreadable(path, None, "it is not a regular file")
         with path.open("rb") as file:
-            raw = file.read(LARGEST_BYTES + 1)
+            raw = file.read(largest + 1)
     except OSError as error:
         raise unreadable(path, None, f"it cannot be read ({error.strerror})") from error
-    if len(raw) > LARGEST_BYTES:
-        raise unreadable(path, None, f"it has more than {LARGEST_BYTES} bytes")
+    if len(raw) > largest:
+        raise unreadable(path, None, f"it has more than {largest} bytes")
     try:
-        text = raw.decode("utf-8-sig")
+        text = raw.decode("utf-16" if utf_16 and raw.startswith(_UTF_16) else "utf-8-sig")
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
         raise unreadable(path, line, "it is not UTF-8") from error

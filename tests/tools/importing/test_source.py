@@ -39,7 +39,9 @@ def test_each_document_of_a_file_is_read(tmp_path: Path):
 def test_json_is_read_as_yaml_even_with_tabs(tmp_path: Path):
     (document,) = read_documents(written(tmp_path, '{\n\t"a": [1,\t2]\n}\n', "file.json"))
     assert document.at("a") == [1, 2]
-    assert child(document.root, "a").line == 2
+    found = child(document.root, "a")
+    assert found is not None
+    assert found.line == 2
 
 
 @pytest.mark.parametrize(
@@ -58,10 +60,26 @@ def test_a_file_that_is_no_document_is_refused_with_its_line(tmp_path: Path, tex
     assert said in str(raised.value)
 
 
-def test_a_file_of_parallelcluster_2_is_answered_with_the_command_that_converts_it(tmp_path: Path):
-    path = written(tmp_path, "# mine\n[global]\ncluster_template = default\n", "config")
-    with pytest.raises(UnreadableYamlError, match=r"pcluster3-config-converter --config-file"):
+@pytest.mark.parametrize(
+    ("content", "command"),
+    [
+        (b"# mine\n[global]\ncluster_template = default\n", "pcluster3-config-converter"),
+        (b'{\n  "version": 4,\n  "terraform_version": "1.13.4",\n  "serial": 1\n}\n',
+         "terraform show -json {path} > state.json"),
+        (b'{"@level":"info","@message":"Terraform 1.13.4"}\n{"@level":"info"}\n',
+         "terraform plan -out tfplan"),
+        (b"PK\x03\x04\x14\x00\xff", "terraform show -json {path} > plan.json"),
+    ],
+    ids=["parallelcluster-2", "stored-state", "log-of-a-plan", "stored-plan"],
+)  # fmt: skip
+def test_a_file_in_another_form_is_answered_with_the_command_that_converts_it(
+    tmp_path: Path, content: bytes, command: str
+):
+    path = tmp_path / "config"
+    path.write_bytes(content)
+    with pytest.raises(UnreadableYamlError) as raised:
         import_file(path)
+    assert command.format(path=path) in str(raised.value)
 
 
 def test_a_file_of_no_format_is_refused_with_the_formats_that_can_be_read(tmp_path: Path):

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import get_args
 
 from components.catalog.regions import zone_region
-from components.config.network import EndpointService
 from tools.importing.cloudformation.template import Resource, Template
 from tools.importing.cloudformation.values import (
     claim_unknown,
@@ -18,10 +15,10 @@ from tools.importing.cloudformation.values import (
     why_unknown,
 )
 from tools.importing.draft import Draft, StackDraft
+from tools.importing.endpoint_services import take_endpoint
 from tools.importing.placeholders import id_for
 from tools.importing.reader import Reader
 
-_SERVICE = re.compile(r"com\.amazonaws\.(?:\$\{AWS::Region\}|[a-z0-9-]+)\.(?P<name>[\w.-]+)")
 _ANYWHERE = ("0.0.0.0/0", "::/0")
 _KEPT_DAYS = 7
 """Days for which a stack keeps flow logs."""
@@ -191,24 +188,11 @@ def _read_gateways(template: Template, subnets: Sequence[_Subnet], network: Draf
 
 
 def _read_endpoints(template: Template, network: Draft) -> None:
-    gateway: list[str] = []
-    interface: list[str] = []
+    network.put("gateway_endpoints", [])
     for endpoint in template.of("AWS::EC2::VPCEndpoint"):
-        service = endpoint.at("ServiceName")
-        match = _SERVICE.fullmatch(str(service.value))
-        name = match["name"] if match else ""
-        if str(endpoint.at("VpcEndpointType").value or "Gateway") == "Gateway":
-            key, names, known = "gateway_endpoints", gateway, ("s3", "dynamodb")
-        else:
-            key, names, known = "interface_endpoints", interface, get_args(EndpointService)
-        if name in known:
-            if name not in names:
-                names.append(name)
-            service.claim("taken over", ours=(*network.at, key, names.index(name)))
-            endpoint.claim_made((*network.at, key, names.index(name)))
-    network.put("gateway_endpoints", gateway)
-    if interface:
-        network.put("interface_endpoints", interface)
+        place = take_endpoint(network, endpoint.at("ServiceName"), endpoint.at("VpcEndpointType"))
+        if place is not None:
+            endpoint.claim_made(place)
 
 
 def _read_flow_logs(template: Template, network: Draft) -> None:

@@ -7,7 +7,7 @@ import re
 from components.catalog.instance_types import INSTANCE_TYPES
 from tools.importing.draft import Draft, StackDraft
 from tools.importing.reader import Reader
-from tools.importing.terraform.blocks import Blocks, address_of
+from tools.importing.terraform.blocks import Blocks, name_in_address
 from tools.importing.terraform.capacity import imply_reservations, read_purchase_option
 from tools.importing.terraform.network import read_network
 from tools.importing.terraform.source_keys import LAUNCH_TEMPLATE, Paths, Source, take
@@ -47,7 +47,7 @@ def _name_of(environment: Reader) -> str:
         given = environment.at(key)
         if given.exists and given.node is not None and not given.node.tag:
             return _NOT_IN_NAMES.sub("-", str(given.value).lower()).strip("-")
-    return _NOT_IN_NAMES.sub("-", address_of(environment).rpartition(".")[2].lower()).strip("-")
+    return _NOT_IN_NAMES.sub("-", name_in_address(environment).lower()).strip("-")
 
 
 def _read_resources(

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from tools.importing.reader import Reader
+from tools.importing.source import child
 
 _REFERENCE = re.compile(
     r"\$\{(?P<address>(?:module\.[\w-]+(?:\[[^\]]+\])?\.)*?"
     r"(?:module\.[\w-]+|[a-z]\w*\.[\w-]+)(?:\[[^\]]+\])?)\.(?P<attribute>\w+)"
     r"(?:\[(?P<index>\d+)\])?\}"
 )
+_KEY = re.compile(r'\[(?:\d+|"[^"]*")\]')
+_ANY = ("this", "main", "default")
+"""Labels of the only block of its type in a module."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +40,7 @@ def reference_of(value: Any) -> Reference | None:
     return Reference(match["address"], match["attribute"], index)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Blocks:
     """The blocks of a document."""
 
@@ -51,22 +56,53 @@ class Blocks:
         """Return the first block of sections."""
         return next(self.of(*sections), None)
 
-    def named(self, value: Any) -> Reader | None:
-        """Return the block to which a value refers, or that has it as its id."""
+    def named(self, value: Any, *sections: str) -> Reader | None:
+        """Return the block to which a value refers, or that has it as its id, ARN or name.
+
+        Args:
+            value: The value.
+            sections: Sections of the block; any without one.
+        """
         found = reference_of(value)
         if found is not None:
             at = self.root.at(found.address)
-            return at if at.exists else None
+            is_wanted = at.node is not None and (not sections or at.node.section in sections)
+            return at if at.exists and is_wanted else None
         if not isinstance(value, str):
             return None
-        return next(
-            (
-                block
-                for _, block in self.root.entries()
-                if block.at("id").value == value or block.at("name").value == value
-            ),
-            None,
+        named = (
+            block
+            for block in self._by_name.get(value, ())
+            if block.node is not None and (not sections or block.node.section in sections)
         )
+        return next(named, None)
+
+    @cached_property
+    def _by_name(self) -> Mapping[str, Sequence[Reader]]:
+        """The blocks by their ids, ARNs and names; ids come first."""
+        found: dict[str, list[Reader]] = {}
+        for key in ("id", "arn", "name"):
+            for _, block in self.root.entries():
+                value = None if block.node is None else child(block.node, key)
+                if value is not None and isinstance(value.value, str):
+                    found.setdefault(value.value, []).append(block)
+        return found
+
+
+def name_in_address(block: Reader) -> str:
+    """Return the name of a block for the stack file: its key, its label, or that of its module."""
+    address = address_of(block)
+    keys = re.findall(r'\["([^"]+)"\]', address)
+    label = label_of(block)
+    if keys:
+        return keys[-1] if label in _ANY else f"{label}-{keys[-1]}"
+    modules = re.findall(r"module\.([\w-]+)", address)
+    return modules[-1] if label in _ANY and modules else label
+
+
+def label_of(block: Reader) -> str:
+    """Return the last label of a block: `private` of `aws_subnet.private[0]`."""
+    return _KEY.sub("", address_of(block)).split(".")[-1]
 
 
 def address_of(block: Reader) -> str:

@@ -60,7 +60,8 @@ def _read_reservation(
         example = "arn:aws:resource-groups:us-west-2:123456789012:group/training"
         take(reservation, "group_arn", by_group, example=example)
         return
-    by_group.claim("dropped", "a launch targets an id or a group, not both", rule="C8")
+    if by_group.exists:
+        by_group.claim("dropped", "a launch targets an id or a group, not both", rule="C8")
     reservation.put("kind", "capacity-block" if is_block else "odcr")
     reservation.take_id("reservation_id", by_id, "cr")
     if not reservation.has("reservation_id"):
@@ -68,8 +69,11 @@ def _read_reservation(
 
 
 def _read_created(created: Reader, reservation: Draft) -> None:
-    """Read the reservation that Terraform creates beside the node group."""
+    """Read the reservation that Terraform creates for the node group."""
     take(reservation, "instance_count", created.at("instance_count"))
+    group = created.at("placement_group_arn")
+    if group.node is not None and not group.node.tag and reservation.values["kind"] == "odcr":
+        take(reservation, "placement_group", group, change=lambda arn: arn.rpartition("/")[2])
     zone = created.at("availability_zone")
     if zone.node is not None and not zone.node.tag:
         take(reservation, "availability_zone", zone)

@@ -10,10 +10,12 @@ from tools.importing.draft import Draft, StackDraft
 from tools.importing.reader import Reader
 from tools.importing.terraform.blocks import Blocks
 from tools.importing.terraform.capacity import imply_reservations
+from tools.importing.terraform.groups import groups_of
 from tools.importing.terraform.network import read_network
-from tools.importing.terraform.node_groups import groups_of, read_node_groups
+from tools.importing.terraform.node_groups import read_node_groups
 from tools.importing.terraform.source_keys import CLUSTER_MODULE, CLUSTER_RESOURCE, Source, take
 from tools.importing.terraform.storage import read_storage
+from tools.importing.terraform.values import is_unknown
 
 _ADDONS: Mapping[str, str] = {
     "eks-pod-identity-agent": "pod_identity_agent",
@@ -35,7 +37,10 @@ def read_cluster(cluster: Reader, blocks: Blocks, stack: StackDraft) -> None:
     source = Source([(cluster, CLUSTER_MODULE if is_module else CLUSTER_RESOURCE)])
     source.at("name").claim("taken over", ours=("name",))
     for key, value in cluster.at("tags").entries():
-        take(stack.cluster.section("tags"), key, value)
+        if value.node is not None and is_unknown(value.node):
+            take(stack.cluster.section("tags"), key, value)
+        else:
+            stack.take_tag(key, value.value, value)
     vpc = read_network(blocks, source, stack)
     architecture = stack.cluster.section("architecture")
     architecture.put("kind", "eks")

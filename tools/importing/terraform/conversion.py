@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from tools.importing.draft import StackDraft
 from tools.importing.key_table import KeyTable
 from tools.importing.reader import Reader
@@ -12,6 +14,7 @@ from tools.importing.terraform.batch import read_environments
 from tools.importing.terraform.blocks import Blocks, address_of
 from tools.importing.terraform.cluster import read_cluster
 from tools.importing.terraform.fates import FATES as FATES
+from tools.importing.terraform.network import VPCS, read_network_stack
 
 KEYS: KeyTable = keys.KEYS
 WORDS = {
@@ -40,9 +43,11 @@ WORDS = {
     "public_subnet_cidrs": "public_subnets",
     "secondary_cidrs": "secondary_cidr_blocks",
 }
+_ARN = re.compile(r"arn:[\w-]+:[a-z0-9-]+:(?P<region>[a-z0-9-]+):")
 _CLUSTERS = ("eks", "aws_eks_cluster")
 _GROUPS = ("eks-managed-node-group", "self-managed-node-group", "aws_eks_node_group")
-MARKS = (*_CLUSTERS, *_GROUPS, "aws_batch_compute_environment")
+_ENVIRONMENT = "aws_batch_compute_environment"
+MARKS = (*_CLUSTERS, *_GROUPS, _ENVIRONMENT, *VPCS)
 """Sections by which a document is one to read."""
 
 
@@ -72,11 +77,21 @@ def convert(source: Reader, stack: StackDraft) -> None:
                 "one to a directory of its own, and import that"
             )
         read_cluster(cluster, blocks, stack)
-    else:
+    elif blocks.first(_ENVIRONMENT) is not None:
         read_environments(blocks, stack)
+    else:
+        read_network_stack(blocks, stack)
 
 
 def _read_region(blocks: Blocks, stack: StackDraft) -> None:
+    """Read the region of the provider; a state has it in its ARNs."""
     for provider in blocks.of("provider"):
         if provider.location == ("provider.aws",) and provider.at("region").exists:
             stack.take_region(provider.at("region"))
+            return
+    for block in blocks.of(*MARKS):
+        found = _ARN.match(str(block.at("arn").value))
+        if found is not None:
+            stack.region = found["region"]
+            block.at("arn").claim("taken over", "it has `aws:region` of the stack file")
+            return

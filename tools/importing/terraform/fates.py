@@ -17,12 +17,12 @@ from tools.importing.terraform.group_fates import (
     TEMPLATE,
 )
 from tools.importing.terraform.keys import KEYS
+from tools.importing.terraform.resource_fates import COMPUTED, KEEP, OF_PLANS, SUPPORTING
 
 _PRINCIPALS = (
     "after `up`, create them with `aws eks create-access-entry` and "
     "`aws eks associate-access-policy`"
 )
-_KEEP = "it is not part of the cluster: keep it in Terraform"
 _IGNORED = "neither the module nor the stack reads it"
 
 _EKS: Mapping[str, tuple[Fate, str]] = {
@@ -114,6 +114,8 @@ _OTHER_VPC: tuple[Fate, str] = (
     "create it beside the stack, or use your VPC with `kind: existing-vpc`",
 )
 _SECTIONS: Mapping[str, tuple[Fate, str]] = {
+    **SUPPORTING,
+    **OF_PLANS,
     "variable": ("implied", "its value is where the variable is used"),
     "locals": ("implied", "its value is where the local is used"),
     "local-module": ("implied", "the blocks of the module are read with these values"),
@@ -121,8 +123,8 @@ _SECTIONS: Mapping[str, tuple[Fate, str]] = {
     "provider": ("dropped", OPTION),
     "terraform": ("dropped", OPTION),
     "data": ("dropped", "the stack looks up what it needs"),
-    "resource": ("not supported", _KEEP),
-    "module": ("not supported", _KEEP),
+    "resource": ("not supported", KEEP),
+    "module": ("not supported", KEEP),
     "other": ("dropped", OPTION),
     "fargate-profile": ("not supported", "pods run on the system node group"),
     "karpenter": (
@@ -144,8 +146,8 @@ _SECTIONS: Mapping[str, tuple[Fate, str]] = {
     "aws_vpc": ("implied", "the stack configures its VPC"),
     "aws_vpc_ipv4_cidr_block_association": ("not supported", "set `network.secondary_cidrs`"),
     "aws_subnet": ("implied", "the stack configures its subnets"),
-    "aws_ec2_capacity_reservation": ("not supported", _KEEP),
-    "aws_ec2_capacity_block_reservation": ("not supported", _KEEP),
+    "aws_ec2_capacity_reservation": ("not supported", KEEP),
+    "aws_ec2_capacity_block_reservation": ("not supported", KEEP),
     "aws_fsx_lustre_file_system": ("not supported", "the stack has no key for it"),
     "aws_fsx_data_repository_association": (
         "not supported",
@@ -164,11 +166,17 @@ _META_KEYS = (
     *("source", "version", "count", "for_each", "providers", "provider", "depends_on"),
     *("lifecycle", "provisioner", "timeouts"),
 )
-_COMPUTED: tuple[Fate, str] = ("implied", "AWS sets it")
+_COMPUTED = OF_PLANS["computed"]
+_TAGS_ALL: tuple[Fate, str] = ("implied", "they are `tags`, and those of the provider")
+_OF_RESOURCES: Mapping[str, tuple[Fate, str]] = {
+    **dict.fromkeys(COMPUTED, _COMPUTED),
+    "tags_all": _TAGS_ALL,
+}
+"""Attributes that resources of several types have."""
 _OF_CLUSTER: Mapping[str, tuple[Fate, str]] = {
     **dict.fromkeys(("arn", "certificate_authority", "created_at", "endpoint", "id"), _COMPUTED),
     **dict.fromkeys(("identity", "platform_version", "status", "cluster_id"), _COMPUTED),
-    "tags_all": ("implied", "they are `tags`, and those of the provider"),
+    "tags_all": _TAGS_ALL,
     "role_arn": ("not supported", ROLES),
     "vpc_config": ("not supported", GROUPS),
     "access_config": ("not supported", _PRINCIPALS),
@@ -183,7 +191,7 @@ _OF_CLUSTER: Mapping[str, tuple[Fate, str]] = {
 }
 _OF_NODE_GROUP: Mapping[str, tuple[Fate, str]] = {
     **dict.fromkeys(("arn", "id", "resources", "status"), _COMPUTED),
-    "tags_all": ("implied", "they are `tags`, and those of the provider"),
+    "tags_all": _TAGS_ALL,
     "cluster_name": ("implied", "the node group is in the cluster of the stack"),
     "node_role_arn": ("not supported", ROLES),
     "launch_template": ("implied", "the stack writes the launch template"),
@@ -219,7 +227,9 @@ def _row(section: str, key: str) -> tuple[Fate, str]:
         return _OF_CLUSTER.get(key) or _by_prefix(key, _EKS, _OTHER_INPUT)
     if section == "aws_eks_node_group":
         return _OF_NODE_GROUP.get(key) or OF_GROUPS.get(key, OTHER_OPTION)
-    return _SECTIONS[section]
+    return (
+        _OF_RESOURCES.get(key, _SECTIONS[section]) if section[:4] == "aws_" else _SECTIONS[section]
+    )
 
 
 def _table() -> Mapping[tuple[str, ...], FateRow]:

@@ -63,8 +63,22 @@ _META_MODULE = ("source", "version", "count", "for_each", "providers", "depends_
 _META_RESOURCE = ("count", "for_each", "provider", "depends_on", "lifecycle", "provisioner")
 _OTHERS = (
     *("variable", "locals", "output", "provider", "terraform", "data", "resource", "module"),
-    *("local-module", "other"),
+    *("local-module", "other", "shown"),
+    # Resources whose attributes are not checked.
+    *("aws_autoscaling_group", "aws_autoscaling_schedule", "aws_launch_configuration"),
+    *("aws_nat_gateway", "aws_eip", "aws_internet_gateway", "aws_egress_only_internet_gateway"),
+    *("aws_route_table", "aws_route", "aws_route_table_association", "aws_vpc_endpoint"),
+    *("aws_default_network_acl", "aws_default_route_table", "aws_default_security_group"),
+    *("aws_flow_log", "aws_cloudwatch_log_group", "aws_ec2_tag", "aws_kms_key", "aws_kms_alias"),
+    *("aws_iam_role", "aws_iam_role_policy", "aws_iam_role_policy_attachment", "aws_iam_policy"),
+    *("aws_iam_instance_profile", "aws_iam_openid_connect_provider"),
+    *("aws_security_group", "aws_security_group_rule", "aws_vpc_security_group_egress_rule"),
+    *("aws_vpc_security_group_ingress_rule", "aws_efs_file_system", "aws_efs_mount_target"),
+    *("aws_efs_access_point", "time_sleep", "null_resource"),
 )
+_OF_PLANS = ("empty", "computed", "later")
+"""Sections of single values in a plan or a state: without a value, set by AWS, and attributes of
+other versions of the provider."""
 _OF_PROVIDER_6: Mapping[str, str] = {
     # CHANGELOG.md of hashicorp/terraform-provider-aws, 6.0.0; `region` and `update_strategy` are
     # in `main.tf` of version 21 of the EKS module.
@@ -78,7 +92,7 @@ _OF_PROVIDER_6: Mapping[str, str] = {
 
 def table(eks: Path, vpc: Path, schema: Mapping[str, Any], version: str) -> str:
     """Return the data file: one key a line, with its kind."""
-    rows: dict[str, str] = dict.fromkeys(_OTHERS, "map")
+    rows = dict.fromkeys(_OTHERS, "map") | dict.fromkeys(_OF_PLANS, "any")
     for name, repository in (("eks", eks), ("vpc", vpc)):
         for tag in VERSIONS[name]:
             _merge(rows, _module(name, repository, tag))

@@ -7,13 +7,12 @@ from collections.abc import Sequence
 from tools.importing.draft import Draft, StackDraft
 from tools.importing.placeholders import id_for, is_id
 from tools.importing.reader import Reader
-from tools.importing.terraform.blocks import Blocks, address_of, reference_of
+from tools.importing.terraform.blocks import Blocks, reference_of
 from tools.importing.terraform.source_keys import Source, take
+from tools.importing.terraform.vpc_resources import ONE_OF_EACH_KIND, is_public, read_resources
 
-_ONLY_EIGHT = (
-    "the stack has one private and one public subnet in each zone: create others in a network "
-    "stack of your own, and use it with `kind: existing-vpc`"
-)
+VPCS = ("vpc", "aws_vpc")
+"""Sections of VPCs: of the module and of the resource."""
 _EXISTING = "an existing VPC is used as it is"
 
 
@@ -25,17 +24,39 @@ def read_network(blocks: Blocks, cluster: Source, stack: StackDraft) -> Reader |
     if vpc is not None:
         for each in (cluster.at("vpc_id"), cluster.at("subnet_ids")):
             each.claim("taken over", "the stack creates the VPC", ours=network.at)
-        network.put("kind", "new-vpc")
-        if vpc.node is not None and vpc.node.section == "vpc":
-            _read_module(vpc, network, stack)
-        else:
-            _read_resources(vpc, blocks, network, stack)
+        _read_new(vpc, blocks, network, stack)
         if network.values.get("nat_gateways") == "none":
             # Which images and services nodes reach is a question of the add-ons of the stack.
-            stack.own.add((*network.at, "nat_gateways"))
+            stack.own |= {(*network.at, "nat_gateways"), (*network.at, "interface_endpoints")}
         return vpc
     _read_existing(blocks, cluster, ids, network)
     return None
+
+
+def read_network_stack(blocks: Blocks, stack: StackDraft) -> None:
+    """Read the only VPC, or the first, as a stack with a network for others."""
+    vpc, *others = blocks.of(*VPCS)
+    for other in others:
+        other.unsupported("a stack has one VPC: import the others from directories of their own")
+    network = stack.cluster.section("network", vpc)
+    architecture = stack.cluster.section("architecture")
+    architecture.put("kind", "network")
+    architecture.put("efa_security_group", value=False)
+    architecture.put("lustre_security_group", value=False)
+    if is_id(vpc.at("id").value, "vpc"):
+        vpc.report.notes.append(
+            "the VPC exists, and the stack creates another one; to use it, set `network` of other "
+            f"stacks to `kind: existing-vpc` with vpc_id: {vpc.at('id').value}"
+        )
+    _read_new(vpc, blocks, network, stack)
+
+
+def _read_new(vpc: Reader, blocks: Blocks, network: Draft, stack: StackDraft) -> None:
+    network.put("kind", "new-vpc")
+    if vpc.node is not None and vpc.node.section == "vpc":
+        _read_module(vpc, network, stack)
+    else:
+        read_resources(vpc, blocks, network, stack)
 
 
 def _subnet_ids(cluster: Source) -> list[Reader]:
@@ -55,7 +76,7 @@ def _new_vpc(blocks: Blocks, values: Sequence[object]) -> Reader | None:
             found = blocks.named(found.at("vpc_id").value)
         if found is None or found.node is None or is_id(found.at("id").value, "vpc"):
             continue
-        if found.node.section in ("vpc", "aws_vpc"):
+        if found.node.section in VPCS:
             return found
     if not any(is_id(value, prefix) for value in values for prefix in ("vpc", "subnet")):
         planned = blocks.first("aws_vpc")
@@ -87,8 +108,8 @@ def _read_existing(blocks: Blocks, cluster: Source, ids: Sequence[Reader], netwo
 
 def _is_public(blocks: Blocks, subnet: Reader) -> bool:
     block = blocks.named(subnet.value)
-    if block is not None and block.at("map_public_ip_on_launch").flag is True:
-        return True
+    if block is not None and block.node is not None and block.node.section == "aws_subnet":
+        return is_public(block, blocks)
     found = reference_of(subnet.value)
     return found is not None and "public" in found.attribute
 
@@ -109,7 +130,7 @@ def _read_module(vpc: Reader, network: Draft, stack: StackDraft) -> None:
     _read_cidrs(public, "public_subnet_cidrs", count, network)
     _read_gateways(vpc, network, has_public=bool(public.value))
     for family in ("intra", "database", "elasticache", "redshift", "outpost"):
-        vpc.at(f"{family}_subnets").unsupported(_ONLY_EIGHT)
+        vpc.at(f"{family}_subnets").unsupported(ONE_OF_EACH_KIND)
 
 
 def _read_cidrs(source: Reader, key: str, zones: int, network: Draft) -> None:
@@ -121,7 +142,7 @@ def _read_cidrs(source: Reader, key: str, zones: int, network: Draft) -> None:
         source.unsupported(f"the stack has a subnet in each zone: set `network.{key}`")
         return
     for each in listed[zones:]:
-        each.unsupported(_ONLY_EIGHT)
+        each.unsupported(ONE_OF_EACH_KIND)
     if any(each.node is not None and each.node.tag for each in listed[:zones]):
         source.unsupported(f"the files do not have its value: set `network.{key}` if you need it")
         return
@@ -142,32 +163,4 @@ def _read_gateways(vpc: Reader, network: Draft, *, has_public: bool) -> None:
     if not has_public:
         network.put("public_subnets", value=False)
     for each in (enabled, single, of_zones):
-        each.claim("taken over", ours=(*network.at, "nat_gateways"))
-
-
-def _read_resources(vpc: Reader, blocks: Blocks, network: Draft, stack: StackDraft) -> None:
-    """Read `aws_vpc` with its subnets and NAT gateways."""
-    take(network, "cidr", vpc.at("cidr_block"))
-    subnets = list(blocks.of("aws_subnet"))
-    zones: list[str] = []
-    for subnet in subnets:
-        zone = subnet.at("availability_zone")
-        if zone.exists and zone.node is not None and not zone.node.tag:
-            if zone.value not in zones:
-                zones.append(str(zone.value))
-            number = zones.index(str(zone.value))
-            zone.claim("taken over", ours=(*network.at, "availability_zones", number))
-        subnet.at("cidr_block").implied("the stack gives each subnet a part of `network.cidr`")
-        subnet.at("map_public_ip_on_launch").implied("public and private subnets are in each zone")
-    example = [f"{stack.region or 'us-east-1'}{letter}" for letter in "ab"]
-    if len(zones) > 1:
-        network.put("availability_zones", zones)
-    else:
-        network.needs("availability_zones", example)
-    gateways = [
-        each for each in blocks.of("resource") if ".aws_nat_gateway." in f".{address_of(each)}"
-    ]
-    kinds = {0: "none", 1: "single"}
-    network.put("nat_gateways", kinds.get(len(gateways), "one-per-zone"))
-    for each in gateways:
         each.claim("taken over", ours=(*network.at, "nat_gateways"))

@@ -2,94 +2,26 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+from collections.abc import Mapping
 from typing import Any
 
-from components.catalog.instance_types import INSTANCE_TYPES
 from components.config.nearest import nearest
 from tools.importing.draft import Draft, StackDraft
 from tools.importing.placeholders import id_for, is_id
 from tools.importing.reader import Reader
-from tools.importing.terraform.blocks import Blocks, address_of, reference_of
+from tools.importing.terraform.blocks import Blocks, reference_of
 from tools.importing.terraform.capacity import read_purchase_option
+from tools.importing.terraform.groups import Group
 from tools.importing.terraform.keys import KEYS
 from tools.importing.terraform.node_settings import read_common, read_repair
-from tools.importing.terraform.source_keys import LAUNCH_TEMPLATE, NODE_GROUP_RESOURCE, Source, take
+from tools.importing.terraform.source_keys import take
 
-DEFAULT_TYPE = "t3.medium"
-"""Of managed node groups, by the API of EKS: `CreateNodegroup`, `instanceTypes`."""
-SELF_MANAGED_TYPE = "m6i.large"
-"""`instance_type` in `modules/self-managed-node-group/variables.tf` of the module."""
 _SIZES = {"min_size": ("minimum", 1), "desired_size": ("desired", 1), "max_size": ("maximum", 3)}
 """Keys of the stack file and defaults of the module (`variables.tf` of both submodules)."""
-_NOT_IN_NAMES = re.compile(r"[^a-z0-9-]+")
-_EFA_TYPES = ("efa", "efa-only")
-
-
-class Group:
-    """A node group with its name and who manages it."""
-
-    def __init__(self, name: str, management: str, source: Source, inputs: str = "") -> None:
-        self.name = _NOT_IN_NAMES.sub("-", name.lower()).strip("-")
-        self.management = management
-        self.source = source
-        self.inputs = inputs
-        """Input of the module that has it; empty for a block of its own."""
-
-    @property
-    def instance_type(self) -> str:
-        """The first instance type, or the default."""
-        types = list(self.source.at("instance_types").items())
-        single = self.source.at("instance_type")
-        given = types[0].value if types else single.value or self.source.at("instance_types").value
-        return str(given or (DEFAULT_TYPE if self.management == "managed" else SELF_MANAGED_TYPE))
-
-    @property
-    def has_efa(self) -> bool:
-        """Whether its nodes have EFA interfaces."""
-        source = self.source
-        listed = source.at("network_interfaces").items()
-        return source.at("enable_efa_support").flag is True or any(
-            each.at("interface_type").value in _EFA_TYPES for each in listed
-        )
-
-    @property
-    def is_for_services(self) -> bool:
-        """Whether it can be the system node group: no accelerators, EFA, Spot or reservation."""
-        source = self.source
-        reserved = source.at("capacity_reservation_specification", "capacity_reservation_target")
-        market = source.at("instance_market_options", "market_type")
-        if self.has_efa or reserved.value or market.value or source.at("taints").value:
-            return False
-        found = INSTANCE_TYPES.get(self.instance_type)
-        is_on_demand = source.at("capacity_type").value in (None, "ON_DEMAND")
-        return is_on_demand and found is not None and found.accelerators is None
-
-
-def groups_of(cluster: Reader, blocks: Blocks) -> Iterator[Group]:
-    """Yield the node groups of a cluster, of its module and of resources."""
-    for kind, management in (("eks", "managed"), ("self", "self-managed")):
-        inputs = "eks_managed_node_groups" if kind == "eks" else "self_managed_node_groups"
-        defaults = cluster.at(inputs.removesuffix("s") + "_defaults")
-        for name, each in cluster.at(inputs).entries():
-            source = Source([(each, {}), (defaults, {})])
-            yield Group(_name_of(each, "name", name), management, source, inputs)
-        for block in blocks.of(f"{kind}-managed-node-group"):
-            yield Group(_name_of(block, "name"), management, Source([(block, {})]))
-    for block in blocks.of("aws_eks_node_group"):
-        layers = [(block, NODE_GROUP_RESOURCE)]
-        template = blocks.named(block.at("launch_template", 0, "id").value)
-        if template is not None:
-            layers.append((template, LAUNCH_TEMPLATE))
-            template.at("id").implied("the stack writes the launch template")
-        yield Group(_name_of(block, "node_group_name"), "managed", Source(layers))
-
-
-def _name_of(block: Reader, key: str, other: str = "") -> str:
-    given = block.at(key)
-    is_known = given.exists and given.node is not None and not given.node.tag
-    return str(given.value) if is_known else other or address_of(block).rpartition(".")[2]
+_NEW_GROUP = (
+    "Terraform launches these nodes into a new placement group, in which the reservation has no "
+    "instances; the stack uses the group of the reservation, if it has one"
+)
 
 
 def read_node_groups(
@@ -110,14 +42,14 @@ def read_node_groups(
             nodes.put("management", group.management)
             _read_sizes(group, nodes, least=0)
             read_purchase_option(group.name, group.source, nodes, stack.cluster, blocks)
-            _read_efa(group, nodes, stack)
+            _read_efa(group, nodes, stack, blocks)
             _read_place(group, nodes, blocks, vpc)
             _use_subnet(nodes, stack)
             read_repair(group.source, nodes, architecture, group.management)
-        for key in ("name", "node_group_name", "node_group_name_prefix"):
+        for key in ("name", "name_prefix", "node_group_name", "node_group_name_prefix"):
             group.source.reader.at(key).claim("taken over", ours=nodes.at)
         _read_type(group, nodes)
-        read_common(group.source, nodes, is_system=group is system)
+        read_common(group.source, nodes, blocks, is_system=group is system)
     if groups and system is None:
         groups[0].source.reader.report.notes.append(
             "no managed node group runs services only: the stack adds a system node group of "
@@ -171,7 +103,7 @@ def _read_type(group: Group, nodes: Draft) -> None:
             )
 
 
-def _read_efa(group: Group, nodes: Draft, stack: StackDraft) -> None:
+def _read_efa(group: Group, nodes: Draft, stack: StackDraft, blocks: Blocks) -> None:
     """Read `enable_efa_support`, with which the module creates a cluster placement group.
 
     It does so for nodes of a reservation too: `create_placement_group` in
@@ -181,12 +113,7 @@ def _read_efa(group: Group, nodes: Draft, stack: StackDraft) -> None:
     efa = source.at("enable_efa_support")
     reservation = stack.values.get("reservations", {}).get(nodes.values.get("purchase_option"))
     if efa.flag is True and reservation is not None:
-        why = (
-            "the module launches these nodes into a new placement group, in which the reservation "
-            "has no instances; the stack uses the group of the reservation, if it has one"
-        )
-        rule = "B7" if reservation.get("kind") == "capacity-block" else "B9"
-        nodes.better("efa_enabled", efa, value=True, why=why, rule=rule)
+        nodes.better("efa_enabled", efa, value=True, why=_NEW_GROUP, rule=_group_rule(reservation))
     else:
         take(nodes, "efa_enabled", efa)
     only = source.at("enable_efa_only")
@@ -195,7 +122,7 @@ def _read_efa(group: Group, nodes: Draft, stack: StackDraft) -> None:
         nodes.put("interface_layout", "efa")
     only.implied("all EFA interfaces but the first have no IP addresses")
     _read_interfaces(group, nodes)
-    _read_placement(group, nodes)
+    _read_placement(group, nodes, blocks, reservation)
 
 
 def _read_interfaces(group: Group, nodes: Draft) -> None:
@@ -206,7 +133,13 @@ def _read_interfaces(group: Group, nodes: Draft) -> None:
             each.claim("taken over", ours=(*nodes.at, "efa_enabled"))
 
 
-def _read_placement(group: Group, nodes: Draft) -> None:
+def _group_rule(reservation: Mapping[str, Any]) -> str:
+    return "B7" if reservation.get("kind") == "capacity-block" else "B9"
+
+
+def _read_placement(
+    group: Group, nodes: Draft, blocks: Blocks, reservation: Mapping[str, Any] | None
+) -> None:
     created = group.source.at("create_placement_group")
     if created.flag is True:
         section = nodes.section("placement", created)
@@ -214,7 +147,11 @@ def _read_placement(group: Group, nodes: Draft) -> None:
         created.claim("taken over", ours=(*section.at, "group"))
     created.implied("the stack decides it by the capacity")
     name = group.source.at("placement", "group_name")
-    if name.exists and name.node is not None and not name.node.tag:
+    if blocks.named(name.value, "aws_placement_group") is not None:
+        if reservation is not None and "placement_group" not in reservation:
+            name.claim("taken over better", _NEW_GROUP, rule=_group_rule(reservation))
+        name.implied("the stack creates its placement groups")
+    elif name.exists and name.node is not None and not name.node.tag:
         section = nodes.section("placement", name)
         section.put("group", "existing")
         section.take("name", name)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from tools.importing.draft import Draft
 from tools.importing.reader import Reader
+from tools.importing.terraform.blocks import Blocks
 from tools.importing.terraform.source_keys import Source, take
 
 _EFFECTS = {
@@ -30,13 +32,15 @@ _NO_AGENT = "plan/eks.eks_managed_node_groups.node_repair_config"
 _RAID0 = "strategy: RAID0"
 
 
-def read_common(source: Source, nodes: Draft, *, is_system: bool) -> None:
-    """Read what a node group has beside its capacity and its place."""
+def read_common(source: Source, nodes: Draft, blocks: Blocks, *, is_system: bool) -> None:
+    """Read what a node group has in addition to its capacity and its place."""
     _read_volume(source, nodes)
     for key, value in source.at("labels").entries():
         take(nodes.section("labels"), key, value)
     _read_image(source)
-    _read_policies(source.at("iam_role_additional_policies"), nodes)
+    additional = source.at("iam_role_additional_policies")
+    listed = [*additional.items(), *(each for _, each in additional.entries())]
+    _read_policies([*listed, *_attached(source.reader, blocks)], nodes)
     if is_system:
         source.at("taints").dropped("the system node group has no taints")
         return
@@ -116,8 +120,16 @@ def _effect(value: Any) -> str:
     return _EFFECTS.get(str(value), str(value))
 
 
-def _read_policies(source: Reader, nodes: Draft) -> None:
-    listed = [*source.items(), *(each for _, each in source.entries())]
+def _attached(group: Reader, blocks: Blocks) -> Iterator[Reader]:
+    """Yield the policies of the role of a node group that resources attach to it."""
+    role = blocks.named(group.at("node_role_arn").value, "aws_iam_role")
+    for each in blocks.of("aws_iam_role_policy_attachment"):
+        if role is not None and blocks.named(each.at("role").value, "aws_iam_role") == role:
+            each.at("role").implied("it is the role of the nodes")
+            yield each.at("policy_arn")
+
+
+def _read_policies(listed: Sequence[Reader], nodes: Draft) -> None:
     for each in listed:
         match = _AWS_POLICY.fullmatch(str(each.value))
         if match is None:
@@ -128,8 +140,11 @@ def _read_policies(source: Reader, nodes: Draft) -> None:
             each.implied("every node role has the policy, or a narrower one")
         else:
             policies = nodes.values.setdefault("iam_policies", [])
-            policies.append(match["name"])
-            each.claim("taken over", ours=(*nodes.at, "iam_policies", len(policies) - 1))
+            if match["name"] not in policies:
+                policies.append(match["name"])
+            each.claim(
+                "taken over", ours=(*nodes.at, "iam_policies", policies.index(match["name"]))
+            )
 
 
 def read_repair(source: Source, nodes: Draft, architecture: Draft, management: str) -> None:

@@ -50,6 +50,15 @@ NODE_GROUP_RESOURCE: Paths = {
     "node_repair_config": (("node_repair_config", 0),),
     "key_name": (("remote_access", 0, "ec2_ssh_key"),),
 }
+AUTO_SCALING_GROUP: Paths = {
+    "name": (("name_prefix",), ("name",)),
+    "desired_size": (("desired_capacity",),),
+    "subnet_ids": (("vpc_zone_identifier",),),
+}
+LAUNCH_CONFIGURATION: Paths = {
+    "instance_types": (("instance_type",),),
+    "name": (),
+}
 LAUNCH_TEMPLATE: Paths = {
     "capacity_reservation_specification": (("capacity_reservation_specification", 0),),
     "instance_market_options": (("instance_market_options", 0),),

@@ -1,4 +1,4 @@
-"""FSx for Lustre file systems beside a cluster of Terraform."""
+"""FSx for Lustre file systems of Terraform."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from tools.importing.draft import Draft, StackDraft
 from tools.importing.placeholders import is_id
 from tools.importing.reader import Reader
-from tools.importing.terraform.blocks import Blocks, address_of
+from tools.importing.terraform.blocks import Blocks, name_in_address
 from tools.importing.terraform.source_keys import take
 
 _KEYS = {
@@ -30,7 +30,7 @@ _NOT_IN_NAMES = re.compile(r"[^a-z0-9-]+")
 def read_storage(blocks: Blocks, stack: StackDraft) -> None:
     """Read the FSx for Lustre file systems; one that exists, in a state, is used as it is."""
     for block in blocks.of("aws_fsx_lustre_file_system"):
-        name = _NOT_IN_NAMES.sub("-", address_of(block).rpartition(".")[2].lower()).strip("-")
+        name = _NOT_IN_NAMES.sub("-", name_in_address(block).lower()).strip("-")
         entry = stack.cluster.section("storage").section(name, block)
         if is_id(block.at("id").value, "fs"):
             entry.put("kind", "existing-fsx-lustre")

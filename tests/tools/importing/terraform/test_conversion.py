@@ -116,6 +116,8 @@ def test_resources_without_modules():
         "kind": "new-vpc",
         "cidr": "172.20.0.0/16",
         "availability_zones": ["eu-north-1a", "eu-north-1b"],
+        "private_subnet_cidrs": ["172.20.0.0/20", "172.20.16.0/20"],
+        "public_subnet_cidrs": ["172.20.128.0/20", "172.20.144.0/20"],
         "nat_gateways": "single",
     }
     group = at(read, "architecture", "node_groups", "g6e")
