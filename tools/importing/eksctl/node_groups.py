@@ -7,6 +7,7 @@ from typing import Any
 
 from components.catalog.instance_types import INSTANCE_TYPES
 from tools.importing.draft import Draft
+from tools.importing.eks_addons import take_repair
 from tools.importing.eksctl.capacity import read_purchase_option
 from tools.importing.eksctl.network import subnet_named
 from tools.importing.eksctl.node_permissions import read_permissions
@@ -194,20 +195,10 @@ def _read_own(group: Reader, nodes: Draft, cluster: Draft, vpc: Reader) -> None:
 
 
 def _read_repair(source: Reader, nodes: Draft, architecture: Draft) -> None:
-    """Read `nodeRepairConfig` of a managed node group, which has no effect without the agent."""
     enabled = source.at("enabled")
     if enabled.flag is not True:
         return
-    addons = architecture.section("addons")
-    if addons.has("node_monitoring_agent"):
-        nodes.take_flag("auto_repair", enabled)
-    else:
-        addons.put("node_monitoring_agent", value=True)
-        why = (
-            "EKS sees faults of GPUs, EFA and the kernel only with the add-on "
-            "eks-node-monitoring-agent, which is missing; the stack installs it"
-        )
-        nodes.better("auto_repair", enabled, value=True, why=why, rule=_NO_AGENT)
+    take_repair(enabled, nodes, architecture, rule=_NO_AGENT)
     nodes.take("maximum_parallel_repairs", source.at("maxParallelNodesRepairedCount"))
 
 

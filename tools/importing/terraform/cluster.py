@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from components.catalog.versions import DEFAULT_KUBERNETES_VERSION, EKS_VERSIONS
 from tools.importing.draft import Draft, StackDraft
+from tools.importing.eks_addons import take_addon
 from tools.importing.reader import Reader
 from tools.importing.terraform.blocks import Blocks
 from tools.importing.terraform.capacity import imply_reservations
@@ -17,16 +18,6 @@ from tools.importing.terraform.source_keys import CLUSTER_MODULE, CLUSTER_RESOUR
 from tools.importing.terraform.storage import read_storage
 from tools.importing.terraform.values import is_unknown
 
-_ADDONS: Mapping[str, str] = {
-    "eks-pod-identity-agent": "pod_identity_agent",
-    "aws-ebs-csi-driver": "ebs_csi_driver",
-    "aws-fsx-csi-driver": "fsx_csi_driver",
-    "eks-node-monitoring-agent": "node_monitoring_agent",
-    "amazon-cloudwatch-observability": "cloudwatch_observability",
-}
-"""Key of the stack file by the name of the add-on."""
-_ALWAYS = ("vpc-cni", "kube-proxy", "coredns")
-_VERSION = re.compile(r"v\d+\.\d+\.\d+-eksbuild\.\d+")
 _LOG_TYPES = ["audit", "api", "authenticator"]
 """Default of the module: `enabled_log_types` in its `variables.tf`."""
 
@@ -106,33 +97,20 @@ def _major(source: Source) -> int | None:
     return int(match[0]) if match else None
 
 
-def _addons_of(cluster: Reader, blocks: Blocks) -> Iterator[tuple[str, Reader, str]]:
-    """Yield name, place and key of the version of each add-on."""
+def _addons_of(cluster: Reader, blocks: Blocks) -> Iterator[tuple[str, Reader]]:
+    """Yield the name and the place of each add-on."""
     for key in ("addons", "cluster_addons"):
         for name, each in cluster.at(key).entries():
-            yield str(each.at("name").value or name), each, "addon_version"
+            yield str(each.at("name").value or name), each
     for block in blocks.of("aws_eks_addon"):
-        yield str(block.at("addon_name").value), block, "addon_version"
+        yield str(block.at("addon_name").value), block
 
 
 def _read_addons(cluster: Reader, blocks: Blocks, architecture: Draft) -> None:
-    for name, each, version_key in _addons_of(cluster, blocks):
-        addons = architecture.section("addons", each)
-        if name in _ADDONS:
-            addons.put(_ADDONS[name], value=True)
-            each.claim("taken over", ours=(*addons.at, _ADDONS[name]))
-        elif name in _ALWAYS:
-            each.implied("it is always installed")
-        else:
-            each.unsupported(
-                "install it after `up`: `aws eks create-addon --cluster-name CLUSTER --addon-name "
-                f"{name}`"
-            )
+    for name, each in _addons_of(cluster, blocks):
+        version = each.at("addon_version")
+        if not take_addon(name, each, named=each, version=version, architecture=architecture):
             continue
-        version = each.at(version_key)
-        if _VERSION.fullmatch(str(version.value)):
-            take(addons.section("versions"), name, version)
-        version.implied("the stack pins a version that it was tested with")
         each.at("most_recent").implied("the stack pins a version that it was tested with")
         for key in ("before_compute", "preserve", "resolve_conflicts_on_update", "timeouts"):
             each.at(key).implied("the stack installs its add-ons in the order that they need")

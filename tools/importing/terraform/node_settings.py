@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from tools.importing.draft import Draft
+from tools.importing.eks_addons import take_repair
 from tools.importing.reader import Reader
 from tools.importing.terraform.blocks import Blocks
 from tools.importing.terraform.source_keys import Source, take
@@ -153,16 +154,7 @@ def read_repair(source: Source, nodes: Draft, architecture: Draft, management: s
     if enabled.flag is not True or management != "managed":
         enabled.implied("EKS repairs no nodes without `auto_repair`")
         return
-    addons = architecture.section("addons")
-    if addons.has("node_monitoring_agent"):
-        nodes.take_flag("auto_repair", enabled)
-    else:
-        addons.put("node_monitoring_agent", value=True)
-        why = (
-            "EKS sees faults of GPUs, EFA and the kernel only with the add-on "
-            "eks-node-monitoring-agent, which is missing; the stack installs it"
-        )
-        nodes.better("auto_repair", enabled, value=True, why=why, rule=_NO_AGENT)
+    take_repair(enabled, nodes, architecture, rule=_NO_AGENT)
     take(
         nodes,
         "maximum_parallel_repairs",
