@@ -31,6 +31,7 @@ from sandbox.kubernetes.nodes import NodeSimulator
 from sandbox.parallelcluster.provider.records import Records
 from sandbox.process_identity import own_identity, write_identity
 from sandbox.processes import Spawner, sweep
+from sandbox.slurm.block_instances import BlockInstances
 from sandbox.slurm.head_nodes import HeadNodes
 from sandbox.state import (
     PARALLELCLUSTER_PYTHON,
@@ -86,7 +87,7 @@ def _serve(
         programs.pop(later, None)
     server.look_for_cloudformation(lambda: _cloudformation(directory, spawner, options.region))
     stop_kubernetes = _kubernetes(directory, programs, server, spawner, options.region)
-    stop_slurm = _slurm(directory, server, spawner)
+    stop_slurm = _slurm(directory, server, spawner, options.region)
     hosts = HttpsEndpoints(issuer_hosts(options.region), directory.path / "https")
     with server, hosts.serving():
         identity = own_identity()
@@ -119,7 +120,9 @@ def _cloudformation(
     return CloudFormation(directory.cloudformation, python, spawner.spawn, region=region)
 
 
-def _slurm(directory: SandboxDirectory, server: AwsServer, spawner: Spawner) -> Callable[[], None]:
+def _slurm(
+    directory: SandboxDirectory, server: AwsServer, spawner: Spawner, region: str
+) -> Callable[[], None]:
     """Run commands on the head nodes of Slurm clusters; return a function that ends them."""
 
     def programs() -> Path | None:
@@ -127,7 +130,8 @@ def _slurm(directory: SandboxDirectory, server: AwsServer, spawner: Spawner) -> 
         return Path(found[0]) if found else None
 
     records = Records(clusters_of(directory.cloudformation))
-    head_nodes = HeadNodes(directory.slurm, records, programs, spawner.spawn)
+    instances = BlockInstances(server.application.lock, region)
+    head_nodes = HeadNodes(directory.slurm, records, instances, programs, spawner.spawn)
     server.use_head_nodes(head_nodes)
     stopped = threading.Event()
     thread = threading.Thread(target=head_nodes.follow, args=(stopped,), name="slurm", daemon=True)

@@ -15,7 +15,7 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -74,7 +74,10 @@ class SlurmCluster:
         self.configuration = configuration
         self._spawn = spawn
         self._nodes = [node for each in ranges_of(configuration) for node in each.names]
-        self._static = [each.expression for each in ranges_of(configuration) if each.static]
+        ranges = ranges_of(configuration)
+        self._static = [
+            name for e in ranges if e.static and e.capacity_block is None for name in e.names
+        ]
         self.layout = Layout(
             programs=programs,
             directory=directory,
@@ -97,6 +100,8 @@ class SlurmCluster:
     def start(self) -> None:
         """Start the daemons and the static nodes; return when Slurm accepts jobs.
 
+        Nodes in Capacity Blocks start with their instances (`sandbox.slurm.blocks`).
+
         Raises:
             SlurmError: it does not start, or its nodes do not.
         """
@@ -112,11 +117,27 @@ class SlurmCluster:
         self._start("slurmctld", "-D", "-f", str(layout.configuration))
         self._until(self._answers, "slurmctld does not respond")
         self._power.start()
-        if self._static:
-            nodes = ",".join(self._static)
-            # As clustermgtd of ParallelCluster does.
-            self.run("scontrol", "update", f"nodename={nodes}", "state=power_up")
-            self._until(lambda: self._are_up(nodes), "the static nodes do not start")
+        self.power_up(self._static)
+        self.wait_for(self._static)
+
+    def power_up(self, nodes: Sequence[str]) -> None:
+        """Start nodes, as clustermgtd of ParallelCluster starts static ones.
+
+        Raises:
+            SlurmError: Slurm does not know them.
+        """
+        if nodes:
+            self.run("scontrol", "update", f"nodename={','.join(nodes)}", "state=power_up")
+
+    def wait_for(self, nodes: Sequence[str]) -> None:
+        """Wait until nodes are up.
+
+        Raises:
+            SlurmError: they do not start.
+        """
+        if nodes:
+            names = ",".join(nodes)
+            self._until(lambda: self._are_up(names), "the static nodes do not start")
 
     def stop(self) -> None:
         """End all jobs and processes."""

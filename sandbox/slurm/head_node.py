@@ -45,9 +45,13 @@ class HeadNodeShell:
         self.programs_directory = slurm.layout.directory / "head-node" / "bin"
         self._stand_ins = slurm.layout.directory / "head-node" / "stand-ins"
         self.home.mkdir(parents=True, exist_ok=True)
-        _write_program(self.programs_directory / "sudo", _SUDO)
+        self.add_program("sudo", _SUDO)
         torchrun = f'#!/bin/sh\nexec {shlex.join(_TORCHRUN)} "$@"\n'
         _write_program(self._stand_ins / "torchrun", torchrun)
+
+    def add_program(self, name: str, text: str) -> None:
+        """Put a program on the PATH of the head node and of jobs, in the place of any other."""
+        _write_program(self.programs_directory / name, text)
 
     @property
     def environment(self) -> dict[str, str]:
@@ -81,5 +85,7 @@ class HeadNodeShell:
 
 def _write_program(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
-    path.chmod(0o755)
+    partial = path.with_name(f".{path.name}")  # the program may be started meanwhile
+    partial.write_text(text, encoding="utf-8")
+    partial.chmod(0o755)
+    partial.replace(path)

@@ -11,6 +11,7 @@ Source:
 
 from __future__ import annotations
 
+import logging
 import subprocess
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -21,8 +22,14 @@ from typing import Any
 from sandbox.parallelcluster.provider.records import Record, Records
 from sandbox.processes import Spawn
 from sandbox.removal import remove_tree
+from sandbox.slurm.block_instances import BlockInstances, BlockNodes
+from sandbox.slurm.blocks import SlurmBlocks
 from sandbox.slurm.cluster import SlurmCluster, SlurmError
+from sandbox.slurm.configuration import ranges_of
 from sandbox.slurm.head_node import HeadNodeShell
+from sandbox.slurm.slurm_clock import SlurmClock
+
+LOG = logging.getLogger("sandbox.slurm")
 
 _POLL_SECONDS = 1.0
 _POLICY = "/AmazonSSMManagedInstanceCore"
@@ -35,6 +42,8 @@ class _Running:
     record: Record
     slurm: SlurmCluster
     shell: HeadNodeShell
+    clock: SlurmClock
+    blocks: SlurmBlocks
 
     def is_of(self, record: Record | None) -> bool:
         """Return whether it is the Slurm of a cluster as it is now."""
@@ -51,15 +60,22 @@ class HeadNodes:
     Args:
         directory: Directory with one for each cluster.
         records: The clusters that exist.
+        instances: The instances of their nodes in Capacity Blocks.
         programs: Returns the directory of Slurm's programs; None if the sandbox has none yet.
         spawn: Starts processes.
     """
 
     def __init__(
-        self, directory: Path, records: Records, programs: Callable[[], Path | None], spawn: Spawn
+        self,
+        directory: Path,
+        records: Records,
+        instances: BlockInstances,
+        programs: Callable[[], Path | None],
+        spawn: Spawn,
     ) -> None:
         self._directory = directory
         self._records = records
+        self._instances = instances
         self._programs = programs
         self._spawn = spawn
         self._lock = threading.Lock()
@@ -84,10 +100,30 @@ class HeadNodes:
         return shell.run(commands, timeout_seconds=timeout_seconds)
 
     def follow(self, stopped: threading.Event) -> None:
-        """End the Slurm of each cluster that is deleted or changed, until the event is set."""
+        """End the Slurm of each cluster that is deleted or changed, until the event is set.
+
+        Nodes in Capacity Blocks come and go with them, and jobs end by the clock of the sandbox.
+        """
         while not stopped.wait(_POLL_SECONDS):
             with self._lock:
                 self._end_others()
+                for record in self._records.every():
+                    if record.is_settled:  # else its nodes are about to change
+                        self._follow(record)
+
+    def _follow(self, record: Record) -> None:
+        found, running = self._nodes_in_blocks(record), self._running.get(record.name)
+        if running is None:
+            return
+        try:
+            running.clock.step()
+            running.blocks.step(found)
+        except SlurmError as error:
+            LOG.warning("the Slurm of %s does not follow the clock: %s", record.name, error)
+
+    def _nodes_in_blocks(self, record: Record) -> list[BlockNodes]:
+        ranges = ranges_of(_typed(record.configuration))
+        return self._instances.follow(record.name, [e for e in ranges if e.capacity_block])
 
     def stop_all(self) -> None:
         """End every Slurm with its jobs."""
@@ -117,10 +153,14 @@ class HeadNodes:
         )
         try:
             slurm.start()
+            blocks = SlurmBlocks(slurm)
+            blocks.step(self._nodes_in_blocks(record))
+            blocks.wait()
         except BaseException:
             slurm.stop()
             raise
-        return _Running(record, slurm, HeadNodeShell(slurm))
+        shell = HeadNodeShell(slurm)
+        return _Running(record, slurm, shell, SlurmClock(slurm, shell), blocks)
 
     def _end_others(self) -> None:
         """End what does not belong to a cluster as it is now."""

@@ -27,6 +27,10 @@ class NodeRange:
     """The static or the dynamic nodes of a compute resource, which all are equal."""
 
     queue: str
+    resource: str
+    """Name of the compute resource."""
+    capacity_block: str | None
+    """Id of the Capacity Block in which the nodes run; None for other nodes."""
     prefix: str
     """Name of a node without its number, such as `compute-gpu-st-distributed-ml-`."""
     count: int
@@ -58,10 +62,12 @@ def node_ranges(queue: Mapping[str, Any]) -> Iterator[NodeRange]:
         static = resource.get("MinCount", 0)
         for kind, count in (("st", static), ("dy", resource.get("MaxCount", 10) - static)):
             if count > 0:
-                yield _range(queue["Name"], resource, kind, count)
+                yield _range(queue, resource, kind, count)
 
 
-def _range(queue: str, resource: Mapping[str, Any], kind: str, count: int) -> NodeRange:
+def _range(
+    queue: Mapping[str, Any], resource: Mapping[str, Any], kind: str, count: int
+) -> NodeRange:
     types = [each["InstanceType"] for each in resource.get("Instances", [])] or [
         resource["InstanceType"]
     ]
@@ -76,8 +82,10 @@ def _range(queue: str, resource: Mapping[str, Any], kind: str, count: int) -> No
     static = kind == "st"
     memory = math.floor(min(each.memory_mib for each in facts) * _REAL_MEMORY_RATIO)
     return NodeRange(
-        queue=queue,
-        prefix=f"{queue}-{kind}-{resource['Name']}-",
+        queue=queue["Name"],
+        resource=resource["Name"],
+        capacity_block=_capacity_block(queue, resource),
+        prefix=f"{queue['Name']}-{kind}-{resource['Name']}-",
         count=count,
         static=static,
         cpus=cpus,
@@ -97,3 +105,11 @@ def _range(queue: str, resource: Mapping[str, Any], kind: str, count: int) -> No
         gpus=fewest.count if fewest else 0,
         settings=resource.get("CustomSlurmSettings", {}),
     )
+
+
+def _capacity_block(queue: Mapping[str, Any], resource: Mapping[str, Any]) -> str | None:
+    """Return the id of a Capacity Block; source: `pcluster_fleet_config_generator.py`."""
+    if queue.get("CapacityType") != "CAPACITY_BLOCK":
+        return None
+    of_resource, of_queue = (e.get("CapacityReservationTarget") or {} for e in (resource, queue))
+    return (of_resource or of_queue)["CapacityReservationId"]

@@ -6,11 +6,13 @@ from moto.core.responses import ActionResult
 from moto.ec2.exceptions import EC2ClientError
 from moto.ec2.responses import EC2Response
 
-from sandbox.aws.ec2.launch_request import merge
+from sandbox.aws.ec2.capacity_reservations import reservations_of
+from sandbox.aws.ec2.launch_request import LaunchRequest, merge
 from sandbox.aws.ec2.launches import check_launch, run
 from sandbox.aws.errors import code_and_message
 
 _NO_CAPACITY = ("InsufficientInstanceCapacity", "ReservationCapacityExceeded")
+_NOT_ACTIVE = "InvalidCapacityReservationState"
 
 
 class LaunchCalls(EC2Response):
@@ -21,16 +23,25 @@ class LaunchCalls(EC2Response):
 
         Source: https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_RunInstances.html. A
         capacity check would prevent updates of a cluster whose nodes fill a reservation, because
-        ParallelCluster's validators launch each kind of node again as a dry run.
+        ParallelCluster's validators launch each kind of node again as a dry run. It would also
+        prevent the creation of a cluster whose Capacity Block has not started, which
+        https://docs.aws.amazon.com/parallelcluster/latest/ug/launch-instances-capacity-blocks.html
+        describes.
         """
+        request = merge(self.ec2_backend, dict(self.params))
         try:
-            checked = check_launch(self.ec2_backend, merge(self.ec2_backend, dict(self.params)))
+            checked = check_launch(self.ec2_backend, request)
         except EC2ClientError as error:
-            if code_and_message(error)[0] in _NO_CAPACITY:
+            code, _ = code_and_message(error)
+            if code in _NO_CAPACITY or (code == _NOT_ACTIVE and self._starts_later(request)):
                 self.error_on_dryrun()
             raise
         self.error_on_dryrun()
         return ActionResult(run(self.ec2_backend, checked))
+
+    def _starts_later(self, request: LaunchRequest) -> bool:
+        reservation_id = str(request.reservation_target["CapacityReservationId"])
+        return reservations_of(self.ec2_backend).with_id(reservation_id).state == "scheduled"
 
     def create_fleet(self) -> ActionResult:
         """CreateFleet: rejected, because moto would launch without validation."""

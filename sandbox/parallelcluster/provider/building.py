@@ -62,14 +62,23 @@ def build(clients: Clients, cluster: Cluster) -> None:
 def change(clients: Clients, old: Cluster, new: Cluster) -> None:
     """Update a cluster: nodes and storage are added and removed, the head node is kept.
 
+    A change of a compute resource replaces all nodes of its queue, as the queue update strategies
+    `DRAIN` and `TERMINATE` do; here, jobs do not delay it.
+    https://github.com/aws/aws-parallelcluster-cookbook, `update_head_node.rb`
+
     Raises:
         BuildError: A part cannot be created; the update is incomplete.
     """
     groups = network.find_groups(clients, new.name)
     _change_storage(clients, old, new, groups)
     before, after = _by_key(old), _by_key(new)
+    replaced = {
+        nodes.queue
+        for key, nodes in before.items()
+        if key in after and not _same_nodes(nodes, after[key])
+    }
     for key, nodes in before.items():
-        if key not in after or not _same_nodes(nodes, after[key]):
+        if key not in after or nodes.queue in replaced:
             launch.remove_compute(clients, old.name, nodes)
     for nodes in after.values():
         _make_nodes(clients, new, nodes, groups)
@@ -98,9 +107,24 @@ def _make_nodes(clients: Clients, cluster: Cluster, nodes: ComputeNodes, groups:
         launch.terminate(clients, surplus)
         launch.launch_compute(clients, cluster, nodes, groups, missing)
     except (ClientError, BotoCoreError) as error:
+        if _waits_for_its_block(nodes, error):
+            return
         raise _failure("StaticNodeBootstrapFailure", _where(nodes), error) from error
     if nodes.static_count and never_registers(clients, nodes.queue, nodes.name):
         raise BuildError(f"{_where(nodes)}{NEVER_REGISTERED} (StaticNodeBootstrapFailure)")
+
+
+def _waits_for_its_block(nodes: ComputeNodes, error: Exception) -> bool:
+    """Return whether nodes cannot launch because their Capacity Block is not active.
+
+    The cluster is created without them, and they launch when it is (`sandbox.slurm`).
+    https://docs.aws.amazon.com/parallelcluster/latest/ug/launch-instances-capacity-blocks.html
+    """
+    return (
+        nodes.launch.get("InstanceMarketOptions") == {"MarketType": "capacity-block"}
+        and isinstance(error, ClientError)
+        and error.response["Error"]["Code"] == "InvalidCapacityReservationState"
+    )
 
 
 def _where(nodes: ComputeNodes) -> str:

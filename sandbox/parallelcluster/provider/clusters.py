@@ -91,11 +91,13 @@ class Clusters:
             raise not_updatable(check["rows"])
         old = _read(request.name, record.configuration)
         new = _read(request.name, request.configuration)
+        self._records.write(replace(record, status="UPDATE_IN_PROGRESS"))
         try:
             building.change(self._clients, old, new)
         except BuildError as error:
             LOG.warning("%s is not updated: %s", request.name, error)
             building.change(self._clients, new, old)
+            self._records.write(record)
             raise self._failed(request.name, error) from error
         own_stack.change_configuration(self._clients, request.name, request.configuration)
         self._records.write(
@@ -113,6 +115,7 @@ class Clusters:
         record = self._records.find(name)
         if record is None:
             return
+        self._records.write(replace(record, status="DELETE_IN_PROGRESS"))
         retained = _retained(_read(name, record.configuration))
         building.remove(self._clients, name, retained=retained)
         own_stack.remove_stack(self._clients, name)

@@ -26,7 +26,12 @@ class Record:
     """Time of creation, in ISO 8601."""
     updated: str
     status: str
-    """`CREATE_COMPLETE` or `UPDATE_COMPLETE`."""
+    """`CREATE_COMPLETE`, `UPDATE_IN_PROGRESS`, `UPDATE_COMPLETE` or `DELETE_IN_PROGRESS`."""
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether it is neither changed nor deleted now."""
+        return self.status.endswith("_COMPLETE")
 
 
 class Records:
@@ -50,6 +55,11 @@ class Records:
             return Record(**json.loads(self._path(name).read_text(encoding="utf-8")))
         except FileNotFoundError:
             return None
+
+    def every(self) -> list[Record]:
+        """Return all clusters."""
+        names = sorted(path.stem for path in self._directory.glob("*.json"))
+        return [record for name in names if (record := self.find(name)) is not None]
 
     def write(self, record: Record) -> None:
         """Store the current record of a cluster."""

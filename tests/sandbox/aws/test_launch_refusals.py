@@ -269,6 +269,19 @@ def test_a_dry_run_does_not_ask_for_capacity(account: Account, block_launch: Req
         account.ec2.run_instances(**block_launch, DryRun=True)
 
 
+def test_a_dry_run_accepts_a_block_that_has_not_started(
+    account: Account, block_launch: Request
+) -> None:
+    """ParallelCluster creates a cluster before its block starts, after a dry run of its nodes."""
+    for reservation_id, code in (
+        (SCHEDULED, "DryRunOperation"),
+        (EXPIRED, "InvalidCapacityReservationState"),
+    ):
+        of_reservation(reservation_id)(block_launch)
+        with refused(code):
+            account.ec2.run_instances(**block_launch, DryRun=True)
+
+
 def test_the_addresses_of_the_efa_layout_do_not_fit_a_tiny_subnet(account: Account) -> None:
     # Pain 15: with the layout `efa` every interface needs an address, with `efa-only` one does.
     interfaces = p5_interfaces(account.group())

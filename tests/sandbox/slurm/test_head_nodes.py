@@ -14,6 +14,7 @@ import pytest
 
 from sandbox.parallelcluster.provider.records import Record, Records
 from sandbox.processes import Spawner
+from sandbox.slurm.block_instances import BlockInstances
 from sandbox.slurm.cluster import SlurmError
 from sandbox.slurm.head_nodes import HeadNodes
 from tests.support.slurm_stacks import planned, rendered
@@ -80,7 +81,11 @@ def place(tmp_path: Path) -> Iterator[Place]:
     spawner, records = Spawner(tmp_path / "processes"), Records(tmp_path / "clusters")
     programs: list[Path] = []
     nodes = HeadNodes(
-        tmp_path / "slurm", records, lambda: programs[0] if programs else None, spawner.spawn
+        tmp_path / "slurm",
+        records,
+        BlockInstances(threading.RLock(), "us-west-2"),
+        lambda: programs[0] if programs else None,
+        spawner.spawn,
     )
     made = Place(tmp_path, records, nodes, rendered(planned(NAME)), programs)
     stopped = threading.Event()

@@ -13,6 +13,7 @@ import pytest
 from components.tagging import PARALLELCLUSTER_NODE_TAG, PARALLELCLUSTER_TAG
 from sandbox.parallelcluster.provider.records import Record, Records
 from sandbox.processes import Spawner
+from sandbox.slurm.block_instances import BlockInstances
 from sandbox.slurm.head_nodes import HeadNodes
 from tests.support.sandbox_aws import Account
 from tests.support.slurm_stacks import planned, rendered
@@ -47,7 +48,10 @@ def cluster(account: Account, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
             status="CREATE_COMPLETE",
         )
     )
-    nodes = HeadNodes(tmp_path / "slurm", records, lambda: ensure_slurm(print), spawner.spawn)
+    instances = BlockInstances(account.server.application.lock, "us-west-2")
+    nodes = HeadNodes(
+        tmp_path / "slurm", records, instances, lambda: ensure_slurm(print), spawner.spawn
+    )
     account.server.use_head_nodes(nodes)
     image = account.ec2.describe_images(Owners=["amazon"])["Images"][0]["ImageId"]
     for kind in ("HeadNode", "Compute"):

@@ -18,12 +18,14 @@ from tests.support.sandbox_aws import (
     NVIDIA_IMAGE,
     PRIVATE_A,
     PRIVATE_B,
+    SCHEDULED,
     STANDARD_IMAGE,
     VPC,
     Account,
     target,
 )
 
+COMPUTE_RESOURCE = naming.COMPUTE_RESOURCE_NAME
 TAGS = {naming.CLUSTER_NAME: "c", "team": "a"}
 P5 = [Card(0, 2), *(Card(index, 1) for index in range(1, 32))]
 COMMON: dict[str, Any] = {
@@ -173,6 +175,25 @@ def test_nodes_of_another_kind_take_the_place_of_the_old_ones(
     assert new["InstanceId"] != old["InstanceId"]
 
 
+def test_other_compute_resources_of_a_queue_end_with_a_changed_one_and_stay_with_a_removed_one(
+    account: Account, clients: Any
+) -> None:
+    own = {"placement_group": None, "makes_placement_group": False}
+    further = nodes(name="r-next", tags={**nodes().tags, COMPUTE_RESOURCE: "r-next"}, **own)
+
+    def stays(before: Cluster, after: Cluster) -> bool:
+        old = launch.compute_instances(clients, "c", further)
+        building.change(clients, before, after)
+        return launch.compute_instances(clients, "c", further) == old
+
+    first, both = cluster(further), cluster(nodes(**own), further)
+    building.build(clients, first)
+    assert stays(first, both)
+    changed = cluster(nodes(**own, root_volume={"VolumeType": "gp3", "VolumeSize": 100}), further)
+    assert not stays(both, changed)
+    assert stays(changed, first)
+
+
 def test_a_placement_group_with_an_aws_assisted_reservation_gets_no_capacity(
     account: Account, clients: Any
 ) -> None:
@@ -185,6 +206,17 @@ def test_a_placement_group_with_an_aws_assisted_reservation_gets_no_capacity(
     (node,) = launch.compute_instances(clients, "c", nodes())
     assert node["CapacityReservationId"] == AWS_ASSISTED
     assert len(node["NetworkInterfaces"]) == 33
+
+
+def test_a_cluster_is_created_before_its_block_starts(account: Account, clients: Any) -> None:
+    """Its nodes launch with the block (`sandbox.slurm.block_instances`), from their template."""
+    nodes_in_block = p5(SCHEDULED, None)
+    market = {"InstanceMarketOptions": {"MarketType": "capacity-block"}}
+    launch_options = {**nodes_in_block.launch, **market}
+    building.build(clients, cluster(replace(nodes_in_block, launch=launch_options)))
+    assert len(account.instances()) == 1  # the head node
+    (template,) = account.ec2.describe_launch_templates()["LaunchTemplates"][1:]
+    assert template["LaunchTemplateName"] == "c-q-r"
 
 
 def test_nodes_that_never_register_end_the_creation_in_protected_mode(
