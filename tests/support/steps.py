@@ -81,9 +81,15 @@ def event(operation: str, urn: str, type_token: str, **metadata: Any) -> str:
     return json.dumps({"resourcePreEvent": {"metadata": told}})
 
 
-def cluster_template(*storage: Mapping[str, Any], queues: Sequence[Any] = ()) -> str:
+def cluster_template(
+    *storage: Mapping[str, Any], queues: Sequence[Any] = (), strategy: str = "DRAIN"
+) -> str:
     """Return a template of a cluster with this shared storage and these queues."""
-    config = {"SharedStorage": list(storage), "Scheduling": {"SlurmQueues": list(queues)}}
+    scheduling = {
+        "SlurmSettings": {"QueueUpdateStrategy": strategy},
+        "SlurmQueues": list(queues),
+    }
+    config = {"SharedStorage": list(storage), "Scheduling": scheduling}
     properties = {"ClusterConfiguration": config}
     cluster = {"Type": "Custom::PclusterCluster", "Properties": properties}
     return json.dumps({"Resources": {"PclusterCluster": cluster}})

@@ -212,6 +212,11 @@ def _loss(loss: Loss, causes: Sequence[ChangedKey], background: Background) -> I
 def _happens(loss: Loss) -> str:
     if loss.kind == "storage of the cluster":
         return "ParallelCluster deletes it with its entry in the cluster"
+    if loss.moves_to is not None and loss.moves_to == loss.capacity:
+        return (
+            "ParallelCluster ends all nodes of a queue in which a reservation changes, and starts "
+            "them again"
+        )
     if loss.moves_to is not None:
         return f"its nodes launch into {loss.moves_to.words} from now on"
     if loss.kind == "capacity" and loss.step.operation == "update":

@@ -1,8 +1,14 @@
-"""Compute resources of a Slurm cluster that leave their reservation in an update.
+"""Compute resources of a Slurm cluster whose nodes leave their reservation or end in an update.
 
 A stack has one CloudFormation resource for the whole cluster, so the steps of the engine do not
-show them. Source: https://docs.aws.amazon.com/parallelcluster/latest/ug/Scheduling-v3.html,
-`CapacityReservationTarget` and `CapacityType` of queues and compute resources.
+show them.
+
+Source:
+    https://docs.aws.amazon.com/parallelcluster/latest/ug/Scheduling-v3.html,
+        `CapacityReservationTarget` and `CapacityType` of queues and compute resources
+    https://github.com/aws/aws-parallelcluster-cookbook, `update_head_node.rb` of Slurm
+        (`update_nodes_in_queue`): a change of one reservation ends all nodes of its queue, with
+        `TERMINATE` at once
 """
 
 from __future__ import annotations
@@ -19,7 +25,7 @@ from tools.changes.slurm_storage import cluster_configurations
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeavingNodes:
-    """A compute resource whose nodes leave their reservation."""
+    """A compute resource whose nodes leave their reservation, or end and start again in it."""
 
     name: str
     """`queue/compute resource`."""
@@ -27,20 +33,42 @@ class LeavingNodes:
     """Static nodes."""
     was: Reserved
     becomes: Reserved | None
-    """None if the compute resource is removed or launches On-Demand."""
+    """None if the compute resource is removed or launches On-Demand; `was` if they start again."""
 
 
 def leaving_nodes(old: Any, new: Any) -> Iterator[LeavingNodes]:
-    """Yield the compute resources that are removed or get another reservation.
+    """Yield the compute resources that are removed, get another reservation, or end with others.
 
     `old` and `new` are template bodies as text; with an unknown template, nothing leaves.
     """
     if cluster_configurations(old) is None or cluster_configurations(new) is None:
         return
     becoming = {name: capacity for name, capacity, _ in resources_of(new)}
-    for name, was, nodes in resources_of(old):
-        if was is not None and becoming.get(name) != was:
+    before = [*resources_of(old)]
+    ended = {
+        _queue(name)
+        for name, was, _ in before
+        if _terminates(new) and name in becoming and becoming[name] != was
+    }
+    for name, was, nodes in before:
+        if was is None:
+            continue
+        if becoming.get(name) != was or (was.is_block and _queue(name) in ended):
             yield LeavingNodes(name=name, nodes=nodes, was=was, becomes=becoming.get(name))
+
+
+def _queue(name: str) -> str:
+    return name.partition("/")[0]
+
+
+def _terminates(template: Any) -> bool:
+    return any(
+        mapping_of(mapping_of(cluster.get("Scheduling")).get("SlurmSettings")).get(
+            "QueueUpdateStrategy"
+        )
+        == "TERMINATE"
+        for cluster in cluster_configurations(template) or ()
+    )
 
 
 def full_reservations(old: Any, new: Any, instances: Mapping[str, int]) -> Iterator[Reserved]:

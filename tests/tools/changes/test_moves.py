@@ -12,7 +12,7 @@ from tools.changes.refusal import Background, blocks_of, explanation, judge
 from tools.changes.reserved_capacity import COMPUTE_ENVIRONMENT
 from tools.changes.steps import Step
 
-NEXT = "cr-0cb00000000000001"
+NEXT, OTHER = "cr-0cb00000000000001", "cr-0cb00000000000002"
 CLUSTER = "aws:cloudformation/stack:Stack"
 ENVIRONMENT = step("update", COMPUTE_ENVIRONMENT, "p5-environment")
 
@@ -25,8 +25,11 @@ def queue(target: str | None, name: str = "p5", *, static: int = 2, block: bool 
     return {"Name": name, "CapacityType": kind, "ComputeResources": [resource]}
 
 
-def slurm(before: list[Any], after: list[Any]) -> list[Step]:
-    bodies = [{"templateBody": cluster_template(queues=each)} for each in (before, after)]
+def slurm(before: list[Any], after: list[Any], strategy: str = "DRAIN") -> list[Step]:
+    bodies = [
+        {"templateBody": cluster_template(queues=each, strategy=strategy)}
+        for each in (before, after)
+    ]
     return [step("update", CLUSTER, "pc-deployment", old=bodies[0], new=bodies[1])]
 
 
@@ -91,6 +94,38 @@ def test_slurm_nodes_that_are_removed_from_their_reservation_are_lost(block: boo
     assert loss.name == "pc-deployment/p5/nodes"
     assert loss.moves_to is None
     assert losses(slurm([queue(BLOCK, static=2)], [queue(BLOCK, static=1)])) == ()
+
+
+@pytest.mark.parametrize(
+    ("first", "strategy", "lost"),
+    [
+        (NEXT, "TERMINATE", {"nodes", "further"}),
+        (NEXT, "DRAIN", {"nodes"}),
+        (BLOCK, "TERMINATE", set()),
+        (None, "TERMINATE", {"nodes"}),
+    ],
+    ids=["changed", "drained", "unchanged", "removed"],
+)
+def test_slurm_nodes_in_a_further_block_end_with_those_of_a_changed_one(
+    first: str | None, strategy: str, lost: set[str]
+) -> None:
+    """ParallelCluster ends all nodes of a queue in which a reservation changes."""
+
+    def both(target: str | None) -> list[Any]:
+        (further,) = queue(OTHER)["ComputeResources"]
+        found = queue(target)
+        own = found["ComputeResources"] if target else []
+        return [{**found, "ComputeResources": [*own, {**further, "Name": "further"}]}]
+
+    steps = slurm(both(BLOCK), both(first), strategy)
+    found = {loss.name.rpartition("/")[2]: loss for loss in losses(steps)}
+    assert found.keys() == lost
+    if "further" in lost:
+        verdict = judge(steps, allowed=(), instances={})
+        said = explanation(verdict, Background(command="up", destroy="", deployed=None, wanted={}))
+        assert f"its 2 nodes in Capacity Block {OTHER}, and the jobs on them" in said
+        assert "ParallelCluster ends all nodes of a queue in which a reservation changes" in said
+        assert not judge(steps, allowed=(), instances={}, idle={BLOCK, OTHER}).losses
 
 
 def test_a_refusal_says_what_to_do_instead() -> None:
