@@ -3,119 +3,18 @@
 from __future__ import annotations
 
 import json
-import re
-from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
-from kubernetes import client
 
-from sandbox.inventory.clients import clients_of
-from sandbox.state import SandboxDirectory
-from tests.support.sandbox import Done, Sandbox, copied_stack_file
+from tests.support.blocks_on_the_clock import BATCH, EKS, Stacks
+from tests.support.sandbox import Sandbox, copied_stack_file
 from tests.support.waiting import until
 
 pytestmark = pytest.mark.sandbox
 
-EKS, BATCH = "p5-cb", "batch-p5"
 WARNED = {"monitoring": {"alarms": {"block_warning_hours": [24, 2]}}}
-KEPT = ("cluster_name", "cluster_endpoint", "vpc_id", "node_groups", "compute_environments")
-"""Outputs that name what outlives a block."""
-
-
-@dataclass(slots=True)
-class Stacks:
-    """Both stacks in one account."""
-
-    sandbox: Sandbox
-    files: dict[str, Path]
-    blocks: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
-    """Ids of the blocks of a stack, in the order of purchase."""
-    ahead: timedelta = timedelta()
-
-    @property
-    def now(self) -> datetime:
-        """The time in the account."""
-        return datetime.now(UTC) + self.ahead
-
-    def aws(self, service: str) -> Any:
-        status = SandboxDirectory(self.sandbox.directory).read_status()
-        assert status is not None
-        return clients_of(status.aws_endpoint, status.region).client(service)
-
-    def block(self, stack: str) -> dict[str, Any]:
-        """Return the description of the newest block of a stack."""
-        found = self.aws("ec2").describe_capacity_reservations(
-            CapacityReservationIds=[self.blocks[stack][-1]]
-        )
-        return found["CapacityReservations"][0]
-
-    def buy(self, stack: str, start: datetime | None = None) -> None:
-        """Search and buy a block of a week that starts in two days, or from a time on."""
-        search = ("--type", "p5.48xlarge", "--nodes", "2", "--days", "7", "--json", "--from")
-        start = start or self.now + timedelta(days=2)
-        said = self.run("capacity", "search", *search, f"{start:%Y-%m-%dT%H:%M+00:00}")
-        offerings = json.loads(said.stdout)["offerings"]
-        found = next(e for e in offerings if (e["zone"], e["hours"]) == ("us-west-2b", 168))
-        bought = ("capacity", "buy", found["offering_id"], "--for", stack, "--price", found["fee"])
-        said = self.run(*bought, "--stack-file", self.files[stack])
-        (block,) = re.findall(r"bought (cr-[0-9a-f]{17})", said.stdout)
-        self.blocks.setdefault(stack, []).append(block)
-
-    def run(self, *arguments: str | Path) -> Done:
-        return self.sandbox.must(*arguments, "--sandbox")
-
-    def at_once(self, command: str, stack: str) -> Done:
-        path = ("--stack-file", self.files[stack])
-        return self.sandbox.without_preview().must(command, stack, "--sandbox", "--yes", *path)
-
-    def kept(self, stack: str) -> dict[str, Any]:
-        outputs = json.loads(self.run("outputs", stack, "--json").stdout)
-        return {name: outputs[name] for name in KEPT if name in outputs}
-
-    def advance_to(self, moment: datetime) -> None:
-        hours = (moment - self.now) / timedelta(hours=1)
-        self.sandbox.must("sandbox", "advance", "--hours", f"{hours:.3f}")
-        self.ahead += timedelta(hours=hours)
-
-    def gpu_nodes(self) -> list[str]:
-        """Return the names of the Ready EKS nodes that offer GPUs."""
-        with self.sandbox.kubernetes(EKS) as api:
-            nodes = client.CoreV1Api(api).list_node().items
-        return [n.metadata.name for n in nodes if n.status.allocatable.get("nvidia.com/gpu") == "8"]
-
-    def in_use(self, stack: str) -> int:
-        """Return how many instances run in the newest block of a stack."""
-        block = self.block(stack)
-        return block["TotalInstanceCount"] - block["AvailableInstanceCount"]
-
-    def running_pods(self) -> int:
-        """Return how many pods of programs run."""
-        with self.sandbox.kubernetes(EKS) as api:
-            pods = client.CoreV1Api(api).list_namespaced_pod("default").items
-        return sum(each.status.phase == "Running" for each in pods)
-
-    def subscribe(self) -> str:
-        """Return the URL of a queue that receives the messages of the EKS stack's topic."""
-        outputs = json.loads(self.run("outputs", EKS, "--json").stdout)
-        queue = self.aws("sqs").create_queue(QueueName="messages")["QueueUrl"]
-        arn = self.aws("sqs").get_queue_attributes(QueueUrl=queue, AttributeNames=["QueueArn"])
-        topic = outputs["monitoring"]["topic_arn"]
-        endpoint = arn["Attributes"]["QueueArn"]
-        self.aws("sns").subscribe(TopicArn=topic, Protocol="sqs", Endpoint=endpoint)
-        return queue
-
-    def messages(self, queue: str) -> list[str]:
-        """Return the texts that have arrived in a queue, in the order of their times."""
-        texts: list[str] = []
-        while found := self.aws("sqs").receive_message(QueueUrl=queue).get("Messages"):
-            for each in found:
-                delete = {"QueueUrl": queue, "ReceiptHandle": each["ReceiptHandle"]}
-                self.aws("sqs").delete_message(**delete)
-                texts.append(json.loads(each["Body"])["Message"])
-        return texts
 
 
 @pytest.fixture
@@ -203,7 +102,20 @@ def test_a_further_block_takes_over_without_an_update_at_that_moment(stacks: Sta
     # The block that is over stops no update, and the nodes of the other one stay.
     launched = stacks.gpu_nodes()
     stacks.at_once("refresh", EKS)
+    stacks.buy(EKS, second["EndDate"], "--entry", "third")
     stacks.at_once("up", EKS)
+    assert stacks.gpu_nodes() == launched
+
+    stacks.advance_to(stacks.block(EKS)["StartDate"] + timedelta(hours=1))
+    until(lambda: stacks.in_use(EKS) == 2, "two instances in the third block")
+    until(lambda: len(stacks.gpu_nodes()) == 2, "two nodes of the third block")
+    launched = stacks.gpu_nodes()
+    # A block that is over has no nodes to lose: it goes without --replace.
+    stacks.remove_block(EKS, f"block-{second['StartDate']:%m%d}", "architecture.node_groups.p5")
+    stacks.at_once("up", EKS)
+    changes = stacks.sandbox.resource_changes(EKS)
+    assert changes["delete"] > 0
+    assert set(changes) <= {"update", "same", "delete"}
     assert stacks.gpu_nodes() == launched
     stacks.at_once("destroy", EKS)
 
