@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-from datetime import timedelta
 from typing import Any
 from urllib.request import Request, urlopen
 
 import pytest
 
 from sandbox.account.ecs_images import NVIDIA, STANDARD
-from sandbox.aws.clock import CLOCK
 from sandbox.aws.server import AwsServer
 from tests.support.batch_account import Batch, container, devices, small
-from tests.support.sandbox_aws import ACCOUNT, BLOCK, PRIVATE_B, SCHEDULED, Account, refused
+from tests.support.sandbox_aws import ACCOUNT, BLOCK, PRIVATE_B, Account, refused
 from tests.support.waiting import until
 
 MANIFEST = "application/vnd.docker.distribution.manifest.v2+json"
@@ -54,29 +52,6 @@ def test_a_multinode_job_runs_on_nodes_of_the_block_and_they_go_again(block: Bat
     assert states(block, job) == ["STARTING", "RUNNING", "SUCCEEDED"]
     assert block.account.instances() == []
     assert block.account.reservation(BLOCK)["AvailableInstanceCount"] == 2
-
-
-def test_a_queue_uses_the_environments_of_its_blocks_as_they_come_and_go(batch: Batch) -> None:
-    """A stack with `further_blocks` has one queue, which tries an environment for each block."""
-    batch.queue(batch.block(), batch.block("further", block=SCHEDULED))
-    batch.multinode()
-    first, further = (batch.account.reservation(each) for each in (BLOCK, SCHEDULED))
-    second = timedelta(seconds=1)  # the times of the answers are whole seconds
-
-    def blocks_of(jobs: int) -> set[str]:
-        submitted = [batch.submit("mnp") for _ in range(jobs)]
-        batch.wait(1)
-        used = {each["CapacityReservationId"] for each in batch.account.instances()}
-        assert all(states(batch, job)[-1] == "SUCCEEDED" for job in submitted)
-        return used
-
-    assert blocks_of(1) == {BLOCK}
-    CLOCK.advance(further["StartDate"] - CLOCK.now() + second)
-    assert blocks_of(2) == {BLOCK, SCHEDULED}
-    CLOCK.advance(first["EndDate"] - CLOCK.now() + second)
-    assert blocks_of(1) == {SCHEDULED}
-    CLOCK.advance(further["EndDate"] - CLOCK.now() + second)
-    assert states(batch, batch.submit("mnp")) == ["RUNNABLE"]
 
 
 def test_a_job_succeeds_by_itself() -> None:
