@@ -62,7 +62,15 @@ def pcluster(
     return follow("migrate-parallelcluster.md", "new-slurm", sandbox, directory)
 
 
-@pytest.fixture(params=["eksctl", "pcluster"])
+@pytest.fixture(scope="module")
+def terraform(
+    sandbox: Sandbox, tmp_path_factory: pytest.TempPathFactory
+) -> Mapping[str, list[Done]]:
+    directory = tmp_path_factory.mktemp("terraform") / "stacks"
+    return follow("migrate-terraform.md", "new-prod", sandbox, directory)
+
+
+@pytest.fixture(params=["eksctl", "pcluster", "terraform"])
 def guide(request: pytest.FixtureRequest) -> Mapping[str, list[Done]]:
     return request.getfixturevalue(request.param)
 
