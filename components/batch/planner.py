@@ -25,7 +25,7 @@ from components.checks.reservation_review import review_reservations
 from components.checks.tag_review import review_tags
 from components.config.network import NewVpc
 from components.config.review import Review
-from components.monitoring.node_agent import agent_access, agent_sources
+from components.monitoring.node_agent import agent_access, agent_alerts, agent_sources
 from components.monitoring.planner import plan_monitoring
 from components.monitoring.review import note_node_metrics
 from components.network.pool_place_review import review_launch_zones
@@ -135,6 +135,7 @@ def _plan(
             *agent_sources(config, environments),
             queue_events(plan),
         ],
+        alerts=agent_alerts(config, environments),
     )
     notes = (*review.notes, *_security_group_note(plan))
     return replace(plan, monitoring_plan=monitoring, notes=notes)

@@ -107,8 +107,8 @@ class StackMonitoring(StrictModel):
     CloudWatch Observability add-on, and the CloudWatch agent of Slurm and Batch nodes measures
     NVIDIA GPUs, EFA and memory. AWS charges for each metric. `prometheus`: EKS gets
     exporters and a collector that AWS runs, and the agent of Slurm and Batch nodes sends to
-    `workspace_arn`, without graphs and alarms in CloudWatch. If omitted, only what AWS measures
-    without an agent has graphs and alarms."""
+    `workspace_arn`; the alarms on these metrics are alerts there, and CloudWatch has no graphs of
+    them. If omitted, only what AWS measures without an agent has graphs and alarms."""
     workspace_arn: WorkspaceArn | None = None
     """Existing workspace of Amazon Managed Service for Prometheus that receives the metrics of
     `node_metrics: prometheus`. It is in the account and the region of the stack, and outlives it.

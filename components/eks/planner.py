@@ -18,6 +18,7 @@ from components.eks.addons.registry import plan_self_managed_addons, plan_tolera
 from components.eks.address_capacity import review_address_capacity
 from components.eks.cluster_review import review_cluster
 from components.eks.container_insights import container_insights
+from components.eks.exporter_alerts import exporter_alerts
 from components.eks.label_plan import review_labels, review_managed
 from components.eks.network_review import (
     review_eks_network,
@@ -36,8 +37,9 @@ from components.eks.node_group_review import review_node_group
 from components.eks.plan import EksPlan
 from components.eks.scraper_plan import plan_scraper, review_scraper
 from components.eks.system_pods_review import review_system_pods
+from components.monitoring.lustre import LustreSubject
 from components.monitoring.plan import MonitoringPlan
-from components.monitoring.planner import LustreSubject, limits_of, plan_monitoring
+from components.monitoring.planner import limits_of, plan_monitoring
 from components.naming import (
     EKS_NODE_GROUP_NAME_LIMIT,
     IAM_ROLE_NAME_LIMIT,
@@ -164,6 +166,11 @@ def _monitoring(
             *([container_insights(config.name, groups, limits_of(config))] if insights else []),
             *(node_group_metrics(group) for group in groups),
         ],
+        alerts=(
+            exporter_alerts(config.name, groups, limits_of(config))
+            if config.node_metrics == "prometheus"
+            else ()
+        ),
     )
 
 

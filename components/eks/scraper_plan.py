@@ -20,7 +20,7 @@ import yaml
 from components.config.eks_stack import EksStackConfig
 from components.config.review import Review
 from components.eks.addons.exporter import EXPORTER, EXPORTER_PORT
-from components.monitoring.node_agent import CLUSTER_LABEL
+from components.monitoring.alert_rules import CLUSTER_LABEL
 from components.monitoring.review import note_workspace
 from components.network.network_plan import NetworkPlan
 from components.runtime.workload_plan import NAMESPACE

@@ -35,6 +35,22 @@ JSON_PATTERN = f"{{ $.message = %{_LINE}% }}"
 """Filter pattern of JSON objects whose `message` is such a line."""
 
 
+XID_ALARM = "gpu-xid"
+"""Name of the alarm."""
+
+
+def xid_description(where: str) -> str:
+    """Return the message of the alarm.
+
+    Args:
+        where: Where to find the line of the driver and its node.
+    """
+    return (
+        "The NVIDIA driver reported an Xid error after which the GPU needs a reset or the node "
+        f"a replacement. {where} Search for `NVRM: Xid`."
+    )
+
+
 def xid_errors(cluster: str, log_group: str | Subject, pattern: str, *, where: str) -> Sources:
     """Return the metric of a cluster's fatal Xid errors, its graph and its alarm.
 
@@ -42,17 +58,14 @@ def xid_errors(cluster: str, log_group: str | Subject, pattern: str, *, where: s
         cluster: Name of the cluster.
         log_group: Log group with the kernel's messages.
         pattern: `TEXT_PATTERN` or `JSON_PATTERN`.
-        where: Where to find the line and its node, for the message of the alarm.
+        where: As for `xid_description`.
     """
     errors = Metric(
         namespace=own_namespace(cluster), name="GpuXidErrors", statistic="Sum", label="log lines"
     )
     alarm = AlarmPlan(
-        name="gpu-xid",
-        description=(
-            "The NVIDIA driver reported an Xid error after which the GPU needs a reset or the node "
-            f"a replacement. {where} Search for `NVRM: Xid`."
-        ),
+        name=XID_ALARM,
+        description=xid_description(where),
         metric=errors,
         comparison="GreaterThanThreshold",
         threshold=0,

@@ -8,6 +8,9 @@ alone: series that nodes add up have the same labels on all nodes, and would ove
 Sources:
     https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch-Agent-Configuration-File-Details.html
     https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch-Agent-NVIDIA-GPU.html
+    https://github.com/amazon-contributing/opentelemetry-collector-contrib, from which the agent is
+        built: `receiver/awsefareceiver/metadata.yaml` (EFA counters are cumulative) and
+        `pkg/translator/prometheus/normalize_name.go` (names in Prometheus have no suffixes)
     https://github.com/aws/amazon-cloudwatch-agent: `translator/config/schema.json`,
         `translator/translate/otel/receiver/awsefa` (since version 1.300068.0, of May 2026) and
         `translator/tocwconfig/sampleConfig/drop_origin_linux.json`, `amp_config_linux.json` and
@@ -32,7 +35,8 @@ from components.monitoring.accelerators import (
     efa_sources,
     gpu_sources,
 )
-from components.monitoring.plan import Graph, Sources, own_namespace
+from components.monitoring.alert_rules import CLUSTER_LABEL, WINDOW, AlertPlan, alert, highest
+from components.monitoring.plan import Graph, Metric, Sources, own_namespace
 from components.monitoring.planner import limits_of
 
 
@@ -56,9 +60,6 @@ https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/create-iam-roles-
 https://docs.aws.amazon.com/prometheus/latest/userguide/AMP-onboard-ingest-metrics-remote-write-EC2.html
 https://docs.aws.amazon.com/prometheus/latest/userguide/AMP-and-interface-VPC.html
 """
-CLUSTER_LABEL = "cluster"
-"""Label of a series in Prometheus with the name of the stack. The agent adds none to EFA; the label
-`InstanceId`, which all series have, leads to it."""
 _OWN = "trainyard"
 _EFA = "trainyard-efa"
 """Names of configuration documents."""
@@ -111,8 +112,35 @@ def measured_on_pools(pools: Iterable[NodePoolPlan]) -> list[Measured]:
 
 def agent_sources(config: StackConfig, pools: Sequence[NodePoolPlan]) -> tuple[Sources, ...]:
     """Return the graphs and alarms of what the agent of a stack's nodes sends to CloudWatch."""
+    return _sources(config, pools) if config.node_metrics == "cloudwatch" else ()
+
+
+def agent_alerts(config: StackConfig, pools: Sequence[NodePoolPlan]) -> tuple[AlertPlan, ...]:
+    """Return the same alarms on what the agent sends to Prometheus."""
+    if config.node_metrics != "prometheus":
+        return ()
+    return tuple(
+        alert(alarm, _value(alarm.metric, config.name))
+        for source in _sources(config, pools)
+        for alarm in source.alarms
+    )
+
+
+def _value(metric: Metric, cluster: str) -> str:
+    """Return the metric of an alarm in PromQL: of each node for EFA, of the cluster for others."""
+    if metric.name not in _MEASUREMENTS["efa"]:
+        return highest(metric.name, cluster)
+    # EFA has no label with the name of the cluster.
+    nodes = f"0 * {highest(_MEMORY, cluster, by=_INSTANCE)} + 1"
+    more = f"increase({metric.name}[{WINDOW}])"
+    (instance,) = _INSTANCE
+    joined = f"{more} * on ({instance}) group_left ({CLUSTER_LABEL}) ({nodes})"
+    return f"sum by ({CLUSTER_LABEL}, {instance}) ({joined})"
+
+
+def _sources(config: StackConfig, pools: Sequence[NodePoolPlan]) -> tuple[Sources, ...]:
     measured = measured_on_pools(pools)
-    if not measured or config.node_metrics != "cloudwatch":
+    if not measured:
         return ()
     agent = Agent(namespace=own_namespace(config.name), dimensions={})
     memory = agent.metric(_MEMORY, "Maximum", "fullest node")

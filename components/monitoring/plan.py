@@ -144,6 +144,21 @@ class AgentPlan:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RulesPlan:
+    """Alerts that a workspace of Amazon Managed Service for Prometheus evaluates."""
+
+    workspace_arn: str
+    """Existing workspace."""
+    file: str
+    """Rules file, in YAML."""
+
+    @property
+    def workspace_id(self) -> str:
+        """Id of the workspace."""
+        return self.workspace_arn.rpartition("/")[2]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AlarmsPlan:
     """Alarms and events, and the topic that receives them."""
 
@@ -154,6 +169,8 @@ class AlarmsPlan:
     events: tuple[EventPlan, ...]
     messages: tuple[MessagePlan, ...]
     """Only those that are due in the future."""
+    rules: RulesPlan | None = None
+    """Alarms on series of Prometheus; None if nodes send it no metrics."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

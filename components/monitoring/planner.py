@@ -4,13 +4,11 @@ Reservations and file systems have metrics on every architecture; each architect
 sources. Sources of the names of metrics and events:
     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-reservation-cw-metrics.html
     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-blocks-monitor.html
-    https://docs.aws.amazon.com/fsx/latest/LustreGuide/fs-metrics.html
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain
 
@@ -19,6 +17,8 @@ from components.compute.node_pool_plan import NodePoolPlan
 from components.config.monitoring import PERIOD_MINUTES, Alarms
 from components.config.reservations import CapacityBlock
 from components.config.stack import StackConfig
+from components.monitoring.alert_rules import AlertPlan, rule_file
+from components.monitoring.lustre import LustreSubject, lustre_metrics
 from components.monitoring.plan import (
     AgentPlan,
     AlarmPlan,
@@ -28,26 +28,13 @@ from components.monitoring.plan import (
     MessagePlan,
     Metric,
     MonitoringPlan,
+    RulesPlan,
     Sources,
     Subject,
 )
 from components.tagging import common_tags
 
 _RESERVATIONS = "AWS/EC2CapacityReservations"
-_FSX = "AWS/FSx"
-_GIB = 2**30
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LustreSubject:
-    """An FSx for Lustre file system whose id is known to the stack."""
-
-    name: str
-    """Entry of `storage`."""
-    capacity_gib: int | None
-    """None if the account was not queried."""
-    file_system_id: str | None
-    """None if the stack creates it."""
 
 
 def plan_monitoring(
@@ -59,6 +46,7 @@ def plan_monitoring(
     file_systems: Sequence[LustreSubject] = (),
     more: Sequence[Sources] = (),
     agents: Sequence[AgentPlan] = (),
+    alerts: Sequence[AlertPlan] = (),
 ) -> MonitoringPlan | None:
     """Return the dashboard and the alarms of a stack; None if its file has no `monitoring`.
 
@@ -70,16 +58,18 @@ def plan_monitoring(
         file_systems: Its file systems.
         more: Sources of the architecture; their graphs come first.
         agents: Configurations of the CloudWatch agent that Systems Manager adds on nodes.
+        alerts: Alarms on what nodes send to Prometheus, for a stack whose nodes do so.
     """
     wanted = config.monitoring
     if wanted is None:
         return None
     limits = limits_of(config)
     messages = tuple(_messages(config, region, now))
+    rules = _rules(config.name, wanted.workspace_arn, alerts)
     sources = [
         *more,
         *_reservation_sources(config, pools, limits),
-        *(_lustre_source(each, limits) for each in file_systems),
+        *(lustre_metrics(each, limits) for each in file_systems),
     ]
     return MonitoringPlan(
         region=region,
@@ -87,7 +77,7 @@ def plan_monitoring(
         dashboard=wanted.dashboard,
         graphs=tuple(chain.from_iterable(each.graphs for each in sources)),
         log_metrics=tuple(chain.from_iterable(each.log_metrics for each in sources)),
-        alarms=_alarms(wanted.alarms, sources, messages) if wanted.alarms else None,
+        alarms=_alarms(wanted.alarms, sources, messages, rules) if wanted.alarms else None,
         agents=tuple(agents),
         node_metrics=wanted.node_metrics,
     )
@@ -104,8 +94,19 @@ def periods(minutes: int) -> int:
     return minutes // PERIOD_MINUTES
 
 
+def _rules(
+    cluster: str, workspace_arn: str | None, alerts: Sequence[AlertPlan]
+) -> RulesPlan | None:
+    if workspace_arn is None or not alerts:
+        return None
+    return RulesPlan(workspace_arn=workspace_arn, file=rule_file(cluster, alerts))
+
+
 def _alarms(
-    wanted: Alarms, sources: Sequence[Sources], messages: tuple[MessagePlan, ...]
+    wanted: Alarms,
+    sources: Sequence[Sources],
+    messages: tuple[MessagePlan, ...],
+    rules: RulesPlan | None,
 ) -> AlarmsPlan:
     return AlarmsPlan(
         topic_arn=wanted.topic_arn,
@@ -113,6 +114,7 @@ def _alarms(
         alarms=tuple(chain.from_iterable(each.alarms for each in sources)),
         events=tuple(chain.from_iterable(each.events for each in sources)),
         messages=messages,
+        rules=rules,
     )
 
 
@@ -247,51 +249,3 @@ def _block_events(blocks: Mapping[str, str]) -> EventPlan:
             "detail": {"capacity-reservation-id": list(blocks)},
         },
     )
-
-
-def _lustre_source(subject: LustreSubject, limits: Alarms) -> Sources:
-    """Return the throughput and the free space of a file system.
-
-    Each storage target sends its free space once a minute. The sum over one minute is the free
-    space of the file system, the sum over a longer period a multiple of it.
-    """
-    where = subject.file_system_id or Subject(kind="file-system", name=subject.name)
-
-    def metric(name: str, label: str, *, per_second: bool = False) -> Metric:
-        return Metric(
-            namespace=_FSX,
-            name=name,
-            dimensions={"FileSystemId": where},
-            statistic="Sum",
-            label=label,
-            period_seconds=60,
-            per_second=per_second,
-        )
-
-    free = metric("FreeDataStorageCapacity", "free")
-    graphs = (
-        Graph(
-            title=f"Throughput of {subject.name}",
-            metrics=(
-                metric("DataReadBytes", "read", per_second=True),
-                metric("DataWriteBytes", "written", per_second=True),
-            ),
-            unit="bytes/s",
-        ),
-        Graph(title=f"Free space of {subject.name}", metrics=(free,), unit="bytes"),
-    )
-    if subject.capacity_gib is None:
-        return Sources(graphs=graphs)
-    used = limits.file_system_used_percent
-    full = AlarmPlan(
-        name=f"file-system-full-{subject.name}",
-        description=(
-            f"File system {subject.name} is more than {used} % full. Writes fail when it is full: "
-            "delete data, or increase `storage_capacity_gib`."
-        ),
-        metric=free,
-        comparison="LessThanThreshold",
-        threshold=subject.capacity_gib * _GIB * (100 - used) / 100,
-        periods=5,
-    )
-    return Sources(graphs=graphs, alarms=(full,))

@@ -1,4 +1,4 @@
-"""The dashboard, the alarms and the topic of a stack."""
+"""The dashboard and the alarms of a stack."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from components.monitoring.messages import MessagesArgs, schedule_messages
 from components.monitoring.plan import (
     AgentPlan,
     AlarmPlan,
-    AlarmsPlan,
     EventPlan,
     Graph,
     LogMetricPlan,
@@ -23,6 +22,7 @@ from components.monitoring.plan import (
     MonitoringPlan,
     Subject,
 )
+from components.monitoring.topic import topic_of
 from components.naming import EVENT_RULE_NAME_LIMIT, fitted
 
 _SHELL_DOCUMENT = "AWS-RunShellScript"
@@ -43,11 +43,11 @@ class MonitoringArgs:
 class Monitoring(pulumi.ComponentResource):
     """The dashboard and the alarms of a `MonitoringPlan`.
 
-    Children: `<name>-dashboard` (`aws.cloudwatch.Dashboard`), `<name>-topic` (`aws.sns.Topic`),
-    `<name>-topic-policy` (`aws.sns.TopicPolicy`), `<name>-<address>` (`aws.sns.TopicSubscription`),
-    `<name>-<alarm>` (`aws.cloudwatch.MetricAlarm`), `<name>-<event>` (`aws.cloudwatch.EventRule`
-    and `aws.cloudwatch.EventTarget`), `<name>-<metric>` (`aws.cloudwatch.LogMetricFilter`),
-    `<name>-<agent>` (`aws.ssm.Association`), and those of `schedule_messages`.
+    Children: `<name>-dashboard` (`aws.cloudwatch.Dashboard`), `<name>-<alarm>`
+    (`aws.cloudwatch.MetricAlarm`), `<name>-<event>` (`aws.cloudwatch.EventRule` and
+    `aws.cloudwatch.EventTarget`), `<name>-<metric>` (`aws.cloudwatch.LogMetricFilter`),
+    `<name>-<agent>` (`aws.ssm.Association`), `<name>-rules` (`aws.amp.RuleGroupNamespace`), and
+    those of `topic_of` and `schedule_messages`.
     """
 
     topic_arn: pulumi.Input[str] | None
@@ -62,7 +62,7 @@ class Monitoring(pulumi.ComponentResource):
         self._name, self._args = name, args
         self._child = pulumi.ResourceOptions(parent=self)
         alarms = args.plan.alarms
-        self.topic_arn = self._make_topic(alarms) if alarms else None
+        self.topic_arn = topic_of(name, alarms, args.plan.tags, self._child) if alarms else None
         for counted in args.plan.log_metrics:
             self._count(counted)
         for event in alarms.events if alarms else ():
@@ -77,6 +77,14 @@ class Monitoring(pulumi.ComponentResource):
             schedule_messages(name, messages, self._child)
         for agent in args.plan.agents:
             self._configure(agent)
+        if alarms and alarms.rules:
+            aws.amp.RuleGroupNamespace(
+                f"{name}-rules",
+                workspace_id=alarms.rules.workspace_id,
+                data=alarms.rules.file,
+                tags=dict(args.plan.tags),
+                opts=self._child,
+            )
         self._alarms = (
             {plan.name: self._make_alarm(plan) for plan in alarms.alarms} if alarms else {}
         )
@@ -107,28 +115,6 @@ class Monitoring(pulumi.ComponentResource):
             for metric in graph.metrics
         ]
         return {"title": graph.title, "unit": graph.unit, "metrics": lines}
-
-    def _make_topic(self, alarms: AlarmsPlan) -> pulumi.Input[str]:
-        if alarms.topic_arn is not None:
-            return alarms.topic_arn
-        topic = aws.sns.Topic(
-            f"{self._name}-topic", tags=dict(self._args.plan.tags), opts=self._child
-        )
-        aws.sns.TopicPolicy(
-            f"{self._name}-topic-policy",
-            arn=topic.arn,
-            policy=topic.arn.apply(topic_policy),
-            opts=self._child,
-        )
-        for address in alarms.emails:
-            aws.sns.TopicSubscription(
-                f"{self._name}-{address}",
-                topic=topic.arn,
-                protocol="email",
-                endpoint=address,
-                opts=self._child,
-            )
-        return topic.arn
 
     def _count(self, counted: LogMetricPlan) -> None:
         group = counted.log_group
@@ -249,32 +235,3 @@ class Monitoring(pulumi.ComponentResource):
             dashboard_body=body.apply(lambda made: json.dumps(made, sort_keys=True)),
             opts=self._child,
         ).dashboard_name
-
-
-def topic_policy(topic_arn: str) -> str:
-    """Return the access policy of a topic for alarms and event rules of its account.
-
-    Sources:
-        https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/Notify_Users_Alarm_Changes.html
-        https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-use-resource-based.html, whose
-            statement for topics has no condition.
-    """
-    account = topic_arn.split(":")[4]
-    statements: list[dict[str, Any]] = [
-        {
-            "Sid": "Alarms",
-            "Effect": "Allow",
-            "Principal": {"Service": "cloudwatch.amazonaws.com"},
-            "Action": "sns:Publish",
-            "Resource": topic_arn,
-            "Condition": {"StringEquals": {"aws:SourceAccount": account}},
-        },
-        {
-            "Sid": "Events",
-            "Effect": "Allow",
-            "Principal": {"Service": "events.amazonaws.com"},
-            "Action": "sns:Publish",
-            "Resource": topic_arn,
-        },
-    ]
-    return json.dumps({"Version": "2012-10-17", "Statement": statements}, sort_keys=True)

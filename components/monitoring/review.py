@@ -53,8 +53,9 @@ def note_node_metrics(config: StackConfig, pools: Sequence[NodePoolPlan], review
 
 
 def note_workspace(review: Review) -> None:
-    """Note that CloudWatch has none of the metrics that go to Prometheus."""
+    """Note that CloudWatch has none of the metrics that go to Prometheus, nor their alarms."""
     review.note(
-        "monitoring.node_metrics: metrics of nodes go to the workspace; the dashboard, the alarms "
-        "and `status` have none of them"
+        "monitoring.node_metrics: metrics of nodes go to the workspace; the dashboard and `status` "
+        "have none of them, and their alarms are alerts of the workspace, which needs an alert "
+        "manager to send them"
     )

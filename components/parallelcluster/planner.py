@@ -10,8 +10,9 @@ from components.config.fsx_lustre import ExistingFsxLustre
 from components.config.parallelcluster import Deployment
 from components.config.review import Review
 from components.config.storage import FileSystem
-from components.monitoring.node_agent import agent_sources
-from components.monitoring.planner import LustreSubject, plan_monitoring
+from components.monitoring.lustre import LustreSubject
+from components.monitoring.node_agent import agent_alerts, agent_sources
+from components.monitoring.planner import plan_monitoring
 from components.monitoring.review import note_node_metrics
 from components.network.pool_place_review import review_launch_zones
 from components.parallelcluster.address_capacity import review_address_capacity
@@ -124,6 +125,7 @@ def _plan(
                 *agent_sources(config, pools),
             ],
             agents=node_agents(config, pools),
+            alerts=agent_alerts(config, pools),
         ),
         notes=tuple(review.notes),
     )

@@ -1,4 +1,4 @@
-"""Dashboards, alarms, event rules, schedules, topics, metric filters, associations, collectors."""
+"""Dashboards, alarms, rules, schedules, topics, metric filters, associations, collectors."""
 
 from __future__ import annotations
 
@@ -32,6 +32,12 @@ def _metrics(clients: Clients) -> Iterator[Item]:
     for scraper in clients.every("amp", "list_scrapers", "scrapers"):
         details = {"source": scraper["source"], "destination": scraper["destination"]}
         yield Item("aps:scraper", scraper["scraperId"], details)
+    for workspace in clients.every("amp", "list_workspaces", "workspaces"):
+        where = {"workspaceId": workspace["workspaceId"]}
+        for rules in clients.every(
+            "amp", "list_rule_groups_namespaces", "ruleGroupsNamespaces", **where
+        ):
+            yield Item("aps:rules", rules["name"], where)
 
 
 def _messages(clients: Clients) -> Iterator[Item]:

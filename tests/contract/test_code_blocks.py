@@ -119,6 +119,15 @@ def read_as_kubernetes(block: CodeBlock, directory: Path) -> None:
     assert set(yaml.safe_load(block.text)) <= {"spec", "volumes"}
 
 
+def read_as_an_alert_manager(block: CodeBlock, directory: Path) -> None:
+    """A definition of an alert manager of Prometheus, which sends to a receiver that it has."""
+    definition = yaml.safe_load(yaml.safe_load(block.text)["alertmanager_config"])
+    (receiver,) = definition["receivers"]
+    assert definition["route"]["receiver"] == receiver["name"]
+    for each in receiver["sns_configs"]:
+        assert each["topic_arn"].split(":")[3] == each["sigv4"]["region"]
+
+
 def read_as_steps(block: CodeBlock, directory: Path) -> None:
     """Steps of a workflow; those of this repository have the inputs of its action."""
     inputs = yaml.safe_load((ROOT / "action.yml").read_text())["inputs"]
@@ -137,6 +146,7 @@ def read_as_hooks(block: CodeBlock, directory: Path) -> None:
 READERS = (
     (re.compile(r"- uses: "), read_as_steps),
     (re.compile(r"repos:"), read_as_hooks),
+    (re.compile(r"alertmanager_config:"), read_as_an_alert_manager),
     (re.compile(r"- \{?(?:call|happens): "), read_as_a_schedule),
     (re.compile(r"(?:# in a pod\n|spec:)"), read_as_kubernetes),
     (re.compile(r"name: .*\nimage: "), read_as_a_job_file),

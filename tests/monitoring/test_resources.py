@@ -7,10 +7,12 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+import yaml
 
-from components.monitoring.resources import topic_policy
+from components.monitoring.topic import topic_policy
 from tests.monitoring.conftest import MONITORED, changes_of
 from tests.support.cloud import Cloud
+from tests.support.node_metrics import PROMETHEUS, WORKSPACE_ARN, WORKSPACE_ID
 from tests.support.stacks import program_of
 
 ALARM = "aws:cloudwatch/metricAlarm:MetricAlarm"
@@ -184,6 +186,24 @@ def test_systems_manager_configures_the_agent_of_tagged_slurm_nodes(
         {"key": "tag:trainyard:node-metrics", "values": ["pc-gpu/gpu-efa"]}
     ]
     assert "append-config" in agent.inputs["parameters"]["commands"]
+
+
+def test_alerts_of_prometheus_are_rules_in_the_workspace_which_may_publish_to_the_topic(
+    built: Callable[..., Cloud],
+) -> None:
+    cloud = built("pc-gpu", **PROMETHEUS, alarms={})
+    (rules,) = cloud.of_type("aws:amp/ruleGroupNamespace:RuleGroupNamespace")
+    assert rules.inputs["workspaceId"] == WORKSPACE_ID
+    (group,) = yaml.safe_load(rules.inputs["data"])["groups"]
+    assert [each["alert"] for each in group["rules"]][:1] == ["gpus-idle"]
+    assert "gpus-idle" not in cloud.exports["monitoring"]["alarms"]
+    *_, alerts = json.loads(topic_policy(TOPIC, WORKSPACE_ARN))["Statement"]
+    assert alerts["Principal"] == {"Service": "aps.amazonaws.com"}
+    assert alerts["Action"] == ["sns:Publish", "sns:GetTopicAttributes"]
+    assert alerts["Condition"] == {
+        "ArnEquals": {"aws:SourceArn": WORKSPACE_ARN},
+        "StringEquals": {"aws:SourceAccount": "123456789012"},
+    }
 
 
 def test_cloudwatch_and_eventbridge_may_publish_to_the_topic_of_the_stack() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from tests.support.aws_cases import Case
-from tests.support.node_metrics import WORKSPACE_ARN
+from tests.support.node_metrics import WORKSPACE_ARN, WORKSPACE_ID
 from tests.support.sandbox_aws import ODCR, PRIVATE_A, PRIVATE_B, Account
 
 EVENTS = {"source": ["aws.ec2"], "detail-type": [{"prefix": "Capacity Block"}]}
@@ -19,7 +19,7 @@ PUBLISH = {
 
 
 def monitoring_cases(account: Account) -> list[Case]:
-    """Return the cases of collectors, dashboards, alarms, event rules, topics, associations."""
+    """Return the cases of collectors, dashboards, alarms, rules, topics, associations."""
     topic: str = account.client("sns").create_topic(Name="alarms")["TopicArn"]
     account.client("events").put_rule(Name="blocks", EventPattern=json.dumps(EVENTS))
     account.client("logs").create_log_group(logGroupName=HOST_LOG)
@@ -39,6 +39,12 @@ def monitoring_cases(account: Account) -> list[Case]:
     )
     metric = {"namespace": "trainyard/c", "name": "GpuXidErrors", "value": "1"}
     return [
+        Case(
+            "aws:amp/ruleGroupNamespace:RuleGroupNamespace",
+            {"workspaceId": WORKSPACE_ID, "data": "groups: []\n", "tags": {"team": "a"}},
+            {"data": "groups: [{name: c, rules: []}]\n"},
+            {"name": "other"},
+        ),
         Case(
             "aws:amp/scraper:Scraper",
             {

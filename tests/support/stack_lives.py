@@ -128,7 +128,7 @@ _LIVES = (
         base={"monitoring": {**PROMETHEUS, "alarms": {}}},
         change=TAGGED
         | {f"{_GROUPS}.p5-odcr.desired": 2, "architecture.system_node_group.maximum": 3},
-        kinds=frozenset({"aps:scraper", *WATCHING}),
+        kinds=frozenset({"aps:scraper", "aps:rules", *WATCHING}),
     ),
     StackLife(stack="eks-trn1", change=TAGGED | {f"{_GROUPS}.trn1.desired": 1}),
     # EKS updates a managed node group in a Capacity Block only to and from 0 nodes.

@@ -19,6 +19,7 @@ from components.config.pulumi_command import LAUNCHER
 from tools.cli import console, failures
 from tools.docs.building import docs_python
 from tools.engine import ensure_controller, ensure_kubernetes, ensure_plugins, ensure_pulumi
+from tools.engine.alert_evaluator import ensure_alert_evaluator
 from tools.engine.chromium import ensure_chromium
 from tools.engine.locked_environment import locked_python
 from tools.engine.progress import Progress
@@ -163,6 +164,7 @@ def _get_programs() -> None:
     ensure_kubernetes(console.progress)
     for name in CONTROLLER_RELEASES:
         ensure_controller(name, console.progress)
+    ensure_alert_evaluator(console.progress)
     parallelcluster_python(console.progress)
     if slurm_is_packaged():
         ensure_slurm(console.progress)

@@ -9,9 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from components.catalog.controller_releases import JOBSET_RELEASE, KUEUE_RELEASE
-from tools.engine import cache
-from tools.engine.go_build import Go, GoProgram, build_key
-from tools.engine.platforms import this_platform
+from tools.engine.go_build import GoProgram, ensure_built
 from tools.engine.progress import Progress
 
 MODULE = Path(__file__).resolve().parents[2] / "sandbox" / "kubernetes" / "controllers"
@@ -34,11 +32,4 @@ def ensure_controller(name: str, report: Progress) -> list[str]:
         EngineError: it cannot be built; the message says why.
     """
     program = GoProgram(module=MODULE, package=PACKAGES[name] + _COMMANDS[name], file_name=name)
-    key = f"{this_platform().go_name}-build-{build_key((program,))}"
-    directory = cache.cache_directory() / name / key
-    entry = cache.Entry(directory=directory, files=(program.file_name,))
-    if not entry.complete():
-        with cache.filling(entry, report) as target:
-            if target is not None:
-                Go.find(MODULE).build(program, target, report, _USUAL_BUILD_TIME)
-    return [str(directory / program.file_name)]
+    return [str(ensure_built(program, report, _USUAL_BUILD_TIME))]

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from tools.engine import cache, pins
 from tools.engine.errors import EngineError
+from tools.engine.platforms import this_platform
 from tools.engine.progress import Heartbeat, Progress
 
 _INSTALL_GO = (
@@ -117,6 +118,22 @@ class Go:
         if answer.returncode or not directory:
             raise EngineError(f"the Go module {path} cannot be had:\n{_last_lines(answer.stderr)}")
         return Path(directory)
+
+
+def ensure_built(program: GoProgram, report: Progress, usually: str) -> Path:
+    """Return a program without a release; build it first if it is missing.
+
+    Raises:
+        EngineError: it cannot be built; the message says why.
+    """
+    key = f"{this_platform().go_name}-build-{build_key((program,))}"
+    directory = cache.cache_directory() / program.file_name / key
+    entry = cache.Entry(directory=directory, files=(program.file_name,))
+    if not entry.complete():
+        with cache.filling(entry, report) as target:
+            if target is not None:
+                Go.find(program.module).build(program, target, report, usually)
+    return directory / program.file_name
 
 
 def build_key(programs: Sequence[GoProgram], *parts: str) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from components.monitoring.messages import publish_policy, scheduler_trust
-from components.monitoring.resources import topic_policy
+from components.monitoring.topic import topic_policy
 from sandbox.aws.clock import CLOCK
 from sandbox.aws.server import AwsServer
 from sandbox.aws.timekeeper import Timekeeper

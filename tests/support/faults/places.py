@@ -23,6 +23,7 @@ FATAL = ("quota-exceeded", "credentials-expired")
 """Kinds that are not retried."""
 LEFT_OUT = frozenset(
     {
+        "aws:amp/ruleGroupNamespace:RuleGroupNamespace",
         "aws:amp/scraper:Scraper",
         "aws:cloudformation/stack:Stack",
         "aws:ec2/vpcIpv4CidrBlockAssociation:VpcIpv4CidrBlockAssociation",

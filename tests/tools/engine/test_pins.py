@@ -17,6 +17,7 @@ MODULES = (
     "tools/engine/aws_plugin",
     "tools/engine/pulumi",
     "tools/engine/language_host",
+    "tools/engine/prometheus",
     CONTROL_PLANE,
     CONTROLLERS,
 )

@@ -55,6 +55,7 @@ var resources = map[string]string{
 	"aws_launch_template":                 "ec2:LaunchTemplate",
 	"aws_nat_gateway":                     "ec2:NatGateway",
 	"aws_placement_group":                 "ec2:PlacementGroup",
+	"aws_prometheus_rule_group_namespace": "amp:RuleGroupNamespace",
 	"aws_prometheus_scraper":              "amp:Scraper",
 	"aws_ram_resource_share_accepter":     "ram:ResourceShareAccepter",
 	"aws_resourcegroups_group":            "resourcegroups:Group",

@@ -1,4 +1,4 @@
-"""Collectors, dashboards, alarms, event rules, schedules, topics, associations of Systems Manager.
+"""Collectors, dashboards, alarms, rules, schedules, topics, associations of Systems Manager.
 
 Source of the ids: https://www.pulumi.com/registry/packages/aws/api-docs/ (section "Import" of each
 type).
@@ -75,7 +75,22 @@ def _scraper(account: Account, create: PendingCreate) -> list[Found]:
     ]
 
 
+def _rules(account: Account, create: PendingCreate) -> list[Found]:
+    workspace, name = create.inputs["workspaceId"], create.inputs["name"]
+    found = account.all(
+        "amp",
+        "list_rule_groups_namespaces",
+        "ruleGroupsNamespaces",
+        workspaceId=workspace,
+        name=name,
+    )
+    return [Found(each["arn"], tags=each["tags"]) for each in found if each["name"] == name]
+
+
 WAYS: dict[str, Way] = {
+    "aws:amp/ruleGroupNamespace:RuleGroupNamespace": by_name(
+        "aps:ListRuleGroupsNamespaces", _rules
+    ),
     "aws:amp/scraper:Scraper": by_tag("aps:ListScrapers", _scraper),
     "aws:cloudwatch/dashboard:Dashboard": repeated(
         "`PutDashboard` overwrites it with the same dashboard"
