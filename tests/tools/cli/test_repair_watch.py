@@ -157,7 +157,7 @@ def test_sigterm_ends_the_next_pause_of_a_repair(watching, monkeypatch, capsys, 
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["p5-cb", "--watch"], "add --yes to replace nodes, or --dry-run"),
+        (["p5-cb", "--watch"], "add --yes to allow it, or --dry-run"),
         (["p5-cb", "--watch", "--yes", "--node", "n1"], "omit --node, or --watch"),
         (["p5-cb", "--interval-minutes", "1"], "--interval-minutes requires --watch"),
         (["batch-p5", "--watch", "--yes", "--sandbox"], "--watch is for EKS"),
