@@ -1,6 +1,7 @@
 """Repeated requests with a client token: AWS processes the first and repeats its response.
 
-EC2, EKS, FSx and CloudFormation accept a client token; a client repeats it if it got no response.
+EC2, EKS, FSx, CloudFormation, EventBridge Scheduler and Prometheus accept a client token; a client
+repeats it if it got no response.
 Sources:
     https://docs.aws.amazon.com/ec2/latest/devguide/ec2-api-idempotency.html
     (`IdempotentParameterMismatch` where anything else has changed)
@@ -9,6 +10,8 @@ Sources:
     (ClientRequestToken; `IncompatibleParameterError`)
     https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_CreateStack.html
     (ClientRequestToken; `TokenAlreadyExistsException`)
+    https://docs.aws.amazon.com/scheduler/latest/APIReference/API_CreateSchedule.html (ClientToken)
+    https://docs.aws.amazon.com/prometheus/latest/APIReference/API_CreateScraper.html (clientToken)
 """
 
 from __future__ import annotations

@@ -52,6 +52,7 @@ _IN_REQUEST = {
 }
 """Where the request of a call has the name of the object that it creates."""
 _IN_ANSWER = {
+    ("aps", "CreateScraper"): "scraperId",
     ("ec2", "AllocateAddress"): "allocationId",
     ("ec2", "CreateCapacityReservation"): "capacityReservationId",
     ("ec2", "CreateInternetGateway"): "internetGatewayId",

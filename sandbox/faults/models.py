@@ -8,6 +8,7 @@ from typing import Any
 import botocore.session
 
 SERVICES = {
+    "aps": "amp",
     "autoscaling": "autoscaling",
     "batch": "batch",
     "cloudformation": "cloudformation",
@@ -26,6 +27,7 @@ SERVICES = {
     "ram": "ram",
     "resource-groups": "resource-groups",
     "s3": "s3",
+    "scheduler": "scheduler",
     "servicequotas": "service-quotas",
     "sns": "sns",
     "ssm": "ssm",

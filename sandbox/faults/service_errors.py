@@ -40,6 +40,7 @@ _THROTTLED_BY_PROTOCOL = {
     "rest-json": Refusal("ThrottlingException", 429, _RATE),
 }
 _INTERNAL_ERROR = {
+    "aps": Refusal("InternalServerException", 500, "Internal server error"),
     "ec2": Refusal("InternalError", 500, "An internal error has occurred"),
     "s3": Refusal("InternalError", 500, "We encountered an internal error. Please try again."),
     "batch": Refusal("ServerException", 500, "Internal server error"),
@@ -54,6 +55,7 @@ _INTERNAL_ERROR = {
     "lambda": Refusal("ServiceException", 500, "Internal server error"),
     "ram": Refusal("ServerInternalException", 500, "Internal server error"),
     "resource-groups": Refusal("InternalServerErrorException", 500, "Internal server error"),
+    "scheduler": Refusal("InternalServerException", 500, _INTERNAL),
     "servicequotas": Refusal("ServiceException", 500, "Internal server error"),
     "sns": Refusal("InternalError", 500, _INTERNAL),
     "ssm": Refusal("InternalServerError", 500, "An error occurred on the server side."),

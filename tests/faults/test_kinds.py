@@ -28,6 +28,7 @@ CALLS: dict[str, Any] = {
     "fsx": lambda client: client.describe_file_systems(),
     "logs": lambda client: client.describe_log_groups(),
     "s3": lambda client: client.list_buckets(),
+    "scheduler": lambda client: client.list_schedules(),
     "sns": lambda client: client.list_topics(),
 }
 """A call of each protocol, and of each service with its own errors."""

@@ -23,17 +23,13 @@ FATAL = ("quota-exceeded", "credentials-expired")
 """Kinds that are not retried."""
 LEFT_OUT = frozenset(
     {
-        "aws:amp/ruleGroupNamespace:RuleGroupNamespace",
-        "aws:amp/scraper:Scraper",
         "aws:cloudformation/stack:Stack",
         "aws:ec2/vpcIpv4CidrBlockAssociation:VpcIpv4CidrBlockAssociation",
         "aws:ram/resourceShareAccepter:ResourceShareAccepter",
-        "aws:scheduler/schedule:Schedule",
     }
 )
-"""CloudFormation stacks need another emulator. EventBridge Scheduler and Prometheus have no faults
-yet. The emulator accepts an additional block of a VPC twice, and AWS does not. An accepted share is
-not created."""
+"""CloudFormation stacks need another emulator. The emulator accepts an additional block of a VPC
+twice, and AWS does not. An accepted share is not created."""
 
 
 class LostAnswer(Enum):
@@ -67,6 +63,8 @@ class Place:
 _O, _S, _R, _T = LostAnswer.ONCE, LostAnswer.SAME, LostAnswer.REFUSED, LostAnswer.TWICE
 
 PLACES = (
+    Place("aws:amp/ruleGroupNamespace:RuleGroupNamespace", "aps:CreateRuleGroupsNamespace", _O),
+    Place("aws:amp/scraper:Scraper", "aps:CreateScraper", _O),
     Place(
         "aws:autoscaling/group:Group",
         "autoscaling:CreateAutoScalingGroup",
@@ -184,6 +182,7 @@ PLACES = (
         "BadRequestException",
     ),
     Place("aws:resourcegroups/resource:Resource", "resource-groups:GroupResources", _S),
+    Place("aws:scheduler/schedule:Schedule", "scheduler:CreateSchedule", _O),
     Place("aws:sns/topic:Topic", "sns:CreateTopic", _S),
     Place("aws:sns/topicPolicy:TopicPolicy", "sns:SetTopicAttributes", _S),
     Place("aws:sns/topicSubscription:TopicSubscription", "sns:Subscribe", _S),
