@@ -48,6 +48,9 @@ def _with_names(wanted: ExistingFsxLustre, facts: AccountFacts) -> ExistingFsxLu
 def _with_subnet(
     wanted: NewFsxLustre | NewFsxOpenZfs, config: StackConfig, facts: AccountFacts
 ) -> FileSystem:
+    adopted = facts.file_systems.get(_adopted_id(wanted))
+    if adopted is not None and wanted.subnet_id is None:
+        return wanted.model_copy(update={"subnet_id": adopted.subnet_id, "availability_zone": None})
     zone = wanted.availability_zone
     if zone is None:
         return wanted
@@ -56,3 +59,8 @@ def _with_subnet(
     if subnet is None:
         return wanted
     return wanted.model_copy(update={"subnet_id": subnet.subnet_id, "availability_zone": None})
+
+
+def _adopted_id(wanted: NewFsxLustre | NewFsxOpenZfs) -> str:
+    adopted = wanted.adopt if isinstance(wanted, NewFsxLustre) else None
+    return "" if adopted is None else adopted.file_system_id

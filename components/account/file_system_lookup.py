@@ -8,7 +8,7 @@ from typing import Any
 from components.account.facts import FileSystemFacts
 from components.account.lookup import AccountReader
 from components.account.security_group_rules import ingress_of
-from components.config.fsx_lustre import ExistingFsxLustre, NewFsxLustre
+from components.config.fsx_lustre import NewFsxLustre, adopted_or_existing
 from components.config.stack import StackConfig
 from components.tagging import CLUSTER_TAG, tag_map
 
@@ -24,7 +24,8 @@ def look_up_file_systems(
     systems of ParallelCluster are compared through the deployed cluster instead.
     """
     systems = config.storage.values()
-    named = {s.file_system_id for s in systems if isinstance(s, ExistingFsxLustre)}
+    references = map(adopted_or_existing, systems)
+    named = {each.file_system_id for each in references if each is not None}
     found = [answer for each in sorted(named) for answer in _described(reader, [each])]
     if places_file_systems and any(isinstance(system, NewFsxLustre) for system in systems):
         found += [

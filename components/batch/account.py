@@ -27,6 +27,7 @@ from components.checks.check import Check
 from components.checks.image_subjects import image_subjects
 from components.checks.key_pair_check import key_pair_subjects, pool_key_problems
 from components.checks.made_name_check import (
+    ADOPTED_REPOSITORY,
     JOB_DEFINITION,
     JOB_QUEUE,
     REPOSITORY,
@@ -88,7 +89,8 @@ class BatchAccount(AccountPart[BatchStackConfig, BatchPlan]):
             yield Named(JOB_DEFINITION, definition, f"{at}.job_definitions.{name}")
         repository = plan_repository(config)
         if repository is not None:
-            yield Named(REPOSITORY, repository.name, f"{at}.repository.name")
+            kind = ADOPTED_REPOSITORY if repository.adopt else REPOSITORY
+            yield Named(kind, repository.name, f"{at}.repository.name")
         yield from group_names(config)
 
     @override

@@ -18,6 +18,15 @@ import pulumi_aws as aws
 
 from components.batch.plan import RepositoryPlan
 
+KEPT_BY_ADOPTED = (
+    "encryptionConfigurations",
+    "imageScanningConfiguration",
+    "imageTagMutability",
+    "imageTagMutabilityExclusionFilters",
+    "tags",
+)
+"""Settings of an adopted repository that the stack leaves as they are."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContainerRepositoryArgs:
@@ -34,8 +43,11 @@ class ContainerRepository(pulumi.ComponentResource):
     forced deletion keeps it in the account (`retain_on_delete`). Without it, deletion includes the
     images. The lifecycle policy is retained too, but not protected, so that it can be changed.
 
+    An adopted repository is imported by the first update. It keeps its settings and its lifecycle
+    policy: another one would expire images.
+
     Children: `<name>-repository` (`aws.ecr.Repository`), `<name>-lifecycle`
-    (`aws.ecr.LifecyclePolicy`).
+    (`aws.ecr.LifecyclePolicy`), if the repository is not adopted.
     """
 
     url: pulumi.Output[str]
@@ -62,14 +74,21 @@ class ContainerRepository(pulumi.ComponentResource):
             ],
             force_delete=not kept,
             tags=dict(args.tags),
-            opts=pulumi.ResourceOptions(parent=self, protect=kept, retain_on_delete=kept),
+            opts=pulumi.ResourceOptions(
+                parent=self,
+                protect=kept,
+                retain_on_delete=kept,
+                import_=plan.name if plan.adopt else None,
+                ignore_changes=[*KEPT_BY_ADOPTED] if plan.adopt else None,
+            ),
         )
-        aws.ecr.LifecyclePolicy(
-            f"{name}-lifecycle",
-            repository=repository.name,
-            policy=json.dumps({"rules": lifecycle_rules(plan)}),
-            opts=pulumi.ResourceOptions(parent=self, retain_on_delete=kept),
-        )
+        if not plan.adopt:
+            aws.ecr.LifecyclePolicy(
+                f"{name}-lifecycle",
+                repository=repository.name,
+                policy=json.dumps({"rules": lifecycle_rules(plan)}),
+                opts=pulumi.ResourceOptions(parent=self, retain_on_delete=kept),
+            )
         self.url = repository.repository_url
         self.register_outputs({"url": self.url})
 

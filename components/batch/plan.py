@@ -56,6 +56,8 @@ class RepositoryPlan:
     untagged_days: int
     kept_images: int
     deletion_protection: bool
+    adopt: bool = False
+    """Whether it exists and is imported; its lifecycle policy is not changed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,10 +7,15 @@ from collections.abc import Iterator
 from components.account.facts import AccountFacts, FileSystemFacts
 from components.checks.check import NOTHING_FOUND, Subject
 from components.checks.open_door import OPEN_PORTS
-from components.config.fsx_lustre import ExistingFsxLustre
+from components.config.fsx_lustre import (
+    AdoptedFsxLustre,
+    ExistingFsxLustre,
+    adopted_or_existing,
+)
 from components.config.network import ExistingVpc
 from components.config.problems import ROOT, Problem
 from components.config.stack import StackConfig
+from components.tagging import CLUSTER_TAG
 
 STORAGE = f"{ROOT}.storage"
 USABLE = frozenset({"AVAILABLE", "MISCONFIGURED", "UPDATING"})
@@ -25,19 +30,22 @@ def file_system_problems(config: StackConfig, facts: AccountFacts) -> Iterator[P
     if not facts.could_read("fsx:DescribeFileSystems"):
         return
     for name, wanted in config.storage.items():
-        if not isinstance(wanted, ExistingFsxLustre):
+        reference = adopted_or_existing(wanted)
+        if reference is None:
             continue
-        path = f"{STORAGE}.{name}"
-        found = facts.file_systems.get(wanted.file_system_id)
+        path = f"{STORAGE}.{name}" + (".adopt" if reference is not wanted else "")
+        found = facts.file_systems.get(reference.file_system_id)
         if found is None:
             yield Problem(
                 path=f"{path}.file_system_id",
-                found=wanted.file_system_id,
+                found=reference.file_system_id,
                 problem="this file system does not exist in this account and region",
                 remedy="set the id of an FSx for Lustre file system, or correct aws:region",
             )
             continue
-        yield from _existing_problems(path, wanted, found, config)
+        yield from _existing_problems(path, reference, found, config)
+        if isinstance(reference, AdoptedFsxLustre):
+            yield from _owner_problems(path, found, config)
 
 
 def file_system_subjects(config: StackConfig) -> Iterator[Subject]:
@@ -48,8 +56,27 @@ def file_system_subjects(config: StackConfig) -> Iterator[Subject]:
         yield Subject(f"storage.{name}", asked, NOTHING_FOUND, calls)
 
 
+def _owner_problems(path: str, found: FileSystemFacts, config: StackConfig) -> Iterator[Problem]:
+    """Yield a problem if another stack would go on to change or delete an adopted file system."""
+    owner = found.tags.get(CLUSTER_TAG, config.name)
+    if owner != config.name:
+        yield Problem(
+            path=f"{path}.file_system_id",
+            found=f"{found.file_system_id}, of the stack {owner}",
+            problem="this file system is part of another stack, which can change and delete it",
+            allowed="a file system without an owner",
+            remedy=(
+                "use kind: existing-fsx-lustre, which mounts it and does not own it; if the other "
+                f"stack no longer has it, remove its tag {CLUSTER_TAG}"
+            ),
+        )
+
+
 def _existing_problems(
-    path: str, wanted: ExistingFsxLustre, found: FileSystemFacts, config: StackConfig
+    path: str,
+    wanted: AdoptedFsxLustre | ExistingFsxLustre,
+    found: FileSystemFacts,
+    config: StackConfig,
 ) -> Iterator[Problem]:
     if found.type != "LUSTRE":
         yield Problem(

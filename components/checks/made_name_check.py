@@ -29,6 +29,7 @@ from components.tagging import CLUSTER_TAG, RESOURCE_TAG, creator_of
 
 EKS_CLUSTER = "eks-cluster"
 REPOSITORY = "ecr-repository"
+ADOPTED_REPOSITORY = "adopted-ecr-repository"
 JOB_QUEUE = "job-queue"
 JOB_DEFINITION = "job-definition"
 CLOUDFORMATION_STACK = "cloudformation-stack"
@@ -38,6 +39,7 @@ RESOURCE_GROUP = "resource-group"
 _NOUNS = {
     EKS_CLUSTER: "an EKS cluster",
     REPOSITORY: "an ECR repository",
+    ADOPTED_REPOSITORY: "an ECR repository",
     JOB_QUEUE: "a job queue",
     JOB_DEFINITION: "a job definition",
     CLOUDFORMATION_STACK: "a CloudFormation stack",
@@ -69,6 +71,22 @@ def made_name_problems(
     knows_stacks = bool(stack and context.stack)
     if (stack != context.stack) if knows_stacks else (cluster != context.config.name):
         yield _taken_by_a_stack(use, found, context, stack or f"with the name {cluster}")
+
+
+def adopted_name_problems(
+    use: Named, found: OwnerFacts | None, context: NamedContext
+) -> Iterator[Problem]:
+    """Yield a problem if the object to adopt does not exist, or is part of another stack."""
+    if found is None:
+        yield Problem(
+            path=f"{ROOT}.{use.key}",
+            found=use.name,
+            problem=f"this account and region do not have {_NOUNS[use.kind]} of this name to adopt",
+            allowed="the name of one that exists",
+            remedy="set the name of one, or remove `adopt` to create it",
+        )
+    elif creator_of(found.tags) is not None:
+        yield from made_name_problems(use, found, context)
 
 
 def _taken_by_others(use: Named, found: OwnerFacts, context: NamedContext) -> Problem:
@@ -160,6 +178,13 @@ def _noun(calls: tuple[str, ...], look_up: LookUp) -> Noun:
 MADE: Mapping[str, Noun] = {
     EKS_CLUSTER: _noun(owner_lookup.CLUSTER_CALLS, owner_lookup.look_up_cluster_owner),
     REPOSITORY: _noun(owner_lookup.REPOSITORY_CALLS, owner_lookup.look_up_repository_owner),
+    ADOPTED_REPOSITORY: Noun(
+        check="names",
+        asked="the repository exists, and is not part of another stack",
+        calls=owner_lookup.REPOSITORY_CALLS,
+        look_up=owner_lookup.look_up_repository_owner,
+        problems=adopted_name_problems,
+    ),
     JOB_QUEUE: _noun(owner_lookup.QUEUE_CALLS, owner_lookup.look_up_queue_owner),
     JOB_DEFINITION: _noun(owner_lookup.DEFINITION_CALLS, owner_lookup.look_up_definition_owner),
     CLOUDFORMATION_STACK: _noun(owner_lookup.STACK_CALLS, owner_lookup.look_up_stack_owner),

@@ -95,7 +95,7 @@ class JobDefinition(StrictModel):
 
 
 class ContainerRepository(StrictModel):
-    """An ECR repository for the images of jobs: scanned, encrypted, with immutable tags."""
+    """An ECR repository for the images of jobs. A new one is scanned, encrypted and immutable."""
 
     name: RepositoryName | None = None
     """Name of the repository, such as `team/nccl-tests`. If omitted, the name of the stack."""
@@ -105,6 +105,9 @@ class ContainerRepository(StrictModel):
     """Number of tagged images to keep. Older images expire."""
     deletion_protection: bool = True
     """Whether `destroy` keeps the repository and its images."""
+    adopt: bool = False
+    """Whether the repository exists, and the stack imports it instead of creating one. It keeps
+    its settings, lifecycle policy and tags. Keep the key after the import."""
 
 
 class BatchArchitecture(Architecture):

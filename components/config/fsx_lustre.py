@@ -48,8 +48,18 @@ class DataRepository(StrictModel):
     """Changes in the directory that FSx exports to S3."""
 
 
+class AdoptedFsxLustre(StrictModel):
+    """An existing FSx for Lustre file system that becomes part of the stack, as it is."""
+
+    file_system_id: FsxId
+    """ID of the file system, which must be in the cluster's VPC."""
+    security_group_id: SecurityGroupId | None = None
+    """Security group of the file system, to which the stack adds rules for its nodes; `destroy`
+    removes them. If omitted, the file system must already allow traffic from the nodes."""
+
+
 class NewFsxLustre(_LustreMount):
-    """An FSx for Lustre file system that the stack creates."""
+    """An FSx for Lustre file system that the stack creates, or that it adopts."""
 
     kind: Literal["fsx-lustre"]
     """FSx for Lustre, new."""
@@ -101,6 +111,9 @@ class NewFsxLustre(_LustreMount):
     """Private subnet, instead of `availability_zone`. Changing it replaces the file system."""
     deletion_protection: bool = True
     """Whether `destroy` keeps the file system and updates that would replace it fail."""
+    adopt: AdoptedFsxLustre | None = None
+    """An existing file system, which the stack imports instead of creating one. The other keys
+    must describe it. Keep it after the import. For EKS only."""
 
 
 class ExistingFsxLustre(_LustreMount):
@@ -119,3 +132,10 @@ class ExistingFsxLustre(_LustreMount):
     """Mount name of the Lustre file system. If omitted, it is read from the account."""
     storage_capacity_gib: StorageGib | None = None
     """Capacity in GiB. If omitted, it is read from the account."""
+
+
+def adopted_or_existing(wanted: StrictModel) -> AdoptedFsxLustre | ExistingFsxLustre | None:
+    """Return where an entry of `storage` names a Lustre file system; None if it names none."""
+    if isinstance(wanted, NewFsxLustre):
+        return wanted.adopt
+    return wanted if isinstance(wanted, ExistingFsxLustre) else None

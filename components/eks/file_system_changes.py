@@ -18,7 +18,9 @@ Change = tuple[str, object, object]
 
 
 def made_before(system: FsxLustrePlan, facts: AccountFacts) -> FileSystemFacts | None:
-    """Return the file system that an earlier `up` created for this entry."""
+    """Return the file system that the entry adopts, or that an earlier `up` created for it."""
+    if system.file_system_id is not None:
+        return facts.file_systems.get(system.file_system_id)
     identity = {key: system.tags[key] for key in (CLUSTER_TAG, STORAGE_TAG)}
     for found in facts.file_systems.values():
         ours = all(found.tags.get(key) == value for key, value in identity.items())

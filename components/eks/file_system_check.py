@@ -18,8 +18,9 @@ def file_system_plan_problems(
 ) -> Iterator[Problem]:
     """Yield changes that would lose data, full subnets, and closed security groups."""
     for system in plan.file_systems:
-        if system.settings is None:
+        if system.file_system_id is not None:
             yield from _door_problems(system, plan, facts, stack_file)
+        if system.settings is None:
             continue
         made = made_before(system, facts)
         if made is not None:
@@ -87,8 +88,9 @@ def _door_problems(
     ]
     if closed:
         groups = sorted(found.security_group_ids)
+        key = f"{STORAGE}.{system.name}.{'adopt.' if system.settings else ''}security_group_id"
         yield Problem(
-            path=f"{STORAGE}.{system.name}.security_group_id",
+            path=key,
             found=", ".join(groups),
             problem=(
                 "the file system does not let the nodes in on TCP "
@@ -97,7 +99,5 @@ def _door_problems(
             ),
             allowed="988 and 1018-1023 from the nodes",
             remedy="let the stack put the rules there: "
-            + set_command(
-                f"{STORAGE}.{system.name}.security_group_id", groups[0], stack_file=stack_file
-            ),
+            + set_command(key, groups[0], stack_file=stack_file),
         )

@@ -38,6 +38,10 @@ _NOT_OF_NEW: Mapping[str, tuple[str, str]] = {
     "metadata_iops": ("ParallelCluster does not provision metadata IOPS", _OWN_STACK),
     "subnet_id": _IN_QUEUES,
     "availability_zone": _IN_QUEUES,
+    "adopt": (
+        "ParallelCluster creates its file systems itself, and takes over none",
+        "mount it as kind: existing-fsx-lustre, which keeps it when the cluster is deleted",
+    ),
 }
 """Unsupported keys of a new FSx for Lustre file system: the reason and the remedy."""
 _NOT_OF_EXISTING: Mapping[str, tuple[str, str]] = {

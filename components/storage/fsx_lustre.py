@@ -14,9 +14,12 @@ from components.config.fsx_lustre import DataRepository
 from components.storage.fsx_lustre_plan import LUSTRE_VERSION, FsxLustrePlan, LustreSettings
 from components.storage.lustre_security_group import LustreSecurityGroup
 
-FIXED_AT_CREATION = ["copyTagsToBackups"]
+FIXED_AT_CREATION = ("copyTagsToBackups",)
 """FSx cannot change it, so enabling backups later would replace the file system.
 https://docs.aws.amazon.com/fsx/latest/APIReference/API_UpdateFileSystemLustreConfiguration.html"""
+
+NOT_OF_ADOPTED = ("tags", "rootSquashConfiguration")
+"""What a stack file does not describe, so that an adopted file system keeps it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +27,7 @@ class FsxLustreArgs:
     """Arguments of `FsxLustre`."""
 
     plan: FsxLustrePlan
-    """Plan of a new file system."""
+    """Plan of a new or adopted file system."""
     vpc_id: pulumi.Input[str]
     subnet_id: pulumi.Input[str]
 
@@ -36,6 +39,10 @@ class FsxLustre(pulumi.ComponentResource):
     forced deletion keeps it in the account (`retain_on_delete`). The file system and its group do
     not depend on the cluster, so everything else can be destroyed.
 
+    An adopted file system is imported by the first update and keeps its security groups, tags and
+    links to S3. The protection also holds for the import: if it would be replaced, the update fails
+    and changes nothing.
+
     Children: `<name>-servers` (`LustreSecurityGroup`), `<name>-file-system`
     (`aws.fsx.LustreFileSystem`), `<name>-data-<n>` (`aws.fsx.DataRepositoryAssociation`).
     """
@@ -43,7 +50,8 @@ class FsxLustre(pulumi.ComponentResource):
     file_system_id: pulumi.Output[str]
     dns_name: pulumi.Output[str]
     mount_name: pulumi.Output[str]
-    security_group_id: pulumi.Output[str]
+    security_group_id: pulumi.Output[str] | str | None
+    """Of the servers; None if the stack adds no rules to the group of an adopted file system."""
 
     def __init__(
         self, name: str, args: FsxLustreArgs, opts: pulumi.ResourceOptions | None = None
@@ -51,29 +59,33 @@ class FsxLustre(pulumi.ComponentResource):
         super().__init__("trainyard:storage:FsxLustre", name, {}, opts)
         plan, settings = args.plan, args.plan.settings
         if settings is None:
-            raise ValueError(f"{name}: the file system exists already")
-        child = pulumi.ResourceOptions(parent=self)
-        group = LustreSecurityGroup(
-            f"{name}-servers",
-            vpc_id=args.vpc_id,
-            efa=settings.efa_enabled,
-            tags=plan.tags,
-            opts=child,
-        )
+            raise ValueError(f"{name}: the stack does not own the file system")
         kept = pulumi.ResourceOptions(
             parent=self,
             protect=plan.deletion_protection,
             retain_on_delete=plan.deletion_protection,
-            depends_on=group.rules,
-            ignore_changes=FIXED_AT_CREATION,
+            ignore_changes=[*FIXED_AT_CREATION],
         )
-        made = _file_system(f"{name}-file-system", args, settings, group.security_group_id, kept)
+        if plan.file_system_id is not None:
+            self.security_group_id = plan.security_group_id
+            kept.import_ = plan.file_system_id
+            kept.ignore_changes = [*FIXED_AT_CREATION, *NOT_OF_ADOPTED]
+        else:
+            group = LustreSecurityGroup(
+                f"{name}-servers",
+                vpc_id=args.vpc_id,
+                efa=settings.efa_enabled,
+                tags=plan.tags,
+                opts=pulumi.ResourceOptions(parent=self),
+            )
+            self.security_group_id = group.security_group_id
+            kept.depends_on = group.rules
+        made = _file_system(f"{name}-file-system", args, settings, self.security_group_id, kept)
         for index, repository in enumerate(settings.data_repositories):
             _associate(f"{name}-data-{index}", repository, made, plan, self)
         self.file_system_id = made.id
         self.dns_name = made.dns_name
         self.mount_name = made.mount_name
-        self.security_group_id = group.security_group_id
         self.register_outputs(
             {
                 "file_system_id": self.file_system_id,
@@ -87,25 +99,27 @@ def _file_system(
     name: str,
     args: FsxLustreArgs,
     settings: LustreSettings,
-    security_group_id: pulumi.Input[str],
+    servers: pulumi.Input[str] | None,
     opts: pulumi.ResourceOptions,
 ) -> aws.fsx.LustreFileSystem:
     backups = settings.backup_retention_days
+    # What an adopted file system was created with, and the group, which FSx does not return.
+    adopted = args.plan.file_system_id is not None
     return aws.fsx.LustreFileSystem(
         name,
         # Only one subnet; the property has the plural name of the FSx API.
         subnet_ids=args.subnet_id,
-        security_group_ids=[security_group_id],
+        security_group_ids=None if adopted or servers is None else [servers],
         storage_capacity=args.plan.capacity_gib,
         storage_type=settings.storage_type,
         deployment_type=settings.deployment_type,
-        file_system_type_version=LUSTRE_VERSION,
+        file_system_type_version=None if adopted else LUSTRE_VERSION,
         per_unit_storage_throughput=settings.per_unit_storage_throughput,
         drive_cache_type=settings.drive_cache_type,
         data_compression_type=settings.compression,
         kms_key_id=settings.kms_key_arn,
         efa_enabled=settings.efa_enabled or None,
-        metadata_configuration=_metadata(settings),
+        metadata_configuration=_metadata(settings, adopted=adopted),
         import_path=settings.import_path,
         export_path=settings.export_path,
         auto_import_policy=settings.auto_import_policy,
@@ -121,11 +135,13 @@ def _file_system(
 
 
 def _metadata(
-    settings: LustreSettings,
+    settings: LustreSettings, *, adopted: bool
 ) -> aws.fsx.LustreFileSystemMetadataConfigurationArgs | None:
     if not settings.has_metadata_configuration:
         return None
     if settings.metadata_iops is None:
+        if adopted:
+            return None  # one without a metadata configuration keeps that
         return aws.fsx.LustreFileSystemMetadataConfigurationArgs(mode="AUTOMATIC")
     return aws.fsx.LustreFileSystemMetadataConfigurationArgs(
         mode="USER_PROVISIONED", iops=settings.metadata_iops

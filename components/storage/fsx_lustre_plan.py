@@ -75,12 +75,12 @@ class FsxLustrePlan:
     """None if only the account knows it."""
     deletion_protection: bool = True
     settings: LustreSettings | None = None
-    """None for an existing file system."""
+    """None for an existing file system that the stack does not own."""
     subnets: tuple[str, ...] = ()
-    """For a new file system: references of the `NetworkPlan`, exactly one after the account was
-    queried."""
+    """For a new or adopted file system: references of the `NetworkPlan`, exactly one after the
+    account was queried."""
     file_system_id: str | None = None
-    """This and the following fields are for an existing file system."""
+    """Id of an existing or adopted file system; the following fields are for these too."""
     dns_name: str | None = None
     mount_name: str | None = None
     security_group_id: str | None = None
@@ -109,7 +109,8 @@ class FsxLustrePlan:
 def plan_new(
     name: str, wanted: NewFsxLustre, *, subnets: tuple[str, ...], tags: Mapping[str, str]
 ) -> FsxLustrePlan:
-    """Return the plan of a new file system in one of these subnets."""
+    """Return the plan of a new or adopted file system in one of these subnets."""
+    adopted = wanted.adopt
     return FsxLustrePlan(
         name=name,
         claim=plan_claim(name, wanted),
@@ -117,6 +118,8 @@ def plan_new(
         deletion_protection=wanted.deletion_protection,
         subnets=subnets,
         tags={**tags, STORAGE_TAG: name},
+        file_system_id=None if adopted is None else adopted.file_system_id,
+        security_group_id=None if adopted is None else adopted.security_group_id,
         settings=LustreSettings(
             deployment_type=wanted.deployment_type,
             storage_type=wanted.storage_type,

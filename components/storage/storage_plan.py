@@ -48,6 +48,8 @@ def plan_storage(
     for name, wanted in storage.items():
         _refuse_mount_directory(name, wanted, review)
         if isinstance(wanted, NewFsxLustre):
+            if wanted.adopt is not None:
+                _refuse_new_vpc(name, f"{wanted.kind} with adopt", place, review)
             subnets = _subnets(name, wanted, place, review)
             _review_efa(name, wanted, place, review)
             planned.append(plan_new(name, wanted, subnets=subnets, tags=tags))
@@ -145,17 +147,7 @@ def _review_efa(name: str, wanted: NewFsxLustre, place: StoragePlace, review: Re
 def _review_existing(
     name: str, wanted: ExistingFsxLustre, place: StoragePlace, review: Review
 ) -> None:
-    if place.network.is_new:
-        review.refuse(
-            f"storage.{name}.kind",
-            "is an existing file system, which cannot be in a new VPC",
-            found=wanted.kind,
-            allowed="fsx-lustre, or network.kind: existing-vpc",
-            remedy=(
-                "use the VPC of the file system with network.kind: existing-vpc, or create a new "
-                "file system"
-            ),
-        )
+    if _refuse_new_vpc(name, wanted.kind, place, review):
         return
     for key, value in (("dns_name", wanted.dns_name), ("mount_name", wanted.mount_name)):
         if value is None and place.subnets_known:
@@ -167,6 +159,22 @@ def _review_existing(
                     + review.set_command(f"storage.{name}.{key}", "VALUE")
                 ),
             )
+
+
+def _refuse_new_vpc(name: str, found: str, place: StoragePlace, review: Review) -> bool:
+    """Refuse a file system that exists in a VPC that does not; return whether it is refused."""
+    if place.network.is_new:
+        review.refuse(
+            f"storage.{name}.kind",
+            "is an existing file system, which cannot be in a new VPC",
+            found=found,
+            allowed="fsx-lustre, or network.kind: existing-vpc",
+            remedy=(
+                "use the VPC of the file system with network.kind: existing-vpc, or create a new "
+                "file system"
+            ),
+        )
+    return place.network.is_new
 
 
 def _review_claims(planned: Sequence[FsxLustrePlan], review: Review) -> None:

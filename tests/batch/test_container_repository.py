@@ -57,6 +57,15 @@ def test_the_rules_of_a_protected_repository_can_be_changed(deploy):
     assert deployed(deploy).one("batch-p4d-images-lifecycle").protect is False
 
 
+def test_an_adopted_repository_is_imported_with_its_settings_and_its_images(deploy):
+    cloud = deployed(deploy, adopt=True)
+    made = cloud.one("batch-p4d-images-repository")
+    assert (made.import_id, made.protect, made.retain_on_delete) == ("batch-p4d", True, True)
+    kept = {"imageTagMutability", "imageScanningConfiguration", "encryptionConfigurations", "tags"}
+    assert kept <= set(made.ignore_changes)
+    assert not cloud.of_type("aws:ecr/lifecyclePolicy:LifecyclePolicy")
+
+
 def test_the_address_is_where_to_push(deploy):
     """BAT-23, BAT5-12: ECRRepositoryUrl."""
     cloud = deployed(deploy)

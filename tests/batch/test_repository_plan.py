@@ -37,3 +37,12 @@ def test_a_stack_whose_name_ecr_does_not_take_needs_one_for_its_repository():
     raw = raw_config(P4D, name="Batch")
     assert "is missing" in problems(raw)["architecture.repository.name"].problem
     assert not problems(raw_config(raw, architecture__repository__name="batch"))
+
+
+@pytest.mark.parametrize("key", ["untagged_days", "kept_images"])
+def test_an_adopted_repository_keeps_its_lifecycle_policy(key: str):
+    raw = raw_config(P4D, architecture__repository={"name": "training", "adopt": True, key: 20})
+    assert "keeps its lifecycle policy" in problems(raw)[f"architecture.repository.{key}"].problem
+    adopted = planned(raw_config(P4D, architecture__repository={"adopt": True})).repository
+    assert adopted is not None
+    assert adopted.adopt

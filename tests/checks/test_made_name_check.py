@@ -73,6 +73,22 @@ def test_the_names_of_batch_are_those_of_its_resources(kind, suffix, at):
     assert list(refused(in_batch(raw, taken))) == [at]
 
 
+@pytest.mark.parametrize(
+    ("found", "words"),
+    [
+        (owner(), ""),
+        (owner("batch-p4d", "batch-p4d"), ""),
+        (owner("prod", "other"), "another stack"),
+        (None, "do not have an ECR repository of this name to adopt"),
+    ],
+)
+def test_a_repository_is_adopted_if_it_exists_and_no_other_stack_has_it(found, words):
+    raw = raw_config(P4D, architecture__repository={"adopt": True})
+    taken = {("adopted-ecr-repository", raw["name"]): found}
+    problem = refused(in_batch(raw, taken)).get("architecture.repository.name")
+    assert words in problem.problem if words else problem is None
+
+
 def test_a_reservation_group_that_the_stack_makes_has_a_fixed_name(facts):
     raw = changed()
     member = raw["reservations"]["block"]["reservation_id"]

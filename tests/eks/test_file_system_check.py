@@ -215,3 +215,47 @@ def test_what_may_not_be_read_is_not_checked(configure, facts):
     named = {**EXISTING, "dns_name": "fs.example", "mount_name": "abc"}
     denied = replace(facts, unreadable=("fsx:DescribeFileSystems: AccessDeniedException",))
     assert problems(configure(storage={"data": named}), denied) == {}
+
+
+GROUP = "sg-0123456789abcdef0"
+ADOPTED = {**NEW, "adopt": {"file_system_id": ID, "security_group_id": GROUP}}
+
+
+def test_an_adopted_file_system_is_planned_in_its_own_subnet(configure, facts):
+    plan = prepared(configure(storage={"data": ADOPTED}), holding(facts)).plan
+    (found,) = plan.file_systems
+    assert (found.subnets, found.file_system_id) == ((PRIVATE[1],), ID)
+
+
+@pytest.mark.parametrize(
+    ("changes", "key", "words"),
+    [
+        ({"type": "OPENZFS"}, "adopt.file_system_id", "not a Lustre"),
+        ({"vpc_id": "vpc-2"}, "adopt.file_system_id", "another VPC"),
+        ({"tags": {"trainyard:cluster": "prod"}}, "adopt.file_system_id", "another stack"),
+        ({"security_group_ids": {"sg-2"}}, "adopt.security_group_id", "not a security group of"),
+        ({"capacity_gib": 4800}, "storage_capacity_gib", "would replace"),
+        (
+            {"settings": SETTINGS | {"deployment_type": "SCRATCH_2"}},
+            "deployment_type",
+            "would replace",
+        ),
+        ({"settings": SETTINGS | {"import_path": "s3://b/a"}}, "import_path", "would replace"),
+    ],
+)
+def test_a_file_system_that_the_stack_cannot_adopt_without_a_replacement_is_refused(
+    configure, facts, changes, key, words
+):
+    found = problems(configure(storage={"data": ADOPTED}), holding(facts, **changes))
+    assert words in found[key].problem
+
+
+def test_an_adopted_file_system_that_is_closed_needs_its_group(configure, facts):
+    adopted = {**NEW, "adopt": {"file_system_id": ID}}
+    found = problems(configure(storage={"data": adopted}), holding(facts, lets_in=()))
+    assert "adopt.security_group_id" in found["adopt.security_group_id"].remedy
+
+
+def test_a_file_system_to_adopt_that_does_not_exist_is_refused(configure, facts):
+    found = problems(configure(storage={"data": ADOPTED}), facts)
+    assert "does not exist" in found["adopt.file_system_id"].problem

@@ -53,9 +53,13 @@ def test_what_parallelcluster_has_no_key_for_is_refused(wanted, key, said):
     assert problem.remedy
 
 
-@pytest.mark.parametrize("key", ["efa_enabled", "metadata_iops"])
+@pytest.mark.parametrize("key", ["efa_enabled", "metadata_iops", "adopt"])
 def test_a_file_system_that_parallelcluster_cannot_make_comes_from_another_stack(key):
-    value = {"efa_enabled": True, "metadata_iops": 12000}[key]
+    value = {
+        "efa_enabled": True,
+        "metadata_iops": 12000,
+        "adopt": {"file_system_id": "fs-0123456789abcdef0"},
+    }[key]
     wanted = {**LUSTRE, key: value, "storage_capacity_gib": 19200}
     assert "existing-fsx-lustre" in planned({"d": wanted}).problems[f"storage.d.{key}"].remedy
 

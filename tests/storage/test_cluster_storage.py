@@ -183,6 +183,28 @@ def test_an_existing_file_system_is_mounted_and_nothing_of_it_is_touched(deploy)
     assert attributes == {"dnsname": EXISTING.dns_name, "mountname": "abcdefgh"}
 
 
+def adopted(**changes: Any) -> FsxLustrePlan:
+    return lustre(adopt={"file_system_id": EXISTING.file_system_id, **changes})
+
+
+def test_an_adopted_file_system_is_imported_and_keeps_what_the_stack_file_does_not_say(deploy):
+    made = deploy(lambda: storage(adopted())).one("p5-data-file-system")
+    assert (made.import_id, made.protect, made.retain_on_delete) == (
+        *(EXISTING.file_system_id, True, True),
+    )
+    assert set(made.ignore_changes) == {"copyTagsToBackups", "rootSquashConfiguration", "tags"}
+    given = ("securityGroupIds", "fileSystemTypeVersion", "metadataConfiguration")
+    assert [each for each in given if each in made.inputs] == []
+
+
+def test_an_adopted_file_system_has_no_group_of_the_stack_and_rules_only_in_the_named_one(deploy):
+    closed = deploy(lambda: storage(adopted()))
+    assert not closed.of_type("aws:ec2/securityGroup:SecurityGroup")
+    assert not closed.of_type(INGRESS) + closed.of_type(EGRESS)
+    opened = deploy(lambda: storage(adopted(security_group_id="sg-0123456789abcdef0")))
+    assert {rule[0] for rule in rules(opened, INGRESS)} == {"sg-0123456789abcdef0", CLUSTER_GROUP}
+
+
 def test_rules_go_into_the_group_of_an_existing_file_system_only_where_it_is_named(deploy):
     opened = replace(EXISTING, security_group_id="sg-theirs")
     cloud = deploy(lambda: storage(opened))

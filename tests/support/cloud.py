@@ -41,6 +41,8 @@ class Registered:
     """Whether a replacement deletes the old object first."""
     custom_timeouts: dict[str, str] = field(default_factory=dict[str, str], hash=False)
     """How long the engine waits, by operation."""
+    import_id: str = ""
+    """Id of an existing object that the engine imports."""
 
     @property
     def is_component(self) -> bool:
@@ -126,6 +128,7 @@ class Cloud(MockMonitor):
                         operation.name: limit
                         for operation, limit in request.customTimeouts.ListFields()
                     },
+                    import_id=request.importId,
                 )
             )
         return response

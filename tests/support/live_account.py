@@ -40,6 +40,15 @@ class LiveAccount:
         return _Methods()
 
     @property
+    def fsx(self) -> Any:
+        """As `client`."""
+        return _Methods()
+
+    def account_id(self) -> str:
+        """As `AccountReader.account_id`."""
+        return "123456789012"
+
+    @property
     def ec2(self) -> Any:
         """As `client`."""
         return _Methods()

@@ -12,6 +12,7 @@ from tools.importing.live.clusters import EKS
 from tools.importing.live.eks.user_data import summary
 
 PUBLIC, PRIVATE, OTHER = (f"subnet-0123456789abcde{number:02}" for number in range(3))
+FILE_SYSTEM = "fs-0123456789abcdef0"
 BLOCK = "cr-0123456789abcdef0"
 ROLE = "training-nodes"
 NODE_CONFIG = """\
@@ -101,6 +102,33 @@ def scaling_group(name: str = "training-1a2b", **changed: Any) -> dict[str, Any]
         "VPCZoneIdentifier": PRIVATE,
         "LaunchTemplate": {"LaunchTemplateId": "lt-1", "Version": "3"},
         "Tags": [{"Key": "kubernetes.io/cluster/train", "Value": "owned"}],
+        **changed,
+    }
+
+
+def file_system(*, lustre: dict[str, Any] | None = None, **changed: Any) -> dict[str, Any]:
+    """Return a Lustre file system in a private subnet of the cluster."""
+    return {
+        "FileSystemId": FILE_SYSTEM,
+        "FileSystemType": "LUSTRE",
+        "Lifecycle": "AVAILABLE",
+        "StorageCapacity": 4800,
+        "StorageType": "SSD",
+        "VpcId": "vpc-0123456789abcdef0",
+        "SubnetIds": [PRIVATE],
+        "NetworkInterfaceIds": ["eni-1"],
+        "KmsKeyId": "arn:aws:kms:us-west-2:123456789012:key/1",
+        "Tags": [{"Key": "Name", "Value": "Data sets"}],
+        "LustreConfiguration": {
+            "DeploymentType": "PERSISTENT_2",
+            "PerUnitStorageThroughput": 250,
+            "DataCompressionType": "NONE",
+            "WeeklyMaintenanceStartTime": "7:03:00",
+            "AutomaticBackupRetentionDays": 7,
+            "DailyAutomaticBackupStartTime": "05:00",
+            "MetadataConfiguration": {"Mode": "USER_PROVISIONED", "Iops": 6000},
+            **(lustre or {}),
+        },
         **changed,
     }
 

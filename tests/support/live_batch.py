@@ -154,6 +154,7 @@ def batch_account(**answers: Any) -> LiveAccount:
     }
     services = {
         "DescribeLaunchTemplateVersions": "ec2",
+        **dict.fromkeys(("DescribeRepositories", "ListTagsForResource"), "ecr"),
         **dict.fromkeys(
             ("GetInstanceProfile", "ListAttachedRolePolicies", "ListRolePolicies", "GetRolePolicy"),
             "iam",

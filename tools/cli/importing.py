@@ -42,6 +42,10 @@ def import_(
     kind: Annotated[
         str, typer.Option(help="Kind of the cluster of --live, if several have its name.")
     ] = "",
+    adopt: Annotated[
+        bool,
+        typer.Option("--adopt", help="Let the stack of --live own file systems or repositories."),
+    ] = False,
     name: Name = "",
     region: Region = "",
     parameters: Parameters = None,
@@ -49,9 +53,14 @@ def import_(
     as_json: options.AsJson = False,
 ) -> None:
     """Write a stack file from a file of another tool, and report what became of every field."""
-    _refuse_no_source(files, live, kind, sandbox=sandbox)
+    only_live = {"--kind": bool(kind), "--adopt": adopt, "--sandbox": sandbox}
+    _refuse_no_source(files, live, [option for option, given in only_live.items() if given])
     if live:
-        read = [read_from_account(live, name=name, kind=kind, region=region, sandbox=sandbox)]
+        read = [
+            read_from_account(
+                live, name=name, kind=kind, adopt=adopt, region=region, sandbox=sandbox
+            )
+        ]
     else:
         paths, given = split_files(without_siblings(files or ()), parameters)
         read = [each for path in paths for each in _read(path, name, region, given)]
@@ -63,7 +72,8 @@ def import_(
     paths = [directory / f"Pulumi.{each.stack.name}.yaml" for each in imported]
     _refuse_existing(paths)
     for each, path in zip(imported, paths, strict=True):
-        write_new_stack(path, stack_file_text(each, command=_command(each, live, name, region)))
+        command = _command(each, live, name, region) + (" --adopt" if adopt else "")
+        write_new_stack(path, stack_file_text(each, command=command))
     problems = [_check(each, path) for each, path in zip(imported, paths, strict=True)]
     written = list(zip(imported, paths, problems, strict=True))
     ignored = [each for each in read if isinstance(each, Unread)]
@@ -82,15 +92,14 @@ def import_(
         _show_result(each, path, error)
 
 
-def _refuse_no_source(files: list[Path] | None, live: str, kind: str, *, sandbox: bool) -> None:
+def _refuse_no_source(files: list[Path] | None, live: str, only_live: Sequence[str]) -> None:
     if bool(files) == bool(live):
         raise failures.WrongUseError(
             "name files, or a cluster of the account with --live"
             + (", not both" if live else "; `./trainyard import --help` lists the options")
         )
-    if not live and (kind or sandbox):
-        option = "--kind" if kind else "--sandbox"
-        raise failures.WrongUseError(f"{option} is for --live, which reads an account")
+    if not live and only_live:
+        raise failures.WrongUseError(f"{only_live[0]} is for --live, which reads an account")
 
 
 def _read(

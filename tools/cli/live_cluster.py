@@ -11,7 +11,7 @@ from tools.importing.live.clusters import KINDS, ClusterMissingError, read_live
 
 
 def read_from_account(
-    cluster: str, *, name: str, kind: str, region: str, sandbox: bool
+    cluster: str, *, name: str, kind: str, adopt: bool, region: str, sandbox: bool
 ) -> Imported:
     """Return what becomes of a cluster of the account, or of the sandbox's.
 
@@ -28,6 +28,7 @@ def read_from_account(
                 "the region of the cluster is not known: add --region, or set AWS_REGION"
             )
         try:
-            return read_live(AccountReader(region=found), cluster, name=name, kind=kind)
+            reader = AccountReader(region=found)
+            return read_live(reader, cluster, name=name, kind=kind, adopt=adopt)
         except ClusterMissingError as error:
             raise failures.WrongUseError(str(error)) from error

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from components.account.lookup import AccountReader
 from tests.support.cloudformation_sources import batch
-from tests.support.live_answers import answers
+from tests.support.live_answers import FILE_SYSTEM, answers, file_system
 from tests.support.parallelcluster_sources import QUEUE, cluster
 from tools.cli import live_cluster
 from tools.cli.app import app
@@ -181,7 +181,11 @@ def account(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
 
     monkeypatch.setattr(live_cluster, "account_access", access)
     monkeypatch.setattr(clusters, "read_cluster", read)
-    monkeypatch.setattr(clusters, "read_answers", lambda _, found: found)
+
+    def answered(_: AccountReader, found: Mapping[str, Any], *, with_file_systems: bool):
+        return dict(found) | ({"DescribeFileSystems": [file_system()]} if with_file_systems else {})
+
+    monkeypatch.setattr(clusters, "read_answers", answered)
     monkeypatch.setattr(clusters, "KINDS", {"eks": clusters.KINDS["eks"]})
     return asked
 
@@ -196,6 +200,21 @@ def test_a_cluster_of_the_account_is_written_with_a_report_by_call(
     text = (stacks / "Pulumi.train.yaml").read_text(encoding="utf-8")
     assert "#   ./trainyard import --live train --region us-west-2\n" in text
     assert run("--stacks", stacks, "check", "train").stdout.startswith("train: ok")
+
+
+def test_a_file_system_is_adopted_with_a_note_and_in_the_command_of_the_stack_file(
+    account: list[tuple[str, str]], stacks: Path
+):
+    arguments = ("import", "--live", "train", "--region", "us-west-2", "--adopt")
+    done = run("--stacks", stacks, *arguments)
+    assert done.exit_code == 0, done.output
+    assert account
+    assert f"{FILE_SYSTEM} becomes part of the stack with the next `up`" in (
+        " ".join(done.stdout.split())
+    )
+    text = (stacks / "Pulumi.train.yaml").read_text(encoding="utf-8")
+    assert "--live train --region us-west-2 --adopt\n" in text
+    assert f"adopt:\n          file_system_id: {FILE_SYSTEM}\n" in text
 
 
 def test_a_cluster_that_the_region_does_not_have_is_refused(
@@ -214,6 +233,7 @@ def test_a_cluster_that_the_region_does_not_have_is_refused(
         (("a.yaml", "--live", "train"), "with --live, not both"),
         (("a.yaml", "--sandbox"), "--sandbox is for --live"),
         (("a.yaml", "--kind", "eks"), "--kind is for --live"),
+        (("a.yaml", "--adopt"), "--adopt is for --live"),
         (("--live", "train", "--kind", "ecs"), "--kind is one of eks"),
     ],
 )

@@ -15,7 +15,8 @@ from tools.importing.source import Document, Node
 Shapes = Mapping[str, tuple[str, str, str]]
 """Service, operation and path in its answer, by the key of the document that has it."""
 
-CREATORS = ("aws:cloudformation:stack-name", CLUSTER_TAG)
+CLOUDFORMATION_TAG = "aws:cloudformation:stack-name"
+CREATORS = (CLOUDFORMATION_TAG, CLUSTER_TAG)
 """Tags of what a stack of CloudFormation, such as one of eksctl, or of this program created."""
 _SCALARS = {
     **dict.fromkeys(("integer", "long"), "integer"),
@@ -44,7 +45,8 @@ def keys_of_shapes(shapes: Shapes, added: Mapping[str, str]) -> str:
 
     Args:
         shapes: The answers, whose fields are in the models of botocore.
-        added: Kinds of keys that the program adds, or that replace those of the models.
+        added: Kinds of keys that the program adds, or that replace those of the models; below one
+            that is not read (`any`, `anys`) are no keys.
     """
     session = botocore.session.get_session()
     rows = dict(added)
@@ -53,18 +55,19 @@ def keys_of_shapes(shapes: Shapes, added: Mapping[str, str]) -> str:
         for part in path.split("."):
             shape = shape.members[part]
         rows.setdefault(key, _kind(shape))
-        for below, kind in _keys(_item(shape), key):
+        for below, kind in _keys(_item(shape), key, added):
             rows.setdefault(below, kind)
     return "".join(f"{key} {kind}\n" for key, kind in sorted(rows.items()))
 
 
-def _keys(shape: Any, prefix: str) -> Iterator[tuple[str, str]]:
+def _keys(shape: Any, prefix: str, added: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     if shape.type_name != "structure":
         return
     for name, member in shape.members.items():
         path = f"{prefix}.{name}"
         yield path, _kind(member)
-        yield from _keys(_item(member), path)
+        if not added.get(path, "").startswith("any"):
+            yield from _keys(_item(member), path, added)
 
 
 def _item(shape: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
 from components.account.lookup import AccountReader
 from tools.importing.formats import Format
@@ -13,6 +14,11 @@ from tools.importing.live.eks.answers import read_answers, read_cluster
 from tools.importing.live.network import complete_network
 from tools.importing.live.parallelcluster import read_slurm
 
+_NOT_OF_SLURM = (
+    "nothing is adopted: file systems of a Slurm cluster are part of the CloudFormation stack of "
+    "ParallelCluster; retain them there, and mount them by their ids (`existing-fsx-lustre`, "
+    "`existing-efs`)"
+)
 EKS = Format("live.eks", "EKS cluster of the account", lambda _: False, ())
 BATCH = Format("live.batch", "compute environments of the account", lambda _: False, ())
 
@@ -21,32 +27,54 @@ class ClusterMissingError(Exception):
     """The region has no cluster of the name, or several; the message says what to do."""
 
 
-def _read_eks(reader: AccountReader, cluster: str, name: str) -> Imported | None:
-    found = read_cluster(reader, cluster)
+class Wanted(NamedTuple):
+    """What to read."""
+
+    cluster: str
+    """Name of the cluster."""
+    name: str
+    """Name of the stack; by default that of the cluster."""
+    adopt: bool = False
+    """Whether the stack shall own what is adopted without a replacement."""
+
+
+def _read_eks(reader: AccountReader, wanted: Wanted) -> Imported | None:
+    found = read_cluster(reader, wanted.cluster)
     if found is None:
         return None
-    document = document_of(cluster, read_answers(reader, found))
-    return imported_as(EKS, document, name=name, region=reader.region)
+    answers = read_answers(reader, found, with_file_systems=wanted.adopt)
+    document = document_of(wanted.cluster, answers)
+    return imported_as(EKS, document, name=wanted.name, region=reader.region)
 
 
-def _read_batch(reader: AccountReader, cluster: str, name: str) -> Imported | None:
-    found = batch.read_answers(reader, cluster)
+def _read_slurm(reader: AccountReader, wanted: Wanted) -> Imported | None:
+    imported = read_slurm(reader, wanted.cluster, wanted.name)
+    if imported is not None and wanted.adopt:
+        imported.report.notes.append(_NOT_OF_SLURM)
+    return imported
+
+
+def _read_batch(reader: AccountReader, wanted: Wanted) -> Imported | None:
+    found = batch.read_answers(reader, wanted.cluster, with_repositories=wanted.adopt)
     if not found:
         return None
-    imported = imported_as(BATCH, document_of(cluster, found), name=name, region=reader.region)
+    document = document_of(wanted.cluster, found)
+    imported = imported_as(BATCH, document, name=wanted.name, region=reader.region)
     complete_network(reader, imported)
     return imported
 
 
-KINDS: Mapping[str, Callable[[AccountReader, str, str], Imported | None]] = {
+KINDS: Mapping[str, Callable[[AccountReader, Wanted], Imported | None]] = {
     "eks": _read_eks,
-    "parallelcluster": read_slurm,
+    "parallelcluster": _read_slurm,
     "batch": _read_batch,
 }
-"""Reads a cluster by the name of the cluster, with the name of the stack; by `--kind`."""
+"""Reads a cluster, or returns None if the region has none of the name; by `--kind`."""
 
 
-def read_live(reader: AccountReader, cluster: str, *, name: str, kind: str = "") -> Imported:
+def read_live(
+    reader: AccountReader, cluster: str, *, name: str, kind: str = "", adopt: bool = False
+) -> Imported:
     """Return what becomes of a cluster of the account.
 
     Args:
@@ -54,13 +82,15 @@ def read_live(reader: AccountReader, cluster: str, *, name: str, kind: str = "")
         cluster: Name of the cluster.
         name: Name of the stack; by default that of the cluster.
         kind: A key of `KINDS`; empty to look for a cluster of every kind.
+        adopt: Whether the stack shall own file systems and repositories that no stack has.
 
     Raises:
         ClusterMissingError: there is no such cluster, or there is one of several kinds.
         AccountUnreachableError: the account cannot be queried.
     """
-    wanted = [kind] if kind else [*KINDS]
-    found = {each: read for each in wanted if (read := KINDS[each](reader, cluster, name))}
+    kinds = [kind] if kind else [*KINDS]
+    wanted = Wanted(cluster, name, adopt)
+    found = {each: read for each in kinds if (read := KINDS[each](reader, wanted))}
     if len(found) > 1:
         raise ClusterMissingError(
             f"{reader.region} has {cluster} as {' and as '.join(found)}; choose one with "
@@ -69,7 +99,7 @@ def read_live(reader: AccountReader, cluster: str, *, name: str, kind: str = "")
     if not found:
         denied = "".join(f"\n  not read: {each}" for each in reader.not_read())
         raise ClusterMissingError(
-            f"{reader.region} has no {' or '.join(wanted)} cluster {cluster!r} that this account "
+            f"{reader.region} has no {' or '.join(kinds)} cluster {cluster!r} that this account "
             f"can see; look at the name, --region and AWS_PROFILE{denied}"
         )
     (imported,) = found.values()

@@ -19,7 +19,7 @@ from tests.support.sandbox_aws import (  # before boto3 makes a client
 
 from components.account.lookup import AccountReader  # isort: skip
 from sandbox.aws.server import AwsServer  # isort: skip
-from tests.support.batch_account import Batch  # isort: skip
+from tests.support.batch_account import Batch, small  # isort: skip
 from tests.support.importing import at, fates  # isort: skip
 from tests.support.tracked import ROOT  # isort: skip
 from tools.importing.live.clusters import read_live  # isort: skip
@@ -107,6 +107,22 @@ def test_an_eks_cluster_is_read_with_calls_that_only_read(cluster: str, called: 
     }
 
 
+def test_a_file_system_of_the_vpc_is_adopted_with_calls_that_only_read(
+    account: Account, cluster: str, called: list[str]
+) -> None:
+    identity = account.lustre()
+    called.clear()
+    read = read_live(AccountReader(region="us-west-2"), cluster, name="", kind="eks", adopt=True)
+    assert [each for each in called if not each.startswith(("Describe", "List", "Get"))] == []
+    assert {"DescribeFileSystems", "DescribeNetworkInterfaces"} <= set(called)
+    entries = at(read, "storage").values()
+    (entry,) = [each for each in entries if each["adopt"]["file_system_id"] == identity]
+    assert (entry["kind"], entry["subnet_id"]) == ("fsx-lustre", PRIVATE_B)
+    assert entry["adopt"]["security_group_id"].startswith("sg-")
+    assert read.problems == []
+    assert len(read.entries) > 100
+
+
 def test_a_slurm_cluster_is_read_from_its_bucket(account: Account, called: list[str]) -> None:
     bucket, directory = "trainyard-sandbox-data", "parallelcluster/3.16.1/clusters/slurm-x"
     text = (ROOT / "examples" / "migrate" / "pcluster.yaml").read_text(encoding="utf-8")
@@ -141,11 +157,13 @@ def test_a_queue_of_batch_is_read_with_calls_that_only_read(
 ) -> None:
     batch = Batch(account)
     batch.queue(batch.block("blocks"), batch.environment("spare"), name="batch-train")
-    batch.single()
+    account.client("ecr").create_repository(repositoryName="live/train")
+    image = "123456789012.dkr.ecr.us-west-2.amazonaws.com/live/train:1"
+    batch.single(containerProperties=small(image=image))
     batch.client.submit_job(jobName="job", jobQueue="batch-train", jobDefinition="one")
     batch.single("other")
     called.clear()
-    read = read_live(AccountReader(region="us-west-2"), "batch-train", name="")
+    read = read_live(AccountReader(region="us-west-2"), "batch-train", name="", adopt=True)
     reading = ("Describe", "List", "Get")
     assert [each for each in called if not each.startswith(reading)] == []
     assert {"ListJobs", "DescribeLaunchTemplateVersions", "ListAttachedRolePolicies"} <= set(called)
@@ -159,6 +177,7 @@ def test_a_queue_of_batch_is_read_with_calls_that_only_read(
         "spare": 2,
     }
     assert [*at(read, "architecture", "job_definitions")] == ["one"]
+    assert at(read, "architecture", "repository") == {"name": "live/train", "adopt": True}
     entries = fates(read)
     location = "DescribeComputeEnvironments[0].computeResources.maxvCpus"
     assert entries[location] == ("taken over", "architecture.compute_environments.blocks.maximum")

@@ -16,6 +16,7 @@ from typing import Any
 from components.account.lookup import AccountReader
 from tools.importing.cloudformation.launch_template import has_only_comments
 from tools.importing.live.answers import CREATORS
+from tools.importing.live.batch.repository import CALL, read_repositories
 from tools.importing.live.roles import read_attached, read_inline, read_profiles
 
 Answer = Mapping[str, Any]
@@ -28,7 +29,9 @@ _ANY_TIME = [{"name": "AFTER_CREATED_AT", "values": ["0"]}]
 """The filter with which ListJobs returns jobs of every status."""
 
 
-def read_answers(reader: AccountReader, name: str) -> dict[str, Any]:
+def read_answers(
+    reader: AccountReader, name: str, *, with_repositories: bool = False
+) -> dict[str, Any]:
     """Return the answers by call; empty if the region has no environment or queue of the name.
 
     Batch has no clusters. What belongs together are the environment or queue of the name, or those
@@ -46,6 +49,7 @@ def read_answers(reader: AccountReader, name: str) -> dict[str, Any]:
     roles = dict.fromkeys(
         [*(each["RoleName"] for each in profiles), *filter(None, map(_job_role, definitions))]
     )
+    images = (_container(each).get("image", "") for each in definitions)
     found: dict[str, Any] = {
         "DescribeComputeEnvironments": environments,
         "DescribeJobQueues": queues,
@@ -54,6 +58,7 @@ def read_answers(reader: AccountReader, name: str) -> dict[str, Any]:
         "GetInstanceProfile": profiles,
         "ListAttachedRolePolicies": [read_attached(reader, role) for role in roles],
         "GetRolePolicy": [policy for role in roles for policy in read_inline(reader, role)],
+        CALL: list(read_repositories(reader, images)) if with_repositories else [],
     }
     return {call: answer for call, answer in found.items() if answer}
 
@@ -140,10 +145,13 @@ def _definitions(reader: AccountReader, name: str, queues: Iterable[Answer]) -> 
             yield each
 
 
-def _job_role(definition: Answer) -> str:
+def _container(definition: Answer) -> Answer:
     ranges = (definition.get("nodeProperties") or {}).get("nodeRangeProperties") or [{}]
-    container = definition.get("containerProperties") or ranges[0].get("container") or {}
-    return _last_part(container.get("jobRoleArn"))
+    return definition.get("containerProperties") or ranges[0].get("container") or {}
+
+
+def _job_role(definition: Answer) -> str:
+    return _last_part(_container(definition).get("jobRoleArn"))
 
 
 def _last_part(arn: str | None) -> str:

@@ -12,6 +12,7 @@ from tools.importing.draft import StackDraft
 from tools.importing.formats import format_named
 from tools.importing.key_table import KeyTable
 from tools.importing.live.batch.fates import FATES as FATES
+from tools.importing.live.batch.repository import read_repository
 from tools.importing.live.rewritten import Rewritten
 from tools.importing.reader import Reader
 from tools.importing.source import Document, Location, leaves
@@ -61,6 +62,7 @@ def convert(source: Reader, stack: StackDraft) -> None:
             else:
                 value.dropped("another compute environment has another value of the tag")
     template.convert(source, stack)
+    read_repository(source, stack.cluster.section("architecture"))
 
 
 def _logical_ids(source: Reader) -> Mapping[tuple[str, str], str]:

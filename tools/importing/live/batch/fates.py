@@ -51,6 +51,7 @@ _ROWS: Mapping[str, tuple[Fate, str]] = {
         f"{_TEMPLATE}.{key}": ("dropped", "it is of the version, not of the nodes")
         for key in ("VersionNumber", "CreateTime", "CreatedBy", "DefaultVersion", "Operator")
     },
+    "DescribeRepositories": ("implied", "an adopted repository keeps it"),
     "GetInstanceProfile": ("implied", "the stack creates the role and the instance profile"),
     "ListAttachedRolePolicies": ("implied", "the stack creates the role"),
     "GetRolePolicy": (

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from tools.importing.live import roles
 from tools.importing.live.answers import Shapes, keys_of_shapes
+from tools.importing.live.owner import OWNER
 
 DATA_FILE = Path(__file__).with_name("keys.txt")
 
@@ -21,6 +22,7 @@ _SHAPES: Shapes = {
         "DescribeLaunchTemplateVersions",
         "LaunchTemplateVersions",
     ),
+    "DescribeRepositories": ("ecr", "DescribeRepositories", "repositories"),
 }
 
 
@@ -28,7 +30,7 @@ def table() -> str:
     """Return the data file."""
     return (
         "# Fields of the answers about AWS Batch, from the models of botocore.\n"
-        + keys_of_shapes(_SHAPES, roles.KEYS)
+        + keys_of_shapes(_SHAPES, {**roles.KEYS, f"DescribeRepositories.{OWNER}": "text"})
     )
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from components.account.lookup import AccountReader
+from tools.importing.live.eks.storage import CALL, read_file_systems
 from tools.importing.live.eks.user_data import summary
 from tools.importing.live.roles import read_attached, read_inline, read_profiles
 
@@ -25,7 +26,9 @@ def read_cluster(reader: AccountReader, name: str) -> Answer | None:
     return answer["cluster"] if answer else None
 
 
-def read_answers(reader: AccountReader, cluster: Answer) -> dict[str, Any]:
+def read_answers(
+    reader: AccountReader, cluster: Answer, *, with_file_systems: bool = False
+) -> dict[str, Any]:
     """Return the answers about a cluster by call; lists of objects have one entry for each."""
     eks, name = reader.eks, cluster["name"]
     of = {"clusterName": name}
@@ -76,6 +79,9 @@ def read_answers(reader: AccountReader, cluster: Answer) -> dict[str, Any]:
         "GetInstanceProfile": profiles,
         "ListAttachedRolePolicies": [read_attached(reader, role) for role in roles],
         "GetRolePolicy": [policy for role in roles for policy in read_inline(reader, role)],
+        CALL: list(read_file_systems(reader, str(cluster["resourcesVpcConfig"]["vpcId"])))
+        if with_file_systems
+        else [],
         "DescribeVpcs": list(_vpc(reader, cluster["resourcesVpcConfig"])),
         "DescribeSubnets": [
             {"SubnetId": each.subnet_id, "DefaultRoute": each.default_route}

@@ -12,6 +12,7 @@ from tools.importing.key_table import KeyTable
 from tools.importing.live.answers import CREATORS
 from tools.importing.live.eks.fates import FATES as FATES
 from tools.importing.live.eks.node_groups import read_node_groups
+from tools.importing.live.eks.storage import read_storage
 from tools.importing.live.rewritten import Rewritten
 from tools.importing.reader import Reader
 from tools.importing.source import Document
@@ -42,6 +43,7 @@ def convert(source: Reader, stack: StackDraft) -> None:
             entry.implied("nodes of the stack have their own access entries")
     config.convert(source, stack)
     complete(stack.cluster)
+    read_storage(source, stack.cluster)
 
 
 def _read_cluster(cluster: Reader, config: Rewritten) -> None:

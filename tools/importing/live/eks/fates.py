@@ -155,6 +155,7 @@ _ROWS: Mapping[str, tuple[Fate, str]] = {
     f"{_DATA}.UserData.labels": ("dropped", "EKS sets the labels of managed node groups"),
     f"{_DATA}.UserData.taints": ("dropped", "EKS sets the taints of managed node groups"),
     "DescribeCapacityReservations": ("implied", "`check --live` compares the reservation"),
+    "DescribeFileSystems": ("implied", "an adopted file system keeps it"),
     "DescribeVpcs": ("implied", "the stack uses the VPC and does not change it"),
     "DescribeSubnets": ("implied", "it says whether the subnet is private"),
     "GetInstanceProfile": ("implied", "it is the role of self-managed nodes"),

@@ -30,12 +30,21 @@ _SHAPES: Shapes = {
         "DescribeLaunchTemplateVersions",
         "LaunchTemplateVersions",
     ),
+    "DescribeFileSystems": ("fsx", "DescribeFileSystems", "FileSystems"),
     "DescribeCapacityReservations": ("ec2", "DescribeCapacityReservations", "CapacityReservations"),
 }
 _DATA = "DescribeLaunchTemplateVersions.LaunchTemplateData"
 _ADDED = {
     **dict.fromkeys(("DescribeNodegroup", "DescribeAddon", "DescribeAccessEntry"), "sections"),
     **roles.KEYS,
+    "DescribeFileSystems.SecurityGroupIds": "list",
+    "DescribeFileSystems.OwnerStack": "text",
+    # A backup or an update has the file system again.
+    "DescribeFileSystems.AdministrativeActions": "anys",
+    **{
+        f"DescribeFileSystems.{kind}Configuration": "any"
+        for kind in ("Ontap", "OpenZFS", "Windows")
+    },
     "DescribeVpcs": "sections",
     "DescribeVpcs.VpcId": "text",
     "DescribeVpcs.Tags": "sections",
