@@ -21,7 +21,7 @@ from components.account.named_facts import OwnerFacts
 from components.account.named_lookup import LookUp
 from components.checks.noun import NamedContext, Noun
 from components.config.named import Named
-from components.config.problems import ROOT, Problem
+from components.config.problems import ROOT, Problem, set_command
 from components.config.reservations import OdcrGroup
 from components.config.stack import StackConfig
 from components.naming import RESERVATION_GROUP
@@ -90,6 +90,15 @@ def adopted_name_problems(
 
 
 def _taken_by_others(use: Named, found: OwnerFacts, context: NamedContext) -> Problem:
+    adopt = (
+        "let the stack own it, with its images: "
+        + set_command(
+            f"{ROOT}.{use.key.removesuffix('name')}adopt", "true", stack_file=context.stack_file
+        )
+        + ", or "
+        if use.kind == REPOSITORY
+        else ""
+    )
     return Problem(
         path=f"{ROOT}.{use.key}",
         found=_found(use, found),
@@ -99,7 +108,7 @@ def _taken_by_others(use: Named, found: OwnerFacts, context: NamedContext) -> Pr
         ),
         allowed="a name that is not in use",
         remedy=(
-            f"{_rename(use)}. If it was imported into this stack (`pulumi import`), tag it: "
+            f"{adopt}{_rename(use)}. If it was imported into this stack (`pulumi import`), tag it: "
             f"{_tag_command(found, context)}"
         ),
     )

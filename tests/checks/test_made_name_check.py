@@ -73,6 +73,13 @@ def test_the_names_of_batch_are_those_of_its_resources(kind, suffix, at):
     assert list(refused(in_batch(raw, taken))) == [at]
 
 
+def test_a_repository_of_somebody_else_can_be_adopted():
+    raw = raw_config(P4D, architecture__repository={})
+    taken = {("ecr-repository", raw["name"]): owner()}
+    remedy = refused(in_batch(raw, taken))["architecture.repository.name"].remedy
+    assert "'trainyard:cluster.architecture.repository.adopt' true" in remedy
+
+
 @pytest.mark.parametrize(
     ("found", "words"),
     [
