@@ -15,6 +15,7 @@ from tests.support.full_documents import document_with
 from tools.importing.cloudformation.fates import TYPES
 from tools.importing.formats import FORMATS
 from tools.importing.imported import Imported, import_file
+from tools.importing.key_table import KeyTable
 from tools.importing.lint import lint
 from tools.importing.report import FATES
 from tools.importing.source import leaves
@@ -34,8 +35,11 @@ FIXED: dict[str, dict[str, Any]] = {
     "cloudformation": {f"Resources.{kind}.Type": kind for kind in TYPES},
     "eksctl": {"apiVersion": "eksctl.io/v1alpha5", "kind": "ClusterConfig"},
     "terraform": {"eks.source": "terraform-aws-modules/eks/aws"},
+    "state": {"aws_eks_cluster.name": "train"},
 }
-"""The keys by which a format is recognized; a new format needs a row."""
+"""The keys by which a format is recognized; a new format needs a row. A state is another form of
+Terraform."""
+NAMES = (*(each.name for each in FORMATS), "state")
 KEYS_OF_TERRAFORM: dict[str, set[str]] = {}
 for _section, *_rest in terraform_keys.KEYS.kinds:
     KEYS_OF_TERRAFORM.setdefault(_section, set()).update(_rest[:1])
@@ -63,8 +67,21 @@ def as_terraform(sections: dict[str, Any]) -> dict[str, Any]:
     return blocks
 
 
+def as_state(sections: dict[str, Any]) -> dict[str, Any]:
+    """Return the resources of the sections as a state."""
+    resources = [
+        {"address": f"{name}.it", "mode": "managed", "type": name, "name": "it", "values": section}
+        for name, section in sections.items()
+        if name.startswith("aws_")
+    ]
+    return {"format_version": "1.0", "values": {"root_module": {"resources": resources}}}
+
+
 def imported(name: str, document: dict[str, Any], directory: Path) -> Imported:
     path = directory / "full.yaml"
+    if name == "state":
+        path = directory / "state.json"
+        document = as_state(document)
     if name == "terraform":
         path = directory / "main.tf.json"
         document = as_terraform(document)
@@ -82,16 +99,20 @@ def assert_complete(read: Imported) -> None:
         assert entry.claim.ours or entry.claim.why, entry
 
 
-@pytest.mark.parametrize("name", [each.name for each in FORMATS])
+def keys_of(name: str) -> KeyTable:
+    of_format = "terraform" if name == "state" else name
+    return next(each for each in FORMATS if each.name == of_format).conversion().KEYS
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_every_key_of_the_schema_is_in_the_report(name: str, tmp_path: Path):
-    keys = next(each for each in FORMATS if each.name == name).conversion().KEYS
-    read = imported(name, document_with(keys, FIXED[name]), tmp_path)
+    read = imported(name, document_with(keys_of(name), FIXED[name]), tmp_path)
     assert read.problems == []
     assert len(read.entries) > 200
     assert_complete(read)
 
 
-@pytest.mark.parametrize("name", [each.name for each in FORMATS])
+@pytest.mark.parametrize("name", NAMES)
 @settings(
     max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
@@ -99,7 +120,7 @@ def test_every_key_of_the_schema_is_in_the_report(name: str, tmp_path: Path):
 def test_any_part_of_the_schema_with_any_scalars_is_reported_and_linted(
     name: str, seed: int, tmp_path: Path
 ):
-    keys = next(each for each in FORMATS if each.name == name).conversion().KEYS
+    keys = keys_of(name)
     random = Random(seed)
     left_out = set(random.sample([*keys.kinds], random.randint(0, 60)))
     plain = ("text", "integer", "number", "boolean", "any")

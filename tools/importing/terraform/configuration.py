@@ -42,8 +42,9 @@ class Configuration:
 
     def expression(self, module: Module, resource: str, path: Sequence[str | int]) -> Any:
         """Return the expression of an attribute, or None; `dynamic` blocks have none."""
-        listed = at(self._module(module), "resources") or ()
-        found = next((each for each in listed if at(each, "address") == resource), None)
+        listed = at(self._module(module), "resources")
+        resources = listed if isinstance(listed, list) else ()
+        found = next((each for each in resources if at(each, "address") == resource), None)
         return at(found, "expressions", *path)
 
     def referents(self, module: Module, expression: Any) -> list[Referent]:
@@ -57,8 +58,9 @@ class Configuration:
 
     def provider(self, variables: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the values of the provider `aws` without an alias."""
-        expressions = at(self.root, "provider_config", "aws", "expressions") or {}
-        values = {key: _value_of(each, variables) for key, each in expressions.items()}
+        expressions = at(self.root, "provider_config", "aws", "expressions")
+        given = expressions.items() if isinstance(expressions, dict) else ()
+        values = {key: _value_of(each, variables) for key, each in given}
         return {key: value for key, value in values.items() if value is not None}
 
     def _call(self, module: Module) -> Any:
@@ -72,9 +74,8 @@ class Configuration:
     def _referents(
         self, module: Module, expression: Any, seen: set[tuple[Module, str]]
     ) -> Iterator[Referent]:
-        references = at(expression, "references") or ()
         last = ""
-        for reference in references:
+        for reference in _references(expression):
             implied = last.startswith((f"{reference}.", f"{reference}["))
             if implied or (module, reference) in seen:
                 continue
@@ -102,10 +103,15 @@ class Configuration:
 
 
 def _value_of(expression: Any, variables: Mapping[str, Any]) -> Any:
-    references = at(expression, "references") or ()
+    references = _references(expression)
     if len(references) == 1:
-        return variables.get(str(references[0]).removeprefix("var."))
+        return variables.get(references[0].removeprefix("var."))
     return at(expression, "constant_value")
+
+
+def _references(expression: Any) -> list[str]:
+    listed = at(expression, "references")
+    return [each for each in listed if isinstance(each, str)] if isinstance(listed, list) else []
 
 
 def at(value: Any, *path: str | int) -> Any:

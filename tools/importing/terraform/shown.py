@@ -137,8 +137,9 @@ def _block(resource: Resource, references: References, change: Any) -> Node:
     node = child(resource.node, "values") or Node({}, resource.node.line)
     values = _Values(resource, references, keys)
     found = values.of(node, hidden, at(change, "after_unknown"), ())
-    shown = found if isinstance(found.value, dict) else Node({"values": found}, found.line)
-    return replace(shown, section=section, line=resource.node.line)
+    if not isinstance(found.value, dict):
+        found = Node({"values": replace(found, section="later")}, found.line)
+    return replace(found, section=section, line=resource.node.line)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +161,7 @@ class _Values:
         name = str(path[-1]) if path else ""
         if hidden is True or (name in _ENCODED and node.value):
             return _hidden(node.line)
-        if unknown is True:
+        if unknown is True and path:
             return self._after_apply(node.line, path)
         if isinstance(node.value, dict) or (node.value is None and isinstance(unknown, dict)):
             return self._mapping(node, hidden, unknown, path)

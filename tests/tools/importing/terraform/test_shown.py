@@ -251,6 +251,33 @@ def test_a_reservation_in_a_new_placement_group_is_a_finding(tmp_path: Path):
     assert keys == ["aws_launch_template.gpu.placement[0].group_name"]
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"configuration": {"root_module": {"resources": 3, "module_calls": [], "outputs": None}}},
+        {"configuration": {"provider_config": {"aws": {"expressions": {"region": [1]}}}}},
+        {"configuration": {"root_module": {"resources": [
+            {"address": "aws_eks_cluster.a", "expressions": {"vpc_config": [
+                {"subnet_ids": {"references": ["var.a", None, "module.b.c", 3]}}]}}]}}},
+        {"resource_changes": [None, {"change": {"after_unknown": True}}]},
+        {"resource_changes": [{"address": "aws_eks_cluster.a", "change": {"after_unknown": True}}]},
+        {"resource_changes": [{"address": "aws_eks_cluster.a", "change": {
+            "after_unknown": {"name": [True], "vpc_config": {"a": True}}}}]},
+        {"variables": {"a": None, "b": {"value": None}}},
+        {"planned_values": {"outputs": [1], "root_module": {
+            "child_modules": [None, 3], "resources": [{}, {
+                "address": "aws_eks_cluster.a", "type": "aws_eks_cluster", "values": [1]}]}}},
+    ],
+)  # fmt: skip
+def test_a_plan_with_parts_of_another_form_is_read_as_far_as_it_goes(
+    tmp_path: Path, change: Mapping[str, Any]
+):
+    cluster = resource("aws_eks_cluster.a", CLUSTER)
+    found = read(tmp_path, {**plan(cluster, unknown={}, configuration={}), **change})
+    assert found.entries
+    lint(found)
+
+
 def test_a_finding_has_the_line_of_the_value(tmp_path: Path):
     text = json.dumps(
         state(resource("aws_eks_cluster.a", {**CLUSTER, "version": "1.20"})), indent=2
