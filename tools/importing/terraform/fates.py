@@ -111,7 +111,7 @@ _VPC: Mapping[str, tuple[Fate, str]] = {
 }
 _OTHER_VPC: tuple[Fate, str] = (
     "not supported",
-    "create it beside the stack, or use your VPC with `kind: existing-vpc`",
+    "create it outside of the stack, or use your VPC with `kind: existing-vpc`",
 )
 _SECTIONS: Mapping[str, tuple[Fate, str]] = {
     **SUPPORTING,

@@ -78,9 +78,8 @@ COMPUTED = frozenset(
         *("mount_name", "network_interface_ids", "revision", "arn_prefix", "placement_group_id"),
         *("default_network_acl_id", "default_route_table_id", "default_security_group_id"),
         *("main_route_table_id", "dhcp_options_id", "ipv6_association_id", "vpc_id"),
-        *("ipv6_cidr_block_association_id", "availability_zone_id", "association_id"),
-        *("access_entry_arn", "associated_at", "external_id", "created_date"),
-        *("end_date", "start_date", "reservation_type", "outpost_arn"),
+        *("ipv6_cidr_block_association_id", "association_id", "access_entry_arn"),
+        *("associated_at", "external_id", "created_date", "reservation_type"),
     }
 )
 """Attributes of resources that AWS sets, or that name an object of the same VPC."""
