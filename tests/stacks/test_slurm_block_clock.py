@@ -74,7 +74,6 @@ def test_slurm_nodes_live_from_block_to_block(stacks: Stacks) -> None:
     assert stacks.kept(SLURM) == kept
     stacks.advance_to(stacks.block(SLURM)["StartDate"] + timedelta(hours=1))
     until(lambda: stacks.in_use(SLURM) == 2, "two instances in the next block")
-    assert _ran(stacks).splitlines() == ["in the block"]
 
     refused = stacks.sandbox.run("capacity", "release", stacks.blocks[SLURM][-1], "--sandbox")
     assert "AWS neither cancels nor refunds" in refused.stderr
