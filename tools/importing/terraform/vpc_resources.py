@@ -83,11 +83,7 @@ def read_resources(vpc: Reader, blocks: Blocks, network: Draft, stack: StackDraf
     _read_cidrs(subnets, network)
     if subnets and not any(each.public for each in subnets):
         network.put("public_subnets", value=False)
-    gateways = list(blocks.of("aws_nat_gateway"))
-    kinds = {0: "none", 1: "single"}
-    network.put("nat_gateways", kinds.get(len(gateways), "one-per-zone"))
-    for each in gateways:
-        each.claim("taken over", ours=(*network.at, "nat_gateways"))
+    _read_gateways(subnets, blocks, network)
     for endpoint in blocks.of("aws_vpc_endpoint"):
         place = take_endpoint(
             network, endpoint.at("service_name"), endpoint.at("vpc_endpoint_type")

@@ -198,3 +198,23 @@ def test_a_second_cluster_is_reported(tmp_path: Path):
     entry = next(each for each in read.entries if each.location[0] == "aws_eks_cluster.b")
     assert entry.claim.fate == "not supported"
     assert "module.eks" in entry.claim.why
+
+
+@pytest.mark.parametrize(
+    ("private", "gateways", "nat"),
+    [(False, 0, "single"), (True, 0, "none"), (True, 1, "single"), (True, 3, "one-per-zone")],
+)
+def test_nodes_reach_the_internet_also_where_all_subnets_were_public(
+    private: bool, gateways: int, nat: str, tmp_path: Path
+):
+    kinds = {"public": "true", **({"private": "false"} if private else {})}
+    blocks = [
+        f'resource "aws_subnet" "{kind}_{letter}" {{\n  availability_zone = "us-west-2{letter}"\n'
+        f"  map_public_ip_on_launch = {public}\n}}\n"
+        for letter in "ab"
+        for kind, public in kinds.items()
+    ]
+    blocks += [f'resource "aws_nat_gateway" "nat_{each}" {{}}\n' for each in range(gateways)]
+    read = read_directory(tmp_path, main='resource "aws_vpc" "main" {}\n' + "".join(blocks))
+    assert at(read, "network", "nat_gateways") == nat
+    assert any("all subnets are public" in note for note in read.report.notes) == (not private)
