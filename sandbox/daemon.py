@@ -131,7 +131,9 @@ def _slurm(
 
     records = Records(clusters_of(directory.cloudformation))
     instances = BlockInstances(server.application.lock, region)
-    head_nodes = HeadNodes(directory.slurm, records, instances, programs, spawner.spawn)
+    head_nodes = HeadNodes(
+        directory.slurm, records, instances, programs, spawner.spawn, server.endpoint
+    )
     server.use_head_nodes(head_nodes)
     stopped = threading.Event()
     thread = threading.Thread(target=head_nodes.follow, args=(stopped,), name="slurm", daemon=True)

@@ -5,7 +5,8 @@
 /_trainyard/clock`: the time of the account; POST with `?advance_seconds=…` advances it. `POST
 /_trainyard/latency?scale=…`: the share of AWS's time that the account takes from now on.
 `/_trainyard/faults`: GET returns the schedule in force, POST sets a schedule in YAML, whose paths
-start in `?directory=…`, DELETE ends it.
+start in `?directory=…`, DELETE ends it. `POST /_trainyard/slurm-job?name=…`: counts the start of a
+job, and returns its recorded program, or null.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from sandbox.aws.identity import caller_arn, identity
 from sandbox.aws.transitions import TRANSITIONS
 from sandbox.faults.in_force import FAULTS
 from sandbox.faults.schedule import FaultScheduleError, read_schedule
+from sandbox.slurm.recorded_jobs import recorded_program
 
 PREFIX = "/_trainyard/"
 
@@ -39,10 +41,8 @@ class InternalEndpoints:
         match environ["REQUEST_METHOD"], name:
             case "GET", "health":
                 return _json("200 OK", {"status": "ready"})
-            case "GET", "identity":
-                return self._identity(query)
-            case "GET", "caller" if "access_key" in query:
-                return _json("200 OK", {"arn": caller_arn(query["access_key"])})
+            case "GET", ("identity" | "caller") as wanted:
+                return self._identity(query) if wanted == "identity" else _caller(query)
             case (("GET" | "POST"), "clock"):
                 CLOCK.advance(timedelta(seconds=float(query.get("advance_seconds", 0))))
                 ahead = CLOCK.ahead.total_seconds()
@@ -52,6 +52,8 @@ class InternalEndpoints:
                 return _json("200 OK", {"scale": TRANSITIONS.scale})
             case ("GET" | "POST" | "DELETE") as method, "faults":
                 return _faults(method, body, query.get("directory"))
+            case "POST", "slurm-job":
+                return _json("200 OK", {"program": recorded_program(FAULTS, query["name"])})
             case method, _:
                 return _json("404 NOT FOUND", {"message": f"the sandbox has no {method} {name}"})
 
@@ -64,6 +66,12 @@ class InternalEndpoints:
             message = f"no EKS cluster is named {query['cluster']}"
             return _json("404 NOT FOUND", {"message": message})
         return _json("200 OK", found)
+
+
+def _caller(query: Mapping[str, str]) -> Answer:
+    if "access_key" not in query:
+        return _json("400 BAD REQUEST", {"message": "missing: access_key"})
+    return _json("200 OK", {"arn": caller_arn(query["access_key"])})
 
 
 def _faults(method: str, body: bytes, directory: str | None) -> Answer:

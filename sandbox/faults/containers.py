@@ -1,7 +1,8 @@
 """Kinds of fault of workloads: what the containers of a job do, and what happens to their nodes.
 
 The sandbox executes no program. Without an entry, the containers of a job succeed and print
-nothing. The simulated kubelets and AWS Batch ask for the entry of each container that they start.
+nothing. The simulated kubelets and AWS Batch ask for the entry of each container that they start,
+and the head nodes of Slurm for that of each job.
 """
 
 from __future__ import annotations
@@ -79,7 +80,7 @@ class StartedContainer:
     """A container that starts."""
 
     job: str
-    """Name of the Kubernetes Job or of the Batch job."""
+    """Name of the Kubernetes Job, the Batch job or the Slurm job."""
     index: int
     """Completion index of its pod, or index of its node in a Batch job."""
     labels: Mapping[str, str]
@@ -114,11 +115,16 @@ def course_of(faults: Schedule, container: StartedContainer) -> Course | None:
     return _course(hit) if hit else None
 
 
+def is_named(fault: Fault, job: str) -> bool:
+    """Return whether an entry names a job."""
+    names = {job, _SUFFIX.sub("", job)}
+    return any(fnmatchcase(name, fault.job or "") for name in names)
+
+
 def _is_meant(fault: Fault, container: StartedContainer) -> bool:
-    names = {container.job, _SUFFIX.sub("", container.job)}
     labels = fault.labels or {}
     return (
-        any(fnmatchcase(name, fault.job or "") for name in names)
+        is_named(fault, container.job)
         and fault.index in (None, container.index)
         and labels.items() <= container.labels.items()
     )

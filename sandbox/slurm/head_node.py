@@ -3,6 +3,7 @@
 They have a home directory of their own, which all nodes share, as on a cluster, and Slurm's
 commands. `sudo` only starts a shell of the default user and `scontrol`: nothing that a command does
 as root changes this machine. `torchrun` is that of this machine; without one, it is a stand-in.
+`sbatch` asks the account which jobs print a recorded log.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ case ${1:-} in
 esac
 """
 _TORCHRUN = [sys.executable, "-I", str(Path(__file__).with_name("torchrun.py"))]
+_SBATCH = [sys.executable, "-I", str(Path(__file__).with_name("sbatch.py"))]
 
 
 class HeadNodeShell:
@@ -37,15 +39,20 @@ class HeadNodeShell:
 
     Args:
         slurm: Slurm of the cluster, which runs.
+        endpoint: That of the account, whose schedule of faults gives logs to jobs; None if all jobs
+            really run.
     """
 
-    def __init__(self, slurm: SlurmCluster) -> None:
+    def __init__(self, slurm: SlurmCluster, endpoint: str | None = None) -> None:
         self._slurm = slurm
         self.home = slurm.layout.directory / "home"
         self.programs_directory = slurm.layout.directory / "head-node" / "bin"
         self._stand_ins = slurm.layout.directory / "head-node" / "stand-ins"
         self.home.mkdir(parents=True, exist_ok=True)
         self.add_program("sudo", _SUDO)
+        if endpoint is not None:
+            sbatch = [*_SBATCH, str(slurm.layout.programs / "bin" / "sbatch"), endpoint]
+            self.add_program("sbatch", f'#!/bin/sh\nexec {shlex.join(sbatch)} "$@"\n')
         torchrun = f'#!/bin/sh\nexec {shlex.join(_TORCHRUN)} "$@"\n'
         _write_program(self._stand_ins / "torchrun", torchrun)
 

@@ -63,6 +63,8 @@ class HeadNodes:
         instances: The instances of their nodes in Capacity Blocks.
         programs: Returns the directory of Slurm's programs; None if the sandbox has none yet.
         spawn: Starts processes.
+        endpoint: That of the account, whose schedule of faults gives logs to jobs; None if all jobs
+            really run.
     """
 
     def __init__(
@@ -72,12 +74,14 @@ class HeadNodes:
         instances: BlockInstances,
         programs: Callable[[], Path | None],
         spawn: Spawn,
+        endpoint: str | None = None,
     ) -> None:
         self._directory = directory
         self._records = records
         self._instances = instances
         self._programs = programs
         self._spawn = spawn
+        self._endpoint = endpoint
         self._lock = threading.Lock()
         self._running: dict[str, _Running] = {}
 
@@ -159,7 +163,7 @@ class HeadNodes:
         except BaseException:
             slurm.stop()
             raise
-        shell = HeadNodeShell(slurm)
+        shell = HeadNodeShell(slurm, self._endpoint)
         return _Running(record, slurm, shell, SlurmClock(slurm, shell), blocks)
 
     def _end_others(self) -> None:

@@ -14,14 +14,16 @@ import pytest
 import yaml
 
 from tests.support.sandbox import Done, Sandbox, copied_stack_file
+from tests.support.verifications_of_a_life import MINIMUM_GB_PER_SECOND, schedule_of_a_bad_node
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.parallelcluster]
 
 STACK = "pc-gpu"
 RESOURCE = "architecture.queues.compute-gpu.compute_resources.distributed-ml"
 HEAD = "architecture.head_node"
-# Protected objects would outlive the stack, and here the account must be restored.
+NODES = [f"compute-gpu-st-distributed-ml-{each}" for each in range(1, 5)]
 RANKS = 'echo "rank $RANK of $WORLD_SIZE"'
+# Protected objects would outlive the stack, and here the account must be restored.
 NOTHING_KEPT = {"storage.fsx.deletion_protection": False, "storage.apps.deletion_protection": False}
 SMALLER = {
     f"{RESOURCE}.minimum": 3,
@@ -80,6 +82,12 @@ def _live(life: Life, sandbox: Sandbox, copies: Path) -> None:
     life.changes["refresh"] = sandbox.resource_changes(STACK)
     life.outputs = json.loads(sandbox.must("outputs", STACK, "--sandbox", "--json").stdout)
     _run_jobs(life, sandbox)
+    life.done["verify without a log"] = sandbox.run("verify", STACK, "--sandbox")
+    schedule_of_a_bad_node(sandbox, copies, NODES, efa=4)
+    for moment in ("verify slow", "verify good"):
+        threshold = ("--minimum-bandwidth", MINIMUM_GB_PER_SECOND)
+        life.done[moment] = sandbox.run("verify", STACK, "--sandbox", *threshold)
+    sandbox.must("sandbox", "faults", "--clear")
     artifact = sandbox.must("artifact", STACK, "cluster-config", "--sandbox")
     bundle = sandbox.directory / "bundle"
     life.done["diagnose"] = sandbox.must("diagnose", STACK, "--sandbox", "--output", bundle)
@@ -211,3 +219,20 @@ def test_the_nodes_in_slurm_are_as_planned(life: Life) -> None:
     stages = json.loads(life.done["verify"].stdout)["stages"]
     (inventory,) = [each for each in stages if each["name"] == "inventory"]
     assert (inventory["result"], inventory["reason"][:12]) == ("pass", "4 of 4 nodes")
+
+
+def test_a_test_of_accelerators_needs_a_recorded_log(life: Life) -> None:
+    done = life.done["verify without a log"]
+    assert done.exit_code == 2
+    assert "give a recorded log to nccl-tests with `./trainyard sandbox faults FILE`" in done.stderr
+
+
+def test_a_verification_names_the_slow_node_until_it_is_good(life: Life) -> None:
+    slow, good = life.done["verify slow"], life.done["verify good"]
+    assert (slow.exit_code, good.exit_code) == (1, 0), slow.said + good.said
+    least = f"{MINIMUM_GB_PER_SECOND:g} GB/s"
+    assert f"fail     bandwidth  1.25 GB/s at 16 GiB, less than {least}" in slow.stdout
+    assert f"fail     pairs      the cause is {NODES[-1]}: " in slow.stdout
+    assert "drain the bad nodes with --drain\n" in slow.stderr
+    assert "jobs that the fault schedule names run no program" in slow.stderr
+    assert f"pass     bandwidth  5.75 GB/s at 16 GiB, at least {least}" in good.stdout

@@ -1,7 +1,8 @@
-"""Verifications in the life of an EKS stack that requires them: a bad node, and a good run."""
+"""Verifications in the life of a stack: a bad node, and a good run."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,9 +16,10 @@ from tools.cli.node_marks import is_closed
 MINIMUM_GB_PER_SECOND = 3.0
 """The threshold in the stack file."""
 _FAULTS = """\
-- {happens: container-succeeds, job: 'nccl-tests-*', index: 0, log: slow.log}
-- {happens: container-succeeds, job: 'nccl-pairs-*', index: 0, log: pairs.log}
-- {happens: container-succeeds, job: 'nccl-tests-*', index: 0, nth: 2, log: good.log}
+- {happens: container-succeeds, job: nccl-build}
+- {happens: container-succeeds, job: 'nccl-tests*', index: 0, log: slow.log}
+- {happens: container-succeeds, job: 'nccl-pairs*', index: 0, log: pairs.log}
+- {happens: container-succeeds, job: 'nccl-tests*', index: 0, nth: 2, log: good.log}
 """
 
 
@@ -34,24 +36,30 @@ class Verification:
 
 def verifications(sandbox: Sandbox, stack: str, stack_file: Path) -> list[Verification]:
     """Verify a stack with three nodes of one EFA interface: the last one is slow, and then good."""
-    nodes = [*_accelerated(sandbox, stack)]
-    pairs = zip(nodes, [*nodes[1:], nodes[0]], strict=True)
-    logs = {
-        "slow": efa_lines(1) + measured_lines(1.25),
-        "good": efa_lines(1) + measured_lines(5.75),
-        "pairs": "".join(
-            pair_lines(" ".join(pair), 1.5 if nodes[-1] in pair else 5.5) for pair in pairs
-        ),
-    }
-    schedule = stack_file.parent / "faults.yaml"
-    for name, text in logs.items():
-        (schedule.parent / f"{name}.log").write_text(text, encoding="utf-8")
-    schedule.write_text(_FAULTS, encoding="utf-8")
-    sandbox.must("sandbox", "faults", schedule)
+    schedule_of_a_bad_node(sandbox, stack_file.parent, [*_accelerated(sandbox, stack)], efa=1)
     verify = ("verify", stack, "--sandbox", "--stack-file", stack_file)
     found = [_seen(sandbox, stack, sandbox.run(*verify)) for _ in range(2)]
     sandbox.must("sandbox", "faults", "--clear")
     return found
+
+
+def schedule_of_a_bad_node(
+    sandbox: Sandbox, directory: Path, nodes: Sequence[str], *, efa: int
+) -> None:
+    """Give logs to two verifications: the last node is slow, and then good."""
+    pairs = zip(nodes, [*nodes[1:], nodes[0]], strict=True)
+    logs = {
+        "slow": efa_lines(efa) + measured_lines(1.25),
+        "good": efa_lines(efa) + measured_lines(5.75),
+        "pairs": "".join(
+            pair_lines(" ".join(pair), 1.5 if nodes[-1] in pair else 5.5) for pair in pairs
+        ),
+    }
+    schedule = directory / "bad-node.yaml"
+    for name, text in logs.items():
+        (directory / f"{name}.log").write_text(text, encoding="utf-8")
+    schedule.write_text(_FAULTS, encoding="utf-8")
+    sandbox.must("sandbox", "faults", schedule)
 
 
 def _seen(sandbox: Sandbox, stack: str, done: Done) -> Verification:

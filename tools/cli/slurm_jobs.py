@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
+from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import NoReturn
 
 from components.parallelcluster.plan import ParallelClusterPlan
-from tools.cli import console, failures
+from tools.cli import console, failures, sandbox_faults
 from tools.cli.job_wait import RequestedJob
 from tools.cli.stack_config import plan_of
-from tools.jobs.names import DCGM_LEVEL, SLURM_JOBS
+from tools.jobs.names import BERT_PRETRAINING, DCGM_LEVEL, SLURM_JOBS
 from tools.jobs.nodes import JobError
 from tools.jobs.slurm.bert_pretraining import render_bert_directory
 from tools.jobs.slurm.dcgm_diag import render_dcgm_directory
@@ -38,15 +39,32 @@ _RENDERERS: Mapping[str, Renderer] = dict(
 )
 
 
-def refuse_in_sandbox(instead: str) -> NoReturn:
-    """Refuse to submit a test of accelerators to a cluster of the sandbox.
+_JOB_NAME = re.compile(r"^#SBATCH --job-name=(\S+)", re.MULTILINE)
+
+
+def refuse_in_sandbox(jobs: Iterable[str], instead: str) -> None:
+    """Refuse tests of accelerators in the sandbox, unless its fault schedule gives them a log.
+
+    The sandbox does not execute a Slurm job that the schedule names.
+
+    Args:
+        jobs: Names of the Slurm jobs.
+        instead: What the user can do without a schedule.
 
     Raises:
-        WrongUseError: always.
+        WrongUseError: the schedule does not name all jobs.
     """
-    raise failures.WrongUseError(
-        f"the sandbox has no GPUs, Neuron devices or EFA that the job could test; {instead}"
-    )
+    try:
+        named = [entry["job"] for entry in sandbox_faults.in_force() if "job" in entry]
+    except failures.CommandError:  # no sandbox runs yet
+        named = []
+    missing = [job for job in jobs if not any(fnmatchcase(job, each) for each in named)]
+    if missing:
+        raise failures.WrongUseError(
+            "the sandbox has no GPUs, Neuron devices or EFA that the job could test; give a "
+            f"recorded log to {' and '.join(missing)} with `./trainyard sandbox faults FILE` "
+            f"(docs/faults.md), or {instead}"
+        )
 
 
 def make_job(asked: RequestedJob) -> None:
@@ -54,10 +72,13 @@ def make_job(asked: RequestedJob) -> None:
 
     Raises:
         WrongUseError: the stack has no nodes for the job, the directory is not empty, or the
-            cluster is in the sandbox, which has no accelerators.
+            cluster is in the sandbox, which has no accelerators and no log for the job.
     """
-    if asked.submit and asked.sandbox:
-        refuse_in_sandbox("omit --submit to get the scripts of the job")
+    if asked.submit and asked.sandbox and asked.name == BERT_PRETRAINING:
+        raise failures.WrongUseError(
+            "the sandbox has no Neuron devices that the job could train on; omit --submit to get "
+            "the scripts of the job"
+        )
     plan = plan_of(asked.stack_file)
     assert isinstance(plan, ParallelClusterPlan)  # noqa: S101 - no other kind has these jobs
     options = asked.options
@@ -78,6 +99,9 @@ def make_job(asked: RequestedJob) -> None:
     if asked.submit:
         from tools.cli.slurm_submission import submit_directory
 
+        if asked.sandbox:
+            jobs = _JOB_NAME.findall("\n".join(job.files.values()))
+            refuse_in_sandbox(jobs, "omit --submit to get the scripts of the job")
         submit_directory(
             plan,
             job,

@@ -47,7 +47,8 @@ _DELIVERY_SECONDS = 300
 _POLL_SECONDS, _SANDBOX_POLL_SECONDS = 2, 0.2
 NODES_OF_THE_SANDBOX = (
     "the nodes of the sandbox are processes of this machine: programs run here as your user, "
-    "without GPUs, Neuron devices, EFA and the storage of the stack"
+    "without GPUs, Neuron devices, EFA and the storage of the stack; jobs that the fault schedule "
+    "names run no program, and print its log"
 )
 _JOB_IDS = re.compile(r"^(?:Submitted batch job|job) (\d+)", re.MULTILINE)
 """Output of `sbatch` (https://slurm.schedmd.com/sbatch.html) and of the jobs' own `submit.sh`."""

@@ -41,8 +41,9 @@ def planned_verification(
             "omit it"
         )
     for options in pools:
-        planned_of(found, nodes=None, given=options)
-    refuse_without_accelerators(found.architecture, sandbox=sandbox)
+        planned = planned_of(found, nodes=None, given=options)
+        if sandbox:
+            refuse_without_accelerators(found.architecture, planned)
     return partial(_verify_all, found.stack, pools, stack_file=stack_file, sandbox=sandbox)
 
 

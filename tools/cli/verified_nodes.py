@@ -61,10 +61,9 @@ def _drain(results: NodeResults, asked: RequestedJob, *, drain: bool) -> None:
         f"sudo -i scontrol update nodename={','.join(results.causes)} state=drain reason={reason}"
     )
     if not drain:
-        console.progress(
-            f"drain the bad nodes with --drain, or on the head node "
-            f"({asked.stack_file.command('ssh', sandbox=asked.sandbox)}):\n  {command}"
-        )
+        login = asked.stack_file.command("ssh", sandbox=False)
+        by_hand = "" if asked.sandbox else f", or on the head node ({login}):\n  {command}"
+        console.progress(f"drain the bad nodes with --drain{by_hand}")
         return
     from components.parallelcluster.plan import ParallelClusterPlan
     from tools.cli.slurm_submission import reached_head_node

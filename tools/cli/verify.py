@@ -119,11 +119,11 @@ def verify(
         minimum_gb_per_second=minimum_bandwidth,
     )
     _refuse_combinations(wanted)
-    if wanted.runs_jobs:
-        refuse_without_accelerators(kind, sandbox=sandbox)
     if drain and not (wanted.runs_jobs and kind == PARALLELCLUSTER):
         raise failures.WrongUseError("--drain needs a test that `verify` runs on a Slurm cluster")
     planned = planned_of(found, nodes=nodes, given=given.get(kind, {}))
+    if wanted.runs_jobs and sandbox:
+        refuse_without_accelerators(kind, planned)
     _refuse_jobs(wanted, planned, kind)
     if minimum_bandwidth is None:
         wanted = replace(wanted, minimum_gb_per_second=_own_threshold(found, planned))
@@ -149,14 +149,14 @@ def verify(
         raise typer.Exit(failures.WORK_FAILED)
 
 
-def refuse_without_accelerators(kind: str, *, sandbox: bool) -> None:
+def refuse_without_accelerators(kind: str, planned: PlannedTest) -> None:
     """Refuse a test on a Slurm cluster of the sandbox.
 
     Raises:
-        WrongUseError: the sandbox has no accelerators.
+        WrongUseError: the sandbox has no accelerators, and no recorded log of the test.
     """
-    if sandbox and kind == PARALLELCLUSTER:
-        refuse_in_sandbox("judge a log that exists with --log FILE")
+    if kind == PARALLELCLUSTER:
+        refuse_in_sandbox([planned.test], "judge a log that exists with --log FILE")
 
 
 def _refuse_combinations(wanted: Wanted) -> None:

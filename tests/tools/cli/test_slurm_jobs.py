@@ -8,6 +8,7 @@ from tests.support.parallelcluster_configs import raw_config, raw_p4de, raw_trn1
 from tests.support.stack_files import p5
 from tests.support.stack_jobs import job_of, pools_with_efa
 from tests.support.stacks import PARALLELCLUSTER_STACKS
+from tools.cli import sandbox_faults
 
 
 @pytest.fixture
@@ -185,3 +186,25 @@ def test_refuses_and_writes_nothing(job, tmp_path, cluster, arguments, said):
     assert result.exit_code == 2, result.output
     assert said in result.stderr
     assert not written(tmp_path / "here")
+
+
+@pytest.mark.parametrize(
+    ("cluster", "arguments", "said"),
+    [
+        pytest.param(
+            raw_p4de(), ("nccl-pairs",), "give a recorded log to nccl-build with", id="build"
+        ),
+        pytest.param(raw_trn1(), ("nccom-tests",), "recorded log to nccom-tests with", id="test"),
+        pytest.param(raw_trn1(), ("bert-pretraining",), "omit --submit", id="training"),
+    ],
+)
+def test_the_sandbox_refuses_jobs_that_its_schedule_does_not_name(
+    job, monkeypatch, cluster, arguments, said
+):
+    named = [{"happens": "container-succeeds", "job": name} for name in ("nccl-p*", "bert-*")]
+    others = [{"happens": "throttled", "call": "ec2:*"}]
+    monkeypatch.setattr(sandbox_faults, "in_force", lambda: others + named)
+    result = job(cluster, *arguments, "--submit", "--sandbox")
+    assert result.exit_code == 2, result.output
+    assert said in result.stderr
+    assert "nccl-pairs" not in result.stderr
