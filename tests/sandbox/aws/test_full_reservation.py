@@ -84,7 +84,7 @@ def test_an_environment_is_made_beside_a_full_one_without_an_instance(account: A
         maxvCpus=384,
         minvCpus=0,
         securityGroupIds=[],
-        launchTemplate={"launchTemplateName": "p5", "version": "1"},
+        launchTemplate={"launchTemplateName": "old", "version": "1"},
     )
     (new,) = batch.client.describe_compute_environments(computeEnvironments=["new"])[
         "computeEnvironments"
