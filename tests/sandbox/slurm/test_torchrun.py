@@ -43,7 +43,9 @@ def test_every_process_of_a_node_has_its_rank() -> None:
 
 
 def test_files_and_modules_run_in_python(tmp_path: Path) -> None:
-    (tmp_path / "train.py").write_text("import sys; print(sys.argv[1:])", encoding="utf-8")
+    # In one write, because both processes share a pipe and Python does not buffer.
+    program = "import os, sys; os.write(1, f'{sys.argv[1:]}\\n'.encode())"
+    (tmp_path / "train.py").write_text(program, encoding="utf-8")
     for arguments in (("train.py", "--lr", "1"), ("-m", "train", "--lr", "1")):
         with start(*arguments, cwd=tmp_path) as process:
             assert process.communicate(timeout=60)[0] == "['--lr', '1']\n" * 2
