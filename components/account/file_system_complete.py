@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from components.account.facts import AccountFacts
 from components.account.launch_place import in_zone, private_subnets
-from components.config.fsx_lustre import ExistingFsxLustre, NewFsxLustre
+from components.config.fsx_lustre import (
+    ExistingFsxLustre,
+    NewFsxLustre,
+    adopted_or_existing,
+)
 from components.config.open_zfs import NewFsxOpenZfs
 from components.config.stack import StackConfig
 from components.config.storage import FileSystem
@@ -48,7 +52,8 @@ def _with_names(wanted: ExistingFsxLustre, facts: AccountFacts) -> ExistingFsxLu
 def _with_subnet(
     wanted: NewFsxLustre | NewFsxOpenZfs, config: StackConfig, facts: AccountFacts
 ) -> FileSystem:
-    adopted = facts.file_systems.get(_adopted_id(wanted))
+    reference = adopted_or_existing(wanted)
+    adopted = facts.file_systems.get(reference.file_system_id) if reference else None
     if adopted is not None and wanted.subnet_id is None:
         return wanted.model_copy(update={"subnet_id": adopted.subnet_id, "availability_zone": None})
     zone = wanted.availability_zone
@@ -59,8 +64,3 @@ def _with_subnet(
     if subnet is None:
         return wanted
     return wanted.model_copy(update={"subnet_id": subnet.subnet_id, "availability_zone": None})
-
-
-def _adopted_id(wanted: NewFsxLustre | NewFsxOpenZfs) -> str:
-    adopted = wanted.adopt if isinstance(wanted, NewFsxLustre) else None
-    return "" if adopted is None else adopted.file_system_id

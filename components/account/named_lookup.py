@@ -229,12 +229,7 @@ def look_up_container_image(reader: AccountReader, image: str) -> ContainerImage
     Raises:
         NotReadError: also for an image of another registry or region.
     """
-    pattern = (
-        rf"(?P<registry>\d{{12}})\.dkr\.ecr\.{re.escape(reader.region)}\."
-        rf"{re.escape(dns_suffix(reader.region))}/(?P<repository>[^:@]+)"
-        r"(?::(?P<tag>[^@]+))?(?:@(?P<digest>.+))?"
-    )
-    found = re.fullmatch(pattern, image)
+    found = private_image(image, reader.region)
     if found is None:
         raise NotReadError
     # A digest identifies the image also if the tag has moved. Docker pulls `latest` without either.
@@ -254,6 +249,19 @@ def look_up_container_image(reader: AccountReader, image: str) -> ContainerImage
     for each in (answer or {}).get("imageDetails", []):
         return ContainerImageFacts(digest=each.get("imageDigest", ""))
     return None
+
+
+def private_image(image: str, region: str) -> re.Match[str] | None:
+    """Return `registry`, `repository`, `tag` and `digest` of an image in ECR of a region.
+
+    Source: https://docs.aws.amazon.com/AmazonECR/latest/userguide/Registries.html
+    """
+    pattern = (
+        rf"(?P<registry>\d{{12}})\.dkr\.ecr\.{re.escape(region)}\."
+        rf"{re.escape(dns_suffix(region))}/(?P<repository>[^:@]+)"
+        r"(?::(?P<tag>[^@]+))?(?:@(?P<digest>.+))?"
+    )
+    return re.fullmatch(pattern, image)
 
 
 def _is_here(arn: str, reader: AccountReader) -> bool:

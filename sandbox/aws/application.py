@@ -15,9 +15,9 @@ from typing import Any
 
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
 
+from sandbox.aws import internal
 from sandbox.aws.cloudformation.forwarding import Forwarder, is_forwarded
 from sandbox.aws.idempotency import AnsweredTokens
-from sandbox.aws.internal import PREFIX, InternalEndpoints
 from sandbox.aws.rpc_v2_cbor import Answer, Handle, is_rpc_v2_cbor, translated
 from sandbox.aws.transitions import TRANSITIONS
 from sandbox.aws.unimplemented import (
@@ -48,7 +48,6 @@ class Application:
     def __init__(self) -> None:
         self.lock = threading.RLock()
         self._moto = DomainDispatcherApplication(_backend_application)
-        self._internal = InternalEndpoints()
         self.forwarder = Forwarder()
         self.tokens = AnsweredTokens()
 
@@ -65,9 +64,9 @@ class Application:
         return [answer]
 
     def _answer(self, environ: dict[str, Any], body: bytes) -> Answer:
-        if environ.get("PATH_INFO", "").startswith(PREFIX):
+        if environ.get("PATH_INFO", "").startswith(internal.PREFIX):
             with self.lock:
-                return self._internal.answer(environ, body)
+                return internal.answer(environ, body)
         if FAULTS.is_empty or OBSERVER in environ.get("HTTP_USER_AGENT", ""):
             return self._answered(environ, body)
         return FAULTS.answer(Request(call_in(environ, body), environ, body, self._answered))

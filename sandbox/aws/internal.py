@@ -12,7 +12,7 @@ job, and returns its recorded program, or null.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -28,61 +28,84 @@ from sandbox.slurm.recorded_jobs import recorded_program
 PREFIX = "/_trainyard/"
 
 Answer = tuple[str, list[tuple[str, str]], bytes]
+Query = Mapping[str, str]
 
 
-class InternalEndpoints:
-    """Handles all paths below `PREFIX`."""
-
-    def answer(self, environ: Mapping[str, Any], body: bytes) -> Answer:
-        """Handle one request; arguments are in the query, a fault schedule is in `body`."""
-        parsed = parse_qs(environ.get("QUERY_STRING", ""), keep_blank_values=True)
-        query = {key: values[0] for key, values in parsed.items()}
-        name = environ["PATH_INFO"].removeprefix(PREFIX)
-        match environ["REQUEST_METHOD"], name:
-            case "GET", "health":
-                return _json("200 OK", {"status": "ready"})
-            case "GET", ("identity" | "caller") as wanted:
-                return self._identity(query) if wanted == "identity" else _caller(query)
-            case (("GET" | "POST"), "clock"):
-                CLOCK.advance(timedelta(seconds=float(query.get("advance_seconds", 0))))
-                ahead = CLOCK.ahead.total_seconds()
-                return _json("200 OK", {"now": CLOCK.now().isoformat(), "ahead_seconds": ahead})
-            case "POST", "latency":
-                TRANSITIONS.scale = float(query["scale"])
-                return _json("200 OK", {"scale": TRANSITIONS.scale})
-            case ("GET" | "POST" | "DELETE") as method, "faults":
-                return _faults(method, body, query.get("directory"))
-            case "POST", "slurm-job":
-                return _json("200 OK", {"program": recorded_program(FAULTS, query["name"])})
-            case method, _:
-                return _json("404 NOT FOUND", {"message": f"the sandbox has no {method} {name}"})
-
-    def _identity(self, query: Mapping[str, str]) -> Answer:
-        missing = [name for name in ("cluster", "arn", "session") if name not in query]
-        if missing:
-            return _json("400 BAD REQUEST", {"message": f"missing: {', '.join(missing)}"})
-        found = identity(query["cluster"], query["arn"], query["session"])
-        if found is None:
-            message = f"no EKS cluster is named {query['cluster']}"
-            return _json("404 NOT FOUND", {"message": message})
-        return _json("200 OK", found)
+def answer(environ: Mapping[str, Any], body: bytes) -> Answer:
+    """Handle one request below `PREFIX`; its arguments are in the query, a schedule in `body`."""
+    parsed = parse_qs(environ.get("QUERY_STRING", ""), keep_blank_values=True)
+    query = {key: values[0] for key, values in parsed.items()}
+    method, name = environ["REQUEST_METHOD"], environ["PATH_INFO"].removeprefix(PREFIX)
+    endpoint = _ENDPOINTS.get((method, name))
+    if endpoint is None:
+        return _json("404 NOT FOUND", {"message": f"the sandbox has no {method} {name}"})
+    return endpoint(query, body)
 
 
-def _caller(query: Mapping[str, str]) -> Answer:
+def _identity(query: Query, _: bytes) -> Answer:
+    missing = [name for name in ("cluster", "arn", "session") if name not in query]
+    if missing:
+        return _json("400 BAD REQUEST", {"message": f"missing: {', '.join(missing)}"})
+    found = identity(query["cluster"], query["arn"], query["session"])
+    if found is None:
+        message = f"no EKS cluster is named {query['cluster']}"
+        return _json("404 NOT FOUND", {"message": message})
+    return _json("200 OK", found)
+
+
+def _caller(query: Query, _: bytes) -> Answer:
     if "access_key" not in query:
         return _json("400 BAD REQUEST", {"message": "missing: access_key"})
     return _json("200 OK", {"arn": caller_arn(query["access_key"])})
 
 
-def _faults(method: str, body: bytes, directory: str | None) -> Answer:
-    start = Path(directory) if directory else None
+def _clock(query: Query, _: bytes) -> Answer:
+    CLOCK.advance(timedelta(seconds=float(query.get("advance_seconds", 0))))
+    ahead = CLOCK.ahead.total_seconds()
+    return _json("200 OK", {"now": CLOCK.now().isoformat(), "ahead_seconds": ahead})
+
+
+def _latency(query: Query, _: bytes) -> Answer:
+    TRANSITIONS.scale = float(query["scale"])
+    return _json("200 OK", {"scale": TRANSITIONS.scale})
+
+
+def _slurm_job(query: Query, _: bytes) -> Answer:
+    return _json("200 OK", {"program": recorded_program(FAULTS, query["name"])})
+
+
+def _faults(_: Query, __: bytes) -> Answer:
+    return _json("200 OK", FAULTS.described())
+
+
+def _use_faults(query: Query, body: bytes) -> Answer:
+    directory = query.get("directory")
     try:
-        if method != "GET":
-            FAULTS.use(read_schedule(body.decode(), start) if method == "POST" else [])
+        FAULTS.use(read_schedule(body.decode(), Path(directory) if directory else None))
     except (FaultScheduleError, UnicodeDecodeError) as error:
         return _json("400 BAD REQUEST", {"message": str(error)})
-    return _json("200 OK", FAULTS.described())
+    return _faults(query, body)
+
+
+def _end_faults(query: Query, body: bytes) -> Answer:
+    FAULTS.use([])
+    return _faults(query, body)
 
 
 def _json(status: str, content: Any) -> Answer:
     return status, [("Content-Type", "application/json")], json.dumps(content).encode()
+
+
+_ENDPOINTS: Mapping[tuple[str, str], Callable[[Query, bytes], Answer]] = {
+    ("GET", "health"): lambda _, __: _json("200 OK", {"status": "ready"}),
+    ("GET", "identity"): _identity,
+    ("GET", "caller"): _caller,
+    ("GET", "clock"): _clock,
+    ("POST", "clock"): _clock,
+    ("POST", "latency"): _latency,
+    ("GET", "faults"): _faults,
+    ("POST", "faults"): _use_faults,
+    ("DELETE", "faults"): _end_faults,
+    ("POST", "slurm-job"): _slurm_job,
+}
+"""By method and name."""

@@ -115,16 +115,16 @@ def course_of(faults: Schedule, container: StartedContainer) -> Course | None:
     return _course(hit) if hit else None
 
 
-def is_named(fault: Fault, job: str) -> bool:
-    """Return whether an entry names a job."""
+def is_named(pattern: str, job: str) -> bool:
+    """Return whether the pattern of an entry matches the name of a job."""
     names = {job, _SUFFIX.sub("", job)}
-    return any(fnmatchcase(name, fault.job or "") for name in names)
+    return any(fnmatchcase(name, pattern) for name in names)
 
 
 def _is_meant(fault: Fault, container: StartedContainer) -> bool:
     labels = fault.labels or {}
     return (
-        is_named(fault, container.job)
+        is_named(fault.job or "", container.job)
         and fault.index in (None, container.index)
         and labels.items() <= container.labels.items()
     )

@@ -73,8 +73,8 @@ class SlurmCluster:
         self.name = name
         self.configuration = configuration
         self._spawn = spawn
-        self._nodes = [node for each in ranges_of(configuration) for node in each.names]
         ranges = ranges_of(configuration)
+        self._nodes = [node for each in ranges for node in each.names]
         self._static = [
             name for e in ranges if e.static and e.capacity_block is None for name in e.names
         ]

@@ -28,7 +28,7 @@ def recorded_program(faults: Schedule, job: str) -> str | None:
     """
     started = StartedContainer(job=job, index=0, labels={})
     entries = [each for kind in KINDS_OF_CONTAINERS for each in faults.of_kind(kind.name)]
-    if not any(is_named(each.fault, job) for each in entries):
+    if not any(is_named(each.fault.job or "", job) for each in entries):
         return None
     return _program(course_of(faults, started) or Course())
 

@@ -45,10 +45,11 @@ def leaving_nodes(old: Any, new: Any) -> Iterator[LeavingNodes]:
         return
     becoming = {name: capacity for name, capacity, _ in resources_of(new)}
     before = [*resources_of(old)]
+    terminates = _terminates(new)
     ended = {
         _queue(name)
         for name, was, _ in before
-        if _terminates(new) and name in becoming and becoming[name] != was
+        if terminates and name in becoming and becoming[name] != was
     }
     for name, was, nodes in before:
         if was is None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from fnmatch import fnmatchcase
 from pathlib import Path
 
 from components.parallelcluster.plan import ParallelClusterPlan
+from sandbox.faults.containers import is_named
 from tools.cli import console, failures, sandbox_faults
 from tools.cli.job_wait import RequestedJob
 from tools.cli.stack_config import plan_of
@@ -58,7 +58,7 @@ def refuse_in_sandbox(jobs: Iterable[str], instead: str) -> None:
         named = [entry["job"] for entry in sandbox_faults.in_force() if "job" in entry]
     except failures.CommandError:  # no sandbox runs yet
         named = []
-    missing = [job for job in jobs if not any(fnmatchcase(job, each) for each in named)]
+    missing = [job for job in jobs if not any(is_named(each, job) for each in named)]
     if missing:
         raise failures.WrongUseError(
             "the sandbox has no GPUs, Neuron devices or EFA that the job could test; give a "

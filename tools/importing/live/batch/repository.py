@@ -1,34 +1,28 @@
 """The ECR repositories of the images of jobs, one of which the stack can adopt.
 
-Sources:
-    https://docs.aws.amazon.com/AmazonECR/latest/userguide/Registries.html (address of a registry)
-    https://docs.aws.amazon.com/AmazonECR/latest/APIReference/API_DescribeRepositories.html
+Source: https://docs.aws.amazon.com/AmazonECR/latest/APIReference/API_DescribeRepositories.html
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from components.account.lookup import AccountReader
+from components.account.named_lookup import private_image
 from components.tagging import tag_map
 from tools.importing.draft import Draft
 from tools.importing.live.owner import OWNER, owner_of
 from tools.importing.reader import Reader
 
 CALL = "DescribeRepositories"
-_IMAGE = re.compile(
-    r"(?P<account>\d{12})\.dkr\.ecr\.(?P<region>[a-z0-9-]+)\.amazonaws\.com(?:\.cn)?/"
-    r"(?P<name>[^:@]+)(?:[:@].*)?"
-)
 
 
 def read_repositories(reader: AccountReader, images: Iterable[str]) -> Iterator[Mapping[str, Any]]:
     """Yield the repositories of images that are in this account and region, with their owners."""
-    ecr, here = reader.client("ecr"), (reader.account_id(), reader.region)
-    found = filter(None, map(_IMAGE.fullmatch, images))
-    names = [each["name"] for each in found if (each["account"], each["region"]) == here]
+    ecr, account = reader.client("ecr"), reader.account_id()
+    found = filter(None, (private_image(each, reader.region) for each in images))
+    names = [each["repository"] for each in found if each["registry"] == account]
     for name in dict.fromkeys(names):
         answer = reader.ask(
             "ecr:DescribeRepositories", ecr.describe_repositories, repositoryNames=[name]
