@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -98,11 +99,17 @@ class Draft:
         self.unknown.setdefault((*self.at, key), example)
 
 
+_NOT_IN_NAMES = re.compile(r"[^a-z0-9-]+")
 _MARKS = (
     *("aws:", "alpha.eksctl.io/", "eksctl.cluster.k8s.io/", "parallelcluster:", "trainyard:"),
     "terraform-aws-modules",
 )
 """Beginnings of tags that AWS, eksctl, ParallelCluster, the EKS module or this program sets."""
+
+
+def plain_name(text: str) -> str:
+    """Return a text in lowercase letters, digits and hyphens, for a name in the stack file."""
+    return _NOT_IN_NAMES.sub("-", text.lower()).strip("-")
 
 
 @dataclass(slots=True)

@@ -10,8 +10,9 @@ from typing import NamedTuple, Protocol
 from tools.importing.draft import StackDraft
 from tools.importing.key_table import KeyTable
 from tools.importing.reader import Reader
+from tools.importing.reading import read_documents
 from tools.importing.report import FateRow
-from tools.importing.source import Document, read_documents
+from tools.importing.source import Document
 
 _TERRAFORM = (".tf", ".tf.json", ".tfvars", ".tfvars.json")
 """Files of Terraform, which are read with all files of their directory."""

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from tools.importing.draft import StackDraft
+from tools.importing.draft import StackDraft, plain_name
 from tools.importing.formats import FORMATS, Conversion, Format, documents_of, format_of
 from tools.importing.key_table import ShapeProblem
 from tools.importing.other_forms import refuse_other_form
@@ -16,8 +15,6 @@ from tools.importing.reader import Reader
 from tools.importing.report import Entry, Report
 from tools.importing.source import Document
 from tools.workspace.yaml_limits import UnreadableYamlError
-
-_NOT_IN_NAMES = re.compile(r"[^a-z0-9-]+")
 
 
 class UnknownFormatError(Exception):
@@ -120,7 +117,7 @@ def imported_as(
 
 def _as_name(text: str) -> str:
     """Return a text as the name of a cluster: lowercase letters, digits and hyphens."""
-    return _NOT_IN_NAMES.sub("-", text.lower()).strip("-0123456789")[:40].rstrip("-")
+    return plain_name(text).strip("-0123456789")[:40].rstrip("-")
 
 
 def imported_of(read: Sequence[Imported | Unread]) -> Iterator[Imported]:

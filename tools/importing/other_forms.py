@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from tools.importing.source import text_at
+from tools.importing.reading import text_at
 from tools.workspace.yaml_limits import UnreadableYamlError
 
 _ZIP = b"PK\x03\x04"

@@ -8,8 +8,9 @@ from typing import Any
 from components.config.problems import ROOT as CLUSTER
 from components.plain_text import fill
 from tools.importing.imported import Imported
+from tools.importing.reading import node_of
 from tools.importing.report import Claim
-from tools.importing.source import Node, child, node_of, text_of
+from tools.importing.source import Node, child, text_of
 from tools.workspace.checkout import ROOT
 from tools.workspace.stack_files import REGION_KEY
 from tools.workspace.yaml_reader import yaml_text

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 
 from tools.importing.json_text import node_of_json
-from tools.importing.source import documents_in
+from tools.importing.reading import documents_in
 from tools.workspace.yaml_limits import DEEPEST, UnreadableYamlError
 
 VALUES = st.recursive(

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from tools.importing.key_table import KeyTable
-from tools.importing.source import node_of, text_of
+from tools.importing.reading import node_of
+from tools.importing.source import text_of
 
 
 @pytest.fixture

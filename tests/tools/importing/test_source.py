@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from tools.importing.imported import UnknownFormatError, import_file
-from tools.importing.source import child, leaves, read_documents, text_of
+from tools.importing.reading import read_documents
+from tools.importing.source import child, leaves, text_of
 from tools.workspace.yaml_limits import UnreadableYamlError
 
 

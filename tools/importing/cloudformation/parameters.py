@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from tools.importing.reader import Reader
+from tools.importing.reading import read_documents
 from tools.importing.report import Report
-from tools.importing.source import Document, read_documents
+from tools.importing.source import Document
 from tools.workspace.yaml_limits import UnreadableYamlError
 
 

@@ -17,7 +17,7 @@ from components.tagging import tag_map
 from tools.importing.formats import format_named
 from tools.importing.imported import Imported, imported_as
 from tools.importing.live.network import complete_network
-from tools.importing.source import documents_in
+from tools.importing.reading import documents_in
 
 _VERSION_TAG = "parallelcluster:version"
 _FORMAT = format_named("parallelcluster")

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import re
-
 from components.catalog.instance_types import INSTANCE_TYPES
-from tools.importing.draft import Draft, StackDraft
+from tools.importing.draft import Draft, StackDraft, plain_name
 from tools.importing.reader import Reader
 from tools.importing.terraform.blocks import Blocks, name_in_address
 from tools.importing.terraform.capacity import imply_reservations, read_purchase_option
 from tools.importing.terraform.network import read_network
 from tools.importing.terraform.source_keys import LAUNCH_TEMPLATE, Paths, Source, take
 from tools.importing.terraform.storage import read_storage
+from tools.importing.terraform.values import is_known
 
 _RESOURCES = ("compute_resources", 0)
-_NOT_IN_NAMES = re.compile(r"[^a-z0-9-]+")
 _FARGATE = "compute environments of stacks have EC2 instances: run Fargate jobs elsewhere"
 
 
@@ -45,9 +43,9 @@ def read_environments(blocks: Blocks, stack: StackDraft) -> None:
 def _name_of(environment: Reader) -> str:
     for key in ("name", "compute_environment_name"):
         given = environment.at(key)
-        if given.exists and given.node is not None and not given.node.tag:
-            return _NOT_IN_NAMES.sub("-", str(given.value).lower()).strip("-")
-    return _NOT_IN_NAMES.sub("-", name_in_address(environment).lower()).strip("-")
+        if is_known(given):
+            return plain_name(str(given.value))
+    return plain_name(name_in_address(environment))
 
 
 def _read_resources(

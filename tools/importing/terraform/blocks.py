@@ -16,7 +16,7 @@ _REFERENCE = re.compile(
     r"(?:module\.[\w-]+|[a-z]\w*\.[\w-]+)(?:\[[^\]]+\])?)\.(?P<attribute>\w+)"
     r"(?:\[(?P<index>\d+)\])?\}"
 )
-_KEY = re.compile(r'\[(?:\d+|"[^"]*")\]')
+_KEY = re.compile(r'\[(?:\d+|"(?:[^"\\]|\\.)*")\]')
 _ANY = ("this", "main", "default")
 """Labels of the only block of its type in a module."""
 
@@ -96,13 +96,23 @@ def name_in_address(block: Reader) -> str:
     label = label_of(block)
     if keys:
         return keys[-1] if label in _ANY else f"{label}-{keys[-1]}"
-    modules = re.findall(r"module\.([\w-]+)", address)
+    modules = module_of(address)
     return modules[-1] if label in _ANY and modules else label
 
 
 def label_of(block: Reader) -> str:
     """Return the last label of a block: `private` of `aws_subnet.private[0]`."""
-    return _KEY.sub("", address_of(block)).split(".")[-1]
+    return without_keys(address_of(block)).split(".")[-1]
+
+
+def without_keys(address: str) -> str:
+    """Return an address without the keys of `count` and `for_each`."""
+    return _KEY.sub("", address)
+
+
+def module_of(address: str) -> tuple[str, ...]:
+    """Return the names of the modules in an address."""
+    return tuple(re.findall(r"(?:^|\.)module\.([\w-]+)", without_keys(address)))
 
 
 def address_of(block: Reader) -> str:

@@ -7,6 +7,7 @@ from tools.importing.placeholders import id_for, is_id
 from tools.importing.reader import Reader
 from tools.importing.terraform.blocks import Blocks
 from tools.importing.terraform.source_keys import Source, take
+from tools.importing.terraform.values import is_known
 
 _TARGET = "capacity_reservation_target"
 _SECTIONS = ("aws_ec2_capacity_reservation", "aws_ec2_capacity_block_reservation")
@@ -72,10 +73,10 @@ def _read_created(created: Reader, reservation: Draft) -> None:
     """Read the reservation that Terraform creates for the node group."""
     take(reservation, "instance_count", created.at("instance_count"))
     group = created.at("placement_group_arn")
-    if group.node is not None and not group.node.tag and reservation.values["kind"] == "odcr":
+    if is_known(group) and reservation.values["kind"] == "odcr":
         take(reservation, "placement_group", group, change=lambda arn: arn.rpartition("/")[2])
     zone = created.at("availability_zone")
-    if zone.node is not None and not zone.node.tag:
+    if is_known(zone):
         take(reservation, "availability_zone", zone)
     if is_id(created.at("id").value, "cr"):
         created.at("id").claim("taken over", ours=(*reservation.at, "reservation_id"))

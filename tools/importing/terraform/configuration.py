@@ -11,9 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tools.importing.terraform.blocks import without_keys
+
 Module = tuple[str, ...]
 """Names of the calls that lead to a module, without keys of `count` and `for_each`."""
-_KEY = re.compile(r'\[(?:\d+|"(?:[^"\\]|\\.)*")\]')
 _ELEMENT = re.compile(r"\[\d+\]\Z")
 """An element of an output, such as the second of the subnets of a module."""
 _OF_INSTANCES = ("each", "count")
@@ -86,7 +87,7 @@ class Configuration:
     def _referent(
         self, module: Module, reference: str, seen: set[tuple[Module, str]]
     ) -> Iterator[Referent]:
-        kind, *names = _KEY.sub("", reference).split(".")
+        kind, *names = without_keys(reference).split(".")
         if kind == "var" and names:
             given = at(self._call(module), "expressions", names[0])
             yield from self._referents(module[:-1], given, seen)
@@ -95,8 +96,10 @@ class Configuration:
             output = at(self._module(inner), "outputs", names[1], "expression")
             found = list(self._referents(inner, output, seen))
             element = _ELEMENT.search(reference)
-            if element is not None and len(found) == 1 and not _KEY.search(found[0].name):
-                found = [Referent(found[0].module, f"{found[0].name}{element[0]}")]
+            if element is not None and len(found) == 1:
+                (whole,) = found
+                if without_keys(whole.name) == whole.name:
+                    found = [Referent(whole.module, f"{whole.name}{element[0]}")]
             yield from found
         else:
             yield Referent(module, reference)
@@ -124,13 +127,3 @@ def at(value: Any, *path: str | int) -> Any:
         else:
             return None
     return value
-
-
-def without_keys(address: str) -> str:
-    """Return an address without the keys of `count` and `for_each`."""
-    return _KEY.sub("", address)
-
-
-def module_of(address: str) -> Module:
-    """Return the names of the modules in an address."""
-    return tuple(re.findall(r"(?:^|\.)module\.([\w-]+)", without_keys(address)))

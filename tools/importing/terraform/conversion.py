@@ -15,6 +15,7 @@ from tools.importing.terraform.blocks import Blocks, address_of
 from tools.importing.terraform.cluster import read_cluster
 from tools.importing.terraform.fates import FATES as FATES
 from tools.importing.terraform.network import VPCS, read_network_stack
+from tools.importing.terraform.values import is_known
 
 KEYS: KeyTable = keys.KEYS
 WORDS = {
@@ -57,7 +58,7 @@ def name_of(document: Document) -> str:
     for block in blocks.of(*_CLUSTERS):
         for key in ("name", "cluster_name"):
             given = block.at(key)
-            if given.exists and given.node is not None and not given.node.tag:
+            if is_known(given):
                 return str(given.value)
     directory = document.path if document.path.is_dir() else document.path.parent
     return directory.resolve().name if document.path.suffix != ".json" else document.path.stem

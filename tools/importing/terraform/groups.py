@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from components.catalog.instance_types import INSTANCE_TYPES
+from tools.importing.draft import plain_name
 from tools.importing.reader import Reader
 from tools.importing.source import Location
 from tools.importing.terraform.blocks import Blocks, name_in_address
@@ -17,12 +17,12 @@ from tools.importing.terraform.source_keys import (
     Paths,
     Source,
 )
+from tools.importing.terraform.values import is_known
 
 DEFAULT_TYPE = "t3.medium"
 """Of managed node groups, by the API of EKS: `CreateNodegroup`, `instanceTypes`."""
 SELF_MANAGED_TYPE = "m6i.large"
 """`instance_type` in `modules/self-managed-node-group/variables.tf` of the module."""
-_NOT_IN_NAMES = re.compile(r"[^a-z0-9-]+")
 _EFA_TYPES = ("efa", "efa-only")
 _OF_A_CLUSTER = ("kubernetes.io/cluster/", "k8s.io/cluster/")
 """Begin of the tag by which EKS and its AMI know nodes: `self-managed-node-group/main.tf` of the
@@ -42,7 +42,7 @@ class Group:
     """A node group with its name and who manages it."""
 
     def __init__(self, name: str, management: str, source: Source, inputs: str = "") -> None:
-        self.name = _NOT_IN_NAMES.sub("-", name.lower()).strip("-")
+        self.name = plain_name(name)
         self.management = management
         self.source = source
         self.inputs = inputs
@@ -120,5 +120,4 @@ def _template_of(block: Reader, blocks: Blocks) -> Iterator[tuple[Reader, Paths]
 
 def _name_of(block: Reader, key: str, other: str = "") -> str:
     given = block.at(key)
-    is_known = given.exists and given.node is not None and not given.node.tag
-    return str(given.value).strip("-") if is_known else other or name_in_address(block)
+    return str(given.value).strip("-") if is_known(given) else other or name_in_address(block)

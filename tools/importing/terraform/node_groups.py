@@ -15,6 +15,7 @@ from tools.importing.terraform.groups import Group
 from tools.importing.terraform.keys import KEYS
 from tools.importing.terraform.node_settings import read_common, read_repair
 from tools.importing.terraform.source_keys import take
+from tools.importing.terraform.values import is_known
 
 _SIZES = {"min_size": ("minimum", 1), "desired_size": ("desired", 1), "max_size": ("maximum", 3)}
 """Keys of the stack file and defaults of the module (`variables.tf` of both submodules)."""
@@ -151,7 +152,7 @@ def _read_placement(
         if reservation is not None and "placement_group" not in reservation:
             name.claim("taken over better", _NEW_GROUP, rule=_group_rule(reservation))
         name.implied("the stack creates its placement groups")
-    elif name.exists and name.node is not None and not name.node.tag:
+    elif is_known(name):
         section = nodes.section("placement", name)
         section.put("group", "existing")
         section.take("name", name)
@@ -213,5 +214,4 @@ def _zone_of(subnet: Any, blocks: Blocks, vpc: Reader | None) -> str | None:
         zone = block.at("availability_zone")
     else:
         zone = vpc.at("azs", -1 if found.index is None else found.index)
-    is_known = zone.exists and zone.node is not None and not zone.node.tag
-    return str(zone.value) if is_known else None
+    return str(zone.value) if is_known(zone) else None

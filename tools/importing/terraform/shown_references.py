@@ -7,12 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from tools.importing.source import Node, child
-from tools.importing.terraform.configuration import (
-    Configuration,
-    Referent,
-    module_of,
-    without_keys,
-)
+from tools.importing.terraform.blocks import module_of, without_keys
+from tools.importing.terraform.configuration import Configuration, Referent
 from tools.importing.terraform.keys import KEYS
 from tools.importing.terraform.values import UNKNOWN, unknown
 

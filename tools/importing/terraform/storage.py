@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
-from tools.importing.draft import Draft, StackDraft
+from tools.importing.draft import Draft, StackDraft, plain_name
 from tools.importing.placeholders import is_id
 from tools.importing.reader import Reader
 from tools.importing.terraform.blocks import Blocks, name_in_address
@@ -24,13 +22,12 @@ _KEYS = {
     "daily_automatic_backup_start_time": "backup_time",
     "efa_enabled": "efa_enabled",
 }
-_NOT_IN_NAMES = re.compile(r"[^a-z0-9-]+")
 
 
 def read_storage(blocks: Blocks, stack: StackDraft) -> None:
     """Read the FSx for Lustre file systems; one that exists, in a state, is used as it is."""
     for block in blocks.of("aws_fsx_lustre_file_system"):
-        name = _NOT_IN_NAMES.sub("-", name_in_address(block).lower()).strip("-")
+        name = plain_name(name_in_address(block))
         entry = stack.cluster.section("storage").section(name, block)
         if is_id(block.at("id").value, "fs"):
             entry.put("kind", "existing-fsx-lustre")

@@ -13,7 +13,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tools.importing.source import Node, read_documents
+from tools.importing.reading import read_documents
+from tools.importing.source import Node
 from tools.workspace.yaml_limits import UnreadableYamlError, readable_text
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from tools.importing.reader import Reader
 from tools.importing.source import Node, child, plain
 
 UNKNOWN = "!expression"
@@ -31,6 +32,11 @@ def is_unknown(node: Node) -> bool:
     if isinstance(node.value, list):
         return bool(node.tag) or any(map(is_unknown, node.value))
     return bool(node.tag)
+
+
+def is_known(source: Reader) -> bool:
+    """Return whether the files have the value of a scalar."""
+    return source.exists and source.node is not None and not source.node.tag
 
 
 def step(node: Node, key: str | int) -> Node | None:

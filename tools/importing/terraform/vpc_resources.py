@@ -11,7 +11,7 @@ from tools.importing.endpoint_services import take_endpoint
 from tools.importing.reader import Reader
 from tools.importing.terraform.blocks import Blocks, address_of, label_of
 from tools.importing.terraform.source_keys import take
-from tools.importing.terraform.values import is_unknown
+from tools.importing.terraform.values import is_known, is_unknown
 
 ONE_OF_EACH_KIND = (
     "the stack has one private and one public subnet in each zone: create others in a network "
@@ -30,8 +30,7 @@ class _Subnet:
     def zone(self) -> str:
         """The zone; its address in its place if the files do not have it."""
         zone = self.block.at("availability_zone")
-        is_known = zone.node is not None and zone.exists and not is_unknown(zone.node)
-        return str(zone.value) if is_known else address_of(self.block)
+        return str(zone.value) if is_known(zone) else address_of(self.block)
 
 
 def is_public(subnet: Reader, blocks: Blocks) -> bool:

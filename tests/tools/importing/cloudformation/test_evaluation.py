@@ -8,7 +8,8 @@ import pytest
 
 from tools.importing.cloudformation.deferred import Deferred
 from tools.importing.cloudformation.evaluation import Evaluation
-from tools.importing.source import node_of, plain
+from tools.importing.reading import node_of
+from tools.importing.source import plain
 
 SECTIONS = """
 Parameters:

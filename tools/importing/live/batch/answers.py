@@ -15,6 +15,7 @@ from typing import Any
 
 from components.account.lookup import AccountReader
 from tools.importing.cloudformation.launch_template import has_only_comments
+from tools.importing.live import launch_templates
 from tools.importing.live.answers import CREATORS
 from tools.importing.live.batch.repository import CALL, read_repositories
 from tools.importing.live.roles import read_attached, read_inline, read_profiles
@@ -54,7 +55,9 @@ def read_answers(
         "DescribeComputeEnvironments": environments,
         "DescribeJobQueues": queues,
         "DescribeJobDefinitions": definitions,
-        "DescribeLaunchTemplateVersions": list(_templates(reader, resources)),
+        launch_templates.CALL: list(
+            launch_templates.read_templates(reader, _launched(resources), _without_text)
+        ),
         "GetInstanceProfile": profiles,
         "ListAttachedRolePolicies": [read_attached(reader, role) for role in roles],
         "GetRolePolicy": [policy for role in roles for policy in read_inline(reader, role)],
@@ -158,27 +161,14 @@ def _last_part(arn: str | None) -> str:
     return (arn or "").rpartition("/")[2]
 
 
-def _templates(reader: AccountReader, resources: Iterable[Answer]) -> Iterator[Answer]:
-    """Yield the versions of launch templates that nodes launch with, without their user data."""
-    wanted = dict.fromkeys(
-        (key[0].upper() + key[1:], launch[key], launch.get("version") or "$Default")
-        for each in resources
-        for launch in (each.get("launchTemplate") or {},)
-        for key in ("launchTemplateId", "launchTemplateName")
-        if launch.get(key)
-    )
-    for key, template, version in wanted:
-        answer = reader.ask(
-            "ec2:DescribeLaunchTemplateVersions",
-            reader.ec2.describe_launch_template_versions,
-            **{key: template},
-            Versions=[version],
-        )
-        for each in (answer or {}).get("LaunchTemplateVersions", []):
-            data = dict(each["LaunchTemplateData"])
-            if "UserData" in data:
-                data["UserData"] = _without_text(data["UserData"])
-            yield {**each, "LaunchTemplateData": data}
+def _launched(resources: Iterable[Answer]) -> Iterator[tuple[str, str, str]]:
+    """Yield the launch templates of compute environments, as `read_templates` takes them."""
+    for each in resources:
+        launch = each.get("launchTemplate") or {}
+        for key in ("launchTemplateId", "launchTemplateName"):
+            if launch.get(key):
+                version = launch.get("version") or "$Default"
+                yield key[0].upper() + key[1:], launch[key], version
 
 
 def _without_text(encoded: str) -> str:

@@ -11,13 +11,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from components.account.lookup import AccountReader
+from tools.importing.live import launch_templates
 from tools.importing.live.eks.storage import CALL, read_file_systems
 from tools.importing.live.eks.user_data import summary
 from tools.importing.live.roles import read_attached, read_inline, read_profiles
 
 Answer = Mapping[str, Any]
-
-_TEMPLATES = "DescribeLaunchTemplateVersions"
 
 
 def read_cluster(reader: AccountReader, name: str) -> Answer | None:
@@ -42,7 +41,9 @@ def read_answers(
         for each in _listed(reader, "eks:ListAddons", eks.list_addons, "addons", of)
     ]
     scaling_groups = list(_self_managed(reader, name, node_groups))
-    templates = list(_templates(reader, [*node_groups, *scaling_groups]))
+    launched = filter(None, map(template_of, [*node_groups, *scaling_groups]))
+    wanted = (("LaunchTemplateId", *each) for each in launched)
+    templates = list(launch_templates.read_templates(reader, wanted, summary))
     profiles = list(read_profiles(reader, _profile_names(templates)))
     roles = dict.fromkeys(
         [
@@ -74,7 +75,7 @@ def read_answers(
             of,
         ),
         "DescribeAutoScalingGroups": scaling_groups,
-        _TEMPLATES: templates,
+        launch_templates.CALL: templates,
         "DescribeCapacityReservations": list(_reservations(reader, templates)),
         "GetInstanceProfile": profiles,
         "ListAttachedRolePolicies": [read_attached(reader, role) for role in roles],
@@ -153,22 +154,6 @@ def template_of(group: Answer) -> tuple[str, str] | None:
     found = given.get("id") or given.get("LaunchTemplateId")
     version = given.get("version") or given.get("Version") or "$Default"
     return (str(found), str(version)) if found else None
-
-
-def _templates(reader: AccountReader, groups: Iterable[Answer]) -> Iterator[Answer]:
-    wanted = dict.fromkeys(found for each in groups if (found := template_of(each)))
-    for template, version in wanted:
-        answer = reader.ask(
-            f"ec2:{_TEMPLATES}",
-            reader.ec2.describe_launch_template_versions,
-            LaunchTemplateId=template,
-            Versions=[version],
-        )
-        for each in (answer or {}).get("LaunchTemplateVersions", []):
-            data = dict(each["LaunchTemplateData"])
-            if "UserData" in data:
-                data["UserData"] = summary(data["UserData"])
-            yield {**each, "LaunchTemplateData": data}
 
 
 def _profile_names(templates: Iterable[Answer]) -> Iterator[str]:

@@ -7,13 +7,12 @@ Sources:
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from components.account.lookup import AccountReader
 from components.tagging import tag_map
-from tools.importing.draft import Draft
+from tools.importing.draft import Draft, plain_name
 from tools.importing.live.owner import OWNER, owner_of
 from tools.importing.reader import Reader
 
@@ -31,7 +30,6 @@ _S3 = {
     "ExportPath": "export_path",
     "AutoImportPolicy": "auto_import",
 }
-_NOT_IN_NAMES = re.compile(r"[^a-z0-9-]+")
 _LONGEST_NAME = 30
 _KEPT = "an adopted file system keeps it"
 
@@ -41,9 +39,8 @@ def read_file_systems(reader: AccountReader, vpc_id: str) -> Iterator[Mapping[st
     do = reader.fsx.describe_file_systems
     for page in reader.pages("fsx:DescribeFileSystems", do, next_key="NextToken"):
         for each in page["FileSystems"]:
-            if (each["FileSystemType"], each.get("VpcId"), each.get("Lifecycle")) != (
-                *("LUSTRE", vpc_id, "AVAILABLE"),
-            ):
+            kind, where, state = each["FileSystemType"], each.get("VpcId"), each.get("Lifecycle")
+            if (kind, where, state) != ("LUSTRE", vpc_id, "AVAILABLE"):
                 continue
             groups = _groups(reader, each.get("NetworkInterfaceIds") or [])
             yield {**each, GROUPS: groups, OWNER: owner_of(reader, tag_map(each.get("Tags")))}
@@ -64,8 +61,8 @@ def read_storage(source: Reader, cluster: Draft) -> None:
     """Read file systems into `storage`: adopted, or as existing ones that the stack mounts."""
     for system in source.at(CALL).items():
         identity = str(system.at("FileSystemId").value)
-        named = tag_map(system.at("Tags").value).get("Name", identity).lower()
-        name = _NOT_IN_NAMES.sub("-", named).strip("-")[:_LONGEST_NAME].rstrip("-") or identity
+        named = plain_name(tag_map(system.at("Tags").value).get("Name", identity))
+        name = named[:_LONGEST_NAME].rstrip("-") or identity
         storage = cluster.section("storage")
         entry = storage.section(identity if storage.has(name) else name, system)
         why = _why_not(system, cluster.values["network"])

@@ -1,0 +1,127 @@
+"""Read the documents of a file, with the line of every value.
+
+YAML is read as PyYAML reads it, which ParallelCluster uses.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from tools.importing.json_text import node_of_json
+from tools.importing.source import Document, Node
+from tools.workspace.yaml_limits import (
+    LARGEST_BYTES,
+    Excess,
+    UnreadableYamlError,
+    not_yaml,
+    readable_text,
+    unreadable,
+)
+
+# libyaml is several times faster, but not every PyYAML build has it.
+_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_CORE = "tag:yaml.org,2002:"
+_MERGE = f"{_CORE}merge"
+_CONSTRUCTED = {f"{_CORE}{kind}" for kind in ("bool", "int", "float", "null")}
+_JINJA = ("{%", "{{")
+_LARGEST_JSON_BYTES = 30_000_000
+"""Maximum size of JSON, which programs write too: a plan of Terraform has half a megabyte for each
+node group of the EKS module."""
+
+
+def read_documents(path: Path) -> list[Document]:
+    """Return the documents of a YAML or JSON file that are not empty.
+
+    Raises:
+        UnreadableYamlError: the file cannot be read, is not YAML, or exceeds the limits.
+    """
+    return documents_in(text_at(path), path)
+
+
+def text_at(path: Path) -> str:
+    """Return the text of a file.
+
+    Raises:
+        UnreadableYamlError: the file cannot be read, or exceeds the limits of its kind.
+    """
+    if path.suffix == ".json":
+        return readable_text(path, largest=_LARGEST_JSON_BYTES, utf_16=True)
+    return readable_text(path)
+
+
+def documents_in(text: str, path: Path) -> list[Document]:
+    """Return the documents of a text that are not empty; messages name the path.
+
+    Raises:
+        UnreadableYamlError: the text is not YAML, or exceeds the limits.
+    """
+    if path.suffix == ".json":
+        try:
+            root = node_of_json(text, path)
+        except json.JSONDecodeError as error:
+            if len(text) > LARGEST_BYTES:
+                raise unreadable(path, error.lineno, f"{error.msg}, as JSON") from error
+            # What YAML accepts in addition, such as comments, may be indented with tabs.
+            text = text.replace("\t", " ")
+        else:
+            return [] if root.value is None else [Document(path, root)]
+    try:
+        Excess(path, tags=True).refuse(text)
+        roots = list(yaml.compose_all(text, Loader=_LOADER))
+    except (yaml.YAMLError, UnreadableYamlError) as error:
+        if any(mark in text for mark in _JINJA):
+            raise _template(path, text) from error
+        if isinstance(error, yaml.YAMLError):
+            raise not_yaml(path, error, text) from error
+        raise
+    nodes = [(index, _node(root, root.start_mark.line + 1)) for index, root in enumerate(roots)]
+    return [Document(path, node, index) for index, node in nodes if node.value is not None]
+
+
+def node_of(text: str) -> Node:
+    """Return the value of a YAML text that the program itself has written."""
+    root = yaml.compose(text, Loader=_LOADER)
+    return _node(root, root.start_mark.line + 1)
+
+
+def _template(path: Path, text: str) -> UnreadableYamlError:
+    lines = text.splitlines()
+    line = next(n for n, each in enumerate(lines, 1) if any(mark in each for mark in _JINJA))
+    return UnreadableYamlError(
+        f"{path}, line {line}: is a Jinja template, not YAML; render it, and read the result"
+    )
+
+
+def _node(node: yaml.Node, line: int) -> Node:
+    tag = "" if node.tag.startswith(_CORE) else node.tag
+    if isinstance(node, yaml.MappingNode):
+        return Node(dict(_entries(node)), line, tag)
+    if isinstance(node, yaml.SequenceNode):
+        return Node([_node(each, each.start_mark.line + 1) for each in node.value], line, tag)
+    return Node(_scalar(node), line, tag)
+
+
+def _entries(node: yaml.MappingNode) -> Iterator[tuple[str, Node]]:
+    """Yield the entries of a mapping; those of a merge key come first and are overridden."""
+    for key, value in node.value:
+        if key.tag == _MERGE:
+            for each in value.value if isinstance(value, yaml.SequenceNode) else [value]:
+                if isinstance(each, yaml.MappingNode):
+                    yield from _entries(each)
+    for key, value in node.value:
+        if key.tag != _MERGE:
+            yield str(key.value), _node(value, key.start_mark.line + 1)
+
+
+def _scalar(node: yaml.Node) -> Any:
+    if node.tag not in _CONSTRUCTED:
+        return str(node.value)  # also a time, which no format here has
+    try:
+        return yaml.constructor.SafeConstructor().construct_object(node)
+    except ValueError:  # such as `0x_`
+        return str(node.value)
