@@ -15,7 +15,6 @@ import sys
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 from components.catalog.controller_releases import CONTROLLER_RELEASES
 from sandbox.aws.cloudformation.service import CloudFormation, clusters_of
@@ -27,6 +26,7 @@ from sandbox.kubernetes.addons import AddonObjects
 from sandbox.kubernetes.aws_program import write_aws_program
 from sandbox.kubernetes.cluster_controllers import Controllers
 from sandbox.kubernetes.control_planes import ControlPlanes, check_version
+from sandbox.kubernetes.instances import SandboxAccount
 from sandbox.kubernetes.nodes import NodeSimulator
 from sandbox.parallelcluster.provider.records import Records
 from sandbox.process_identity import own_identity, write_identity
@@ -169,7 +169,8 @@ def _kubernetes(
     control_planes = ControlPlanes(directory.clusters, programs, server.endpoint, spawner.spawn)
     server.use_control_planes(control_planes, check_version)
     server.use_addon_installer(AddonObjects(control_planes))
-    simulator: Any = NodeSimulator(server.endpoint, control_planes, region=region)
+    account = SandboxAccount(server.endpoint, region, server.running_instance_ids)
+    simulator = NodeSimulator(account, control_planes)
     stopped = threading.Event()
     thread = threading.Thread(target=simulator.run, args=(stopped,), name="nodes", daemon=True)
     thread.start()

@@ -21,6 +21,7 @@ from sandbox.aws import environment
 environment.prepare()  # before anything imports moto
 
 from moto.core import base_backend, config  # noqa: E402 - after prepare(), see above
+from moto.ec2.models import ec2_backends  # noqa: E402
 from moto.moto_api._internal import mock_random  # noqa: E402
 from moto.moto_server.werkzeug_app import MotoRequestHandler  # noqa: E402
 from moto.s3.models import s3_backends  # noqa: E402
@@ -154,6 +155,12 @@ class AwsServer:
     def use_head_nodes(self, head_nodes: HeadNodes) -> None:
         """Let Systems Manager run commands; without this, no instance has an SSM Agent."""
         use_head_nodes(head_nodes)
+
+    def running_instance_ids(self) -> set[str]:
+        """Return the ids of all running instances, without the cost of a request."""
+        with self.application.lock:
+            running = ec2_backends[environment.ACCOUNT_ID][self._region].all_running_instances()
+            return {instance.id for instance in running}
 
     def look_for_cloudformation(self, look: Callable[[], CloudFormation | None]) -> None:
         """Let `look` create the CloudFormation handler at the first call for which it can."""

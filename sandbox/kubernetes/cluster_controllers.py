@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 
 from components.catalog.controller_releases import CONTROLLER_RELEASES
 from sandbox.kubernetes.control_planes import ControlPlanes
+from sandbox.kubernetes.pace import Pace
 from sandbox.kubernetes.released_controllers import Controller
 from sandbox.kubernetes.startup import ControlPlane
 from sandbox.processes import Spawn
@@ -34,10 +35,14 @@ class Controllers:
 
     def run(self, stop_event: threading.Event) -> None:
         """Run steps until `stop_event` is set; errors are logged once and retried."""
-        while not stop_event.wait(_INTERVAL_SECONDS):
+        pace = Pace(_INTERVAL_SECONDS)
+        while not stop_event.wait(pace.interval(self._seen())):
             self.step()
         for each in [*self._clusters]:
             self._leave(each)
+
+    def _seen(self) -> object:
+        return [each.seen for controllers in self._clusters.values() for each in controllers]
 
     def step(self) -> None:
         """Look for clusters, and perform due actions in each."""

@@ -32,6 +32,8 @@ class ClusterNodes:
         self._overlooked = OverlookedPods()
         self._job_pods = JobPods(control_plane, self._lose)
         self._deadlines = JobDeadlines(self._administrator)
+        self.seen: object = None
+        """What the last step found: another value than before if anything changes."""
 
     @property
     def kubelets(self) -> Mapping[str, Kubelet]:
@@ -64,11 +66,13 @@ class ClusterNodes:
         for kubelet in self._kubelets.values():
             kubelet.try_to_join()
         joined = [kubelet for kubelet in self._kubelets.values() if kubelet.joined]
+        self.seen = (frozenset(self._kubelets), len(joined))
         if not joined:
             return
         self._deadlines.step()
         # From the API server's cache, because this runs several times per second.
         pods = self._administrator.get("/api/v1/pods", resourceVersion="0")["items"]
+        self.seen = (*self.seen, [each["metadata"]["resourceVersion"] for each in pods])
         running = plugin_resources(pods)
         refused: list[ApiError] = []
         for kubelet in joined:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import contextlib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,9 +53,16 @@ class Instance:
 
 
 class SandboxAccount:
-    """The calls to the sandbox account, which faults do not affect."""
+    """The calls to the sandbox account, which faults do not affect.
 
-    def __init__(self, endpoint: str, region: str) -> None:
+    Args:
+        endpoint: URL of the account.
+        region: Region of the instances.
+        running: Returns the ids of all running instances. It reads them from the account in this
+            process, because it is called several times per second.
+    """
+
+    def __init__(self, endpoint: str, region: str, running: Callable[[], set[str]]) -> None:
         session = boto3.Session(
             aws_access_key_id="sandbox",
             aws_secret_access_key="sandbox",  # noqa: S106 - the sandbox checks none
@@ -71,18 +78,10 @@ class SandboxAccount:
             user_agent_extra=OBSERVER,
         )
         self._region = region
+        self.running_instance_ids = running
         self._ec2 = session.client("ec2", endpoint_url=endpoint, config=config)
         self._eks = session.client("eks", endpoint_url=endpoint, config=config)
         self._iam = session.client("iam", endpoint_url=endpoint, config=config)
-
-    def running_instance_ids(self) -> set[str]:
-        """Return the ids of all running instances.
-
-        DescribeInstances also returns them, but takes ten times as long for instances with 33
-        interfaces, and this is called several times per second.
-        """
-        pages = self._ec2.get_paginator("describe_instance_status").paginate()
-        return {status["InstanceId"] for page in pages for status in page["InstanceStatuses"]}
 
     def instances(self, instance_ids: Iterable[str]) -> list[Instance]:
         """Return instances with all properties that affect their kubelets."""

@@ -20,9 +20,10 @@ from sandbox.kubernetes import membership
 from sandbox.kubernetes.api import ApiError, ApiUnreachableError
 from sandbox.kubernetes.broken_plugins import BrokenPlugins, PodRunners
 from sandbox.kubernetes.cluster_nodes import ClusterNodes
-from sandbox.kubernetes.instances import Instance, SandboxAccount
+from sandbox.kubernetes.instances import Instance
 from sandbox.kubernetes.kubelet import Kubelet
 from sandbox.kubernetes.membership import CannotJoinError, kubelet_of
+from sandbox.kubernetes.pace import Pace
 
 _LOG = logging.getLogger(__name__)
 
@@ -62,23 +63,14 @@ class KnownControlPlanes(membership.KnownControlPlanes, PodRunners, Protocol):
 class NodeSimulator:
     """Creates Nodes for instances, as kubelets and the EKS cloud controller would."""
 
-    def __init__(
-        self,
-        aws_endpoint: str,
-        control_planes: KnownControlPlanes,
-        *,
-        region: str = "us-west-2",
-        account: Account | None = None,
-    ) -> None:
+    def __init__(self, account: Account, control_planes: KnownControlPlanes) -> None:
         """Prepare; sends no request before the first step.
 
         Args:
-            aws_endpoint: URL of the sandbox account.
+            account: The account of the instances.
             control_planes: The clusters that instances may join.
-            region: Region of the account's instances.
-            account: Source of instances other than `aws_endpoint`.
         """
-        self._account: Account = account or SandboxAccount(aws_endpoint, region)
+        self._account = account
         self._control_planes = control_planes
         self._instances: dict[str, Instance] = {}
         """Running instances by id."""
@@ -91,7 +83,8 @@ class NodeSimulator:
 
     def run(self, stop_event: threading.Event) -> None:
         """Run steps until `stop_event` is set; errors are logged once and retried."""
-        while not stop_event.wait(_INTERVAL_SECONDS):
+        pace = Pace(_INTERVAL_SECONDS)
+        while not stop_event.wait(pace.interval(self._seen())):
             try:
                 self.step()
             except Exception as error:  # the thread must not end, or no more nodes would join
@@ -100,6 +93,9 @@ class NodeSimulator:
                 self._reported.pop("simulator", None)
         for cluster in (*self._clusters.values(), *self._plugins.values()):
             cluster.close()
+
+    def _seen(self) -> object:
+        return frozenset(self._instances), [each.seen for each in self._clusters.values()]
 
     def step(self) -> None:
         """Read account and clusters once, and perform due actions."""

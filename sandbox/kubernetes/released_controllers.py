@@ -101,6 +101,11 @@ class Controller:
         """The controller and its cluster, for messages."""
         return f"{self._release.name} in {self._control_plane.name}"
 
+    @property
+    def seen(self) -> object:
+        """The pods and which of them are ready: another value than before if anything changes."""
+        return self.name, {uid: each.ready for uid, each in self._running.items()}
+
     def step(self) -> None:
         """Start, probe and end processes until they match the pods.
 

@@ -13,6 +13,7 @@ from sandbox.aws.server import AwsServer  # isort: skip  - before anything that 
 import boto3
 
 from sandbox.kubernetes.control_planes import ControlPlanes
+from sandbox.kubernetes.instances import SandboxAccount
 from sandbox.kubernetes.nodes import NodeSimulator
 from tests.support.kubernetes import device_plugin
 from tests.support.kubernetes_versions import DEFAULT
@@ -127,7 +128,8 @@ def account(kubernetes_programs, tmp_path):
         planes = ControlPlanes(tmp_path, kubernetes_programs, server.endpoint, spawn)
         server.use_control_planes(planes)
         stop = threading.Event()
-        simulator = NodeSimulator(server.endpoint, planes)
+        account = SandboxAccount(server.endpoint, "us-west-2", server.running_instance_ids)
+        simulator = NodeSimulator(account, planes)
         thread = threading.Thread(target=simulator.run, args=(stop,))
         thread.start()
         try:

@@ -33,7 +33,7 @@ def cluster(kubernetes_programs, tmp_path_factory) -> Iterator[JoinedCluster]:
             tmp_path_factory.mktemp("clusters"), kubernetes_programs, account.endpoint, spawn
         )
         joined = JoinedCluster(account, planes.create("p5-cb"))
-        simulator = NodeSimulator(account.endpoint, planes, account=account)
+        simulator = NodeSimulator(account, planes)
         thread = threading.Thread(target=simulator.run, args=(stop,))
         thread.start()
         try:

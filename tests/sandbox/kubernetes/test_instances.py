@@ -13,7 +13,7 @@ from sandbox.kubernetes.instances import SandboxAccount
 @pytest.fixture
 def account():
     """An account with EC2 answers of the test, in order; the clients use no network."""
-    made = SandboxAccount("http://127.0.0.1:9", "us-west-2")
+    made = SandboxAccount("http://127.0.0.1:9", "us-west-2", set)
     with Stubber(made._ec2) as ec2:
         yield made, ec2
         ec2.assert_no_pending_responses()
@@ -94,16 +94,7 @@ def test_an_instance_without_profile_volume_or_tags_is_read_too(account):
     assert instance.root_volume_gib == 20
 
 
-def test_running_instances_are_found_on_every_page(account):
-    made, ec2 = account
-    pages = [("i-1", {"NextToken": "more"}), ("i-2", {})]
-    for instance_id, next_page in pages:
-        statuses = [{"InstanceId": instance_id, "InstanceState": {"Name": "running"}}]
-        ec2.add_response("describe_instance_status", {"InstanceStatuses": statuses} | next_page)
-    assert made.running_instance_ids() == {"i-1", "i-2"}
-
-
 def test_no_credential_of_the_user_is_read(monkeypatch):
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "the-users-own")
-    credentials = SandboxAccount("http://127.0.0.1:9", "us-west-2")._ec2._request_signer
+    credentials = SandboxAccount("http://127.0.0.1:9", "us-west-2", set)._ec2._request_signer
     assert credentials._credentials.access_key == "sandbox"

@@ -64,7 +64,7 @@ def cluster(kubernetes_programs, tmp_path_factory):
         directory = tmp_path_factory.mktemp("clusters")
         planes = ControlPlanes(directory, kubernetes_programs, account.endpoint, spawn)
         plane = planes.create("p5-cb")
-        simulator = NodeSimulator(account.endpoint, planes, account=account)
+        simulator = NodeSimulator(account, planes)
         thread = threading.Thread(target=simulator.run, args=(stop,))
         thread.start()
         try:

@@ -22,7 +22,12 @@ NODE = "ip-10-0-1-2.us-west-2.compute.internal"
 
 def pod(name: str = "agent", *, node: str | None = NODE, **status: Any) -> dict[str, Any]:
     return {
-        "metadata": {"name": name, "namespace": "kube-system", "uid": f"uid-of-{name}"},
+        "metadata": {
+            "name": name,
+            "namespace": "kube-system",
+            "uid": f"uid-of-{name}",
+            "resourceVersion": "1",
+        },
         "spec": {"nodeName": node, "containers": []} if node else {"containers": []},
         "status": {"phase": "Pending", **status},
     }

@@ -92,7 +92,7 @@ def run():
     stop, threads = threading.Event(), []
 
     def start(account, planes):
-        simulator = NodeSimulator("http://127.0.0.1:9", planes, account=account)
+        simulator = NodeSimulator(account, planes)
         thread = threading.Thread(target=simulator.run, args=(stop,))
         threads.append(thread)
         thread.start()
