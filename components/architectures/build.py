@@ -34,7 +34,7 @@ _building = threading.Event()
 def import_ahead(config: AnyStackConfig) -> None:
     """Import the components of a stack in the background, while AWS calls wait for answers."""
     architecture = ARCHITECTURES[config.architecture.kind]
-    modules = (architecture.resources, *_SDK_MODULES, *architecture.imported_later)
+    modules = (architecture.resources, *_SDK_MODULES)
     thread = threading.Thread(target=contextvars.copy_context().run, args=(_import, modules))
     _importing.append(thread)
     _building.clear()

@@ -43,12 +43,6 @@ class ArchitecturePackage:
     public_subnet_tags: Mapping[str, str] = field(default_factory=dict[str, str])
     """Tags of the subnets of a new VPC."""
     private_subnet_tags: Mapping[str, str] = field(default_factory=dict[str, str])
-    imported_later: tuple[str, ...] = ()
-    """Modules with components that are imported after the first registrations.
-
-    The Kubernetes API classes take a third of a second to import and the control plane does not
-    need them. Meanwhile the engine and the plugin of pulumi-eks can start with the control plane.
-    """
 
     @property
     def resources(self) -> str:
@@ -69,11 +63,6 @@ ARCHITECTURES: Mapping[str, ArchitecturePackage] = {
         # https://docs.aws.amazon.com/eks/latest/userguide/network-load-balancing.html
         public_subnet_tags={"kubernetes.io/role/elb": "1"},
         private_subnet_tags={"kubernetes.io/role/internal-elb": "1"},
-        imported_later=(
-            "components.eks.self_managed_addons",
-            "components.eks.cluster_services",
-            "components.eks.cluster_storage",
-        ),
     ),
     "parallelcluster": ArchitecturePackage(
         package="components.parallelcluster",

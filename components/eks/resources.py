@@ -6,7 +6,6 @@ The plan decides which resources exist.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import pulumi
 
@@ -14,13 +13,17 @@ from components.capacity.plan import LINUX
 from components.compute.reservations import make_reservations
 from components.eks.addons.registry import device_plugins, drained_node_groups
 from components.eks.cluster import EksCluster, EksClusterArgs
+from components.eks.cluster_services import ClusterServices, ClusterServicesArgs, NodesInService
+from components.eks.cluster_storage import ClusterStorage, ClusterStorageArgs
 from components.eks.coredns import CoreDns, CoreDnsArgs
 from components.eks.managed_node_group import ManagedNodeGroup
+from components.eks.metrics_scraper import MetricsScraper, MetricsScraperArgs
 from components.eks.node_access_entry import NodeAccessEntry, NodeAccessEntryArgs
 from components.eks.node_devices import node_devices
 from components.eks.node_group_args import NodeGroupArgs
 from components.eks.node_group_plan import NodeGroupPlan
 from components.eks.plan import EksPlan
+from components.eks.self_managed_addons import DevicePlugins, SelfManagedAddonsArgs
 from components.eks.self_managed_node_group import SelfManagedNodeGroup
 from components.engine_calls import begin_with
 from components.identity.node_role import NodeRole, NodeRoleArgs
@@ -28,10 +31,6 @@ from components.monitoring.plan import Subject
 from components.network.cluster_network import ClusterNetwork
 from components.network.efa_security_group import EfaSecurityGroup, EfaSecurityGroupArgs
 from components.runtime.aws_auth import AwsAuthEntry
-
-if TYPE_CHECKING:
-    from components.eks.cluster_services import ClusterServices
-    from components.eks.cluster_storage import ClusterStorage
 
 NODE_USERNAME = "system:node:{{EC2PrivateDNSName}}"
 NODE_GROUPS = ["system:bootstrappers", "system:nodes"]
@@ -160,8 +159,6 @@ class EksArchitecture(pulumi.ComponentResource):
         return EfaSecurityGroup(f"{self._name}-efa", args, self._child)
 
     def _make_device_plugins(self) -> None:
-        from components.eks.self_managed_addons import DevicePlugins, SelfManagedAddonsArgs
-
         DevicePlugins(
             f"{self._name}-plugins",
             SelfManagedAddonsArgs(
@@ -173,12 +170,6 @@ class EksArchitecture(pulumi.ComponentResource):
         )
 
     def _make_services(self) -> ClusterServices:
-        from components.eks.cluster_services import (
-            ClusterServices,
-            ClusterServicesArgs,
-            NodesInService,
-        )
-
         return ClusterServices(
             f"{self._name}-services",
             ClusterServicesArgs(
@@ -198,8 +189,6 @@ class EksArchitecture(pulumi.ComponentResource):
         plan = self._plan
         if not plan.file_systems:
             return None
-        from components.eks.cluster_storage import ClusterStorage, ClusterStorageArgs
-
         args = ClusterStorageArgs(
             file_systems=plan.file_systems,
             network=self._network,
@@ -216,8 +205,6 @@ class EksArchitecture(pulumi.ComponentResource):
         plan = self._plan.scraper
         if plan is None:
             return
-        from components.eks.metrics_scraper import MetricsScraper, MetricsScraperArgs
-
         args = MetricsScraperArgs(
             plan=plan,
             cluster_arn=self._cluster.arn,

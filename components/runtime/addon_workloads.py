@@ -4,21 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import pulumi
 import pulumi_kubernetes as kubernetes
-from pulumi_kubernetes.apps import v1 as apps
-from pulumi_kubernetes.core import v1 as core
 
+from components.runtime.kubernetes_object import KubernetesObject
 from components.runtime.service_account import ServiceAccountWithRoles, ServiceAccountWithRolesArgs
 from components.runtime.workload_plan import Manifest, WorkloadPlan
 
-_CONTROLLERS = {
-    "DaemonSet": (apps.DaemonSet, "daemon-set"),
-    "Deployment": (apps.Deployment, "deployment"),
-}
-"""Resource and suffix of the logical name, by kind."""
+_SUFFIXES = {"DaemonSet": "daemon-set", "Deployment": "deployment"}
+"""Suffixes of the logical names of controllers, by kind."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,16 +60,14 @@ class AddonWorkloads(pulumi.ComponentResource):
         controller = self._with_account(name, workload)
         needed = [*after]
         if workload.config_map:
-            config_map = _fields(workload.config_map)
-            needed.append(core.ConfigMap(f"{name}-config", **config_map, opts=child))
+            needed.append(KubernetesObject(f"{name}-config", workload.config_map, child))
         if workload.service:
-            core.Service(f"{name}-service", **_fields(workload.service), opts=child)
+            KubernetesObject(f"{name}-service", workload.service, child)
         needed += self._declare(name, workload.objects_before, ())
-        kind, suffix = _CONTROLLERS[controller["kind"]]
-        made = kind(
-            f"{name}-{suffix}",
-            **_fields(controller),
-            opts=pulumi.ResourceOptions(parent=self, provider=self._cluster, depends_on=needed),
+        made = KubernetesObject(
+            f"{name}-{_SUFFIXES[controller['kind']]}",
+            controller,
+            pulumi.ResourceOptions(parent=self, provider=self._cluster, depends_on=needed),
         )
         self._declare(name, workload.objects_after, (made,))
         return made
@@ -94,16 +87,8 @@ class AddonWorkloads(pulumi.ComponentResource):
                 # deleted, a job that still runs would delay that.
                 deleted_with=self._cluster,
             )
-            api_version, kind = manifest["apiVersion"], manifest["kind"]
-            group = api_version if "/" in api_version else f"core/{api_version}"
-            made.append(
-                pulumi.CustomResource(
-                    f"kubernetes:{group}:{kind}",
-                    f"{name}-{kind.lower()}-{manifest['metadata']['name']}",
-                    dict(manifest),
-                    opts,
-                )
-            )
+            kind, object_name = manifest["kind"], manifest["metadata"]["name"]
+            made.append(KubernetesObject(f"{name}-{kind.lower()}-{object_name}", manifest, opts))
             if kind == "Namespace":
                 spaces.append(made[-1])
         return made
@@ -121,7 +106,3 @@ class AddonWorkloads(pulumi.ComponentResource):
         pod = {**spec["template"]["spec"], "serviceAccountName": account.name}
         template = {**spec["template"], "spec": pod}
         return {**workload.controller, "spec": {**spec, "template": template}}
-
-
-def _fields(manifest: Manifest) -> dict[str, Any]:
-    return {key: value for key, value in manifest.items() if key != "kind"}

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import pulumi
 import pulumi_kubernetes as kubernetes
-from pulumi_kubernetes.core import v1 as core
-from pulumi_kubernetes.meta import v1 as meta
-from pulumi_kubernetes.rbac import v1 as rbac
 
-from components.runtime.workload_plan import NAMESPACE, ServiceAccountPlan
+from components.runtime.kubernetes_object import KubernetesObject
+from components.runtime.workload_plan import NAMESPACE, ServiceAccountPlan, metadata
 
 _RBAC = "rbac.authorization.k8s.io"
 
@@ -42,35 +42,49 @@ class ServiceAccountWithRoles(pulumi.ComponentResource):
         super().__init__("trainyard:runtime:ServiceAccountWithRoles", name, {}, opts)
         child = pulumi.ResourceOptions(parent=self, provider=args.provider)
         plan = args.account
-        account = core.ServiceAccount(
+        account = KubernetesObject(
             f"{name}-account",
-            metadata=meta.ObjectMetaArgs(name=plan.name, namespace=NAMESPACE, labels=plan.labels),
-            opts=child,
+            {
+                "apiVersion": "v1",
+                "kind": "ServiceAccount",
+                "metadata": metadata(plan.name, plan.labels),
+            },
+            child,
         )
-        role = rbac.ClusterRole(
+        role = KubernetesObject(
             f"{name}-role",
-            metadata=meta.ObjectMetaArgs(name=plan.name, labels=plan.labels),
-            rules=[
-                rbac.PolicyRuleArgs(api_groups=[group], resources=[*resources], verbs=[*verbs])
-                for group, resources, verbs in plan.rules
-            ],
-            opts=child,
-        )
-        bindings = {plan.name: role.metadata.name, **plan.further_roles}
-        bound = [
-            rbac.ClusterRoleBinding(
-                f"{name}-binding" if binding == plan.name else f"{name}-{binding}",
-                metadata=meta.ObjectMetaArgs(name=binding, labels=plan.labels),
-                role_ref=rbac.RoleRefArgs(api_group=_RBAC, kind="ClusterRole", name=bound_role),
-                subjects=[
-                    rbac.SubjectArgs(
-                        kind="ServiceAccount", name=account.metadata.name, namespace=NAMESPACE
-                    )
+            {
+                **_of_cluster("ClusterRole", plan.name, plan.labels),
+                "rules": [
+                    {"apiGroups": [group], "resources": [*resources], "verbs": [*verbs]}
+                    for group, resources, verbs in plan.rules
                 ],
-                opts=child,
+            },
+            child,
+        )
+        account_name = account.metadata["name"]
+        subject = {"kind": "ServiceAccount", "name": account_name, "namespace": NAMESPACE}
+        bindings = {plan.name: role.metadata["name"], **plan.further_roles}
+        bound = [
+            KubernetesObject(
+                f"{name}-binding" if binding == plan.name else f"{name}-{binding}",
+                {
+                    **_of_cluster("ClusterRoleBinding", binding, plan.labels),
+                    "roleRef": {"apiGroup": _RBAC, "kind": "ClusterRole", "name": bound_role},
+                    "subjects": [subject],
+                },
+                child,
             )
             for binding, bound_role in bindings.items()
         ]
-        in_force = [account.metadata.name, *(binding.metadata.name for binding in bound)]
+        in_force = [account_name, *(each.metadata["name"] for each in bound)]
         self.name = pulumi.Output.all(*in_force).apply(lambda names: names[0])
         self.register_outputs({"name": self.name})
+
+
+def _of_cluster(kind: str, name: str, labels: Mapping[str, str]) -> dict[str, Any]:
+    return {
+        "apiVersion": f"{_RBAC}/v1",
+        "kind": kind,
+        "metadata": {"name": name, "labels": labels},
+    }

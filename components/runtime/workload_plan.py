@@ -83,6 +83,7 @@ def daemon_set(
     """
     strategy = {"type": "RollingUpdate"}
     return {
+        "apiVersion": "apps/v1",
         "kind": "DaemonSet",
         "metadata": metadata(name, labels),
         "spec": {
@@ -108,6 +109,7 @@ def deployment(
 ) -> Manifest:
     """Return a Deployment of one replica, updated with the named strategy."""
     return {
+        "apiVersion": "apps/v1",
         "kind": "Deployment",
         "metadata": metadata(name, labels),
         "spec": {

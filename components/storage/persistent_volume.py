@@ -11,9 +11,8 @@ from dataclasses import dataclass
 
 import pulumi
 import pulumi_kubernetes as kubernetes
-from pulumi_kubernetes.core import v1 as core
-from pulumi_kubernetes.meta import v1 as meta
 
+from components.runtime.kubernetes_object import KubernetesObject
 from components.storage.fsx_lustre_plan import ClaimPlan
 
 DRIVER = "fsx.csi.aws.com"
@@ -55,41 +54,48 @@ class LustreVolume(pulumi.ComponentResource):
     ) -> None:
         super().__init__("trainyard:storage:LustreVolume", name, {}, opts)
         claim, size = args.claim, {"storage": f"{args.capacity_gib}Gi"}
-        volume = core.PersistentVolume(
+        names = {"name": claim.name, "namespace": claim.namespace}
+        volume = KubernetesObject(
             f"{name}-volume",
-            metadata=meta.ObjectMetaArgs(name=claim.volume_name),
-            spec=core.PersistentVolumeSpecArgs(
-                capacity=size,
-                volume_mode="Filesystem",
-                access_modes=[ACCESS_MODE],
-                persistent_volume_reclaim_policy="Retain",
-                storage_class_name="",
-                mount_options=list(claim.mount_options),
-                claim_ref=core.ObjectReferenceArgs(
-                    api_version="v1",
-                    kind="PersistentVolumeClaim",
-                    name=claim.name,
-                    namespace=claim.namespace,
-                ),
-                csi=core.CSIPersistentVolumeSourceArgs(
-                    driver=DRIVER,
-                    volume_handle=args.file_system_id,
-                    volume_attributes={"dnsname": args.dns_name, "mountname": args.mount_name},
-                ),
-            ),
-            opts=self._options(args, *args.install_after),
+            {
+                "apiVersion": "v1",
+                "kind": "PersistentVolume",
+                "metadata": {"name": claim.volume_name},
+                "spec": {
+                    "capacity": size,
+                    "volumeMode": "Filesystem",
+                    "accessModes": [ACCESS_MODE],
+                    "persistentVolumeReclaimPolicy": "Retain",
+                    "storageClassName": "",
+                    "mountOptions": list(claim.mount_options),
+                    "claimRef": {"apiVersion": "v1", "kind": "PersistentVolumeClaim", **names},
+                    "csi": {
+                        "driver": DRIVER,
+                        "volumeHandle": args.file_system_id,
+                        "volumeAttributes": {
+                            "dnsname": args.dns_name,
+                            "mountname": args.mount_name,
+                        },
+                    },
+                },
+            },
+            self._options(args, *args.install_after),
         )
-        core.PersistentVolumeClaim(
+        KubernetesObject(
             f"{name}-claim",
-            metadata=meta.ObjectMetaArgs(name=claim.name, namespace=claim.namespace),
-            spec=core.PersistentVolumeClaimSpecArgs(
-                access_modes=[ACCESS_MODE],
-                # Not the default StorageClass, which would provision a new volume.
-                storage_class_name="",
-                volume_name=claim.volume_name,
-                resources=core.VolumeResourceRequirementsArgs(requests=size),
-            ),
-            opts=pulumi.ResourceOptions.merge(
+            {
+                "apiVersion": "v1",
+                "kind": "PersistentVolumeClaim",
+                "metadata": names,
+                "spec": {
+                    "accessModes": [ACCESS_MODE],
+                    # Not the default StorageClass, which would provision a new volume.
+                    "storageClassName": "",
+                    "volumeName": claim.volume_name,
+                    "resources": {"requests": size},
+                },
+            },
+            pulumi.ResourceOptions.merge(
                 self._options(args, volume), pulumi.ResourceOptions(ignore_changes=NEVER_RESIZED)
             ),
         )

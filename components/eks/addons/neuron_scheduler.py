@@ -117,6 +117,7 @@ def _scheduler(image: str) -> WorkloadPlan:
             name=name, rules=SCHEDULER_RULES, labels=_labels(name), further_roles=SCHEDULER_ROLES
         ),
         config_map={
+            "apiVersion": "v1",
             "kind": "ConfigMap",
             "metadata": metadata(config, _labels(name)),
             "data": {CONFIG_FILE: scheduler_config()},
@@ -162,6 +163,7 @@ def _extension() -> WorkloadPlan:
         ),
         account=ServiceAccountPlan(name=EXTENSION, rules=EXTENSION_RULES, labels=labels),
         service={
+            "apiVersion": "v1",
             "kind": "Service",
             "metadata": metadata(EXTENSION, labels, {SKIP_AWAIT: "true"}),
             "spec": {"ports": [port], "selector": selector},

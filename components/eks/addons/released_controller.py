@@ -49,6 +49,7 @@ def released_controller(
     metadata = {**template["metadata"], "annotations": annotations, "labels": labels}
     return WorkloadPlan(
         controller={
+            "apiVersion": controller["apiVersion"],
             "kind": "Deployment",
             "metadata": controller["metadata"],
             "spec": {**spec, "template": {"metadata": metadata, "spec": pod}},

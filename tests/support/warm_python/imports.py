@@ -31,11 +31,6 @@ PROGRAMS = frozenset(
 other module of the repository reads values at its import that differ between children.
 """
 LOADED_WHEN_USED = (
-    "pulumi_kubernetes.apps.v1",
-    "pulumi_kubernetes.core.v1",
-    "pulumi_kubernetes.meta.v1",
-    "pulumi_kubernetes.rbac.v1",
-    "pulumi_kubernetes.storage.v1",
     "grpc._channel",
     "grpc._server",
     "typer._click.decorators",
