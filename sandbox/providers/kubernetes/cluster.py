@@ -154,15 +154,16 @@ class Cluster:
             raise RefusalError(CONFLICT, said) from error
 
     def take_over(self, kind: Kind, found: Object, manager: str) -> Object:
-        """Transfer the fields that this provider set at creation to `manager`."""
+        """Transfer the fields that this provider set at creation to `manager`.
+
+        Like the official provider's, the patch has no `resourceVersion`: it must not fail if a
+        controller has updated the status since the object was read. `PatchReplaceFieldsManagers` of
+        https://github.com/fluxcd/pkg/blob/main/ssa/patch.go
+        """
         entries = taken_over(found["metadata"].get("managedFields") or [], manager)
         if entries is None:
             return found
-        version = found["metadata"]["resourceVersion"]
-        patch: Any = [
-            {"op": "replace", "path": "/metadata/managedFields", "value": entries},
-            {"op": "replace", "path": "/metadata/resourceVersion", "value": version},
-        ]
+        patch: Any = [{"op": "replace", "path": "/metadata/managedFields", "value": entries}]
         path = self._object_path(kind, found["metadata"])
         return _asked(lambda: self._api.patch(path, patch, JSON_PATCH))
 

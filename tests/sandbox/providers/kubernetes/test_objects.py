@@ -73,6 +73,29 @@ def test_a_namespace_that_comes_meanwhile_is_waited_for(
     assert plugin.create(CONFIG_MAP, later).identifier == "later/settings"
 
 
+def test_an_update_does_not_conflict_with_a_controller_that_changes_the_object_meanwhile(
+    plugin: Plugin,
+    administrator: KubernetesApi,
+    config_map: dict[str, Any],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made = plugin.create(CONFIG_MAP, config_map)
+    path = f"{NAMESPACES}/default/configmaps/settings"
+    take_over = cluster.Cluster.take_over
+
+    def late(self: cluster.Cluster, kind: Any, found: dict[str, Any], manager: str) -> Any:
+        administrator.patch(path, {"metadata": {"labels": {"seen": "yes"}}})
+        return take_over(self, kind, found, manager)
+
+    monkeypatch.setattr(cluster.Cluster, "take_over", late)
+    try:
+        plugin.update(CONFIG_MAP, made, {**config_map, "data": {"a": "2"}})
+        left = administrator.get(path)
+    finally:
+        administrator.delete(path)
+    assert (left["data"], left["metadata"]["labels"]) == ({"a": "2"}, {"seen": "yes"})
+
+
 def test_before_there_is_a_cluster_a_preview_repeats_the_inputs(config_map: dict[str, Any]) -> None:
     unknown = Plugin(KubernetesServicer(), kubeconfig=UNKNOWN)
     assert unknown.foreseen(CONFIG_MAP, config_map)["data"] == {"a": "1"}
