@@ -79,7 +79,9 @@ def test_a_request_to_stop_that_arrives_while_the_engine_is_started_is_not_lost(
         return child
 
     monkeypatch.setattr(subprocess, "Popen", interrupted_start)
-    result = command(executable(tmp_path / "pulumi", "sleep 60", "/bin/sh")).run(["up"])
+    # A shell that has started another program would first wait for its end.
+    engine = executable(tmp_path / "pulumi", "exec sleep 60", "/bin/sh")
+    result = command(engine).run(["up"])
     assert (result.exit_code, result.interrupted) == (-signal.SIGINT, True)
 
 
