@@ -8,6 +8,7 @@ everything that it started.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import logging
 import signal
@@ -15,6 +16,7 @@ import sys
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from queue import Empty, SimpleQueue
 
 from components.catalog.controller_releases import CONTROLLER_RELEASES
 from sandbox.aws.cloudformation.service import CloudFormation, clusters_of
@@ -55,16 +57,17 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--region", default="us-west-2")
     parser.add_argument("--port", type=int, default=0, help="of the AWS endpoint; 0: a free one")
     options = parser.parse_args(arguments)
-    ended = threading.Event()
+    # A handler may interrupt another one: it must not take a lock, as `threading.Event` does.
+    signals: SimpleQueue[int] = SimpleQueue()
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: ended.set())
+        signal.signal(number, lambda received, _: signals.put(received))
     directory = SandboxDirectory(options.directory)
     directory.logs.mkdir(parents=True, exist_ok=True)
     _log_to(directory.logs)
     try:
         with locked(directory.lock_file):
             write_identity(own_identity(), directory.lock_file)
-            _serve(directory, options, ended)
+            _serve(directory, options, signals)
     except LockTakenError:
         print(f"a sandbox runs already in {directory.path}", file=sys.stderr)  # noqa: T201 - shown by whoever started it
         return 1
@@ -75,7 +78,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _serve(
-    directory: SandboxDirectory, options: argparse.Namespace, ended: threading.Event
+    directory: SandboxDirectory, options: argparse.Namespace, signals: SimpleQueue[int]
 ) -> None:
     programs: dict[str, list[str]] = json.loads(options.programs.read_text(encoding="utf-8"))
     left = sweep(directory.processes)
@@ -102,7 +105,7 @@ def _serve(
             )
         )
         LOG.info("ready: %s", server.endpoint)
-        _wait(directory, ended)
+        _wait(directory, signals)
         LOG.info("ending")
         directory.daemon_file.unlink(missing_ok=True)
         stop_slurm()
@@ -147,10 +150,11 @@ def _slurm(
     return stop
 
 
-def _wait(directory: SandboxDirectory, ended: threading.Event) -> None:
+def _wait(directory: SandboxDirectory, signals: SimpleQueue[int]) -> None:
     """Wait until the sandbox is stopped or its directory is removed."""
-    while not ended.wait(DIRECTORY_POLL_SECONDS):
-        if not directory.daemon_file.exists():
+    while directory.daemon_file.exists():
+        with contextlib.suppress(Empty):
+            signals.get(timeout=DIRECTORY_POLL_SECONDS)
             return
 
 

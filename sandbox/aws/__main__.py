@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import signal
-import threading
+from queue import SimpleQueue
 
 from sandbox.aws.server import AwsServer
 
@@ -15,12 +15,12 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=0, help="port on 127.0.0.1; 0: any free one")
     parser.add_argument("--region", default="us-west-2")
     arguments = parser.parse_args()
-    ended = threading.Event()
+    signals: SimpleQueue[int] = SimpleQueue()
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: ended.set())
+        signal.signal(number, lambda received, _: signals.put(received))
     with AwsServer(region=arguments.region, port=arguments.port) as server:
         print(server.endpoint, flush=True)  # noqa: T201 - what the caller waits for
-        ended.wait()
+        signals.get()
 
 
 if __name__ == "__main__":

@@ -7,10 +7,11 @@ repair has begun, the next one continues.
 
 from __future__ import annotations
 
+import contextlib
 import signal
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from queue import Empty, SimpleQueue
 
 from components.eks.plan import EksPlan
 from tools.cli import console
@@ -33,7 +34,8 @@ class StoppedError(Exception):
 class Stop:
     """Ends a watch in its next pause."""
 
-    event: threading.Event
+    signals: SimpleQueue[int]
+    """Those that have arrived. Unlike `threading.Event`, a handler can use it at any moment."""
 
     def pause(self, seconds: float) -> None:
         """Wait.
@@ -41,7 +43,8 @@ class Stop:
         Raises:
             StoppedError: SIGTERM has arrived.
         """
-        if self.event.wait(seconds):
+        with contextlib.suppress(Empty):
+            self.signals.put(self.signals.get(timeout=seconds))
             raise StoppedError
 
 
@@ -100,8 +103,8 @@ def watch(
         load: Reads the stack file, and returns its plan and a request whose pauses end on SIGTERM.
         interval_minutes: Time between two looks.
     """
-    stop = Stop(threading.Event())
-    before = signal.signal(signal.SIGTERM, lambda *_: stop.event.set())
+    stop = Stop(SimpleQueue())
+    before = signal.signal(signal.SIGTERM, lambda received, _: stop.signals.put(received))
     made = Watch(lambda: load(stop))
     try:
         while True:
