@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Iterator, Mapping
 
 import pytest
 
-from tests.stacks.test_readme import commands_in, copied_checkout, environment_of_a_new_user
+from tests.support.new_user import NewUser, commands_in
 from tests.support.sandbox import Done
 from tests.support.tracked import ROOT
 
@@ -15,31 +14,16 @@ pytestmark = pytest.mark.sandbox
 
 GUIDE = ROOT / "docs" / "migrate-cloudformation.md"
 COMMANDS = commands_in(GUIDE.read_text(encoding="utf-8"))
-TIMEOUT_SECONDS = 420
 
 
 @pytest.fixture(scope="module")
 def done(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str, Done]]:
     """Run the commands in a shell in a checkout; the results by the word of the command."""
-    home = tmp_path_factory.mktemp("home")
-    checkout, environment = copied_checkout(home / "checkout"), environment_of_a_new_user(home)
-
-    def shell(command: str) -> Done:
-        run = subprocess.run(
-            ["sh", "-c", command],
-            cwd=checkout,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=TIMEOUT_SECONDS,
-            check=False,
-        )
-        return Done((command,), run.returncode, run.stdout, run.stderr)
-
+    user = NewUser(tmp_path_factory.mktemp("home"), as_typed=("import", "check"))
     try:
-        yield {command.split()[1]: shell(command) for command in COMMANDS}
+        yield {command.split()[1]: user.run(command) for command in COMMANDS}
     finally:
-        shell("./trainyard sandbox stop")
+        user.run("./trainyard sandbox stop")
 
 
 def test_every_command_succeeds(done: Mapping[str, Done]) -> None:

@@ -1,87 +1,40 @@
 """A new user follows the README and the tutorial: every command, as printed and in order.
 
-The commands run once; every test asserts one claim that the README makes about them.
+The commands run once; every test asserts one claim that the README makes about them. Those that
+create the first cluster, the directory of the user's stacks, and find it again, run like a user's.
 """
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
-import subprocess
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 
 import pytest
 
+from tests.support.new_user import NewUser, commands_in, names
 from tests.support.sandbox import Done
 from tests.support.tracked import ROOT
 from tests.support.waiting import until
-from tools.engine.cache import cache_directory
 
-pytestmark = pytest.mark.sandbox
+pytestmark = [pytest.mark.sandbox, pytest.mark.first]
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 _SECTION = README.partition("\n## The first ten minutes\n")[2].partition("\n## ")[0]
 TUTORIAL = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
-
-
-def commands_in(text: str) -> list[str]:
-    """Return the lines of the blocks that are to be run."""
-    blocks = re.findall(r"```sh\n(.*?)```", text, re.DOTALL)
-    return [line for block in blocks for line in block.splitlines()]
-
-
 COMMANDS = commands_in(_SECTION) + commands_in(TUTORIAL)
 STATUS = "./trainyard status my-block --sandbox"
 REFUSED = "./trainyard preview p5-cb --sandbox --stack-file ~/wrong.yaml"
-TIMEOUT_SECONDS = 420
-
-
-def names(command: str) -> str:
-    """Return a command without its comment and with single spaces."""
-    return " ".join(command.partition(" #")[0].split())
-
-
-def environment_of_a_new_user(home: Path) -> dict[str, str]:
-    """Return an environment without settings of AWS, Pulumi and trainyard, except its cache."""
-    ours = ("AWS_", "PULUMI_", "TRAINYARD_", "PYTHON")
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
-    own = {"TRAINYARD_CACHE": str(cache_directory()), "TRAINYARD_SANDBOX": str(home / "sandbox")}
-    return {**kept, **own, "HOME": str(home)}
-
-
-def copied_checkout(to: Path) -> Path:
-    """Return a copy of the checkout: it remembers the user's stacks directory."""
-    unused = shutil.ignore_patterns(".*", "tests", "docs", "benchmarks")
-    shutil.copytree(ROOT, to, ignore=unused)
-    (to / ".venv").symlink_to(ROOT / ".venv")
-    return to
+AS_TYPED = ("up p5-cb", "init", "check")
 
 
 @pytest.fixture(scope="module")
 def done(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str, list[Done]]]:
     """Run the commands in a shell in a checkout; the results by command."""
-    home = tmp_path_factory.mktemp("home")
-    checkout, environment = copied_checkout(home / "checkout"), environment_of_a_new_user(home)
-
-    def shell(command: str) -> Done:
-        run = subprocess.run(
-            ["sh", "-c", command],
-            cwd=checkout,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=TIMEOUT_SECONDS,
-            check=False,
-        )
-        return Done((command,), run.returncode, run.stdout, run.stderr)
-
-    results: dict[str, list[Done]] = {}
+    user = NewUser(tmp_path_factory.mktemp("home"), AS_TYPED)
 
     def nodes_are_ready() -> bool:
-        results[STATUS] = [shell(STATUS)]
-        return results[STATUS][0].stdout.count("  Ready  ") == 3
+        user.results.pop(STATUS, None)
+        return user.run(STATUS).stdout.count("  Ready  ") == 3
 
     try:
         for command in COMMANDS:
@@ -89,10 +42,10 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str, list
                 # The nodes launch while the user types.
                 until(nodes_are_ready, "a system node and the nodes of the block", seconds=60)
             else:
-                results.setdefault(names(command), []).append(shell(command))
-        yield results
+                user.run(command)
+        yield {**user.results}
     finally:
-        shell("./trainyard sandbox stop")
+        user.run("./trainyard sandbox stop")
 
 
 def test_every_command_succeeds_but_the_one_which_is_refused(
