@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 
 from tools.importing.cloudformation.api_names import in_pascal_case
 from tools.importing.cloudformation.environments import entry_name, why_renamed
 from tools.importing.cloudformation.job_fates import JOB_ROWS, claim_job_rest
-from tools.importing.cloudformation.jobs import example_type, instance_types, read_job
+from tools.importing.cloudformation.jobs import (
+    environment_of,
+    example_type,
+    instance_types,
+    read_job,
+)
+from tools.importing.cloudformation.values import is_known
 from tools.importing.draft import Draft, StackDraft
 from tools.importing.key_table import KeyTable
 from tools.importing.placeholders import id_for
@@ -53,23 +59,31 @@ def name_of(document: Document) -> str:
 
 def convert(source: Reader, stack: StackDraft) -> None:
     """Read job definitions into a stack file, whose compute environments only the user knows."""
-    cluster = stack.cluster
-    cluster.put("name", stack.name)
-    network = cluster.section("network")
+    stack.cluster.put("name", stack.name)
+    architecture = without_environments(source, stack)
+    for definition in _current(source):
+        assert definition.node is not None  # noqa: S101 - of a list
+        node = in_pascal_case(definition.node, definition.location)
+        job = Reader(node, definition.location, definition.report)
+        read_definition(job, stack, architecture)
+    if "job_definitions" not in architecture.values:
+        architecture.needs("compute_environments", {_ENVIRONMENT: {"maximum": 1}})
+
+
+def without_environments(source: Reader, stack: StackDraft) -> Draft:
+    """Write what only the user knows of a stack with job definitions alone."""
+    network = stack.cluster.section("network")
     network.put("kind", "existing-vpc")
     network.put("public_subnet_ids", [])
     network.needs("vpc_id", id_for("vpc"))
     network.needs("private_subnet_ids", [id_for("subnet", 1)])
-    architecture = cluster.section("architecture")
+    architecture = stack.cluster.section("architecture")
     architecture.put("kind", "batch")
-    for definition in _current(source):
-        _read_definition(definition, stack, architecture)
-    if "job_definitions" not in architecture.values:
-        architecture.needs("compute_environments", {_ENVIRONMENT: {"maximum": 1}})
     source.report.notes.append(
         "a job definition names no compute environment: set `purchase_option`, sizes and the other "
         "keys of `compute_environments` to those of yours"
     )
+    return architecture
 
 
 def _current(source: Reader) -> Iterator[Reader]:
@@ -97,10 +111,26 @@ def _revision(definition: Reader) -> int:
     return value if isinstance(value, int) else 0
 
 
-def _read_definition(definition: Reader, stack: StackDraft, architecture: Draft) -> None:
-    assert definition.node is not None  # noqa: S101 - of a list
-    job = Reader(in_pascal_case(definition.node, definition.location), definition.location,
-                 definition.report)  # fmt: skip
+def read_definition(
+    job: Reader,
+    stack: StackDraft,
+    architecture: Draft,
+    *,
+    label: str = "",
+    environments: Collection[str] = (),
+    takes_image: Callable[[Reader, Draft], bool] = lambda image, entry: False,
+) -> None:
+    """Read a job definition into an entry of `job_definitions`.
+
+    Args:
+        job: The definition, with the property names of CloudFormation.
+        stack: The stack file.
+        architecture: Its section `architecture`.
+        label: What the source calls the definition, if its name is not known.
+        environments: Names of the compute environments of the source, from which the job gets
+            one. Without any, the job gets one with what it says about its nodes.
+        takes_image: As for `read_job`.
+    """
     platforms = [str(each.value).upper() for each in job.at("PlatformCapabilities").items()]
     if "FARGATE" in platforms:
         for _, each in job.entries():
@@ -108,15 +138,19 @@ def _read_definition(definition: Reader, stack: StackDraft, architecture: Draft)
         return
     named = job.at("JobDefinitionName")
     definitions = architecture.section("job_definitions")
-    name = entry_name(str(named.value), stack.name, definitions.values)
+    theirs = str(named.value) if is_known(named) else label
+    name = entry_name(theirs, stack.name, definitions.values)
     draft = definitions.section(name, job)
-    named.claim("taken over", why_renamed(str(named.value), name), ours=draft.at)
+    if is_known(named):
+        named.claim("taken over", why_renamed(theirs, name), ours=draft.at)
     kinds = [*instance_types(job)]
-    environment = entry_name(str(kinds[0].value), stack.name, ()) if kinds else _ENVIRONMENT
-    read_job(job, draft, environment, takes_image=lambda image, entry: False)
-    role = job.at("ContainerProperties", "JobRoleArn")
-    role.unsupported("the stack creates the roles of its jobs; name policies in `iam_policies`")
-    _add_environment(environment, kinds, draft, architecture)
+    if environments:
+        environment = environment_of(job, environments, architecture)
+    else:
+        environment = entry_name(str(kinds[0].value), stack.name, ()) if kinds else _ENVIRONMENT
+    read_job(job, draft, environment, takes_image=takes_image)
+    if not environments:
+        _add_environment(environment, kinds, draft, architecture)
     for key, why in OF_ANSWER.items():
         job.at(key).dropped(why)
     claim_job_rest(job, JOB_ROWS)

@@ -20,10 +20,7 @@ _SCALARS = {"string": "text", "integer": "integer", "long": "integer", "boolean"
 
 def table() -> str:
     """Return the data file: the keys of one definition, and of those that AWS answers with."""
-    model = get_session().get_service_model("batch")
-    answer: Any = model.operation_model("DescribeJobDefinitions").output_shape
-    definition = answer.members["jobDefinitions"].member
-    rows = dict(_keys(definition))
+    rows = definition_keys()
     lines = [
         "# Keys of RegisterJobDefinition and DescribeJobDefinitions, from the models of botocore.",
         *(f"{path} {kind}" for path, kind in rows.items()),
@@ -32,6 +29,13 @@ def table() -> str:
         *(f"jobDefinitions.{path} {kind}" for path, kind in rows.items()),
     ]
     return "".join(f"{line}\n" for line in lines)
+
+
+def definition_keys() -> dict[str, str]:
+    """Return the kind of each key of a definition by its path."""
+    model = get_session().get_service_model("batch")
+    answer: Any = model.operation_model("DescribeJobDefinitions").output_shape
+    return dict(_keys(answer.members["jobDefinitions"].member))
 
 
 def _keys(shape: Any, at: str = "") -> Iterator[tuple[str, str]]:

@@ -13,7 +13,7 @@ from tools.importing.cloudformation.environments import (
 from tools.importing.cloudformation.evaluation import Evaluation
 from tools.importing.cloudformation.fates import ATTRIBUTES, TYPES, what_to_do
 from tools.importing.cloudformation.fates import FATES as FATES
-from tools.importing.cloudformation.jobs import MOST_NODES, example_type, instance_types, read_job
+from tools.importing.cloudformation.jobs import MOST_NODES, environment_of, example_type, read_job
 from tools.importing.cloudformation.network import read_groups, read_network
 from tools.importing.cloudformation.origins import (
     claim_branches,
@@ -173,7 +173,7 @@ def _read_job(
     job.claim_made(draft.at, why_renamed(theirs, name))
     if is_known(named):
         named.claim("taken over", why_renamed(theirs, name), ours=draft.at)
-    environment = _environment_of(properties, names, architecture)
+    environment = environment_of(properties, names.values(), architecture)
     read_job(
         properties,
         draft,
@@ -189,18 +189,6 @@ def _read_job(
             read_policies(role, draft)
             container.at("JobRoleArn").implied("the stack creates the roles of its jobs")
             role.source.at("Type").claim("taken over", ours=draft.at)
-
-
-def _environment_of(job: Reader, names: dict[str, str], architecture: Draft) -> str:
-    """Return the compute environment for a job: that of its instance type, or the first one."""
-    made = architecture.section("compute_environments").values
-    for kind in instance_types(job):
-        for name in names.values():
-            if made[name].get("instance_type") == kind.value:
-                kind.implied("it is the type of the compute environment")
-                return name
-        kind.unsupported("add a compute environment of this type, and name it in the job")
-    return next(iter(names.values()), "nodes")
 
 
 def _takes_image(image: Reader, draft: Draft, template: Template, architecture: Draft) -> bool:

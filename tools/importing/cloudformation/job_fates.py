@@ -91,6 +91,9 @@ def claim_job_rest(job: Reader, rows: Mapping[str, tuple[Fate, str]]) -> None:
         path = [str(key) for key in location if isinstance(key, str)]
         if job.report.has_claim(source.location):
             continue
+        if node.value in (None, "", []):
+            source.implied("it is empty")
+            continue
         found = (".".join(path[:end]) for end in range(len(path), -1, -1))
         fate, why = next(rows[each] for each in found if each in rows)
         source.claim(fate, why)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from components.catalog.batch import image_type
 from components.catalog.instance_types import INSTANCE_TYPES
-from tools.importing.cloudformation.deferred import deferred_in
+from tools.importing.cloudformation.deferred import Deferred, deferred_in
 from tools.importing.cloudformation.values import (
     claim_unknown,
     is_known,
@@ -46,12 +46,7 @@ def read_job(
             whether it is.
     """
     draft.put("compute_environment", environment)
-    container = job.at("ContainerProperties")
-    kind = job.at("Type")
-    kind.claim("taken over", ours=(*draft.at, "nodes") if job.at("NodeProperties").exists else
-               draft.at)  # fmt: skip
-    if job.at("NodeProperties").exists:
-        container = _read_nodes(job.at("NodeProperties"), draft)
+    container = _read_container(job, draft)
     if not takes_image(container.at("Image"), draft):
         _read_image(container.at("Image"), draft)
     _read_command(container.at("Command"), draft)
@@ -69,6 +64,17 @@ def read_job(
         draft.take("attempts", attempts, change=lambda _: whole(attempts))
     claim_unknown(attempts, (*draft.at, "attempts"))
     _read_timeout(job.at("Timeout", "AttemptDurationSeconds"), draft)
+
+
+def _read_container(job: Reader, draft: Draft) -> Reader:
+    """Read what kind of job it is, and return its container."""
+    container, nodes = job.at("ContainerProperties"), job.at("NodeProperties")
+    ours = (*draft.at, "nodes") if nodes.exists else draft.at
+    job.at("Type").claim("taken over", ours=ours)
+    for each in (container, nodes):
+        if isinstance(each.value, Deferred):
+            claim_unknown(each, draft.at)
+    return _read_nodes(nodes, draft) if nodes.exists else container
 
 
 def _read_nodes(nodes: Reader, draft: Draft) -> Reader:
@@ -104,6 +110,18 @@ def instance_types(job: Reader) -> Iterator[Reader]:
     """Yield the instance types that the ranges of a multi-node job name."""
     for each in job.at("NodeProperties", "NodeRangeProperties").items():
         yield from (kind for kind in (each.at("Container", "InstanceType"),) if is_known(kind))
+
+
+def environment_of(job: Reader, names: Collection[str], architecture: Draft) -> str:
+    """Return the compute environment for a job: that of its instance type, or the first one."""
+    made = architecture.section("compute_environments").values
+    for kind in instance_types(job):
+        for name in names:
+            if made[name].get("instance_type") == kind.value:
+                kind.implied("it is the type of the compute environment")
+                return name
+        kind.unsupported("add a compute environment of this type, and name it in the job")
+    return next(iter(names), "nodes")
 
 
 def example_type(jobs: Iterable[Mapping[str, Any]]) -> str:

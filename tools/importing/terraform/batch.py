@@ -1,12 +1,14 @@
-"""Compute environments and queues of AWS Batch in Terraform."""
+"""Compute environments, queues and job definitions of AWS Batch in Terraform."""
 
 from __future__ import annotations
 
 from components.catalog.instance_types import INSTANCE_TYPES
+from tools.importing.batch_jobs.conversion import without_environments
 from tools.importing.draft import Draft, StackDraft, plain_name
 from tools.importing.reader import Reader
 from tools.importing.terraform.blocks import Blocks, name_in_address
 from tools.importing.terraform.capacity import imply_reservations, read_purchase_option
+from tools.importing.terraform.job_definitions import read_jobs
 from tools.importing.terraform.network import read_network
 from tools.importing.terraform.source_keys import LAUNCH_TEMPLATE, Paths, Source, take
 from tools.importing.terraform.storage import read_storage
@@ -17,10 +19,13 @@ _FARGATE = "compute environments of stacks have EC2 instances: run Fargate jobs 
 
 
 def read_environments(blocks: Blocks, stack: StackDraft) -> None:
-    """Read the compute environments with their queues."""
+    """Read the compute environments with their queues, and the job definitions."""
     architecture = stack.cluster.section("architecture")
     architecture.put("kind", "batch")
     environments = list(blocks.of("aws_batch_compute_environment"))
+    if not environments:
+        read_jobs(blocks, stack, without_environments(blocks.root, stack))
+        return
     section = architecture.section("compute_environments")
     network = environments[0].at(*_RESOURCES)
     read_network(blocks, Source([(network, {"subnet_ids": (("subnets",),)})]), stack)
@@ -36,6 +41,7 @@ def read_environments(blocks: Blocks, stack: StackDraft) -> None:
             environment.at(key).claim("taken over", ours=nodes.at)
         _read_resources(name, resources, nodes, stack, blocks)
         _read_queue(environment, nodes, blocks)
+    read_jobs(blocks, stack, architecture, *section.values)
     read_storage(blocks, stack)
     imply_reservations(blocks)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from tools.importing.batch_jobs.conversion import WORDS as JOB_WORDS
 from tools.importing.draft import StackDraft
 from tools.importing.key_table import KeyTable
 from tools.importing.reader import Reader
@@ -19,6 +20,7 @@ from tools.importing.terraform.values import is_known
 
 KEYS: KeyTable = keys.KEYS
 WORDS = {
+    **JOB_WORDS,
     "instance_type": "instance_types",
     "efa_enabled": "enable_efa_support",
     "availability_zone": "subnet_ids",
@@ -47,8 +49,8 @@ WORDS = {
 _ARN = re.compile(r"arn:[\w-]+:[a-z0-9-]+:(?P<region>[a-z0-9-]+):")
 _CLUSTERS = ("eks", "aws_eks_cluster")
 _GROUPS = ("eks-managed-node-group", "self-managed-node-group", "aws_eks_node_group")
-_ENVIRONMENT = "aws_batch_compute_environment"
-MARKS = (*_CLUSTERS, *_GROUPS, _ENVIRONMENT, *VPCS)
+_OF_BATCH = ("aws_batch_compute_environment", "aws_batch_job_definition")
+MARKS = (*_CLUSTERS, *_GROUPS, *_OF_BATCH, *VPCS)
 """Sections by which a document is one to read."""
 
 
@@ -78,7 +80,7 @@ def convert(source: Reader, stack: StackDraft) -> None:
                 "one to a directory of its own, and import that"
             )
         read_cluster(cluster, blocks, stack)
-    elif blocks.first(_ENVIRONMENT) is not None:
+    elif blocks.first(*_OF_BATCH) is not None:
         read_environments(blocks, stack)
     else:
         read_network_stack(blocks, stack)

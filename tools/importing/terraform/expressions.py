@@ -183,7 +183,7 @@ class _Evaluation:
         if len(parts) == 1 and isinstance(parts[0], Node):
             return parts[0]
         if any(isinstance(each, Node) and (each.tag or is_unknown(each)) for each in parts):
-            shown = "".join(each if isinstance(each, str) else str(each.value) for each in parts)
+            shown = "".join(each if isinstance(each, str) else str(plain(each)) for each in parts)
             return Node(shown, tree.meta.line, UNKNOWN, file=self.expression.file)
         return "".join(each if isinstance(each, str) else key_text(each) for each in parts)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from tools.importing.cloudformation.fates import TYPES
 from tools.importing.report import Fate, FateRow
 from tools.importing.terraform.group_fates import (
     GROUPS,
@@ -155,10 +156,7 @@ _SECTIONS: Mapping[str, tuple[Fate, str]] = {
     ),
     "aws_batch_scheduling_policy": ("not supported", "queues are first in, first out"),
     "aws_batch_job_queue": ("implied", "every compute environment has a queue"),
-    "aws_batch_job_definition": (
-        "not supported",
-        "save its JSON (`aws batch describe-job-definitions`), and set `job_definitions`",
-    ),
+    "aws_batch_job_definition": ("implied", "the stack has the job definition"),
     "aws_batch_compute_environment": ("not supported", "the stack has no key for it"),
 }
 _META: tuple[Fate, str] = ("dropped", OPTION)
@@ -205,6 +203,31 @@ _OF_NODE_GROUP: Mapping[str, tuple[Fate, str]] = {
 }
 
 
+_OF_BATCH: Mapping[str, str] = {
+    "aws_batch_compute_environment": "AWS::Batch::ComputeEnvironment",
+    "aws_batch_job_queue": "AWS::Batch::JobQueue",
+}
+"""Types of CloudFormation, whose rows are also those of the resources of the provider."""
+_OF_ENVIRONMENT: Mapping[tuple[str, ...], tuple[Fate, str]] = {
+    ("type",): ("implied", "environments of a stack are managed by Batch"),
+    ("state",): ("implied", "environments of a stack are enabled"),
+    ("name_prefix",): ("dropped", NAMES),
+    ("compute_environment_name_prefix",): ("dropped", NAMES),
+    ("compute_resources", "allocation_strategy"): (
+        "implied",
+        "environments of a stack have a strategy with which Batch updates them in place",
+    ),
+    ("compute_resources", "image_id"): (
+        "not supported",
+        "set `image: custom`, and `custom_ami_id` to the id of the AMI",
+    ),
+    ("compute_resources", "placement_group"): (
+        "not supported",
+        "set `placement` of the compute environment",
+    ),
+}
+
+
 def _by_prefix(
     key: str, table: Mapping[str, tuple[Fate, str]], other: tuple[Fate, str]
 ) -> tuple[Fate, str]:
@@ -232,6 +255,19 @@ def _row(section: str, key: str) -> tuple[Fate, str]:
     )
 
 
+def _of_batch() -> Mapping[tuple[str, ...], FateRow]:
+    rows: dict[tuple[str, ...], FateRow] = {}
+    for section, kind in _OF_BATCH.items():
+        of_kind = {tuple(map(str.lower, path)): row for path, row in TYPES[kind].items() if path}
+        for keys in KEYS.kinds:
+            found = of_kind.get(tuple(key.replace("_", "") for key in keys[1:]))
+            if keys[0] == section and found is not None:
+                rows[keys] = found
+    for path, row in _OF_ENVIRONMENT.items():
+        rows["aws_batch_compute_environment", *path] = FateRow(*row)
+    return rows
+
+
 def _table() -> Mapping[tuple[str, ...], FateRow]:
     rows: dict[tuple[str, ...], FateRow] = {}
     for keys in KEYS.kinds:
@@ -245,6 +281,7 @@ def _table() -> Mapping[tuple[str, ...], FateRow]:
             rows[keys] = FateRow(
                 *(OF_GROUPS.get(rest[1]) or _by_prefix(rest[1], PREFIXES, OTHER_OPTION))
             )
+    rows |= _of_batch()
     for groups in ("eks_managed_node_group", "self_managed_node_group"):
         rows["eks", f"{groups}s"] = FateRow("dropped", _IGNORED)
         rows["eks", f"{groups}_defaults"] = FateRow("dropped", _IGNORED)

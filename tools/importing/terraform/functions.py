@@ -9,10 +9,11 @@ import ipaddress
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from tools.importing.source import Node, plain
-from tools.importing.terraform.values import is_unknown, key_text, step
+from tools.importing.terraform.values import JSON, is_unknown, key_text, step
 
 
 class UncomputableError(Exception):
@@ -131,6 +132,12 @@ def _zipmap(keys: Node, values: Node) -> dict[str, Node]:
     return {str(plain(key)): each for key, each in zip(_list(keys), _list(values), strict=True)}
 
 
+def _jsonencode(node: Node) -> Node:
+    if node.tag or not isinstance(node.value, dict | list):
+        raise UncomputableError
+    return replace(node, tag=JSON)
+
+
 _OF_COLLECTIONS: Mapping[str, Callable[..., Any]] = {
     "merge": _merge,
     "concat": _concat,
@@ -153,6 +160,7 @@ _OF_COLLECTIONS: Mapping[str, Callable[..., Any]] = {
     "zipmap": _zipmap,
     "one": lambda node: _list(node)[0] if _list(node) else None,
     "nonsensitive": lambda node: node,
+    "jsonencode": _jsonencode,
 }
 """Functions of lists and mappings whose elements need not be known."""
 

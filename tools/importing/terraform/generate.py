@@ -17,6 +17,7 @@ from typing import Any
 
 from hcl2 import parses_to_tree
 
+from tools.importing.batch_jobs.generate import definition_keys
 from tools.importing.terraform.syntax import children, text_of
 
 DATA_FILE = Path(__file__).with_name("keys.txt")
@@ -59,6 +60,9 @@ _DEFAULTS = {
 }
 _READS = re.compile(r"each\.value\.([a-z]\w+)")
 _SCALARS = {"string": "text", "number": "number", "bool": "boolean"}
+_JOB_DEFINITION = "aws_batch_job_definition"
+_JSON = {"containerProperties": "container_properties", "nodeProperties": "node_properties"}
+"""Attributes of job definitions that are JSON, by the keys of the API that they have."""
 _META_MODULE = ("source", "version", "count", "for_each", "providers", "depends_on")
 _META_RESOURCE = ("count", "for_each", "provider", "depends_on", "lifecycle", "provisioner")
 _OTHERS = (
@@ -101,6 +105,10 @@ def table(eks: Path, vpc: Path, schema: Mapping[str, Any], version: str) -> str:
         rows[resource] = "section"
         rows |= {f"{resource}.{key}": "any" for key in _META_RESOURCE}
         rows |= dict(_resource(resource, block))
+    for path, kind in definition_keys().items():
+        attribute, *below = path.split(".")
+        if attribute in _JSON:
+            rows[".".join((_JOB_DEFINITION, _JSON[attribute], *below))] = kind
     rows |= _OF_PROVIDER_6
     versions = "; ".join(f"{name} {', '.join(tags)}" for name, tags in VERSIONS.items())
     source = (

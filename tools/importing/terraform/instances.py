@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from tools.importing.source import Node, plain
 from tools.importing.terraform.expressions import Scope, evaluate
+from tools.importing.terraform.json_values import JSON_ATTRIBUTES, evaluated_json
 from tools.importing.terraform.syntax import Block, Expression, text_of
 from tools.importing.terraform.values import is_unknown, node_of, shown
 
@@ -59,7 +60,7 @@ def values_of(
 ) -> dict[str, Node]:
     """Return the values of the attributes and nested blocks of a block."""
     values = {
-        key: _as_text(expression) if key in _AS_TEXT else shown(evaluate(expression, scope, names))
+        key: _value(key, expression, scope, names or {})
         for key, expression in block.attributes.items()
     }
     for below in block.blocks:
@@ -68,6 +69,14 @@ def values_of(
             if isinstance(listed.value, list):
                 listed.value.append(node)
     return values
+
+
+def _value(key: str, expression: Expression, scope: Scope, names: Mapping[str, Node]) -> Node:
+    if key in _AS_TEXT:
+        return _as_text(expression)
+    if key in JSON_ATTRIBUTES:
+        return evaluated_json(expression, scope, names)
+    return shown(evaluate(expression, scope, names))
 
 
 def _as_text(expression: Expression) -> Node:

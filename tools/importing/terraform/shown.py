@@ -13,6 +13,7 @@ from typing import Any
 
 from tools.importing.source import Document, Node, child, plain
 from tools.importing.terraform.configuration import Configuration, at
+from tools.importing.terraform.json_values import JSON_ATTRIBUTES, parsed_json
 from tools.importing.terraform.keys import KEYS
 from tools.importing.terraform.module import SECRET
 from tools.importing.terraform.resource_fates import COMPUTED
@@ -167,6 +168,8 @@ class _Values:
             return self._mapping(node, hidden, unknown, path)
         if isinstance(node.value, list) or (node.value is None and isinstance(unknown, list)):
             return self._list(node, hidden, unknown, path)
+        if name in JSON_ATTRIBUTES and len(path) == 1:
+            node = parsed_json(node)
         is_free = len(path) > 1 and path[-2] in _FREE
         if node.value is None or (node.value == "" and not is_free):
             return _empty(node.line)

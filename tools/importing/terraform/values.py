@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,8 @@ from tools.importing.source import Node, child, plain
 
 UNKNOWN = "!expression"
 """Tag of a value that is not in the files; its text is the expression."""
+JSON = "!json"
+"""Tag of the argument of `jsonencode`, whose text is known if all of it is."""
 _OBJECT = "!object "
 """Begin of the tag of a module or a resource; its address follows."""
 
@@ -74,7 +77,14 @@ def key_text(node: Node) -> str:
 
 
 def shown(node: Node) -> Node:
-    """Return a value in which whole modules and resources are references to them."""
+    """Return a value with references in the places of whole modules and resources.
+
+    The argument of `jsonencode` becomes its text.
+    """
+    if node.tag == JSON:
+        inner = shown(replace(node, tag=""))
+        tag = UNKNOWN if is_unknown(inner) else ""
+        return replace(node, value=json.dumps(plain(inner)), tag=tag)
     if node.tag.startswith(_OBJECT):
         return unknown(node.tag.removeprefix(_OBJECT), node.line, node.file)
     if isinstance(node.value, dict):

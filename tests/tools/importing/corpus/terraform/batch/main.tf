@@ -46,3 +46,64 @@ resource "aws_batch_job_queue" "p5" {
     compute_environment = aws_batch_compute_environment.p5.arn
   }
 }
+
+variable "training_image" {
+  default = "763104351884.dkr.ecr.us-west-2.amazonaws.com/pytorch-training:2.7.1-gpu-py312"
+}
+
+resource "aws_ecr_repository" "nccl" {
+  name = "nccl-tests"
+}
+
+resource "aws_batch_job_definition" "all_reduce" {
+  name = "all-reduce"
+  type = "container"
+  timeout {
+    attempt_duration_seconds = 1800
+  }
+  container_properties = jsonencode({
+    image      = "${aws_ecr_repository.nccl.repository_url}:latest"
+    command    = ["/opt/nccl-tests/build/all_reduce_perf", "-b", "8", "-e", "16G"]
+    jobRoleArn = "arn:aws:iam::123456789012:role/jobs"
+    resourceRequirements = [
+      { type = "VCPU", value = "96" },
+      { type = "MEMORY", value = "1048576" },
+      { type = "GPU", value = "8" },
+    ]
+    mountPoints = []
+  })
+}
+
+resource "aws_batch_job_definition" "train" {
+  name = "train"
+  type = "multinode"
+  retry_strategy {
+    attempts = 3
+    evaluate_on_exit {
+      action           = "RETRY"
+      on_status_reason = "Host EC2*"
+    }
+  }
+  node_properties = <<-JSON
+    {
+      "mainNode": 0,
+      "numNodes": 4,
+      "nodeRangeProperties": [
+        {
+          "targetNodes": "0:",
+          "container": {
+            "image": "${var.training_image}",
+            "instanceType": "p5.48xlarge",
+            "command": ["torchrun", "train.py"],
+            "linuxParameters": {"sharedMemorySize": 65536},
+            "resourceRequirements": [
+              {"type": "VCPU", "value": "192"},
+              {"type": "MEMORY", "value": "1900000"},
+              {"type": "GPU", "value": "8"}
+            ]
+          }
+        }
+      ]
+    }
+  JSON
+}
