@@ -60,8 +60,8 @@ def _review_memory(found: InstanceType, context: Context, review: Review) -> Non
     review.refuse(
         f"{KEY}.instance_type",
         (
-            f"has {found.memory_mib // 1024} GiB of memory, too little for the Slurm controller of "
-            f"{nodes} nodes (HeadNodeMemorySizeValidator)"
+            f"has {found.memory_mib / 1024:g} GiB of memory, too little for the Slurm controller "
+            f"of {nodes} nodes (HeadNodeMemorySizeValidator)"
         ),
         found=found.name,
         allowed=f"a type with {math.ceil(needed)} GiB or more",

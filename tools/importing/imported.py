@@ -109,7 +109,7 @@ def imported_as(
     problems = conversion.KEYS.problems(document.root)
     named = name or _as_name(conversion.name_of(document)) or _as_name(document.path.stem)
     stack = StackDraft(name=named or "imported", region=region, parameters=parameters)
-    report = Report()
+    report = Report(notes=[document.note] if document.note else [])
     if not any(problem.key == "wrong-kind" for problem in problems):
         conversion.convert(Reader(document.root, (), report), stack)
     return Imported(document, found, stack, report, problems)

@@ -76,20 +76,27 @@ def _of_stack(imported: Imported) -> Iterator[Finding]:
         rule = reported.rule or f"{reported.stage}/{keys or 'document'}"
         problem = reported.problem
         said = f"{problem.path} {problem.problem}; fix: {problem.remedy}"
+        if ours and ours[-1] == problem.found:  # the name of an entry, a value of the source
+            said = (
+                f"{problem.path} (`{problem.found}`) {problem.problem}; allowed: "
+                f"{problem.allowed}; fix: {problem.remedy}"
+            )
         yield _finding(
             imported,
             location,
             rule,
             reported.stage,
-            _level(reported, node),
+            _level(reported, node, is_template=bool(imported.document.note)),
             _in_terms_of(imported, said),
         )
 
 
-def _level(reported: _Reported, node: Node | None) -> Level:
+def _level(reported: _Reported, node: Node | None, *, is_template: bool) -> Level:
+    if is_template and reported.problem.found is None:
+        return "note"  # another branch of a condition may have what is missing
     if node is None:
         return "error"
-    if node.tag or is_placeholder(node.value):
+    if node.tag or is_placeholder(node.value) or is_placeholder(reported.problem.found):
         return "note"
     family = str(node.value).partition(".")[0]
     # The catalog leaves out some types of previous generations.

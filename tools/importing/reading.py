@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from tools.importing.jinja_text import MARKS, NOTE, without_jinja
 from tools.importing.json_text import node_of_json
 from tools.importing.source import Document, Node
 from tools.workspace.yaml_limits import (
@@ -28,7 +30,6 @@ _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _CORE = "tag:yaml.org,2002:"
 _MERGE = f"{_CORE}merge"
 _CONSTRUCTED = {f"{_CORE}{kind}" for kind in ("bool", "int", "float", "null")}
-_JINJA = ("{%", "{{")
 _LARGEST_JSON_BYTES = 30_000_000
 """Maximum size of JSON, which programs write too: a plan of Terraform has half a megabyte for each
 node group of the EKS module."""
@@ -71,30 +72,42 @@ def documents_in(text: str, path: Path) -> list[Document]:
         else:
             return [] if root.value is None else [Document(path, root)]
     try:
-        Excess(path, tags=True).refuse(text)
-        roots = list(yaml.compose_all(text, Loader=_LOADER))
+        return _documents(text, path)
     except (yaml.YAMLError, UnreadableYamlError) as error:
-        if any(mark in text for mark in _JINJA):
-            raise _template(path, text) from error
+        if any(mark in text for mark in MARKS):
+            return _of_template(text, path)
         if isinstance(error, yaml.YAMLError):
             raise not_yaml(path, error, text) from error
         raise
+
+
+def _documents(text: str, path: Path) -> list[Document]:
+    Excess(path, tags=True).refuse(text)
+    roots = list(yaml.compose_all(text, Loader=_LOADER))
     nodes = [(index, _node(root, root.start_mark.line + 1)) for index, root in enumerate(roots)]
     return [Document(path, node, index) for index, node in nodes if node.value is not None]
+
+
+def _of_template(text: str, path: Path) -> list[Document]:
+    """Return the documents of a Jinja template."""
+    try:
+        found = _documents(without_jinja(text), path)
+    except (yaml.YAMLError, UnreadableYamlError) as error:
+        line = next(
+            number
+            for number, each in enumerate(text.splitlines(), 1)
+            if any(mark in each for mark in MARKS)
+        )
+        raise UnreadableYamlError(
+            f"{path}, line {line}: is a Jinja template, not YAML; render it, and read the result"
+        ) from error
+    return [replace(each, note=NOTE) for each in found]
 
 
 def node_of(text: str) -> Node:
     """Return the value of a YAML text that the program itself has written."""
     root = yaml.compose(text, Loader=_LOADER)
     return _node(root, root.start_mark.line + 1)
-
-
-def _template(path: Path, text: str) -> UnreadableYamlError:
-    lines = text.splitlines()
-    line = next(n for n, each in enumerate(lines, 1) if any(mark in each for mark in _JINJA))
-    return UnreadableYamlError(
-        f"{path}, line {line}: is a Jinja template, not YAML; render it, and read the result"
-    )
 
 
 def _node(node: yaml.Node, line: int) -> Node:

@@ -10,6 +10,7 @@ from components.config.keys import path_of
 from components.config.problems import last_key
 from components.secret_text import hidden_at
 from tools.importing.key_table import KeyTable
+from tools.importing.placeholders import is_placeholder
 from tools.importing.source import Document, Location, leaves, text_of
 
 Fate = Literal["taken over", "taken over better", "implied", "dropped", "not supported"]
@@ -153,6 +154,9 @@ class Report:
                 return Claim(location=location, fate=row.fate, why=row.why)
         if value in (None, "", {}, []):
             return Claim(location=location, fate="implied", why="it is empty")
+        if any(map(is_placeholder, location)):
+            why = "its key is a placeholder: write the key"
+            return Claim(location=location, fate="not supported", why=why)
         raise UnclaimedFieldError(f"{text_of(location)} is not in the report")
 
     def origin_of(self, ours: Location) -> Location | None:

@@ -40,6 +40,8 @@ class Document:
     root: Node
     index: int = 0
     """Place of the document in its file; counted from 0."""
+    note: str = ""
+    """How it was read, if the file is a template."""
 
     def at(self, *location: str | int) -> Any:
         """Return the plain value at a location; None without one."""

@@ -51,8 +51,8 @@ def test_json_is_read_as_yaml_even_with_tabs(tmp_path: Path):
         ("a: 1\na: 2\n", "line 2: is not valid YAML: the key 'a' is there twice"),
         ("a: &a [*a]\n", "the alias `*a` contains itself"),
         ("a: [1\n", "is not valid YAML"),
-        ("a:\n  b: {{ c }}\n", "line 2: is a Jinja template, not YAML; render it"),
-        ("{% if x %}\na: 1\n{% endif %}\n", "line 1: is a Jinja template"),
+        ("a: b\n  c: {{ d }}\n", "line 2: is a Jinja template, not YAML; render it"),
+        ("? {a: 1}\n: 2\n", "line 1: is not valid YAML: a key is not text"),
     ],
 )
 def test_a_file_that_is_no_document_is_refused_with_its_line(tmp_path: Path, text: str, said: str):

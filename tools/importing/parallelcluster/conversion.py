@@ -15,8 +15,14 @@ from tools.importing.key_table import KeyTable
 from tools.importing.parallelcluster.fates import FATES as FATES
 from tools.importing.parallelcluster.head_node import read_head_node
 from tools.importing.parallelcluster.queues import read_queue
-from tools.importing.parallelcluster.storage import EBS_KEYS, EFS_KEYS, LUSTRE_KEYS, read_storage
-from tools.importing.placeholders import id_for
+from tools.importing.parallelcluster.storage import (
+    EBS_KEYS,
+    EFS_KEYS,
+    EFS_MOUNT,
+    LUSTRE_KEYS,
+    read_storage,
+)
+from tools.importing.placeholders import id_for, is_placeholder
 from tools.importing.reader import Reader
 from tools.importing.source import Document
 
@@ -41,7 +47,7 @@ WORDS = {
     "storage": "SharedStorage",
     **{
         ours: theirs
-        for table in (EBS_KEYS, EFS_KEYS, LUSTRE_KEYS)
+        for table in (EBS_KEYS, EFS_KEYS, EFS_MOUNT, LUSTRE_KEYS)
         for theirs, ours in table.items()
     },
     "final_snapshot": "DeletionPolicy",
@@ -86,6 +92,8 @@ def _read_image(source: Reader, architecture: Draft) -> None:
     supported = get_args(OperatingSystem)
     if system.value in supported:
         architecture.take("operating_system", system)
+    elif is_placeholder(system.value):
+        system.unsupported("it is a placeholder: set `architecture.operating_system`")
     else:
         system.unsupported(
             f"ParallelCluster 3.16 has no `{system.value}`: the stack file has the default, "
@@ -99,6 +107,8 @@ def _read_scheduling(source: Reader, architecture: Draft, cluster: Draft, networ
     scheduler = source.at("Scheduler")
     if scheduler.value == "slurm":
         scheduler.implied("ParallelCluster stacks run Slurm")
+    elif is_placeholder(scheduler.value):
+        scheduler.implied("it is a placeholder, and ParallelCluster stacks run Slurm")
     else:
         scheduler.unsupported(
             "stacks of `kind: parallelcluster` run Slurm; for AWS Batch, begin with "

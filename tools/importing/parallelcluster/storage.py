@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -23,7 +24,7 @@ EFS_KEYS: Mapping[str, str] = {
     "ThroughputMode": "throughput_mode",
     "ProvisionedThroughput": "provisioned_throughput_mibps",
 }
-_EFS_MOUNT: Mapping[str, str] = {
+EFS_MOUNT: Mapping[str, str] = {
     "EncryptionInTransit": "encryption_in_transit",
     "IamAuthorization": "iam_authorization",
 }
@@ -44,6 +45,9 @@ LUSTRE_KEYS: Mapping[str, str] = {
 """Keys of the stack file by the keys of the settings."""
 DEFAULT_SIZE_GIB = 40
 """Size of a volume that sets none, in aws-parallelcluster 3.16.1 (`pcluster/constants.py`)."""
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]+")
+"""Characters that ParallelCluster accepts in a name, as in `/data` (`SharedStorageNameValidator`),
+but an entry of `storage` does not have."""
 _NO_ARN = "write the ARN of the key into `kms_key_arn`: an id or an alias is not sufficient"
 
 
@@ -58,8 +62,10 @@ def read_storage(source: Reader, cluster: Draft) -> None:
             "to `fsx-lustre`, `fsx-openzfs` or `efs`"
         )
         return
-    entry = cluster.section("storage").section(name, source)
-    source.at("Name").claim("taken over", ours=entry.at)
+    plain = _NOT_IN_NAMES.sub("-", name).strip("-_") or "storage"
+    entry = cluster.section("storage").section(plain, source)
+    why = "" if plain == name else "entries are named with letters, digits, `-` and `_`"
+    source.at("Name").claim("taken over", why, ours=entry.at)
     entry.take("mount_directory", source.at("MountDir"), change=_absolute)
     if kind == "FsxOpenZfs":
         entry.put("kind", "existing-fsx-openzfs")
@@ -103,7 +109,7 @@ def _read_ebs(source: Reader, entry: Draft) -> None:
 def _read_efs(source: Reader, entry: Draft) -> None:
     existing = source.at("FileSystemId")
     entry.put("kind", "existing-efs" if existing.exists else "efs")
-    for theirs, ours in _EFS_MOUNT.items():
+    for theirs, ours in EFS_MOUNT.items():
         entry.take_flag(ours, source.at(theirs))
     if existing.exists:
         entry.take("file_system_id", existing)

@@ -9,6 +9,7 @@ import pytest
 from tests.support.importing import read_text
 from tests.support.parallelcluster_sources import QUEUE, cluster
 from tools.importing.lint import lint
+from tools.importing.source import text_of
 
 BLOCK = QUEUE.replace(
     "  CapacityReservationTarget", "  CapacityType: CAPACITY_BLOCK\n  CapacityReservationTarget"
@@ -63,6 +64,25 @@ def test_a_value_of_a_template_is_a_note(tmp_path: Path):
     source = cluster(QUEUE.replace("p5.48xlarge", "'${INSTANCE}'"))
     (finding,) = lint(read_text(tmp_path, source))
     assert (finding.level, finding.line) == ("note", 13)
+
+
+def test_a_jinja_template_is_read_with_notes_at_its_values(tmp_path: Path):
+    source = cluster(QUEUE.replace("p5.48xlarge", "{{ instance }}"))
+    source = source.replace("Os: alinux2023", "Os: {{ os }}")
+    read = read_text(
+        tmp_path, f"{source}{{% if more %}}\n{{{{ prefix }}}}Settings: 1\n{{% endif %}}\n"
+    )
+    (finding,) = lint(read)
+    assert (finding.level, finding.line) == ("note", 13)
+    fates = {text_of(each.location): each.claim.why for each in read.entries}
+    assert fates["Image.Os"] == "it is a placeholder: set `architecture.operating_system`"
+    assert fates["<prefix>Settings"] == "its key is a placeholder: write the key"
+    assert "Jinja" in read.report.notes[0]
+
+
+def test_the_name_of_an_entry_is_in_the_message(tmp_path: Path):
+    (finding,) = lint(read_text(tmp_path, cluster(QUEUE.replace("Name: p5,", "Name: p_5,"))))
+    assert "(`p_5`) is not a valid name here; allowed: a name of at most 25" in finding.message
 
 
 def test_a_value_of_the_wrong_kind_hides_nothing_else_of_the_schema(tmp_path: Path):
