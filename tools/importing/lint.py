@@ -22,6 +22,8 @@ from tools.importing.source import Location, Node, child, text_of
 _OUR_PATH = re.compile(rf'{ROOT}(?:\.[\w-]+|\[\d+\]|\["[^"]*"\])*')
 _OUR_KEY = re.compile(r"(?<=`)[a-z_]+(?=[`:])|\b[a-z]+(?:_[a-z]+)+\b")
 """A key of the stack file in a message: in backticks, or with an underscore."""
+_NAMES = "E17"
+"""Rule of names that only the stack derives from those of the source; `check` has its problems."""
 _ANY_REGION = "us-east-1"
 """Region of a file that names none: the rules of a region do not differ by region here."""
 
@@ -68,7 +70,8 @@ def _of_stack(imported: Imported) -> Iterator[Finding]:
     for reported in _problems(imported):
         ours = parts_of(reported.problem.path)[1:]
         unknown = any(ours[: len(each)] == each for each in imported.stack.unknown)
-        if unknown or ours in imported.stack.own:
+        is_name = bool(ours) and ours[-1] == reported.problem.found
+        if unknown or ours in imported.stack.own or (is_name and reported.rule == _NAMES):
             continue
         location = imported.report.origin_of(ours) or ()
         node = _node_at(imported, location)
@@ -76,7 +79,7 @@ def _of_stack(imported: Imported) -> Iterator[Finding]:
         rule = reported.rule or f"{reported.stage}/{keys or 'document'}"
         problem = reported.problem
         said = f"{problem.path} {problem.problem}; fix: {problem.remedy}"
-        if ours and ours[-1] == problem.found:  # the name of an entry, a value of the source
+        if is_name:
             said = (
                 f"{problem.path} (`{problem.found}`) {problem.problem}; allowed: "
                 f"{problem.allowed}; fix: {problem.remedy}"

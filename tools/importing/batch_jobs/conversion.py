@@ -7,6 +7,7 @@ from pathlib import Path
 
 from tools.importing.cloudformation.api_names import in_pascal_case
 from tools.importing.cloudformation.environments import entry_name, why_renamed
+from tools.importing.cloudformation.image import read_image
 from tools.importing.cloudformation.job_fates import JOB_ROWS, claim_job_rest
 from tools.importing.cloudformation.jobs import (
     environment_of,
@@ -150,26 +151,29 @@ def read_definition(
         environment = entry_name(str(kinds[0].value), stack.name, ()) if kinds else _ENVIRONMENT
     read_job(job, draft, environment, takes_image=takes_image)
     if not environments:
-        _add_environment(environment, kinds, draft, architecture)
+        _add_environment(environment, kinds, job, draft, architecture)
     for key, why in OF_ANSWER.items():
         job.at(key).dropped(why)
     claim_job_rest(job, JOB_ROWS)
 
 
-def _add_environment(name: str, kinds: list[Reader], job: Draft, architecture: Draft) -> None:
+def _add_environment(
+    name: str, kinds: list[Reader], job: Reader, entry: Draft, architecture: Draft
+) -> None:
     """Add the compute environment of a job, with what the job says about it."""
     source = kinds[0] if kinds else None
     environment = architecture.section("compute_environments").section(name, source)
     if source is not None:
         environment.take("instance_type", source)
+        read_image(job, None, str(source.value), environment)
         for kind in kinds[1:]:
             kind.unsupported("all nodes of a job have one instance type")
     else:
         environment.unknown[(*environment.at, "instance_type")] = example_type(
             architecture.values["job_definitions"].values()
         )
-    if job.values.get("efa_interfaces"):
+    if entry.values.get("efa_interfaces"):
         environment.put("efa_enabled", value=True)
     most = environment.values.get("maximum", 1)
-    nodes = job.values.get("nodes", 1)
+    nodes = entry.values.get("nodes", 1)
     environment.put("maximum", max(most, nodes if isinstance(nodes, int) else 1))

@@ -6,21 +6,19 @@ import math
 import re
 from collections.abc import Collection
 
-from components.catalog.batch import image_type
 from components.catalog.instance_types import INSTANCE_TYPES
 from components.checks.derived_names import NODE_ROLE
+from tools.importing.cloudformation.image import read_image
 from tools.importing.cloudformation.jobs import MOST_NODES
 from tools.importing.cloudformation.launch_template import read_launch_template
 from tools.importing.cloudformation.roles import read_policies
 from tools.importing.cloudformation.template import Resource, Template
 from tools.importing.cloudformation.values import claim_unknown, is_known, take_known, whole
 from tools.importing.draft import Draft
-from tools.importing.placeholders import is_id
 from tools.importing.reader import Reader
 
 _LONGEST_NAME = 48
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]+")
-_SSM_PATH = re.compile(r"\{\{resolve:ssm:/aws/service/ecs/optimized-ami/.*|/aws/service/ecs/.*")
 _STRATEGIES = {
     "EC2": "BEST_FIT_PROGRESSIVE",
     "SPOT": "SPOT_PRICE_CAPACITY_OPTIMIZED",
@@ -63,7 +61,7 @@ def read_environment(
     launch = template.named_by(resources.at("LaunchTemplate", "LaunchTemplateId"))
     launch = launch or template.named_by(resources.at("LaunchTemplate", "LaunchTemplateName"))
     data = launch.at("LaunchTemplateData") if launch is not None else None
-    _read_image(resources, data, instance_type, draft)
+    read_image(resources, data, instance_type, draft)
     if launch is not None:
         read_launch_template(launch, draft, cluster)
         launch.source.at("Type").implied("the stack writes the launch template of its nodes")
@@ -162,37 +160,6 @@ def _read_sizes(resources: Reader, instance_type: str, draft: Draft) -> None:
         why = f"{least_vcpus} vCPUs are {nodes} nodes with the {each}, rounded up as by Batch"
         draft.take("minimum", least, change=lambda _: nodes, why=why)
     least.implied("no nodes run without jobs")
-
-
-def _read_image(resources: Reader, data: Reader | None, instance_type: str, draft: Draft) -> None:
-    found = INSTANCE_TYPES.get(instance_type)
-    automatic = image_type(found) if found is not None else None
-    configurations = [*resources.at("Ec2Configuration").items()]
-    for configuration in configurations:
-        kind = configuration.at("ImageType")
-        if automatic and kind.value != automatic and is_known(kind):
-            kind.claim(
-                "taken over better",
-                f"`image: auto` selects {automatic}, which has the drivers of {instance_type}",
-            )
-    images = [each.at("ImageIdOverride") for each in configurations]
-    images += [resources.at("ImageId"), *([data.at("ImageId")] if data else [])]
-    for image in (each for each in images if each.exists):
-        if draft.has("custom_ami_id"):
-            image.dropped("Batch launches the other AMI")
-        elif is_id(image.value, "ami"):
-            draft.put("image", "custom")
-            draft.take("custom_ami_id", image)
-        elif _SSM_PATH.match(str(image.value)):
-            image.claim(
-                "taken over better",
-                "`image: auto` selects the ECS-optimized AMI with the drivers of the type; Batch "
-                "does not resolve a path of the Parameter Store",
-                ours=draft.at,
-            )
-        else:
-            claim_unknown(image, (*draft.at, "custom_ami_id"))
-            image.unsupported("set `image: custom`, and `custom_ami_id` to the id of the AMI")
 
 
 def _read_placement(group: Reader, data: Reader | None, template: Template, draft: Draft) -> None:

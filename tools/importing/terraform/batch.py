@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from components.catalog.instance_types import INSTANCE_TYPES
 from tools.importing.batch_jobs.conversion import without_environments
+from tools.importing.cloudformation.image import read_image
 from tools.importing.draft import Draft, StackDraft, plain_name
 from tools.importing.reader import Reader
+from tools.importing.terraform.api_names import as_properties
 from tools.importing.terraform.blocks import Blocks, name_in_address
 from tools.importing.terraform.capacity import imply_reservations, read_purchase_option
 from tools.importing.terraform.job_definitions import read_jobs
@@ -15,6 +17,7 @@ from tools.importing.terraform.storage import read_storage
 from tools.importing.terraform.values import is_known
 
 _RESOURCES = ("compute_resources", 0)
+_ANY_TYPE = "p5.48xlarge"
 _FARGATE = "compute environments of stacks have EC2 instances: run Fargate jobs elsewhere"
 
 
@@ -35,12 +38,18 @@ def read_environments(blocks: Blocks, stack: StackDraft) -> None:
         if kind.startswith("FARGATE"):
             environment.unsupported(_FARGATE)
             continue
+        if environment.at("type").value == "UNMANAGED":
+            environment.unsupported("environments of a stack are managed by Batch")
+            continue
         name = _name_of(environment)
         nodes = section.section(name, environment)
         for key in ("compute_environment_name", "name", "name_prefix"):
             environment.at(key).claim("taken over", ours=nodes.at)
         _read_resources(name, resources, nodes, stack, blocks)
         _read_queue(environment, nodes, blocks)
+    if not section.values:
+        del architecture.values["compute_environments"]
+        architecture.needs("compute_environments", {"nodes": {"maximum": 1}})
     read_jobs(blocks, stack, architecture, *section.values)
     read_storage(blocks, stack)
     imply_reservations(blocks)
@@ -66,11 +75,15 @@ def _read_resources(
         layers.append((template, LAUNCH_TEMPLATE))
         launch.claim("implied", "the stack writes the launch template")
     source = Source(layers)
-    types = list(resources.at("instance_type").items())
+    listed = resources.at("instance_type")
+    types = list(listed.items())
     for each in types[1:]:
         each.unsupported("a compute environment has one instance type: add another one for it")
-    if types:
-        take(nodes, "instance_type", types[0], example="p5.48xlarge")
+    take(nodes, "instance_type", types[0] if types else listed, example=_ANY_TYPE)
+    if not nodes.has("instance_type"):
+        nodes.needs("instance_type", _ANY_TYPE)
+    data = None if template is None else as_properties(template)
+    read_image(as_properties(resources), data, str(nodes.values.get("instance_type", "")), nodes)
     _read_sizes(resources, nodes)
     read_purchase_option(name, source, nodes, stack.cluster, blocks)
     kind = resources.at("type")

@@ -5,13 +5,12 @@ https://developer.hashicorp.com/terraform/language/expressions
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from tools.importing.source import Node, plain
-from tools.importing.terraform.functions import UncomputableError, call
+from tools.importing.terraform.functions import OPERATORS, UncomputableError, call
 from tools.importing.terraform.syntax import (
     TERMS,
     Expression,
@@ -22,22 +21,17 @@ from tools.importing.terraform.syntax import (
     text_of,
 )
 from tools.importing.terraform.texts import heredoc, unescaped
-from tools.importing.terraform.values import UNKNOWN, is_unknown, key_text, node_of, step, unknown
+from tools.importing.terraform.values import (
+    UNKNOWN,
+    is_unknown,
+    key_text,
+    node_of,
+    step,
+    surely_differ,
+    unknown,
+)
 
 _SPLATS = ("attr_splat", "full_splat")
-_OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {
-    "==": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    ">": operator.gt,
-    "<=": operator.le,
-    ">=": operator.ge,
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-    "/": lambda left, right: left / right if left % right else left // right,
-    "%": operator.mod,
-}
 
 
 class Scope(Protocol):
@@ -205,7 +199,9 @@ class _Evaluation:
         symbol = str(sign.children[0])
         if symbol in ("&&", "||"):
             return self._logical(symbol, left, right)
-        return _OPERATORS[symbol](self._known(left), self._known(right))
+        if symbol in ("==", "!=") and surely_differ(self.of(left), self.of(right)):
+            return symbol == "!="
+        return OPERATORS[symbol](self._known(left), self._known(right))
 
     def _logical(self, symbol: str, left: Any, right: Any) -> bool:
         sides = [self.of(left), self.of(right)]

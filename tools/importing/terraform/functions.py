@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ipaddress
 import json
+import operator
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -14,6 +15,21 @@ from typing import Any
 
 from tools.importing.source import Node, plain
 from tools.importing.terraform.values import JSON, is_unknown, key_text, step
+
+OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    ">": operator.gt,
+    "<=": operator.le,
+    ">=": operator.ge,
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": lambda left, right: left / right if left % right else left // right,
+    "%": operator.mod,
+}
+"""Operators of values that must be known."""
 
 
 class UncomputableError(Exception):

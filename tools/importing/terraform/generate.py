@@ -85,10 +85,50 @@ _OF_PLANS = ("empty", "computed", "later")
 other versions of the provider."""
 _OF_PROVIDER_6: Mapping[str, str] = {
     # CHANGELOG.md of hashicorp/terraform-provider-aws, 6.0.0; `region` and `update_strategy` are
-    # in `main.tf` of version 21 of the EKS module.
+    # in `main.tf` of version 21 of the EKS module. The others are the properties of pulumi-aws
+    # 7.51.1, which has version 6 of the provider, that the schema of version 5 does not have.
     "aws_batch_compute_environment.name": "text",
     "aws_batch_compute_environment.name_prefix": "text",
+    **{
+        f"aws_batch_job_definition.eks_properties.pod_properties.{containers}."
+        "security_context.allow_privilege_escalation": "boolean"
+        for containers in ("containers", "init_containers")
+    },
+    "aws_batch_compute_environment.compute_resources.ec2_configuration."
+    "image_kubernetes_version": "text",
+    **{
+        f"aws_eks_cluster.{key}": "anys"
+        for key in (
+            *("control_plane_scaling_config", "kube_api_server_config"),
+            *("kube_controller_manager_config", "kube_scheduler_config"),
+        )
+    },
+    "aws_eks_cluster.deletion_protection": "boolean",
+    "aws_eks_cluster.vpc_config.control_plane_egress_mode": "text",
+    "aws_eks_addon.namespace_config": "anys",
+    "aws_eks_node_group.node_repair_config.node_repair_config_overrides": "anys",
+    **{
+        f"aws_eks_node_group.node_repair_config.{key}": "number"
+        for key in (
+            *("max_parallel_nodes_repaired_count", "max_parallel_nodes_repaired_percentage"),
+            *("max_unhealthy_node_threshold_count", "max_unhealthy_node_threshold_percentage"),
+        )
+    },
     "aws_eks_node_group.update_config.update_strategy": "text",
+    "aws_eks_node_group.warm_pool_config": "anys",
+    "aws_eks_pod_identity_association.disable_session_tags": "boolean",
+    "aws_eks_pod_identity_association.external_id": "text",
+    "aws_eks_pod_identity_association.policy": "text",
+    "aws_eks_pod_identity_association.target_role_arn": "text",
+    "aws_launch_template.cpu_options.nested_virtualization": "text",
+    "aws_launch_template.network_interfaces.ena_queue_count": "number",
+    "aws_launch_template.network_performance_options": "anys",
+    "aws_launch_template.placement.group_id": "text",
+    "aws_launch_template.secondary_interfaces": "anys",
+    "aws_subnet.ipv4_ipam_pool_id": "text",
+    "aws_subnet.ipv4_netmask_length": "number",
+    "aws_subnet.ipv6_ipam_pool_id": "text",
+    "aws_subnet.ipv6_netmask_length": "number",
     **{f"{resource}.region": "text" for resource in RESOURCES},
 }
 """Attributes that version 6 of the provider has in addition to those of version 5."""

@@ -11,8 +11,10 @@ from tools.importing.terraform.json_values import JSON_ATTRIBUTES, evaluated_jso
 from tools.importing.terraform.syntax import Block, Expression, text_of
 from tools.importing.terraform.values import is_unknown, node_of, shown
 
-_AS_TEXT = ("depends_on", "providers", "provider", "ignore_changes", "type")
-"""Attributes that name other blocks and types instead of having values."""
+_AS_TEXT = ("depends_on", "providers", "provider", "ignore_changes")
+"""Attributes that name other blocks instead of having values."""
+_TYPE = ("variable", "type")
+"""Block and attribute of a type, which is no value."""
 MOST = 64
 """Maximum number of instances that are read of one block."""
 
@@ -60,7 +62,9 @@ def values_of(
 ) -> dict[str, Node]:
     """Return the values of the attributes and nested blocks of a block."""
     values = {
-        key: _value(key, expression, scope, names or {})
+        key: _as_text(expression)
+        if key in _AS_TEXT or (block.kind, key) == _TYPE
+        else _value(key, expression, scope, names or {})
         for key, expression in block.attributes.items()
     }
     for below in block.blocks:
@@ -72,8 +76,6 @@ def values_of(
 
 
 def _value(key: str, expression: Expression, scope: Scope, names: Mapping[str, Node]) -> Node:
-    if key in _AS_TEXT:
-        return _as_text(expression)
     if key in JSON_ATTRIBUTES:
         return evaluated_json(expression, scope, names)
     return shown(evaluate(expression, scope, names))

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 
 from tools.importing.batch_jobs.conversion import read_definition
-from tools.importing.cloudformation.api_names import in_pascal_case
-from tools.importing.cloudformation.deferred import Deferred
 from tools.importing.draft import Draft, StackDraft
 from tools.importing.reader import Reader
-from tools.importing.source import Location, Node
+from tools.importing.source import Node
+from tools.importing.terraform.api_names import property_node
 from tools.importing.terraform.blocks import Blocks, name_in_address
 from tools.importing.terraform.json_values import JSON_ATTRIBUTES
 from tools.importing.terraform.source_keys import take
-from tools.importing.terraform.values import UNKNOWN
 
 _NAMES: Mapping[str, str] = {
     "name": "JobDefinitionName",
@@ -37,7 +34,6 @@ _NAMES: Mapping[str, str] = {
 _BLOCKS = ("retry_strategy", "timeout")
 """Blocks of which there is at most one."""
 _REPOSITORY = re.compile(r"\$\{(?P<address>aws_ecr_repository\.[\w-]+(?:\[[^\]]+\])?)\.")
-_WHY = "the files do not have its value: set it in the stack file"
 
 
 def read_jobs(blocks: Blocks, stack: StackDraft, architecture: Draft, *environments: str) -> None:
@@ -70,33 +66,8 @@ def _properties(block: Reader) -> Mapping[str, Node]:
         given = value.at(0) if key in _BLOCKS and isinstance(value.node.value, list) else value
         if given.node is not None:
             is_snake = key not in JSON_ATTRIBUTES
-            found[_NAMES[key]] = _renamed(given.node, given.location, is_snake=is_snake)
+            found[_NAMES[key]] = property_node(given.node, given.location, is_snake=is_snake)
     return found
-
-
-def _renamed(node: Node, at: Location, *, is_snake: bool) -> Node:
-    """Return a value with the names of properties, and with what is not known as `Deferred`."""
-    renamed = in_pascal_case(_deferred(node), at)
-    return _without_underscores(renamed) if is_snake else renamed
-
-
-def _deferred(node: Node) -> Node:
-    if isinstance(node.value, dict):
-        return replace(node, value={key: _deferred(each) for key, each in node.value.items()})
-    if isinstance(node.value, list):
-        return replace(node, value=[_deferred(each) for each in node.value])
-    is_known = node.tag != UNKNOWN
-    return node if is_known else replace(node, value=Deferred(str(node.value), _WHY))
-
-
-def _without_underscores(node: Node) -> Node:
-    if isinstance(node.value, dict):
-        named = {
-            "".join(part[:1].upper() + part[1:] for part in key.split("_")): each
-            for key, each in node.value.items()
-        }
-        return replace(node, value=named)
-    return node
 
 
 def _takes_image(image: Reader, draft: Draft, blocks: Blocks, architecture: Draft) -> bool:

@@ -37,6 +37,13 @@ def is_unknown(node: Node) -> bool:
     return bool(node.tag)
 
 
+def surely_differ(left: Node, right: Node) -> bool:
+    """Return whether one is null and the other a collection, of which nothing need be known."""
+    null, other = (left, right) if left.value is None else (right, left)
+    is_collection = isinstance(other.value, dict | list) and not other.tag
+    return null.value is None and not null.tag and is_collection
+
+
 def is_known(source: Reader) -> bool:
     """Return whether the files have the value of a scalar."""
     return source.exists and source.node is not None and not source.node.tag

@@ -55,6 +55,16 @@ def test_the_nodes_of_a_job_are_those_of_its_compute_environment(tmp_path: Path)
     assert at(read, "architecture", "job_definitions", "train", "nodes") == 4
 
 
+def test_nodes_of_neuron_need_an_image_that_the_user_knows(tmp_path: Path):
+    container = {"image": "registry.example/train:1", "instanceType": "trn1.32xlarge"}
+    nodes = {"numNodes": 2, "mainNode": 0,
+             "nodeRangeProperties": [{"targetNodes": "0:", "container": container}]}  # fmt: skip
+    read = job(tmp_path, type="multinode", nodeProperties=nodes, containerProperties=None)
+    made = at(read, "architecture", "compute_environments", "trn1-32xlarge")
+    assert made["image"] == "custom"
+    assert lint(read) == []
+
+
 def test_the_newest_active_revision_of_an_answer_is_read(tmp_path: Path):
     each = {"jobDefinitionName": "a", "type": "container", "status": "ACTIVE",
             "containerProperties": {"image": "registry.example/x:1"}}  # fmt: skip

@@ -50,6 +50,9 @@ def value(tmp_path: Path):
 
 KNOWN: list[tuple[str, Any]] = [
     ('"plain"', "plain"),
+    ("[var.missing] != null", True),
+    ("{ a = var.missing } == null", False),
+    ("[] == []", True),
     ('"${var.given}-${1 + 2}"', "a-3"),
     ('"${local.zones}"', ["x", "y", "z"]),
     ('"$${not} \\"quoted\\"\\n"', '${not} "quoted"\n'),
@@ -110,6 +113,7 @@ UNKNOWN = [
     ("data.aws_availability_zones.all.names[1]", "${data.aws_availability_zones.all.names[1]}"),
     ('"a-${var.missing}"', "a-${var.missing}"),
     ("1 / 0", "${1 / 0}"),
+    ("var.missing == null", "${var.missing == null}"),
     ("var.secret", "(sensitive)"),
 ]  # fmt: skip
 

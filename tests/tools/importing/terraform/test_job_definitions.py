@@ -85,6 +85,42 @@ def test_json_is_read_as_it_is_written(tmp_path: Path, given: str):
     assert fates(found)[f"{TRAIN}.container_properties.mountPoints"] == ("implied", "")
 
 
+ENVIRONMENT = """
+resource "aws_batch_compute_environment" "nodes" {
+  type = "%s"
+  compute_resources {
+    type          = "%s"
+    instance_type = ["trn1.32xlarge"]
+    max_vcpus     = 256
+    image_id      = %s
+  }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("image", "ours"),
+    [('"ami-0123456789abcdef0"', "ami-0123456789abcdef0"), ("var.unknown", None), ("null", None)],
+)
+def test_the_image_of_a_compute_environment_is_taken_over(
+    tmp_path: Path, image: str, ours: str | None
+):
+    found = read_directory(tmp_path, main=ENVIRONMENT % ("MANAGED", "EC2", image))
+    made = at(found, "architecture", "compute_environments", "nodes")
+    assert (made["image"], made.get("custom_ami_id")) == ("custom", ours)
+    assert lint(found) == []
+
+
+@pytest.mark.parametrize(("managed", "kind"), [("UNMANAGED", "EC2"), ("MANAGED", "FARGATE")])
+def test_without_nodes_of_ec2_only_the_user_knows_the_compute_environment(
+    tmp_path: Path, managed: str, kind: str
+):
+    text = ENVIRONMENT % (managed, kind, "null")
+    found = read_directory(tmp_path, main=text + definition())
+    assert ("architecture", "compute_environments") in found.stack.unknown
+    assert lint(found) == []
+
+
 def test_a_state_has_the_json_as_text(tmp_path: Path):
     values = {**JOB, "container_properties": json.dumps(CONTAINER), "node_properties": ""}
     found = read(tmp_path, state(resource(TRAIN, values)))
