@@ -17,7 +17,6 @@ from pathlib import Path
 from subprocess import Popen
 from typing import Any
 
-import urllib3
 import yaml
 from cryptography import x509
 
@@ -28,6 +27,7 @@ from components.catalog.controller_releases import (
 )
 from sandbox.kubernetes.api import STRATEGIC_MERGE_PATCH, unless_gone
 from sandbox.kubernetes.commands import LOGS
+from sandbox.kubernetes.controller_probes import answers, is_ready
 from sandbox.kubernetes.credentials import (
     kubeconfig,
     make_server_certificate,
@@ -52,7 +52,6 @@ _FIXED_DIRECTORY = (JOBSET_RELEASE,)
 pods of all clusters share the directories of this machine, so the sandbox makes the certificate, as
 cert-manager can in a cluster (`internalCertManagement`)."""
 _WEBHOOKS = "/apis/admissionregistration.k8s.io/v1"
-_PROBE_SECONDS = 1.0
 
 
 class NoControllerError(Exception):
@@ -174,17 +173,25 @@ class Controller:
 
     def _make_certificate(self, mount: Path) -> None:
         """Write the certificate of the webhooks, and let the API server trust it."""
-        host = f"{self._release.webhook_service}.{self._release.namespace}.svc"
-        made = make_server_certificate(mount, "tls", [x509.DNSName(host)])
+        made = make_server_certificate(mount, "tls", [x509.DNSName(self._webhook_host)])
         bundle = base64.b64encode(made.authority.read_bytes()).decode()
-        for kind in ("mutating", "validating"):
-            name = f"{self._release.name}-{kind}-webhook-configuration"
-            path = f"{_WEBHOOKS}/{kind}webhookconfigurations/{name}"
+        for path, webhooks in self._webhooks().items():
             hooks = [
-                {"name": each["name"], "clientConfig": {"caBundle": bundle}}
-                for each in self._administrator.get(path)["webhooks"]
+                {"name": each["name"], "clientConfig": {"caBundle": bundle}} for each in webhooks
             ]
             self._administrator.patch(path, {"webhooks": hooks}, STRATEGIC_MERGE_PATCH)
+
+    @property
+    def _webhook_host(self) -> str:
+        return f"{self._release.webhook_service}.{self._release.namespace}.svc"
+
+    def _webhooks(self) -> dict[str, list[dict[str, Any]]]:
+        """Return the webhooks of the controller, by the path of their configuration."""
+        paths = [
+            f"{_WEBHOOKS}/{kind}webhookconfigurations/{self._release.name}-{kind}-webhook-configuration"
+            for kind in ("mutating", "validating")
+        ]
+        return {path: self._administrator.get(path)["webhooks"] for path in paths}
 
     def _kubeconfig(self) -> str:
         """Return a kubeconfig with the permissions of the pod."""
@@ -209,7 +216,7 @@ class Controller:
             # The controller watches the files.
             if not (mount / name).exists():
                 write_private(mount / name, base64.b64decode(content))
-        if not _is_ready(running.probe_port):
+        if not is_ready(running.probe_port) or not self._answers(running.webhook_port):
             return
         service = self._get(f"services/{self._release.webhook_service}")["spec"]
         for port in service["ports"]:
@@ -222,6 +229,11 @@ class Controller:
             )
         running.ready = True
         _LOG.info("%s is ready", self.name)
+
+    def _answers(self, port: int) -> bool:
+        """Return whether the controller answers for each of its webhooks."""
+        hooks = [each for some in self._webhooks().values() for each in some]
+        return all(answers(port, self._webhook_host, each["clientConfig"]) for each in hooks)
 
     def _get(self, path: str) -> dict[str, Any]:
         """Return an object of the controller's namespace."""
@@ -255,16 +267,6 @@ def _on_this_machine(released: str, webhook: int, probe: int, certificates: Path
         "webhook": {"host": "127.0.0.1", "port": webhook, "certDir": str(certificates)},
         "leaderElection": {"leaderElect": False},
     }
-
-
-def _is_ready(port: int) -> bool:
-    try:
-        answer = urllib3.request(
-            "GET", f"http://127.0.0.1:{port}/readyz", retries=False, timeout=_PROBE_SECONDS
-        )
-    except urllib3.exceptions.HTTPError:
-        return False
-    return answer.status == 200
 
 
 def _free_ports() -> tuple[int, int]:

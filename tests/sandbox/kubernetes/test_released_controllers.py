@@ -65,7 +65,9 @@ class Cluster:
             case "webhook-server-cert":
                 return {"data": {"tls.crt": base64.b64encode(b"PEM").decode()}}
             case "mutating-webhook-configuration" | "validating-webhook-configuration":
-                return {"webhooks": [{"name": path.rpartition("/")[2]}]}
+                name = path.rpartition("/")[2]
+                service = {"path": f"/{name}"}
+                return {"webhooks": [{"name": name, "clientConfig": {"service": service}}]}
             case _:
                 return {"spec": {"clusterIP": "10.100.0.9", "ports": [{"port": 443}]}}
 
@@ -101,9 +103,15 @@ def cluster(tmp_path: Path, request: pytest.FixtureRequest) -> Any:
 
 @pytest.fixture
 def ready(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
-    """Whether the probe of the controller succeeds."""
-    found = SimpleNamespace(now=True)
-    monkeypatch.setattr(released_controllers, "_is_ready", lambda _port: found.now)
+    """Whether the probe of the controller succeeds, and which webhooks do not answer."""
+    found = SimpleNamespace(now=True, silent=set())
+
+    def answers(_port: int, host: str, client: dict[str, Any]) -> bool:
+        assert host.endswith("-system.svc")
+        return client["service"]["path"] not in found.silent
+
+    monkeypatch.setattr(released_controllers, "is_ready", lambda _port: found.now)
+    monkeypatch.setattr(released_controllers, "answers", answers)
     return found
 
 
@@ -139,6 +147,18 @@ def test_a_pod_is_ready_when_the_controller_is_and_its_service_leads_there(
     assert cluster.trusted.keys() == names
     for each in cluster.trusted.values():
         assert base64.b64decode(each["caBundle"]).startswith(b"-----BEGIN CERTIFICATE-----")
+
+
+def test_a_pod_is_not_ready_before_each_webhook_answers(
+    cluster: Any, controller: Controller, ready: SimpleNamespace
+) -> None:
+    ready.silent = {f"/{cluster.release.name}-validating-webhook-configuration"}
+    for _ in range(3):
+        controller.step()
+    assert cluster.status == {}
+    ready.silent.clear()
+    controller.step()
+    assert cluster.status["conditions"]
 
 
 @pytest.mark.usefixtures("ready")
