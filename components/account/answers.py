@@ -49,6 +49,7 @@ def image(answer: dict[str, Any]) -> ImageFacts:
 def reservation(answer: dict[str, Any]) -> ReservationFacts:
     """Return a capacity reservation, from one of `CapacityReservations`."""
     group_arn = answer.get("PlacementGroupArn")
+    lent = answer.get("InterruptibleCapacityAllocation") or {}
     return ReservationFacts(
         reservation_id=answer["CapacityReservationId"],
         kind="capacity-block" if answer.get("ReservationType") == "capacity-block" else "odcr",
@@ -56,7 +57,7 @@ def reservation(answer: dict[str, Any]) -> ReservationFacts:
         availability_zone=answer["AvailabilityZone"],
         zone_id=answer.get("AvailabilityZoneId", ""),
         state=answer["State"],
-        instance_count=answer["TotalInstanceCount"],
+        instance_count=_held(answer, lent.get("InstanceCount", 0)),
         owner_id=answer["OwnerId"],
         platform=answer["InstancePlatform"],
         placement_group=group_arn.rpartition("/")[2] if group_arn else None,
@@ -66,6 +67,27 @@ def reservation(answer: dict[str, Any]) -> ReservationFacts:
         ends_at=answer.get("EndDate"),
         arn=answer["CapacityReservationArn"],
         interruptible=bool(answer.get("Interruptible")),
+        source_id=(answer.get("InterruptionInfo") or {}).get("SourceCapacityReservationId"),
+        lent_to=lent.get("InterruptibleCapacityReservationId"),
         committed_until=(answer.get("CommitmentInfo") or {}).get("CommitmentEndDate"),
         tags=tag_map(answer.get("Tags")),
     )
+
+
+def _held(answer: dict[str, Any], lent: int) -> int:
+    """Return how many instances a reservation has for those that target it.
+
+    EC2 moves the instances of an interruptible reservation out of its source, and does not document
+    whether `TotalInstanceCount` of the source still has them. What is used and what is available
+    is correct in both cases.
+
+    https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/interruptible-capacity-reservations.html
+    https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CapacityAllocation.html
+    """
+    total: int = answer["TotalInstanceCount"]
+    if not lent:
+        return total
+    free: int = answer.get("AvailableInstanceCount", 0)
+    allocations = answer.get("CapacityAllocations") or ()
+    used = sum(each["Count"] for each in allocations if each["AllocationType"] == "used")
+    return free + (used or max(0, total - free - lent))

@@ -72,7 +72,7 @@ class ReservationFacts:
     state: str
     """`CapacityReservationState`: `active`, `scheduled`, `expired` …"""
     instance_count: int
-    """`TotalInstanceCount`."""
+    """`TotalInstanceCount`, without the instances that an interruptible reservation has taken."""
     owner_id: str
     platform: str
     placement_group: str | None
@@ -86,6 +86,11 @@ class ReservationFacts:
     """`AvailableInstanceCount`: how many more instances can launch now; None if unknown."""
     interruptible: bool = False
     """Whether its owner can take the instances back (`Interruptible`)."""
+    source_id: str | None = None
+    """Of an interruptible reservation: the one that its instances come from. Only its owner sees
+    it."""
+    lent_to: str | None = None
+    """The interruptible reservation that has taken instances from this one."""
     committed_until: datetime | None = None
     """End of the commitment of a future-dated ODCR."""
     tags: Mapping[str, str] = field(default_factory=dict[str, str])

@@ -30,6 +30,7 @@ from components.checks.pool_check import offering_subjects, pool_problems
 from components.checks.quota_check import quota_check, quota_warnings
 from components.checks.quota_needs import Need, shared_needs
 from components.checks.reservation_check import reservation_problems, reservation_subjects
+from components.checks.reservation_state_check import later_reservation_warnings
 from components.checks.reservation_use_check import STATED_VALUES, stated_problems
 from components.checks.zone_check import zone_problems, zone_subjects
 from components.config.network import ExistingVpc
@@ -145,6 +146,7 @@ def examine(
         checks=tuple(_named_for_people(check, config) for check in checks),
         warnings=(
             *named_warnings(names, context),
+            *later_reservation_warnings(completed, facts),
             *(() if plan is None else account.warnings(completed, plan, facts)),
             *(() if plan is None else quota_warnings(needs, facts, region)),
         ),

@@ -17,13 +17,12 @@ def is_succeeded(config: StackConfig, name: str, now: datetime) -> bool:
         now: Timezone-aware.
     """
     pools = config.pools()
-    users = [pool for pool in pools if pool.purchase_option == name]
     return _is_over(config, name, now) and all(
         any(
             other.key == pool.key and not _is_over(config, other.purchase_option, now)
             for other in pools
         )
-        for pool in users
+        for pool in config.pools_with(name)
     )
 
 

@@ -64,8 +64,7 @@ def block_timelines(config: StackConfig) -> tuple[Timeline, ...]:
     return tuple(
         _timeline(name, reservation, config)
         for name, reservation in config.reservations.items()
-        if isinstance(reservation, CapacityBlock)
-        and any(pool.purchase_option == name for pool in config.pools())
+        if isinstance(reservation, CapacityBlock) and config.pools_with(name)
     )
 
 
@@ -74,11 +73,13 @@ def _timeline(name: str, block: CapacityBlock, config: StackConfig) -> Timeline:
         None if each is None else each.astimezone(UTC) for each in (block.starts_at, block.ends_at)
     )
     noun = config.architecture.POOL_NOUN
-    pools = (pool for pool in config.pools() if pool.purchase_option == name)
     return Timeline(
         reservation=name,
         reservation_id=block.reservation_id,
-        pools=tuple(f"{noun} {each.name}: {each.wanted} x {each.instance_type}" for each in pools),
+        pools=tuple(
+            f"{noun} {each.name}: {each.wanted} x {each.instance_type}"
+            for each in config.pools_with(name)
+        ),
         starts_at=starts_at,
         ends_at=ends_at,
         moments=tuple(_moments(config, block, starts_at, ends_at)),

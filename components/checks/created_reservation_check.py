@@ -38,7 +38,7 @@ def created_problems(
         config: The stack file.
         facts: The account.
     """
-    users = [pool for pool in config.pools() if pool.purchase_option == name]
+    users = config.pools_with(name)
     if asked.availability_zone is not None:
         zone = asked.availability_zone
         yield from subnet_problems(users, f"reservation `{name}`", zone, facts)

@@ -18,21 +18,11 @@ from components.account.reservations import (
 from components.capacity.succession import is_succeeded
 from components.checks.check import Subject
 from components.checks.created_reservation_check import created_problems, node_platform
+from components.checks.reservation_state_check import state_problems
 from components.checks.reservation_use_check import use_problems
 from components.config.problems import ROOT, Problem
 from components.config.reservations import CapacityBlock, Odcr, OdcrGroup, Reservation
 from components.config.stack import StackConfig
-
-USABLE_STATES = {
-    "odcr": frozenset({"active"}),
-    "capacity-block": frozenset({"active", "scheduled"}),
-}
-"""States in which a reservation is usable, now or after its start.
-
-https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CapacityReservation.html, `state`
-"""
-NOT_YET_ACTIVE = frozenset({"pending", "assessing", "scheduled", "delayed"})
-"""States of an ODCR before it is active: just created, or future-dated. Source: as above."""
 
 
 def reservation_problems(
@@ -47,17 +37,15 @@ def reservation_problems(
     for name, reservation in config.reservations.items():
         if is_succeeded(config, name, now):
             continue
-        path = f"{ROOT}.reservations.{name}"
         if isinstance(reservation, Odcr) and reservation.is_created:
             yield from created_problems(name, reservation, config, facts)
             continue
         if isinstance(reservation, OdcrGroup) and reservation.group_arn is not None:
-            yield from _group_faults(f"{path}.group_arn", reservation.group_arn, facts)
+            yield from _group_faults(f"{_path(name)}.group_arn", reservation.group_arn, facts)
         for reservation_id in reservation_ids(reservation, facts.reservation_groups):
-            found = facts.reservations.get(reservation_id)
-            yield from _faults(path, reservation_id, reservation, found, config, facts)
+            yield from _faults(name, reservation_id, reservation, config, facts)
         if usable := reservations_of_kind(reservation, facts):
-            yield from use_problems(name, usable, config, facts)
+            yield from use_problems(config.pools_with(name), usable, facts)
 
 
 def _group_faults(path: str, group_arn: str, facts: AccountFacts) -> Iterator[Problem]:
@@ -80,14 +68,14 @@ def _group_faults(path: str, group_arn: str, facts: AccountFacts) -> Iterator[Pr
         )
 
 
+def _path(name: str) -> str:
+    return f"{ROOT}.reservations.{name}"
+
+
 def _faults(
-    path: str,
-    reservation_id: str,
-    asked: Reservation,
-    found: ReservationFacts | None,
-    config: StackConfig,
-    facts: AccountFacts,
+    name: str, reservation_id: str, asked: Reservation, config: StackConfig, facts: AccountFacts
 ) -> Iterator[Problem]:
+    found, path = facts.reservations.get(reservation_id), _path(name)
     key = _key(path, asked)
     if found is None and is_shared_later(asked):
         return  # not visible before the stack accepts the share; there is a warning
@@ -104,7 +92,8 @@ def _faults(
     elif found.kind != kind_of(asked):
         yield _wrong_kind(path, asked, found)
     else:
-        yield from _own_problems(path, key, asked, found, facts)
+        yield from state_problems(key, found, config.pools_with(name))
+        yield from _own_problems(path, asked, found, facts)
         yield from _platform_problems(key, found, config)
 
 
@@ -131,37 +120,8 @@ def _wrong_kind(path: str, asked: Reservation, found: ReservationFacts) -> Probl
 
 
 def _own_problems(
-    path: str, key: str, asked: Reservation, found: ReservationFacts, facts: AccountFacts
+    path: str, asked: Reservation, found: ReservationFacts, facts: AccountFacts
 ) -> Iterator[Problem]:
-    if found.state == "payment-pending":
-        # https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-blocks-pricing-billing.html
-        yield Problem(
-            path=key,
-            found=f"{found.reservation_id}, state {found.state}",
-            problem="AWS has not processed the payment of the block, which takes up to 12 hours",
-            allowed="a block that is active or scheduled",
-            remedy="run the command again when `./trainyard capacity list` shows it as scheduled",
-        )
-    elif found.kind == "odcr" and found.state in NOT_YET_ACTIVE:
-        start = f" (start: {found.starts_at})" if found.starts_at else ""
-        yield Problem(
-            path=key,
-            found=f"{found.reservation_id}, state {found.state}",
-            problem=f"EC2 launches no instance into it before it is active{start}",
-            allowed="a reservation that is active",
-            remedy=(
-                "run the command again when `./trainyard capacity list` shows it as active; until "
-                "then, give its nodes another `purchase_option`"
-            ),
-        )
-    elif found.state not in USABLE_STATES[found.kind]:
-        yield Problem(
-            path=key,
-            found=f"{found.reservation_id}, state {found.state}",
-            problem="EC2 no longer launches instances into this reservation",
-            allowed=f"a reservation that is {' or '.join(sorted(USABLE_STATES[found.kind]))}",
-            remedy="set the id of another reservation",
-        )
     zones = {found.availability_zone, found.zone_id}
     if asked.availability_zone is not None and asked.availability_zone not in zones:
         yield Problem(
@@ -170,31 +130,10 @@ def _own_problems(
             problem=f"the reservation is in {found.availability_zone} ({found.zone_id})",
             remedy=f"set it to {found.availability_zone}",
         )
-    if found.interruptible:
-        yield _interruptible(key, found)
     if isinstance(asked, CapacityBlock):
         yield from _end_problems(path, asked, found)
     else:
         yield from _placement_problems(path, asked, found, facts)
-
-
-def _interruptible(key: str, found: ReservationFacts) -> Problem:
-    """Return the problem of a reservation that needs a market type which no pool has.
-
-    https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_InstanceMarketOptionsRequest.html
-    https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/interruptible-capacity-reservations.html
-    """
-    return Problem(
-        path=key,
-        found=f"{found.reservation_id}, interruptible",
-        problem=(
-            "EC2 launches into it only with the market type `interruptible-capacity-reservation`, "
-            "which stacks do not set; its owner can also take the instances back with two minutes' "
-            "notice, which ends a training job on all nodes"
-        ),
-        allowed="a reservation that is not interruptible",
-        remedy="set the id of another reservation; `./trainyard capacity list` shows the kind",
-    )
 
 
 def _end_problems(path: str, asked: CapacityBlock, found: ReservationFacts) -> Iterator[Problem]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from datetime import datetime
 
 from components.capacity.pool_review import review_zone_region
@@ -17,7 +18,7 @@ from components.config.stack import StackConfig
 def review_reservations(config: StackConfig, region: str, now: datetime, review: Review) -> None:
     """Record problems of the reservations of a stack file."""
     noun = config.architecture.POOL_NOUN
-    users = {name: _users(config, name) for name in config.reservations}
+    users = {name: config.pools_with(name) for name in config.reservations}
     for name, reservation in config.reservations.items():
         key = f"reservations.{name}"
         if name in OPEN_PURCHASE_OPTIONS:
@@ -46,11 +47,7 @@ def review_reservations(config: StackConfig, region: str, now: datetime, review:
     _review_twice(config, review)
 
 
-def _users(config: StackConfig, reservation: str) -> list[Pool]:
-    return [pool for pool in config.pools() if pool.purchase_option == reservation]
-
-
-def _review_created(review: Review, name: str, users: list[Pool], noun: str) -> None:
+def _review_created(review: Review, name: str, users: Sequence[Pool], noun: str) -> None:
     """Refuse a reservation without exactly one instance type, which is that of its nodes."""
     types = sorted({pool.instance_type for pool in users})
     if not users:
@@ -121,7 +118,7 @@ def _review_end(
         )
 
 
-def _note_succeeded(review: Review, name: str, users: list[Pool]) -> None:
+def _note_succeeded(review: Review, name: str, users: Sequence[Pool]) -> None:
     for pool in users:
         review.note(
             f"reservation {name}: the Capacity Block is over, and {pool.name} has no nodes; buy "
@@ -130,7 +127,7 @@ def _note_succeeded(review: Review, name: str, users: list[Pool]) -> None:
 
 
 def _review_count(
-    review: Review, name: str, reservation: Reservation, users: list[Pool], noun: str
+    review: Review, name: str, reservation: Reservation, users: Sequence[Pool], noun: str
 ) -> None:
     count = reservation.instance_count
     if count is None:

@@ -5,7 +5,7 @@ The plan checks their number against `instance_count`, which the account complet
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from components.account.facts import AccountFacts, ReservationFacts
 from components.account.launch_place import contradicted_zone, in_zone
@@ -22,17 +22,15 @@ STATED_VALUES = Subject(
 
 
 def use_problems(
-    name: str, found: list[ReservationFacts], config: StackConfig, facts: AccountFacts
+    users: Sequence[Pool], found: list[ReservationFacts], facts: AccountFacts
 ) -> Iterator[Problem]:
     """Yield problems of the pools that use an entry of `reservations`.
 
     Args:
-        name: Name of the entry.
-        found: Its existing reservations.
-        config: The stack file.
+        users: The pools.
+        found: The existing reservations of the entry.
         facts: The account.
     """
-    users = [pool for pool in config.pools() if pool.purchase_option == name]
     yield from _type_problems(users, found)
     if len({reservation.availability_zone for reservation in found}) == 1:
         first = found[0]

@@ -138,6 +138,8 @@ class BatchArchitecture(Architecture):
                 wanted_key="maximum",
                 least=1,
                 maximum=environment.maximum,
+                at_once=environment.minimum,
+                at_once_keys=("minimum",),
             )
             for name, environment in self.compute_environments.items()
         )

@@ -161,6 +161,8 @@ class EksArchitecture(Architecture):
                 wanted_key="desired",
                 least=0,
                 maximum=group.maximum,
+                at_once=group.desired,
+                at_once_keys=("minimum", "desired"),
             )
             for name, group in self.node_groups.items()
         )

@@ -152,6 +152,9 @@ class ParallelClusterArchitecture(Architecture):
                 wanted_key=f"{resource_key(queue_name, name, resource)}.maximum",
                 least=1,
                 maximum=resource.maximum,
+                # ParallelCluster makes a dry run of a launch for each queue.
+                at_once=max(resource.minimum, 1),
+                at_once_keys=(),
                 efa_enabled=resource.efa_enabled,
                 placement=resource.placement,
                 availability_zone=queue.availability_zone,

@@ -33,6 +33,10 @@ class Pool:
     least: int
     """Minimum of that number."""
     maximum: int
+    at_once: int
+    """Number of nodes whose launch EC2 must accept during `up`."""
+    at_once_keys: tuple[str, ...]
+    """Keys to set to 0 so that `up` launches none; empty if it always tries to."""
     efa_enabled: bool
     placement: Placement
     availability_zone: str | None
@@ -58,7 +62,16 @@ class OwnNodes:
 
 
 def pool_of(
-    key: str, name: str, pool: NodePool, *, wanted: int, wanted_key: str, least: int, maximum: int
+    key: str,
+    name: str,
+    pool: NodePool,
+    *,
+    wanted: int,
+    wanted_key: str,
+    least: int,
+    maximum: int,
+    at_once: int,
+    at_once_keys: tuple[str, ...],
 ) -> Pool:
     """Return the pool of a node group or compute environment, which has its own subnet.
 
@@ -70,6 +83,8 @@ def pool_of(
         wanted_key: Key of that number in the pool.
         least: Minimum of that number.
         maximum: Maximum number of nodes.
+        at_once: Number of nodes that `up` launches.
+        at_once_keys: Keys of that number in the pool.
     """
     own = f"{key}.{pool.pool_named(name)}"
     return Pool(
@@ -82,6 +97,8 @@ def pool_of(
         wanted_key=f"{own}.{wanted_key}",
         least=least,
         maximum=maximum,
+        at_once=at_once,
+        at_once_keys=tuple(f"{own}.{each}" for each in at_once_keys),
         efa_enabled=pool.efa_enabled,
         placement=pool.placement,
         availability_zone=pool.availability_zone,

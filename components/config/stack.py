@@ -104,6 +104,10 @@ class StackConfig(StrictModel):
         """Return the node pools for workloads, sorted by name."""
         return self.architecture.pools()
 
+    def pools_with(self, purchase_option: str) -> tuple[Pool, ...]:
+        """Return the node pools with a purchase option: the users of a reservation of that name."""
+        return tuple(pool for pool in self.pools() if pool.purchase_option == purchase_option)
+
     def used_reservations(self) -> dict[str, Reservation]:
         """Return the reservations that nodes launch into, by their names."""
         used = {pool.purchase_option for pool in self.pools()}

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from components.account.facts import AccountFacts
+from components.account.reservation_states import why_not_active
 from components.account.reservations import DESCRIBE
 from components.compute.node_pool_plan import NodePoolPlan
 from components.compute.root_volume import RootVolume
@@ -52,10 +53,11 @@ def plan_dry_run(launch: NodePoolPlan, network: NetworkPlan, facts: AccountFacts
     if launch.capacity.creation is not None and launch.capacity.reservation_id is None:
         return "the stack creates its reservation, so there is nothing to launch into yet"
     reservation = facts.reservations.get(launch.capacity.reservation_id or "")
-    if reservation is not None and reservation.state == "scheduled":
-        return f"{reservation.reservation_id} has not started; until then EC2 rejects every launch"
-    block = launch.capacity.kind == "capacity-block" and facts.could_read(DESCRIBE)
-    if block and (reservation is None or reservation.state == "expired"):
+    if reservation is not None:
+        reason = why_not_active(reservation.state, reservation.starts_at)
+        if reason is not None:
+            return f"EC2 rejects every launch into {reservation.reservation_id}: {reason}"
+    elif launch.capacity.kind == "capacity-block" and facts.could_read(DESCRIBE):
         return f"{launch.capacity.reservation_id} is over"
     return DryRun(launch=launch, subnet_id=launch.subnets[0])
 

@@ -11,6 +11,7 @@ from datetime import datetime
 
 from components.account.facts import AccountFacts, ReservationFacts
 from components.account.preflight_facts import InvitationFacts, PreflightFacts
+from components.account.reservation_states import LATER, why_not_active
 from components.account.reservations import DESCRIBE, found_reservations
 from components.checks.row import Row, ok, skipped, warning
 from components.config.reservations import CapacityBlock, Reservation
@@ -106,9 +107,9 @@ def _waiting(invitations: list[InvitationFacts]) -> str:
 
 def _time_rows(key: str, found: list[ReservationFacts], now: datetime) -> Iterator[Row]:
     for each in found:
-        if each.starts_at is not None and now < each.starts_at:
-            text = f"{each.reservation_id} starts at {_time(each.starts_at)}; until then no node"
-            yield warning(key, RUNS, text)
+        reason = why_not_active(each.state, each.starts_at)
+        if reason is not None:
+            yield warning(key, RUNS, f"no node launches into {each.reservation_id}: {reason}")
         elif each.ends_at is not None and now < each.ends_at:
             left = each.ends_at - now
             hours = int(left.total_seconds() // 3600)
@@ -117,14 +118,14 @@ def _time_rows(key: str, found: list[ReservationFacts], now: datetime) -> Iterat
 
 
 def _address_row(key: str, name: str, found: list[ReservationFacts], config: StackConfig) -> Row:
-    wanted = sum(pool.wanted for pool in config.pools() if pool.purchase_option == name)
+    wanted = sum(pool.wanted for pool in config.pools_with(name))
     counted = [each for each in found if each.available_count is not None]
     if not counted:
         return skipped(key, FREE, "EC2 did not return the number of available instances")
     free = sum(each.available_count or 0 for each in counted)
     held = sum(each.instance_count for each in found)
     numbers = f"{free} of {held} are available, {wanted} needed"
-    if all(each.state == "scheduled" for each in found):
+    if all(each.state in LATER for each in found):
         return ok(key, FREE, f"{held} instances from its start, {wanted} needed")
     if free >= wanted:
         return ok(key, FREE, numbers)

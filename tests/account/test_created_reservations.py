@@ -10,12 +10,16 @@ import pytest
 from components.account.lookup import AccountReader
 from components.account.reservations import look_up_created
 from components.architectures.prepare import complete
-from tests.support.sandbox_aws import Account
+from tests.support.sandbox_aws import AWS_ASSISTED, Account
 from tests.support.stack_files import config, with_created_odcr, with_odcr
 
 
-def create(account: Account, cluster: str, entry: str) -> str:
+def tags_of(cluster: str, entry: str) -> list[dict[str, str]]:
     tags = {"trainyard:cluster": cluster, "trainyard:reservation": entry}
+    return [{"Key": key, "Value": value} for key, value in tags.items()]
+
+
+def create(account: Account, cluster: str, entry: str) -> str:
     made = account.ec2.create_capacity_reservation(
         InstanceType="p5.48xlarge",
         InstancePlatform="Linux/UNIX",
@@ -24,7 +28,7 @@ def create(account: Account, cluster: str, entry: str) -> str:
         TagSpecifications=[
             {
                 "ResourceType": "capacity-reservation",
-                "Tags": [{"Key": key, "Value": value} for key, value in tags.items()],
+                "Tags": tags_of(cluster, entry),
             }
         ],
     )
@@ -36,6 +40,8 @@ def test_the_reservation_of_the_stack_and_the_entry_is_found(
 ) -> None:
     create(account, "other", "block")
     create(account, "p5-cb", "elsewhere")
+    # Another account shares one with the same tags.
+    account.ec2.create_tags(Resources=[AWS_ASSISTED], Tags=tags_of("p5-cb", "block"))
     gone = create(account, "p5-cb", "block")
     account.ec2.cancel_capacity_reservation(CapacityReservationId=gone)
     mine = create(account, "p5-cb", "block")

@@ -48,11 +48,19 @@ def test_an_interruptible_reservation_is_refused_with_its_market_type(configure,
 
 
 @pytest.mark.parametrize("state", ["pending", "assessing", "scheduled", "delayed"])
-def test_an_odcr_that_is_not_active_yet_is_waited_for(configure, facts, block, state):
+def test_an_odcr_that_is_not_active_yet_has_no_nodes_until_then(configure, facts, block, state):
     odcr = replace(block, kind="odcr", state=state)
     problem = only(configure(reservations__block=ODCR), facts, odcr)
     assert "before it is active" in problem.problem
-    assert "capacity list" in problem.remedy
+    node_group = "trainyard:cluster.architecture.node_groups.p5"
+    assert f"set {node_group}.minimum and {node_group}.desired to 0 until" in problem.remedy
+    empty = configure(reservations__block=ODCR, architecture__node_groups__p5__desired=0)
+    account = replace(facts, reservations={BLOCK: odcr})
+    found = examine(empty, account, stack_file=STACK_FILE, region="us-west-2", now=NOW)
+    assert (found.problems, found.plan is None) == ((), False)
+    (said,) = (each for each in found.warnings if BLOCK in each)
+    assert f"it is {state}" in said
+    assert ("it starts at 2026-11-20 11:30 UTC" in said) == (state in ("assessing", "scheduled"))
 
 
 def test_a_block_that_is_not_paid_is_waited_for(configure, facts, block):

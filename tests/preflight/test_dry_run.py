@@ -89,7 +89,7 @@ def test_a_block_that_has_not_begun_is_not_tried(facts):
     said = plan_dry_run(
         launch, planned.network, replace(facts, reservations={RESERVATION: scheduled})
     )
-    assert "has not started" in str(said)
+    assert f"EC2 rejects every launch into {RESERVATION}: it is scheduled" in str(said)
 
 
 @pytest.mark.parametrize(

@@ -49,16 +49,16 @@ def test_a_number_that_is_not_told_is_skipped(rows, block):
 
 
 @pytest.mark.parametrize(
-    ("now", "verdict", "words"),
+    ("state", "now", "verdict", "words"),
     [
-        (NOW, "ok", "155 hours from now"),
-        (STARTED - timedelta(days=1), "warning", "starts at 2026-11-20 11:30 UTC"),
-        (ENDS - timedelta(minutes=20), "warning", "0 hours from now"),
+        ("active", NOW, "ok", "155 hours from now"),
+        ("scheduled", STARTED - timedelta(days=1), "warning", "starts at 2026-11-20 11:30 UTC"),
+        ("active", ENDS - timedelta(minutes=20), "warning", "0 hours from now"),
     ],
 )
-def test_the_times_of_a_block_are_held_against_now(rows, block, now, verdict, words):
+def test_the_times_of_a_block_are_held_against_now(rows, block, state, now, verdict, words):
     """D13."""
-    row = rows(block, now=now)[RUNS]
+    row = rows(replace(block, state=state), now=now)[RUNS]
     assert row.verdict == verdict
     assert words in row.found
 

@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 
+from components.account.facts import ReservationFacts
 from components.config.problems import Problem
 from tools.capacity.reservation_list import ListedReservation
 from tools.capacity.wording import both
 
 CANCEL = "ec2:CancelCapacityReservation"
 _RELEASABLE = ("active", "pending", "assessing", "delayed")
+_ALLOCATION = "aws ec2 update-interruptible-capacity-reservation-allocation"
 
 
 def release_problems(found: ListedReservation, now: datetime) -> Iterator[Problem]:
@@ -37,6 +39,10 @@ def release_problems(found: ListedReservation, now: datetime) -> Iterator[Proble
             found=facts.reservation_id,
             remedy="ask the owner; leave the share with `aws ram disassociate-resource-share`",
         )
+        return
+    if facts.interruptible or facts.lent_to:
+        yield _allocated(facts)
+        return
     committed = facts.committed_until
     is_committed = committed is not None and committed > now and facts.state == "active"
     if facts.state not in _RELEASABLE or is_committed:
@@ -50,3 +56,29 @@ def release_problems(found: ListedReservation, now: datetime) -> Iterator[Proble
                 f"--capacity-reservation-id {facts.reservation_id}`, and cancel it with the quote"
             ),
         )
+
+
+def _allocated(facts: ReservationFacts) -> Problem:
+    """Return the problem of an interruptible reservation, or of the source of one.
+
+    Only the allocation of the source changes an interruptible reservation. What becomes of it when
+    its source is cancelled is not documented.
+
+    https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/interruptible-capacity-reservations.html
+    https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-owner-procedures.html
+    """
+    source = (facts.source_id or "cr-…") if facts.interruptible else facts.reservation_id
+    return Problem(
+        path="RESERVATION",
+        problem=(
+            "it is interruptible: EC2 takes its instances back only through its source"
+            if facts.interruptible
+            else f"the interruptible reservation {facts.lent_to} has instances of it"
+        ),
+        found=facts.reservation_id,
+        remedy=(
+            f"take them back with `{_ALLOCATION} --capacity-reservation-id {source} "
+            "--target-instance-count 0`; instances in the interruptible reservation are terminated "
+            "two minutes after a notice"
+        ),
+    )

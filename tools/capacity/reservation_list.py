@@ -12,16 +12,11 @@ from components.account.facts import ReservationFacts
 from components.account.listing import every_reservation
 from components.account.lookup import AccountReader
 from components.account.reservation_holders import Holders, held_text, look_up_holders
+from components.account.reservation_states import OVER
 from components.cost.item import fee_left
 from components.tagging import RESERVATION_TAG, creator_of
 from tools.workspace.stack_files import StackFile
 from tools.workspace.stack_outline import reservations_of
-
-OVER = ("expired", "cancelled", "failed", "payment-failed", "unsupported")
-"""States of a reservation that no longer holds instances.
-
-https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CapacityReservation.html
-"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,8 +42,9 @@ class ListedReservation:
 
     @property
     def creator(self) -> str | None:
-        """The stack that has created it; None if no stack has."""
-        found = creator_of(self.facts.tags) if RESERVATION_TAG in self.facts.tags else None
+        """The stack of this account that has created it; None if none has."""
+        is_created = self.is_own and RESERVATION_TAG in self.facts.tags
+        found = creator_of(self.facts.tags) if is_created else None
         return (found[0] or found[1]) if found else None
 
     @property
@@ -58,7 +54,8 @@ class ListedReservation:
         if self.used is None:
             return f"{total}"
         held = held_text(self.holders, used=self.used, ids=False)
-        return f"{self.used} of {total}" + (f": {held}" if held else "")
+        lent = f"; others lent to {self.facts.lent_to}" if self.facts.lent_to else ""
+        return f"{self.used} of {total}" + (f": {held}" if held else "") + lent
 
     @property
     def kind(self) -> str:
@@ -76,6 +73,8 @@ class ListedReservation:
             "region": self.region,
             "kind": facts.kind,
             "interruptible": facts.interruptible,
+            "source_id": facts.source_id,
+            "lent_to": facts.lent_to,
             "owner_id": facts.owner_id,
             "is_own": self.is_own,
             "state": facts.state,

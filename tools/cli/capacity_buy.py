@@ -14,8 +14,8 @@ from components.account import answers
 from components.account.call_failures import UNREPEATED
 from components.account.facts import ReservationFacts
 from components.account.lookup import AccountReader
+from components.account.reservation_states import USABLE_STATES
 from components.capacity.schedule import SCALE_DOWN_BEFORE_END
-from components.checks.reservation_check import USABLE_STATES
 from components.config.problems import ConfigError
 from tools.capacity import purchasing
 from tools.capacity.block_purchase import (

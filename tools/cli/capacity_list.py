@@ -11,6 +11,7 @@ from rich.table import Table
 
 from components import clock
 from components.account.lookup import AccountReader
+from components.account.reservation_states import LATER, state_text
 from tools.capacity.reservation_list import (
     ListedReservation,
     fees_by_reservation,
@@ -93,7 +94,7 @@ def _table(found: Sequence[ListedReservation]) -> Table:
         table.add_row(
             plain(f"{facts.reservation_id}\n{each.kind}"),
             plain("\n".join(instances)),
-            plain("\n".join([facts.state, *_times(each), *_money(each)])),
+            plain("\n".join([state_text(facts.state), *_times(each), *_money(each)])),
         )
         table.add_section()
     return table
@@ -114,8 +115,8 @@ def _money(each: ListedReservation) -> Iterator[str]:
 
 def _times(each: ListedReservation) -> Iterator[str]:
     facts = each.facts
-    if facts.starts_at is not None and facts.state in ("scheduled", "payment-pending"):
-        yield f"starts {both(facts.starts_at)}"
+    if facts.starts_at is not None and facts.state in LATER:
+        yield f"{'asked for' if facts.state == 'delayed' else 'starts'} {both(facts.starts_at)}"
     if facts.ends_at is not None:
         left = "" if each.hours_left is None else f", {each.hours_left:g} h left"
         yield f"{'ends' if left else 'ended'} {both(facts.ends_at)}{left}"

@@ -10,11 +10,11 @@ from botocore.exceptions import BotoCoreError, ClientError
 from components import clock
 from components.account.call_failures import explained
 from components.account.lookup import AccountReader
+from components.account.reservation_states import OVER
 from components.config.problems import ConfigError
 from tools.capacity import purchasing
 from tools.capacity.release import CANCEL, release_problems
 from tools.capacity.reservation_list import (
-    OVER,
     ListedReservation,
     listed_reservations,
     stacks_by_reservation,

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from components.account.reservation_states import LATER
 from components.catalog.instance_types import INSTANCE_TYPES
 from components.catalog.vcpu_quotas import vcpu_quota
 from tools.diagnosis.reservation_use import ReservationUse
@@ -86,8 +87,8 @@ def _without_reservation(pool: FailedPool) -> list[str]:
 
 def _remedy(pool: FailedPool, use: ReservationUse) -> str:
     place = f"reservations.{pool.purchase_option}"
-    if use.state == "scheduled":
-        return "its nodes launch automatically when it starts"
+    if use.state in LATER:
+        return "its nodes launch automatically when it is active"
     if use.state != "active":
         return f"use another one in {place}; `check --live` shows whether it fits"
     if use.available < 1:

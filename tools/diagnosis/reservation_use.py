@@ -11,7 +11,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+from components.account import answers
 from components.account.reservation_holders import Holders, held_text, holder_filters, holders_of
+from components.account.reservation_states import why_not_active
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +38,9 @@ class ReservationUse:
     def described(self) -> str:
         """Return its state in one sentence, with the owners of its instances if it is full."""
         what = f"{self.reservation_id} ({self.total} x {self.instance_type})"
-        if self.state == "scheduled":
-            return (
-                f"{what} starts at {_moment(self.starts_at)}; EC2 launches no instance into it "
-                "before"
-            )
-        if self.state != "active":
-            return f"{what} is {self.state}: EC2 no longer launches instances into it"
+        reason = why_not_active(self.state, self.starts_at)
+        if reason is not None:
+            return f"EC2 launches no instances into {what}: {reason}"
         end = f"; it ends at {_moment(self.ends_at)}" if self.ends_at else ""
         if self.available > 0:
             return f"{what} has {self.available} of {self.total} instances available{end}"
@@ -72,7 +70,7 @@ def read_reservations(ec2: Any, reservation_ids: Sequence[str]) -> tuple[Reserva
             reservation_id=each["CapacityReservationId"],
             state=each["State"],
             instance_type=each["InstanceType"],
-            total=each["TotalInstanceCount"],
+            total=answers.reservation(each).instance_count,
             available=each["AvailableInstanceCount"],
             starts_at=each.get("StartDate"),
             ends_at=each.get("EndDate"),

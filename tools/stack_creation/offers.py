@@ -7,13 +7,13 @@ from datetime import datetime
 
 from components.account.facts import FileSystemFacts, ReservationFacts, SubnetFacts
 from components.account.listing import AccountListing
+from components.account.reservation_states import USABLE_STATES, why_not_active
 from components.capacity.plan import LINUX
 from components.capacity.schedule import SCALE_DOWN_BEFORE_END
 from components.catalog.instance_types import INSTANCE_TYPES
 from components.catalog.parallelcluster import OPERATING_SYSTEMS_WITHOUT_RSA_KEYS
 from components.catalog.regions import zone_region
 from components.checks.file_system_check import USABLE
-from components.checks.reservation_check import USABLE_STATES
 from components.eks.network_review import MINIMUM_CONTROL_PLANE_ZONES, ZONES_WITHOUT_EKS
 from tools.stack_creation.design import Kind, PoolDesign
 
@@ -24,7 +24,9 @@ ZONE_KIND = "availability-zone"
 def unusable(found: ReservationFacts, now: datetime) -> str | None:
     """Return why nodes cannot launch into a reservation, or None if they can."""
     if found.state not in USABLE_STATES[found.kind]:
-        return f"its state is {found.state}"
+        return why_not_active(found.state, found.starts_at)
+    if found.interruptible:
+        return "it is interruptible, and nodes of a stack do not launch into such a reservation"
     if found.ends_at is not None and found.ends_at - now <= SCALE_DOWN_BEFORE_END:
         return f"it ends at {found.ends_at:%Y-%m-%d %H:%M} UTC, and nodes leave 40 minutes before"
     if found.instance_type not in INSTANCE_TYPES:

@@ -10,6 +10,7 @@ import pytest
 
 from components.account import answers
 from components.account.facts import ReservationFacts
+from tests.support.reservation_answers import Reader, described
 from tools.capacity.release import release_problems
 from tools.capacity.reservation_list import (
     ListedReservation,
@@ -20,45 +21,10 @@ from tools.capacity.reservation_list import (
 from tools.workspace.stack_files import StackFile
 
 NOW = datetime(2026, 11, 25, 12, tzinfo=UTC)
-ANSWER: dict[str, Any] = {
-    "CapacityReservationId": "cr-00d00000000000001",
-    "CapacityReservationArn": "arn",
-    "OwnerId": "123456789012",
-    "InstanceType": "p5.48xlarge",
-    "InstancePlatform": "Linux/UNIX",
-    "AvailabilityZone": "us-west-2b",
-    "TotalInstanceCount": 4,
-    "AvailableInstanceCount": 1,
-    "State": "active",
-}
-
-
-class Reader:
-    """An account with one reservation, in which two instances of `prod-a` run."""
-
-    region = "us-west-2"
-    ec2 = type("Ec2", (), {"describe_capacity_reservations": None, "describe_instances": None})
-
-    def __init__(self, answer: dict[str, Any]) -> None:
-        instance = {
-            "CapacityReservationId": answer["CapacityReservationId"],
-            "Tags": [{"Key": "trainyard:cluster", "Value": "prod-a"}],
-        }
-        instances = [{**instance, "InstanceId": each} for each in ("i-1", "i-2")]
-        self._pages = {
-            "ec2:DescribeCapacityReservations": [{"CapacityReservations": [answer]}],
-            "ec2:DescribeInstances": [{"Reservations": [{"Instances": instances}]}],
-        }
-
-    def pages(self, call: str, *_: Any, **__: Any) -> list[Any]:
-        return self._pages[call]
-
-    def account_id(self) -> str:
-        return "123456789012"
 
 
 def listed(*, fees: dict[str, float] | None = None, **changes: Any) -> ListedReservation:
-    reader: Any = Reader(ANSWER | changes)
+    reader: Any = Reader(described(**changes))
     (found,) = listed_reservations(reader, {"cr-00d00000000000001": ("prod-a",)}, NOW, fees=fees)
     return found
 
@@ -67,21 +33,6 @@ def test_the_use_names_who_runs_and_counts_instances_of_other_accounts() -> None
     found = listed()
     assert found.use == "3 of 4: 2 used by prod-a, 1 by instances in other accounts"
     assert found.stacks == ("prod-a",)
-
-
-@pytest.mark.parametrize(
-    ("changes", "kind"),
-    [
-        ({}, "ODCR"),
-        ({"ReservationType": "capacity-block"}, "Capacity Block"),
-        ({"OwnerId": "1"}, "ODCR, shared by 1"),
-        ({"Interruptible": True, "OwnerId": "1"}, "ODCR, interruptible, shared by 1"),
-    ],
-)
-def test_shared_and_interruptible_reservations_are_named(
-    changes: dict[str, Any], kind: str
-) -> None:
-    assert listed(**changes).kind == kind
 
 
 @pytest.mark.parametrize(
@@ -147,7 +98,6 @@ def test_stacks_name_reservations_by_id_and_as_members_of_a_group() -> None:
         ({}, ""),
         ({"State": "delayed"}, ""),
         ({"ReservationType": "capacity-block"}, "neither cancels nor refunds"),
-        ({"OwnerId": "1"}, "only its owner"),
         ({"State": "scheduled"}, "only for a charge"),
         ({"CommitmentInfo": {"CommitmentEndDate": NOW + timedelta(days=1)}}, "committed to it"),
         ({"CommitmentInfo": {"CommitmentEndDate": NOW - timedelta(days=1)}}, ""),
@@ -164,8 +114,6 @@ def test_only_what_ec2_cancels_without_a_charge_is_released(
 def test_tags_and_the_commitment_are_read() -> None:
     end = NOW + timedelta(days=1)
     tags = [{"Key": "a", "Value": "b"}]
-    found = answers.reservation(
-        {**ANSWER, "Tags": tags, "CommitmentInfo": {"CommitmentEndDate": end}}
-    )
+    found = answers.reservation(described(Tags=tags, CommitmentInfo={"CommitmentEndDate": end}))
     assert isinstance(found, ReservationFacts)
     assert (found.committed_until, found.tags) == (end, {"a": "b"})

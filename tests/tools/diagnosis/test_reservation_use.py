@@ -61,8 +61,8 @@ def test_every_id_is_read_and_nothing_is_asked_for_none(account: Account) -> Non
 @pytest.mark.parametrize(
     ("reservation_id", "said"),
     [
-        (SCHEDULED, "EC2 launches no instance into it before"),
-        (EXPIRED, "is expired: EC2 no longer launches instances"),
+        (SCHEDULED, "it is scheduled; it starts at 20"),
+        (EXPIRED, "(2 x p5.48xlarge): it is expired"),
     ],
 )
 def test_a_reservation_that_is_not_active_says_so(

@@ -45,7 +45,7 @@ PRIVATE_A, PRIVATE_B = "subnet-0a000000000000002", "subnet-0b000000000000002"
         ({"vpc": "new", "file_system": LUSTRE}, "--file-system", "contradicts `--vpc new`"),
         ({"vpc": "new", "subnets": (PRIVATE_A,)}, "--subnet", "contradicts `--vpc new`"),
         ({"kind": "network", "nodes": (2,)}, "--nodes", "a network stack is a new VPC"),
-        ({"reservations": (EXPIRED,)}, "--reservation", "its state is expired"),
+        ({"reservations": (EXPIRED,)}, "--reservation", "it is expired"),
         ({"reservations": ("cr-" + "9" * 17,)}, "--reservation", "does not exist in this account"),
         ({"reservations": (BLOCK,), "nodes": (3,)}, "--nodes", f"is more than {BLOCK} has"),
         (
