@@ -16,10 +16,10 @@ from typing import Any
 from urllib.parse import parse_qs
 from xml.sax.saxutils import escape
 
-import botocore.session
 from botocore.exceptions import UnknownServiceError
 from moto.core.request import Request
 from moto.core.routing import get_service_router
+from moto.core.utils import get_service_model
 from werkzeug.exceptions import NotFound
 
 CODE = "SandboxNotImplemented"
@@ -92,10 +92,10 @@ def _rest_operation(service: str, environ: Mapping[str, Any]) -> str:
 @cache
 def _protocol(service: str) -> str:
     try:
-        model = botocore.session.get_session().get_service_model(_botocore_name(service))
+        # moto keeps this model: reading EC2's takes half a second.
+        return str(get_service_model(_botocore_name(service)).resolved_protocol)
     except UnknownServiceError:
         return "json"
-    return str(model.resolved_protocol)
 
 
 def _botocore_name(service: str) -> str:
