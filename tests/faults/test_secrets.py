@@ -1,7 +1,8 @@
 """Files, output and processes of a stack contain no secret of the user.
 
 An EKS stack is brought up and down once by a user whose environment contains secrets, and whose
-stack file contains one that Pulumi has encrypted; every test checks one place.
+stack file contains one that Pulumi has encrypted; every test checks one place. The processes are
+plain ones, and the preview is a command of its own.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ from tools.workspace.completion import completed
 from tools.workspace.stack_files import StackFile
 
 CANARY = "c4n4ry"
-STACK = "dev"
+STACK = "p5-cb"
+MODULE = "tests.support.without_preview"
 SECRETS = {
     "AWS_ACCESS_KEY_ID": f"AKIA{CANARY}",
     "AWS_SECRET_ACCESS_KEY": f"{CANARY}-aws",
@@ -55,7 +57,7 @@ OTHERS = (("sandbox", "status"), ("sandbox", "inventory", "--json"))
 # script, the processes that `bench` measures, and the `aws` of a kubeconfig, which the command's
 # client starts.
 USERS_OWN = (
-    *("tools.cli", str(ROOT / "trainyard"), f"cmp -s -- {ROOT}", "-c import"),
+    *("tools.cli", MODULE, str(ROOT / "trainyard"), f"cmp -s -- {ROOT}", "-c import"),
     "sandbox/kubernetes/aws_program.py",
 )
 
@@ -104,7 +106,7 @@ class Seen:
 def seen(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Seen]:
     """Bring the stack up and down, and record processes all the time."""
     place = tmp_path_factory.mktemp("secrets")
-    sandbox = Sandbox(place / "sandbox", settings=SECRETS)
+    sandbox = Sandbox(place / "sandbox", settings=SECRETS, module=MODULE)
     stack_file = copied_stack_file(place / "stack.yaml", {}, STACK)
     content = yaml.safe_load(stack_file.read_text(encoding="utf-8"))
     content["config"]["other:token"] = {"secure": ENCRYPTED}
