@@ -54,7 +54,7 @@ def life(sandbox: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Life:
         _live(life, sandbox, copies)
     finally:
         # Even after a failure, restore the account for other tests.
-        life.done["destroy"] = sandbox.run("destroy", STACK, "--sandbox", "--yes")
+        life.done["destroy"] = sandbox.without_preview().run("destroy", STACK, "--sandbox", "--yes")
     life.inventory["after"] = sandbox.inventory()
     return life
 
@@ -64,7 +64,7 @@ def _live(life: Life, sandbox: Sandbox, copies: Path) -> None:
 
     def up(moment: str, change: dict[str, Any]) -> Done:
         path = copied_stack_file(copies / f"{moment}.yaml", NOTHING_KEPT | change, STACK)
-        user = at_once if moment.endswith("again") else sandbox
+        user = sandbox if moment == "up" else at_once
         done = user.run("up", STACK, "--sandbox", "--yes", "--stack-file", path)
         life.done[moment] = done
         life.changes[moment] = sandbox.resource_changes(STACK)
@@ -97,8 +97,7 @@ def _live(life: Life, sandbox: Sandbox, copies: Path) -> None:
     life.planned_config = sandbox.must("artifact", STACK, "cluster-config", *options).stdout
     life.deployed_config = artifact.stdout
     up("another head node", {f"{HEAD}.instance_type": "m5.4xlarge"})
-    for moment in ("smaller", "smaller again"):
-        up(moment, SMALLER)
+    up("smaller", SMALLER)
 
 
 def _run_jobs(life: Life, sandbox: Sandbox) -> None:
@@ -159,7 +158,7 @@ def test_the_head_node_is_there_and_the_summary_says_how_to_get_in(life: Life) -
     assert f"aws ssm start-session --target {head.split()[1]}" in life.done["up"].stdout
 
 
-@pytest.mark.parametrize("moment", ["again", "refresh", "smaller again"])
+@pytest.mark.parametrize("moment", ["again", "refresh"])
 def test_nothing_changes_without_a_change_in_the_stack_file(life: Life, moment: str) -> None:
     assert set(life.changes[moment]) == {"same"}
 
