@@ -8,8 +8,8 @@ import pytest
 
 from tests.support.sandbox import Sandbox
 
-pytestmark = pytest.mark.sandbox
-STACK = "batch-p5"
+pytestmark = [pytest.mark.sandbox, pytest.mark.parallelcluster]
+STACK = "pc-trn1"
 
 
 def test_a_stack_is_accepted_and_leaves_nothing(sandbox: Sandbox) -> None:
@@ -22,6 +22,8 @@ def test_a_stack_is_accepted_and_leaves_nothing(sandbox: Sandbox) -> None:
     assert [each["name"] for each in report["steps"]] == [
         *("check", "up", "up again", "refresh", "test", "change", "diagnose", "destroy"),
     ]
+    said = (directory / "test.log").read_text(encoding="utf-8")
+    assert {"node 0 of 2", "node 1 of 2"} <= {*said.splitlines()}
     assert "on the sandbox: emulated AWS" in (directory / "report.html").read_text("utf-8")
     assert not [line for line in sandbox.inventory() if STACK in line]
     again = sandbox.must(*accept)

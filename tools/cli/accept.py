@@ -23,6 +23,7 @@ from tools.cli.artifacts import opened_to_read
 from tools.cli.sandbox_session import inventory_lines, started_sandbox
 from tools.cli.session import account_access
 from tools.cli.stack_config import config_of, kind_of, plan_of
+from tools.engine.slurm import slurm_is_packaged
 from tools.jobs.nodes import JobError
 from tools.verify.planned_nodes import planned_test
 from tools.workspace.exported_state import exported_state, resources_of
@@ -30,6 +31,8 @@ from tools.workspace.stack_files import NETWORK, PARALLELCLUSTER, StackFile
 from tools.workspace.yaml_reader import read_yaml, write_yaml
 
 _DEFAULT_MINUTES = 180.0
+_PROGRAM = ("sh", "-c", 'echo "node $NODE_RANK of $NNODES"')
+"""What runs on each node of Slurm in the sandbox."""
 _STOP_SECONDS = 900
 """Time in which an interrupted `up` ends: EKS control planes cannot be interrupted."""
 
@@ -202,7 +205,8 @@ def _run(step: Step, record: Record, seconds: float | None) -> Done:
     began = time.monotonic()
     with log.open("w", encoding="utf-8") as file:
         child = subprocess.Popen(
-            [sys.executable, "-m", "tools.cli", *step.arguments, *more],
+            # Its last arguments can be a program with arguments of its own.
+            [sys.executable, "-m", "tools.cli", step.arguments[0], *more, *step.arguments[1:]],
             stdin=subprocess.DEVNULL,
             stdout=file,
             stderr=subprocess.STDOUT,
@@ -224,15 +228,20 @@ def _run(step: Step, record: Record, seconds: float | None) -> Done:
 def _test(stack_file: StackFile, *, sandbox: bool) -> tuple[str, ...]:
     """Return the command that tests the nodes; empty if the stack has none that it could run on."""
     kind, stack = kind_of(stack_file), stack_file.stack
-    if kind == NETWORK or (sandbox and kind == PARALLELCLUSTER):
+    if kind == NETWORK:
         return ()
     plan: Any = plan_of(stack_file)
     try:
         planned = planned_test(plan, nodes=None, options={})
     except JobError:
         return ()
+    if not sandbox:
+        return ("verify", stack)
+    if kind == PARALLELCLUSTER:
+        # Its Slurm runs programs, but has no accelerators that the job could test.
+        return ("run", stack, "--launcher", "none", "--", *_PROGRAM) if slurm_is_packaged() else ()
     # The sandbox runs no containers: the job ends, and has no log.
-    return ("job", stack, planned.test, "--submit", "--wait") if sandbox else ("verify", stack)
+    return ("job", stack, planned.test, "--submit", "--wait")
 
 
 def _write_tagged(stack_file: StackFile, path: Path) -> None:

@@ -122,6 +122,23 @@ def test_the_test_of_the_sandbox_runs_on_nodes_that_must_pass_verify(
     assert accept._test(found, sandbox=False) == ("verify", "p5-cb")
 
 
+@pytest.mark.parametrize("packaged", [True, False])
+def test_the_test_of_slurm_in_the_sandbox_is_a_program_on_all_nodes(
+    trainyard, monkeypatch: pytest.MonkeyPatch, packaged: bool
+) -> None:
+    """Where Slurm cannot be had, there is none."""
+    monkeypatch.setattr(accept, "slurm_is_packaged", lambda: packaged)
+    found = find_stack_file("pc-trn1")
+    assert accept._test(found, sandbox=False) == ("verify", "pc-trn1")
+    command = accept._test(found, sandbox=True)
+    if not packaged:
+        assert command == ()
+        return
+    printed = trainyard(*command[:2], "--dry-run", *command[2:])
+    assert printed.exit_code == 0, printed.stderr
+    assert "#SBATCH --nodes=2" in printed.stdout
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
