@@ -8,6 +8,7 @@ from components.catalog.batch import MINIMUM_ROOT_VOLUME_GIB
 from tools.importing.cloudformation.template import Resource
 from tools.importing.cloudformation.values import claim_unknown, is_known, whole
 from tools.importing.draft import Draft
+from tools.importing.market import claim_market
 from tools.importing.placeholders import id_for
 from tools.importing.reader import Reader
 
@@ -84,7 +85,7 @@ def _read_capacity(data: Reader, draft: Draft, cluster: Draft) -> None:
             "group_arn", "arn:aws:resource-groups:us-east-1:111122223333:group/reservations"
         )
     draft.put("purchase_option", name)
-    market.claim("taken over", ours=(*reservation.at, "kind"))
+    claim_market(market, ours=(*reservation.at, "kind"))
 
 
 def _reservation(kind: str, source: Reader, cluster: Draft) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tools.importing.draft import Draft
+from tools.importing.market import claim_market
 from tools.importing.placeholders import id_for
 from tools.importing.reader import Reader
 
@@ -23,7 +24,7 @@ def read_purchase_option(group: Reader, nodes: Draft, cluster: Draft) -> None:
         reserved.claim("dropped", "Spot Instances do not launch into reservations", rule="C15")
     elif target.at(_ID).exists or target.at(_GROUP).exists or is_block:
         _read_reservation(name, target, nodes, cluster, is_block=is_block)
-        market.claim("taken over", ours=("reservations", name, "kind"))
+        claim_market(market, ours=("reservations", name, "kind"))
     spot.implied("the node group is not Spot")
     _read_preference(reserved.at("capacityReservationPreference"), nodes)
     _read_distribution(group.at("instancesDistribution"), nodes)

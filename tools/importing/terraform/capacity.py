@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tools.importing.draft import Draft
+from tools.importing.market import claim_market
 from tools.importing.placeholders import id_for, is_id
 from tools.importing.reader import Reader
 from tools.importing.terraform.blocks import Blocks
@@ -40,7 +41,7 @@ def read_purchase_option(
             _read_created(created, cluster.section("reservations").section(name))
     ours = ("reservations", name, "kind") if is_block else (*nodes.at, "purchase_option")
     kind.claim("taken over", ours=ours)
-    market.claim("taken over", ours=ours)
+    claim_market(market, ours=ours)
     preference = group.at("capacity_reservation_specification", "capacity_reservation_preference")
     if nodes.values.get("purchase_option") not in (None, "spot"):
         preference.implied("nodes launch in the reservation and nowhere else")

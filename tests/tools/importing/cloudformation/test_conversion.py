@@ -162,6 +162,13 @@ def test_capacity_by_its_launch_template(
     assert (at(read, *POOL, "purchase_option"), at(read, *POOL, "efa_enabled")) == (option, True)
 
 
+def test_an_interruptible_reservation_is_not_taken_for_an_ordinary_one(tmp_path: Path):
+    market = "InstanceMarketOptions: {MarketType: interruptible-capacity-reservation}\n"
+    read = read_text(tmp_path, batch(launch=market + target(BY_ID)))
+    (fate, _), *_ = (f for key, f in fates(read).items() if key.endswith("MarketType"))
+    assert fate == "not supported"
+
+
 @pytest.mark.parametrize(
     ("resources", "placement"),
     [

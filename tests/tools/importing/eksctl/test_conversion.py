@@ -87,6 +87,13 @@ def test_capacity_by_its_kind(
     assert at(read, *group(), "purchase_option") == purchase_option
 
 
+def test_an_interruptible_reservation_is_not_taken_for_an_ordinary_one(tmp_path: Path):
+    market = "  instanceMarketOptions: {marketType: interruptible-capacity-reservation}\n  minSize"
+    read = read_text(tmp_path, cluster_config(SYSTEM + GPU.replace("  minSize", market)))
+    (fate, _), *_ = (f for key, f in fates(read).items() if key.endswith("marketType"))
+    assert fate == "not supported"
+
+
 def test_an_existing_vpc_with_named_subnets(tmp_path: Path):
     gpu = GPU.replace("availabilityZones: [us-west-2b]", "subnets: [two]")
     read = read_text(tmp_path, cluster_config(gpu, VPC))

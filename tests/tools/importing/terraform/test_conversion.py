@@ -165,6 +165,13 @@ def test_capacity_by_its_kind(
     assert read.stack.values.get("reservations", {}).get("gpu") == reservation
 
 
+def test_an_interruptible_reservation_is_not_taken_for_an_ordinary_one(tmp_path: Path):
+    market = 'instance_market_options = { market_type = "interruptible-capacity-reservation" }'
+    read = read_group(tmp_path, f"{market}\n{BY_ID}")
+    (fate, _), *_ = (f for key, f in fates(read).items() if key.endswith("market_type"))
+    assert fate == "not supported"
+
+
 def test_sizes_and_volumes_have_the_defaults_of_the_module(tmp_path: Path):
     found = gpu(read_group(tmp_path))
     assert (found["minimum"], found["desired"], found["maximum"]) == (1, 1, 3)
