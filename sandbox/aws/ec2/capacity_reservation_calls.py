@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from dateutil.parser import isoparse
@@ -19,6 +19,7 @@ from sandbox.aws.ec2.capacity_reservations import (
     used_count,
 )
 from sandbox.aws.ec2.filters import matches, tags_for
+from sandbox.aws.ec2.future_reservations import check_commitment, check_future_dated
 from sandbox.aws.ec2.instance_types import offered_zones, type_information
 from sandbox.aws.ec2.placement_groups import placement_groups_of
 from sandbox.aws.errors import refuse
@@ -46,6 +47,7 @@ _CREATED = frozenset(
         *_COMMON,
         *("AvailabilityZone", "AvailabilityZoneId", "ClientToken", "EbsOptimized"),
         *("InstancePlatform", "InstanceType", "PlacementGroupArn", "StartDate"),
+        *("CommitmentDuration", "DeliveryPreference"),
         *("TagSpecifications", "Tenancy"),
     }
 )
@@ -63,7 +65,10 @@ class CapacityReservationCalls(EC2Response):
         wanted = parameters.get("AvailabilityZone") or parameters.get("AvailabilityZoneId")
         zone = zone_of(self.ec2_backend, self.region, wanted)
         instance_type = parameters["InstanceType"]
-        type_information(self.ec2_backend, instance_type)
+        information = type_information(self.ec2_backend, instance_type)
+        starts_at = time_in(parameters.get("StartDate"))
+        vcpus = int(parameters["InstanceCount"]) * information["VCpuInfo"]["DefaultVCpus"]
+        check_future_dated(parameters, starts_at, vcpus)
         if zone.name not in offered_zones(self.ec2_backend, instance_type):
             refuse(
                 "Unsupported",
@@ -83,10 +88,13 @@ class CapacityReservationCalls(EC2Response):
             tenancy=parameters.get("Tenancy", "default"),
             instance_match_criteria=parameters.get("InstanceMatchCriteria", "open"),
             created_at=now,
-            starts_at=time_in(parameters.get("StartDate")) or now,
+            starts_at=starts_at or now,
             ends_at=time_in(parameters.get("EndDate")),
             placement_group_arn=parameters.get("PlacementGroupArn"),
             ebs_optimized=bool(parameters.get("EbsOptimized", False)),
+            commitment=(
+                timedelta(seconds=int(parameters["CommitmentDuration"])) if starts_at else None
+            ),
         )
         add_reservation(self.ec2_backend, reservation, parameters)
         return ActionResult({"CapacityReservation": described(self.ec2_backend, reservation)})
@@ -145,6 +153,7 @@ class CapacityReservationCalls(EC2Response):
                 f"The capacity reservation '{reservation.reservation_id}' is a Capacity Block, "
                 "which cannot be cancelled.",
             )
+        check_commitment(reservation)
         self.error_on_dryrun()
         reservation.cancelled = True
         return ActionResult({"Return": True})

@@ -50,6 +50,8 @@ class CapacityReservation:
     placement_group_arn: str | None = None
     ebs_optimized: bool = False
     cancelled: bool = False
+    commitment: timedelta | None = None
+    """Of a future-dated reservation: how long it must be kept after its start."""
     bought: bool = False
     """Whether it is a Capacity Block that was bought in the sandbox."""
     awaits_payment: bool = False
@@ -61,6 +63,11 @@ class CapacityReservation:
         return (
             f"arn:aws:ec2:{self.region}:{self.owner_id}:capacity-reservation/{self.reservation_id}"
         )
+
+    @property
+    def commitment_ends_at(self) -> datetime | None:
+        """The end of its commitment; None without one."""
+        return None if self.commitment is None else self.starts_at + self.commitment
 
     @property
     def state(self) -> State:
@@ -157,6 +164,13 @@ def described(ec2_backend: Any, reservation: CapacityReservation) -> dict[str, A
     }
     if reservation.ends_at:
         answer["EndDate"] = reservation.ends_at
+    if reservation.commitment is not None:
+        answer["DeliveryPreference"] = "incremental"
+        answer["CommitmentInfo"] = {
+            "CommittedInstanceCount": reservation.instance_count,
+            "CommitmentEndDate": reservation.commitment_ends_at,
+            "CommitmentDuration": int(reservation.commitment.total_seconds()),
+        }
     if reservation.placement_group_arn:
         answer["PlacementGroupArn"] = reservation.placement_group_arn
     return answer

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from typer.main import get_command
 
+from sandbox.aws.clock import CLOCK
 from sandbox.aws.transitions import TRANSITIONS
 from tests.support.capacity_commands import Commands
 from tests.support.faults.account import CountedCalls
 from tests.support.sandbox_aws import AWS_ASSISTED, BLOCK, ODCR
 from tests.support.tracked import ROOT
+from tools.capacity.wording import utc
 from tools.cli.capacity import app
 
 
@@ -86,6 +89,30 @@ def test_what_cannot_be_released_is_refused(
     assert result.exit_code == 2
     assert said in result.stderr
     assert counted.done["ec2:CancelCapacityReservation"] == 0
+
+
+def test_a_future_dated_reservation_is_listed_with_its_start_and_not_released(
+    capacity: Commands,
+) -> None:
+    start = CLOCK.now() + timedelta(days=6)
+    made = capacity.account.ec2.create_capacity_reservation(
+        InstanceType="g6e.48xlarge",
+        InstancePlatform="Linux/UNIX",
+        AvailabilityZone="us-west-2b",
+        InstanceCount=1,
+        StartDate=start,
+        CommitmentDuration=30 * 86_400,
+        DeliveryPreference="incremental",
+    )
+    reservation_id = made["CapacityReservation"]["CapacityReservationId"]
+    listed = {
+        each["reservation_id"]: each for each in json.loads(capacity("list", "--json").stdout)
+    }
+    assert (listed[reservation_id]["state"], listed[reservation_id]["used"]) == ("scheduled", 0)
+    assert utc(start) in " ".join(capacity("list").stdout.split())
+    refused = capacity("release", reservation_id, "--confirm", reservation_id)
+    assert refused.exit_code == 2
+    assert "only for a charge" in refused.stderr
 
 
 def test_the_page_describes_every_option() -> None:
