@@ -9,7 +9,7 @@ from typing import Any
 from tools.importing.imported import Imported, imported_as
 from tools.importing.live.answers import document_of
 from tools.importing.live.clusters import EKS
-from tools.importing.live.eks.user_data import summary
+from tools.importing.user_data import summary
 
 PUBLIC, PRIVATE, OTHER = (f"subnet-0123456789abcde{number:02}" for number in range(3))
 FILE_SYSTEM = "fs-0123456789abcdef0"

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from tools.importing.source import Node, plain
-from tools.importing.terraform.values import JSON, is_unknown, key_text, step
+from tools.importing.terraform.values import JSON, UNKNOWN, is_unknown, key_text, step
 
 OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {
     "==": operator.eq,
@@ -154,6 +154,13 @@ def _jsonencode(node: Node) -> Node:
     return replace(node, tag=JSON)
 
 
+def _base64encode(node: Node) -> Node:
+    """Return the text itself, which says more than its encoding, as one that is not known."""
+    if not isinstance(node.value, str) or node.value.startswith("${"):
+        raise UncomputableError
+    return replace(node, tag=UNKNOWN)
+
+
 _OF_COLLECTIONS: Mapping[str, Callable[..., Any]] = {
     "merge": _merge,
     "concat": _concat,
@@ -177,6 +184,7 @@ _OF_COLLECTIONS: Mapping[str, Callable[..., Any]] = {
     "one": lambda node: _list(node)[0] if _list(node) else None,
     "nonsensitive": lambda node: node,
     "jsonencode": _jsonencode,
+    "base64encode": _base64encode,
 }
 """Functions of lists and mappings whose elements need not be known."""
 

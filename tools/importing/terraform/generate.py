@@ -67,7 +67,7 @@ _META_MODULE = ("source", "version", "count", "for_each", "providers", "depends_
 _META_RESOURCE = ("count", "for_each", "provider", "depends_on", "lifecycle", "provisioner")
 _OTHERS = (
     *("variable", "locals", "output", "provider", "terraform", "data", "resource", "module"),
-    *("local-module", "other", "shown"),
+    *("local-module", "other", "shown", "user-data"),
     # Resources whose attributes are not checked.
     *("aws_autoscaling_group", "aws_autoscaling_schedule", "aws_launch_configuration"),
     *("aws_nat_gateway", "aws_eip", "aws_internet_gateway", "aws_egress_only_internet_gateway"),

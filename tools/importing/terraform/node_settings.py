@@ -11,6 +11,7 @@ from tools.importing.eks_addons import take_repair
 from tools.importing.reader import Reader
 from tools.importing.terraform.blocks import Blocks
 from tools.importing.terraform.source_keys import Source, take
+from tools.importing.terraform.user_data import read_user_data
 
 _EFFECTS = {
     "NO_SCHEDULE": "NoSchedule",
@@ -42,10 +43,12 @@ def read_common(source: Source, nodes: Draft, blocks: Blocks, *, is_system: bool
     additional = source.at("iam_role_additional_policies")
     listed = [*additional.items(), *(each for _, each in additional.entries())]
     _read_policies([*listed, *_attached(source.reader, blocks)], nodes)
+    if not is_system:
+        _read_taints(source.at("taints"), nodes)
+    read_user_data(source, nodes, is_system=is_system)
     if is_system:
         source.at("taints").dropped("the system node group has no taints")
         return
-    _read_taints(source.at("taints"), nodes)
     take(nodes, "ssh_key_name", source.at("key_name"))
 
 

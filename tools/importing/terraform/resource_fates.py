@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tools.importing.report import Fate
-from tools.importing.terraform.group_fates import GROUPS, OPTION, OTHER_OPTION, ROLES
+from tools.importing.terraform.group_fates import BOOTSTRAP, GROUPS, OPTION, OTHER_OPTION, ROLES
 
 KEEP = "it is not part of the cluster: keep it in Terraform"
 _GATEWAYS = "the stack creates the gateways and the routes of its VPC"
@@ -65,6 +65,7 @@ OF_PLANS: Mapping[str, tuple[Fate, str]] = {
     "shown": ("implied", "it repeats the values of the resources, or says how Terraform works"),
     "empty": ("implied", "it has no value"),
     "computed": ("implied", "AWS sets it"),
+    "user-data": ("not supported", BOOTSTRAP),
     "later": (
         "not supported",
         "an attribute of another version of the provider is not read: look whether you need it",

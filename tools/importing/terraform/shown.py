@@ -18,6 +18,8 @@ from tools.importing.terraform.keys import KEYS
 from tools.importing.terraform.module import SECRET
 from tools.importing.terraform.resource_fates import COMPUTED
 from tools.importing.terraform.shown_references import References, Resource
+from tools.importing.terraform.values import node_of
+from tools.importing.user_data import summary
 
 _VALUES = ("planned_values", "values")
 """Where a plan and a state have the resources."""
@@ -31,6 +33,8 @@ _UNSET = (
 """Numbers that a state has as 0 if they are not set, where 0 is not a value."""
 _ENCODED = ("user_data", "user_data_base64")
 """Attributes with scripts, which can have secrets that nothing marks."""
+_USER_DATA = "user-data"
+"""Section of what they say, without their text."""
 
 
 def is_shown(document: Document) -> bool:
@@ -126,6 +130,12 @@ def _hidden(line: int) -> Node:
     return Node("(sensitive)", line, SECRET)
 
 
+def _said_by(user_data: Node) -> Node:
+    """Return what user data says, without its text."""
+    said = node_of(summary(str(user_data.value)), user_data.line, None)
+    return replace(said, section=_USER_DATA)
+
+
 def _block(resource: Resource, references: References, change: Any) -> Node:
     """Return a resource with its values; none is a secret."""
     section = resource.section
@@ -161,7 +171,7 @@ class _Values:
         """
         name = str(path[-1]) if path else ""
         if hidden is True or (name in _ENCODED and node.value):
-            return _hidden(node.line)
+            return _hidden(node.line) if hidden is True else _said_by(node)
         if unknown is True and path:
             return self._after_apply(node.line, path)
         if isinstance(node.value, dict) or (node.value is None and isinstance(unknown, dict)):

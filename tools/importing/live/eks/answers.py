@@ -13,8 +13,8 @@ from typing import Any
 from components.account.lookup import AccountReader
 from tools.importing.live import launch_templates
 from tools.importing.live.eks.storage import CALL, read_file_systems
-from tools.importing.live.eks.user_data import summary
 from tools.importing.live.roles import read_attached, read_inline, read_profiles
+from tools.importing.user_data import summary
 
 Answer = Mapping[str, Any]
 

@@ -15,12 +15,12 @@ from tools.importing.live.eks.permissions import read_role, role_of_profile
 from tools.importing.live.rewritten import Rewritten
 from tools.importing.reader import Reader
 from tools.importing.source import Location
+from tools.importing.user_data import MARKS_OF_LABELS
 
 Completion = Callable[[Draft], None]
 """Adds what eksctl has no key for to the stack file."""
 
 _NOT_IN_NAMES = re.compile(r"[^0-9A-Za-z_-]+")
-_MARKS_OF_LABELS = ("alpha.eksctl.io/", "eks.amazonaws.com/", "node.kubernetes.io/lifecycle")
 _ZONES = "nodes launch in every private subnet of the network"
 _SIZES = {
     "MinSize": "minSize",
@@ -197,7 +197,7 @@ def _read_image(source: Reader, at: Location, config: Rewritten) -> None:
 
 def _read_labels(source: Reader, at: Location, config: Rewritten) -> None:
     for key, value in source.entries():
-        if key.startswith(_MARKS_OF_LABELS):
+        if key.startswith(MARKS_OF_LABELS):
             value.dropped("EKS, eksctl or the kubelet sets it")
         else:
             config.take((*at, "labels", key), value)

@@ -3,36 +3,48 @@
 Sources:
     https://awslabs.github.io/amazon-eks-ami/nodeadm/doc/api/ (`node.eks.aws/v1alpha1`)
     https://docs.aws.amazon.com/eks/latest/userguide/launch-templates.html#launch-template-user-data
+    https://awslabs.github.io/amazon-eks-ami/USER_GUIDE/ (`bootstrap.sh --kubelet-extra-args`)
 """
 
 from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from email import message_from_string
 from typing import Any
 
 import yaml
 
+_FLAG = re.compile(r"--(?P<name>node-labels|register-with-taints)[= ]\"?(?P<value>[^\s'\"]+)")
+MARKS_OF_LABELS = ("alpha.eksctl.io/", "eks.amazonaws.com/", "node.kubernetes.io/lifecycle")
+"""Beginnings of labels that EKS, eksctl or the kubelet sets."""
 _NODE_CONFIG = "node.eks.aws/v1alpha1"
 
 
 def summary(encoded: str) -> dict[str, Any]:
-    """Return labels, taints and the instance store of a NodeConfig, and how many scripts there are.
-
-    Args:
-        encoded: The user data in base64: a NodeConfig, or a MIME document with several parts.
-    """
+    """Return what user data in base64 says, as `said_in` does."""
     try:
         text = base64.b64decode(encoded, validate=True).decode("utf-8")
-    except (binascii.Error, UnicodeDecodeError):
+    except (binascii.Error, UnicodeDecodeError, ValueError):
         return {"scripts": 1}
+    return said_in(text)
+
+
+def said_in(text: str) -> dict[str, Any]:
+    """Return labels, taints and the instance store of nodes, and how many scripts there are.
+
+    Args:
+        text: A NodeConfig, a script with flags of the kubelet, or a MIME document with several
+            parts.
+    """
     found: dict[str, Any] = {}
     for part in _parts(text):
         spec = _spec_of(part)
         if spec is None:
-            found["scripts"] = found.get("scripts", 0) + 1
+            flags = {match["name"]: match["value"] for match in _FLAG.finditer(part)}
+            found = {**found, "scripts": found.get("scripts", 0) + 1, **_of_flags(flags)}
         else:
             found = {**found, "nodeConfig": True, **_of_node_config(spec)}
     return found
@@ -67,11 +79,14 @@ def _of_node_config(spec: dict[str, Any]) -> dict[str, Any]:
         for flag in kubelet.get("flags") or ()
         if "=" in str(flag)
     )
+    strategy = ((spec.get("instance") or {}).get("localStorage") or {}).get("strategy")
+    return {**_of_flags(flags), **({"localStorage": strategy} if strategy else {})}
+
+
+def _of_flags(flags: Mapping[str, str]) -> dict[str, Any]:
     labels = dict(each.split("=", 1) for each in _entries(flags.get("node-labels")) if "=" in each)
     taints = [_taint(each) for each in _entries(flags.get("register-with-taints"))]
-    strategy = ((spec.get("instance") or {}).get("localStorage") or {}).get("strategy")
-    values = {"labels": labels, "taints": taints, "localStorage": strategy}
-    return {key: value for key, value in values.items() if value}
+    return {key: value for key, value in {"labels": labels, "taints": taints}.items() if value}
 
 
 def _entries(flag: str | None) -> list[str]:
