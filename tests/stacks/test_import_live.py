@@ -48,6 +48,7 @@ class Life:
 @pytest.fixture(scope="module")
 def life(sandbox: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Life:
     life, stacks = Life(), tmp_path_factory.mktemp("live") / "stacks"
+    sandbox = sandbox.without_preview()
     stacks_directory.create(stacks)
     life.done["up"] = sandbox.must("up", STACK, "--sandbox", "--yes")
     life.done["import"] = sandbox.must(
