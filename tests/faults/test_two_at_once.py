@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -57,41 +58,32 @@ def ended(process: subprocess.Popen[str]) -> Done:
     return Done((), process.returncode, stdout, stderr)
 
 
-def test_two_ups_of_a_stack_and_one_of_another_in_the_same_moment(
-    sandbox: Sandbox, copies: dict[str, Path]
+def test_two_ups_of_a_stack_one_of_another_and_one_in_another_sandbox_in_the_same_moment(
+    sandbox: Sandbox, neighbour: Sandbox, copies: dict[str, Path]
 ) -> None:
-    before = sandbox.inventory()
+    before, hers_before = sandbox.inventory(), neighbour.inventory()
+    at_once, her = sandbox.without_preview(), neighbour.without_preview()
+    # The message has the id of the process, so the processes of `up` are plain.
+    plain = replace(at_once, is_warm=False)
 
-    def start(command: str, stack: str) -> subprocess.Popen[str]:
+    def start(user: Sandbox, command: str, stack: str) -> subprocess.Popen[str]:
         path = copies[stack]
-        return sandbox.start_command(command, stack, "--sandbox", "--yes", "--stack-file", path)
+        return user.start_command(command, stack, "--sandbox", "--yes", "--stack-file", path)
 
-    processes = [start("up", stack) for stack in (ONE, ONE, OTHER)]
-    first, second, other = map(ended, processes)
+    processes = [start(plain, "up", stack) for stack in (ONE, ONE, OTHER)]
+    first, second, other, hers = map(ended, [*processes, start(her, "up", ONE)])
     done, refused = sorted((first, second), key=lambda each: each.exit_code)
-    assert (done.exit_code, other.exit_code) == (0, 0), done.said + other.said
+    for each in (done, other, hers):
+        assert each.exit_code == 0, each.said
     assert refused.exit_code == 1
     holder = processes[(first, second).index(done)].pid
     assert f"another command uses stack {ONE}: `up`, process {holder} on " in refused.stderr
     assert "and run this again; nothing was changed" in refused.stderr
 
-    for each in map(ended, [start("destroy", stack) for stack in copies]):
-        assert each.exit_code == 0, each.said
+    made = normalised(neighbour.inventory(), hers_before)
+    for stack, left in ((OTHER, made), (ONE, normalised(before, before))):
+        gone = ended(start(at_once, "destroy", stack))
+        assert gone.exit_code == 0, gone.said
+        assert normalised(sandbox.inventory(), before) == left
     assert sandbox.inventory() == before
-
-
-def test_one_stack_in_two_sandboxes_in_the_same_moment(
-    sandbox: Sandbox, neighbour: Sandbox, copies: dict[str, Path]
-) -> None:
-    boxes = (sandbox.without_preview(), neighbour.without_preview())
-    before = [box.inventory() for box in boxes]
-    arguments = (ONE, "--sandbox", "--yes", "--stack-file", copies[ONE])
-    for each in map(ended, [box.start_command("up", *arguments) for box in boxes]):
-        assert each.exit_code == 0, each.said
-    mine, hers = (
-        normalised(box.inventory(), empty) for box, empty in zip(boxes, before, strict=True)
-    )
-    assert mine == hers
-    boxes[0].must("destroy", *arguments)
-    assert sandbox.inventory() == before[0]
-    assert normalised(neighbour.inventory(), before[1]) == hers
+    assert normalised(neighbour.inventory(), hers_before) == made

@@ -53,7 +53,7 @@ def test_two_commands_lead_from_an_empty_directory_to_two_node_groups_with_lustr
     before = {*user.inventory()}
     made = user.must(*documented())
     assert "./trainyard up prod-a --sandbox" in made.stdout
-    user.must("up", "prod-a", "--sandbox", "--yes")
+    user.without_preview().must("up", "prod-a", "--sandbox", "--yes")
     found = user.inventory()
     instances = [line for line in found if line.startswith("ec2:instance ")]
     for reservation in (BLOCK, ODCR):
