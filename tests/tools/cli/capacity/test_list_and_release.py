@@ -13,8 +13,10 @@ from sandbox.aws.clock import CLOCK
 from sandbox.aws.transitions import TRANSITIONS
 from tests.support.capacity_commands import Commands
 from tests.support.faults.account import CountedCalls
+from tests.support.reservation_answers import Reader, described
 from tests.support.sandbox_aws import AWS_ASSISTED, BLOCK, ODCR
 from tests.support.tracked import ROOT
+from tools.capacity.reservation_list import listed_reservations
 from tools.capacity.wording import utc
 from tools.cli.capacity import app
 
@@ -113,6 +115,21 @@ def test_a_future_dated_reservation_is_listed_with_its_start_and_not_released(
     refused = capacity("release", reservation_id, "--confirm", reservation_id)
     assert refused.exit_code == 2
     assert "only for a charge" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("state", "said"),
+    [("delayed", "asked for 20"), ("assessing", "starts 20"), ("unsupported", "will not deliver")],
+)
+def test_a_state_is_explained_in_the_list(
+    capacity: Commands, monkeypatch: pytest.MonkeyPatch, state: str, said: str
+) -> None:
+    reader: Any = Reader(described(State=state))
+    found = listed_reservations(reader, {}, CLOCK.now())
+    monkeypatch.setattr("tools.cli.capacity_list.listed_reservations", lambda *_, **__: found)
+    listed = capacity("list").stdout
+    assert f"{state}: EC2 " in listed
+    assert said in listed
 
 
 def test_the_page_describes_every_option() -> None:
