@@ -8,20 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.blocks_on_the_clock import BATCH, EKS, Stacks
+from tests.support.blocks_on_the_clock import BATCH, EKS, WARNED, Stacks
 from tests.support.sandbox import Sandbox, copied_stack_file
 from tests.support.waiting import until
 
 pytestmark = pytest.mark.sandbox
-
-WARNED = {"monitoring": {"alarms": {"block_warning_hours": [24, 2]}}}
 
 
 @pytest.fixture
 def stacks(own_sandbox: Sandbox, tmp_path: Path) -> Stacks:
     files = {
         EKS: copied_stack_file(tmp_path / "eks.yaml", WARNED),
-        BATCH: copied_stack_file(tmp_path / "batch.yaml", {}, BATCH),
+        BATCH: copied_stack_file(tmp_path / "batch.yaml", WARNED, BATCH),
     }
     return Stacks(own_sandbox, files)
 
@@ -45,13 +43,14 @@ def test_nodes_come_and_go_with_their_block_and_move_to_the_next_one(stacks: Sta
     made = {stack: stacks.at_once("up", stack).stdout for stack in both}
     assert "until then there are no nodes, then 2 launch automatically" in made[EKS]
     assert stacks.gpu_nodes() == []
-    queue, kept = stacks.subscribe(), {stack: stacks.kept(stack) for stack in both}
+    queues = [stacks.subscribe(stack) for stack in both]
+    kept = {stack: stacks.kept(stack) for stack in both}
     job = stacks.run("job", BATCH, "nccl-tests", "--submit").stdout.split()[-1]
 
-    _start_the_block(stacks, queue)
+    _start_the_block(stacks, queues)
     _nothing_changes_in_the_block(stacks)
     _checkpoint_before_the_end(stacks)
-    _end_the_block(stacks, queue)
+    _end_the_block(stacks, queues)
     (waited,) = json.loads(stacks.run("jobs", BATCH, "--json").stdout)
     assert (waited["id"], waited["state"]) == (job, "SUCCEEDED")
 
@@ -66,8 +65,8 @@ def test_nodes_come_and_go_with_their_block_and_move_to_the_next_one(stacks: Sta
         assert stacks.kept(stack) == kept[stack]
     assert len({*stacks.blocks[EKS], *stacks.blocks[BATCH]}) == 4
     stacks.run("job", BATCH, "nccl-tests", "--submit")
-    _start_the_block(stacks, queue)
-    _end_the_block(stacks, queue)
+    _start_the_block(stacks, queues)
+    _end_the_block(stacks, queues)
 
     for stack in both:
         stacks.at_once("destroy", stack)
@@ -75,7 +74,12 @@ def test_nodes_come_and_go_with_their_block_and_move_to_the_next_one(stacks: Sta
     assert {line.split()[0] for line in left} == {"ec2:capacity-reservation"}
 
 
-def test_a_further_block_takes_over_without_an_update_at_that_moment(stacks: Stacks) -> None:
+def test_a_further_block_takes_over_without_an_update_at_that_moment(
+    stacks: Stacks, tmp_path: Path
+) -> None:
+    """With managed node groups; those of the test above are self-managed."""
+    managed = {"architecture.node_groups.p5.management": "managed"}
+    stacks.files[EKS] = copied_stack_file(tmp_path / "managed.yaml", managed)
     stacks.buy(EKS)
     stacks.at_once("up", EKS)
     first = stacks.block(EKS)
@@ -120,7 +124,7 @@ def test_a_further_block_takes_over_without_an_update_at_that_moment(stacks: Sta
     stacks.at_once("destroy", EKS)
 
 
-def _start_the_block(stacks: Stacks, queue: str) -> None:
+def _start_the_block(stacks: Stacks, queues: list[str]) -> None:
     """Advance the clock to the blocks of both stacks, which start and end at the same time."""
     timeline = ("timeline", EKS, "--stack-file", stacks.files[EKS])
     block = stacks.block(EKS)
@@ -130,8 +134,8 @@ def _start_the_block(stacks: Stacks, queue: str) -> None:
     until(lambda: len(stacks.gpu_nodes()) == 2, "two nodes of the block")
     assert stacks.in_use(EKS) == 2
     until(lambda: stacks.in_use(BATCH) == 2, "two nodes for the job")
-    (started,) = map(json.loads, stacks.messages(queue))
-    assert started["detail-type"] == "Capacity Block Reservation Delivered"
+    for queue in queues:
+        stacks.was_told_of_the_start(queue)
 
 
 def _nothing_changes_in_the_block(stacks: Stacks) -> None:
@@ -164,11 +168,9 @@ def _checkpoint_before_the_end(stacks: Stacks) -> None:
     assert len(stacks.gpu_nodes()) == 2
 
 
-def _end_the_block(stacks: Stacks, queue: str) -> None:
+def _end_the_block(stacks: Stacks, queues: list[str]) -> None:
     """Advance the clock to the time after EC2 has terminated the instances of the blocks."""
     stacks.advance_to(stacks.block(EKS)["EndDate"] - timedelta(minutes=35))
     until(lambda: stacks.gpu_nodes() == [], "the nodes to have left, 40 minutes before the end")
-    day, hours, warning = stacks.messages(queue)
-    assert "ends in 24 hours" in day
-    assert "ends in 2 hours" in hours
-    assert json.loads(warning)["detail-type"] == "Capacity Block Reservation Expiration Warning"
+    for queue in queues:
+        stacks.was_warned(queue)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.blocks_on_the_clock import SLURM, Stacks
+from tests.support.blocks_on_the_clock import SLURM, WARNED, Stacks
 from tests.support.sandbox import Sandbox, copied_stack_file
 from tests.support.waiting import until
 
@@ -17,6 +17,7 @@ pytestmark = [pytest.mark.sandbox, pytest.mark.parallelcluster]
 
 RESOURCE = "architecture.queues.compute-gpu.compute_resources.distributed-ml"
 IN_A_BLOCK = {
+    **WARNED,
     "reservations": {"block": {"kind": "capacity-block"}},
     "storage.fsx.deletion_protection": False,
     "storage.apps.deletion_protection": False,
@@ -49,28 +50,33 @@ def test_slurm_nodes_live_from_block_to_block(stacks: Stacks) -> None:
     made = stacks.at_once("up", SLURM)
     assert "the cluster is created without its nodes, which launch at that time" in made.said
     assert _compute(stacks) == []
-    kept = stacks.kept(SLURM)
+    queue, kept = stacks.subscribe(SLURM), stacks.kept(SLURM)
     waits = _submitted(stacks, "hostname")
     assert _states(stacks)[waits] == "PENDING"
 
     stacks.advance_to(first["StartDate"] + timedelta(hours=1))
     until(lambda: stacks.in_use(SLURM, 0) == 2, "two instances in the first block")
     until(lambda: _states(stacks)[waits] == "COMPLETED", "the job that waited")
+    stacks.was_told_of_the_start(queue)
     _checkpoint_before_the_end(stacks)
     stacks.advance_to(first["EndDate"] - timedelta(minutes=29))
     until(lambda: _compute(stacks) == [], "EC2 to terminate the instances of the block")
+    stacks.was_warned(queue)
 
     stacks.advance_to(second["StartDate"] + timedelta(hours=1))
     until(lambda: stacks.in_use(SLURM) == 2, "two instances in the further block")
+    stacks.was_told_of_the_start(queue)
     assert _ran(stacks).splitlines() == ["in the block"]
     stacks.advance_to(second["EndDate"] + timedelta(hours=1))
     until(lambda: _compute(stacks) == [], "EC2 to terminate the instances of the further block")
+    stacks.was_warned(queue)
 
     # The next block, for the entry of the first one; the further block goes with its nodes.
     stacks.buy(SLURM, None, "--entry", "block")
     stacks.remove_block(SLURM, f"block-{second['StartDate']:%m%d}", RESOURCE)
     stacks.at_once("up", SLURM)
-    assert set(stacks.sandbox.resource_changes(SLURM)) <= {"update", "same"}
+    # The warnings of the blocks that are over are deleted.
+    assert set(stacks.sandbox.resource_changes(SLURM)) <= {"update", "same", "delete"}
     assert stacks.kept(SLURM) == kept
     stacks.advance_to(stacks.block(SLURM)["StartDate"] + timedelta(hours=1))
     until(lambda: stacks.in_use(SLURM) == 2, "two instances in the next block")

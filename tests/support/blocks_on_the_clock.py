@@ -16,9 +16,11 @@ from sandbox.inventory.clients import clients_of
 from sandbox.state import SandboxDirectory
 from tests.support.keys import value_at, with_values
 from tests.support.sandbox import Done, Sandbox
+from tests.support.waiting import until
 from tools.workspace.stack_files import CLUSTER_KEY
 
 EKS, BATCH, SLURM = "p5-cb", "batch-p5", "pc-gpu"
+WARNED = {"monitoring": {"alarms": {"block_warning_hours": [24, 2]}}}
 KEPT = (
     "cluster_name",
     "cluster_endpoint",
@@ -124,18 +126,40 @@ class Stacks:
             pods = client.CoreV1Api(api).list_namespaced_pod("default").items
         return sum(each.status.phase == "Running" for each in pods)
 
-    def subscribe(self) -> str:
-        """Return the URL of a queue that receives the messages of the EKS stack's topic."""
-        outputs = json.loads(self.run("outputs", EKS, "--json").stdout)
-        queue = self.aws("sqs").create_queue(QueueName="messages")["QueueUrl"]
+    def subscribe(self, stack: str) -> str:
+        """Return the URL of a queue that receives the messages of a stack's topic."""
+        outputs = json.loads(self.run("outputs", stack, "--json").stdout)
+        queue = self.aws("sqs").create_queue(QueueName=stack)["QueueUrl"]
         arn = self.aws("sqs").get_queue_attributes(QueueUrl=queue, AttributeNames=["QueueArn"])
         topic = outputs["monitoring"]["topic_arn"]
         endpoint = arn["Attributes"]["QueueArn"]
         self.aws("sns").subscribe(TopicArn=topic, Protocol="sqs", Endpoint=endpoint)
         return queue
 
-    def messages(self, queue: str) -> list[str]:
-        """Return the texts that have arrived in a queue, in the order of their times."""
+    def was_told_of_the_start(self, queue: str) -> None:
+        """Assert that EC2's event of the start of a block is the only message in a queue."""
+        (started,) = map(json.loads, self._arrived(queue, 1))
+        assert started["detail-type"] == "Capacity Block Reservation Delivered"
+
+    def was_warned(self, queue: str) -> None:
+        """Assert that a queue has the warnings of the stack and that of EC2, in their order."""
+        day, hours, warning = self._arrived(queue, 3)
+        assert "ends in 24 hours" in day
+        assert "ends in 2 hours" in hours
+        assert json.loads(warning)["detail-type"] == "Capacity Block Reservation Expiration Warning"
+
+    def _arrived(self, queue: str, count: int) -> list[str]:
+        """Return the texts in a queue, in the order of their times, when there are enough."""
+        texts: list[str] = []
+
+        def are_enough() -> bool:
+            texts.extend(self._messages(queue))
+            return len(texts) >= count
+
+        until(are_enough, f"{count} messages")
+        return texts
+
+    def _messages(self, queue: str) -> list[str]:
         texts: list[str] = []
         while found := self.aws("sqs").receive_message(QueueUrl=queue).get("Messages"):
             for each in found:
