@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.chromium import CUT_OFF, SCREENS, chromium
 from tests.support.tracked import ROOT, tracked
 from tools.docs.building import build_site
 from tools.docs.navigation import CONTENTS, sections
@@ -50,3 +51,17 @@ def test_diagrams_are_drawn_without_a_script(site: Path) -> None:
         diagrams = (ROOT / page).read_text().count("```mermaid\n")
         html = (site / page).with_suffix(".html").read_text()
         assert html.count('<div class="diagram"><svg') == diagrams, page
+
+
+@pytest.mark.browser
+def test_pages_fit_on_a_phone_and_on_a_desktop(site: Path, tmp_path: Path) -> None:
+    """The widest pages: of contents, tables, code blocks, and diagrams."""
+    pages = ("index", "import", "parity-eks", "pictures", "capacity")
+    with chromium(tmp_path) as page:
+        for name in pages:
+            page.open(site / "docs" / f"{name}.html")
+            assert page.value("document.querySelector('h1').textContent"), name
+            for screen, size in SCREENS.items():
+                page.resize(*size)
+                assert page.value(CUT_OFF) == [], f"{name} ({screen})"
+        assert [each for each in page.requests if not each.startswith(("file:", "data:"))] == []

@@ -69,6 +69,22 @@ class Page:
         frame = self.command("Page.getFrameTree")["frameTree"]["frame"]["id"]
         self.command("Page.setDocumentContent", frameId=frame, html=document)
 
+    def open(self, file: Path) -> None:
+        """Go to a page on the disk, until it is loaded."""
+        self.command("Page.navigate", url=file.as_uri())
+        while self.value("document.readyState") != "complete":
+            pass
+
+    def resize(self, width: int, height: int) -> None:
+        """Set the size of the screen in CSS pixels."""
+        self.command(
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=height,
+            deviceScaleFactor=1,
+            mobile=False,
+        )
+
     def value(self, expression: str) -> Any:
         """Return the value of an expression in JavaScript."""
         found = self.command("Runtime.evaluate", expression=expression, returnByValue=True)
@@ -93,6 +109,19 @@ class Page:
                 windowsVirtualKeyCode=codes[key],
                 **text,
             )
+
+
+SCREENS = {"phone": (390, 844), "desktop": (1440, 900)}
+"""Sizes in CSS pixels of a current phone and of a laptop."""
+CUT_OFF = """\
+[document.documentElement, ...document.querySelectorAll('body, main, main *')].filter(each => {
+  const {overflowX} = getComputedStyle(each);
+  const isHidden = overflowX === 'hidden' || overflowX === 'clip';
+  const isPage = each === document.documentElement;
+  const room = isPage ? innerWidth : each.clientWidth;
+  return (isPage || isHidden) && room > 1 && each.scrollWidth > room + 1;
+}).map(each => `${each.tagName} ${each.className}: ${each.scrollWidth}`)"""
+"""What is wider than the screen, or than an element that does not scroll."""
 
 
 @contextlib.contextmanager

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.chromium import Page, chromium
+from tests.support.chromium import CUT_OFF, SCREENS, Page, chromium
 from tests.support.stacks import STACKS, prepared
 from tests.support.topologies import topology_of
 from tools.topology.box import Box
@@ -56,13 +56,18 @@ def overlapping(labels: list[dict]) -> list[tuple[str, str]]:
     ]
 
 
-def test_no_label_of_any_stack_overlaps_another_or_is_clipped(page: Page) -> None:
+def test_no_label_of_any_stack_overlaps_or_is_clipped_and_reports_fit_the_screen(
+    page: Page,
+) -> None:
     for stack, pools in [*((stack, None) for stack in STACKS), ("p5-cb", 30), ("pc-trn1", 30)]:
         page.show(report(stack, topology_of(stack, pools=pools, live=True)))
         labels = page.value(LABELS)
         assert len(labels) > 5, stack
         assert not [each for each in labels if each["clipped"]], stack
         assert not overlapping(labels), stack
+        for screen, size in SCREENS.items():
+            page.resize(*size)
+            assert page.value(CUT_OFF) == [], f"{stack} ({screen})"
 
 
 def test_a_page_follows_the_colors_of_the_system_and_the_keyboard_and_asks_for_nothing(
