@@ -1,7 +1,10 @@
 """Every stack file of the repository, in the complete program."""
 
+import re
+
 import pytest
 
+from tests.support.stack_lives import LIVED_ELSEWHERE, STACK_LIVES
 from tests.support.stacks import (
     BATCH_STACKS,
     EKS_STACKS,
@@ -11,7 +14,9 @@ from tests.support.stacks import (
     program_of,
     render,
 )
+from tests.support.tracked import ROOT
 
+GOLDENS = ROOT / "tests" / "goldens" / "stacks"
 KINDS = {
     **dict.fromkeys(EKS_STACKS, "Eks"),
     **dict.fromkeys(PARALLELCLUSTER_STACKS, "ParallelCluster"),
@@ -56,6 +61,18 @@ def test_no_security_group_is_tagged_for_a_cluster(built, stack):
     """Pain 13: the security group of EKS is the only one."""
     groups = built(stack).of_type("aws:ec2/securityGroup:SecurityGroup")
     assert not [key for made in groups for key in made.inputs["tags"] if "kubernetes.io" in key]
+
+
+def test_every_type_of_resource_is_in_a_whole_life():
+    """The other stacks only come up and go in the sandbox."""
+
+    def types(stacks):
+        texts = ((GOLDENS / f"{stack}.yaml").read_text(encoding="utf-8") for stack in stacks)
+        return {found for text in texts for found in re.findall(r"^- type: (\S+)$", text, re.M)}
+
+    whole = LIVED_ELSEWHERE | {life.stack for life in STACK_LIVES if life.is_whole}
+    assert types(STACKS)
+    assert types(STACKS) <= types(whole)
 
 
 def test_the_p5_capacity_block_stack_is_the_old_template_put_right(built):

@@ -1,4 +1,9 @@
-"""The lives of stacks in the sandbox: differences from the stack file, and later changes."""
+"""The lives of stacks in the sandbox: differences from the stack file, and later changes.
+
+A stack has a whole life if no other one has all of its types of resources. The others come up and
+go: what is different in them, such as nodes and images, is there when they are up. Snapshots of
+plans and the change matrix cover their changes.
+"""
 
 from __future__ import annotations
 
@@ -51,8 +56,11 @@ class StackLife:
     stack: str
     base: dict[str, Any] = field(default_factory=dict[str, Any])
     """Initial differences from the stack file."""
-    change: dict[str, Any]
-    """A change of sizes, and of tags if the stack can change them in place."""
+    change: dict[str, Any] = field(default_factory=dict[str, Any])
+    """A change of sizes, and of tags if the stack can change them in place. A life without a change
+    is short: up and destroyed."""
+    has_preview: bool = False
+    """Whether the first `up` has a preview, in which the policy pack sees unknown values."""
     replaced: int = 0
     """How many resources the change replaces."""
     workers: Workers | None = None
@@ -61,17 +69,14 @@ class StackLife:
     """Kinds of objects that the account must have because of the stack; others may exist."""
 
     @property
+    def is_whole(self) -> bool:
+        """Whether the stack comes up again, is changed and refreshed."""
+        return bool(self.change)
+
+    @property
     def requires_verification(self) -> bool:
         """Whether nodes take no jobs until they pass `verify`."""
         return self.base.get("verification.required", False)
-
-
-def _slurm(stack: str, queue: str, resource: str, nodes: int) -> StackLife:
-    """Return the life of a cluster that reduces its static nodes."""
-    place = f"architecture.queues.{queue}.compute_resources.{resource}"
-    fewer = {f"{place}.minimum": nodes, f"{place}.maximum": nodes}
-    strategy = {"architecture.slurm.queue_update_strategy": "TERMINATE"}
-    return StackLife(stack=stack, base=UNPROTECTED, change=TAGGED | fewer | strategy)
 
 
 def _unprotected(stack: str) -> dict[str, Any]:
@@ -85,9 +90,10 @@ _GROUPS = "architecture.node_groups"
 _COMPUTING = "architecture.compute_environments"
 
 _LIVES = (
-    StackLife(stack="dev", change=TAGGED | {f"{_GROUPS}.g4dn.desired": 1}),
+    StackLife(stack="dev"),
     StackLife(
         stack="eks-g4dn",
+        has_preview=True,
         change=TAGGED | {f"{_GROUPS}.g4dn.desired": 1, f"{_GROUPS}.g4dn.root_volume.size_gib": 600},
         workers=Workers(
             instance_type="g4dn.8xlarge",
@@ -99,6 +105,7 @@ _LIVES = (
     ),
     StackLife(
         stack="eks-g4dn-vpc",
+        has_preview=True,
         base={
             "storage.data": DATA,
             "monitoring": MONITORING,
@@ -111,10 +118,9 @@ _LIVES = (
         change=TAGGED | {f"{_GROUPS}.g4dn.desired": 1, "storage.data.storage_capacity_gib": 4800},
         kinds=frozenset({"fsx:file-system", "fsx:data-repository-association", *WATCHING}),
     ),
-    StackLife(stack="eks-p4de-odcr", change=TAGGED | {f"{_GROUPS}.p4de-odcr.desired": 1}),
+    StackLife(stack="eks-p4de-odcr"),
     StackLife(
         stack="eks-p4de-odcr-vpc",
-        change=TAGGED | {f"{_GROUPS}.p4de-odcr-vpc.desired": 1},
         workers=Workers(
             instance_type="p4de.24xlarge",
             nodes=2,
@@ -130,13 +136,13 @@ _LIVES = (
         | {f"{_GROUPS}.p5-odcr.desired": 2, "architecture.system_node_group.maximum": 3},
         kinds=frozenset({"aps:scraper", "aps:rules", *WATCHING}),
     ),
-    StackLife(stack="eks-trn1", change=TAGGED | {f"{_GROUPS}.trn1.desired": 1}),
+    StackLife(stack="eks-trn1", has_preview=True, change=TAGGED | {f"{_GROUPS}.trn1.desired": 1}),
     # EKS updates a managed node group in a Capacity Block only to and from 0 nodes.
     StackLife(stack="p5-cb-managed", change={f"{_GROUPS}.p5.desired": 0}),
-    _slurm("pc-p4de-ami", "compute-gpu", "distributed-ml", 3),
-    _slurm("pc-p4de-g5", "compute-gpu", "distributed-ml", 3),
-    _slurm("pc-p4de-postinstall", "compute-gpu", "distributed-ml", 3),
-    _slurm("pc-trn1-ami", "compute-trn", "distributed-ml", 3),
+    StackLife(stack="pc-p4de-ami", base=UNPROTECTED),
+    StackLife(stack="pc-p4de-g5", base=UNPROTECTED),
+    StackLife(stack="pc-p4de-postinstall", base=UNPROTECTED),
+    StackLife(stack="pc-trn1-ami", base=UNPROTECTED),
     StackLife(
         stack="pc-trn1-ultracluster",
         base={"monitoring": MONITORING},
@@ -149,6 +155,7 @@ _LIVES = (
     ),
     StackLife(
         stack="batch-p4d",
+        has_preview=True,
         base={"architecture.repository.deletion_protection": False},
         change=TAGGED
         | {
@@ -161,10 +168,10 @@ _LIVES = (
         stack="batch-p5",
         base={"monitoring": {"alarms": {"block_warning_hours": [24, 2]}}},
         kinds=frozenset({"scheduler:schedule", "events:rule", *WATCHING}),
-        change=TAGGED | {f"{_COMPUTING}.p5.root_volume.size_gib": 600},
     ),
     StackLife(
         stack="vpc-one-az",
+        has_preview=True,
         base={"architecture.deletion_protection": False},
         change=TAGGED | {"network.nat_gateways": "none"},
     ),
