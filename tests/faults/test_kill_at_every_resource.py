@@ -71,7 +71,7 @@ def test_destroy_removes_the_nodes_that_a_killed_up_has_made(
     killed = harness.killed("up", moments)
     assert set(killed.held) == set(moments)
     assert f"the engine was killed during the up of {STACK}" in killed.said
-    said = harness.sandbox.warm().must("destroy", STACK, "--sandbox", "--yes").said
+    said = harness.sandbox.without_preview().must("destroy", STACK, "--sandbox", "--yes").said
     assert "added aws:eks/nodeGroup:NodeGroup" in said
     assert "added aws:autoscaling/group:Group" in said
     assert not difference(reference.before, harness.sandbox.inventory())

@@ -1,7 +1,6 @@
 """`./trainyard` with gated plugins: `python -m tests.support.kills.launcher up p5-cb --sandbox`.
 
-A preview creates nothing, so it has no points for a kill, and this `up` skips it. The `up` after
-the kills is the regular one, with a preview.
+A preview creates nothing, so it has no points for a kill, and this `up` skips it.
 """
 
 from __future__ import annotations

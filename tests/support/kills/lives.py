@@ -85,10 +85,11 @@ def live(
             life.kills += 1
             life.said.append(killed.said)
             left = {urn: each for urn, each in left.items() if urn not in killed.held}
-    life.said.append(sandbox.warm().must("up", stack, "--sandbox", "--yes").said)
+    at_once = sandbox.without_preview()
+    life.said.append(at_once.must("up", stack, "--sandbox", "--yes").said)
     found = normalised(sandbox.inventory(), reference.before)
     life.differences = difference(reference.after, found)
-    life.second = sandbox.without_preview().must("up", stack, "--sandbox", "--yes").stdout
+    life.second = at_once.must("up", stack, "--sandbox", "--yes").stdout
     for moments, victim in destroy_kills:
         killed = harness.killed("destroy", moments, victim)
         assert killed.happened, f"nothing reached the gate:\n{killed.said}"
