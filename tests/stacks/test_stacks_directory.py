@@ -8,6 +8,8 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +19,8 @@ import yaml
 from tests.support.account_pulumi import account_environment
 from tests.support.sandbox import Sandbox
 from tests.support.tracked import ROOT
-from tools.workspace.stacks_directory import create
+from tests.support.warm_python import warm
+from tools.workspace.stacks_directory import VARIABLE, create
 
 pytestmark = pytest.mark.sandbox
 
@@ -49,10 +52,19 @@ class Directory:
 
     def must(self, *command: str) -> str:
         """Run a command in the directory, as its user types it; return what it wrote."""
+        return self._run(command, self.environment)
+
+    def at_once(self, *arguments: str) -> str:
+        """Run `./trainyard` without a preview in the directory, which the process finds itself."""
+        command = [sys.executable, "-P", "-m", "tests.support.without_preview", *arguments]
+        environment = {k: v for k, v in self.environment.items() if k != VARIABLE}
+        return self._run(command, warm({**environment, "PYTHONPATH": str(ROOT)}))
+
+    def _run(self, command: Sequence[str], environment: Mapping[str, str]) -> str:
         done = subprocess.run(
             command,
             cwd=self.path,
-            env=self.environment,
+            env=environment,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -84,13 +96,12 @@ def test_a_stack_of_the_user_lives_in_its_own_directory(sandbox: Sandbox, tmp_pa
     made = Directory(tmp_path / "my stacks", sandbox)
 
     made.must("./trainyard", "check", "net-a")
-    made.must("./trainyard", "up", "net-a", "--sandbox", "--yes")
+    made.at_once("up", "net-a", "--sandbox", "--yes")
     assert made.listed("--sandbox")["state"] == "deployed"
     status = made.must("./trainyard", "status", "net-a", "--sandbox")
     assert "net-a · SANDBOX" in status
     assert "update succeeded" in status
-    made.must("./trainyard", "preview", "net-a", "--sandbox")
-    made.must("./trainyard", "destroy", "net-a", "--sandbox", "--yes")
+    made.at_once("destroy", "net-a", "--sandbox", "--yes")
     assert made.listed("--sandbox")["state"] == "not deployed"
     assert made.file.read_text() == STACK_FILE
 
@@ -108,7 +119,7 @@ def test_a_stack_of_the_user_lives_in_its_own_directory(sandbox: Sandbox, tmp_pa
     plain = made.must("pulumi", "up", "-s", "net-a", "--yes", "--skip-preview")
     assert re.search(r"\d+ unchanged", plain)
     assert not re.search(r"to create|created", plain)
-    made.must("./trainyard", "destroy", "net-a", "--yes")
+    made.at_once("destroy", "net-a", "--yes")
     assert made.file.read_text() == initialized
 
     assert checkout_status() == before
