@@ -66,7 +66,8 @@ def test_destroy_of_a_half_made_stack_keeps_and_names_what_is_protected(
     assert FILE_SYSTEM in killed.held, killed.said
     (file_system,) = _new(before, sandbox.inventory(), "fsx:file-system")
 
-    done = sandbox.must("destroy", STACK, "--sandbox", "--yes", *harness.arguments)
+    destroy = ("destroy", STACK, "--sandbox", "--yes", *harness.arguments)
+    done = sandbox.without_preview().must(*destroy)
     after = sandbox.inventory()
     (group,) = _new(before, after, "ec2:security-group")
     assert _new(before, after, "fsx:file-system") == [file_system]
@@ -83,7 +84,7 @@ def test_destroy_of_a_cluster_that_is_being_made_takes_it_up_and_names_what_stay
     harness: KillHarness, tmp_path: Path
 ) -> None:
     """PC-11: no output of the stack names its storage, because nothing was exported yet."""
-    sandbox = harness.sandbox.warm()
+    sandbox = harness.sandbox.without_preview()
     before = sandbox.inventory()
     throw(sandbox, tmp_path, [KILLED])
     killed = sandbox.run("up", SLURM, "--sandbox", "--yes")
