@@ -42,6 +42,12 @@ def up(sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cal
     return run
 
 
+@pytest.fixture(scope="module")
+def before(sandbox: Sandbox) -> list[str]:
+    """The objects of the account, which no test here changes."""
+    return sandbox.inventory()
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -151,9 +157,12 @@ def up(sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cal
     ],
 )
 def test_refuses_and_leaves_the_account_as_it_was(
-    sandbox: Sandbox, up: Callable[..., Result], change: dict[str, Any], words: list[str]
+    sandbox: Sandbox,
+    up: Callable[..., Result],
+    before: list[str],
+    change: dict[str, Any],
+    words: list[str],
 ) -> None:
-    before = sandbox.inventory()
     result = up(change)
     assert result.exit_code == 2, result.output
     assert not [word for word in words if word not in result.stderr], result.stderr

@@ -78,9 +78,10 @@ def row(edit: Edit, base: Base) -> Row:
     if plan == base.plan:
         return Row(edit=edit)
     after = by_key(deployed(plan, base.name, base.resources))
-    found = [each for each in _compared(base.resources, after) if each[0].operation != "same"]
+    compared = [*_compared(base.resources, after)]
+    found = [each for each in compared if each[0].operation != "same"]
     # Unchanged resources tell which reservation a group uses.
-    everything = [step for step, _ in _compared(base.resources, after)]
+    everything = [step for step, _ in compared]
     instances = _instances(edit.raw)
     return Row(
         edit=edit,
