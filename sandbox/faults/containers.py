@@ -8,7 +8,7 @@ and the head nodes of Slurm for that of each job.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from fnmatch import fnmatchcase
@@ -105,12 +105,16 @@ class Course:
     """Time from SIGTERM to its end."""
 
 
-def course_of(faults: Schedule, container: StartedContainer) -> Course | None:
+def course_of(
+    faults: Schedule,
+    container: StartedContainer,
+    kinds: Collection[OfContainer] = KINDS_OF_CONTAINERS,
+) -> Course | None:
     """Return what a container does that starts now; None if no entry of the schedule hits it.
 
-    All entries that match the container count its start.
+    All entries of `kinds` that match the container count its start.
     """
-    names = {kind.name for kind in KINDS_OF_CONTAINERS if isinstance(kind, OfContainer)}
+    names = {kind.name for kind in kinds}
     hit = faults.hit(lambda each: each.kind.name in names and _is_meant(each.fault, container))
     return _course(hit) if hit else None
 

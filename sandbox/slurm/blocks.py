@@ -19,9 +19,9 @@ from collections.abc import Iterable
 
 from sandbox.slurm.block_instances import BlockNodes
 from sandbox.slurm.cluster import SlurmCluster
+from sandbox.slurm.lost_nodes import STATIC_REASON
 
 _PREFIX = "pcluster-"
-_REASON = "Static node maintenance: unhealthy node is being replaced"
 
 
 class SlurmBlocks:
@@ -74,7 +74,7 @@ class SlurmBlocks:
         if gone:
             for node in gone:
                 (self._slurm.layout.power / node).unlink(missing_ok=True)
-            down = (f"nodename={','.join(gone)}", "state=down", f"reason={_REASON}")
+            down = (f"nodename={','.join(gone)}", "state=down", f"reason={STATIC_REASON}")
             self._slurm.run("scontrol", "update", *down)
             self._present.difference_update(gone)
         self._slurm.power_up(came)

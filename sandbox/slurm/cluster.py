@@ -139,6 +139,14 @@ class SlurmCluster:
             names = ",".join(nodes)
             self._until(lambda: self._are_up(names), "the static nodes do not start")
 
+    def lose(self, node: str) -> None:
+        """End a node with its programs at once; it starts again while it is powered up."""
+        if process := self._running.get(node):
+            process.kill()
+            process.wait()
+        kill_programs(self.layout.directory, f"node-{self._nodes.index(node)}.conf")
+        self._running.pop(node, None)
+
     def stop(self) -> None:
         """End all jobs and processes."""
         if self._power.is_alive():

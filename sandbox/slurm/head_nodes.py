@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sandbox.faults.in_force import FAULTS
 from sandbox.parallelcluster.provider.records import Record, Records
 from sandbox.processes import Spawn
 from sandbox.removal import remove_tree
@@ -27,6 +28,7 @@ from sandbox.slurm.blocks import SlurmBlocks
 from sandbox.slurm.cluster import SlurmCluster, SlurmError
 from sandbox.slurm.configuration import ranges_of
 from sandbox.slurm.head_node import HeadNodeShell
+from sandbox.slurm.lost_nodes import LostNodes
 from sandbox.slurm.slurm_clock import SlurmClock
 
 LOG = logging.getLogger("sandbox.slurm")
@@ -44,6 +46,7 @@ class _Running:
     shell: HeadNodeShell
     clock: SlurmClock
     blocks: SlurmBlocks
+    lost: LostNodes
 
     def is_of(self, record: Record | None) -> bool:
         """Return whether it is the Slurm of a cluster as it is now."""
@@ -122,6 +125,7 @@ class HeadNodes:
         try:
             running.clock.step()
             running.blocks.step(found)
+            running.lost.step()
         except SlurmError as error:
             LOG.warning("the Slurm of %s does not follow the clock: %s", record.name, error)
 
@@ -164,7 +168,8 @@ class HeadNodes:
             slurm.stop()
             raise
         shell = HeadNodeShell(slurm, self._endpoint)
-        return _Running(record, slurm, shell, SlurmClock(slurm, shell), blocks)
+        lost = LostNodes(slurm, FAULTS)
+        return _Running(record, slurm, shell, SlurmClock(slurm, shell), blocks, lost)
 
     def _end_others(self) -> None:
         """End what does not belong to a cluster as it is now."""

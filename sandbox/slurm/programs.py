@@ -10,13 +10,14 @@ from pathlib import Path
 from sandbox.removal import remove_tree
 
 
-def kill_programs(directory: Path) -> None:
+def kill_programs(directory: Path, file: str = "") -> None:
     """Kill all programs of a Slurm: they have a variable with its configuration.
 
     Args:
         directory: The directory of the Slurm, or of several.
+        file: Name of the configuration of a node, to kill only its programs.
     """
-    mark = f"SLURM_CONF={directory}/".encode()
+    mark = f"SLURM_CONF={directory}/{file}".encode()
     for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):  # it has ended, or belongs to another user
             variables = (process / "environ").read_bytes().split(b"\0")

@@ -1,6 +1,7 @@
 """Slurm jobs that the schedule of faults names: they print recorded logs, and run no program.
 
-All other jobs really run. The stand-in for `sbatch` asks for the program of each job.
+All other jobs really run, also those that only lose a node (`sandbox.slurm.lost_nodes`). The
+stand-in for `sbatch` asks for the program of each job.
 """
 
 from __future__ import annotations
@@ -8,7 +9,9 @@ from __future__ import annotations
 import shlex
 
 from sandbox.faults.containers import (
-    KINDS_OF_CONTAINERS,
+    CONTAINER_FAILS,
+    CONTAINER_HANGS,
+    CONTAINER_SUCCEEDS,
     SIGTERM_EXIT_CODE,
     Course,
     StartedContainer,
@@ -17,7 +20,7 @@ from sandbox.faults.containers import (
 )
 from sandbox.faults.kind import Schedule
 
-_NO_LOST_NODES = "the sandbox loses no nodes of Slurm: omit the entry node-lost"
+_KINDS = (CONTAINER_FAILS, CONTAINER_SUCCEEDS, CONTAINER_HANGS)
 
 
 def recorded_program(faults: Schedule, job: str) -> str | None:
@@ -27,15 +30,13 @@ def recorded_program(faults: Schedule, job: str) -> str | None:
     that of the first node, on which Slurm runs the script of a job.
     """
     started = StartedContainer(job=job, index=0, labels={})
-    entries = [each for kind in KINDS_OF_CONTAINERS for each in faults.of_kind(kind.name)]
+    entries = [each for kind in _KINDS for each in faults.of_kind(kind.name)]
     if not any(is_named(each.fault.job or "", job) for each in entries):
         return None
-    return _program(course_of(faults, started) or Course())
+    return _program(course_of(faults, started, _KINDS) or Course())
 
 
 def _program(course: Course) -> str:
-    if course.node_lost_after is not None:
-        return f"echo {shlex.quote(_NO_LOST_NODES)} >&2\nexit 1\n"
     ends = "infinity" if course.ends_after is None else f"{course.ends_after.total_seconds():g}"
     stops = f"{course.stops_after.total_seconds():g}"
     stop = f"{_printed(course.stop_lines)}sleep {stops}\nexit {SIGTERM_EXIT_CODE}"

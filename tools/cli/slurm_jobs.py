@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from components.parallelcluster.plan import ParallelClusterPlan
-from sandbox.faults.containers import is_named
+from sandbox.faults.containers import NODE_LOST, is_named
 from tools.cli import console, failures, sandbox_faults
 from tools.cli.job_wait import RequestedJob
 from tools.cli.stack_config import plan_of
@@ -55,7 +55,9 @@ def refuse_in_sandbox(jobs: Iterable[str], instead: str) -> None:
         WrongUseError: the schedule does not name all jobs.
     """
     try:
-        named = [entry["job"] for entry in sandbox_faults.in_force() if "job" in entry]
+        entries = sandbox_faults.in_force()
+        # A job that only loses a node has no log.
+        named = [e["job"] for e in entries if "job" in e and e["happens"] != NODE_LOST.name]
     except failures.CommandError:  # no sandbox runs yet
         named = []
     missing = [job for job in jobs if not any(is_named(each, job) for each in named)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 import threading
 from collections.abc import Iterator
@@ -12,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from sandbox.faults.in_force import FAULTS
+from sandbox.faults.schedule import parse_schedule
 from sandbox.parallelcluster.provider.records import Record, Records
 from sandbox.processes import Spawner
 from sandbox.slurm.block_instances import BlockInstances
@@ -98,6 +101,15 @@ def place(tmp_path: Path) -> Iterator[Place]:
     spawner.stop_all()
 
 
+@pytest.fixture
+def lost_node() -> Iterator[None]:
+    """A schedule in which the second node of a job is lost."""
+    fault = {"happens": "node-lost", "job": "train", "index": 1, "after_seconds": 2}
+    FAULTS.use(parse_schedule([fault]))
+    yield
+    FAULTS.use([])
+
+
 def test_slurm_starts_with_the_first_command_and_ends_with_its_cluster(place: Place) -> None:
     place.write()
     assert not place.nodes.is_managed(NAME)
@@ -133,6 +145,29 @@ def test_an_update_of_the_queues_starts_slurm_anew_and_keeps_home(place: Place) 
     # Another cluster with the same name has another head node.
     place.write(created="2026-11-26T00:00:00.000Z")
     assert place.said("ls ~") == ""
+
+
+# On its first start, the program only ends with its node.
+PROGRAM = 'echo "start ${SLURM_RESTART_COUNT:-0}"; [ "$SLURM_RESTART_COUNT" ] || sleep 600'
+
+
+def test_a_job_starts_again_when_a_node_is_lost_and_the_node_is_replaced(
+    place: Place, lost_node: None
+) -> None:
+    place.programs.append(ensure_slurm(print))
+    place.write()
+    script = f"srun --kill-on-bad-exit=1 bash -c {shlex.quote(PROGRAM)}"
+    options = "--nodes=2 --requeue --open-mode=append --output=log --job-name"
+    place.said("cd", f"sbatch {options}=train --wrap {shlex.quote(script)}")
+    place.said("sbatch --job-name=other --wrap 'sleep 600'")
+    until(lambda: place.said("squeue --noheader --jobs=1 --format=%r") == "BeginTime\n", "its loss")
+    # Slurm would wait until the credentials of the first start have expired.
+    place.said("scontrol update jobid=1 starttime=now")
+    until(lambda: "start 1" in place.said("cat ~/log"), "its second start")
+    assert "Node failure on compute-gpu-st-distributed-ml-2" in place.said("cat ~/log")
+    states = "sinfo --noheader --Node --nodes=compute-gpu-st-distributed-ml-2 --format=%T"
+    until(lambda: place.said(states) == "idle\n", "the lost node is replaced")
+    assert place.said("squeue --noheader --format=%j,%T") == "other,RUNNING\n"
 
 
 def test_systems_manager_reaches_only_head_nodes_with_its_policy(place: Place) -> None:

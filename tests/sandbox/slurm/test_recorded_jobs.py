@@ -45,6 +45,7 @@ def ran(script: str | None) -> tuple[int, str]:
 
 def test_only_jobs_that_the_schedule_names_are_recorded(tmp_path: Path) -> None:
     assert program(tmp_path, "train") is None
+    assert program(tmp_path, happens="node-lost") is None
     assert ran(program(tmp_path, nth=2, log="start")) == (0, "")
     assert ran(program(tmp_path, index=1, log="start")) == (0, "")
 
@@ -54,11 +55,6 @@ def test_only_jobs_that_the_schedule_names_are_recorded(tmp_path: Path) -> None:
     [
         pytest.param({"log": "start"}, (0, "it's the start\n100 %s\n"), id="log"),
         pytest.param({"happens": "container-fails", "exit_code": 9}, (9, ""), id="exit-code"),
-        pytest.param(
-            {"happens": "node-lost"},
-            (1, "the sandbox loses no nodes of Slurm: omit the entry node-lost\n"),
-            id="lost-node",
-        ),
     ],
 )
 def test_a_recorded_job_prints_its_log_and_ends_with_its_exit_code(

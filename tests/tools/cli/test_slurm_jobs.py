@@ -202,7 +202,7 @@ def test_the_sandbox_refuses_jobs_that_its_schedule_does_not_name(
     job, monkeypatch, cluster, arguments, said
 ):
     named = [{"happens": "container-succeeds", "job": name} for name in ("nccl-p*", "bert-*")]
-    others = [{"happens": "throttled", "call": "ec2:*"}]
+    others = [{"happens": "throttled", "call": "ec2:*"}, {"happens": "node-lost", "job": "*"}]
     monkeypatch.setattr(sandbox_faults, "in_force", lambda: others + named)
     result = job(cluster, *arguments, "--submit", "--sandbox")
     assert result.exit_code == 2, result.output
