@@ -1,8 +1,7 @@
 """The stack p5-cb in the sandbox, as a new user tries it: up twice, changed, refreshed, destroyed.
 
-Only the first `up` has a preview.
-
-The commands run once, in the order of `live`; every test asserts one claim about their results.
+The commands run once, in the order of `live`, and only the first `up` has a preview; every test
+asserts one claim about their results.
 """
 
 from __future__ import annotations
@@ -65,8 +64,7 @@ def life(
     life.jobs = JobsOfALife(sandbox, STACK)
     life.jobs.run()
     life.outputs = json.loads(sandbox.must("outputs", STACK, "--sandbox", "--json").stdout)
-    at_once = sandbox.without_preview()
-    life.done["destroy"] = at_once.must("destroy", STACK, "--sandbox", "--yes")
+    life.done["destroy"] = sandbox.without_preview().must("destroy", STACK, "--sandbox", "--yes")
     life.inventory["after"] = sandbox.inventory()
     return life
 
