@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pulumi
 import pulumi_kubernetes as kubernetes
 
-from components.runtime.kubernetes_object import KubernetesObject
+from components.kubernetes_object import KubernetesObject
 from components.runtime.service_account import ServiceAccountWithRoles, ServiceAccountWithRolesArgs
 from components.runtime.workload_plan import Manifest, WorkloadPlan
 

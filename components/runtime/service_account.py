@@ -9,7 +9,7 @@ from typing import Any
 import pulumi
 import pulumi_kubernetes as kubernetes
 
-from components.runtime.kubernetes_object import KubernetesObject
+from components.kubernetes_object import KubernetesObject
 from components.runtime.workload_plan import NAMESPACE, ServiceAccountPlan, metadata
 
 _RBAC = "rbac.authorization.k8s.io"

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import pulumi
 import pulumi_kubernetes as kubernetes
 
-from components.runtime.kubernetes_object import KubernetesObject
+from components.kubernetes_object import KubernetesObject
 from components.storage.fsx_lustre_plan import ClaimPlan
 
 DRIVER = "fsx.csi.aws.com"

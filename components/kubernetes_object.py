@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pulumi
-
-from components.runtime.workload_plan import Manifest
 
 
 class KubernetesObject(pulumi.CustomResource):
@@ -24,7 +23,9 @@ class KubernetesObject(pulumi.CustomResource):
     metadata: pulumi.Output[Any]
     """The metadata of the object in the cluster, such as `metadata["name"]`."""
 
-    def __init__(self, name: str, manifest: Manifest, opts: pulumi.ResourceOptions) -> None:
+    def __init__(
+        self, name: str, manifest: Mapping[str, Any], opts: pulumi.ResourceOptions
+    ) -> None:
         api_version, kind = manifest["apiVersion"], manifest["kind"]
         group = api_version if "/" in api_version else f"core/{api_version}"
         super().__init__(f"kubernetes:{group}:{kind}", name, dict(manifest), opts)
