@@ -65,7 +65,8 @@ def test_the_reservation_of_the_stack_file_is_asked_about(
     error = EngineError(GROUP, "ReservationCapacityExceeded - The requested reservation")
     found = "\n".join(why_it_failed([error], workspace, sandbox=False))
     assert asked == [(BLOCK,)]
-    assert f"node group p5: reservation block: {BLOCK} (2 x p5.48xlarge) is expired" in found
+    said = f"EC2 launches no instances into {BLOCK} (2 x p5.48xlarge): it is expired"
+    assert f"node group p5: reservation block: {said}" in found
 
 
 def test_a_plugin_that_is_not_rolled_out_comes_with_its_pods_and_a_kubeconfig(

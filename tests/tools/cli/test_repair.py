@@ -126,7 +126,7 @@ def test_a_named_node_that_cannot_be_replaced_is_a_failure(run, capsys) -> None:
     world = World([node(1)], use=block(state="expired"))
     with pytest.raises(failures.CommandError, match="n1 was not replaced"):
         run(world, node="n1")
-    assert "why not: cr-0123456789abcdef0" in capsys.readouterr().out
+    assert "why not: EC2 launches no instances into cr-0123456789abcdef0" in capsys.readouterr().out
     assert world.steps == []
 
 

@@ -89,7 +89,7 @@ def test_a_named_node_is_replaced_whatever_its_health_and_no_other() -> None:
     ("changes", "words"),
     [
         ({"state": "expired"}, "is expired"),
-        ({"state": "scheduled"}, "launches no instance into it before"),
+        ({"state": "scheduled"}, "it is scheduled"),
         ({"ends_at": NOW + LEAST_TIME_LEFT - timedelta(minutes=1)}, "ends in less than 70 minutes"),
     ],
 )
