@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import subprocess
 import threading
+import time
 from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import dataclass, field
@@ -161,7 +162,10 @@ def test_a_job_starts_again_when_a_node_is_lost_and_the_node_is_replaced(
     place.said("cd", f"sbatch {options}=train --wrap {shlex.quote(script)}")
     place.said("sbatch --job-name=other --wrap 'sleep 600'")
     until(lambda: place.said("squeue --noheader --jobs=1 --format=%r") == "BeginTime\n", "its loss")
-    # Slurm would wait until the credentials of the first start have expired.
+    # Slurm would wait until the credentials of the first start have expired. They are revoked: a
+    # node refuses those of the same second as well.
+    ended = time.time()
+    until(lambda: time.time() > ended + 2, "the second of the loss to be over")
     place.said("scontrol update jobid=1 starttime=now")
     until(lambda: "start 1" in place.said("cat ~/log"), "its second start")
     assert "Node failure on compute-gpu-st-distributed-ml-2" in place.said("cat ~/log")
