@@ -12,7 +12,7 @@ class KubernetesObject(pulumi.CustomResource):
     """An object of any kind, also of a custom resource definition.
 
     The engine gets the same registration as from the classes of `pulumi_kubernetes`. Their import
-    and their conversion of every field take a second of each preview and each update.
+    and their conversion of every field would take half a second of each preview and each update.
 
     Args:
         name: Logical name.
