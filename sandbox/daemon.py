@@ -11,7 +11,6 @@ import argparse
 import contextlib
 import json
 import logging
-import signal
 import sys
 import threading
 from collections.abc import Callable, Mapping
@@ -32,7 +31,7 @@ from sandbox.kubernetes.instances import SandboxAccount
 from sandbox.kubernetes.nodes import NodeSimulator
 from sandbox.parallelcluster.provider.records import Records
 from sandbox.process_identity import own_identity, write_identity
-from sandbox.processes import Spawner, sweep
+from sandbox.processes import Spawner, requests_to_end, sweep
 from sandbox.slurm.block_instances import BlockInstances
 from sandbox.slurm.head_nodes import HeadNodes
 from sandbox.state import (
@@ -57,10 +56,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--region", default="us-west-2")
     parser.add_argument("--port", type=int, default=0, help="of the AWS endpoint; 0: a free one")
     options = parser.parse_args(arguments)
-    # A handler may interrupt another one: it must not take a lock, as `threading.Event` does.
-    signals: SimpleQueue[int] = SimpleQueue()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda received, _: signals.put(received))
+    signals = requests_to_end()
     directory = SandboxDirectory(options.directory)
     directory.logs.mkdir(parents=True, exist_ok=True)
     _log_to(directory.logs)

@@ -32,6 +32,18 @@ _GRACE_SECONDS = 10.0
 _POLL_SECONDS = 0.05
 
 
+def requests_to_end() -> queue.SimpleQueue[int]:
+    """Return a queue that receives SIGINT and SIGTERM from now on, instead of their defaults.
+
+    A handler may interrupt another one, so it must not take a lock, as that of a `threading.Event`
+    does. https://docs.python.org/3.11/library/queue.html#queue.SimpleQueue.put
+    """
+    signals: queue.SimpleQueue[int] = queue.SimpleQueue()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda received, _: signals.put(received))
+    return signals
+
+
 class Spawn(Protocol):
     """Starts a process that ends with the sandbox."""
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import signal
-from queue import SimpleQueue
 
 from sandbox.aws.server import AwsServer
+from sandbox.processes import requests_to_end
 
 
 def main() -> None:
@@ -15,9 +14,7 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=0, help="port on 127.0.0.1; 0: any free one")
     parser.add_argument("--region", default="us-west-2")
     arguments = parser.parse_args()
-    signals: SimpleQueue[int] = SimpleQueue()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda received, _: signals.put(received))
+    signals = requests_to_end()
     with AwsServer(region=arguments.region, port=arguments.port) as server:
         print(server.endpoint, flush=True)  # noqa: T201 - what the caller waits for
         signals.get()
