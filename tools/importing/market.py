@@ -20,4 +20,5 @@ def claim_market(market: Reader, *, ours: Location) -> None:
         market.unsupported(
             "stacks do not launch into interruptible reservations: set the id of another one"
         )
-    market.claim("taken over", ours=ours)
+    else:
+        market.claim("taken over", ours=ours)

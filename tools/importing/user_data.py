@@ -9,7 +9,6 @@ Sources:
 from __future__ import annotations
 
 import base64
-import binascii
 import re
 from collections.abc import Iterator, Mapping
 from email import message_from_string
@@ -25,11 +24,16 @@ _NODE_CONFIG = "node.eks.aws/v1alpha1"
 
 def summary(encoded: str) -> dict[str, Any]:
     """Return what user data in base64 says, as `said_in` does."""
+    text = decoded(encoded)
+    return {"scripts": 1} if text is None else said_in(text)
+
+
+def decoded(encoded: str) -> str | None:
+    """Return the text of user data in base64; None if it is not base64 of a text."""
     try:
-        text = base64.b64decode(encoded, validate=True).decode("utf-8")
-    except (binascii.Error, UnicodeDecodeError, ValueError):
-        return {"scripts": 1}
-    return said_in(text)
+        return base64.b64decode(encoded, validate=True).decode("utf-8")
+    except ValueError:
+        return None
 
 
 def said_in(text: str) -> dict[str, Any]:

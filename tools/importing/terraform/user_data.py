@@ -9,7 +9,7 @@ from tools.importing.draft import Draft
 from tools.importing.placeholders import is_placeholder
 from tools.importing.reader import Reader
 from tools.importing.terraform.source_keys import Source
-from tools.importing.user_data import MARKS_OF_LABELS, said_in, summary
+from tools.importing.user_data import MARKS_OF_LABELS, decoded, said_in
 
 _PARTS = ("cloudinit_pre_nodeadm", "cloudinit_post_nodeadm")
 _TEXTS = ("pre_bootstrap_user_data", "bootstrap_extra_args", "post_bootstrap_user_data")
@@ -51,8 +51,7 @@ def _said(source: Source) -> Iterator[tuple[Reader, dict[str, Any]]]:
     if isinstance(encoded.value, dict):
         yield encoded, encoded.value
     elif isinstance(encoded.value, str):
-        found = summary(encoded.value)
-        yield encoded, said_in(encoded.value) if found == {"scripts": 1} else found
+        yield encoded, said_in(decoded(encoded.value) or encoded.value)
 
 
 def _claim(place: Reader, nodes: Draft, labels: dict[str, str], taints: list[Any]) -> None:
