@@ -57,7 +57,7 @@ def reservation(answer: dict[str, Any]) -> ReservationFacts:
         availability_zone=answer["AvailabilityZone"],
         zone_id=answer.get("AvailabilityZoneId", ""),
         state=answer["State"],
-        instance_count=_held(answer, lent.get("InstanceCount", 0)),
+        instance_count=instance_count(answer),
         owner_id=answer["OwnerId"],
         platform=answer["InstancePlatform"],
         placement_group=group_arn.rpartition("/")[2] if group_arn else None,
@@ -74,7 +74,7 @@ def reservation(answer: dict[str, Any]) -> ReservationFacts:
     )
 
 
-def _held(answer: dict[str, Any], lent: int) -> int:
+def instance_count(answer: dict[str, Any]) -> int:
     """Return how many instances a reservation has for those that target it.
 
     EC2 moves the instances of an interruptible reservation out of its source, and does not document
@@ -85,6 +85,7 @@ def _held(answer: dict[str, Any], lent: int) -> int:
     https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CapacityAllocation.html
     """
     total: int = answer["TotalInstanceCount"]
+    lent: int = (answer.get("InterruptibleCapacityAllocation") or {}).get("InstanceCount", 0)
     if not lent:
         return total
     free: int = answer.get("AvailableInstanceCount", 0)

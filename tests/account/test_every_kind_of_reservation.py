@@ -61,6 +61,14 @@ class Kind:
     """Why a stack cannot use it; empty if it can."""
 
 
+SOURCE_IN_USE = Kind(
+    answer=four(AvailableInstanceCount=1, InterruptibleCapacityAllocation=ALLOCATED),
+    has=2,
+    listed="ODCR",
+    use=f"1 of 2: 1 used by prod-a; others lent to {INTERRUPTIBLE}",
+    released=f"{INTERRUPTIBLE} has instances of it",
+)
+"""The source of an interruptible reservation."""
 KINDS = {
     "own": Kind(
         answer=four(Tags=OWN_TAGS),
@@ -98,35 +106,24 @@ KINDS = {
         use="1 of 4: 1 used by prod-a",
         released="only its owner",
     ),
-    "source-with-all-instances-in-its-total": Kind(
-        answer=four(AvailableInstanceCount=1, InterruptibleCapacityAllocation=ALLOCATED),
-        has=2,
-        listed="ODCR",
-        use=f"1 of 2: 1 used by prod-a; others lent to {INTERRUPTIBLE}",
-        released=f"{INTERRUPTIBLE} has instances of it",
-    ),
-    "source-without-the-lent-instances-in-its-total": Kind(
+    "source-with-all-instances-in-its-total": SOURCE_IN_USE,
+    "source-without-the-lent-instances-in-its-total": replace(
+        SOURCE_IN_USE,
         answer=four(
             TotalInstanceCount=2,
             AvailableInstanceCount=1,
             InterruptibleCapacityAllocation=ALLOCATED,
         ),
-        has=2,
-        listed="ODCR",
-        use=f"1 of 2: 1 used by prod-a; others lent to {INTERRUPTIBLE}",
-        released=f"{INTERRUPTIBLE} has instances of it",
     ),
-    "source-that-nobody-uses": Kind(
+    "unused-source": replace(
+        SOURCE_IN_USE,
         answer=four(
             AvailableInstanceCount=2,
             CapacityAllocations=[],
             InterruptibleCapacityAllocation=ALLOCATED,
         ),
         mine=(),
-        has=2,
-        listed="ODCR",
         use=f"0 of 2; others lent to {INTERRUPTIBLE}",
-        released=f"{INTERRUPTIBLE} has instances of it",
     ),
     "interruptible": Kind(
         answer=four(**BORROWED),
@@ -168,9 +165,7 @@ def test_one_reason_is_given_why_it_cannot_be_released(kind: Kind) -> None:
     assert kind.released in " ".join(each.problem for each in problems)
 
 
-@pytest.mark.parametrize(
-    ("kind", "source"), [("interruptible", SOURCE), ("source-that-nobody-uses", BLOCK)]
-)
+@pytest.mark.parametrize(("kind", "source"), [("interruptible", SOURCE), ("unused-source", BLOCK)])
 def test_lent_instances_are_taken_back_through_the_source(kind: str, source: str) -> None:
     (problem,) = release_problems(listing(KINDS[kind]), NOW)
     assert f"--capacity-reservation-id {source} --target-instance-count 0`" in problem.remedy

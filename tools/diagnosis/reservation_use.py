@@ -70,7 +70,7 @@ def read_reservations(ec2: Any, reservation_ids: Sequence[str]) -> tuple[Reserva
             reservation_id=each["CapacityReservationId"],
             state=each["State"],
             instance_type=each["InstanceType"],
-            total=answers.reservation(each).instance_count,
+            total=answers.instance_count(each),
             available=each["AvailableInstanceCount"],
             starts_at=each.get("StartDate"),
             ends_at=each.get("EndDate"),
