@@ -46,9 +46,9 @@ class WorkloadPlan:
     service: Manifest | None = None
     """The Service in front of the pods."""
     objects_before: Sequence[Manifest] = ()
-    """Further objects that exist before the pods, with their `apiVersion`."""
+    """Further objects that exist before the pods."""
     objects_after: Sequence[Manifest] = ()
-    """Objects that only exist once the pods are ready, with their `apiVersion`."""
+    """Objects that only exist once the pods are ready."""
 
 
 def metadata(
