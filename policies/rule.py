@@ -26,6 +26,7 @@ from pulumi_policy import (
 
 from policies.resources.props import Facts
 from policies.resources.stack import Stack
+from policies.rule_names import rule_name
 
 Rule = ResourceValidationPolicy | StackValidationPolicy
 Config = Mapping[str, Any]
@@ -151,7 +152,7 @@ def _fields(
     config_schema: PolicyConfigSchema | None,
 ) -> dict[str, Any]:
     topic, stem = module.split(".")[-2:]
-    name, text = stem.replace("_", "-"), RuleText.parsed(docstring)
+    name, text = rule_name(stem), RuleText.parsed(docstring)
     return {
         "name": name,
         "description": text.holds or name,

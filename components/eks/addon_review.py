@@ -14,12 +14,9 @@ https://docs.aws.amazon.com/eks/latest/userguide/device-management-efa.html"""
 
 _ADDONS = "architecture.addons"
 
-WITHOUT_GPU_METRICS = frozenset(
-    name
-    for name, found in INSTANCE_TYPES.items()
-    if found.family in {"g6f", "g7", "g7e", "gr6f"} or name == "p5.4xlarge"
-)
-"""Types with NVIDIA GPUs on which the DCGM exporter of CloudWatch Observability 6.4.0 does not run.
+_FAMILIES_WITHOUT_GPU_METRICS = frozenset({"g6f", "g7", "g7e", "gr6f"})
+_TYPES_WITHOUT_GPU_METRICS = frozenset({"p5.4xlarge"})
+"""NVIDIA GPUs on which the DCGM exporter of CloudWatch Observability 6.4.0 does not run.
 
 https://github.com/aws-observability/helm-charts, `dcgmExporter.affinity` in the values of the chart
 """
@@ -133,7 +130,10 @@ def _review_observability(config: EksStackConfig, review: Review) -> None:
             )
         return
     unmeasured = sorted(
-        {group.instance_type for group in architecture.node_groups.values()} & WITHOUT_GPU_METRICS
+        name
+        for name in {group.instance_type for group in architecture.node_groups.values()}
+        if name.partition(".")[0] in _FAMILIES_WITHOUT_GPU_METRICS
+        or name in _TYPES_WITHOUT_GPU_METRICS
     )
     if unmeasured:
         review.note(

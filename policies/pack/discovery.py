@@ -4,18 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from importlib import import_module
-from pathlib import Path
 from types import ModuleType
 
 from policies.rule import Rule
+from policies.rule_names import rule_files
 
 PACK_NAME = "trainyard"
-_RULES = Path(__file__).resolve().parents[1] / "rules"
-
-
-def rule_files() -> list[Path]:
-    """Return the file of each rule, sorted by topic and name."""
-    return sorted(_RULES.glob("*/[!_]*.py"))
 
 
 def rule_modules() -> Iterator[ModuleType]:

@@ -7,12 +7,10 @@ rules for the stack. The launcher writes the result of `pack_config` to a file a
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator
 from typing import Any
 
 from components.config.policies import RuleSettings
-from components.config.problems import ROOT, Problem, remove_command
 from components.config.reservations import CapacityBlock, Odcr, OdcrGroup
 from components.config.stack import StackConfig
 from policies.pack.discovery import POLICIES
@@ -35,25 +33,6 @@ def pack_config(config: StackConfig) -> dict[str, dict[str, Any]]:
         if values:
             found[policy.name] = values
     return found
-
-
-def unknown_rules(config: StackConfig, *, stack_file: str) -> list[Problem]:
-    """Return a problem for each rule in a stack file that the pack does not have."""
-    names = [policy.name for policy in POLICIES]
-    return [_unknown(name, names, stack_file) for name in config.policies if name not in names]
-
-
-def _unknown(name: str, names: list[str], stack_file: str) -> Problem:
-    path = f"{ROOT}.policies.{name}"
-    remove = remove_command(path, stack_file=stack_file)
-    nearest = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
-    return Problem(
-        path=path,
-        problem="is not a rule of the policy pack, so it has no effect",
-        found=name,
-        allowed="the name of a rule in docs/policies.md",
-        remedy=f"rename it to `{nearest[0]}`, or {remove}" if nearest else remove,
-    )
 
 
 def _settings(settings: RuleSettings) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from components.config.load import load_stack_config
 from components.config.network import ExistingVpc, StackNetwork, unread_network
 from components.config.problems import ConfigError
 from components.config.provider_settings import provider_problems
+from policies.rule_names import unknown_rules
 from tools.workspace.stack_files import PROFILE_KEY, REGION_KEY, StackFile
 
 if TYPE_CHECKING:
@@ -84,10 +85,7 @@ def config_of(
         )
     except ConfigError as error:
         raise ConfigError([*missing, *error.problems], stack_file=name) from error
-    if config.policies:
-        from policies.pack.stack_config import unknown_rules
-
-        missing += unknown_rules(config, stack_file=name)
+    missing += unknown_rules(config, stack_file=name)
     if missing:
         raise ConfigError(missing, stack_file=name)
     return config

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from packaging.requirements import Requirement
 
-from policies.pack.discovery import rule_files
+from policies.rule_names import rule_files
 from tools.lock import PROGRAM, normalised
 
 ROOT = Path(__file__).resolve().parents[2]
