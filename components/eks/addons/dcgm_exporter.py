@@ -7,6 +7,7 @@ and with the counters of the image (`etc/default-counters.csv`) instead of those
 
 from __future__ import annotations
 
+from components.eks.addons.addon import has_accelerators
 from components.eks.addons.exporter import device_exporter
 from components.eks.addons.node_selection import NVIDIA_GPU
 
@@ -21,7 +22,7 @@ DCGM_EXPORTER = device_exporter(
     "dcgm-exporter",
     "DcgmExporter",
     public_image="DCGM exporter",
-    manufacturer="nvidia",
+    serves=has_accelerators("nvidia"),
     toleration=NVIDIA_GPU,
     port=PORT,
     container={

@@ -6,11 +6,10 @@ The AWS managed collector finds the pods of an exporter by a label and a port na
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Literal
+from collections.abc import Callable, Mapping, Sequence
 
 from components.config.eks_stack import EksStackConfig
-from components.eks.addons.addon import AddonTarget, SelfManagedAddon, has_accelerators
+from components.eks.addons.addon import AddonTarget, SelfManagedAddon
 from components.eks.addons.node_selection import instance_type_affinity, tolerations
 from components.eks.node_group_plan import NodeGroupPlan
 from components.runtime.workload_plan import Manifest, WorkloadPlan, daemon_set
@@ -57,23 +56,25 @@ def device_exporter(
     component: str,
     *,
     public_image: str,
-    manufacturer: Literal["nvidia", "neuron"],
+    serves: Callable[[NodeGroupPlan], bool],
     toleration: Manifest,
     container: Manifest,
     port: int,
+    beside: Sequence[Manifest] = (),
     rolling_update: Manifest | None = None,
     pod_fields: Manifest | None = None,
 ) -> SelfManagedAddon:
-    """Return an exporter of accelerators, with a DaemonSet of its name on the nodes that have them.
+    """Return an exporter of devices, with a DaemonSet of its name on the nodes that have them.
 
     Args:
         name: Name of the add-on and of its DaemonSet, which cannot change.
         component: Last part of its type token, which cannot change.
         public_image: Name of the software, for messages.
-        manufacturer: Of the accelerators.
-        toleration: Of the taint that nodes with these accelerators often have.
+        serves: Whether the nodes of a group have such devices.
+        toleration: Of the taint that nodes with these devices often have.
         container: The container, without its port.
         port: Port with the metrics.
+        beside: Further containers of the pod.
         rolling_update: How an update proceeds.
         pod_fields: Further fields of the pod.
     """
@@ -84,7 +85,8 @@ def device_exporter(
             "affinity": instance_type_affinity(target.instance_types),
             "tolerations": tolerations([toleration], target.taints),
             "containers": [
-                {"imagePullPolicy": "IfNotPresent", "ports": [exporter_port(port)], **container}
+                {"imagePullPolicy": "IfNotPresent", "ports": [exporter_port(port)], **container},
+                *beside,
             ],
             **(pod_fields or {}),
         }
@@ -95,7 +97,7 @@ def device_exporter(
         component,
         workload,
         public_image=public_image,
-        serves=has_accelerators(manufacturer),
+        serves=serves,
         daemon_set_name=name,
     )
 

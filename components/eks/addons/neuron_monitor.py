@@ -7,6 +7,7 @@ https://awsdocs-neuron.readthedocs-hosted.com/en/latest/containers/tutorials/k8s
 
 from __future__ import annotations
 
+from components.eks.addons.addon import has_accelerators
 from components.eks.addons.exporter import device_exporter
 from components.eks.addons.neuron_device_plugin import NEURON
 
@@ -18,7 +19,7 @@ NEURON_MONITOR = device_exporter(
     NAME,
     "NeuronMonitor",
     public_image="Neuron monitor",
-    manufacturer="neuron",
+    serves=has_accelerators("neuron"),
     toleration=NEURON,
     port=PORT,
     container={
