@@ -1,7 +1,6 @@
 """The alarms of nodes of an EKS cluster, on what the exporters of Prometheus measure.
 
-Container Insights decides which alarms exist. Here is what they read instead of its metrics. Node
-exporter has no counters of EFA, so that the alarms of EFA have no alert.
+Container Insights decides which alarms exist. Here is what they read instead of its metrics.
 
 Sources:
     https://github.com/NVIDIA/dcgm-exporter, `etc/default-counters.csv` of the pinned version, and
@@ -18,10 +17,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from components.config.monitoring import Alarms
-from components.eks.addons import neuron_monitor
+from components.eks.addons import efa_exporter, neuron_monitor
 from components.eks.container_insights import container_insights
 from components.eks.node_group_plan import NodeGroupPlan
-from components.monitoring.alert_rules import CLUSTER_LABEL, AlertPlan, alert, highest
+from components.monitoring.accelerators import EFA_IMPAIRED, EFA_UNRESPONSIVE
+from components.monitoring.alert_rules import CLUSTER_LABEL, WINDOW, AlertPlan, alert, highest
 from components.monitoring.gpu_errors import FATAL_XIDS, XID_ALARM, xid_description
 
 _NODE = "node"
@@ -36,7 +36,7 @@ def exporter_alerts(
 
     Args:
         cluster: Name of the cluster.
-        groups: Its node groups, which decide about GPUs and Neuron devices.
+        groups: Its node groups, which decide about GPUs, Neuron devices and EFA.
         limits: When alarms go off.
     """
     values = {
@@ -49,12 +49,14 @@ def exporter_alerts(
             err_code=f'=~"{"|".join(map(str, FATAL_XIDS))}"',
         ),
         "neuron-cores-idle": _neuron_core_percent(cluster),
+        "efa-unresponsive": _efa_increase(EFA_UNRESPONSIVE, cluster),
+        "efa-impaired": _efa_increase(EFA_IMPAIRED, cluster),
     }
     alarms = (
         replace(each, description=xid_description(_XID_PLACE)) if each.name == XID_ALARM else each
         for each in container_insights(cluster, groups, limits).alarms
     )
-    return tuple(alert(each, values[each.name]) for each in alarms if each.name in values)
+    return tuple(alert(each, values[each.name]) for each in alarms)
 
 
 def _failed_conditions(cluster: str) -> str:
@@ -73,3 +75,10 @@ def _neuron_core_percent(cluster: str) -> str:
     used = f"100 * {highest('neuroncore_utilization_ratio', cluster)}"
     monitored = highest("instance_info", cluster, job=f'="{neuron_monitor.NAME}"')
     return f"({used} or 0 * {monitored})"
+
+
+def _efa_increase(counter: str, cluster: str) -> str:
+    """Return the increase of a counter of EFA on each node."""
+    name = f"{efa_exporter.PREFIX}{counter}"
+    more = f'increase({name}{{{CLUSTER_LABEL}="{cluster}"}}[{WINDOW}])'
+    return f"sum by ({CLUSTER_LABEL}, {_NODE}) ({more})"

@@ -116,9 +116,9 @@ EFA_FAULTS = {
     "retrans_timeout_events": "path changes",
     "rx_dropped": "dropped packets",
 }
-_UNRESPONSIVE = "unresponsive_remote_events"
-_IMPAIRED = "impaired_remote_conn_events"
-EFA_COUNTERS = (*EFA_TRAFFIC, *EFA_FAULTS, _IMPAIRED, _UNRESPONSIVE)
+EFA_UNRESPONSIVE = "unresponsive_remote_events"
+EFA_IMPAIRED = "impaired_remote_conn_events"
+EFA_COUNTERS = (*EFA_TRAFFIC, *EFA_FAULTS, EFA_IMPAIRED, EFA_UNRESPONSIVE)
 """Counters of the EFA driver. Agents send the increase since the previous measurement.
 
 https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-working-monitor.html
@@ -132,8 +132,8 @@ def efa_sources(agent: Agent, prefix: str) -> Sources:
         agent: The agent that sends them.
         prefix: What the agent writes before the name of a counter, such as `efa_`.
     """
-    unresponsive = agent.metric(f"{prefix}{_UNRESPONSIVE}", "Sum", "unresponsive remote")
-    impaired = agent.metric(f"{prefix}{_IMPAIRED}", "Sum", "impaired connections")
+    unresponsive = agent.metric(f"{prefix}{EFA_UNRESPONSIVE}", "Sum", "unresponsive remote")
+    impaired = agent.metric(f"{prefix}{EFA_IMPAIRED}", "Sum", "impaired connections")
     faults = (agent.metric(f"{prefix}{name}", "Sum", label) for name, label in EFA_FAULTS.items())
     return Sources(
         graphs=(

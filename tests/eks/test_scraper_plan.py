@@ -14,7 +14,7 @@ from tests.support.node_metrics import CLOUDWATCH, PROMETHEUS, WORKSPACE_ARN
 from tests.support.stack_files import PRIVATE, PUBLIC, changed, plan, plan_problems
 
 EVERYWHERE = ("node-exporter", "kube-state-metrics")
-EXPORTERS = (*EVERYWHERE, "dcgm-exporter", "neuron-monitor")
+EXPORTERS = (*EVERYWHERE, "dcgm-exporter", "neuron-monitor", "efa-exporter")
 EXPORTER_LABEL = "__meta_kubernetes_pod_label_app_kubernetes_io_component"
 
 
@@ -37,9 +37,9 @@ def test_exporters_and_collector_come_with_prometheus_alone() -> None:
         assert plan(raw).scraper is None
 
 
-def test_accelerators_are_measured_where_they_are() -> None:
+def test_devices_are_measured_where_they_are() -> None:
     served = plan(sent()).self_managed_addons
-    assert served["dcgm-exporter"] == ("p5",)
+    assert served["dcgm-exporter"] == served["efa-exporter"] == ("p5",)
     assert served["node-exporter"] == ("system", "p5")
     assert "neuron-monitor" not in served
     trainium = sent(
@@ -50,6 +50,8 @@ def test_accelerators_are_measured_where_they_are() -> None:
     served = plan(trainium).self_managed_addons
     assert served["neuron-monitor"] == ("p5",)
     assert "dcgm-exporter" not in served
+    without = plan(sent(architecture__node_groups__p5__efa_enabled=False)).self_managed_addons
+    assert "efa-exporter" not in without
 
 
 def test_the_collector_writes_to_the_workspace_and_names_the_cluster() -> None:
@@ -81,7 +83,7 @@ def test_the_collector_finds_the_pods_of_every_exporter(name: str) -> None:
     labels = template["metadata"]["labels"]
     assert labels["app.kubernetes.io/component"] == kept[EXPORTER_LABEL]
     assert labels["app.kubernetes.io/name"]
-    ports = [port for each in template["spec"]["containers"] for port in each["ports"]]
+    ports = [port for each in template["spec"]["containers"] for port in each.get("ports", ())]
     assert kept["__meta_kubernetes_pod_container_port_name"] in {port["name"] for port in ports}
     assert (
         controller["metadata"]["namespace"]

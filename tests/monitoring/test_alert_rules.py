@@ -13,8 +13,8 @@ from tests.support.node_metrics import PROMETHEUS, WORKSPACE_ARN, WORKSPACE_ID
 from tests.support.stacks import prepared
 
 ALERTS = {
-    "p5-cb": ["nodes-failed", "gpus-idle", "gpu-xid"],
-    "eks-trn1": ["nodes-failed", "neuron-cores-idle"],
+    "p5-cb": ["nodes-failed", "gpus-idle", "gpu-xid", "efa-unresponsive", "efa-impaired"],
+    "eks-trn1": ["nodes-failed", "neuron-cores-idle", "efa-unresponsive", "efa-impaired"],
     "pc-gpu": ["gpus-idle", "efa-unresponsive", "efa-impaired"],
     "batch-p5": ["gpus-idle", "efa-unresponsive", "efa-impaired"],
 }

@@ -6,6 +6,7 @@ as the exporters and the agent send them.
 
 from __future__ import annotations
 
+import itertools
 import json
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
@@ -108,17 +109,31 @@ def agent_utilization(points: Sequence[Point], cluster: str) -> list[Sample]:
     return [series("nvidia_smi_utilization_gpu", minutes(points), **labels)]
 
 
-def efa_counter(name: str) -> Callable[[Sequence[Point], str], list[Sample]]:
+def total(points: Sequence[Point]) -> list[Point]:
+    """Return a counter of which the points are the increase in a period."""
+    each = ((value or 0) / PERIOD for value in minutes(points))
+    return list(itertools.accumulate(each))
+
+
+def efa_exporter_counter(name: str) -> Callable[[Sequence[Point], str], list[Sample]]:
+    """Return a function that returns a counter of two devices of a node."""
+
+    def counter(points: Sequence[Point], cluster: str) -> list[Sample]:
+        labels = {"cluster": cluster, "node": f"{cluster}-node", "port": "1"}
+        metric, totals = f"node_amazonefa_{name}", total(points)
+        return [series(metric, totals, device=f"rdmap{each}s0", **labels) for each in (79, 80)]
+
+    return counter
+
+
+def agent_efa_counter(name: str) -> Callable[[Sequence[Point], str], list[Sample]]:
     """Return a function that returns a counter of two devices, and the memory of their node."""
 
     def counter(points: Sequence[Point], cluster: str) -> list[Sample]:
-        total, totals = 0.0, list[Point]()
-        for value in minutes(points):
-            total += (value or 0) / PERIOD
-            totals.append(total)
+        metric, totals = f"efa_{name}", total(points)
         instance = {"InstanceId": f"i-{cluster}"}
         return [
-            *(series(name, totals, device=f"rdmap{each}s0", **instance) for each in (79, 80)),
+            *(series(metric, totals, device=f"rdmap{each}s0", **instance) for each in (79, 80)),
             series("mem_used_percent", [7.5] * len(totals), cluster=cluster, **instance),
         ]
 
@@ -126,16 +141,21 @@ def efa_counter(name: str) -> Callable[[Sequence[Point], str], list[Sample]]:
 
 
 EFA = {
-    "efa-unresponsive": efa_counter("efa_unresponsive_remote_events"),
-    "efa-impaired": efa_counter("efa_impaired_remote_conn_events"),
+    "efa-unresponsive": "unresponsive_remote_events",
+    "efa-impaired": "impaired_remote_conn_events",
 }
+"""Counters of the driver, by alarm."""
 EKS = {
     "nodes-failed": conditions,
     "gpus-idle": dcgm_utilization,
     "gpu-xid": dcgm_xid,
     "neuron-cores-idle": neuron_cores,
+    **{alarm: efa_exporter_counter(name) for alarm, name in EFA.items()},
 }
-AGENT = {"gpus-idle": agent_utilization, **EFA}
+AGENT = {
+    "gpus-idle": agent_utilization,
+    **{alarm: agent_efa_counter(name) for alarm, name in EFA.items()},
+}
 SENT = {"p5-cb": EKS, "eks-trn1": EKS, "pc-gpu": AGENT, "batch-p5": AGENT}
 """What nodes send for the points of an alarm, by stack and alarm."""
 
@@ -156,8 +176,10 @@ def test_an_alert_names_the_node_and_the_gpu() -> None:
     (xid,) = fired("p5-cb", dcgm_xid(SERIES["gpu-xid"].violating, "p5-cb"))
     named = {"node": "p5-cb-node", "gpu": "3", "err_code": "79", "cluster": "p5-cb"}
     assert xid["labels"] == named
-    (impaired,) = fired("pc-gpu", EFA["efa-impaired"](SERIES["efa-impaired"].violating, "pc-gpu"))
-    assert impaired["labels"] == {"InstanceId": "i-pc-gpu", "cluster": "pc-gpu"}
+    for stack, node in (("p5-cb", {"node": "p5-cb-node"}), ("pc-gpu", {"InstanceId": "i-pc-gpu"})):
+        sent = SENT[stack]["efa-impaired"](SERIES["efa-impaired"].violating, stack)
+        (impaired,) = fired(stack, sent)
+        assert impaired["labels"] == {"cluster": stack, **node}
 
 
 @pytest.mark.parametrize(

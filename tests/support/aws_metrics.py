@@ -12,6 +12,8 @@ Sources, by namespace:
     ContainerInsights: `test/gpu/common/gpu_validation.go`, `test/efa/efa_test.go`,
         `test/awsneuron/neuron_metrics_test.go` and `test/metric_value_benchmark/eks_resources` of
         https://github.com/aws/amazon-cloudwatch-agent-test
+    EFA exporter: `class_amazon_efa.go` of `4.validation_and_observability/3.efa-node-exporter` in
+        https://github.com/awslabs/awsome-distributed-ai; a counter has the name of its file
     ParallelCluster: `cw_dashboard_builder.py` and `cluster_stack.py` of aws-parallelcluster 3.16.1
 """
 
@@ -36,6 +38,20 @@ _NODE_NEURON = (
     *("neuroncore_utilization", "neuroncore_memory_usage_total"),
     *("neurondevice_hw_ecc_events_total", "neuron_execution_errors_total"),
 )
+
+EFA_EXPORTER_COUNTERS = frozenset(
+    {
+        *("alloc_pd_err", "alloc_ucontext_err", "cmds_err", "completed_cmds", "create_ah_err"),
+        *("create_cq_err", "create_qp_err", "keep_alive_rcvd", "impaired_remote_conn_events"),
+        *("lifespan", "mmap_err", "no_completion_cmds", "rdma_read_bytes", "rdma_read_resp_bytes"),
+        *("rdma_read_wr_err", "rdma_read_wrs", "rdma_write_bytes", "rdma_write_recv_bytes"),
+        *("rdma_write_wr_err", "rdma_write_wrs", "recv_bytes", "recv_wrs", "reg_mr_err"),
+        *("retrans_bytes", "retrans_pkts", "retrans_timeout_events", "rx_bytes", "rx_drops"),
+        *("rx_pkts", "send_bytes", "send_wrs", "submitted_cmds", "tx_bytes", "tx_pkts"),
+        "unresponsive_remote_events",
+    }
+)
+"""Counters of the EFA driver that AWS's fork of node exporter sends as `node_amazonefa_COUNTER`."""
 
 METRICS: Mapping[tuple[str, tuple[str, ...]], frozenset[str]] = {
     ("AWS/AutoScaling", ("AutoScalingGroupName",)): frozenset(

@@ -9,6 +9,7 @@ from components.config.eks_stack import EksStackConfig
 from components.eks.addons.addon import SelfManagedAddon
 from components.eks.addons.dcgm_exporter import DCGM_EXPORTER
 from components.eks.addons.efa_device_plugin import EFA_DEVICE_PLUGIN
+from components.eks.addons.efa_exporter import EFA_EXPORTER
 from components.eks.addons.jobset import JOBSET
 from components.eks.addons.kube_state_metrics import KUBE_STATE_METRICS
 from components.eks.addons.kueue import KUEUE
@@ -34,6 +35,7 @@ SELF_MANAGED_ADDONS: Mapping[str, SelfManagedAddon] = {
         NODE_EXPORTER,
         DCGM_EXPORTER,
         NEURON_MONITOR,
+        EFA_EXPORTER,
         KUBE_STATE_METRICS,
     )
 }

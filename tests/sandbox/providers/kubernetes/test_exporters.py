@@ -12,7 +12,9 @@ from tests.support.provider_plugin import Plugin
 DAEMON_SET = "kubernetes:apps/v1:DaemonSet"
 
 
-@pytest.mark.parametrize("name", ["node-exporter", "dcgm-exporter", "neuron-monitor"])
+@pytest.mark.parametrize(
+    "name", ["node-exporter", "dcgm-exporter", "neuron-monitor", "efa-exporter"]
+)
 def test_the_next_update_finds_no_difference(
     plugin: Plugin, control_plane: ControlPlane, name: str
 ) -> None:
