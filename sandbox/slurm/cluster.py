@@ -221,7 +221,8 @@ class SlurmCluster:
                 if node not in self._running and seconds >= _BOOT_SECONDS:
                     self._running[node] = self._launch(self._slurmd(node), node)
             for node in self._running.keys() - wanted.keys():
-                _end(self._running.pop(node))
+                if process := self._running.pop(node, None):  # else it has just been lost
+                    _end(process)
 
     def _slurmd(self, node: str) -> list[str]:
         """Return the command of a node, whose spool directory has a short name."""
@@ -240,9 +241,7 @@ class SlurmCluster:
         return self._command("scontrol", "ping").returncode == 0
 
     def _are_up(self, nodes: str) -> bool:
-        states = self.run(
-            "sinfo", "--noheader", "--Node", f"--nodes={nodes}", "--format=%T"
-        ).split()
+        states = self.run("sinfo", "-hN", f"--nodes={nodes}", "--format=%T").split()
         return bool(states) and set(states) <= {"idle", "mixed", "allocated"}
 
     def _cancel_jobs(self) -> None:

@@ -108,13 +108,15 @@ def _general(name: str, settings: Mapping[str, Any], layout: Layout) -> dict[str
         "StateSaveLocation": directory / "state",
         "SlurmctldPidFile": directory / "slurmctld.pid",
         "SlurmdPidFile": directory / "%n.pid",
-        "SlurmctldParameters": "idle_on_node_suspend,power_save_min_interval=1",
+        "SlurmctldParameters": (
+            "idle_on_node_suspend,power_save_interval=1,power_save_min_interval=1"
+        ),
         "TreeWidth": 65533,
         "SuspendProgram": directory / "suspend",
         "ResumeProgram": directory / "resume",
         "ResumeFailProgram": directory / "suspend",
         "SuspendTime": idle_minutes * 60 if idle_minutes > 0 else -1,
-        "SuspendTimeout": 30,
+        "SuspendTimeout": 6,  # A node ends within 5 seconds.
         "ResumeTimeout": 60,
         "ResumeRate": 0,
         "SuspendRate": 0,

@@ -78,12 +78,21 @@ class LostNodes:
         return _Loss(now + hit.fault.after_seconds, hit.fault.index or 0) if hit else None
 
     def _lose(self, node: str) -> None:
-        change = ("state=power_down_force", f"reason={_DYNAMIC_REASON}")
         if node in self._static:
-            change = ("state=down", f"reason={STATIC_REASON}")
+            self._set(node, "down", STATIC_REASON)
             self._replaced.add(node)
-        self._slurm.run("scontrol", "update", f"nodename={node}", *change)
+        else:
+            # Slurm sets a node that does not respond to DOWN after `SlurmdTimeout`. Until then, its
+            # job would not be over.
+            self._set(node, "down", _DYNAMIC_REASON)
+            self._set(node, "power_down_force", _DYNAMIC_REASON)
+            # Its instance does not wait for SuspendProgram.
+            (self._slurm.layout.power / node).unlink(missing_ok=True)
         self._slurm.lose(node)
+
+    def _set(self, node: str, state: str, reason: str) -> None:
+        change = (f"nodename={node}", f"state={state}", f"reason={reason}")
+        self._slurm.run("scontrol", "update", *change)
 
     def _return_replaced(self) -> None:
         """Let Slurm use nodes whose new process responds; `*` marks one that does not."""

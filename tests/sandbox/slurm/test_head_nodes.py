@@ -61,6 +61,12 @@ class Place:
             )
         )
 
+    def resize(self, *, static: int, most: int) -> None:
+        scheduling = deepcopy(self.configuration["Scheduling"])
+        for resource in scheduling["SlurmQueues"][0]["ComputeResources"]:
+            resource.update(MinCount=static, MaxCount=most)
+        self.write(Scheduling=scheduling)
+
     def run(self, *commands: str) -> subprocess.CompletedProcess[str]:
         return self.nodes.run(NAME, commands, timeout_seconds=60)
 
@@ -103,10 +109,10 @@ def place(tmp_path: Path) -> Iterator[Place]:
 
 
 @pytest.fixture
-def lost_node() -> Iterator[None]:
-    """A schedule in which the second node of a job is lost."""
-    fault = {"happens": "node-lost", "job": "train", "index": 1, "after_seconds": 2}
-    FAULTS.use(parse_schedule([fault]))
+def lost_nodes() -> Iterator[None]:
+    """A schedule in which the second node of a job is lost, and the only node of another."""
+    lost = {"happens": "node-lost", "after_seconds": 2}
+    FAULTS.use(parse_schedule([lost | {"job": "train", "index": 1}, lost | {"job": "elastic"}]))
     yield
     FAULTS.use([])
 
@@ -137,10 +143,7 @@ def test_an_update_of_the_queues_starts_slurm_anew_and_keeps_home(place: Place) 
     place.said("touch ~/data", "sbatch --wrap 'sleep 60'")
     place.write(Tags=[{"Key": "a", "Value": "b"}])
     assert place.said("squeue --noheader --format=%i").split() == ["1"]
-    scheduling = deepcopy(place.configuration["Scheduling"])
-    for resource in scheduling["SlurmQueues"][0]["ComputeResources"]:
-        resource.update(MinCount=2, MaxCount=2)
-    place.write(Scheduling=scheduling)
+    place.resize(static=2, most=2)
     assert len(place.said("sinfo --noheader --Node").splitlines()) == 2
     assert place.said("squeue --noheader; ls ~").split() == ["data"]
     # Another cluster with the same name has another head node.
@@ -152,26 +155,46 @@ def test_an_update_of_the_queues_starts_slurm_anew_and_keeps_home(place: Place) 
 PROGRAM = 'echo "start ${SLURM_RESTART_COUNT:-0}"; [ "$SLURM_RESTART_COUNT" ] || sleep 600'
 
 
+STATIC, DYNAMIC = "compute-gpu-st-distributed-ml-", "compute-gpu-dy-distributed-ml-"
+
+
 def test_a_job_starts_again_when_a_node_is_lost_and_the_node_is_replaced(
-    place: Place, lost_node: None
+    place: Place, lost_nodes: None
 ) -> None:
+    """A lost static node is replaced; a lost dynamic one is powered down, and waits for a job."""
+
+    def states(*names: str) -> list[str]:
+        return place.said(f"sinfo -hN --nodes={','.join(names)} --format=%T").split()
+
     place.programs.append(ensure_slurm(print))
-    place.write()
+    place.resize(static=3, most=5)
+    dynamic = [f"{DYNAMIC}1", f"{DYNAMIC}2"]
+    place.said(f"scontrol update nodename={','.join(dynamic)} state=power_up")
+    until(lambda: states(*dynamic) == ["idle", "idle"], "the dynamic nodes are up")
     script = f"srun --kill-on-bad-exit=1 bash -c {shlex.quote(PROGRAM)}"
-    options = "--nodes=2 --requeue --open-mode=append --output=log --job-name"
-    place.said("cd", f"sbatch {options}=train --wrap {shlex.quote(script)}")
-    place.said("sbatch --job-name=other --wrap 'sleep 600'")
-    until(lambda: place.said("squeue --noheader --jobs=1 --format=%r") == "BeginTime\n", "its loss")
+    options = f"--requeue --open-mode=append --wrap {shlex.quote(script)}"
+    place.said(
+        "cd",
+        f"sbatch --nodes=2 --constraint=static --job-name=train --output=train.log {options}",
+        f"sbatch --constraint=dynamic --job-name=elastic --output=elastic.log {options}",
+        "sbatch --constraint=static --job-name=other --wrap 'sleep 600'",
+    )
+    reasons = "squeue --noheader --jobs=1,2 --format=%r"
+    until(lambda: place.said(reasons).split() == ["BeginTime"] * 2, "their losses")
     # Slurm would wait until the credentials of the first start have expired. They are revoked: a
     # node refuses those of the same second as well.
     ended = time.time()
     until(lambda: time.time() > ended + 2, "the second of the loss to be over")
-    place.said("scontrol update jobid=1 starttime=now")
-    until(lambda: "start 1" in place.said("cat ~/log"), "its second start")
-    assert "Node failure on compute-gpu-st-distributed-ml-2" in place.said("cat ~/log")
-    states = "sinfo --noheader --Node --nodes=compute-gpu-st-distributed-ml-2 --format=%T"
-    until(lambda: place.said(states) == "idle\n", "the lost node is replaced")
+    place.said("scontrol update jobid=1,2 starttime=now")
+    for job, lost in (("train", f"{STATIC}2"), ("elastic", dynamic[0])):
+        until(lambda job=job: "start 1" in place.said(f"cat ~/{job}.log"), "its second start")
+        assert f"Node failure on {lost}" in place.said(f"cat ~/{job}.log")
+    until(lambda: states(f"{STATIC}2") == ["idle"], "the lost node is replaced")
     assert place.said("squeue --noheader --format=%j,%T") == "other,RUNNING\n"
+    until(lambda: states(dynamic[0]) == ["idle~"], "the lost dynamic node is powered down")
+    log = (place.directory / "slurm" / NAME / "slurmctld.log").read_text(encoding="utf-8")
+    responses = [line for line in log.splitlines() if f"{dynamic[0]} now responding" in line]
+    assert len(responses) == 1, "its instance is gone"
 
 
 def test_systems_manager_reaches_only_head_nodes_with_its_policy(place: Place) -> None:
