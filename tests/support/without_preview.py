@@ -21,9 +21,13 @@ _run, _run_guarded = deployments.run, guarded_update.run_guarded
 """The originals, which `main` replaces."""
 
 
-def main() -> None:
-    """Run the command line; its `up`, `refresh` and `destroy` skip the preview."""
-    warm_engines()
+def main(*, checkpoints: bool = False) -> None:
+    """Run the command line; its `up`, `refresh` and `destroy` skip the preview.
+
+    Args:
+        checkpoints: As for `warm_engines`.
+    """
+    warm_engines(checkpoints=checkpoints)
     guarded_update.run_guarded = _unguarded
     deployments.run = _at_once
     # The display of an update follows the events of its preview first.

@@ -30,7 +30,8 @@ _project_of = sandbox_session.project_of
 def main() -> None:
     """Run the command line with plugins behind the gate of the environment."""
     sandbox_session.project_of = _gated_project_of
-    without_preview.main()
+    # A killed engine leaves the state that it has written.
+    without_preview.main(checkpoints=True)
 
 
 def _gated_project_of(directory: SandboxDirectory) -> SandboxProject:

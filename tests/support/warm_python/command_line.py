@@ -14,6 +14,10 @@ from tools.cli import sandbox_session
 MEMORY_FOR_TIME = {"GOGC": "off", "GOMEMLIMIT": "400MiB"}
 """An engine and its plugins spend a fifth of their time on garbage collection, and end soon anyway.
 https://pkg.go.dev/runtime#hdr-Environment_Variables"""
+STATE_AT_THE_END = {"PULUMI_SKIP_CHECKPOINTS": "true"}
+"""An engine writes the whole state after each resource, a third of its time. Tests that kill an
+engine need that; the others only need the state at the end.
+https://github.com/pulumi/pulumi/issues/10668"""
 _plain = sandbox_session.sandbox_environment
 """The original, which is replaced."""
 
@@ -26,14 +30,21 @@ def main() -> None:
     app(prog_name="./trainyard")
 
 
-def warm_engines() -> None:
-    """Make the processes that the engines of this process start warm, if this process is warm."""
-    if VARIABLE in os.environ:
-        sandbox_session.sandbox_environment = _warm
+def warm_engines(*, checkpoints: bool = False) -> None:
+    """Make the processes that the engines of this process start warm, if this process is warm.
 
+    Args:
+        checkpoints: Whether the engines write the state after each resource, as for users.
+    """
+    if VARIABLE not in os.environ:
+        return
+    added = {"PYTHONPATH": str(CLIENT)} | MEMORY_FOR_TIME
+    added |= {} if checkpoints else STATE_AT_THE_END
 
-def _warm(*user: Any, **directories: Any) -> dict[str, str]:
-    return _plain(*user, **directories) | {"PYTHONPATH": str(CLIENT)} | MEMORY_FOR_TIME
+    def warm(*user: Any, **directories: Any) -> dict[str, str]:
+        return _plain(*user, **directories) | added
+
+    sandbox_session.sandbox_environment = warm
 
 
 if __name__ == "__main__":
