@@ -15,6 +15,7 @@ import pulumi
 import pulumi_aws as aws
 
 from components.batch.compute_environment_plan import ComputeEnvironmentPlan
+from components.batch.environment_schedule import EnvironmentScheduleArgs, schedule_environment
 from components.batch.instance_role import BatchInstanceRole, BatchInstanceRoleArgs
 from components.batch.user_data_plan import render_user_data
 from components.catalog.batch import image_type
@@ -85,7 +86,8 @@ class BatchComputeEnvironment(pulumi.ComponentResource):
 
     Children: `<name>` (`BatchInstanceRole`), `<name>-launch` (`NodeLaunchTemplate`),
     `<name>-placement` (`ClusterPlacementGroup`, if planned), `<name>-environment`
-    (`aws.batch.ComputeEnvironment`) and `<name>-queue` (`aws.batch.JobQueue`, if it has one).
+    (`aws.batch.ComputeEnvironment`), `<name>-queue` (`aws.batch.JobQueue`, if it has one) and those
+    of `schedule_environment`, if planned.
     """
 
     arn: pulumi.Output[str]
@@ -119,7 +121,7 @@ class BatchComputeEnvironment(pulumi.ComponentResource):
             f"{name}{COMPUTE_ENVIRONMENT}",
             name_prefix=f"{name}-",
             type="MANAGED",
-            state="ENABLED",
+            state="ENABLED" if args.plan.is_open else "DISABLED",
             compute_resources=_compute_resources(args, role, template),
             update_policy=aws.batch.ComputeEnvironmentUpdatePolicyArgs(
                 terminate_jobs_on_update=False,
@@ -127,9 +129,20 @@ class BatchComputeEnvironment(pulumi.ComponentResource):
             ),
             tags=dict(args.tags),
             opts=pulumi.ResourceOptions(
-                parent=self, depends_on=[*args.launch_after], delete_before_replace=False
+                parent=self,
+                depends_on=[*args.launch_after],
+                delete_before_replace=False,
+                ignore_changes=["state"] if args.plan.schedule.scale_up_at else None,
             ),
         )
+        if args.plan.schedule.moved_by_schedule:
+            schedule = EnvironmentScheduleArgs(
+                environment_arn=environment.arn,
+                schedule=args.plan.schedule,
+                region=args.region,
+                tags=args.tags,
+            )
+            schedule_environment(name, schedule, child)
         self.arn, self.environment_name = environment.arn, environment.name
         self._environment = environment
         if args.next_environments is not None:

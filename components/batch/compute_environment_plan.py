@@ -41,6 +41,8 @@ class ComputeEnvironmentPlan(NodePoolPlan):
     config: ComputeEnvironment
     """The compute environment in the stack file. Its resources read from it the options that need
     no plan."""
+    schedule: SchedulePlan
+    """When a Capacity Block opens and closes it: `scale_up_at` and `scale_down_at`."""
     minimum_vcpus: int
     maximum_vcpus: int
     image_type: ImageType | None
@@ -53,6 +55,11 @@ class ComputeEnvironmentPlan(NodePoolPlan):
     """ARNs of AWS managed policies of the node role, in addition to that of ECS."""
     agent_script: str | None = None
     """Shell script that configures the CloudWatch agent; None for nodes without it."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether jobs start in it now; those of a closed one wait in the queue."""
+        return self.schedule.state in ("unlimited", "active")
 
     @property
     def has_queue(self) -> bool:
@@ -122,6 +129,7 @@ def plan_compute_environment(
         placement=placement,
         interfaces=interfaces,
         subnets=place.subnets,
+        schedule=schedule,
         minimum_vcpus=schedule.minimum * instance_type.vcpus,
         maximum_vcpus=environment.maximum * instance_type.vcpus,
         image_type=None if environment.image == "custom" else image_type(instance_type),
@@ -146,9 +154,10 @@ def _agent_script(
 def environment_schedule(
     environment: ComputeEnvironment, reservation: Reservation | None, context: Context
 ) -> SchedulePlan:
-    """Return the minimum number of nodes: none before a Capacity Block starts and at its end.
+    """Return when jobs start, and the minimum number of nodes: none outside of a Capacity Block.
 
-    Batch has no scheduled scaling. It launches nodes whenever there are jobs.
+    Batch has no scheduled scaling. It launches nodes whenever there are jobs, as long as the
+    compute environment is enabled.
     """
     least = min(environment.minimum, environment.maximum)
     sizes = NodeSizes(minimum=least, desired=least, maximum=environment.maximum)

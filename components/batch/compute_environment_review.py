@@ -177,10 +177,12 @@ def _note_block(
         )
         review.note(
             f"{place.name}: the Capacity Block starts at {block.starts_at:%Y-%m-%d %H:%M} UTC; "
-            f"jobs wait in the queue until then{later}"
+            f"jobs wait in the queue until the compute environment opens then{later}"
         )
     if state != "unlimited" and block.ends_at is not None:
         review.note(
-            f"{place.name}: the Capacity Block ends at {block.ends_at:%Y-%m-%d %H:%M} UTC; EC2 "
-            "begins to terminate its nodes 30 minutes earlier, with the jobs on them"
+            f"{place.name}: the Capacity Block ends at {block.ends_at:%Y-%m-%d %H:%M} UTC; the "
+            "compute environment closes 40 minutes earlier for jobs that have not started, which "
+            "wait in the queue for the next block. EC2 begins to terminate its nodes 30 minutes "
+            "before the end, with the jobs on them"
         )

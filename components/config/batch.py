@@ -114,7 +114,8 @@ class BatchArchitecture(Architecture):
     """Container jobs on AWS Batch."""
 
     POOL_NOUN = PLACE_NOUN = "compute environment"
-    BLOCK_STARTS = "nodes launch for the jobs in the queue"
+    BLOCK_STARTS = "the compute environment opens, and nodes launch for the jobs in the queue"
+    BLOCK_DRAINS = "the compute environment closes; jobs that have not started wait in the queue"
 
     kind: Literal["batch"]
     """AWS Batch."""

@@ -1,4 +1,4 @@
-"""EventBridge Scheduler: one-time schedules that send a text to a topic.
+"""EventBridge Scheduler: one-time schedules that send a text to a topic, or call an API.
 
 Rate and cron expressions, time zones, flexible windows and other targets are not emulated.
 https://docs.aws.amazon.com/scheduler/latest/UserGuide/schedule-types.html
@@ -21,6 +21,7 @@ from sandbox.aws.clock import CLOCK
 from sandbox.aws.environment import ACCOUNT_ID
 from sandbox.aws.state import state_of
 from sandbox.aws.topics import publish
+from sandbox.aws.universal_targets import call_target, check_target, is_universal
 
 LOG = logging.getLogger("sandbox.scheduler")
 
@@ -52,7 +53,9 @@ class SandboxSchedulerResponse(EventBridgeSchedulerResponse):
         if self._get_param("FlexibleTimeWindow")["Mode"] != "OFF":
             raise NotImplementedError("flexible time windows")
         target = self._get_param("Target")
-        if ":sns:" not in target["Arn"]:
+        if is_universal(target["Arn"]):
+            check_target(target)
+        elif ":sns:" not in target["Arn"]:
             raise NotImplementedError(f"schedules for {target['Arn']}")
         _check_role(target["RoleArn"])
         answer = handle()
@@ -76,8 +79,15 @@ def run_due_schedules(scheduler: Any, sns: Any) -> None:
         del pending[arn]
         schedule = _schedule(scheduler, arn)
         if schedule is not None and schedule.state == "ENABLED":
-            LOG.info("%s sends its message", schedule.name)
-            publish(sns, schedule.target["Arn"], schedule.target["Input"])
+            LOG.info("%s runs", schedule.name)
+            _run(schedule.target, sns)
+
+
+def _run(target: Any, sns: Any) -> None:
+    if is_universal(target["Arn"]):
+        call_target(target, sns.region_name)
+    else:
+        publish(sns, target["Arn"], target["Input"])
 
 
 def _schedule(scheduler: Any, arn: str) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -13,11 +13,18 @@ from tests.support.parallelcluster_configs import AMI, PRIVATE_A, PRIVATE_B, RES
 
 BEFORE = datetime(2026, 10, 1, tzinfo=UTC)
 AT_THE_END = datetime(2027, 1, 1, 11, tzinfo=UTC)
+STARTS, ENDS = (datetime(*day, 11, 30, tzinfo=UTC) for day in ((2026, 11, 1), (2027, 1, 1)))
+CLOSES = ENDS - timedelta(minutes=40)
 NODES = "architecture__compute_environments__"
 
 
 def p4d(**changes: Any) -> dict[str, Any]:
     return raw_config(P4D, **changes)
+
+
+def unknown(**times: str) -> dict[str, Any]:
+    block = {"kind": "capacity-block", "reservation_id": RESERVATION, **times}
+    return raw_config(P5, reservations__block=block)
 
 
 @pytest.mark.parametrize(("raw", "devices"), [(P4D, 4), (P5, 32), (TRN1, 8)])
@@ -108,12 +115,71 @@ def test_no_node_of_a_capacity_block_is_wanted_before_or_after_it(now: datetime 
     assert (plan.minimum_vcpus, plan.maximum_vcpus) == (least, 384)
 
 
+@pytest.mark.parametrize(
+    ("now", "is_open", "opens", "closes"),
+    [
+        pytest.param(BEFORE, False, STARTS, CLOSES, id="before"),
+        pytest.param(STARTS, True, None, CLOSES, id="first-moment"),
+        pytest.param(CLOSES - timedelta(seconds=1), True, None, CLOSES, id="last-moment"),
+        pytest.param(CLOSES, False, None, None, id="near-the-end"),
+    ],
+)
+def test_jobs_start_from_the_start_of_the_block_until_40_minutes_before_its_end(
+    now: datetime, is_open: bool, opens: datetime | None, closes: datetime | None
+):
+    """D9."""
+    plan = environment(P5, now=now)
+    assert plan.is_open == is_open
+    assert (plan.schedule.scale_up_at, plan.schedule.scale_down_at) == (opens, closes)
+
+
+@pytest.mark.parametrize(
+    ("raw", "opens"),
+    [
+        pytest.param(P4D, None, id="odcr"),
+        pytest.param(RAW, None, id="on-demand"),
+        pytest.param(unknown(), None, id="unknown-times"),
+        pytest.param(unknown(starts_at=STARTS.isoformat()), STARTS, id="unknown-end"),
+    ],
+)
+def test_without_a_known_end_an_environment_is_never_closed(
+    raw: dict[str, Any], opens: datetime | None
+):
+    plan = environment(raw, now=BEFORE)
+    assert plan.is_open == (opens is None)
+    assert (plan.schedule.scale_up_at, plan.schedule.scale_down_at) == (opens, None)
+
+
+@pytest.mark.parametrize(
+    ("gap", "now", "is_open"),
+    [
+        pytest.param(timedelta(), CLOSES, False, id="before-the-second"),
+        pytest.param(timedelta(), ENDS, True, id="after-the-first"),
+        pytest.param(timedelta(days=-3), CLOSES, True, id="side-by-side"),
+    ],
+)
+def test_each_block_of_a_pool_opens_and_closes_its_own_environment(
+    gap: timedelta, now: datetime, is_open: bool
+):
+    """The queue tries the open ones in order, so that it is closed only with the last one."""
+    starts, ends = ENDS + gap, ENDS + gap + timedelta(days=7)
+    times = {"starts_at": starts.isoformat(), "ends_at": ends.isoformat()}
+    next_block = {"kind": "capacity-block", "reservation_id": "cr-0fedcba9876543210", **times}
+    raw = raw_config(P5, reservations__next=next_block, **{f"{NODES}p5__further_blocks": ["next"]})
+    first, further = planned(raw, now=now).compute_environments
+    assert (first.is_open, first.schedule.moved_by_schedule) == (False, False)
+    assert further.is_open == is_open
+    assert further.schedule.scale_up_at == (None if is_open else starts)
+    assert further.schedule.scale_down_at == ends - timedelta(minutes=40)
+
+
 def test_the_user_is_told_when_nodes_of_a_capacity_block_come_and_go():
     raw = raw_config(P5, **{f"{NODES}p5__minimum": 2})
     told = notes(raw, now=BEFORE)
     assert "starts at 2026-11-01 11:30 UTC" in told
     assert "run `up` again then" in told
-    assert "ends at 2027-01-01 11:30 UTC" in notes(P5)
+    assert "until the compute environment opens then" in told
+    assert "ends at 2027-01-01 11:30 UTC; the compute environment closes 40 min" in notes(P5)
     assert "starts at" not in notes(P5)
 
 

@@ -63,6 +63,16 @@ def test_slurm_and_batch_nodes_stay_until_ec2_terminates_them() -> None:
         assert not any("drained" in moment.event for moment in found.moments)
 
 
+def test_a_compute_environment_opens_at_the_start_and_closes_with_the_warning() -> None:
+    reservation = {"kind": "capacity-block", "reservation_id": RESERVATION, **TIMES}
+    (found,) = block_timelines(config(raw_config(P5, reservations__block=reservation)))
+    opens, closes = (
+        [each.at for each in found.moments if f"the compute environment {verb}" in each.event]
+        for verb in ("opens", "closes")
+    )
+    assert (opens, closes) == ([START], [END - timedelta(minutes=40)])
+
+
 @pytest.mark.parametrize(
     ("now", "state"),
     [

@@ -11,7 +11,8 @@ import pytest
 
 from components.capacity.warnings import block_warnings
 from components.config.reservations import CapacityBlock
-from components.monitoring.messages import publish_policy, scheduler_trust
+from components.identity.one_time_calls import scheduler_trust
+from components.monitoring.messages import publish_policy
 from components.monitoring.plan import MessagePlan
 from tests.support.cloud import Cloud
 from tests.support.stacks import NOW, prepared, program_of
@@ -78,16 +79,19 @@ def test_a_stack_without_a_block_is_told_that_it_gets_no_warning() -> None:
     assert messages("eks-p4de-odcr", given) == ()
 
 
+def about_warnings(cloud: Cloud, type_: str) -> list[Any]:
+    """Return what the topic's schedules need; the compute environments of Batch have their own."""
+    return [each for each in cloud.of_type(type_) if "-monitoring-" in each.name]
+
+
 @pytest.mark.parametrize("stack", BLOCK_STACKS)
 def test_one_schedule_for_each_warning_sends_its_text_to_the_topic(
     deploy: Callable[..., Cloud], stack: str
 ) -> None:
     cloud = deploy(program_of(stack, changes=changes([24, 2])), stack=stack)
     (topic,) = cloud.of_type("aws:sns/topic:Topic")
-    (policy,) = (
-        each for each in cloud.of_type("aws:iam/rolePolicy:RolePolicy") if "scheduler" in each.name
-    )
-    schedules = cloud.of_type(SCHEDULE)
+    (policy,) = about_warnings(cloud, "aws:iam/rolePolicy:RolePolicy")
+    schedules = about_warnings(cloud, SCHEDULE)
     assert len(schedules) == 2
     first = cloud.one(f"{stack}-monitoring-block-ends-in-24-hours").inputs
     at = ENDS - timedelta(hours=24)
@@ -102,8 +106,8 @@ def test_one_schedule_for_each_warning_sends_its_text_to_the_topic(
 @pytest.mark.parametrize("stack", BLOCK_STACKS)
 def test_without_warnings_there_is_no_role(deploy: Callable[..., Cloud], stack: str) -> None:
     cloud = deploy(program_of(stack, changes=changes([])), stack=stack)
-    assert cloud.of_type(SCHEDULE) == []
-    assert not [each for each in cloud.of_type("aws:iam/role:Role") if "scheduler" in each.name]
+    assert about_warnings(cloud, SCHEDULE) == []
+    assert about_warnings(cloud, "aws:iam/role:Role") == []
 
 
 def test_only_schedules_of_the_account_may_assume_the_role_and_it_may_only_publish() -> None:

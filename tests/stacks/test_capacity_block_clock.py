@@ -53,9 +53,11 @@ def test_nodes_come_and_go_with_their_block_and_move_to_the_next_one(stacks: Sta
     _end_the_block(stacks, queues)
     (waited,) = json.loads(stacks.run("jobs", BATCH, "--json").stdout)
     assert (waited["id"], waited["state"]) == (job, "SUCCEEDED")
+    late = _submit_to_a_closed_environment(stacks)
 
     # The next block, in the same stacks: nothing that outlives a block is replaced.
     stacks.advance_to(stacks.block(EKS)["EndDate"] + timedelta(hours=1))
+    assert stacks.state_of_job(late) == "RUNNABLE"
     for stack in both:
         stacks.buy(stack)
         stacks.at_once("up", stack)
@@ -64,8 +66,11 @@ def test_nodes_come_and_go_with_their_block_and_move_to_the_next_one(stacks: Sta
         assert set(changes) <= {"update", "same", "create", "delete"}
         assert stacks.kept(stack) == kept[stack]
     assert len({*stacks.blocks[EKS], *stacks.blocks[BATCH]}) == 4
-    stacks.run("job", BATCH, "nccl-tests", "--submit")
+    assert stacks.environment_state() == "DISABLED"
     _start_the_block(stacks, queues)
+    until(lambda: stacks.state_of_job(late) == "SUCCEEDED", "the job that has waited")
+    stacks.at_once("up", BATCH)
+    assert stacks.environment_state() == "ENABLED"
     _end_the_block(stacks, queues)
 
     for stack in both:
@@ -166,6 +171,12 @@ def _checkpoint_before_the_end(stacks: Stacks) -> None:
     assert (process.returncode, "the program gets SIGTERM at" in told) == (124, True)
     assert "DeadlineExceeded" in told
     assert len(stacks.gpu_nodes()) == 2
+
+
+def _submit_to_a_closed_environment(stacks: Stacks) -> str:
+    """Submit a job in the last 40 minutes of a block; return its id."""
+    until(lambda: stacks.environment_state() == "DISABLED", "the compute environment to close")
+    return stacks.run("job", BATCH, "nccl-tests", "--submit").stdout.split()[-1]
 
 
 def _end_the_block(stacks: Stacks, queues: list[str]) -> None:

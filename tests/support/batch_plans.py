@@ -11,7 +11,7 @@ from typing import Any
 
 from components.batch.compute_environment_plan import ComputeEnvironmentPlan
 from components.batch.plan import BatchPlan, ContainerPlan, JobDefinitionPlan, RepositoryPlan
-from components.capacity.plan import CapacityPlan, PlacementPlan
+from components.capacity.plan import CapacityPlan, PlacementPlan, SchedulePlan
 from components.catalog.instance_types import instance_type
 from components.compute.interface_plan import plan_interfaces
 from components.compute.root_volume import RootVolume
@@ -81,6 +81,7 @@ def compute_environment(name: str = "g4dn", **changes: Any) -> ComputeEnvironmen
         placement=NO_PLACEMENT,
         interfaces=None,
         subnets=(PRIVATE_A, PRIVATE_B),
+        schedule=SchedulePlan(state="unlimited", minimum=0, desired=0, maximum=4),
         minimum_vcpus=0,
         maximum_vcpus=128,
         image_type="ECS_AL2023_NVIDIA",

@@ -120,6 +120,16 @@ class Stacks:
         block = self.block(stack, number)
         return block["TotalInstanceCount"] - block["AvailableInstanceCount"]
 
+    def environment_state(self) -> str:
+        """Return the state of the compute environment."""
+        (found,) = self.aws("batch").describe_compute_environments()["computeEnvironments"]
+        return found["state"]
+
+    def state_of_job(self, job_id: str) -> str:
+        """Return the state of a job of Batch."""
+        (found,) = self.aws("batch").describe_jobs(jobs=[job_id])["jobs"]
+        return found["status"]
+
     def running_pods(self) -> int:
         """Return how many pods of programs run."""
         with self.sandbox.kubernetes(EKS) as api:

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from components.monitoring.messages import publish_policy, scheduler_trust
+from components.identity.one_time_calls import scheduler_trust
+from components.monitoring.messages import publish_policy
 from components.monitoring.topic import topic_policy
 from sandbox.aws.clock import CLOCK
 from sandbox.aws.server import AwsServer

@@ -1,0 +1,88 @@
+"""The opening and closing of a compute environment in a Capacity Block.
+
+A disabled compute environment starts no jobs and no nodes; jobs that are starting or running
+continue. A disabled job queue would instead refuse new jobs, and start those that it has.
+
+Sources:
+    https://docs.aws.amazon.com/batch/latest/APIReference/API_UpdateComputeEnvironment.html
+    https://docs.aws.amazon.com/batch/latest/APIReference/API_UpdateJobQueue.html
+    https://docs.aws.amazon.com/scheduler/latest/UserGuide/managing-targets-universal.html
+    https://docs.aws.amazon.com/service-authorization/latest/reference/list_awsbatch.html
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import pulumi
+
+from components.capacity.plan import SchedulePlan
+from components.capacity.schedule import SCALE_DOWN_BEFORE_END
+from components.identity.one_time_calls import OneTimeCall, OneTimeCallsArgs, schedule_calls
+from components.naming import partition
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnvironmentScheduleArgs:
+    """Arguments of `schedule_environment`."""
+
+    environment_arn: pulumi.Output[str]
+    schedule: SchedulePlan
+    region: str
+    tags: Mapping[str, str]
+
+
+def schedule_environment(
+    name: str, args: EnvironmentScheduleArgs, options: pulumi.ResourceOptions
+) -> None:
+    """Register the calls that enable and disable a compute environment at the planned times.
+
+    The calls are `opens` and `closes` of `schedule_calls`, if planned.
+    """
+    calls = OneTimeCallsArgs(
+        calls=list(_calls(args)),
+        subject_arn=args.environment_arn,
+        role_description="Opens and closes a compute environment in a Capacity Block",
+        policy=args.environment_arn.apply(update_policy),
+        tags=args.tags,
+    )
+    schedule_calls(name, calls, options)
+
+
+def update_policy(environment_arn: str) -> str:
+    """Return the policy of the role: update one compute environment."""
+    statement = {
+        "Effect": "Allow",
+        "Action": "batch:UpdateComputeEnvironment",
+        "Resource": environment_arn,
+    }
+    return json.dumps({"Version": "2012-10-17", "Statement": [statement]}, sort_keys=True)
+
+
+def _calls(args: EnvironmentScheduleArgs) -> Iterator[OneTimeCall]:
+    target = f"arn:{partition(args.region)}:scheduler:::aws-sdk:batch:updateComputeEnvironment"
+    if args.schedule.scale_up_at is not None:
+        yield OneTimeCall(
+            name="opens",
+            at=args.schedule.scale_up_at,
+            target_arn=target,
+            input=args.environment_arn.apply(lambda arn: _request(arn, "ENABLED")),
+        )
+    if args.schedule.scale_down_at is not None:
+        yield OneTimeCall(
+            name="closes",
+            at=args.schedule.scale_down_at,
+            target_arn=target,
+            input=args.environment_arn.apply(lambda arn: _request(arn, "DISABLED")),
+            # A later one could close it in the next block.
+            retried_for=SCALE_DOWN_BEFORE_END,
+        )
+
+
+def _request(environment_arn: str, state: str) -> str:
+    # Keys are those of the AWS SDK in PascalCase; Scheduler refuses `computeEnvironment`, the name
+    # in the request of Batch.
+    # https://docs.aws.amazon.com/cdk/api/v2/docs/aws-cdk-lib.aws_scheduler_targets.Universal.html
+    return json.dumps({"ComputeEnvironment": environment_arn, "State": state}, sort_keys=True)
