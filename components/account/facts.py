@@ -8,7 +8,7 @@ from datetime import datetime
 from ipaddress import IPv4Network
 from typing import Any, Literal
 
-from components.account.named_facts import Found, ImageFacts, NamedFacts
+from components.account.named_facts import Found, ImageFacts, NamedFacts, VolumeFacts
 from components.network.network_plan import RESERVED_ADDRESSES
 
 DefaultRoute = Literal["internet-gateway", "nat", "other", "none"]
@@ -195,19 +195,6 @@ class EfsFacts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class VolumeFacts:
-    """An existing EBS volume."""
-
-    volume_id: str
-    state: str
-    """EC2 value: `available`, `in-use` …"""
-    availability_zone: str
-    """Name."""
-    attached_to: str | None
-    """Instance id."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class KeyPairFacts:
     """The key pair of an existing head node."""
 
@@ -268,6 +255,8 @@ class AccountFacts:
     """Offers for each add-on with a version in the stack file, by name."""
     default_group: DefaultGroupFacts | None = None
     """Default group of the VPC; None if the stack does not use it or it was not read."""
+    disabled_environments: tuple[str, ...] = ()
+    """Names of the stack's disabled compute environments, if one is in a Capacity Block."""
     deployed_cluster: Mapping[str, Any] | None = None
     """ParallelCluster configuration of the deployed cluster; None if there is no cluster yet."""
     deployed_key: KeyPairFacts | None = None

@@ -29,6 +29,19 @@ class ImageFacts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class VolumeFacts:
+    """An existing EBS volume."""
+
+    volume_id: str
+    state: str
+    """EC2 value: `available`, `in-use` …"""
+    availability_zone: str
+    """Name."""
+    attached_to: str | None
+    """Instance id."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PolicyFacts:
     """An existing IAM policy."""
 

@@ -12,6 +12,10 @@ from components.account.lookup import AccountReader
 from components.account.readings import Reading
 from components.account.reservations import unseen_reservation_warnings
 from components.batch.address_capacity import REMEDY, TAKERS, addresses_by_subnet
+from components.batch.closed_environment_check import (
+    closed_environment_warnings,
+    look_up_disabled_environments,
+)
 from components.batch.default_group_check import (
     DEFAULT_GROUP,
     default_group_problems,
@@ -40,6 +44,7 @@ from components.config.batch import BatchArchitecture
 from components.config.batch_stack import BatchStackConfig
 from components.config.named import Named
 from components.config.network import ExistingVpc
+from components.config.reservations import CapacityBlock
 
 
 class BatchAccount(AccountPart[BatchStackConfig, BatchPlan]):
@@ -71,11 +76,15 @@ class BatchAccount(AccountPart[BatchStackConfig, BatchPlan]):
 
     @override
     def readings(self, reader: AccountReader, config: BatchStackConfig) -> Iterator[Reading]:
-        """Yield the reading of the default security group, which multi-node jobs use."""
+        """Yield the readings of the default security group and of disabled environments."""
         multi_node = any(each.nodes > 1 for each in config.architecture.job_definitions.values())
         if isinstance(config.network, ExistingVpc) and multi_node:
             vpc_id = config.network.vpc_id
             yield lambda: {"default_group": look_up_default_group(reader, vpc_id)}
+        if any(isinstance(each, CapacityBlock) for each in config.used_reservations().values()):
+            yield lambda: {
+                "disabled_environments": look_up_disabled_environments(reader, config.name)
+            }
 
     @override
     def made_names(self, config: BatchStackConfig) -> Iterator[Named]:
@@ -140,3 +149,4 @@ class BatchAccount(AccountPart[BatchStackConfig, BatchPlan]):
         """Yield warnings to show before any change."""
         yield from image_warnings(config.architecture, facts)
         yield from unseen_reservation_warnings(config, facts)
+        yield from closed_environment_warnings(plan, facts)

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from components.account.facts import EfsFacts, FileSystemFacts, VolumeFacts
+from components.account.facts import EfsFacts, FileSystemFacts
 from components.account.file_system_lookup import described_file_systems
 from components.account.lookup import AccountReader
 from components.account.mount_target_lookup import described_efs
+from components.account.named_facts import VolumeFacts
 from components.config.efs import ExistingEfs
 from components.config.open_zfs import ExistingFsxOpenZfs
 from components.config.shared_ebs import ExistingSharedEbs

@@ -11,8 +11,8 @@ from components.account.facts import (
     FileSystemFacts,
     IngressFacts,
     MountTargetFacts,
-    VolumeFacts,
 )
+from components.account.named_facts import VolumeFacts
 from components.config.problems import ROOT
 from components.parallelcluster.mounted_storage_check import mounted_storage_problems
 from tests.support.parallelcluster_accounts import account
