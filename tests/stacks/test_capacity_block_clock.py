@@ -176,6 +176,8 @@ def _checkpoint_before_the_end(stacks: Stacks) -> None:
 def _submit_to_a_closed_environment(stacks: Stacks) -> str:
     """Submit a job in the last 40 minutes of a block; return its id."""
     until(lambda: stacks.environment_state() == "DISABLED", "the compute environment to close")
+    status = stacks.run("status", BATCH, "--stack-file", stacks.files[BATCH]).stdout
+    assert "jobs start from its start" in " ".join(status.replace("│", " ").split())
     return stacks.run("job", BATCH, "nccl-tests", "--submit").stdout.split()[-1]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -15,7 +15,7 @@ from tools.cli.artifacts import opened_to_read
 from tools.cli.closing_panel import Summary, read_summary
 from tools.cli.session import account_access, refuse_occupied
 from tools.cli.stack_cost import cost_line
-from tools.diagnosis.waiting_job import UNFINISHED
+from tools.diagnosis.waiting_job import CLOSED, UNFINISHED
 from tools.workspace.engine_process import EngineFailedError
 from tools.workspace.stack_files import BATCH, NETWORK, PARALLELCLUSTER, StackFile
 from tools.workspace.workspace import Workspace, history
@@ -123,7 +123,7 @@ def _show_cluster(summary: Summary, stack_file: StackFile) -> None:
 def _queues(
     outputs: Mapping[str, Any], stack_file: StackFile, *, sandbox: bool
 ) -> Iterator[tuple[str, str]]:
-    """Yield the number of jobs in each job queue, by state."""
+    """Yield the number of jobs in each job queue, by state, and the closed environments."""
     import boto3
     from botocore.exceptions import BotoCoreError, ClientError
 
@@ -136,6 +136,26 @@ def _queues(
             except (BotoCoreError, ClientError) as error:
                 said = f"cannot be read: {error}"
             yield f"jobs in {queue}", said
+        names = [str(each["name"]) for each in environments]
+        # The queues have told that the account cannot be read.
+        with contextlib.suppress(BotoCoreError, ClientError):
+            yield from (("closed", f"{name}: {CLOSED}") for name in disabled_in(batch, names))
+
+
+def disabled_in(batch: Any, environments: Sequence[str]) -> Iterator[str]:
+    """Yield the names of the disabled ones of some compute environments.
+
+    Args:
+        batch: A boto3 client.
+        environments: Names of compute environments; at most 100, the limit of the call.
+
+    Raises:
+        ClientError: Batch rejects the request.
+    """
+    found = batch.describe_compute_environments(computeEnvironments=[*environments])
+    for each in found["computeEnvironments"]:
+        if each["state"] == "DISABLED":
+            yield each["computeEnvironmentName"]
 
 
 def jobs_in(batch: Any, queue: str) -> str:

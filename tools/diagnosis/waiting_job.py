@@ -23,6 +23,9 @@ ENDED = ("SUCCEEDED", "FAILED")
 _AHEAD = ("RUNNABLE", "STARTING", "RUNNING")
 """States of jobs that hold nodes or are at the head of the queue."""
 
+CLOSED = "in a Capacity Block, jobs start from its start until 40 minutes before its end"
+"""What a disabled compute environment most likely means."""
+
 REMEDIES: Mapping[str, str] = {
     "MISCONFIGURATION:COMPUTE_ENVIRONMENT_MAX_RESOURCE": (
         "increase `maximum` of architecture.compute_environments.{environment}, or request fewer "
@@ -128,13 +131,14 @@ def why_it_waits(job: QueuedJob) -> list[str]:
 def _environment_problem(found: Sequence[Mapping[str, Any]]) -> str:
     if not found:
         return "its compute environment no longer exists"
-    environment = found[0]
-    name, status = environment["computeEnvironmentName"], environment["status"]
-    if environment["state"] != "ENABLED":
-        return f"compute environment {name} is {environment['state']}"
-    if status != "VALID":
-        return f"compute environment {name} is {status}: {environment.get('statusReason', '')}"
-    return ""
+    enabled = [each for each in found if each["state"] == "ENABLED"]
+    if not enabled:
+        names = ", ".join(each["computeEnvironmentName"] for each in found)
+        return f"disabled compute environment: {names}; {CLOSED}"
+    if any(each["status"] == "VALID" for each in enabled):
+        return ""
+    name, status = enabled[0]["computeEnvironmentName"], enabled[0]["status"]
+    return f"compute environment {name} is {status}: {enabled[0].get('statusReason', '')}"
 
 
 def _ahead(batch: Any, job: Mapping[str, Any]) -> tuple[str, ...]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 from tools.cli.closing_panel import Summary
 from tools.cli.network_summary import print_summary
-from tools.cli.status import jobs_in, last_update
+from tools.cli.status import disabled_in, jobs_in, last_update
 
 
 class Batch:
@@ -32,6 +33,17 @@ def test_jobs_are_counted_over_all_pages_by_state() -> None:
 
 def test_a_queue_without_jobs_has_none() -> None:
     assert jobs_in(Batch(), "training") == "none"
+
+
+def test_disabled_compute_environments_are_named() -> None:
+    states = {"b-p5-1": "DISABLED", "b-p5-next-1": "ENABLED"}
+
+    def describe(*, computeEnvironments: list[str]) -> dict[str, Any]:  # noqa: N803
+        found = [{"computeEnvironmentName": e, "state": states[e]} for e in computeEnvironments]
+        return {"computeEnvironments": found}
+
+    batch = SimpleNamespace(describe_compute_environments=describe)
+    assert [*disabled_in(batch, [*states])] == ["b-p5-1"]
 
 
 def test_the_last_update_is_the_newest_of_the_history() -> None:

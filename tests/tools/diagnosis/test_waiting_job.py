@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
 from tools.diagnosis.reservation_use import ReservationUse
-from tools.diagnosis.waiting_job import QueuedJob, why_it_waits
+from tools.diagnosis.waiting_job import QueuedJob, read_queued_job, why_it_waits
 
 FREE = ReservationUse("cr-0", "active", "p5.48xlarge", 2, 2)
 FULL = replace(FREE, available=0, holders={"p5-cb": ("i-1", "i-2")})
@@ -72,6 +73,39 @@ def test_jobs_before_it_and_a_broken_environment_are_named() -> None:
     )
     assert said.splitlines()[0] == "compute environment batch-p5-p5 is INVALID: CLIENT_ERROR - no"
     assert "before it in the queue: nccl-tests 7d1b (RUNNING)" in said
+
+
+OPEN = {"computeEnvironmentName": "open", "state": "ENABLED", "status": "VALID"}
+CLOSED = {**OPEN, "computeEnvironmentName": "closed", "state": "DISABLED"}
+INVALID = {**OPEN, "computeEnvironmentName": "invalid", "status": "INVALID"}
+
+
+@pytest.mark.parametrize(
+    ("environments", "said"),
+    [
+        pytest.param([CLOSED], "disabled compute environment: closed; in a Capacity", id="closed"),
+        pytest.param([CLOSED, OPEN], "", id="one-of-two-blocks-is-open"),
+        pytest.param([CLOSED, INVALID], "compute environment invalid is INVALID", id="invalid"),
+        pytest.param([INVALID, OPEN], "", id="another-one-is-valid"),
+        pytest.param([], "no longer exists", id="none"),
+    ],
+)
+def test_the_environments_of_a_queue_are_a_cause_if_none_of_them_takes_jobs(
+    environments: list[dict[str, str]], said: str
+) -> None:
+    order = [
+        {"order": number, "computeEnvironment": each["computeEnvironmentName"]}
+        for number, each in enumerate(environments)
+    ]
+    batch = SimpleNamespace(
+        describe_job_queues=lambda **_: {"jobQueues": [{"computeEnvironmentOrder": order}]},
+        describe_compute_environments=lambda **_: {"computeEnvironments": environments},
+        list_jobs=lambda **_: {"jobSummaryList": []},
+    )
+    job = {"jobId": "7d1c", "jobQueue": "q"}
+    queued = read_queued_job(batch, None, job, environment="p5", stack="b", reservation_ids=[])
+    assert said in queued.environment_problem
+    assert bool(queued.environment_problem) == bool(said)
 
 
 def test_own_nodes_that_take_no_job_have_not_registered() -> None:
