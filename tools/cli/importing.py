@@ -17,7 +17,7 @@ from tools.cli.linting import Parameters, Region, split_files
 from tools.cli.live_cluster import read_from_account
 from tools.cli.new_stack_directory import new_stack_directory, write_new_stack
 from tools.cli.stack_config import plan_of
-from tools.importing.formats import without_siblings
+from tools.importing.formats import together, without_siblings
 from tools.importing.imported import Imported, UnknownFormatError, Unread, import_file
 from tools.importing.report import counted
 from tools.importing.source import Document, text_of
@@ -32,7 +32,7 @@ def import_(
     files: Annotated[
         list[Path] | None,
         typer.Argument(
-            help="Files of ParallelCluster 3, eksctl, Terraform or CloudFormation, or Batch jobs.",
+            help="Files of ParallelCluster 3, eksctl, Terraform or CloudFormation, or of Batch.",
             metavar="[FILE...]",
         ),
     ] = None,
@@ -63,7 +63,7 @@ def import_(
         ]
     else:
         paths, given = split_files(without_siblings(files or ()), parameters)
-        read = [each for path in paths for each in _read(path, name, region, given)]
+        read = [each for group in together(paths) for each in _read(group, name, region, given)]
     imported = [each for each in read if isinstance(each, Imported)]
     _refuse_several(imported, name)
     _refuse_unknown(imported)
@@ -103,10 +103,10 @@ def _refuse_no_source(files: list[Path] | None, live: str, only_live: Sequence[s
 
 
 def _read(
-    path: Path, name: str, region: str, parameters: Sequence[Document]
+    paths: Sequence[Path], name: str, region: str, parameters: Sequence[Document]
 ) -> list[Imported | Unread]:
     try:
-        return import_file(path, name=name, region=region, parameters=parameters)
+        return import_file(*paths, name=name, region=region, parameters=parameters)
     except UnknownFormatError as error:
         raise failures.WrongUseError(str(error)) from error
 
@@ -147,7 +147,9 @@ def _refuse_existing(paths: list[Path]) -> None:
 
 
 def _command(imported: Imported, live: str, name: str, region: str) -> str:
-    source = f"--live {shlex.quote(live)}" if live else shlex.quote(str(imported.document.path))
+    document = imported.document
+    files = shlex.join(map(str, (document.path, *document.others)))
+    source = f"--live {shlex.quote(live)}" if live else files
     region = region or (imported.stack.region if live else "")
     given = f" --name {shlex.quote(name)}" if name else ""
     given += f" --region {shlex.quote(region)}" if region else ""

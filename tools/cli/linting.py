@@ -30,7 +30,7 @@ from tools.workspace.yaml_limits import UnreadableYamlError
 Files = Annotated[
     list[Path],
     typer.Argument(
-        help="Files of ParallelCluster 3, eksctl, Terraform or CloudFormation, or Batch jobs.",
+        help="Files of ParallelCluster 3, eksctl, Terraform or CloudFormation, or of Batch.",
         metavar="FILE...",
     ),
 ]

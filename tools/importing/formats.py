@@ -81,15 +81,31 @@ def _is_cloudformation(document: Document) -> bool:
     )
 
 
-def _is_batch_job(document: Document) -> bool:
-    listed = document.at("jobDefinitions")
-    if isinstance(listed, list):
-        return bool(listed) and all(
-            isinstance(each, dict) and "jobDefinitionName" in each for each in listed
-        )
-    properties = ("type", "containerProperties", "nodeProperties", "ecsProperties")
-    return document.at("jobDefinitionName") is not None and any(
-        document.at(key) is not None for key in properties
+_BATCH_OBJECTS = {
+    "jobDefinitionName": ("type", "containerProperties", "nodeProperties", "ecsProperties"),
+    "computeEnvironmentName": ("type", "computeResources"),
+    "jobQueueName": ("priority", "computeEnvironmentOrder"),
+    "LaunchTemplateName": ("LaunchTemplateData",),
+}
+"""Keys of which an object of AWS Batch has one, by the key with its name."""
+_LISTS_OF_BATCH = (
+    "jobDefinitions",
+    "computeEnvironments",
+    "jobQueues",
+    "LaunchTemplateVersions",
+)
+
+
+def _is_of_batch(document: Document) -> bool:
+    for key in _LISTS_OF_BATCH:
+        listed = document.at(key)
+        if isinstance(listed, list) and listed:
+            return all(
+                isinstance(each, dict) and _BATCH_OBJECTS.keys() & each.keys() for each in listed
+            )
+    return any(
+        document.at(name) is not None and any(document.at(key) is not None for key in keys)
+        for name, keys in _BATCH_OBJECTS.items()
     )
 
 
@@ -112,9 +128,9 @@ FORMATS: Sequence[Format] = (
     ),
     Format(
         "batch_jobs",
-        "job definition of AWS Batch",
-        _is_batch_job,
-        ('"jobDefinitionName"', "jobDefinitionName:"),
+        "objects of AWS Batch",
+        _is_of_batch,
+        tuple(mark for name in _BATCH_OBJECTS for mark in (f'"{name}"', f"{name}:")),
     ),
 )
 
@@ -145,6 +161,25 @@ def _as_blocks(document: Document) -> Document:
     from tools.importing.terraform.shown import blocks_of, is_shown
 
     return blocks_of(document) if is_shown(document) else document
+
+
+def together(paths: Sequence[Path]) -> list[list[Path]]:
+    """Return the files by the documents that they become: those of AWS Batch are one.
+
+    Raises:
+        UnreadableYamlError: a file cannot be read, or is not valid.
+    """
+    if len(paths) < 2:
+        return [[each] for each in paths]
+    of_batch = [
+        path
+        for path in paths
+        if path.is_file()
+        and not _is_terraform_file(path)
+        and all(map(_is_of_batch, read_documents(path)))
+    ]
+    others = [[each] for each in paths if each not in of_batch]
+    return [*others, of_batch] if of_batch else others
 
 
 def without_siblings(paths: Sequence[Path]) -> list[Path]:

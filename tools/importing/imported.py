@@ -52,12 +52,17 @@ class Unread:
 
 
 def import_file(
-    path: Path, *, name: str = "", region: str = "", parameters: Sequence[Document] = ()
+    path: Path,
+    *others: Path,
+    name: str = "",
+    region: str = "",
+    parameters: Sequence[Document] = (),
 ) -> list[Imported | Unread]:
     """Return what became of each document of a file.
 
     Args:
         path: The file.
+        others: Further files with objects of AWS Batch, which are read as one document.
         name: Name of the stack; by default that of the cluster in the file, or of the file.
         region: Region of the stack if the file names none.
         parameters: Files with values of parameters of a template.
@@ -66,8 +71,14 @@ def import_file(
         UnreadableYamlError: the file is not valid YAML or JSON.
         UnknownFormatError: no document has a format that can be read.
     """
-    refuse_other_form(path)
-    read = [_read(document, name, region, parameters) for document in documents_of(path)]
+    for each in (path, *others):
+        refuse_other_form(each)
+    documents = [document for each in (path, *others) for document in documents_of(each)]
+    if others:
+        from tools.importing.batch_jobs.joined import joined
+
+        documents = [joined(documents)]
+    read = [_read(document, name, region, parameters) for document in documents]
     if not any(isinstance(each, Imported) for each in read):
         titles = ", ".join(each.title for each in FORMATS)
         raise UnknownFormatError(f"{path}: has no format that can be read; these can: {titles}")
@@ -117,7 +128,7 @@ def imported_as(
 
 def _as_name(text: str) -> str:
     """Return a text as the name of a cluster: lowercase letters, digits and hyphens."""
-    return plain_name(text).strip("-0123456789")[:40].rstrip("-")
+    return plain_name(text).lstrip("-0123456789")[:40].rstrip("-")
 
 
 def imported_of(read: Sequence[Imported | Unread]) -> Iterator[Imported]:

@@ -5,13 +5,15 @@ Values have no objects of their own, so a file from anywhere can be read.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 Location = tuple[str | int, ...]
 """Keys and indexes from the root of a document to a value."""
+_NO_LINE = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,8 @@ class Document:
     """Place of the document in its file; counted from 0."""
     note: str = ""
     """How it was read, if the file is a template."""
+    others: Sequence[Path] = ()
+    """Further files that it has objects of."""
 
     def at(self, *location: str | int) -> Any:
         """Return the plain value at a location; None without one."""
@@ -68,6 +72,15 @@ def plain(node: Node) -> Any:
     if isinstance(node.value, list):
         return [plain(each) for each in node.value]
     return node.value
+
+
+def node_of_value(value: Any) -> Node:
+    """Return a plain value that is in no file, with the line 0; a time becomes text."""
+    if isinstance(value, Mapping):
+        return Node({str(key): node_of_value(each) for key, each in value.items()}, _NO_LINE)
+    if isinstance(value, list | tuple):
+        return Node([node_of_value(each) for each in value], _NO_LINE)
+    return Node(value.isoformat() if isinstance(value, datetime) else value, _NO_LINE)
 
 
 def leaves(node: Node, at: Location = ()) -> Iterator[tuple[Location, Node]]:

@@ -28,6 +28,7 @@ FILES = sorted(
 """Files, and directories of Terraform."""
 REFUSED = {
     "block.json": {"B7"},
+    "block-in-a-group.json": {"B7"},
     "too-many-gpus.json": {
         "plan/nodeProperties.nodeRangeProperties.container.resourceRequirements.value"
     },

@@ -1,10 +1,12 @@
-"""Job definitions of AWS Batch as a stack file."""
+"""Objects of AWS Batch as a stack file: job definitions, compute environments and queues."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from tools.importing.batch_jobs.fates import ROWS, fates_below
+from tools.importing.batch_jobs.objects import LISTS, logical_ids, take_objects, take_tags
 from tools.importing.cloudformation.api_names import in_pascal_case
 from tools.importing.cloudformation.environments import entry_name, why_renamed
 from tools.importing.cloudformation.image import read_image
@@ -17,11 +19,13 @@ from tools.importing.cloudformation.jobs import (
 )
 from tools.importing.cloudformation.values import is_known
 from tools.importing.draft import Draft, StackDraft
+from tools.importing.formats import format_named
 from tools.importing.key_table import KeyTable
 from tools.importing.placeholders import id_for
 from tools.importing.reader import Reader
 from tools.importing.report import FateRow
-from tools.importing.source import Document
+from tools.importing.rewritten import Rewritten
+from tools.importing.source import Document, Node
 
 KEYS = KeyTable(Path(__file__).with_name("keys.txt"))
 WORDS = {
@@ -40,35 +44,88 @@ WORDS = {
     "job_definitions": "jobDefinitions",
     "compute_environment": "the compute environment",
     "compute_environments": "the compute environments",
+    "maximum": "maxvCpus",
+    "minimum": "minvCpus",
+    "purchase_option": "launchTemplate",
+    "custom_ami_id": "imageIdOverride",
+    "private_subnet_ids": "subnets",
+    "queue_priority": "priority",
+    "ssh_key_name": "ec2KeyPair",
 }
 FATES: Mapping[tuple[str, ...], FateRow] = {
-    ("nextToken",): FateRow("dropped", "it is a page of the answer of AWS"),
-}
-OF_ANSWER = {
-    "JobDefinitionArn": "the stack has a definition of its own",
-    "Revision": "the definition of the stack begins with revision 1",
-    "Status": "the definition of the stack is active",
-    "ContainerOrchestrationType": "a stack runs jobs of Batch on ECS",
+    **dict.fromkeys(
+        [("nextToken",), ("NextToken",)], FateRow("dropped", "it is a page of the answer of AWS")
+    ),
+    **{
+        path: row
+        for listed in ROWS
+        for prefix in (listed, "")
+        for path, row in fates_below(prefix, listed).items()
+    },
 }
 _ENVIRONMENT = "nodes"
+_WITH_ENVIRONMENT = (
+    "name the file of its compute environment as well: `import` reads several files of AWS Batch "
+    "as one stack"
+)
 
 
 def name_of(document: Document) -> str:
-    """Return the name of the definition, if there is one alone."""
-    return str(document.at("jobDefinitionName") or "")
+    """Return the name of the object, if there is one of its kind; that of an environment first."""
+    for key, listed in LISTS.items():
+        found = document.at(listed)
+        alone = found[0].get(key) if isinstance(found, list) and len(found) == 1 else None
+        name = document.at(key) or alone
+        if name:
+            return str(name)
+    return ""
 
 
 def convert(source: Reader, stack: StackDraft) -> None:
-    """Read job definitions into a stack file, whose compute environments only the user knows."""
+    """Read objects of Batch into a stack file; without environments, the user knows the rest."""
     stack.cluster.put("name", stack.name)
-    architecture = without_environments(source, stack)
-    for definition in _current(source):
-        assert definition.node is not None  # noqa: S101 - of a list
-        node = in_pascal_case(definition.node, definition.location)
-        job = Reader(node, definition.location, definition.report)
-        read_definition(job, stack, architecture)
-    if "job_definitions" not in architecture.values:
-        architecture.needs("compute_environments", {_ENVIRONMENT: {"maximum": 1}})
+    objects = {
+        listed: [*_newest([*source.at(listed).items(), *_alone(source, key, listed)], key)]
+        for key, listed in LISTS.items()
+    }
+    if objects["computeEnvironments"] or objects["jobQueues"]:
+        template = Rewritten(format_named("cloudformation"))
+        take_objects(objects, logical_ids(objects), template)
+        take_tags(objects["computeEnvironments"], stack)
+        template.convert(source, stack)
+    else:
+        architecture = without_environments(source, stack)
+        for template in objects["LaunchTemplateVersions"]:
+            for _, each in template.entries():
+                each.unsupported(_WITH_ENVIRONMENT)
+        for definition in objects["jobDefinitions"]:
+            assert definition.node is not None  # noqa: S101 - it has a name
+            node = in_pascal_case(definition.node, definition.location)
+            job = Reader(node, definition.location, definition.report)
+            read_definition(job, stack, architecture)
+        if "job_definitions" not in architecture.values:
+            architecture.needs("compute_environments", {_ENVIRONMENT: {"maximum": 1}})
+    for key, value in source.entries():
+        if not any(
+            key in each.value for found in objects.values() for each in found if each.location == ()
+        ):
+            _claim_stray(key, value)
+
+
+def _alone(source: Reader, key: str, listed: str) -> Iterator[Reader]:
+    """Yield the object that is the document itself, if it has the key with its name."""
+    if source.at(key).exists:
+        values = {
+            name: each.node for name, each in source.entries() if (listed, name) in KEYS.kinds
+        }
+        yield Reader(Node(values, 1), source.location, source.report)
+
+
+def _claim_stray(key: str, value: Reader) -> None:
+    """Report a key of the document that belongs to no object that it has."""
+    if (key,) not in FATES and key not in ROWS:
+        names = [name for name, listed in LISTS.items() if (listed, key) in KEYS.kinds]
+        value.unsupported(f"set {' or '.join(f'`{name}`' for name in names)}, or remove it")
 
 
 def without_environments(source: Reader, stack: StackDraft) -> Draft:
@@ -87,29 +144,35 @@ def without_environments(source: Reader, stack: StackDraft) -> Draft:
     return architecture
 
 
-def _current(source: Reader) -> Iterator[Reader]:
-    """Yield the newest active revision of each definition; the others are dropped."""
-    listed = [*source.at("jobDefinitions").items()]
-    if source.at("jobDefinitionName").exists:
-        listed.append(source)
+def _newest(listed: Sequence[Reader], key: str) -> Iterator[Reader]:
+    """Yield the newest active revision of each object; the others are dropped."""
     newest: dict[str, Reader] = {}
     for each in listed:
-        name = str(each.at("jobDefinitionName").value)
+        name = str(each.at(key).value or "")
+        if not name:
+            for _, value in each.entries():
+                value.unsupported(f"set `{key}`")
+            continue
         if each.at("status").value == "INACTIVE":
-            each.dropped("the revision is inactive")
+            _drop(each, "the revision is inactive")
             continue
         known = newest.get(name)
         older = each
         if known is None or _revision(known) < _revision(each):
             newest[name], older = each, known
         if older is not None:
-            older.dropped("there is a newer revision of the definition")
+            _drop(older, "there is a newer revision of it")
     yield from newest.values()
 
 
-def _revision(definition: Reader) -> int:
-    value = definition.at("revision").value
-    return value if isinstance(value, int) else 0
+def _drop(revision: Reader, why: str) -> None:
+    for _, each in revision.entries():
+        each.dropped(why)
+
+
+def _revision(each: Reader) -> int:
+    numbers = (each.at(key).value for key in ("revision", "VersionNumber"))
+    return next((number for number in numbers if isinstance(number, int)), 0)
 
 
 def read_definition(
@@ -152,8 +215,8 @@ def read_definition(
     read_job(job, draft, environment, takes_image=takes_image)
     if not environments:
         _add_environment(environment, kinds, job, draft, architecture)
-    for key, why in OF_ANSWER.items():
-        job.at(key).dropped(why)
+    for key, row in ROWS["jobDefinitions"].items():
+        job.at(f"{key[0].upper()}{key[1:]}").claim(*row)
     claim_job_rest(job, JOB_ROWS)
 
 

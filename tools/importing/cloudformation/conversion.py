@@ -166,7 +166,8 @@ def _read_job(
         job.source.unsupported("jobs of a stack run on EC2 instances, not on Fargate")
         return
     named = job.at("JobDefinitionName")
-    theirs = str(named.value) if is_known(named) else job.name
+    # The id of an object of an API begins with its type and a colon, which no other has.
+    theirs = str(named.value) if is_known(named) else job.name.rpartition(":")[2]
     definitions = architecture.section("job_definitions")
     name = entry_name(theirs, str(cluster.values["name"]), definitions.values)
     draft = definitions.section(name, job.source)

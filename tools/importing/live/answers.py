@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import botocore.session
 
 from components.tagging import CLUSTER_TAG
-from tools.importing.source import Document, Node
+from tools.importing.source import Document, node_of_value
 
 Shapes = Mapping[str, tuple[str, str, str]]
 """Service, operation and path in its answer, by the key of the document that has it."""
@@ -23,21 +22,11 @@ _SCALARS = {
     **dict.fromkeys(("double", "float"), "number"),
     "boolean": "boolean",
 }
-_NO_LINE = 0
 
 
 def document_of(name: str, answers: Mapping[str, Any]) -> Document:
     """Return the answers about the cluster of a name, without lines."""
     return Document(Path(name), node_of_value(answers))
-
-
-def node_of_value(value: Any) -> Node:
-    """Return a plain value as it is in a document; a time becomes text."""
-    if isinstance(value, Mapping):
-        return Node({str(key): node_of_value(each) for key, each in value.items()}, _NO_LINE)
-    if isinstance(value, list | tuple):
-        return Node([node_of_value(each) for each in value], _NO_LINE)
-    return Node(value.isoformat() if isinstance(value, datetime) else value, _NO_LINE)
 
 
 def keys_of_shapes(shapes: Shapes, added: Mapping[str, str]) -> str:

@@ -1,4 +1,4 @@
-"""Job definitions of AWS Batch become those of a stack."""
+"""Objects of AWS Batch become those of a stack."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import pytest
 
 from tests.support.importing import at, fates, read_text
 from tools.importing.batch_jobs.generate import DATA_FILE, table
-from tools.importing.imported import Imported
+from tools.importing.formats import together
+from tools.importing.imported import Imported, import_file
 from tools.importing.lint import lint
 
 
@@ -96,6 +97,82 @@ def test_what_a_stack_cannot_have_has_what_to_do(
     read = job(tmp_path, **changes)
     (entry,) = [each for each in read.entries if ".".join(map(str, each.location)) == field]
     assert (entry.claim.fate, why in entry.claim.why) == ("not supported", True)
+
+
+def environment(**changes: Any) -> dict[str, Any]:
+    resources = {"type": "EC2", "maxvCpus": 384, "instanceTypes": ["p5.48xlarge"],
+                 "subnets": ["subnet-0123456789abcdef0"],
+                 "launchTemplate": {"launchTemplateName": "nodes"}}  # fmt: skip
+    return {"computeEnvironmentName": "p5", "type": "MANAGED",
+            "computeResources": {**resources, **changes}}  # fmt: skip
+
+
+QUEUE = {"jobQueueName": "train", "priority": 7,
+         "computeEnvironmentOrder": [{"order": 1, "computeEnvironment": "p5"}]}  # fmt: skip
+TEMPLATE = {"LaunchTemplateName": "nodes",
+            "LaunchTemplateData": {"NetworkInterfaces": [{"InterfaceType": "efa"}]}}  # fmt: skip
+
+
+@pytest.mark.parametrize("as_answer", [False, True])
+def test_a_compute_environment_is_taken_over_from_a_request_or_an_answer(
+    tmp_path: Path, *, as_answer: bool
+):
+    document = {"computeEnvironments": [environment()]} if as_answer else environment()
+    read = read_text(tmp_path, json.dumps(document))
+    assert read.stack.name == "p5"
+    assert at(read, "network", "private_subnet_ids") == ["subnet-0123456789abcdef0"]
+    assert at(read, "architecture", "compute_environments", "p5") == {
+        "instance_type": "p5.48xlarge", "purchase_option": "on-demand", "maximum": 2
+    }  # fmt: skip
+    below = "computeEnvironments[0]." if as_answer else ""
+    found = fates(read)
+    assert found[f"{below}computeResources.launchTemplate.launchTemplateName"][0] == "not supported"
+    assert found[f"{below}computeResources.maxvCpus"] == (
+        "taken over", "architecture.compute_environments.p5.maximum"
+    )  # fmt: skip
+
+
+def test_what_is_wrong_with_an_environment_is_found_in_its_file(tmp_path: Path):
+    read = read_text(tmp_path, json.dumps(environment(instanceTypes=["p5.48xlarg"]), indent=1))
+    (finding,) = lint(read)
+    assert (finding.rule, finding.key, finding.line) == (
+        "E1",
+        "computeResources.instanceTypes[0]",
+        8,
+    )
+
+
+def test_several_files_become_one_stack(tmp_path: Path):
+    definition = {"jobDefinitionName": "train", "type": "container",
+                  "containerProperties": {"image": "registry.example/train:1"}}  # fmt: skip
+    paths: list[Path] = []
+    for number, each in enumerate((QUEUE, TEMPLATE, definition, environment())):
+        paths.append(tmp_path / f"{number}.json")
+        paths[-1].write_text(json.dumps(each), encoding="utf-8")
+    other = tmp_path / "cluster.yaml"
+    other.write_text("kind: ClusterConfig\napiVersion: eksctl.io/v1alpha5\n", encoding="utf-8")
+    assert together([paths[0], other, *paths[1:]]) == [[other], paths]
+    (read,) = import_file(*paths)
+    assert isinstance(read, Imported)
+    assert read.stack.name == "p5"
+    assert at(read, "architecture", "compute_environments", "p5") == {
+        "instance_type": "p5.48xlarge", "purchase_option": "on-demand", "efa_enabled": True,
+        "maximum": 2, "queue_priority": 7,
+    }  # fmt: skip
+    assert at(read, "architecture", "job_definitions", "train", "compute_environment") == "p5"
+    assert {each.file for each in read.entries} == {path.name for path in paths}
+
+
+def test_a_launch_template_alone_says_with_what_to_read_it(tmp_path: Path):
+    read = read_text(tmp_path, json.dumps(TEMPLATE))
+    whys = {entry.claim.why for entry in read.entries}
+    assert [why for why in whys if "compute environment as well" in why] == [*whys]
+
+
+def test_a_key_without_the_name_of_its_object_says_which_name_is_missing(tmp_path: Path):
+    read = job(tmp_path, computeEnvironmentOrder=[])
+    found = {entry.location[0]: entry.claim.why for entry in read.entries}
+    assert found["computeEnvironmentOrder"] == "set `jobQueueName`, or remove it"
 
 
 def test_an_unknown_key_is_found_with_its_line(tmp_path: Path):

@@ -13,8 +13,8 @@ from tools.importing.live.answers import CREATORS
 from tools.importing.live.eks.fates import FATES as FATES
 from tools.importing.live.eks.node_groups import read_node_groups
 from tools.importing.live.eks.storage import read_storage
-from tools.importing.live.rewritten import Rewritten
 from tools.importing.reader import Reader
+from tools.importing.rewritten import Rewritten
 from tools.importing.source import Document
 
 KEYS = KeyTable(Path(__file__).with_name("keys.txt"))

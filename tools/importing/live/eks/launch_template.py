@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from components.catalog.instance_types import INSTANCE_TYPES
 from tools.importing.draft import Draft
-from tools.importing.live.rewritten import Rewritten
 from tools.importing.reader import Reader
+from tools.importing.rewritten import Rewritten
 from tools.importing.source import Location
 
 _DATA = "LaunchTemplateData"

@@ -12,8 +12,8 @@ from tools.importing.draft import Draft
 from tools.importing.live.eks.answers import template_of
 from tools.importing.live.eks.launch_template import complete_nodes, read_template
 from tools.importing.live.eks.permissions import read_role, role_of_profile
-from tools.importing.live.rewritten import Rewritten
 from tools.importing.reader import Reader
+from tools.importing.rewritten import Rewritten
 from tools.importing.source import Location
 from tools.importing.user_data import MARKS_OF_LABELS
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from components.config.eks import AddonPolicy
 from components.identity.addon_policies import managed_policies
-from tools.importing.live.rewritten import Rewritten
 from tools.importing.reader import Reader
+from tools.importing.rewritten import Rewritten
 from tools.importing.source import Location
 
 _EKSCTL_NAMES: Mapping[AddonPolicy, str] = {

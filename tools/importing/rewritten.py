@@ -1,7 +1,7 @@
-"""A document of another format that is written from answers of the API.
+"""A document of another format that is written from objects of an API.
 
-An eksctl `ClusterConfig` or a template of AWS Batch has a key for most of what the API answers, so
-one conversion makes the decisions for both.
+An eksctl `ClusterConfig` or a template of AWS Batch has a key for most of what an API answers or
+takes, so one conversion makes the decisions for both.
 """
 
 from __future__ import annotations
@@ -12,10 +12,9 @@ from typing import Any
 
 from tools.importing.draft import StackDraft
 from tools.importing.formats import Format
-from tools.importing.live.answers import node_of_value
 from tools.importing.reader import Reader
 from tools.importing.report import Report
-from tools.importing.source import Location, Node, child
+from tools.importing.source import Location, Node, child, node_of_value
 
 
 @dataclass(slots=True)
@@ -53,6 +52,10 @@ class Rewritten:
             keys = conversion.KEYS.keys_of(root, at)
             claim = report.claim_of(at, node.value, conversion.FATES, keys)
             source.report.claim(replace(claim, location=answer))
+        answers = dict(self.origins)
+        for ours, at in report.origins.items():
+            if at in answers:
+                source.report.origins.setdefault(ours, answers[at])
         source.report.notes += report.notes
 
 
