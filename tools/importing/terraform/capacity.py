@@ -7,7 +7,7 @@ from tools.importing.market import claim_market
 from tools.importing.placeholders import id_for, is_id
 from tools.importing.reader import Reader
 from tools.importing.terraform.blocks import Blocks
-from tools.importing.terraform.source_keys import Source, take
+from tools.importing.terraform.source_keys import Source, take, take_number
 from tools.importing.terraform.values import is_known
 
 _TARGET = "capacity_reservation_target"
@@ -72,7 +72,7 @@ def _read_reservation(
 
 def _read_created(created: Reader, reservation: Draft) -> None:
     """Read the reservation that Terraform creates for the node group."""
-    take(reservation, "instance_count", created.at("instance_count"))
+    take_number(reservation, "instance_count", created.at("instance_count"))
     group = created.at("placement_group_arn")
     if is_known(group) and reservation.values["kind"] == "odcr":
         take(reservation, "placement_group", group, change=lambda arn: arn.rpartition("/")[2])

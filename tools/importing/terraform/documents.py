@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tools.importing.source import Document, Node
 from tools.importing.terraform import known_modules
-from tools.importing.terraform.instances import instances_of, values_of
+from tools.importing.terraform.instances import instances_of
 from tools.importing.terraform.keys import KEYS
 from tools.importing.terraform.module import SECRET, Module, read_module, value_files
 from tools.importing.terraform.syntax import Block, Expression, read_blocks
@@ -66,7 +66,7 @@ def _section(block: Block, module: Module) -> str:
     if block.kind == "resource" and (block.labels[0],) in KEYS.kinds:
         return block.labels[0]
     if block.kind == "module":
-        section = known_modules.section_of(block, values_of(block, module))
+        section = known_modules.section_of(block, module.values(block))
         if section:
             return section
         return "local-module" if module.child(block) else "module"

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from tools.importing.source import Node, plain
+from tools.importing.terraform.files import template_at
 from tools.importing.terraform.functions import OPERATORS, UncomputableError, call
 from tools.importing.terraform.syntax import (
     TERMS,
@@ -224,7 +225,10 @@ class _Evaluation:
             if last.tag or not isinstance(last.value, list):
                 raise UncomputableError
             arguments += last.value
-        return call(str(name.children[0]), arguments)
+        function, directory = str(name.children[0]), self.expression.file.parent
+        if function == "templatefile":
+            return evaluate(template_at(directory, arguments[0]), self.scope, arguments[1].value)
+        return call(function, arguments, directory)
 
     def _pairs(self, intro: Any) -> Iterator[None]:
         """Set the names of a `for` to each pair of its collection."""

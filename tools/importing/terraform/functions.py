@@ -5,15 +5,22 @@ https://developer.hashicorp.com/terraform/language/functions
 
 from __future__ import annotations
 
-import ipaddress
+import base64
 import json
+import math
 import operator
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
+from textwrap import indent
 from typing import Any
 
+import yaml
+
 from tools.importing.source import Node, plain
+from tools.importing.terraform.addresses import OF_ADDRESSES
+from tools.importing.terraform.files import OF_FILES
 from tools.importing.terraform.values import JSON, UNKNOWN, is_unknown, key_text, step
 
 OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {
@@ -36,8 +43,13 @@ class UncomputableError(Exception):
     """The arguments of a function are not known, or the program does not have the function."""
 
 
-def call(name: str, arguments: Sequence[Node]) -> Any:
+def call(name: str, arguments: Sequence[Node], directory: Path) -> Any:
     """Return the result of a function, which may hold the nodes of its arguments.
+
+    Args:
+        name: Name of the function.
+        arguments: Its arguments.
+        directory: Directory of the module, to which paths are relative.
 
     Raises:
         UncomputableError: the arguments are not known, or the function is not one of these.
@@ -45,7 +57,9 @@ def call(name: str, arguments: Sequence[Node]) -> Any:
     try:
         if name in _OF_COLLECTIONS:
             return _OF_COLLECTIONS[name](*arguments)
-        if name in _OF_VALUES and not any(map(is_unknown, arguments)):
+        if not any(map(is_unknown, arguments)):
+            if name in OF_FILES:
+                return OF_FILES[name](directory, *map(plain, arguments))
             return _OF_VALUES[name](*map(plain, arguments))
     except (TypeError, ValueError, LookupError, AttributeError) as error:
         raise UncomputableError(name) from error
@@ -189,29 +203,6 @@ _OF_COLLECTIONS: Mapping[str, Callable[..., Any]] = {
 """Functions of lists and mappings whose elements need not be known."""
 
 
-def _cidrsubnet(prefix: str, bits: int, number: int) -> str:
-    network = ipaddress.ip_network(prefix, strict=False)
-    length = network.prefixlen + int(bits)
-    size = 1 << (network.max_prefixlen - length)
-    first = network.network_address + int(number) * size
-    found = ipaddress.ip_network((int(first), length))
-    if not 0 <= number < 1 << int(bits):
-        raise ValueError(number)
-    return str(found)
-
-
-def _cidrsubnets(prefix: str, *bits: int) -> list[str]:
-    network = ipaddress.ip_network(prefix, strict=False)
-    at, found = int(network.network_address), []
-    for each in bits:
-        length = network.prefixlen + int(each)
-        size = 1 << (network.max_prefixlen - length)
-        at = -(-at // size) * size
-        found.append(str(ipaddress.ip_network((at, length))))
-        at += size
-    return found
-
-
 def _format(pattern: str, *values: Any) -> str:
     return re.sub(r"%(\d*)v", r"%\1s", pattern) % values
 
@@ -231,9 +222,7 @@ def _text(value: Any) -> str:
 
 
 _OF_VALUES: Mapping[str, Callable[..., Any]] = {
-    "cidrsubnet": _cidrsubnet,
-    "cidrsubnets": _cidrsubnets,
-    "cidrhost": lambda prefix, number: str(ipaddress.ip_network(prefix)[number]),
+    **OF_ADDRESSES,
     "basename": lambda path: path.rstrip("/").rpartition("/")[2],
     "format": _format,
     "join": lambda separator, *lists: separator.join(
@@ -263,6 +252,22 @@ _OF_VALUES: Mapping[str, Callable[..., Any]] = {
     "tonumber": lambda value: float(value) if "." in str(value) else int(value),
     "tobool": _tobool,
     "jsondecode": json.loads,
+    "yamlencode": lambda value: yaml.safe_dump(value, sort_keys=True),
+    "base64decode": lambda text: base64.b64decode(text, validate=True).decode("utf-8"),
+    "indent": lambda spaces, text: indent(text, " " * spaces).lstrip(" "),
+    "chomp": lambda text: text.rstrip("\r\n"),
+    "dirname": lambda path: path.rstrip("/").rpartition("/")[0] or ".",
+    "alltrue": all,
+    "anytrue": any,
+    "can": lambda value: True,
+    "strcontains": lambda text, part: part in text,
+    "ceil": math.ceil,
+    "floor": math.floor,
+    "setsubtract": lambda values, others: [each for each in values if each not in others],
+    "setunion": lambda *lists: list(dict.fromkeys(each for values in lists for each in values)),
+    "setintersection": lambda values, *lists: [
+        each for each in values if all(each in others for others in lists)
+    ],
     "setproduct": lambda *lists: [list(each) for each in _product(lists)],
 }
 """Functions of values that must be known."""

@@ -44,7 +44,7 @@ def section_of(block: Block, values: Mapping[str, Node]) -> str:
     directory = block.file.parent / source
     is_copy = source.startswith("../..") and not (directory / "versions.tf").is_file()
     is_source = (directory / "modules" / "eks-managed-node-group").is_dir()
-    return "eks" if (is_copy or is_source) and _OF_EKS & values.keys() else ""
+    return "eks" if is_source or (is_copy and _OF_EKS & values.keys()) else ""
 
 
 def outputs(section: str, values: Mapping[str, Node], address: str) -> dict[str, Node]:

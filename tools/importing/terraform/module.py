@@ -14,6 +14,7 @@ from tools.importing.terraform import known_modules
 from tools.importing.terraform.expressions import evaluate
 from tools.importing.terraform.instances import instances_of, values_of
 from tools.importing.terraform.syntax import Block, Expression, read_blocks
+from tools.importing.terraform.types import typed
 from tools.importing.terraform.values import node_of, object_at, unknown
 from tools.workspace.yaml_limits import UnreadableYamlError
 
@@ -34,6 +35,8 @@ class Module:
     inputs: Mapping[str, Node | Expression] = field(default_factory=dict[str, Node | Expression])
     """Values of variables that the caller or a file of values sets."""
     _values: dict[tuple[str, ...], Node] = field(default_factory=dict[tuple[str, ...], Node])
+    _of_calls: dict[int, Mapping[str, Node]] = field(default_factory=dict[int, Mapping[str, Node]])
+    _children: dict[int, Module | None] = field(default_factory=dict[int, "Module | None"])
     _begun: set[tuple[str, ...]] = field(default_factory=set[tuple[str, ...]])
 
     def named(self, parts: Sequence[str]) -> tuple[Node, int] | None:
@@ -91,7 +94,8 @@ class Module:
         node = evaluate(given, self) if isinstance(given, Expression) else given
         if block is not None and self.is_sensitive(block):
             return Node("(sensitive)", node.line, SECRET, file=node.file)
-        return node
+        type_ = block.attributes.get("type") if block is not None else None
+        return node if type_ is None else typed(node, type_, self)
 
     def is_sensitive(self, block: Block) -> bool:
         """Return whether the value of a variable is a secret."""
@@ -102,7 +106,7 @@ class Module:
         block = next(self.of_kind("module", (name,)), None)
         if block is None:
             return None
-        values = values_of(block, self)
+        values = self.values(block)
         address = f"{self.address}module.{name}"
         child = self.child(block)
         if child is None:
@@ -113,9 +117,20 @@ class Module:
             outputs = child.outputs()
         return object_at(address, outputs, block.line, block.file)
 
+    def values(self, block: Block) -> Mapping[str, Node]:
+        """Return the values of a block that calls a module, as far as they are the same for all."""
+        if id(block) not in self._of_calls:
+            self._of_calls[id(block)] = values_of(block, self)
+        return self._of_calls[id(block)]
+
     def child(self, block: Block) -> Module | None:
         """Return the module of a call, if it is in a directory of its own and not a known one."""
-        values = values_of(block, self)
+        if id(block) not in self._children:
+            self._children[id(block)] = self._child(block)
+        return self._children[id(block)]
+
+    def _child(self, block: Block) -> Module | None:
+        values = self.values(block)
         source = str(values["source"].value) if "source" in values else ""
         if not source.startswith(".") or self.address.count("module.") > 4:
             return None

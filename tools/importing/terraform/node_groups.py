@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from components.config.nearest import nearest
+from tools.importing.cloudformation.values import whole
 from tools.importing.draft import Draft, StackDraft
 from tools.importing.placeholders import id_for, is_id
 from tools.importing.reader import Reader
@@ -14,7 +15,7 @@ from tools.importing.terraform.capacity import read_purchase_option
 from tools.importing.terraform.groups import Group
 from tools.importing.terraform.keys import KEYS
 from tools.importing.terraform.node_settings import read_common, read_repair
-from tools.importing.terraform.source_keys import take
+from tools.importing.terraform.source_keys import take, take_number
 from tools.importing.terraform.values import is_known
 
 _SIZES = {"min_size": ("minimum", 1), "desired_size": ("desired", 1), "max_size": ("maximum", 3)}
@@ -71,11 +72,12 @@ def _report_ignored(group: Group) -> None:
 def _read_sizes(group: Group, nodes: Draft, *, least: int) -> None:
     for theirs, (ours, default) in _SIZES.items():
         source, floor = group.source.at(theirs), max(least, 1 if ours == "maximum" else 0)
-        if isinstance(source.value, int) and source.value < floor:
+        number = whole(source)
+        if number is not None and number < floor:
             nodes.put(ours, floor)
             why = f"it is at least {floor}"
             source.claim("taken over better", why, ours=(*nodes.at, ours))
-        elif not take(nodes, ours, source, example=default) and not source.exists:
+        elif not take_number(nodes, ours, source, example=default) and not source.exists:
             nodes.put(ours, default)
     _order_sizes(group, nodes)
 

@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from tools.importing.cloudformation.values import whole
 from tools.importing.draft import Draft
 from tools.importing.eks_addons import take_repair
 from tools.importing.reader import Reader
 from tools.importing.terraform.blocks import Blocks
-from tools.importing.terraform.source_keys import Source, take
+from tools.importing.terraform.source_keys import Source, take, take_number
 from tools.importing.terraform.user_data import read_user_data
 
 _EFFECTS = {
@@ -82,7 +83,7 @@ def _read_volume(source: Source, nodes: Draft) -> None:
         size = ebs.at("volume_size") if ebs.at("volume_size").exists else size
         for theirs, ours in (("iops", "iops"), ("throughput", "throughput_mibps")):
             if ebs.at(theirs).value:
-                take(volume, ours, ebs.at(theirs))
+                take_number(volume, ours, ebs.at(theirs))
         kind = ebs.at("volume_type")
         kind.claim(
             "implied" if kind.value == "gp3" else "taken over better",
@@ -93,9 +94,10 @@ def _read_volume(source: Source, nodes: Draft) -> None:
             encrypted.claim("taken over better", "root volumes are encrypted", rule="E16")
         encrypted.implied("root volumes are encrypted")
         ebs.at("delete_on_termination").implied("the volume ends with its node")
-    if isinstance(size.value, int) and size.value < _LEAST_GIB:
+    gib = whole(size)
+    if gib is not None and gib < _LEAST_GIB:
         volume.better("size_gib", size, _LEAST_GIB, "the AMI needs more", rule="E16")
-    elif not take(volume, "size_gib", size):
+    elif not take_number(volume, "size_gib", size):
         volume.put("size_gib", _LEAST_GIB)
 
 
@@ -158,7 +160,7 @@ def read_repair(source: Source, nodes: Draft, architecture: Draft, management: s
         enabled.implied("EKS repairs no nodes without `auto_repair`")
         return
     take_repair(enabled, nodes, architecture, rule=_NO_AGENT)
-    take(
+    take_number(
         nodes,
         "maximum_parallel_repairs",
         source.at("node_repair_config", "max_parallel_nodes_repaired_count"),

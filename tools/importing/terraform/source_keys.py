@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tools.importing.cloudformation.values import whole
 from tools.importing.draft import Draft
 from tools.importing.reader import Reader
 from tools.importing.source import Location, text_of
@@ -125,3 +126,10 @@ def take(
         )
         return False
     return draft.take(key, source, change=change)
+
+
+def take_number(draft: Draft, key: str, source: Reader, *, example: int | None = None) -> bool:
+    """Set a key to a whole number as `take` does; Terraform also takes a text that is one."""
+    number = whole(source)
+    change = None if number is None else lambda _: number
+    return take(draft, key, source, example=example, change=change)

@@ -6,7 +6,7 @@ from tools.importing.draft import Draft, StackDraft, plain_name
 from tools.importing.placeholders import is_id
 from tools.importing.reader import Reader
 from tools.importing.terraform.blocks import Blocks, name_in_address
-from tools.importing.terraform.source_keys import take
+from tools.importing.terraform.source_keys import take, take_number
 
 _KEYS = {
     "storage_type": "storage_type",
@@ -39,14 +39,14 @@ def read_storage(blocks: Blocks, stack: StackDraft) -> None:
 
 def _read_new(block: Reader, entry: Draft) -> None:
     entry.put("kind", "fsx-lustre")
-    take(entry, "storage_capacity_gib", block.at("storage_capacity"))
+    take_number(entry, "storage_capacity_gib", block.at("storage_capacity"))
     if not take(entry, "deployment_type", block.at("deployment_type")):
         entry.put("deployment_type", "SCRATCH_1")  # the default of the resource and of FSx
     for theirs, ours in _KEYS.items():
         if block.at(theirs).value not in (None, ""):
             take(entry, ours, block.at(theirs))
     metadata = block.at("metadata_configuration", 0)
-    take(entry, "metadata_iops", metadata.at("iops"))
+    take_number(entry, "metadata_iops", metadata.at("iops"))
     for each in block.at("subnet_ids").items():
         if is_id(each.value, "subnet"):
             entry.take("subnet_id", each)

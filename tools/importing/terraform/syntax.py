@@ -7,6 +7,7 @@ https://developer.hashicorp.com/terraform/language/syntax/json
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -27,6 +28,11 @@ TERMS = (
     "full_splat_expr_term",
 )
 """Rules of the grammar that go on from a value: an attribute, an index, a splat."""
+_MARKS = re.compile(r'[{}]|"(?:[^"\\]|\\.)*"')
+"""What decides where an expression in a template ends: braces, and texts that may have some."""
+_DIRECTIVE = re.compile(r"(?<!%)%\{")
+"""Begin of a loop or a condition in a template."""
+_ESCAPED = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n", "\t": r"\t", "\r": r"\r"})
 _LABELS = {"module": 1, "resource": 2, "data": 2, "variable": 1, "output": 1, "provider": 1}
 """Number of labels by type of block, without which JSON cannot be read."""
 
@@ -144,15 +150,38 @@ def _json_block(kind: str, labels: Sequence[str], node: Node, path: Path) -> Blo
 
 
 def read_template(template: str, file: Path, line: int) -> Expression | None:
-    """Return the expression of a text of JSON with `${…}`; None if it cannot be read."""
-    quoted = template.replace("\\", "\\\\").replace("\n", "\\n")
-    text = f'x = "{quoted}"'
+    """Return the expression of a text with `${…}`, of JSON or of a file; None if it is not one."""
+    if _DIRECTIVE.search(template):
+        return None
+    text = f'x = "{"".join(_quoted(template))}"'
     try:
         (attribute,) = children(_parsed(file, text).children[0])
     except UnreadableYamlError:
         return None
     _, value = children(attribute)
     return Expression(value, text, file, line)
+
+
+def _quoted(template: str) -> Iterator[str]:
+    """Yield the parts of a template, those between expressions with escape sequences."""
+    end = 0
+    while (begin := template.find("${", end)) >= 0:
+        depth = 1
+        marks = _MARKS.finditer(template, begin + 2)
+        after = len(template)
+        for mark in marks:
+            depth += {"{": 1, "}": -1}.get(mark[0], 0)
+            if not depth:
+                after = mark.end()
+                break
+        yield _escaped(template[end:begin])
+        yield template[begin:after].replace("\n", " ")
+        end = after
+    yield _escaped(template[end:])
+
+
+def _escaped(text: str) -> str:
+    return text.translate(_ESCAPED)
 
 
 def steps_of(tree: Any) -> tuple[Any, list[Any]]:

@@ -94,6 +94,16 @@ def test_a_module_in_a_directory_is_read_with_its_inputs(tmp_path: Path):
     assert fates(read)["module.training.name"] == ("implied", "")
 
 
+def test_the_module_itself_is_known_by_its_files_whatever_its_inputs_are(tmp_path: Path):
+    (tmp_path / "modules" / "eks-managed-node-group").mkdir(parents=True)
+    (tmp_path / "main.tf").write_text('resource "aws_eks_cluster" "this" {}\n')
+    example = tmp_path / "examples" / "small"
+    example.mkdir(parents=True)
+    main = 'module "off" {\n  source = "../.."\n  create = false\n}\n'
+    read = read_directory(example, main=main)
+    assert [*fates(read)] == ["module.off.source", "module.off.create"]
+
+
 def test_secrets_are_not_shown(tmp_path: Path):
     secret = 'variable "token" {\n  default   = "hunter2"\n  sensitive = true\n}\n'
     used = 'resource "helm_release" "a" {\n  set = var.token\n}\n'

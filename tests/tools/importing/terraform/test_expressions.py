@@ -25,6 +25,19 @@ locals {
   loop   = local.loop
   nested = [{ id = "i-1", tags = { Name = "n" } }, { id = "i-2", tags = {} }]
 }
+variable "groups" {
+  type = map(object({
+    size   = number
+    "disk" = optional(number, 100 + 100)
+    kind   = optional(string)
+    flags  = optional(list(bool), [])
+    more   = optional(object({ on = optional(bool, true) }), {})
+  }))
+  default = {
+    a = { size = "3", flags = ["true", false], other = 1 }
+    b = { size = 1.5, disk = null, kind = 7, more = { on = "false" } }
+  }
+}
 data "aws_availability_zones" "all" {}
 resource "aws_subnet" "many" {
   count = 2
@@ -35,11 +48,18 @@ resource "aws_subnet" "named" {
   availability_zone = "us-west-2${each.key}"
 }
 """
+BESIDE = {
+    "plain.txt": "one\n",
+    "values.tpl": 'a: "${name}"\nb: [${join(", ", list)}]\nc: $${x} {"${upper("}")}"}\n',
+    "loop.tpl": "%{ for each in list }${each}%{ endfor }",
+}
 
 
 @pytest.fixture
 def value(tmp_path: Path):
     def compute(text: str) -> Node:
+        for name, content in BESIDE.items():
+            (tmp_path / name).write_text(content)
         (tmp_path / "main.tf").write_text(f"{FILES}locals {{\n  result = {text}\n}}\n")
         module = read_module(tmp_path)
         (block,) = module.of_kind("locals", ("result",))
@@ -98,6 +118,39 @@ KNOWN: list[tuple[str, Any]] = [
     ("basename(path.module)", None),
     ("aws_subnet.many[*].cidr_block", ["10.0.0.0/24", "10.0.1.0/24"]),
     ('aws_subnet.named["b"].availability_zone', "us-west-2b"),
+    (
+        "var.groups.a",
+        {
+            "size": 3,
+            "disk": 200,
+            "kind": None,
+            "flags": [True, False],
+            "more": {"on": True},
+            "other": 1,
+        },
+    ),
+    (
+        "var.groups.b",
+        {"size": 1.5, "disk": 200, "kind": "7", "flags": [], "more": {"on": False}},
+    ),
+    ('file("plain.txt")', "one\n"),
+    ('chomp(file("${path.module}/plain.txt"))', "one"),
+    ('fileexists("plain.txt") && !fileexists("none.txt")', True),
+    ('fileset(path.module, "*.tpl")', ["loop.tpl", "values.tpl"]),
+    (
+        'templatefile("values.tpl", { name = "n", list = [1, 2] })',
+        'a: "n"\nb: [1, 2]\nc: ${x} {"}"}\n',
+    ),
+    ('yamldecode(templatefile("values.tpl", { name = "n", list = [1] })).a', "n"),
+    ("yamldecode(yamlencode({ a = [1] }))", {"a": [1]}),
+    ('base64decode("b25l")', "one"),
+    ('indent(2, "a\\nb")', "a\n  b"),
+    ('dirname("a/b.yaml")', "a"),
+    ("alltrue([true, false]) || anytrue([true, false])", True),
+    ("can(local.zones)", True),
+    ('strcontains("abc", "b")', True),
+    ("ceil(1.2) + floor(1.8)", 3),
+    ('setsubtract(setunion(["a"], ["b"]), setintersection(["a"], ["a", "c"]))', ["b"]),
     ("<<-EOT\n    one\n      two\n  EOT", "one\n  two\n"),
 ]
 UNKNOWN = [
@@ -107,6 +160,12 @@ UNKNOWN = [
     ("aws_vpc.main.id", "${aws_vpc.main.id}"),
     ("aws_subnet.many[1].id", "${aws_subnet.many[1].id}"),
     ('file("x")', '${file("x")}'),
+    ('file("/etc/passwd")', '${file("/etc/passwd")}'),
+    ('fileset("none", "*")', '${fileset("none", "*")}'),
+    ('yamldecode("a: [")', '${yamldecode("a: [")}'),
+    ('templatefile("loop.tpl", {})', '${templatefile("loop.tpl", {})}'),
+    ('templatefile("values.tpl", { name = var.missing, list = [] })',
+     'a: "${var.missing}"\nb: []\nc: ${x} {"}"}\n'),
     ("var.missing ? 1 : 2", "${var.missing ? 1 : 2}"),
     ("length(data.aws_availability_zones.all.names)",
      "${length(data.aws_availability_zones.all.names)}"),

@@ -1,0 +1,72 @@
+"""Functions of the Terraform language that read files beside those of the module, and YAML.
+
+https://developer.hashicorp.com/terraform/language/functions/file
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from tools.importing.source import Node, plain
+from tools.importing.terraform.syntax import Expression, read_template
+from tools.importing.terraform.values import is_unknown
+from tools.workspace.yaml_limits import Excess, UnreadableYamlError, readable_text
+
+_MOST_FILES = 200
+
+
+def template_at(directory: Path, path: Node) -> Expression:
+    """Return the expression of the template in a file, which `templatefile` evaluates.
+
+    Raises:
+        ValueError: the path is not known, or the file cannot be read.
+    """
+    text = "" if is_unknown(path) else _text(directory, str(plain(path)))
+    found = read_template(text, directory / str(plain(path)), 1) if text else None
+    if found is None:
+        raise ValueError(path.value)
+    return found
+
+
+def _place(directory: Path, path: str) -> Path:
+    """Return a path beside the module: others on this machine are nobody's configuration."""
+    found = (directory / path).resolve()
+    if not found.is_relative_to(directory.resolve().parent.parent):
+        raise ValueError(path)
+    return found
+
+
+def _text(directory: Path, path: str) -> str:
+    try:
+        return readable_text(_place(directory, path))
+    except UnreadableYamlError as error:
+        raise ValueError(path) from error
+
+
+def _set(directory: Path, path: str, pattern: str) -> list[str]:
+    place = _place(directory, path)
+    found = [each for each in place.glob(pattern) if each.is_file()] if place.is_dir() else []
+    if not found or len(found) > _MOST_FILES:
+        raise ValueError(path)  # without files, they may be made before Terraform runs
+    return sorted(str(each.relative_to(place)) for each in found)
+
+
+def _yaml(directory: Path, text: str) -> Any:
+    try:
+        Excess(directory, tags=True).refuse(text)
+        return yaml.safe_load(text)
+    except (UnreadableYamlError, yaml.YAMLError) as error:
+        raise ValueError(text) from error
+
+
+OF_FILES: Mapping[str, Callable[..., Any]] = {
+    "file": _text,
+    "fileexists": lambda directory, path: _place(directory, path).is_file(),
+    "fileset": _set,
+    "yamldecode": _yaml,
+}
+"""Functions of the directory of the module and of values that must be known."""
