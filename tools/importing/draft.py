@@ -147,6 +147,11 @@ class StackDraft:
             self.region = str(source.value)
             source.claim("taken over", "it is `aws:region` of the stack file")
 
+    def needs_network(self) -> None:
+        """Record that only the user knows the network, of which the source has nothing."""
+        zone = f"{self.region or 'us-east-1'}a"
+        self.cluster.needs("network", {"kind": "new-vpc", "availability_zones": [zone]})
+
     def completed(self) -> dict[str, Any]:
         """Return the configuration with an example in the place of each unknown value.
 

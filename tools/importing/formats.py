@@ -48,7 +48,7 @@ class Format(NamedTuple):
     recognizes: Callable[[Document], bool]
     """Whether a document is one of the format; reads a few keys only."""
     marks: Sequence[str]
-    """Texts in files of the format, also in those that are no valid YAML."""
+    """Texts in files of the format that a stack is made of, also if they are no valid YAML."""
 
     def conversion(self) -> Conversion:
         """Return the conversion, which is imported when a file of the format is read."""
@@ -66,16 +66,14 @@ def _is_eksctl(document: Document) -> bool:
 
 
 def _is_terraform(document: Document) -> bool:
-    from tools.importing.terraform.conversion import MARKS
-
     nodes = document.root.value.values() if isinstance(document.root.value, dict) else ()
-    return any(node.section in MARKS for node in nodes if node.section)
+    return any(node.section for node in nodes)
 
 
 def _is_cloudformation(document: Document) -> bool:
     resources = document.at("Resources")
     return isinstance(resources, dict) and any(
-        each.get("Type") == "AWS::EC2::VPC" or str(each.get("Type")).startswith("AWS::Batch::")
+        str(each.get("Type")).startswith("AWS::")
         for each in resources.values()
         if isinstance(each, dict)
     )
@@ -122,7 +120,7 @@ FORMATS: Sequence[Format] = (
     ),
     Format(
         "cloudformation",
-        "CloudFormation template of a VPC or of AWS Batch",
+        "CloudFormation template",
         _is_cloudformation,
         ("AWS::Batch::", "AWS::EC2::VPC"),
     ),

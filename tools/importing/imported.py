@@ -81,7 +81,10 @@ def import_file(
     read = [_read(document, name, region, parameters) for document in documents]
     if not any(isinstance(each, Imported) for each in read):
         titles = ", ".join(each.title for each in FORMATS)
-        raise UnknownFormatError(f"{path}: has no format that can be read; these can: {titles}")
+        why = f": it {read[0].why}" if read and isinstance(read[0], Unread) else ""
+        raise UnknownFormatError(
+            f"{path}: has no format that can be read{why}; these can: {titles}"
+        )
     return read
 
 

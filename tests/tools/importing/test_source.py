@@ -84,5 +84,6 @@ def test_a_file_in_another_form_is_answered_with_the_command_that_converts_it(
 
 
 def test_a_file_of_no_format_is_refused_with_the_formats_that_can_be_read(tmp_path: Path):
-    with pytest.raises(UnknownFormatError, match="AWS ParallelCluster configuration"):
+    expected = "it is `kind: Deployment`, which .*; these can: AWS ParallelCluster configuration"
+    with pytest.raises(UnknownFormatError, match=expected):
         import_file(written(tmp_path, "kind: Deployment\n"))

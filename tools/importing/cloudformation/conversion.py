@@ -66,10 +66,19 @@ WORDS = {
     "timeout_minutes": "AttemptDurationSeconds",
 }
 _BATCH = ("AWS::Batch::ComputeEnvironment", "AWS::Batch::JobQueue", "AWS::Batch::JobDefinition")
+_NO_VPC = (
+    "the template creates no VPC with these parameters: give others with `--parameters FILE`, or "
+    "use the VPC in other stacks with `kind: existing-vpc`"
+)
+_NOTHING = (
+    "the template has no VPC and nothing of AWS Batch, so only the report helps; a cluster of EKS "
+    "or ParallelCluster that it has created is read with `./trainyard import --live CLUSTER`"
+)
 _USES = {
     "AWS::IAM::Role": "keep the role in a CloudFormation stack of its own: nothing here that a "
     "stack makes has it",
-    "AWS::EC2::LaunchTemplate": "no compute environment of the template launches from it",
+    "AWS::EC2::LaunchTemplate": "no compute environment of the template launches from it: set the "
+    "keys of the nodes of your stack to what it says",
 }
 
 
@@ -99,14 +108,9 @@ def convert(source: Reader, stack: StackDraft) -> None:
         architecture.put("kind", "network")
         if not any(template.of("AWS::EC2::VPC")):
             del stack.values["network"]
-            cluster.needs(
-                "network",
-                {"kind": "new-vpc", "availability_zones": [f"{stack.region or 'us-east-1'}a"]},
-            )
-            source.report.notes.append(
-                "the template creates no VPC with these parameters: give others with "
-                "`--parameters FILE`, or use the VPC in other stacks with `kind: existing-vpc`"
-            )
+            stack.needs_network()
+            listed = [each.at("Type").value for _, each in source.at("Resources").entries()]
+            source.report.notes.append(_NO_VPC if "AWS::EC2::VPC" in listed else _NOTHING)
         read_groups(template, architecture)
     claim_branches(source.report, evaluation)
     _claim_rest(template, source)

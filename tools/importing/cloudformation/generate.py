@@ -65,6 +65,9 @@ _ATTRIBUTES = {
 }
 """https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/
 aws-product-attribute-reference.html"""
+_OF_CUSTOM = {"Version": "text"}
+"""Attribute of custom resources (`valid_custom_attributes` in
+`rules/resources/Configuration.py` of cfn-lint)."""
 
 
 def table(schemas: Mapping[str, Mapping[str, Any]]) -> str:
@@ -76,7 +79,8 @@ def table(schemas: Mapping[str, Mapping[str, Any]]) -> str:
     rows = dict(_TEMPLATE)
     for name in ("*", *sorted(schemas)):
         rows[f"Resources.{name}"] = "section"
-        rows |= {f"Resources.{name}.{key}": kind for key, kind in _ATTRIBUTES.items()}
+        attributes = {**_ATTRIBUTES, **(_OF_CUSTOM if name == "*" else {})}
+        rows |= {f"Resources.{name}.{key}": kind for key, kind in attributes.items()}
         rows[f"Resources.{name}.Properties"] = "map" if name == "*" else "section"
         if name != "*":
             rows |= dict(_keys(f"Resources.{name}.Properties", schemas[name], schemas[name], ()))

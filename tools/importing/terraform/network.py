@@ -35,14 +35,22 @@ def read_network(blocks: Blocks, cluster: Source, stack: StackDraft) -> Reader |
 
 def read_network_stack(blocks: Blocks, stack: StackDraft) -> None:
     """Read the only VPC, or the first, as a stack with a network for others."""
-    vpc, *others = blocks.of(*VPCS)
-    for other in others:
-        other.unsupported("a stack has one VPC: import the others from directories of their own")
-    network = stack.cluster.section("network", vpc)
     architecture = stack.cluster.section("architecture")
     architecture.put("kind", "network")
     architecture.put("efa_security_group", value=False)
     architecture.put("lustre_security_group", value=False)
+    found = [*blocks.of(*VPCS)]
+    if not found:
+        stack.needs_network()
+        blocks.root.report.notes.append(
+            "the files have no VPC, no EKS cluster and nothing of AWS Batch, so only the report "
+            "helps: name the directory that uses them as a module, or the state of Terraform"
+        )
+        return
+    vpc, *others = found
+    for other in others:
+        other.unsupported("a stack has one VPC: import the others from directories of their own")
+    network = stack.cluster.section("network", vpc)
     if is_id(vpc.at("id").value, "vpc"):
         vpc.report.notes.append(
             "the VPC exists, and the stack creates another one; to use it, set `network` of other "

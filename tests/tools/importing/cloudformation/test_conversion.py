@@ -14,7 +14,8 @@ from tools.importing.cloudformation.parameters import (
     NoParametersError,
     parameter_files_among,
 )
-from tools.importing.imported import Imported, UnknownFormatError, import_file
+from tools.importing.imported import Imported, import_file
+from tools.importing.lint import lint
 
 RESOURCES = "Resources.Nodes.Properties.ComputeResources"
 POOL = ("architecture", "compute_environments", "Nodes")
@@ -213,8 +214,14 @@ def test_an_object_that_no_stack_makes_has_what_to_do(tmp_path: Path):
     assert "`existing-fsx-lustre`" in entry.claim.why
 
 
-def test_a_template_of_other_objects_is_no_source(tmp_path: Path):
-    path = tmp_path / "bucket.yaml"
-    path.write_text(template("Bucket: {Type: 'AWS::S3::Bucket'}\n"), encoding="utf-8")
-    with pytest.raises(UnknownFormatError, match="CloudFormation template"):
-        import_file(path)
+def test_a_template_of_other_objects_says_what_to_do_about_each(tmp_path: Path):
+    cluster = "Cluster: {Type: 'AWS::EKS::Cluster', Properties: {Name: train}}\n"
+    invoked = "Invoked: {Type: 'Custom::Run', Version: '1.0', Properties: {ServiceToken: x}}\n"
+    read = read_text(tmp_path, template(cluster + invoked))
+    assert read.problems == []
+    assert lint(read) == []
+    whys = {entry.value: entry.claim.why for entry in read.entries}
+    assert "--kind eks" in whys["train"]
+    assert "keep it in a CloudFormation stack" in whys["1.0"]
+    assert "import --live" in read.report.notes[0]
+    assert ("network",) in read.stack.unknown

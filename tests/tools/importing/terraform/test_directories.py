@@ -9,6 +9,7 @@ import pytest
 from tests.support.importing import at, fates, read_directory
 from tools.importing.formats import without_siblings
 from tools.importing.imported import Imported, import_file
+from tools.importing.lint import lint
 from tools.importing.source import leaves, text_of
 from tools.workspace.yaml_limits import UnreadableYamlError
 
@@ -102,6 +103,14 @@ def test_the_module_itself_is_known_by_its_files_whatever_its_inputs_are(tmp_pat
     main = 'module "off" {\n  source = "../.."\n  create = false\n}\n'
     read = read_directory(example, main=main)
     assert [*fates(read)] == ["module.off.source", "module.off.create"]
+
+
+def test_files_without_a_cluster_and_a_vpc_say_what_to_do_about_each_block(tmp_path: Path):
+    read = read_directory(tmp_path, main='resource "aws_s3_bucket" "data" {\n  bucket = "d"\n}\n')
+    assert fates(read) == {"aws_s3_bucket.data.bucket": ("not supported", "")}
+    assert "only the report helps" in read.report.notes[0]
+    assert ("network",) in read.stack.unknown
+    assert lint(read) == []
 
 
 def test_secrets_are_not_shown(tmp_path: Path):
