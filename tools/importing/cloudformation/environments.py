@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Sequence
 
 from components.catalog.instance_types import INSTANCE_TYPES
 from components.checks.derived_names import NODE_ROLE
@@ -75,10 +75,12 @@ def read_environment(
     for key in (resources.at("Ec2KeyPair"), data.at("KeyName") if data else None):
         if key is not None and key.exists and not draft.has("ssh_key_name"):
             take_known(draft, "ssh_key_name", key)
-    _read_placement(resources.at("PlacementGroup"), data, template, draft)
-    _read_strategy(resources)
+    groups = [resources.at("PlacementGroup")]
+    groups += [data.at("Placement", "GroupName")] if data else []
+    read_placement(groups, lambda source: _group_made(source, template, draft), draft)
+    read_strategy(resources)
     _read_subnets(resources.at("Subnets"), template, with_efa=draft.has("efa_enabled"))
-    _read_state(environment)
+    read_state(environment.at())
     profile = template.named_by(resources.at("InstanceRole"))
     if profile is not None:
         for role in profile.at("Roles").items():
@@ -162,17 +164,31 @@ def _read_sizes(resources: Reader, instance_type: str, draft: Draft) -> None:
     least.implied("no nodes run without jobs")
 
 
-def _read_placement(group: Reader, data: Reader | None, template: Template, draft: Draft) -> None:
-    named = [group, *([data.at("Placement", "GroupName")] if data else [])]
+def _group_made(source: Reader, template: Template, draft: Draft) -> Reader | None:
+    made = template.named_by(source)
+    if made is None or made.kind != "AWS::EC2::PlacementGroup":
+        return None
+    made.claim_made((*draft.at, "placement", "group"))
+    return made.at()
+
+
+def read_placement(
+    named: Sequence[Reader], made_of: Callable[[Reader], Reader | None], draft: Draft
+) -> None:
+    """Read the placement group of a compute environment.
+
+    Args:
+        named: Places of its name.
+        made_of: Returns the properties of the group that a name means, if the source creates it.
+        draft: The entry of the compute environment in the stack file.
+    """
     for source in (each for each in named if each.exists):
-        made = template.named_by(source)
         placement = draft.section("placement", source)
         if placement.has("group"):
             source.dropped("the compute environment has a placement group already")
-        elif made is not None and made.kind == "AWS::EC2::PlacementGroup":
+        elif (made := made_of(source)) is not None:
             placement.put("group", "create")
             source.claim("taken over", ours=(*placement.at, "group"))
-            made.claim_made((*placement.at, "group"))
             strategy = made.at("Strategy")
             if strategy.value in (None, "cluster"):
                 strategy.implied("a placement group of a stack is a cluster placement group")
@@ -188,7 +204,8 @@ def _read_placement(group: Reader, data: Reader | None, template: Template, draf
             claim_unknown(source, (*draft.at, "placement"))
 
 
-def _read_strategy(resources: Reader) -> None:
+def read_strategy(resources: Reader) -> None:
+    """Report what becomes of the allocation strategy in `ComputeResources`."""
     strategy = resources.at("AllocationStrategy")
     wanted = _STRATEGIES.get(str(resources.at("Type").value).upper(), "")
     if strategy.value == wanted:
@@ -214,7 +231,8 @@ def _read_subnets(subnets: Reader, template: Template, *, with_efa: bool) -> Non
         subnet.implied("nodes launch in the private subnets of the stack")
 
 
-def _read_state(environment: Resource) -> None:
+def read_state(environment: Reader) -> None:
+    """Report what becomes of the state and the kind of a compute environment that differ."""
     kind, state = environment.at("Type"), environment.at("State")
     if str(kind.value).upper() == "UNMANAGED":
         kind.unsupported("environments of a stack are managed by Batch")

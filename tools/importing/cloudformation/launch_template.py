@@ -23,8 +23,7 @@ def read_launch_template(template: Resource, draft: Draft, cluster: Draft) -> No
     data = template.at("LaunchTemplateData")
     _read_interfaces(data.at("NetworkInterfaces"), draft)
     _read_capacity(data, draft, cluster)
-    for mapping in data.at("BlockDeviceMappings").items():
-        _read_volume(mapping, draft)
+    read_volumes(data, draft)
     _read_metadata(data.at("MetadataOptions"))
     text = data.at("UserData")
     if isinstance(text.value, str) and has_only_comments(text.value):
@@ -98,6 +97,12 @@ def _reservation(kind: str, source: Reader, cluster: Draft) -> str:
             return str(name)
     number = sum(name.startswith(named) for name in listed) + 1
     return named if number == 1 else f"{named}-{number}"
+
+
+def read_volumes(data: Reader, draft: Draft) -> None:
+    """Read the volumes in the data of a launch template: the root volume, and others."""
+    for mapping in data.at("BlockDeviceMappings").items():
+        _read_volume(mapping, draft)
 
 
 def _read_volume(mapping: Reader, draft: Draft) -> None:

@@ -12,6 +12,8 @@ from tools.importing.terraform.values import UNKNOWN
 
 _CHOSEN = ("Tags", "Parameters")
 """Maps whose keys the user chooses."""
+_SINGLE = ("Ebs", "Placement")
+"""Blocks of which there is at most one, which are objects of the API."""
 _WHY = "the files do not have its value: set it in the stack file"
 
 
@@ -48,6 +50,9 @@ def _without_underscores(node: Node) -> Node:
         "".join(part[:1].upper() + part[1:] for part in key.split("_")): each
         for key, each in node.value.items()
     }
+    for key in _SINGLE:
+        if key in named and isinstance(named[key].value, list) and named[key].value:
+            named[key] = named[key].value[0]
     return replace(
         node,
         value={

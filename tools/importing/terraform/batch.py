@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from components.catalog.instance_types import INSTANCE_TYPES
 from tools.importing.batch_jobs.conversion import without_environments
+from tools.importing.cloudformation.environments import (
+    read_placement,
+    read_state,
+    read_strategy,
+)
 from tools.importing.cloudformation.image import read_image
+from tools.importing.cloudformation.launch_template import read_volumes
 from tools.importing.draft import Draft, StackDraft, plain_name
+from tools.importing.placeholders import is_id
 from tools.importing.reader import Reader
 from tools.importing.terraform.api_names import as_properties
 from tools.importing.terraform.blocks import Blocks, name_in_address
@@ -32,6 +41,7 @@ def read_environments(blocks: Blocks, stack: StackDraft) -> None:
     section = architecture.section("compute_environments")
     network = environments[0].at(*_RESOURCES)
     read_network(blocks, Source([(network, {"subnet_ids": (("subnets",),)})]), stack)
+    _add_subnets(environments[1:], stack.cluster.section("network"))
     for environment in environments:
         resources = environment.at(*_RESOURCES)
         kind = str(resources.at("type").value)
@@ -43,6 +53,7 @@ def read_environments(blocks: Blocks, stack: StackDraft) -> None:
             continue
         name = _name_of(environment)
         nodes = section.section(name, environment)
+        read_state(as_properties(environment))
         for key in ("compute_environment_name", "name", "name_prefix"):
             environment.at(key).claim("taken over", ours=nodes.at)
         _read_resources(name, resources, nodes, stack, blocks)
@@ -53,6 +64,15 @@ def read_environments(blocks: Blocks, stack: StackDraft) -> None:
     read_jobs(blocks, stack, architecture, *section.values)
     read_storage(blocks, stack)
     imply_reservations(blocks)
+
+
+def _add_subnets(environments: Sequence[Reader], network: Draft) -> None:
+    """Add the subnets of further environments to those of the network, if it has ids."""
+    for environment in environments:
+        for each in environment.at(*_RESOURCES, "subnets").items():
+            if network.values["kind"] == "existing-vpc" and is_id(each.value, "subnet"):
+                network.take_ids("private_subnet_ids", [each], "subnet")
+            each.implied("nodes launch in the private subnets of the network")
 
 
 def _name_of(environment: Reader) -> str:
@@ -82,9 +102,16 @@ def _read_resources(
     take(nodes, "instance_type", types[0] if types else listed, example=_ANY_TYPE)
     if not nodes.has("instance_type"):
         nodes.needs("instance_type", _ANY_TYPE)
+    properties = as_properties(resources)
     data = None if template is None else as_properties(template)
-    read_image(as_properties(resources), data, str(nodes.values.get("instance_type", "")), nodes)
+    read_image(properties, data, str(nodes.values.get("instance_type", "")), nodes)
     _read_sizes(resources, nodes)
+    groups = [properties.at("PlacementGroup")]
+    if data is not None:
+        groups.append(data.at("Placement", "GroupName"))
+        read_volumes(data, nodes)
+    read_placement(groups, lambda group: _group_made(group, blocks), nodes)
+    read_strategy(properties)
     read_purchase_option(name, source, nodes, stack.cluster, blocks)
     kind = resources.at("type")
     if kind.value == "SPOT":
@@ -97,6 +124,11 @@ def _read_resources(
         for each in interfaces:
             each.claim("taken over", ours=(*nodes.at, "efa_enabled"))
     take(nodes, "ssh_key_name", resources.at("ec2_key_pair"))
+
+
+def _group_made(group: Reader, blocks: Blocks) -> Reader | None:
+    made = blocks.named(group.value, "aws_placement_group")
+    return None if made is None else as_properties(made)
 
 
 def _read_sizes(resources: Reader, nodes: Draft) -> None:

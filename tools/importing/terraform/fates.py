@@ -213,10 +213,6 @@ _OF_ENVIRONMENT: Mapping[tuple[str, ...], tuple[Fate, str]] = {
     ("state",): ("implied", "environments of a stack are enabled"),
     ("name_prefix",): ("dropped", NAMES),
     ("compute_environment_name_prefix",): ("dropped", NAMES),
-    ("compute_resources", "allocation_strategy"): (
-        "implied",
-        "environments of a stack have a strategy with which Batch updates them in place",
-    ),
     ("compute_resources", "image_id"): (
         "not supported",
         "set `image: custom`, and `custom_ami_id` to the id of the AMI",

@@ -143,6 +143,28 @@ def test_a_compute_environment_of_batch_with_its_queue():
     assert at(read, "reservations", "p5", "kind") == "capacity-block"
 
 
+def test_a_compute_environment_of_batch_has_its_placement_group_and_volume():
+    read = corpus("batch")
+    assert at(read, "architecture", "compute_environments", "spot") == {
+        "instance_type": "g6.12xlarge",
+        "minimum": 0,
+        "maximum": 4,
+        "root_volume": {"size_gib": 250, "throughput_mibps": 250},
+        "placement": {"group": "create"},
+        "purchase_option": "spot",
+    }
+    found, of = fates(read), "aws_batch_compute_environment.spot"
+    assert found[f"{of}.compute_resources[0].subnets[0]"] == (
+        "taken over",
+        "network.private_subnet_ids.0",
+    )
+    assert found[f"{of}.state"][0] == "not supported"
+    assert found[f"{of}.compute_resources[0].allocation_strategy"][0] == "taken over better"
+    assert found["aws_launch_template.spot.block_device_mappings[1].ebs[0].volume_size"][0] == (
+        "not supported"
+    )
+
+
 @pytest.mark.parametrize(
     ("group", "purchase_option", "reservation"),
     [

@@ -120,6 +120,7 @@ def test_a_state_is_read_with_the_ids_of_what_exists():
 def test_an_environment_is_read_with_the_template_that_its_module_is_given():
     found = corpus("batch.plan.json")
     assert at(found, "architecture", "compute_environments", "p5") == {
+        "root_volume": {"size_gib": 200},
         "instance_type": "p5.48xlarge",
         "minimum": 0,
         "maximum": 4,

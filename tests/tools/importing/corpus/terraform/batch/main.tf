@@ -47,6 +47,56 @@ resource "aws_batch_job_queue" "p5" {
   }
 }
 
+resource "aws_placement_group" "spot" {
+  name     = "spot"
+  strategy = "cluster"
+}
+
+resource "aws_launch_template" "spot" {
+  name = "spot-batch"
+  block_device_mappings {
+    device_name = "/dev/xvda"
+    ebs {
+      volume_size = "250"
+      volume_type = "gp3"
+      throughput  = 250
+      encrypted   = true
+    }
+  }
+  block_device_mappings {
+    device_name = "/dev/sdb"
+    ebs {
+      volume_size = 100
+    }
+  }
+}
+
+resource "aws_batch_compute_environment" "spot" {
+  name  = "spot"
+  type  = "MANAGED"
+  state = "DISABLED"
+  compute_resources {
+    type                = "SPOT"
+    allocation_strategy = "SPOT_CAPACITY_OPTIMIZED"
+    bid_percentage      = 70
+    min_vcpus           = 0
+    max_vcpus           = 192
+    instance_type       = ["g6.12xlarge"]
+    placement_group     = aws_placement_group.spot.name
+    instance_role       = "arn:aws:iam::123456789012:instance-profile/batch"
+    subnets             = ["subnet-0123456789abcdef1"]
+    security_group_ids  = ["sg-0123456789abcdef0"]
+    launch_template {
+      launch_template_name = aws_launch_template.spot.name
+      version              = "$Latest"
+    }
+  }
+  update_policy {
+    job_execution_timeout_minutes = 60
+    terminate_jobs_on_update      = false
+  }
+}
+
 variable "training_image" {
   default = "763104351884.dkr.ecr.us-west-2.amazonaws.com/pytorch-training:2.7.1-gpu-py312"
 }
