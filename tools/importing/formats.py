@@ -14,7 +14,7 @@ from tools.importing.reading import read_documents
 from tools.importing.report import FateRow
 from tools.importing.source import Document
 
-_TERRAFORM = (".tf", ".tf.json", ".tfvars", ".tfvars.json")
+_TERRAFORM = (".tf", ".tf.json", ".tfvars", ".tfvars.json", ".tfvars.example")
 """Files of Terraform, which are read with all files of their directory."""
 
 

@@ -21,6 +21,8 @@ from tools.workspace.yaml_limits import UnreadableYamlError
 SECRET = "!sensitive"  # noqa: S105 - a tag, not a password
 _SUFFIXES = (".tf", ".tf.json")
 _VALUE_SUFFIXES = (".tfvars", ".tfvars.json")
+_EXAMPLE = ".tfvars.example"
+"""End of a file of values that is read only if it is named."""
 _MOST_FILES = 200
 
 
@@ -217,7 +219,7 @@ def value_files(directory: Path, given: Path) -> list[Path]:
     suffixes = tuple(f".auto{suffix}" for suffix in _VALUE_SUFFIXES)
     automatic = sorted(each for each in directory.iterdir() if each.name.endswith(suffixes))
     found = [*first, *automatic]
-    if given.name.endswith(_VALUE_SUFFIXES) and given not in found:
+    if given.name.endswith((*_VALUE_SUFFIXES, _EXAMPLE)) and given not in found:
         found.append(given)
     return found
 

@@ -14,6 +14,13 @@ from tools.importing.terraform.vpc_resources import ONE_OF_EACH_KIND, is_public,
 VPCS = ("vpc", "aws_vpc")
 """Sections of VPCs: of the module and of the resource."""
 _EXISTING = "an existing VPC is used as it is"
+_NOTHING = (
+    "the files have no VPC, no EKS cluster and nothing of AWS Batch, so only the report helps: "
+    "name the directory that uses them as a module, or the state of Terraform"
+)
+_VALUES = (
+    "copy the file into the directory of the module that has the variables, and import the copy"
+)
 
 
 def read_network(blocks: Blocks, cluster: Source, stack: StackDraft) -> Reader | None:
@@ -42,10 +49,7 @@ def read_network_stack(blocks: Blocks, stack: StackDraft) -> None:
     found = [*blocks.of(*VPCS)]
     if not found:
         stack.needs_network()
-        blocks.root.report.notes.append(
-            "the files have no VPC, no EKS cluster and nothing of AWS Batch, so only the report "
-            "helps: name the directory that uses them as a module, or the state of Terraform"
-        )
+        blocks.root.report.notes.append(_read_values(blocks) or _NOTHING)
         return
     vpc, *others = found
     for other in others:
@@ -57,6 +61,15 @@ def read_network_stack(blocks: Blocks, stack: StackDraft) -> None:
             f"stacks to `kind: existing-vpc` with vpc_id: {vpc.at('id').value}"
         )
     _read_new(vpc, blocks, network, stack)
+
+
+def _read_values(blocks: Blocks) -> str:
+    """Report values of variables alone, and return what to do with them; empty for other files."""
+    if any(".tfvars" not in name for name, _ in blocks.root.entries()):
+        return ""
+    for _, values in blocks.root.entries():
+        values.unsupported(_VALUES)
+    return f"the directory has values of variables only, and not the module: {_VALUES}"
 
 
 def _read_new(vpc: Reader, blocks: Blocks, network: Draft, stack: StackDraft) -> None:

@@ -73,7 +73,7 @@ def read_blocks(path: Path) -> list[Block]:
     text = readable_text(path)
     body = _parsed(path, text).children[0]
     whole = _filled(Block("", (), path, 1), body, text)
-    return [whole] if path.suffix == ".tfvars" else whole.blocks
+    return [whole] if ".tfvars" in path.suffixes else whole.blocks
 
 
 @lru_cache(maxsize=64)

@@ -113,6 +113,26 @@ def test_files_without_a_cluster_and_a_vpc_say_what_to_do_about_each_block(tmp_p
     assert lint(read) == []
 
 
+def test_values_without_their_module_say_where_to_copy_them(tmp_path: Path):
+    given = tmp_path / "prod.tfvars"
+    given.write_text('name = "prod"\n', encoding="utf-8")
+    (read,) = import_file(given)
+    assert isinstance(read, Imported)
+    (entry,) = read.entries
+    assert (entry.value, entry.claim.fate) == ("prod", "not supported")
+    assert "import the copy" in entry.claim.why
+    assert "not the module" in read.report.notes[0]
+
+
+def test_an_example_of_values_is_read_if_it_is_named(tmp_path: Path):
+    example = tmp_path / "terraform.tfvars.example"
+    example.write_text('name = "from-example"\n', encoding="utf-8")
+    assert read_directory(tmp_path, main=MODULE, variables=VARIABLES).stack.name == "from-default"
+    (read,) = import_file(example)
+    assert isinstance(read, Imported)
+    assert read.stack.name == "from-example"
+
+
 def test_secrets_are_not_shown(tmp_path: Path):
     secret = 'variable "token" {\n  default   = "hunter2"\n  sensitive = true\n}\n'
     used = 'resource "helm_release" "a" {\n  set = var.token\n}\n'
