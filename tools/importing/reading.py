@@ -6,7 +6,9 @@ YAML is read as PyYAML reads it, which ParallelCluster uses.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -30,6 +32,7 @@ _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _CORE = "tag:yaml.org,2002:"
 _MERGE = f"{_CORE}merge"
 _CONSTRUCTED = {f"{_CORE}{kind}" for kind in ("bool", "int", "float", "null")}
+_VARIABLE = re.compile(r"\$\{(\w+)\}")
 _LARGEST_JSON_BYTES = 30_000_000
 """Maximum size of JSON, which programs write too: a plan of Terraform has half a megabyte for each
 node group of the EKS module."""
@@ -74,8 +77,9 @@ def documents_in(text: str, path: Path) -> list[Document]:
     try:
         return _documents(text, path)
     except (yaml.YAMLError, UnreadableYamlError) as error:
-        if any(mark in text for mark in MARKS):
-            return _of_template(text, path)
+        found = _with_placeholders(text, path)
+        if found is not None:
+            return found
         if isinstance(error, yaml.YAMLError):
             raise not_yaml(path, error, text) from error
         raise
@@ -86,6 +90,20 @@ def _documents(text: str, path: Path) -> list[Document]:
     roots = list(yaml.compose_all(text, Loader=_LOADER))
     nodes = [(index, _node(root, root.start_mark.line + 1)) for index, root in enumerate(roots)]
     return [Document(path, node, index) for index, node in nodes if node.value is not None]
+
+
+def _with_placeholders(text: str, path: Path) -> list[Document] | None:
+    """Return the documents of a text that a program fills in before it is YAML; None of others.
+
+    In a text for `envsubst`, that is `[${ZONE_A}, ${ZONE_B}]`.
+    """
+    if any(mark in text for mark in MARKS):
+        return _of_template(text, path)
+    filled = _VARIABLE.sub(r"<\1>", text)
+    if filled != text:
+        with suppress(yaml.YAMLError, UnreadableYamlError):
+            return _documents(filled, path)
+    return None
 
 
 def _of_template(text: str, path: Path) -> list[Document]:

@@ -37,6 +37,21 @@ def test_each_document_of_a_file_is_read(tmp_path: Path):
     assert [(each.index, each.at()) for each in documents] == [(0, {"a": 1}), (2, {"b": 2})]
 
 
+@pytest.mark.parametrize(
+    ("text", "zones"),
+    [
+        ("zones: [${A},${B}]\n", ["<A>", "<B>"]),
+        ('{"zones": [${A}]}', ["<A>"]),
+        ('zones: ["${A}"]\n', ["${A}"]),
+    ],
+)
+def test_variables_of_a_shell_are_placeholders_also_where_yaml_has_none(
+    tmp_path: Path, text: str, zones: list[str]
+):
+    (document,) = read_documents(written(tmp_path, text))
+    assert document.at("zones") == zones
+
+
 def test_json_is_read_as_yaml_even_with_tabs(tmp_path: Path):
     (document,) = read_documents(written(tmp_path, '{\n\t"a": [1,\t2]\n}\n', "file.json"))
     assert document.at("a") == [1, 2]
