@@ -108,8 +108,7 @@ def _add_kind(
         add_events(bundle, made("cloudformation"), plan.name, now=clock.now())
         bundle.add("slurm/head-node.txt", lambda: _head_node(bundle, plan, stack_file, sandbox))
     elif isinstance(plan, BatchPlan):
-        names = [plan.queue_name(each.name) for each in plan.compute_environments]
-        add_batch(bundle, made("batch"), environments=names, queues=plan.queue_names)
+        add_batch(bundle, made("batch"), cluster=plan.name, queues=plan.queue_names)
 
 
 def _add_reservations(bundle: Bundle, plan: Any, ec2: Any) -> None:

@@ -10,29 +10,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from components.tagging import CLUSTER_TAG
 from tools.diagnosis.bundle import Bundle
 
 _STATES = ("RUNNABLE", "STARTING", "RUNNING", "FAILED")
 _MOST_JOBS = 20
 
 
-def add_batch(
-    bundle: Bundle, batch: Any, *, environments: Sequence[str], queues: Sequence[str]
-) -> None:
+def add_batch(bundle: Bundle, batch: Any, *, cluster: str, queues: Sequence[str]) -> None:
     """Add the compute environments and queues of a stack, and their newest jobs.
 
     Args:
         bundle: The bundle.
         batch: A boto3 client.
-        environments: Names of the compute environments.
+        cluster: Name of the cluster, which is a tag of its compute environments.
         queues: Names of the job queues.
     """
-    found = bundle.add(
-        "compute-environments.json",
-        lambda: batch.describe_compute_environments(computeEnvironments=[*environments])[
-            "computeEnvironments"
-        ],
-    )
+    found = bundle.add("compute-environments.json", lambda: _environments(batch, cluster))
     bundle.blame(
         f"compute environment {each['computeEnvironmentName']} is {each['status']}: "
         f"{each.get('statusReason', '')}"
@@ -51,6 +45,17 @@ def add_batch(
     for queue in queues:
         for state in _STATES:
             _add_jobs(bundle, batch, queue, state)
+
+
+def _environments(batch: Any, cluster: str) -> list[dict[str, Any]]:
+    """Return the compute environments of a cluster, whose names only the provider knows."""
+    pages = batch.get_paginator("describe_compute_environments").paginate()
+    return [
+        each
+        for page in pages
+        for each in page["computeEnvironments"]
+        if (each.get("tags") or {}).get(CLUSTER_TAG) == cluster
+    ]
 
 
 def _add_jobs(bundle: Bundle, batch: Any, queue: str, state: str) -> None:

@@ -223,14 +223,18 @@ def test_failed_resources_of_a_cluster_are_causes(bundle: Bundle) -> None:
 def test_batch_has_the_reasons_of_environments_and_jobs(bundle: Bundle) -> None:
     batch, stub = stubbed("batch")
     environment = {
-        "computeEnvironmentName": "b-p5",
+        "computeEnvironmentName": "b-p5-20261126",
         "computeEnvironmentArn": "a",
+        "tags": {"trainyard:cluster": "b"},
         "type": "MANAGED",
         "state": "DISABLED",
         "status": "INVALID",
         "statusReason": "CLIENT_ERROR: role",
     }
-    stub.add_response("describe_compute_environments", {"computeEnvironments": [environment]})
+    of_others = {**environment, "computeEnvironmentName": "b", "tags": {}}
+    stub.add_response(
+        "describe_compute_environments", {"computeEnvironments": [of_others, environment]}
+    )
     stub.add_response("describe_job_queues", {"jobQueues": []})
     job = {
         "jobId": "j",
@@ -247,10 +251,10 @@ def test_batch_has_the_reasons_of_environments_and_jobs(bundle: Bundle) -> None:
     for _ in range(3):
         stub.add_response("list_jobs", {"jobSummaryList": []})
     with stub:
-        add_batch(bundle, batch, environments=["b-p5"], queues=["q"])
+        add_batch(bundle, batch, cluster="b", queues=["q"])
     assert bundle.causes == [
-        "compute environment b-p5 is INVALID: CLIENT_ERROR: role",
-        "compute environment b-p5 is disabled",
+        "compute environment b-p5-20261126 is INVALID: CLIENT_ERROR: role",
+        "compute environment b-p5-20261126 is disabled",
         "job j (train) is RUNNABLE: MISCONFIGURATION:JOB_RESOURCE",
     ]
     assert not bundle.missing
