@@ -115,6 +115,8 @@ def test_a_further_block_takes_over_without_an_update_at_that_moment(
     stacks.at_once("up", EKS)
     assert stacks.gpu_nodes() == launched
 
+    stacks.advance_to(second["EndDate"] - timedelta(minutes=35))
+    until(lambda: stacks.gpu_nodes() == [], "the nodes of the further block to have left")
     stacks.advance_to(stacks.block(EKS)["StartDate"] + timedelta(hours=1))
     until(lambda: stacks.in_use(EKS) == 2, "two instances in the third block")
     until(lambda: len(stacks.gpu_nodes()) == 2, "two nodes of the third block")

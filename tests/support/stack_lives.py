@@ -165,11 +165,6 @@ _LIVES = (
         replaced=1,  # the life-cycle policy of the repository
     ),
     StackLife(
-        stack="batch-p5",
-        base={"monitoring": {"alarms": {"block_warning_hours": [24, 2]}}},
-        kinds=frozenset({"scheduler:schedule", "events:rule", *WATCHING}),
-    ),
-    StackLife(
         stack="vpc-one-az",
         has_preview=True,
         base={"architecture.deletion_protection": False},
@@ -177,8 +172,11 @@ _LIVES = (
     ),
 )
 
-LIVED_ELSEWHERE = frozenset({"batch-trn1", "p5-cb", "pc-gpu", "pc-trn1", "vpc-multi-az"})
-"""Stacks whose lives have their own, longer tests: `test_life_of_a_*.py` and `test_new_vpc.py`."""
+LIVED_ELSEWHERE = frozenset(
+    {"batch-p5", "batch-trn1", "p5-cb", "pc-gpu", "pc-trn1", "vpc-multi-az"}
+)
+"""Stacks whose lives have their own, longer tests: `test_life_of_a_*.py`, `test_new_vpc.py`, and
+`test_capacity_block_clock.py` for `batch-p5`."""
 
 STACK_LIVES = (
     *_LIVES,

@@ -39,6 +39,8 @@ class _Followed:
     exit_code: int | None = None
     """That of a program that has failed."""
     pods: list[Any] = field(default_factory=list[Any])
+    nodes: dict[str, str] = field(default_factory=dict[str, str])
+    """The node of the newest pod, by index. When the leader has ended, the other pods soon go."""
     logs: dict[str, PodLog] = field(default_factory=dict[str, PodLog])
     """What was printed of the logs, by name of the pod; after a restart, there is another one."""
     ended_logs: set[str] = field(default_factory=set[str])
@@ -96,8 +98,7 @@ def wait_for(
         if all(each.failure is not None for each in jobs):
             break
         wait.pause(wait.poll_seconds)
-    pods = [pod for job in jobs for pod in job.pods]
-    wait.ran_on(name for pod in pods if (name := name_of(pod, "spec", "node_name")))
+    wait.ran_on(node for job in jobs for node in job.nodes.values())
     _tell_end(jobs, sandbox=sandbox)
 
 
@@ -126,6 +127,9 @@ def _look(api: client.ApiClient, job: _Followed) -> None:
         raise failures.CommandError(f"the job {job.name} was deleted while the command waited")
     selector = job.manifest.pod_selector
     job.pods = core.list_namespaced_pod(job.namespace, label_selector=selector).items
+    for pod in oldest_first(job.pods):
+        if node := name_of(pod, "spec", "node_name"):
+            job.nodes[index_of(pod) or name_of(pod, "metadata", "name")] = node
     phases = Counter(each.status.phase or "Pending" for each in job.pods)
     wanted = job.manifest.pods
     job.has_started = job.has_started or sum(phases[each] for each in STARTED) >= wanted

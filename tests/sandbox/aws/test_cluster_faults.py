@@ -101,7 +101,7 @@ def test_a_job_of_an_environment_that_takes_none_is_told_so(account: Account) ->
     batch.multinode()
     batch.client.update_compute_environment(computeEnvironment=environment, state="DISABLED")
     said = why(batch, batch.submit("mnp"))
-    assert said.startswith("compute environment env is DISABLED")
+    assert said.startswith("disabled compute environment: env;")
 
 
 def create(account: Account, name: str = "c-p5-node-group-0c5d") -> dict[str, Any]:

@@ -130,18 +130,31 @@ def follow(monkeypatch: pytest.MonkeyPatch):
     return run
 
 
+@pytest.fixture
+def nodes_of(monkeypatch: pytest.MonkeyPatch):
+    """Follow a job in a cluster of the test, and return the nodes that it ran on."""
+
+    def run(cluster: Cluster) -> set[str]:
+        monkeypatch.setattr(client, "CustomObjectsApi", lambda _api: cluster)
+        monkeypatch.setattr(client, "CoreV1Api", lambda _api: cluster)
+        found: set[str] = set()
+        wait = JobWait(pause=cluster.pause, now=lambda: cluster.seconds, ran_on=found.update)
+        with suppress(failures.CommandError):
+            wait_for(client.ApiClient(), [LEADS], wait, sandbox=False)
+        return found
+
+    return run
+
+
 @pytest.mark.parametrize("condition", ["Complete", "Failed"])
-def test_the_nodes_of_a_job_that_has_ended_are_told(
-    monkeypatch: pytest.MonkeyPatch, condition: str
-) -> None:
-    cluster = Cluster(([pod(0, "Failed", exit_code=1), pod(1, "Pending")], ended(condition)))
-    monkeypatch.setattr(client, "CustomObjectsApi", lambda _api: cluster)
-    monkeypatch.setattr(client, "CoreV1Api", lambda _api: cluster)
-    found: set[str] = set()
-    wait = JobWait(pause=cluster.pause, now=lambda: cluster.seconds, ran_on=found.update)
-    with suppress(failures.CommandError):
-        wait_for(client.ApiClient(), [LEADS], wait, sandbox=False)
-    assert found == {"node-0"}
+def test_the_nodes_of_a_job_that_has_ended_are_told(nodes_of, condition: str) -> None:
+    last = [pod(0, "Failed", exit_code=1), pod(1, "Pending")]
+    assert nodes_of(Cluster((last, ended(condition)))) == {"node-0"}
+
+
+def test_the_nodes_of_pods_that_ended_with_their_leader_are_told(nodes_of) -> None:
+    last = ([pod(0, "Succeeded")], ended("Complete"))
+    assert nodes_of(Cluster((pods("Running"), None), last)) == {"node-0", "node-1"}
 
 
 def test_a_state_and_its_reason_are_told_once(follow, capsys) -> None:
