@@ -8,7 +8,8 @@ https://github.com/hashicorp/terraform-provider-aws/blob/main/internal/service/b
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from components.account.facts import AccountFacts
 from components.account.lookup import AccountReader
@@ -27,10 +28,22 @@ def look_up_disabled_environments(reader: AccountReader, stack: str) -> tuple[st
     pages = reader.pages(DESCRIBE, reader.client("batch").describe_compute_environments)
     return tuple(
         each["computeEnvironmentName"]
-        for page in pages
-        for each in page["computeEnvironments"]
-        if each["state"] == "DISABLED" and (each.get("tags") or {}).get(CLUSTER_TAG) == stack
+        for each in environments_of(stack, pages)
+        if each["state"] == "DISABLED"
     )
+
+
+def environments_of(stack: str, pages: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+    """Yield the compute environments of a stack, whose names only the provider knows.
+
+    Args:
+        stack: Name of the cluster, which is a tag of its environments.
+        pages: Answers of DescribeComputeEnvironments.
+    """
+    for page in pages:
+        for each in page["computeEnvironments"]:
+            if (each.get("tags") or {}).get(CLUSTER_TAG) == stack:
+                yield each
 
 
 def closed_environment_warnings(plan: BatchPlan, facts: AccountFacts) -> Iterator[str]:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 import pulumi
 
@@ -63,25 +64,22 @@ def update_policy(environment_arn: str) -> str:
 
 def _calls(args: EnvironmentScheduleArgs) -> Iterator[OneTimeCall]:
     target = f"arn:{partition(args.region)}:scheduler:::aws-sdk:batch:updateComputeEnvironment"
-    if args.schedule.scale_up_at is not None:
-        yield OneTimeCall(
-            name="opens",
-            at=args.schedule.scale_up_at,
-            target_arn=target,
-            input=args.environment_arn.apply(lambda arn: _request(arn, "ENABLED")),
-        )
-    if args.schedule.scale_down_at is not None:
-        yield OneTimeCall(
-            name="closes",
-            at=args.schedule.scale_down_at,
-            target_arn=target,
-            input=args.environment_arn.apply(lambda arn: _request(arn, "DISABLED")),
-            # A later one could close it in the next block.
-            retried_for=SCALE_DOWN_BEFORE_END,
-        )
+    for name, at, state, retried_for in (
+        ("opens", args.schedule.scale_up_at, "ENABLED", None),
+        # A later call could close it in the next block.
+        ("closes", args.schedule.scale_down_at, "DISABLED", SCALE_DOWN_BEFORE_END),
+    ):
+        if at is not None:
+            yield OneTimeCall(
+                name=name,
+                at=at,
+                target_arn=target,
+                input=args.environment_arn.apply(partial(_request, state=state)),
+                retried_for=retried_for,
+            )
 
 
-def _request(environment_arn: str, state: str) -> str:
+def _request(environment_arn: str, *, state: str) -> str:
     # Keys are those of the AWS SDK in PascalCase; Scheduler refuses `computeEnvironment`, the name
     # in the request of Batch.
     # https://docs.aws.amazon.com/cdk/api/v2/docs/aws-cdk-lib.aws_scheduler_targets.Universal.html

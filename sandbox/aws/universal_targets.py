@@ -60,7 +60,7 @@ def check_target(target: Mapping[str, Any]) -> None:
 
 
 def call_target(target: Mapping[str, Any], region: str) -> None:
-    """Make the call; a refusal is only logged, as AWS tells nobody without a dead-letter queue."""
+    """Make the call; a refusal is only logged: AWS reports it only to a dead-letter queue."""
     given = json.loads(target["Input"])
     environment = given["ComputeEnvironment"]
     if not _may(target["RoleArn"], "batch:UpdateComputeEnvironment", environment):

@@ -18,10 +18,9 @@ from components.batch.compute_environment_plan import ComputeEnvironmentPlan
 from components.capacity.plan import SchedulePlan
 from components.config.batch_stack import BatchStackConfig
 from components.config.load import load_stack_config
-from sandbox.aws.server import AwsServer
 from tests.support.batch_account import Batch
 from tests.support.batch_plans import BLOCK, P4D, P5, efa_environment, p5_plan
-from tests.support.sandbox_aws import Account
+from tests.support.sandbox_aws import default_account
 
 ACTIVE = SchedulePlan(state="active", minimum=0, desired=0, maximum=2)
 SUFFIX = "20261121103000000000000001"
@@ -61,11 +60,8 @@ def test_those_of_other_entries_are_not_taken_for_it() -> None:
 
 @pytest.fixture(scope="module")
 def batch() -> Iterator[Batch]:
-    with AwsServer(region="us-west-2", port=0) as server, pytest.MonkeyPatch.context() as patch:
-        patch.setenv("AWS_ENDPOINT_URL", server.endpoint)
-        patch.setenv("AWS_ACCESS_KEY_ID", "sandbox")
-        patch.setenv("AWS_SECRET_ACCESS_KEY", "sandbox")
-        yield Batch(Account(server))
+    with default_account() as account:
+        yield Batch(account)
 
 
 def read(raw: dict[str, Any]) -> dict[str, Any]:

@@ -15,9 +15,8 @@ from components.batch.account import BatchAccount
 from components.batch.default_group_check import look_up_default_group
 from components.config.batch_stack import BatchStackConfig
 from components.config.load import load_stack_config
-from sandbox.aws.server import AwsServer
 from tests.batch.test_account import fitting, p4d, problems
-from tests.support.sandbox_aws import VPC
+from tests.support.sandbox_aws import VPC, default_account
 
 GROUP, OTHER = "sg-0default", "sg-0other"
 MULTI = "architecture__job_definitions__nccl-multi__nodes"
@@ -87,10 +86,7 @@ def test_without_efa_the_containers_have_the_groups_of_the_environment():
 
 @pytest.fixture(scope="module")
 def reader() -> Iterator[AccountReader]:
-    with AwsServer(region="us-west-2", port=0) as server, pytest.MonkeyPatch.context() as patch:
-        patch.setenv("AWS_ENDPOINT_URL", server.endpoint)
-        patch.setenv("AWS_ACCESS_KEY_ID", "sandbox")
-        patch.setenv("AWS_SECRET_ACCESS_KEY", "sandbox")
+    with default_account():
         yield AccountReader(region="us-west-2")
 
 

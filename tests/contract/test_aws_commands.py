@@ -33,7 +33,7 @@ NO_OPERATIONS = {
     ("s3", "mb"),
     ("sso", "login"),
 }
-"""Commands that the CLI has beside those of the APIs.
+"""Commands of the CLI that are not operations of an API.
 https://docs.aws.amazon.com/cli/latest/reference/"""
 OWN_OPTIONS = {
     ("ec2", "authorize-security-group-ingress"): {"cidr", "port", "protocol"},

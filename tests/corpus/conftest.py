@@ -10,17 +10,14 @@ import botocore.session
 import pytest
 
 from components.parallelcluster import account as parallelcluster_checks
-from sandbox.aws.server import AwsServer
 from tests.support.corpus.case import CASE, STAGES
+from tests.support.sandbox_aws import default_account
 
 
 @pytest.fixture(scope="module")
 def account() -> Iterator[None]:
     """The sandbox's account, as the default one of AWS clients."""
-    with AwsServer(region="us-west-2", port=0) as server, pytest.MonkeyPatch.context() as patch:
-        patch.setenv("AWS_ENDPOINT_URL", server.endpoint)
-        patch.setenv("AWS_ACCESS_KEY_ID", "sandbox")
-        patch.setenv("AWS_SECRET_ACCESS_KEY", "sandbox")
+    with default_account(), pytest.MonkeyPatch.context() as patch:
         # Nothing is deployed; the server alone answers no CloudFormation.
         patch.setattr(parallelcluster_checks, "look_up_deployed", lambda *_: None)
         # Each case asks with clients of its own, whose models are large files.

@@ -17,7 +17,6 @@ from components.config.load import load_stack_config
 from components.config.parallelcluster_stack import ParallelClusterStackConfig
 from components.config.problems import ROOT, ConfigError
 from components.parallelcluster import account as parallelcluster_checks
-from sandbox.aws.server import AwsServer
 from tests.support.refusals.case import (
     GOOD,
     NOW,
@@ -29,7 +28,7 @@ from tests.support.refusals.case import (
     good_yaml,
 )
 from tests.support.refusals.table import CASES, PAGE, page
-from tests.support.sandbox_aws import Account
+from tests.support.sandbox_aws import Account, default_account
 from tools.parallelcluster.validators import Validation, validate
 
 GOOD_CLUSTER = "pc-good"
@@ -43,13 +42,9 @@ LEFT_TO_PARALLELCLUSTER = {"a block without reservation"}
 @pytest.fixture(scope="module")
 def account() -> Iterator[Account]:
     """The sandbox's account, with an RSA key pair, as the default account of AWS clients."""
-    with AwsServer(region=REGION, port=0) as server, pytest.MonkeyPatch.context() as patch:
-        patch.setenv("AWS_ENDPOINT_URL", server.endpoint)
-        patch.setenv("AWS_ACCESS_KEY_ID", "sandbox")
-        patch.setenv("AWS_SECRET_ACCESS_KEY", "sandbox")
+    with default_account() as opened, pytest.MonkeyPatch.context() as patch:
         # Nothing is deployed; this server does not answer CloudFormation.
         patch.setattr(parallelcluster_checks, "look_up_deployed", lambda *_: None)
-        opened = Account(server)
         opened.ec2.create_key_pair(KeyName="rsa", KeyType="rsa")
         yield opened
 

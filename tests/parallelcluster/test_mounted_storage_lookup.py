@@ -12,10 +12,9 @@ from components.parallelcluster.mounted_storage_lookup import (
     look_up_open_zfs,
     look_up_volumes,
 )
-from sandbox.aws.server import AwsServer
 from tests.support.parallelcluster_accounts import configured
 from tests.support.parallelcluster_configs import raw_config
-from tests.support.sandbox_aws import VPC, Account
+from tests.support.sandbox_aws import VPC, Account, default_account
 
 EFS = "fs-0ef50000000000001"
 OPEN_ZFS = "fsvol-0f5c0000000000002"
@@ -24,11 +23,8 @@ IMAGE = "ami-0c00000000000a231"
 
 @pytest.fixture(scope="module")
 def account() -> Iterator[Account]:
-    with AwsServer(region="us-west-2", port=0) as server, pytest.MonkeyPatch.context() as patch:
-        patch.setenv("AWS_ENDPOINT_URL", server.endpoint)
-        patch.setenv("AWS_ACCESS_KEY_ID", "sandbox")
-        patch.setenv("AWS_SECRET_ACCESS_KEY", "sandbox")
-        yield Account(server)
+    with default_account() as account:
+        yield account
 
 
 @pytest.fixture(scope="module")

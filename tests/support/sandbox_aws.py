@@ -182,6 +182,16 @@ class Account:
         return self.eks.describe_cluster(name=name)["cluster"]
 
 
+@contextmanager
+def default_account() -> Iterator[Account]:
+    """Yield the account of a new server, as the default one of AWS clients."""
+    with AwsServer(region="us-west-2", port=0) as server, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AWS_ENDPOINT_URL", server.endpoint)
+        patch.setenv("AWS_ACCESS_KEY_ID", "sandbox")
+        patch.setenv("AWS_SECRET_ACCESS_KEY", "sandbox")
+        yield Account(server)
+
+
 def p5_interfaces(group_id: str) -> list[dict[str, Any]]:
     """Return the 33 interfaces of a p5.48xlarge in the efa-only layout."""
     first = {"NetworkCardIndex": 0, "Groups": [group_id]}

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from components.tagging import CLUSTER_TAG
+from components.batch.closed_environment_check import environments_of
 from tools.diagnosis.bundle import Bundle
 
 _STATES = ("RUNNABLE", "STARTING", "RUNNING", "FAILED")
@@ -48,14 +48,8 @@ def add_batch(bundle: Bundle, batch: Any, *, cluster: str, queues: Sequence[str]
 
 
 def _environments(batch: Any, cluster: str) -> list[dict[str, Any]]:
-    """Return the compute environments of a cluster, whose names only the provider knows."""
     pages = batch.get_paginator("describe_compute_environments").paginate()
-    return [
-        each
-        for page in pages
-        for each in page["computeEnvironments"]
-        if (each.get("tags") or {}).get(CLUSTER_TAG) == cluster
-    ]
+    return [dict(each) for each in environments_of(cluster, pages)]
 
 
 def _add_jobs(bundle: Bundle, batch: Any, queue: str, state: str) -> None:

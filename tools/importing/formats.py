@@ -86,16 +86,17 @@ _BATCH_OBJECTS = {
     "LaunchTemplateName": ("LaunchTemplateData",),
 }
 """Keys of which an object of AWS Batch has one, by the key with its name."""
-_LISTS_OF_BATCH = (
-    "jobDefinitions",
-    "computeEnvironments",
-    "jobQueues",
-    "LaunchTemplateVersions",
-)
+LISTS_OF_BATCH: Mapping[str, str] = {
+    "computeEnvironmentName": "computeEnvironments",
+    "jobQueueName": "jobQueues",
+    "LaunchTemplateName": "LaunchTemplateVersions",
+    "jobDefinitionName": "jobDefinitions",
+}
+"""The list of an answer that has the objects, by the key with the name of one."""
 
 
 def _is_of_batch(document: Document) -> bool:
-    for key in _LISTS_OF_BATCH:
+    for key in LISTS_OF_BATCH.values():
         listed = document.at(key)
         if isinstance(listed, list) and listed:
             return all(

@@ -76,7 +76,7 @@ EFA_EXPORTER = device_exporter(
         "readinessProbe": _PROBE,
         "volumeMounts": [{**_FILE, "readOnly": True}],
     },
-    beside=[
+    sidecars=[
         {
             **_ALWAYS,
             "name": "writer",

@@ -60,7 +60,7 @@ def device_exporter(
     toleration: Manifest,
     container: Manifest,
     port: int,
-    beside: Sequence[Manifest] = (),
+    sidecars: Sequence[Manifest] = (),
     rolling_update: Manifest | None = None,
     pod_fields: Manifest | None = None,
 ) -> SelfManagedAddon:
@@ -74,7 +74,7 @@ def device_exporter(
         toleration: Of the taint that nodes with these devices often have.
         container: The container, without its port.
         port: Port with the metrics.
-        beside: Further containers of the pod.
+        sidecars: Further containers of the pod.
         rolling_update: How an update proceeds.
         pod_fields: Further fields of the pod.
     """
@@ -86,7 +86,7 @@ def device_exporter(
             "tolerations": tolerations([toleration], target.taints),
             "containers": [
                 {"imagePullPolicy": "IfNotPresent", "ports": [exporter_port(port)], **container},
-                *beside,
+                *sidecars,
             ],
             **(pod_fields or {}),
         }

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from tools.importing.batch_jobs.fates import ROWS, fates_below
-from tools.importing.batch_jobs.objects import LISTS, logical_ids, take_objects, take_tags
+from tools.importing.batch_jobs.objects import logical_ids, take_objects, take_tags
 from tools.importing.cloudformation.api_names import in_pascal_case
 from tools.importing.cloudformation.environments import entry_name, why_renamed
 from tools.importing.cloudformation.image import read_image
@@ -19,7 +19,7 @@ from tools.importing.cloudformation.jobs import (
 )
 from tools.importing.cloudformation.values import is_known
 from tools.importing.draft import Draft, StackDraft
-from tools.importing.formats import format_named
+from tools.importing.formats import LISTS_OF_BATCH, format_named
 from tools.importing.key_table import KeyTable
 from tools.importing.placeholders import id_for
 from tools.importing.reader import Reader
@@ -72,7 +72,7 @@ _WITH_ENVIRONMENT = (
 
 def name_of(document: Document) -> str:
     """Return the name of the object, if there is one of its kind; that of an environment first."""
-    for key, listed in LISTS.items():
+    for key, listed in LISTS_OF_BATCH.items():
         found = document.at(listed)
         alone = found[0].get(key) if isinstance(found, list) and len(found) == 1 else None
         name = document.at(key) or alone
@@ -86,7 +86,7 @@ def convert(source: Reader, stack: StackDraft) -> None:
     stack.cluster.put("name", stack.name)
     objects = {
         listed: [*_newest([*source.at(listed).items(), *_alone(source, key, listed)], key)]
-        for key, listed in LISTS.items()
+        for key, listed in LISTS_OF_BATCH.items()
     }
     if objects["computeEnvironments"] or objects["jobQueues"]:
         template = Rewritten(format_named("cloudformation"))
@@ -124,7 +124,7 @@ def _alone(source: Reader, key: str, listed: str) -> Iterator[Reader]:
 def _claim_stray(key: str, value: Reader) -> None:
     """Report a key of the document that belongs to no object that it has."""
     if (key,) not in FATES and key not in ROWS:
-        names = [name for name, listed in LISTS.items() if (listed, key) in KEYS.kinds]
+        names = [name for name, listed in LISTS_OF_BATCH.items() if (listed, key) in KEYS.kinds]
         value.unsupported(f"set {' or '.join(f'`{name}`' for name in names)}, or remove it")
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tools.importing.batch_jobs.objects import LISTS
+from tools.importing.formats import LISTS_OF_BATCH
 from tools.importing.source import Document, Node
 
 
@@ -17,12 +17,12 @@ def joined(documents: Sequence[Document]) -> Document:
     first, *others = documents
     for document in documents:
         root = _in_file(document.root, document.path)
-        for key, listed in LISTS.items():
+        for key, listed in LISTS_OF_BATCH.items():
             if key in root.value:
                 found.setdefault(listed, []).append(root)
                 break
         else:
-            for listed in LISTS.values():
+            for listed in LISTS_OF_BATCH.values():
                 below = root.value.get(listed)
                 found.setdefault(listed, []).extend(below.value if below is not None else ())
     values = {listed: Node(nodes, 1) for listed, nodes in found.items() if nodes}

@@ -9,6 +9,7 @@ from tools.importing.batch_jobs.fates import ROWS
 from tools.importing.cloudformation.api_names import in_pascal_case
 from tools.importing.cloudformation.deferred import Deferred
 from tools.importing.draft import StackDraft
+from tools.importing.formats import LISTS_OF_BATCH
 from tools.importing.reader import Reader
 from tools.importing.rewritten import Rewritten
 from tools.importing.source import Location, leaves
@@ -21,15 +22,13 @@ Ids = Mapping[tuple[str, str], str]
 PROFILE, ROLE = "AWS::IAM::InstanceProfile", "AWS::IAM::Role"
 _ENVIRONMENT, _TEMPLATE = "AWS::Batch::ComputeEnvironment", "AWS::EC2::LaunchTemplate"
 _NOT_IN_IDS = re.compile(r"[^\w-]+")
-_KINDS: Mapping[str, tuple[str, str]] = {
-    "computeEnvironments": (_ENVIRONMENT, "computeEnvironmentName"),
-    "jobQueues": ("AWS::Batch::JobQueue", "jobQueueName"),
-    "LaunchTemplateVersions": (_TEMPLATE, "LaunchTemplateName"),
-    "jobDefinitions": ("AWS::Batch::JobDefinition", "jobDefinitionName"),
+_KINDS: Mapping[str, str] = {
+    "computeEnvironmentName": _ENVIRONMENT,
+    "jobQueueName": "AWS::Batch::JobQueue",
+    "LaunchTemplateName": _TEMPLATE,
+    "jobDefinitionName": "AWS::Batch::JobDefinition",
 }
-"""The type in a template and the key with the name, by the list."""
-LISTS: Mapping[str, str] = {key: listed for listed, (_, key) in _KINDS.items()}
-"""The list by the key with the name, which a document of one object has."""
+"""The type in a template, by the key with the name."""
 _NAMED = {
     "launchTemplateId": _TEMPLATE,
     "launchTemplateName": _TEMPLATE,
@@ -53,8 +52,8 @@ def logical_ids(objects: Objects, others: Iterable[tuple[str, str]] = ()) -> Ids
     names = [
         *(
             (kind, str(each.at(given).value), str(each.at(key).value))
-            for listed, (kind, key) in _KINDS.items()
-            for each in objects.get(listed, ())
+            for key, kind in _KINDS.items()
+            for each in objects.get(LISTS_OF_BATCH[key], ())
             for given in (key, "LaunchTemplateId")
             if each.at(given).exists
         ),
@@ -68,7 +67,8 @@ def logical_ids(objects: Objects, others: Iterable[tuple[str, str]] = ()) -> Ids
 
 def take_objects(objects: Objects, ids: Ids, template: Rewritten) -> None:
     """Write objects into a template."""
-    for listed, (kind, key) in _KINDS.items():
+    for key, kind in _KINDS.items():
+        listed = LISTS_OF_BATCH[key]
         for each in objects.get(listed, ()):
             made = ("Resources", ids[kind, str(each.at(key).value)])
             template.take((*made, "Type"), each.at(key), lambda _, kind=kind: kind)

@@ -1,4 +1,4 @@
-"""Functions of the Terraform language that read files beside those of the module, and YAML.
+"""Functions of the Terraform language that read further files, and YAML.
 
 https://developer.hashicorp.com/terraform/language/functions/file
 """
@@ -33,7 +33,7 @@ def template_at(directory: Path, path: Node) -> Expression:
 
 
 def _place(directory: Path, path: str) -> Path:
-    """Return a path beside the module: others on this machine are nobody's configuration."""
+    """Return the path of a file near the module; others are not part of a configuration."""
     found = (directory / path).resolve()
     if not found.is_relative_to(directory.resolve().parent.parent):
         raise ValueError(path)
