@@ -152,6 +152,9 @@ def disabled_in(batch: Any, environments: Sequence[str]) -> Iterator[str]:
     Raises:
         ClientError: Batch rejects the request.
     """
+    # Without names, Batch describes the environments of all stacks.
+    if not environments:
+        return
     found = batch.describe_compute_environments(computeEnvironments=[*environments])
     for each in found["computeEnvironments"]:
         if each["state"] == "DISABLED":

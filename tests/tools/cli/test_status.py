@@ -46,6 +46,11 @@ def test_disabled_compute_environments_are_named() -> None:
     assert [*disabled_in(batch, [*states])] == ["b-p5-1"]
 
 
+def test_environments_of_other_stacks_are_not_asked_for() -> None:
+    """Batch describes all environments if the request names none."""
+    assert [*disabled_in(SimpleNamespace(), [])] == []
+
+
 def test_the_last_update_is_the_newest_of_the_history() -> None:
     newest = {"kind": "update", "result": "failed", "endTime": "2026-11-23T16:49:40.000Z"}
     assert [*last_update([newest, {"kind": "destroy"}])] == [
