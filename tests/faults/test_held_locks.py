@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.pulumi_workspace import Workspace
-from tests.support.sandbox import TIMEOUT_SECONDS, Sandbox
+from tests.support.sandbox import TIMEOUT_SECONDS, Sandbox, running
 from tools.engine import ensure_pulumi
 from tools.workspace.engine_process import PulumiCommand
 from tools.workspace.locks import StackLockedError
@@ -99,34 +99,37 @@ def test_the_lock_of_an_account_is_respected_while_its_engine_lives_and_cleared_
 
 
 @pytest.fixture
-def slow(tmp_path: Path) -> Iterator[Sandbox]:
-    """A sandbox whose resources take as long as AWS's."""
-    started = Sandbox(tmp_path / "sandbox", {"TRAINYARD_SANDBOX_LATENCY": "1"})
-    started.must("sandbox", "start")
-    yield started
-    started.must("sandbox", "stop")
+def sandbox(tmp_path: Path) -> Iterator[Sandbox]:
+    """A running sandbox with the processes of a user."""
+    with running(tmp_path / "sandbox") as started:
+        yield started
 
 
-def killed_launcher(process: subprocess.Popen[str]) -> None:
-    """Kill a launcher, but not its engine, during the update."""
+def engine_without_launcher(sandbox: Sandbox, process: subprocess.Popen[str]) -> int:
+    """Kill the launcher, but not its engine, during the update, and return the engine's id.
+
+    The engine is stopped, so that it cannot end before the caller has used the stack.
+    """
     assert process.stdout is not None
     next(line for line in process.stdout if "aws:ec2:Vpc" in line and "created" in line)
+    (lock,) = (sandbox.directory / "pulumi" / "state" / LOCKS).glob("*.json")
+    pid = json.loads(lock.read_text(encoding="utf-8"))["pid"]
     process.kill()
     process.wait()
+    os.kill(pid, signal.SIGSTOP)
+    return pid
 
 
 @pytest.mark.sandbox
-def test_an_engine_that_outlives_its_launcher_keeps_its_stack(slow: Sandbox) -> None:
-    up, quick = ("up", STACK, "--sandbox", "--yes"), Sandbox(slow.directory)
-    with slow.start_command(*up) as process:
-        killed_launcher(process)
-        (lock,) = (slow.directory / "pulumi" / "state" / LOCKS).glob("*.json")
-        pid = json.loads(lock.read_text(encoding="utf-8"))["pid"]
-        refused = quick.run(*up)
-        assert refused.exit_code == 1
-        assert f"another command uses stack {STACK}: process {pid} on " in refused.stderr
-        assert f"stop it with `kill -INT {pid}`" in refused.stderr
+def test_an_engine_that_outlives_its_launcher_keeps_its_stack(sandbox: Sandbox) -> None:
+    up = ("up", STACK, "--sandbox", "--yes")
+    with sandbox.start_command(*up) as process:
+        pid = engine_without_launcher(sandbox, process)
+        refused = sandbox.run(*up)
         os.kill(pid, signal.SIGKILL)
         process.communicate(timeout=TIMEOUT_SECONDS)
+    assert refused.exit_code == 1
+    assert f"another command uses stack {STACK}: process {pid} on " in refused.stderr
+    assert f"stop it with `kill -INT {pid}`" in refused.stderr
 
-    assert f"removed the lock of process {pid}, which no longer runs" in quick.must(*up).said
+    assert f"removed the lock of process {pid}, which no longer runs" in sandbox.must(*up).said
