@@ -6,9 +6,9 @@ import base64
 from collections.abc import Mapping
 from typing import Any
 
+from tools.importing.formats import EKS_ANSWERS
 from tools.importing.imported import Imported, imported_as
 from tools.importing.live.answers import document_of
-from tools.importing.live.clusters import EKS
 from tools.importing.user_data import summary
 
 PUBLIC, PRIVATE, OTHER = (f"subnet-0123456789abcde{number:02}" for number in range(3))
@@ -153,4 +153,4 @@ def answers(**changed: Any) -> dict[str, Any]:
 
 def read_eks(found: Mapping[str, Any]) -> Imported:
     """Return what becomes of answers about an EKS cluster."""
-    return imported_as(EKS, document_of("train", found), name="", region="us-west-2")
+    return imported_as(EKS_ANSWERS, document_of("train", found), name="", region="us-west-2")

@@ -123,7 +123,7 @@ FORMATS: Sequence[Format] = (
         "cloudformation",
         "CloudFormation template",
         _is_cloudformation,
-        ("AWS::Batch::", "AWS::EC2::VPC"),
+        ("AWS::Batch::", "AWS::EKS::", "AWS::EC2::VPC"),
     ),
     Format(
         "batch_jobs",
@@ -132,6 +132,10 @@ FORMATS: Sequence[Format] = (
         tuple(mark for name in _BATCH_OBJECTS for mark in (f'"{name}"', f"{name}:")),
     ),
 )
+
+
+EKS_ANSWERS = Format("live.eks", "EKS cluster of the account", lambda _: False, ())
+"""Answers about a cluster, which no file has."""
 
 
 def format_named(name: str) -> Format:

@@ -90,7 +90,7 @@ def _of_stack(imported: Imported) -> Iterator[Finding]:
             rule,
             reported.stage,
             _level(reported, node, is_template=bool(imported.document.note)),
-            _in_terms_of(imported, said),
+            _in_terms_of(imported, said, ours[:-1]),
         )
 
 
@@ -124,8 +124,14 @@ def _problems(imported: Imported) -> Sequence[_Reported]:
     return []
 
 
-def _in_terms_of(imported: Imported, message: str) -> str:
-    """Return a message with the keys of the source instead of those of the stack file."""
+def _in_terms_of(imported: Imported, message: str, section: Location) -> str:
+    """Return a message with the keys of the source instead of those of the stack file.
+
+    Args:
+        imported: The document.
+        message: The message.
+        section: The section of the stack file that the message is about.
+    """
     words = imported.conversion.WORDS
 
     def path(match: re.Match[str]) -> str:
@@ -140,7 +146,9 @@ def _in_terms_of(imported: Imported, message: str) -> str:
         return last if is_root and "." in last else f"{text_of(location)}.{last}"
 
     def key(match: re.Match[str]) -> str:
-        return words.get(match[0], match[0])
+        location = imported.report.origins.get((*section, match[0]), ())
+        own = location[-1] if location else ""
+        return own if isinstance(own, str) and own else words.get(match[0], match[0])
 
     return _OUR_KEY.sub(key, _OUR_PATH.sub(path, message))
 

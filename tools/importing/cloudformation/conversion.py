@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tools.importing.cloudformation.eks import CLUSTER, NODE_GROUP, read_eks
 from tools.importing.cloudformation.environments import (
     entry_name,
     read_environment,
@@ -11,7 +12,7 @@ from tools.importing.cloudformation.environments import (
     why_renamed,
 )
 from tools.importing.cloudformation.evaluation import Evaluation
-from tools.importing.cloudformation.fates import ATTRIBUTES, TYPES, what_to_do
+from tools.importing.cloudformation.fates import ATTRIBUTES, TYPES
 from tools.importing.cloudformation.fates import FATES as FATES
 from tools.importing.cloudformation.jobs import MOST_NODES, environment_of, example_type, read_job
 from tools.importing.cloudformation.network import read_groups, read_network
@@ -23,10 +24,11 @@ from tools.importing.cloudformation.origins import (
 from tools.importing.cloudformation.roles import read_policies
 from tools.importing.cloudformation.template import Resource, Template, read_template
 from tools.importing.cloudformation.template_keys import TemplateKeys
+from tools.importing.cloudformation.unmade import what_to_do
 from tools.importing.cloudformation.values import is_known
 from tools.importing.draft import Draft, StackDraft
 from tools.importing.reader import Reader
-from tools.importing.source import Document, leaves
+from tools.importing.source import Document, child, leaves
 
 KEYS = TemplateKeys(Path(__file__).with_name("keys.txt"))
 WORDS = {
@@ -71,20 +73,24 @@ _NO_VPC = (
     "use the VPC in other stacks with `kind: existing-vpc`"
 )
 _NOTHING = (
-    "the template has no VPC and nothing of AWS Batch, so only the report helps; a cluster of EKS "
-    "or ParallelCluster that it has created is read with `./trainyard import --live CLUSTER`"
+    "the template has no VPC and nothing of EKS and AWS Batch, so only the report helps; a cluster "
+    "of ParallelCluster that it has created is read with `./trainyard import --live CLUSTER`"
 )
 _USES = {
     "AWS::IAM::Role": "keep the role in a CloudFormation stack of its own: nothing here that a "
     "stack makes has it",
-    "AWS::EC2::LaunchTemplate": "no compute environment of the template launches from it: set the "
-    "keys of the nodes of your stack to what it says",
+    "AWS::EC2::LaunchTemplate": "no compute environment or node group of the template launches "
+    "from it: set the keys of the nodes of your stack to what it says",
 }
 
 
 def name_of(document: Document) -> str:
-    """Return no name: `create-stack --stack-name` sets it, not the file."""
-    del document
+    """Return the name of an EKS cluster; empty if the template has none, or computes it."""
+    resources = child(document.root, "Resources")
+    for each in resources.value.values() if resources is not None else ():
+        kind, name = child(each, "Type"), child(child(each, "Properties"), "Name")
+        if kind is not None and kind.value == CLUSTER and name is not None:
+            return str(name.value) if isinstance(name.value, str) and not name.tag else ""
     return ""
 
 
@@ -98,15 +104,22 @@ def convert(source: Reader, stack: StackDraft) -> None:
         root=source.node, given=given, region=stack.region, stack_name=stack.name
     )
     template = read_template(source, evaluation)
-    read_network(template, stack)
+    is_batch, has_vpc = any(template.of(*_BATCH)), any(template.of("AWS::EC2::VPC"))
+    is_eks = not is_batch and any(template.of(CLUSTER, NODE_GROUP))
+    if is_eks:
+        read_eks(template, stack, source)
+    if has_vpc or not is_eks:
+        read_network(template, stack)
     architecture = cluster.section("architecture")
-    if any(template.of(*_BATCH)):
+    if is_eks:
+        read_groups(template, None)
+    elif is_batch:
         architecture.put("kind", "batch")
         _read_batch(template, architecture, cluster)
         read_groups(template, None)
     else:
         architecture.put("kind", "network")
-        if not any(template.of("AWS::EC2::VPC")):
+        if not has_vpc:
             del stack.values["network"]
             stack.needs_network()
             listed = [each.at("Type").value for _, each in source.at("Resources").entries()]
@@ -223,7 +236,7 @@ def _is_used(resource: Resource, template: Template, made: set[str | int]) -> bo
     if resource.kind == "AWS::EC2::LaunchTemplate":
         return resource.name in made
     services = str(resource.at("AssumeRolePolicyDocument").value)
-    served = ("batch.", "spotfleet.", "ecs-tasks.")
+    served = ("batch.", "eks.", "spotfleet.", "ecs-tasks.")
     if "vpc-flow-logs." in services:
         resource.at().implied("the stack creates the role of its flow logs")
         return True

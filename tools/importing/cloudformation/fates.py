@@ -6,7 +6,7 @@ row of the empty path is that of the whole object.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from tools.importing.cloudformation.job_fates import JOB_ROWS
 from tools.importing.report import Fate, FateRow
@@ -36,6 +36,9 @@ _ON_ECS = (
 )
 _ROLE = "the stack creates its roles itself, with the permissions that it needs"
 _REPOSITORY = "repositories of a stack are scanned and encrypted, and their tags are immutable"
+_OF_EKS: _Rows = {
+    "": ("not supported", "a stack is of one kind: import the cluster from a template of its own")
+}
 
 _ROWS: Mapping[str, _Rows] = {
     "AWS::EC2::VPC": {
@@ -45,6 +48,7 @@ _ROWS: Mapping[str, _Rows] = {
         "InstanceTenancy": ("not supported", "instances have shared tenancy"),
         "Ipv4IpamPoolId": ("not supported", "set `cidr` of the network"),
         "Ipv4NetmaskLength": ("not supported", "set `cidr` of the network"),
+        "VpcEncryptionControl": ("not supported", "set it for the VPC after `up`"),
         "Tags": ("not supported", _TAGS),
     },
     "AWS::EC2::VPCCidrBlock": {
@@ -102,6 +106,7 @@ _ROWS: Mapping[str, _Rows] = {
             "flow logs go to CloudWatch Logs; create another one for S3 or Firehose after `up`",
         ),
         "LogFormat": ("not supported", "flow logs have the default format"),
+        "TagFieldSpecifications": ("not supported", "flow logs have the default format"),
         "MaxAggregationInterval": ("not supported", "flow logs have the default interval"),
         "DestinationOptions": ("not supported", "flow logs go to CloudWatch Logs"),
         "Tags": ("not supported", _TAGS),
@@ -184,7 +189,13 @@ _ROWS: Mapping[str, _Rows] = {
         ),
         "UnmanagedvCpus": ("not supported", "environments of a stack are managed"),
         "Tags": ("not supported", _TAGS),
+        "EcsSettings": ("not supported", "enable Container Insights of its cluster after `up`"),
         "ComputeResources.Tags": ("not supported", _TAGS),
+        "ComputeResources.CapacityTags": ("not supported", _TAGS),
+        "ComputeResources.ManagedInstancesProvider": (
+            "not supported",
+            "nodes of a stack launch from its launch template",
+        ),
         "ComputeResources.DesiredvCpus": ("dropped", "Batch sets it by the jobs in the queue"),
         "ComputeResources.InstanceRole": ("implied", _ROLE),
         "ComputeResources.SecurityGroupIds": (
@@ -219,6 +230,10 @@ _ROWS: Mapping[str, _Rows] = {
         "Tags": ("not supported", _TAGS),
     },
     "AWS::Batch::JobDefinition": JOB_ROWS,
+    "AWS::EKS::Cluster": _OF_EKS,
+    "AWS::EKS::Nodegroup": _OF_EKS,
+    "AWS::EKS::Addon": _OF_EKS,
+    "AWS::EKS::AccessEntry": _OF_EKS,
 }
 
 TYPES: Mapping[str, Mapping[tuple[str, ...], FateRow]] = {
@@ -257,31 +272,3 @@ FATES: Mapping[tuple[str, ...], FateRow] = {
         ),
     }.items()
 }
-
-_UNMADE: Sequence[tuple[str, str]] = (
-    ("AWS::CloudFormation::Stack", "import the template of the nested stack on its own"),
-    ("AWS::FSx::FileSystem", ("add an entry to `storage` of the stack whose nodes mount it: "
-     "`fsx-lustre` for a new one, `existing-fsx-lustre` for this one")),
-    ("AWS::FSx::", "add an entry to `storage` of the stack whose nodes mount it"),
-    ("AWS::EFS::", ("add an entry to `storage` of the stack whose nodes mount it: `efs` for a new "
-     "one, `existing-efs` for this one")),
-    ("AWS::EKS::", "for a cluster of EKS, begin with `./trainyard init NAME --kind eks`"),
-    ("AWS::SageMaker::", ("a stack has no SageMaker: for its nodes, begin with `./trainyard init "
-     "NAME --kind eks` or `--kind parallelcluster`")),
-    ("AWS::PCS::", ("for a cluster of Slurm, begin with `./trainyard init NAME --kind "
-     "parallelcluster`")),
-    ("Custom::PclusterCluster", "import its `ClusterConfiguration`, as a file of its own"),
-    ("AWS::EC2::NetworkAcl", ("the default network ACL allows all traffic: add yours to the VPC "
-     "after `up`")),
-    ("AWS::EC2::Instance", "a stack has no single instances: keep it in a stack of its own"),
-    ("AWS::IAM::", ("keep the policy in a CloudFormation stack of its own, and name its ARN in "
-     "`iam_policies`")),
-    ("AWS::Batch::", "a stack has no objects of this type: create it after `up`"),
-)  # fmt: skip
-"""What to do about other resource types, by the beginning of their names."""
-
-
-def what_to_do(kind: str) -> str:
-    """Return what to do about an object of a type that no stack makes."""
-    found = next((why for begin, why in _UNMADE if kind.startswith(begin)), "")
-    return found or f"a stack creates no {kind}: keep it in a CloudFormation stack of its own"

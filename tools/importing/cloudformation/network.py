@@ -41,9 +41,7 @@ def read_network(template: Template, stack: StackDraft) -> None:
     _take_list(network, "secondary_cidrs", [each.at("CidrBlock") for each in blocks])
     for block in blocks:
         block.claim_made((*network.at, "secondary_cidrs"))
-    subnets = [
-        _Subnet(each, _is_public(each, template)) for each in template.of("AWS::EC2::Subnet")
-    ]
+    subnets = [_Subnet(each, is_public(each, template)) for each in template.of("AWS::EC2::Subnet")]
     _read_subnets(subnets, network, stack)
     _read_gateways(template, subnets, network)
     _read_endpoints(template, network)
@@ -78,11 +76,17 @@ class _Subnet:
     @property
     def zone(self) -> Reader:
         """The zone, by name or by id."""
-        by_name = self.resource.at("AvailabilityZone")
-        return by_name if by_name.exists else self.resource.at("AvailabilityZoneId")
+        return zone_of(self.resource)
 
 
-def _is_public(subnet: Resource, template: Template) -> bool:
+def zone_of(subnet: Resource) -> Reader:
+    """Return the zone of a subnet, by name or by id."""
+    by_name = subnet.at("AvailabilityZone")
+    return by_name if by_name.exists else subnet.at("AvailabilityZoneId")
+
+
+def is_public(subnet: Resource, template: Template) -> bool:
+    """Return whether a subnet gives its instances addresses, or routes to an internet gateway."""
     if str(subnet.at("MapPublicIpOnLaunch").flag).lower() == "true":
         return True
     tables = {

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from components.account.lookup import AccountReader
-from tools.importing.formats import Format
+from tools.importing.formats import EKS_ANSWERS, Format
 from tools.importing.imported import Imported, imported_as
 from tools.importing.live.answers import document_of
 from tools.importing.live.batch import answers as batch
@@ -19,7 +19,6 @@ _NOT_OF_SLURM = (
     "ParallelCluster; retain them there, and mount them by their ids (`existing-fsx-lustre`, "
     "`existing-efs`)"
 )
-EKS = Format("live.eks", "EKS cluster of the account", lambda _: False, ())
 BATCH = Format("live.batch", "compute environments of the account", lambda _: False, ())
 
 
@@ -44,7 +43,7 @@ def _read_eks(reader: AccountReader, wanted: Wanted) -> Imported | None:
         return None
     answers = read_answers(reader, found, with_file_systems=wanted.adopt)
     document = document_of(wanted.cluster, answers)
-    return imported_as(EKS, document, name=wanted.name, region=reader.region)
+    return imported_as(EKS_ANSWERS, document, name=wanted.name, region=reader.region)
 
 
 def _read_slurm(reader: AccountReader, wanted: Wanted) -> Imported | None:

@@ -215,7 +215,7 @@ def test_an_object_that_no_stack_makes_has_what_to_do(tmp_path: Path):
 
 
 def test_a_template_of_other_objects_says_what_to_do_about_each(tmp_path: Path):
-    cluster = "Cluster: {Type: 'AWS::EKS::Cluster', Properties: {Name: train}}\n"
+    cluster = "Cluster: {Type: 'AWS::SageMaker::Cluster', Properties: {ClusterName: train}}\n"
     invoked = "Invoked: {Type: 'Custom::Run', Version: '1.0', Properties: {ServiceToken: x}}\n"
     read = read_text(tmp_path, template(cluster + invoked))
     assert read.problems == []

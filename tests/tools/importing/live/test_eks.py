@@ -26,7 +26,7 @@ from tests.support.live_answers import (
     template,
     user_data,
 )
-from tools.importing.live.clusters import EKS
+from tools.importing.formats import EKS_ANSWERS
 from tools.importing.report import FATES
 from tools.importing.source import leaves
 
@@ -263,7 +263,7 @@ def test_a_version_that_stacks_do_not_have_becomes_the_default():
 
 
 def test_every_field_of_the_api_is_in_the_report():
-    conversion = EKS.conversion()
+    conversion = EKS_ANSWERS.conversion()
     read = read_eks(document_with(conversion.KEYS, {}))
     assert read.problems == []
     fields = [location for location, _ in leaves(read.document.root)]
@@ -275,5 +275,5 @@ def test_every_field_of_the_api_is_in_the_report():
 
 
 def test_a_row_of_the_table_of_fates_is_for_a_field_of_the_api():
-    conversion = EKS.conversion()
+    conversion = EKS_ANSWERS.conversion()
     assert [path for path in conversion.FATES if path not in conversion.KEYS.kinds] == []
