@@ -6,17 +6,16 @@ both: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/AWS
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Mapping
 
 from tools.importing.cloudformation.deferred import Deferred
+from tools.importing.cloudformation.eks_answers import take_properties, take_value
 from tools.importing.cloudformation.network import is_public, zone_of
 from tools.importing.cloudformation.template import Resource, Template
 from tools.importing.cloudformation.values import is_known
 from tools.importing.draft import Draft, StackDraft
 from tools.importing.formats import EKS_ANSWERS
 from tools.importing.reader import Reader
-from tools.importing.report import Fate
 from tools.importing.rewritten import Rewritten
 from tools.importing.source import Location, leaves, node_of_value
 from tools.importing.user_data import said_in
@@ -28,19 +27,6 @@ _CALLS: Mapping[str, str] = {
     _ADDON: "DescribeAddon",
     _ENTRY: "DescribeAccessEntry",
 }
-_CHOSEN = ("Labels", "Tags")
-"""Maps whose keys the user chooses."""
-_OPTION = "it is an option of changes by CloudFormation"
-_NOT_ANSWERED: Mapping[str, tuple[Fate, str]] = {
-    "ActiveCertificateAuthorityId": ("dropped", "the new cluster has its own"),
-    "BootstrapSelfManagedAddons": ("implied", "the stack installs VPC CNI, kube-proxy and CoreDNS"),
-    "Force": ("dropped", _OPTION),
-    "ForceUpdateEnabled": ("dropped", _OPTION),
-    "RollbackConfig": ("dropped", _OPTION),
-    "PreserveOnDelete": ("dropped", _OPTION),
-    "ResolveConflicts": ("implied", "the stack overwrites fields that others have changed"),
-}
-"""Properties that no answer has."""
 _ONE_ZONE = (
     "all nodes with EFA launch in one zone: name only that of the capacity, in "
     "`availability_zone` of the node group"
@@ -69,6 +55,8 @@ def read_eks(template: Template, stack: StackDraft, source: Reader) -> None:
     answers.convert(source, stack)
     for each in template.of(*_CALLS):
         _claim_made(each)
+    for group in template.of(NODE_GROUP):
+        _need_type(group, template, stack.cluster)
     if has_vpc:
         _use_vpc(template, stack)
 
@@ -94,14 +82,14 @@ def _take_cluster(cluster: Resource, answers: Rewritten) -> None:
     for number, each in enumerate(types.items()):
         answers.put((*logging, "enabled"), value=True)
         answers.take((*logging, "types", number), each.at("Type"))
-    _take_rest(cluster, at, answers, without=("Tags", "Logging"))
+    take_properties(cluster, at, answers, without=("Tags", "Logging"))
 
 
 def _take_member(each: Resource, at: Location, answers: Rewritten) -> None:
     """Take a node group, an add-on or an access entry."""
     if each.kind == NODE_GROUP:
         answers.take((*at, "nodegroupName"), _named(each), lambda _: _name_of(each))
-    _take_rest(each, at, answers, without=("NodegroupName", "Subnets"))
+    take_properties(each, at, answers, without=("NodegroupName", "Subnets"))
 
 
 def _named(group: Resource) -> Reader:
@@ -113,53 +101,6 @@ def _named(group: Resource) -> Reader:
 def _name_of(group: Resource) -> str:
     given = group.at("NodegroupName")
     return str(given.value) if is_known(given) else group.name
-
-
-def _take_rest(
-    each: Resource, at: Location, answers: Rewritten, *, without: tuple[str, ...]
-) -> None:
-    """Take the properties of an object that are not taken yet."""
-    for key, value in each.at().entries():
-        if key in _NOT_ANSWERED:
-            value.claim(*_NOT_ANSWERED[key])
-        elif key == "ResourcesVpcConfig":
-            for name, part in value.entries():
-                if name != "SubnetIds":
-                    _take((*at, "resourcesVpcConfig", _api_name(name)), part, answers)
-        elif key not in without:
-            _take((*at, _api_name(key)), value, answers, renames=key not in _CHOSEN)
-
-
-def _api_name(key: str) -> str:
-    """Return a property as the API of EKS spells it."""
-    return key[:1].lower() + key[1:]
-
-
-def _take(at: Location, source: Reader, answers: Rewritten, *, renames: bool = True) -> None:
-    """Take a value and everything below it, with the spelling of the API."""
-    entries, items = [*source.entries()], [*source.items()]
-    for key, value in entries:
-        name = _api_name(key) if renames else key
-        _take((*at, name), value, answers, renames=renames and key not in _CHOSEN)
-    for number, value in enumerate(items):
-        _take((*at, number), value, answers, renames=renames)
-    if not entries and not items:
-        answers.take(at, source, _of_kind(at))
-
-
-def _of_kind(at: Location) -> Callable[[Any], Any]:
-    """Return a function that turns text into the number or boolean that the API has there."""
-    kinds = EKS_ANSWERS.conversion().KEYS.kinds
-    kind = kinds.get(tuple(part for part in at if isinstance(part, str)))
-
-    def typed(value: Any) -> Any:
-        if not isinstance(value, str) or isinstance(value, Deferred):
-            return value
-        if kind == "integer" and value.isdigit():
-            return int(value)
-        return {"true": True, "false": False}.get(value, value) if kind == "boolean" else value
-
-    return typed
 
 
 def _take_templates(template: Template, answers: Rewritten) -> None:
@@ -179,7 +120,7 @@ def _take_templates(template: Template, answers: Rewritten) -> None:
             if key == "UserData":
                 _take_user_data(value, place, answers)
             else:
-                _take(place, value, answers, renames=False)
+                take_value(place, value, answers, renames=False)
 
 
 def _take_user_data(source: Reader, at: Location, answers: Rewritten) -> None:
@@ -237,6 +178,21 @@ def _claim_made(each: Resource) -> None:
     claim = each.source.report.claims.get(named.get(each.kind, _named(each)).location)
     if claim is not None:
         each.source.at("Type").claim(claim.fate, claim.why, ours=claim.ours)
+
+
+def _need_type(group: Resource, template: Template, cluster: Draft) -> None:
+    """Leave the instance type to the user if the template does not say which one it is."""
+    types = _listed(group.at("InstanceTypes"))
+    for key in ("Id", "Name"):
+        launch = template.named_by(group.at("LaunchTemplate", key))
+        types += [launch.at("LaunchTemplateData", "InstanceType")] if launch is not None else []
+    given = [each for each in types if each.exists]
+    if given and not is_known(given[0]):
+        nodes = cluster
+        for key in group.source.report.claims[_named(group).location].ours:
+            nodes = nodes.section(str(key))
+        del nodes.values["instance_type"]
+        nodes.needs("instance_type", "c5.large")
 
 
 def _use_vpc(template: Template, stack: StackDraft) -> None:

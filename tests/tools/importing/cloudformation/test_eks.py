@@ -207,6 +207,35 @@ def test_addons_and_access_entries_are_in_the_report(tmp_path: Path):
     assert "system node group" in whys["AWS::EKS::FargateProfile"]
 
 
+@pytest.mark.parametrize(
+    ("lines", "field", "said"),
+    [
+        ("InstanceTypes: !Ref Types\n", "InstanceTypes", "parameter"),
+        ("Taints: !Ref Types\n", "Taints", "parameter"),
+        ("ScalingConfig: {Steps: 3}\n", "ScalingConfig.Steps", "no setting of EKS"),
+        ("Speed: fast\n", "Speed", "no setting of EKS"),
+        ("Labels: {}\n", "Labels", "empty"),
+    ],
+)
+def test_what_is_no_value_of_the_api_is_in_the_report(
+    tmp_path: Path, lines: str, field: str, said: str
+):
+    parameters = "Parameters: {Types: {Type: CommaDelimitedList}}\n"
+    resources = NETWORK + OTHER + CLUSTER + group(lines, launch="KeyName: a\n")
+    read = read_text(tmp_path, template(resources, parameters))
+    found = {".".join(map(str, each.location)): each.claim for each in read.entries}
+    assert said in found[f"{PROPERTIES}.{field}"].why
+
+
+def test_an_instance_type_that_is_not_known_is_left_to_the_user(tmp_path: Path):
+    parameters = "Parameters: {Type: {Type: String}}\n"
+    launch = BLOCK.replace("InstanceType: p5.48xlarge", "InstanceType: !Ref Type")
+    resources = NETWORK + OTHER + CLUSTER + group(launch=launch)
+    read = read_text(tmp_path, template(resources, parameters))
+    assert (*POOL, "instance_type") in read.stack.unknown
+    assert "instance_type" not in at(read, *POOL)
+
+
 def test_user_data_says_whether_nodes_run_scripts(tmp_path: Path):
     data = "UserData: !Base64\n  Fn::Sub: |\n    #!/bin/bash\n    echo ${Cluster}\n"
     read = read_group(tmp_path, "", "[!Ref Private]", BLOCK + data)
