@@ -161,4 +161,4 @@ def environment_schedule(
     """
     least = min(environment.minimum, environment.maximum)
     sizes = NodeSizes(minimum=least, desired=least, maximum=environment.maximum)
-    return plan_schedule(sizes, reservation, context.now)
+    return plan_schedule(sizes, reservation, context.now, instance_type=environment.instance_type)

@@ -13,12 +13,14 @@ from components.capacity.pool_review import (
     review_purchase_option,
     review_usage_class,
 )
+from components.capacity.schedule import in_minutes, nodes_leave_before_end
 from components.catalog.batch import (
     MINIMUM_ROOT_VOLUME_GIB,
     MOST_ENVIRONMENTS_OF_QUEUE,
     MOST_VCPUS,
     image_type,
 )
+from components.catalog.capacity_blocks import terminated_before_end
 from components.catalog.instance_type import InstanceType
 from components.config.batch import ComputeEnvironment
 from components.config.reservations import CapacityBlock
@@ -180,9 +182,13 @@ def _note_block(
             f"jobs wait in the queue until the compute environment opens then{later}"
         )
     if state != "unlimited" and block.ends_at is not None:
+        leave, terminated = (
+            in_minutes(lead(environment.instance_type))
+            for lead in (nodes_leave_before_end, terminated_before_end)
+        )
         review.note(
             f"{place.name}: the Capacity Block ends at {block.ends_at:%Y-%m-%d %H:%M} UTC; the "
-            "compute environment closes 40 minutes earlier for jobs that have not started, which "
-            "wait in the queue for the next block. EC2 begins to terminate its nodes 30 minutes "
+            f"compute environment closes {leave} earlier for jobs that have not started, which "
+            f"wait in the queue for the next block. EC2 begins to terminate its nodes {terminated} "
             "before the end, with the jobs on them"
         )

@@ -20,7 +20,6 @@ from functools import partial
 import pulumi
 
 from components.capacity.plan import SchedulePlan
-from components.capacity.schedule import SCALE_DOWN_BEFORE_END
 from components.identity.one_time_calls import OneTimeCall, OneTimeCallsArgs, schedule_calls
 from components.naming import partition
 
@@ -64,10 +63,11 @@ def update_policy(environment_arn: str) -> str:
 
 def _calls(args: EnvironmentScheduleArgs) -> Iterator[OneTimeCall]:
     target = f"arn:{partition(args.region)}:scheduler:::aws-sdk:batch:updateComputeEnvironment"
+    closes_at, ends_at = args.schedule.scale_down_at, args.schedule.ends_at
     for name, at, state, retried_for in (
         ("opens", args.schedule.scale_up_at, "ENABLED", None),
         # A later call could close it in the next block.
-        ("closes", args.schedule.scale_down_at, "DISABLED", SCALE_DOWN_BEFORE_END),
+        ("closes", closes_at, "DISABLED", ends_at - closes_at if ends_at and closes_at else None),
     ):
         if at is not None:
             yield OneTimeCall(

@@ -95,11 +95,11 @@ class SchedulePlan:
     """Sizes of a node group now, and when a Capacity Block changes them."""
 
     state: Literal["unlimited", "scheduled", "active", "ending", "expired"]
-    """`unlimited`: no known end. `ending`: within the last 40 minutes before the end."""
+    """`unlimited`: no known end. `ending`: the nodes have left, and the block has not ended."""
     minimum: int
     """Minimum size to register now."""
     desired: int
-    """Desired size to register now; 0 before a block starts and from 40 minutes before its end."""
+    """Desired size to register now; 0 before a block starts and when its nodes have left."""
     maximum: int
     scale_up_at: datetime | None = None
     """UTC; None if nothing is scheduled."""
@@ -108,7 +108,7 @@ class SchedulePlan:
     scale_up_desired: int = 0
     """Desired size from `scale_up_at`."""
     scale_down_at: datetime | None = None
-    """UTC, 40 minutes before the end."""
+    """UTC, `nodes_leave_before_end` of the type; None if nothing is scheduled."""
     starts_at: datetime | None = None
     """Start of the block in UTC; None if unknown or without one."""
     ends_at: datetime | None = None

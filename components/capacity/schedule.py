@@ -13,18 +13,30 @@ from datetime import UTC, datetime, timedelta
 from typing import Literal
 
 from components.capacity.plan import SchedulePlan
+from components.catalog.capacity_blocks import terminated_before_end
 from components.config.node_pool import NodeSizes
 from components.config.reservations import CapacityBlock, Reservation
 
-# EC2 begins to terminate the instances of a block 30 minutes before its end; EKS scales managed
-# groups in 40 minutes before it, and this program does the same for self-managed groups.
-# https://docs.aws.amazon.com/eks/latest/userguide/capacity-blocks-mng.html
-SCALE_DOWN_BEFORE_END = timedelta(minutes=40)
-EC2_TERMINATES_BEFORE_END = timedelta(minutes=30)
-"""60 minutes for UltraServers, which the catalog does not have.
+DRAIN_TIME = timedelta(minutes=10)
+"""How long nodes have to drain before EC2 begins to terminate them."""
+EKS_SCALES_IN_BEFORE_END = timedelta(minutes=40)
+"""When EKS scales managed groups in, which is too late for UltraServers.
 
-https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-blocks-using.html
+https://docs.aws.amazon.com/eks/latest/userguide/capacity-blocks-mng.html
 """
+
+
+def nodes_leave_before_end(instance_type: str) -> timedelta:
+    """Return how long before the end of a block the scheduler takes the nodes of a type.
+
+    That is 40 minutes, as EKS does it, and 70 for UltraServers.
+    """
+    return terminated_before_end(instance_type) + DRAIN_TIME
+
+
+def in_minutes(lead: timedelta) -> str:
+    """Return a time before the end of a block as text: `40 minutes`."""
+    return f"{lead // timedelta(minutes=1)} minutes"
 
 
 def plan_schedule(
@@ -32,21 +44,26 @@ def plan_schedule(
     reservation: Reservation | None,
     now: datetime,
     *,
+    instance_type: str,
     managed: bool = False,
 ) -> SchedulePlan:
     """Return the sizes to register now, and the scheduled changes.
 
-    Before a block starts, and in the last 40 minutes before its end, the desired size is 0. While
-    it is active, the sizes of the stack file apply. `now` must be timezone-aware.
+    Before a block starts, and from `nodes_leave_before_end` of its type, the desired size is 0.
+    While it is active, the sizes of the stack file apply. `now` must be timezone-aware.
 
-    EKS scales managed groups in. At the start of the block, a scheduled action sets the desired
-    size of the Auto Scaling group, as EKS documents. The minimum size does not change until the
-    next `up`.
+    EKS scales managed groups in, except UltraServers, for which it would be too late. At the start
+    of the block, a scheduled action sets the desired size of the Auto Scaling group, as EKS
+    documents. The minimum size does not change until the next `up`.
     """
     if not isinstance(reservation, CapacityBlock):
         return _unlimited(sizes)
     starts_at, ends_at = _utc(reservation.starts_at), _utc(reservation.ends_at)
-    plan = _in_block(sizes, starts_at, ends_at, now, managed=managed)
+    before_end = nodes_leave_before_end(instance_type)
+    down = ends_at - before_end if ends_at else None
+    plan = _in_block(sizes, starts_at, ends_at, down, now, managed=managed)
+    if managed and before_end <= EKS_SCALES_IN_BEFORE_END:
+        plan = replace(plan, scale_down_at=None)
     return replace(plan, starts_at=starts_at, ends_at=ends_at)
 
 
@@ -54,23 +71,23 @@ def _in_block(
     sizes: NodeSizes,
     starts_at: datetime | None,
     ends_at: datetime | None,
+    down: datetime | None,
     now: datetime,
     *,
     managed: bool,
 ) -> SchedulePlan:
-    if ends_at is not None and now >= ends_at - SCALE_DOWN_BEFORE_END:
+    if ends_at is not None and down is not None and now >= down:
         return _at_the_end(sizes, ends_at, now)
     if starts_at is not None and now < starts_at:
-        return _before_the_start(sizes, starts_at, ends_at, managed=managed)
-    if ends_at is None:
+        return _before_the_start(sizes, starts_at, down, managed=managed)
+    if ends_at is None or down is None:
         return _unlimited(sizes)
-    down = ends_at - SCALE_DOWN_BEFORE_END
     return SchedulePlan(
         state="active",
         minimum=sizes.minimum,
         desired=sizes.desired,
         maximum=sizes.maximum,
-        scale_down_at=None if managed else down,
+        scale_down_at=down,
         message=(
             f"the Capacity Block ends at {_text(ends_at)}; its nodes are scaled in at {_text(down)}"
         ),
@@ -106,9 +123,8 @@ def _unlimited(sizes: NodeSizes) -> SchedulePlan:
 
 
 def _before_the_start(
-    sizes: NodeSizes, starts_at: datetime, ends_at: datetime | None, *, managed: bool
+    sizes: NodeSizes, starts_at: datetime, down: datetime | None, *, managed: bool
 ) -> SchedulePlan:
-    down = ends_at - SCALE_DOWN_BEFORE_END if ends_at else None
     return SchedulePlan(
         state="scheduled",
         minimum=0,
@@ -117,7 +133,7 @@ def _before_the_start(
         scale_up_at=starts_at,
         scale_up_minimum=0 if managed else sizes.minimum,
         scale_up_desired=sizes.desired,
-        scale_down_at=None if managed else down,
+        scale_down_at=down,
         wait_for_capacity=False,
         message=(
             f"the Capacity Block starts at {_text(starts_at)}; until then there are no nodes, then "

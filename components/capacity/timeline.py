@@ -11,13 +11,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from components.capacity.schedule import EC2_TERMINATES_BEFORE_END, SCALE_DOWN_BEFORE_END
+from components.capacity.schedule import nodes_leave_before_end
 from components.capacity.warnings import block_warnings
+from components.catalog.capacity_blocks import terminated_before_end
 from components.config.reservations import CapacityBlock
 from components.config.stack import StackConfig
 
-EXPIRATION_WARNING_BEFORE_END = timedelta(minutes=40)
-"""When EC2 sends the event `Capacity Block Expiration Warning`."""
+WARNED_BEFORE_TERMINATION = timedelta(minutes=10)
+"""How long before it begins to terminate instances EC2 sends `Capacity Block Expiration Warning`.
+
+https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-blocks.html
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +47,8 @@ class Timeline:
     """UTC; None if unknown."""
     ends_at: datetime | None
     """UTC; None if unknown."""
+    leaves_at: datetime | None
+    """When the scheduler takes the nodes, in UTC; None if the end is unknown."""
     moments: tuple[Moment, ...]
     """In the order of time."""
 
@@ -72,23 +78,23 @@ def _timeline(name: str, block: CapacityBlock, config: StackConfig) -> Timeline:
     starts_at, ends_at = (
         None if each is None else each.astimezone(UTC) for each in (block.starts_at, block.ends_at)
     )
-    noun = config.architecture.POOL_NOUN
+    noun, users = config.architecture.POOL_NOUN, config.pools_with(name)
+    instance_type = users[0].instance_type
     return Timeline(
         reservation=name,
         reservation_id=block.reservation_id,
-        pools=tuple(
-            f"{noun} {each.name}: {each.wanted} x {each.instance_type}"
-            for each in config.pools_with(name)
-        ),
+        pools=tuple(f"{noun} {each.name}: {each.wanted} x {each.instance_type}" for each in users),
         starts_at=starts_at,
         ends_at=ends_at,
-        moments=tuple(_moments(config, block, starts_at, ends_at)),
+        leaves_at=ends_at - nodes_leave_before_end(instance_type) if ends_at else None,
+        moments=tuple(_moments(config, block, instance_type, starts_at, ends_at)),
     )
 
 
 def _moments(
     config: StackConfig,
     block: CapacityBlock,
+    instance_type: str,
     starts_at: datetime | None,
     ends_at: datetime | None,
 ) -> Iterator[Moment]:
@@ -102,15 +108,13 @@ def _moments(
             at=warning.at,
             event=f"`monitoring.alarms` warns of the end in {warning.hours_before_end} h",
         )
-    warned = ends_at - EXPIRATION_WARNING_BEFORE_END
+    terminated = ends_at - terminated_before_end(instance_type)
+    warned = terminated - WARNED_BEFORE_TERMINATION
     yield Moment(at=warned, event=f"EC2 sends its warning of the end{_told(config)}")
     if config.architecture.BLOCK_DRAINS:
-        at = ends_at - SCALE_DOWN_BEFORE_END
+        at = ends_at - nodes_leave_before_end(instance_type)
         yield Moment(at=at, event=config.architecture.BLOCK_DRAINS)
-    yield Moment(
-        at=ends_at - EC2_TERMINATES_BEFORE_END,
-        event="EC2 begins to terminate the instances that are left",
-    )
+    yield Moment(at=terminated, event="EC2 begins to terminate the instances that are left")
     yield Moment(
         at=ends_at,
         event="the block ends; for the next one, set its `reservation_id` and run `up` again",

@@ -1,7 +1,8 @@
 """Limits of Capacity Blocks for ML and of their extensions.
 
 Read in November 2026:
-    https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-blocks.html (instances, start)
+    https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-blocks.html (instances, start,
+    UltraServers, termination)
     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-blocks-purchase.html (durations)
     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-blocks-extend.html (extensions)
 The types and regions that EC2 sells change often: `usage_classes` of the catalog has the types, and
@@ -11,6 +12,7 @@ EC2 itself refuses a region without them.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import timedelta
 from types import MappingProxyType
 
@@ -29,14 +31,55 @@ EXTENDABLE_STATES = ("active", "scheduled")
 """States in which a block can be extended."""
 EXTENDABLE_BEFORE_END = (timedelta(hours=1), timedelta(days=56))
 """The latest and the earliest time before its end at which a block can be extended."""
-ULTRASERVERS: Mapping[str, int] = MappingProxyType(
-    {"u-p6e-gb200x36": 36, "u-p6e-gb200x72": 72, "u-trn2x64": 64}
-)
-"""Accelerators of each UltraServer type.
+TERMINATED_BEFORE_END = timedelta(minutes=30)
+"""How long before the end of a block EC2 begins to terminate its instances."""
+ULTRASERVERS_TERMINATED_BEFORE_END = timedelta(minutes=60)
+"""The same of a block of UltraServers."""
 
-https://docs.aws.amazon.com/ec2/latest/instancetypes/ac.html,
+
+@dataclass(frozen=True, slots=True)
+class Ultraserver:
+    """Instances with one accelerator interconnect, which EC2 sells together as one block."""
+
+    instance_type: str
+    instances: int
+    accelerators: int
+    """Accelerators of all its instances."""
+
+
+_GB200 = "p6e-gb200.36xlarge"
+ULTRASERVERS: Mapping[str, Ultraserver] = MappingProxyType(
+    {
+        "u-p6e-gb200x36": Ultraserver(_GB200, 9, 36),
+        "u-p6e-gb200x72": Ultraserver(_GB200, 18, 72),
+        "u-trn2x64": Ultraserver("trn2u.48xlarge", 4, 64),
+    }
+)
+"""The UltraServer types that EC2 sells, by `UltraserverType`.
+
+https://docs.aws.amazon.com/eks/latest/userguide/ml-eks-nvidia-ultraserver.html,
 https://awsdocs-neuron.readthedocs-hosted.com/en/latest/about-neuron/arch/neuron-hardware/trn2-arch.html
 """
+
+
+def ultraserver_sizes(instance_type: str) -> tuple[int, ...]:
+    """Return how many instances a block of an instance type can have because of UltraServers.
+
+    EC2 sells these types only as UltraServers, and each UltraServer is one block with a
+    reservation of its own.
+
+    Returns:
+        The sizes in ascending order; empty for the types of other blocks.
+    """
+    found = {e.instances for e in ULTRASERVERS.values() if e.instance_type == instance_type}
+    return tuple(sorted(found))
+
+
+def terminated_before_end(instance_type: str) -> timedelta:
+    """Return how long before the end of a block of a type EC2 begins to terminate its instances."""
+    if ultraserver_sizes(instance_type):
+        return ULTRASERVERS_TERMINATED_BEFORE_END
+    return TERMINATED_BEFORE_END
 
 
 def is_duration(days: int) -> bool:

@@ -274,7 +274,8 @@ class CapacityBlock(_Reservation):
     does not wait for nodes."""
     ends_at: UtcTime | None = None
     """End of the Capacity Block, RFC 3339. The program scales nodes in 40 minutes before the end;
-    EC2 begins to terminate them 30 minutes before the end."""
+    EC2 begins to terminate them 30 minutes before the end. For UltraServers both are 30 minutes
+    earlier."""
     upfront_fee_usd: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
     """What you paid for the Capacity Block in USD, with its extensions, for `cost` and `capacity
     list`. `capacity buy` sets it; EC2 does not tell it after the purchase."""

@@ -34,8 +34,8 @@ class Architecture(StrictModel):
     BLOCK_STARTS: ClassVar[str] = ""
     """What happens when a Capacity Block starts, for timelines."""
     BLOCK_DRAINS: ClassVar[str | None] = None
-    """What the scheduler does 40 minutes before the end of a Capacity Block, for timelines; None if
-    it does nothing."""
+    """What the scheduler does before EC2 terminates the nodes of a Capacity Block, for timelines;
+    None if it does nothing."""
     CAN_REQUIRE_VERIFICATION: ClassVar[bool] = False
     """Whether nodes can be closed to jobs until `verify` passes."""
 

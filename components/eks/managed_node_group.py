@@ -39,7 +39,7 @@ class ManagedNodeGroup(pulumi.ComponentResource):
 
     Before a Capacity Block starts, the group is empty. A scheduled action scales its Auto Scaling
     group at the start and owns the sizes until then. EKS scales it to zero 40 minutes before the
-    end.
+    end. UltraServers are terminated before that, so a scheduled action scales their group in.
 
     Children: `<name>-launch` (`NodeLaunchTemplate`), `<name>-placement`
     (`ClusterPlacementGroup`, where planned), `<name>-node-group` (`aws.eks.NodeGroup`),

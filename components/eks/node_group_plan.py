@@ -138,7 +138,7 @@ def plan_system_node_group(context: Context) -> NodeGroupPlan | None:
         instance_type=instance_type,
         capacity=plan_on_demand(),
         placement=PlacementPlan(group="none", reason="cluster services run in every zone"),
-        schedule=plan_schedule(group, None, context.now),
+        schedule=plan_schedule(group, None, context.now, instance_type=group.instance_type),
         interfaces=None,
         subnets=context.network.private_names,
         root_volume=plan_root_volume(group.root_volume),
@@ -222,6 +222,7 @@ def _schedule(group: NodeGroup, reservation: Reservation | None, now: datetime) 
         group,
         reservation if isinstance(reservation, CapacityBlock) else None,
         now,
+        instance_type=group.instance_type,
         managed=group.management == "managed",
     )
 

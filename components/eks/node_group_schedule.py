@@ -27,6 +27,7 @@ class NodeGroupSchedule(pulumi.ComponentResource):
     """Adds nodes when a Capacity Block starts and removes them 40 minutes before it ends.
 
     EC2 starts to terminate the instances of a block 30 minutes before its end, even under load.
+    For UltraServers both are 30 minutes earlier.
 
     Children: `<name>-up` and `<name>-down` (`aws.autoscaling.Schedule`), if planned.
     """

@@ -12,7 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import chain
 
+from components.capacity.schedule import in_minutes, nodes_leave_before_end
 from components.capacity.warnings import BlockWarning, block_warnings
+from components.catalog.capacity_blocks import terminated_before_end
 from components.compute.node_pool_plan import NodePoolPlan
 from components.config.monitoring import PERIOD_MINUTES, Alarms
 from components.config.reservations import CapacityBlock
@@ -141,11 +143,15 @@ def _warning_text(
 ) -> str:
     hours = "hour" if warning.hours_before_end == 1 else "hours"
     drains = config.architecture.BLOCK_DRAINS
-    happens = f"40 minutes before the end, {drains}. " if drains else ""
+    instance_type = config.pools_with(name)[0].instance_type
+    leave, terminated = (
+        in_minutes(lead(instance_type)) for lead in (nodes_leave_before_end, terminated_before_end)
+    )
+    happens = f"{leave} before the end, {drains}. " if drains else ""
     return (
         f"Capacity Block {block.reservation_id} (reservation {name} of stack {config.name}) ends "
         f"in {warning.hours_before_end} {hours}, at {warning.ends_at:%Y-%m-%d %H:%M} UTC. {happens}"
-        "EC2 begins to terminate its instances 30 minutes before the end: write a checkpoint "
+        f"EC2 begins to terminate its instances {terminated} before the end: write a checkpoint "
         f"before. To keep the nodes, run ./trainyard capacity extend {block.reservation_id} "
         f"--region {region} --days DAYS until an hour before the end, and then ./trainyard up "
         f"{config.name}."
@@ -240,7 +246,7 @@ def _block_events(blocks: Mapping[str, str]) -> EventPlan:
     named = ", ".join(f"{block} ({option})" for block, option in blocks.items())
     return EventPlan(
         name="capacity-block",
-        description=f"Start of {named}, and the warning 40 minutes before the end",
+        description=f"Start of {named}, and the warning before the end",
         pattern={
             "source": ["aws.ec2"],
             # The user guide has two names for each event: `Capacity Block Reservation Delivered`

@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from datetime import datetime
 
+from components.capacity.schedule import in_minutes
+from components.catalog.capacity_blocks import terminated_before_end
 from components.catalog.open_zfs import REGIONS_WITHOUT
 from components.catalog.parallelcluster import (
     CAPACITY_BLOCK_UNSUPPORTED_REGIONS,
@@ -192,10 +194,13 @@ def _note_capacity(config: ParallelClusterStackConfig, now: datetime, review: Re
                 )
     for name, reservation in config.used_reservations().items():
         if isinstance(reservation, CapacityBlock):
-            _note_block(name, reservation, now, review)
+            instance_type = config.pools_with(name)[0].instance_type
+            _note_block(name, reservation, instance_type, now, review)
 
 
-def _note_block(name: str, block: CapacityBlock, now: datetime, review: Review) -> None:
+def _note_block(
+    name: str, block: CapacityBlock, instance_type: str, now: datetime, review: Review
+) -> None:
     """Note when nodes start and stop.
 
     https://docs.aws.amazon.com/parallelcluster/latest/ug/launch-instances-capacity-blocks.html
@@ -208,7 +213,8 @@ def _note_block(name: str, block: CapacityBlock, now: datetime, review: Review) 
     if block.ends_at is not None and now < block.ends_at:
         review.note(
             f"reservation {name}: the Capacity Block ends at {block.ends_at:%Y-%m-%d %H:%M} UTC; "
-            "EC2 begins to terminate its nodes 30 minutes earlier"
+            f"EC2 begins to terminate its nodes {in_minutes(terminated_before_end(instance_type))} "
+            "earlier"
         )
 
 

@@ -23,7 +23,13 @@ SCHEDULE = "aws:scheduler/schedule:Schedule"
 STARTS = datetime(2026, 12, 1, 11, 30, tzinfo=UTC)
 CLOSES = STARTS + timedelta(days=7, minutes=-40)
 SCHEDULED = SchedulePlan(
-    state="scheduled", minimum=0, desired=0, maximum=2, scale_up_at=STARTS, scale_down_at=CLOSES
+    state="scheduled",
+    minimum=0,
+    desired=0,
+    maximum=2,
+    scale_up_at=STARTS,
+    scale_down_at=CLOSES,
+    ends_at=CLOSES + timedelta(minutes=40),
 )
 ACTIVE = replace(SCHEDULED, state="active", scale_up_at=None)
 ENDING = replace(ACTIVE, state="ending", scale_down_at=None)

@@ -4,7 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.capacity.schedule import plan_schedule
+from components.capacity.schedule import nodes_leave_before_end, plan_schedule
+from components.catalog.capacity_blocks import terminated_before_end
+from components.catalog.instance_types import INSTANCE_TYPES
 from components.config.node_pool import NodeSizes
 from components.config.reservations import CapacityBlock, Odcr
 
@@ -22,7 +24,8 @@ def a_block(starts_at: datetime | None = START, ends_at: datetime | None = END) 
 
 
 def at(moment: datetime, reservation=None, **options):
-    return plan_schedule(SIZES, reservation or a_block(), moment, **options)
+    given = {"instance_type": "p5.48xlarge", **options}
+    return plan_schedule(SIZES, reservation or a_block(), moment, **given)
 
 
 def test_before_the_start_nothing_is_wanted_and_nobody_waits():
@@ -84,6 +87,22 @@ def test_at_the_end_no_group_of_either_kind_is_scheduled(managed):
         assert (plan.state, plan.desired, plan.moved_by_schedule) == (state, 0, False)
 
 
+@pytest.mark.parametrize("managed", [False, True], ids=["self-managed", "managed"])
+def test_ultraservers_leave_before_ec2_terminates_them_an_hour_before_the_end(managed):
+    """EKS would scale a managed group in 20 minutes after EC2 has begun to terminate it."""
+    down = END - timedelta(minutes=70)
+    for moment in (START - timedelta(days=1), START, down - timedelta(seconds=1)):
+        plan = at(moment, instance_type="trn2u.48xlarge", managed=managed)
+        assert plan.scale_down_at == down
+    plan = at(down, instance_type="trn2u.48xlarge", managed=managed)
+    assert (plan.state, plan.desired, plan.moved_by_schedule) == ("ending", 0, False)
+
+
+def test_every_type_has_ten_minutes_to_drain_before_ec2_terminates_it():
+    for name in INSTANCE_TYPES:
+        assert nodes_leave_before_end(name) - terminated_before_end(name) == timedelta(minutes=10)
+
+
 @pytest.mark.parametrize(
     "reservation",
     [
@@ -94,7 +113,7 @@ def test_at_the_end_no_group_of_either_kind_is_scheduled(managed):
     ],
 )
 def test_without_a_known_end_nothing_is_scheduled(reservation):
-    plan = plan_schedule(SIZES, reservation, START)
+    plan = plan_schedule(SIZES, reservation, START, instance_type="p5.48xlarge")
     assert (plan.state, plan.desired, plan.moved_by_schedule) == ("unlimited", 2, False)
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from components.capacity.timeline import Timeline, block_timelines
 from tests.support.batch_configs import P5, raw_config
 from tests.support.parallelcluster_configs import raw_p4de
-from tests.support.stack_files import RESERVATION, block, config, p5
+from tests.support.stack_files import RESERVATION, block, changed, config, p5
 
 START = datetime(2026, 12, 1, 11, 30, tzinfo=UTC)
 END = START + timedelta(days=7)
@@ -44,6 +44,18 @@ def test_nodes_of_eks_launch_at_the_start_and_are_drained_before_ec2_terminates_
             "the block ends; for the next one, set its `reservation_id` and run `up` again",
         ),
     ]
+
+
+def test_an_ultraserver_is_warned_of_drained_and_terminated_earlier() -> None:
+    group = {"architecture__node_groups__p5__instance_type": "trn2u.48xlarge"}
+    times = {f"reservations__block__{key}": value for key, value in TIMES.items()}
+    (found,) = block_timelines(config(changed(**group, **times)))
+    assert [END - moment.at for moment in found.moments[1:-1]] == [
+        timedelta(minutes=70),
+        timedelta(minutes=70),
+        timedelta(minutes=60),
+    ]
+    assert found.leaves_at == END - timedelta(minutes=70)
 
 
 def test_the_warning_is_forwarded_if_the_stack_has_alarms() -> None:

@@ -15,6 +15,7 @@ from components.identity.one_time_calls import scheduler_trust
 from components.monitoring.messages import publish_policy
 from components.monitoring.plan import MessagePlan
 from tests.support.cloud import Cloud
+from tests.support.stack_files import changed, plan
 from tests.support.stacks import NOW, prepared, program_of
 
 BLOCK_STACKS = ("p5-cb", "batch-p5")
@@ -49,6 +50,17 @@ def test_a_warning_is_sent_at_each_number_of_hours_before_the_end(stack: str) ->
     assert f"of stack {stack}) ends in 24 hours, at {ENDS:%Y-%m-%d %H:%M} UTC" in first
     assert "./trainyard capacity extend cr-0123456789abcdef0 --region us-west-2" in first
     assert ("drained" in first) == stack.startswith("p5-cb")
+
+
+def test_the_warning_of_an_ultraserver_names_its_times() -> None:
+    group = {"architecture__node_groups__p5__instance_type": "trn2u.48xlarge"}
+    alarms = {"monitoring__alarms": {"block_warning_hours": [24]}}
+    made = plan(changed(**group, **alarms, reservations__block__ends_at=ENDS.isoformat()))
+    assert made.monitoring_plan is not None
+    assert made.monitoring_plan.alarms is not None
+    (found,) = made.monitoring_plan.alarms.messages
+    assert "70 minutes before the end, the nodes are drained" in found.text
+    assert "EC2 begins to terminate its instances 60 minutes before the end" in found.text
 
 
 @pytest.mark.parametrize("stack", BLOCK_STACKS)

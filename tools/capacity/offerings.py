@@ -59,7 +59,8 @@ class Offering:
     def accelerator_hour(self) -> float | None:
         """The price of one accelerator for an hour; None for a type that is not in the catalog."""
         known = INSTANCE_TYPES.get(self.instance_type)
-        count = ULTRASERVERS.get(self.instance_type)
+        ultraserver = ULTRASERVERS.get(self.instance_type)
+        count = ultraserver.accelerators if ultraserver else None
         if known is not None and known.accelerators is not None:
             count = known.accelerators.count
         return self.node_hour / count if count else None

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from components import clock
+from components.capacity.schedule import in_minutes, nodes_leave_before_end
 from components.config.problems import ConfigError, Problem
 from components.preflight.run import Preflight, run_preflight
 from tools.capacity.block_purchase import EXPECTED_ID, expected_block
@@ -98,7 +99,8 @@ def described(
     nodes = f"{offering.nodes} x {offering.instance_type}"
     yield f"{offering.offering_id}: {nodes} in {offering.zone} ({offering.zone_id})"
     yield f"  from {both(offering.starts_at)}"
-    yield f"  to   {both(offering.ends_at)}; nodes leave 40 minutes before"
+    leave = in_minutes(nodes_leave_before_end(offering.instance_type))
+    yield f"  to   {both(offering.ends_at)}; nodes leave {leave} before"
     price = money(offering.fee, offering.currency)
     yield f"  {price} for {offering.hours:g} hours, {offering.node_hour:.2f} a node and hour"
     yield "  The price is paid now, and AWS neither cancels nor refunds it."

@@ -15,7 +15,7 @@ from components.account.call_failures import UNREPEATED
 from components.account.facts import ReservationFacts
 from components.account.lookup import AccountReader
 from components.account.reservation_states import USABLE_STATES
-from components.capacity.schedule import SCALE_DOWN_BEFORE_END
+from components.capacity.schedule import nodes_leave_before_end
 from components.config.problems import ConfigError
 from tools.capacity import purchasing
 from tools.capacity.block_purchase import (
@@ -147,7 +147,8 @@ class Buyer:
         if found is None or found.state not in states:
             return None
         ends = found.ends_at
-        if ends is not None and ends - clock.now() <= SCALE_DOWN_BEFORE_END:
+        leave = nodes_leave_before_end(found.instance_type)
+        if ends is not None and ends - clock.now() <= leave:
             return None
         return f"({reservation_id})" if ends is None else f"until {both(ends)} ({reservation_id})"
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from components import clock
 from components.account.facts import ReservationFacts
 from components.account.lookup import AccountReader
-from components.capacity.schedule import EC2_TERMINATES_BEFORE_END
+from components.catalog.capacity_blocks import terminated_before_end
 from tools.changes.refusal import Background, Verdict, blocks_of, explanation, judge
 from tools.cli import console, failures
 from tools.cli.existing_objects import ExistingObjects
@@ -154,7 +154,8 @@ def is_idle(block: ReservationFacts, now: datetime) -> bool:
     """Return whether no node runs in a block: before its start, and when EC2 terminates them."""
     if block.starts_at is not None and now < block.starts_at:
         return True
-    return block.ends_at is not None and now >= block.ends_at - EC2_TERMINATES_BEFORE_END
+    terminated = terminated_before_end(block.instance_type)
+    return block.ends_at is not None and now >= block.ends_at - terminated
 
 
 def time_left(end: datetime, now: datetime) -> str:

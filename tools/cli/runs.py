@@ -161,7 +161,7 @@ def _plan(asked: RequestedJob) -> Any:
 
 
 def _eks(asked: RequestedJob, request: TrainingRequest) -> None:
-    from components.capacity.schedule import SCALE_DOWN_BEFORE_END
+    from components.capacity.schedule import nodes_leave_before_end
     from tools.cli.run_limits import limited
     from tools.jobs.eks_training import render_training
     from tools.jobs.nodes import JobRequest, choose_nodes
@@ -173,8 +173,9 @@ def _eks(asked: RequestedJob, request: TrainingRequest) -> None:
         namespace=asked.options["--namespace"] or "default",
     )
     render_training(plan, request, nodes)  # refuses a wrong job before the account is read
-    capacity = choose_nodes(plan, None, nodes, own_image=True).group.capacity
-    request = limited(asked, request, [capacity], SCALE_DOWN_BEFORE_END)
+    group = choose_nodes(plan, None, nodes, own_image=True).group
+    leave = nodes_leave_before_end(group.instance_type.name)
+    request = limited(asked, request, [group.capacity], leave)
     manifest = render_training(plan, request, nodes)
     if not asked.submit:
         console.answer_document(manifest)
@@ -185,7 +186,7 @@ def _eks(asked: RequestedJob, request: TrainingRequest) -> None:
 
 
 def _slurm(asked: RequestedJob, request: TrainingRequest) -> None:
-    from components.capacity.schedule import EC2_TERMINATES_BEFORE_END
+    from components.catalog.capacity_blocks import terminated_before_end
     from tools.cli.run_limits import limited
     from tools.jobs.slurm.nodes import SlurmRequest, choose_slurm_nodes
     from tools.jobs.slurm.training import render_training_directory
@@ -202,8 +203,9 @@ def _slurm(asked: RequestedJob, request: TrainingRequest) -> None:
         nodes=asked.nodes,
     )
     render_training_directory(plan, request, nodes)
-    capacities = choose_slurm_nodes(plan, None, nodes).capacities
-    request = limited(asked, request, capacities, EC2_TERMINATES_BEFORE_END)
+    chosen = choose_slurm_nodes(plan, None, nodes)
+    terminated = terminated_before_end(chosen.resource.instance_type.name)
+    request = limited(asked, request, chosen.capacities, terminated)
     job, _ = render_training_directory(plan, request, nodes)
     if not asked.submit:
         console.answer_document(job.files["train.sbatch"])
@@ -221,15 +223,17 @@ def _slurm(asked: RequestedJob, request: TrainingRequest) -> None:
 
 
 def _batch(asked: RequestedJob, request: TrainingRequest) -> None:
-    from components.capacity.schedule import EC2_TERMINATES_BEFORE_END
+    from components.catalog.capacity_blocks import terminated_before_end
     from tools.cli.run_limits import limited
     from tools.jobs.batch_request import BatchRequest
-    from tools.jobs.batch_training import job_capacities, training_submission
+    from tools.jobs.batch_training import job_environments, training_submission
 
     plan = _plan(asked)
     of_kind = BatchRequest(definition=asked.options["--definition"], nodes=asked.nodes)
     training_submission(plan, request, of_kind)
-    request = limited(asked, request, job_capacities(plan, of_kind), EC2_TERMINATES_BEFORE_END)
+    environments = job_environments(plan, of_kind)
+    terminated = terminated_before_end(environments[0].instance_type.name)
+    request = limited(asked, request, [each.capacity for each in environments], terminated)
     submission = training_submission(plan, request, of_kind)
     if not asked.submit:
         console.answer_json(submission.request)

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from xml.sax.saxutils import escape
 
-from components.capacity.schedule import SCALE_DOWN_BEFORE_END
 from components.capacity.timeline import Timeline
 
 WIDTH, LEFT, RIGHT, LINE = 900, 16, 16, 18
@@ -119,7 +118,7 @@ def _bar(block: Timeline, ends_at: datetime, position: Position, y: float) -> It
     # The start of a block can be unknown; it is before the first moment that is known.
     begins = position(block.starts_at) if block.starts_at else float(LEFT)
     ends = position(ends_at)
-    drains = min(position(ends_at - SCALE_DOWN_BEFORE_END), ends - THINNEST)
+    drains = min(position(block.leaves_at or ends_at), ends - THINNEST)
     yield _rectangle(begins, drains, y, "block")
     yield _rectangle(drains, ends, y, "drain")
 

@@ -23,7 +23,10 @@ ENDED = ("SUCCEEDED", "FAILED")
 _AHEAD = ("RUNNABLE", "STARTING", "RUNNING")
 """States of jobs that hold nodes or are at the head of the queue."""
 
-CLOSED = "in a Capacity Block, jobs start from its start until 40 minutes before its end"
+CLOSED = (
+    "in a Capacity Block, jobs start from its start until 40 minutes before its end, or 70 minutes "
+    "for UltraServers"
+)
 """What a disabled compute environment most likely means."""
 
 REMEDIES: Mapping[str, str] = {

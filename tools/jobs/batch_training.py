@@ -22,9 +22,9 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from components.batch.compute_environment_plan import ComputeEnvironmentPlan
 from components.batch.nccl_command import LARGEST_COMMAND, on_all_nodes
 from components.batch.plan import BatchPlan, JobDefinitionPlan
-from components.capacity.plan import CapacityPlan
 from components.catalog.open_mpi import OPEN_MPI_ENVIRONMENT, mpirun_script
 from tools.jobs.batch_request import BatchRequest, BatchSubmission, submission_of
 from tools.jobs.nodes import JobError
@@ -133,14 +133,14 @@ def training_submission(
     )
 
 
-def job_capacities(plan: BatchPlan, asked: BatchRequest) -> list[CapacityPlan]:
-    """Return the capacity of the nodes of a job, one for each of their Capacity Blocks.
+def job_environments(plan: BatchPlan, asked: BatchRequest) -> list[ComputeEnvironmentPlan]:
+    """Return the compute environments of a job, one for each of their Capacity Blocks.
 
     Raises:
         JobError: no matching job definition.
     """
     name = _choose(plan, asked).compute_environment
-    return [each.capacity for each in plan.compute_environments if each.pool == name]
+    return [each for each in plan.compute_environments if each.pool == name]
 
 
 def _start(request: TrainingRequest) -> str:

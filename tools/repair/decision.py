@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from components.capacity.schedule import SCALE_DOWN_BEFORE_END
+from components.capacity.schedule import in_minutes, nodes_leave_before_end
 from tools.diagnosis.reservation_use import ReservationUse
 from tools.repair.health import Health
 
@@ -27,8 +27,6 @@ https://docs.aws.amazon.com/autoscaling/ec2/userguide/ec2-auto-scaling-lifecycle
 REPLACEMENT_TIME = timedelta(minutes=30)
 """Time until a replacement is Ready: several minutes until the place in a Capacity Block is free,
 up to 10 minutes for the launch of a p5.48xlarge, and the start of the node."""
-LEAST_TIME_LEFT = SCALE_DOWN_BEFORE_END + REPLACEMENT_TIME
-"""Shortest time until the end of a reservation in which a node is replaced."""
 _NEEDED_PROCESSES = ("Launch", "Terminate")
 _LARGE_GROUP, _MOST_BAD_SHARE = 5, 0.2
 
@@ -274,11 +272,11 @@ def _closed(use: ReservationUse, now: datetime) -> str:
     """Return why a reservation takes no replacement any more; empty if it does."""
     if use.state != "active":
         return use.described()
-    if use.ends_at is not None and use.ends_at - now < LEAST_TIME_LEFT:
-        left = int(LEAST_TIME_LEFT.total_seconds()) // 60
+    least = nodes_leave_before_end(use.instance_type) + REPLACEMENT_TIME
+    if use.ends_at is not None and use.ends_at - now < least:
         return (
-            f"{use.reservation_id} ends in less than {left} minutes, and the replacement would be "
-            "Ready shortly before its termination or not at all"
+            f"{use.reservation_id} ends in less than {in_minutes(least)}, and the replacement "
+            "would be Ready shortly before its termination or not at all"
         )
     return ""
 

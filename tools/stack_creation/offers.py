@@ -9,7 +9,7 @@ from components.account.facts import FileSystemFacts, ReservationFacts, SubnetFa
 from components.account.listing import AccountListing
 from components.account.reservation_states import USABLE_STATES, why_not_active
 from components.capacity.plan import LINUX
-from components.capacity.schedule import SCALE_DOWN_BEFORE_END
+from components.capacity.schedule import in_minutes, nodes_leave_before_end
 from components.catalog.instance_types import INSTANCE_TYPES
 from components.catalog.parallelcluster import OPERATING_SYSTEMS_WITHOUT_RSA_KEYS
 from components.catalog.regions import zone_region
@@ -27,8 +27,10 @@ def unusable(found: ReservationFacts, now: datetime) -> str | None:
         return why_not_active(found.state, found.starts_at)
     if found.interruptible:
         return "it is interruptible, and nodes of a stack do not launch into such a reservation"
-    if found.ends_at is not None and found.ends_at - now <= SCALE_DOWN_BEFORE_END:
-        return f"it ends at {found.ends_at:%Y-%m-%d %H:%M} UTC, and nodes leave 40 minutes before"
+    leave = nodes_leave_before_end(found.instance_type)
+    if found.ends_at is not None and found.ends_at - now <= leave:
+        ends = f"{found.ends_at:%Y-%m-%d %H:%M} UTC"
+        return f"it ends at {ends}, and nodes leave {in_minutes(leave)} before"
     if found.instance_type not in INSTANCE_TYPES:
         return f"its instance type {found.instance_type} is not in the catalog"
     if found.platform != LINUX:

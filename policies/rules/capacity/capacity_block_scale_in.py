@@ -6,8 +6,9 @@ Why:
     the end. It does not drain self-managed Auto Scaling groups, and jobs on them lose their work
     since the last checkpoint.
 Fix:
-    Add a scheduled action that sets the desired capacity to 0 at least 30 minutes before the end
-    (in a stack file: `ends_at` of the reservation), and drain nodes that terminate.
+    Add a scheduled action that sets the desired capacity to 0 at least 30 minutes before the end,
+    60 minutes for UltraServers (in a stack file: `ends_at` of the reservation), and drain nodes
+    that terminate.
 Source:
     https://docs.aws.amazon.com/eks/latest/userguide/capacity-blocks.html
     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-blocks.html
@@ -15,7 +16,7 @@ Source:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from datetime import UTC, datetime, timedelta
 
 from pulumi_policy import EnforcementLevel, PolicyResource, Severity
@@ -33,7 +34,7 @@ from policies.rule import Config, stack_rule
 
 BEFORE_END = timedelta(minutes=30)
 ULTRASERVER_BEFORE_END = timedelta(minutes=60)
-ULTRASERVERS = ("p6e-gb200.", "p6e-gb300.")
+ULTRASERVERS = ("p6e-gb200.", "p6e-gb300.", "trn2u.")
 
 
 def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
@@ -66,8 +67,13 @@ def _latest(stack: Stack, nodes: Nodes) -> datetime | None:
     """Return the latest time to scale in; None if the end of the block is unknown."""
     end = block_time(stack, nodes, "endDate")
     types = nodes.reserved(stack, "instanceType") or frozenset()
-    ultra = any(each.startswith(ULTRASERVERS) for each in types)
-    return end - (ULTRASERVER_BEFORE_END if ultra else BEFORE_END) if end else None
+    return last_scale_in(end, types) if end else None
+
+
+def last_scale_in(end: datetime, instance_types: Collection[str]) -> datetime:
+    """Return when EC2 begins to terminate the instances of a block of these types."""
+    ultra = any(each.startswith(ULTRASERVERS) for each in instance_types)
+    return end - (ULTRASERVER_BEFORE_END if ultra else BEFORE_END)
 
 
 POLICY = stack_rule(

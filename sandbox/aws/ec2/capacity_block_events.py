@@ -1,6 +1,8 @@
-"""EC2's events about a Capacity Block: its start, and a warning 40 minutes before its end.
+"""EC2's events about a Capacity Block: its start, and a warning before its instances terminate.
 
 https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-blocks-monitor.html
+https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-blocks.html ("10 minutes before the
+termination process begins")
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from sandbox.aws.clock import CLOCK
 from sandbox.aws.ec2.capacity_reservations import CapacityReservation, reservations_of
 from sandbox.aws.state import state_of
 
-WARNING_LEAD = timedelta(minutes=40)
+WARNING_LEAD = timedelta(minutes=10)
 DELIVERED = "Capacity Block Reservation Delivered"
 EXPIRATION_WARNING = "Capacity Block Reservation Expiration Warning"
 
@@ -54,11 +56,9 @@ def send_block_events(ec2: Any, events: Any) -> None:
 
 
 def _due(block: CapacityReservation) -> Iterator[_Due]:
-    if block.reservation_type != "capacity-block" or block.ends_at is None:
+    if block.terminates_at is None or block.state in ("cancelled", "payment-pending"):
         return
-    if block.state in ("cancelled", "payment-pending"):
-        return
-    warned = block.ends_at - WARNING_LEAD
+    warned = block.terminates_at - WARNING_LEAD
     for at, name in ((block.starts_at, DELIVERED), (warned, EXPIRATION_WARNING)):
         if at <= CLOCK.now():
             yield at, name, block

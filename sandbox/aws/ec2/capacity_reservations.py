@@ -13,18 +13,13 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
+from components.catalog.capacity_blocks import terminated_before_end
 from sandbox.aws.clock import CLOCK
 from sandbox.aws.errors import refuse
 from sandbox.aws.state import state_of
 
 ReservationType = Literal["default", "capacity-block"]
 State = Literal["active", "scheduled", "payment-pending", "expired", "cancelled"]
-
-BLOCK_TERMINATION_LEAD = timedelta(minutes=30)
-"""Time before the end of a block at which EC2 starts to terminate its instances.
-
-https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-blocks-how.html
-"""
 
 _GONE = ("terminated", "shutting-down")
 
@@ -84,13 +79,16 @@ class CapacityReservation:
         return "active"
 
     @property
+    def terminates_at(self) -> datetime | None:
+        """When EC2 begins to terminate its instances; None if it is no Capacity Block."""
+        if self.reservation_type != "capacity-block" or self.ends_at is None:
+            return None
+        return self.ends_at - terminated_before_end(self.instance_type)
+
+    @property
     def terminates_instances(self) -> bool:
         """Whether EC2 is terminating its instances: the last half hour of a Capacity Block."""
-        return (
-            self.reservation_type == "capacity-block"
-            and self.ends_at is not None
-            and CLOCK.now() >= self.ends_at - BLOCK_TERMINATION_LEAD
-        )
+        return self.terminates_at is not None and CLOCK.now() >= self.terminates_at
 
 
 @dataclass

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 
-from policies.rules.capacity.capacity_block_scale_in import POLICY
+from components.catalog.capacity_blocks import ULTRASERVERS, terminated_before_end
+from components.catalog.instance_types import INSTANCE_TYPES
+from policies.rules.capacity.capacity_block_scale_in import POLICY, last_scale_in
 from tests.support.policy import UNKNOWN, check
 from tests.support.policy_programs import (
     EFA_NETWORK,
@@ -18,6 +22,7 @@ from tests.support.policy_programs_capacity import block, into, scheduled
 GROUP = auto_scaling_group(desiredCapacity=2, minSize=0, maxSize=2)
 BOUGHT = block(endDate="2999-01-01T11:30:00Z")
 INTO_BLOCK = into("block", market=True)
+END = datetime(2999, 1, 1, 11, 30, tzinfo=UTC)
 IN_TIME, TOO_LATE = "2999-01-01T10:50:00Z", "2999-01-01T11:20:00Z"
 VIOLATING = (
     (template(), GROUP, *EFA_NETWORK),
@@ -41,11 +46,18 @@ def test_fails_for_an_action_in_the_last_thirty_minutes():
     assert message.endswith("; move it to 2999-01-01 11:00 UTC or earlier")
 
 
-def test_an_ultraserver_is_left_an_hour_before_its_end():
-    bought = block(instanceType="p6e-gb200.36xlarge", endDate="2999-01-01T11:30:00Z")
+@pytest.mark.parametrize("instance_type", ["p6e-gb200.36xlarge", "trn2u.48xlarge"])
+def test_an_ultraserver_is_left_an_hour_before_its_end(instance_type):
+    bought = block(instanceType=instance_type, endDate="2999-01-01T11:30:00Z")
     program = (INTO_BLOCK, GROUP, scheduled(0, IN_TIME))
     (message,) = check(POLICY, bought, *program).messages
     assert message.endswith("; move it to 2999-01-01 10:30 UTC or earlier")
+
+
+def test_the_rule_and_the_schedule_have_the_same_time_for_every_type():
+    """The pack imports no component, so that it has a list of its own."""
+    for name in {*INSTANCE_TYPES, *(each.instance_type for each in ULTRASERVERS.values())}:
+        assert last_scale_in(END, {name}) == END - terminated_before_end(name)
 
 
 @pytest.mark.parametrize(

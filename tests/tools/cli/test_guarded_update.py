@@ -60,3 +60,10 @@ def test_a_block_is_idle_before_its_start_and_when_ec2_terminates_its_instances(
     some = account_facts().reservations["cr-0123456789abcdef0"]
     block = replace(some, starts_at=NOW - since_start, ends_at=NOW + before_end)
     assert is_idle(block, NOW) is idle
+
+
+def test_an_ultraserver_is_idle_an_hour_before_its_end():
+    some = account_facts().reservations["cr-0123456789abcdef0"]
+    block = replace(some, instance_type="trn2u.48xlarge", ends_at=NOW + timedelta(hours=1))
+    assert is_idle(block, NOW)
+    assert not is_idle(block, NOW - timedelta(seconds=1))

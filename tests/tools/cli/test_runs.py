@@ -13,7 +13,9 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.support.parallelcluster_configs import raw_p4de
+from tests.support.batch_configs import TRN1, raw_config
+from tests.support.parallelcluster_configs import AMI, raw_p4de
+from tests.support.stack_files import RESERVATION, changed
 from tests.tools.cli.conftest import COMPLETE
 from tools.cli import failures
 
@@ -176,6 +178,57 @@ def test_the_end_in_the_stack_file_needs_no_account(trainyard, stack_file, monke
     result = trainyard("run", "p5-cb", *IMAGE, "--stack-file", path, "--dry-run", "--", "train.py")
     _, job = yaml.safe_load_all(result.stdout)
     assert job["spec"]["activeDeadlineSeconds"] == (600 - 45) * 60
+
+
+TRN2 = {"instance_type": "trn2u.48xlarge", "efa_enabled": True, "maximum": 4}
+ULTRASERVER = {
+    "kind": "capacity-block",
+    "reservation_id": RESERVATION,
+    "availability_zone": "us-west-2b",
+    "ends_at": END.isoformat(),
+}
+ON_EKS = changed(
+    reservations__block=ULTRASERVER,
+    architecture__node_groups__p5={**TRN2, "purchase_option": "block", "minimum": 0, "desired": 4},
+)
+ON_SLURM = raw_p4de(
+    reservations__p4de=ULTRASERVER,
+    **{"architecture__queues__compute-gpu__compute_resources": {"u": {**TRN2, "minimum": 4}}},
+)
+ON_BATCH = raw_config(
+    TRN1,
+    reservations={"block": ULTRASERVER},
+    architecture__compute_environments__trn1={
+        **TRN2,
+        "purchase_option": "block",
+        "image": "custom",
+        "custom_ami_id": AMI,
+    },
+)
+
+
+@pytest.mark.parametrize(
+    ("cluster", "options", "minutes_before_end"),
+    [
+        pytest.param(ON_EKS, IMAGE, 75, id="eks"),
+        pytest.param(ON_SLURM, (), 65, id="slurm"),
+        pytest.param(ON_BATCH, (), 65, id="batch"),
+    ],
+)
+def test_a_job_on_an_ultraserver_has_five_minutes_before_its_nodes_leave(
+    trainyard,
+    stack_file,
+    monkeypatch: pytest.MonkeyPatch,
+    cluster: dict[str, Any],
+    options: tuple[str, ...],
+    minutes_before_end: int,
+) -> None:
+    monkeypatch.setattr("components.clock.now", lambda: END - timedelta(hours=10))
+    arguments = ("--stack-file", stack_file(cluster), *options, "--dry-run", "--", "train.py")
+    result = trainyard("run", "p5-cb", *arguments)
+    assert result.exit_code == 0, result.stderr
+    stops_at = END - timedelta(minutes=minutes_before_end)
+    assert f"gets SIGTERM at {stops_at:%Y-%m-%d %H:%M} UTC" in result.stderr
 
 
 @pytest.mark.parametrize(

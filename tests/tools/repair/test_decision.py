@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from tests.support.bad_nodes import BLOCK, NOW, block, cluster, group, node
 from tools.repair.decision import (
-    LEAST_TIME_LEFT,
     Cluster,
     Decision,
     Node,
@@ -90,7 +89,11 @@ def test_a_named_node_is_replaced_whatever_its_health_and_no_other() -> None:
     [
         ({"state": "expired"}, "is expired"),
         ({"state": "scheduled"}, "it is scheduled"),
-        ({"ends_at": NOW + LEAST_TIME_LEFT - timedelta(minutes=1)}, "ends in less than 70 minutes"),
+        ({"ends_at": NOW + timedelta(minutes=69)}, "ends in less than 70 minutes"),
+        (
+            {"ends_at": NOW + timedelta(minutes=99), "instance_type": "trn2u.48xlarge"},
+            "ends in less than 100 minutes",
+        ),
     ],
 )
 def test_no_replacement_in_a_reservation_that_is_not_active_long_enough(
