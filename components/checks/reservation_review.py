@@ -9,6 +9,7 @@ from datetime import datetime
 from components.capacity.pool_review import review_zone_region
 from components.capacity.purchase import OPEN_PURCHASE_OPTIONS
 from components.capacity.succession import is_succeeded
+from components.catalog.capacity_blocks import ultraserver_sizes
 from components.config.pools import Pool
 from components.config.reservations import CapacityBlock, Odcr, OdcrGroup, Reservation
 from components.config.review import Review
@@ -130,7 +131,7 @@ def _review_count(
     review: Review, name: str, reservation: Reservation, users: Sequence[Pool], noun: str
 ) -> None:
     count = reservation.instance_count
-    if count is None:
+    if _refuse_part(review, name, reservation, users, noun) or count is None:
         return
     wanted = sum(pool.wanted for pool in users)
     if wanted > count:
@@ -151,6 +152,38 @@ def _review_count(
         )
     elif sum(pool.maximum for pool in users) > count:
         review.note(f"reservation {name}: {noun}s can grow beyond its {count} instances")
+
+
+def _refuse_part(
+    review: Review, name: str, reservation: Reservation, users: Sequence[Pool], noun: str
+) -> bool:
+    """Refuse nodes that are a part of an UltraServer, or more than one; return whether they are.
+
+    https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-blocks.html ("each UltraServer
+    corresponds to one Capacity Block")
+    """
+    wanted = sum(pool.wanted for pool in users)
+    sizes = ultraserver_sizes(users[0].instance_type) if users else ()
+    if not isinstance(reservation, CapacityBlock) or not sizes or wanted in (0, *sizes):
+        return False
+    first, size = users[0], next((each for each in sizes if each > wanted), sizes[-1])
+    whole = " or ".join(map(str, sizes))
+    review.refuse(
+        first.wanted_key,
+        (
+            f"is no whole UltraServer: the Capacity Block `{name}` has the {whole} "
+            f"{first.instance_type} that one interconnect connects, and EC2 sells each UltraServer "
+            "as a block of its own"
+        ),
+        found=", ".join(f"{pool.name} {pool.wanted}" for pool in users),
+        allowed=f"0 or {whole}, over all {noun}s that use `{name}`",
+        remedy=(
+            f"{review.set_command(first.wanted_key, str(max(size - wanted + first.wanted, 0)))}; "
+            "for more nodes, use `further_blocks`"
+        ),
+        rules=("D18",),
+    )
+    return True
 
 
 def _review_twice(config: StackConfig, review: Review) -> None:

@@ -9,6 +9,7 @@ from tests.support.stack_files import (
     p5,
     plan,
     plan_problems,
+    with_odcr,
 )
 
 GROUP_ARN = "arn:aws:resource-groups:us-west-2:123456789012:group/g"
@@ -48,6 +49,39 @@ def test_without_a_count_only_the_account_compares():
     raw = two_groups(4, 4)
     del raw["reservations"]["block"]["instance_count"]
     assert plan_problems(raw) == {}
+
+
+TRN2U = {"instance_type": "trn2u.48xlarge", "maximum": 12}
+
+
+@pytest.mark.parametrize(("desired", "set_to"), [(1, 4), (3, 4), (5, 4), (8, 4)])
+@pytest.mark.parametrize("instance_count", [None, 4])
+def test_refuses_nodes_that_are_no_whole_ultraserver(desired, set_to, instance_count):
+    """D18: a second UltraServer is a block of its own."""
+    raw = p5(**TRN2U, desired=desired)
+    raw["reservations"]["block"]["instance_count"] = instance_count
+    (problem,) = plan_problems(raw).values()
+    assert "is no whole UltraServer: the Capacity Block `block` has the 4" in problem.problem
+    assert (problem.found, problem.rules) == (f"p5 {desired}", ("D18",))
+    assert problem.remedy.endswith(f"p5.desired' {set_to}; for more nodes, use `further_blocks`")
+
+
+@pytest.mark.parametrize("desired", [0, 4])
+def test_a_whole_ultraserver_or_none_is_planned(desired):
+    raw = p5(**TRN2U, desired=desired, minimum=0)
+    raw["reservations"]["block"]["instance_count"] = 4
+    assert plan_problems(raw) == {}
+
+
+def test_node_groups_can_share_an_ultraserver():
+    raw = two_groups(1, 3, instance_count=4)
+    for group in raw["architecture"]["node_groups"].values():
+        group["instance_type"] = "trn2u.48xlarge"
+    assert plan_problems(raw) == {}
+
+
+def test_instances_of_an_ultraserver_type_in_an_odcr_have_any_number():
+    assert plan_problems(with_odcr(instance_type="trn2u.48xlarge", desired=1)) == {}
 
 
 def test_refuses_a_block_that_has_expired():

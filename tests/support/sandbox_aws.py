@@ -40,11 +40,11 @@ class Account:
         self.server = server
         self.client = cache(self._client)
 
-    def _client(self, service: str) -> Any:
+    def _client(self, service: str, region: str = "us-west-2") -> Any:
         return boto3.client(
             service,
             endpoint_url=self.server.endpoint,
-            region_name="us-west-2",
+            region_name=region,
             aws_access_key_id="sandbox",
             aws_secret_access_key="sandbox",
             config=Config(retries={"total_max_attempts": 1}),

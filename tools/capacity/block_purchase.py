@@ -9,6 +9,7 @@ Sources:
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from components.account import answers
@@ -33,11 +34,11 @@ def expected_block(offering: Offering) -> ReservationFacts:
     return ReservationFacts(
         reservation_id=EXPECTED_ID,
         kind="capacity-block",
-        instance_type=offering.instance_type,
+        instance_type=offering.node_type,
         availability_zone=offering.zone,
         zone_id=offering.zone_id,
         state="scheduled",
-        instance_count=offering.nodes,
+        instance_count=offering.instances,
         owner_id=offering.account_id,
         platform=LINUX,
         placement_group=None,
@@ -60,6 +61,17 @@ def purchase_arguments(purchase: Purchase) -> dict[str, Any]:
             }
         ],
     }
+
+
+def answered_block(result: Mapping[str, Any]) -> ReservationFacts:
+    """Return the reservation in EC2's answer to the purchase of one block.
+
+    It is in `CapacityReservation` and in `CapacityReservations`; EC2 does not document whether the
+    first is there for an UltraServer.
+    """
+    return answers.reservation(
+        result.get("CapacityReservation") or result["CapacityReservations"][0]
+    )
 
 
 def bought_block(reader: AccountReader, purchase: Purchase) -> ReservationFacts | None:

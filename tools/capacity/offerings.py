@@ -16,7 +16,7 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from components.account.lookup import AccountReader, AccountUnreachableError
-from components.catalog.capacity_blocks import ULTRASERVERS
+from components.catalog.capacity_blocks import ULTRASERVERS, Ultraserver
 from components.catalog.instance_types import INSTANCE_TYPES
 from tools.capacity.search_request import SearchRequest
 
@@ -35,6 +35,7 @@ class Offering:
     instance_type: str
     """An instance type, or the type of an UltraServer."""
     nodes: int
+    """Instances, or UltraServers."""
     zone: str
     """Name of the zone."""
     zone_id: str
@@ -51,24 +52,34 @@ class Offering:
         return (self.ends_at - self.starts_at) / _HOUR
 
     @property
+    def ultraserver(self) -> Ultraserver | None:
+        """What an UltraServer consists of; None for a block of instances."""
+        return ULTRASERVERS.get(self.instance_type)
+
+    @property
+    def node_type(self) -> str:
+        """The instance type of its nodes."""
+        return self.ultraserver.instance_type if self.ultraserver else self.instance_type
+
+    @property
+    def instances(self) -> int:
+        """The number of its nodes."""
+        return self.nodes * (self.ultraserver.instances if self.ultraserver else 1)
+
+    @property
     def node_hour(self) -> float:
         """The price of one node for an hour."""
-        return float(self.fee) / self.nodes / self.hours
+        return float(self.fee) / self.instances / self.hours
 
     @property
     def accelerator_hour(self) -> float | None:
         """The price of one accelerator for an hour; None for a type that is not in the catalog."""
+        if self.ultraserver:
+            return float(self.fee) / self.nodes / self.ultraserver.accelerators / self.hours
         known = INSTANCE_TYPES.get(self.instance_type)
-        ultraserver = ULTRASERVERS.get(self.instance_type)
-        count = ultraserver.accelerators if ultraserver else None
-        if known is not None and known.accelerators is not None:
-            count = known.accelerators.count
-        return self.node_hour / count if count else None
-
-    @property
-    def is_ultraserver(self) -> bool:
-        """Whether it is a block of UltraServers."""
-        return self.instance_type in ULTRASERVERS
+        if known is None or known.accelerators is None:
+            return None
+        return self.node_hour / known.accelerators.count
 
     def as_json(self) -> dict[str, Any]:
         """Return it as plain JSON; times are RFC 3339, prices are text."""

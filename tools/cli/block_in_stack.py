@@ -41,7 +41,7 @@ def text_with_block(
     values = entry_values(
         capacity_blocks_of(stack_file).get(entry.name, {}),
         reservation_id=reservation_id,
-        instance_count=offering.nodes,
+        instance_count=offering.instances,
         availability_zone=offering.zone,
         starts_at=offering.starts_at.isoformat(),
         ends_at=offering.ends_at.isoformat(),
@@ -96,10 +96,10 @@ def described(
     stack_file: StackFile, offering: Offering, entry: Entry, found: Preflight
 ) -> Iterator[str]:
     """Yield what is bought, and what the stack does with it."""
-    nodes = f"{offering.nodes} x {offering.instance_type}"
+    nodes = f"{offering.instances} x {offering.node_type}"
     yield f"{offering.offering_id}: {nodes} in {offering.zone} ({offering.zone_id})"
     yield f"  from {both(offering.starts_at)}"
-    leave = in_minutes(nodes_leave_before_end(offering.instance_type))
+    leave = in_minutes(nodes_leave_before_end(offering.node_type))
     yield f"  to   {both(offering.ends_at)}; nodes leave {leave} before"
     price = money(offering.fee, offering.currency)
     yield f"  {price} for {offering.hours:g} hours, {offering.node_hour:.2f} a node and hour"
@@ -120,16 +120,16 @@ def _uses(offering: Offering, entry: Entry, found: Preflight, *, is_further: boo
         nodes = f"up to {each.most_nodes} nodes from {utc(offering.starts_at)}"
         further = f", a further block with nodes of its own, {each.name}" if is_further else ""
         yield f"  {each.key}: {nodes}{further}"
-    left = offering.nodes - sum(each.most_nodes for each in users)
+    left = offering.instances - sum(each.most_nodes for each in users)
     if left > 0:
-        yield f"  {left} of {offering.nodes} instances are not used: raise the number of nodes"
+        yield f"  {left} of {offering.instances} instances are not used: raise the number of nodes"
 
 
 def _new_users(stack_file: StackFile, offering: Offering, entry: Entry) -> list[str]:
     """Return the keys of the nodes that get an entry as a further block; none if it has nodes."""
     if any(entry.name in each.purchase_options for each in pools_of(stack_file)):
         return []
-    fitting = pools_in_blocks(stack_file, offering.instance_type)
+    fitting = pools_in_blocks(stack_file, offering.node_type)
     return [p.key for p in fitting if p.purchase_options[0] == fitting[0].purchase_options[0]]
 
 

@@ -10,17 +10,18 @@ from dataclasses import dataclass
 import boto3
 
 from components import clock
-from components.account import answers
 from components.account.call_failures import UNREPEATED
 from components.account.facts import ReservationFacts
 from components.account.lookup import AccountReader
 from components.account.reservation_states import USABLE_STATES
 from components.capacity.schedule import nodes_leave_before_end
+from components.catalog.instance_types import INSTANCE_TYPES
 from components.config.problems import ConfigError
 from tools.capacity import purchasing
 from tools.capacity.block_purchase import (
     EXPECTED_ID,
     PURCHASE,
+    answered_block,
     bought_block,
     purchase_arguments,
 )
@@ -110,11 +111,8 @@ class Buyer:
                 f"{offering_id} has started at {both(offering.starts_at)}; search again: {search} "
                 f"--type {offering.instance_type} --nodes {offering.nodes} --days …"
             )
-        if offering.is_ultraserver:
-            raise failures.WrongUseError(
-                f"{offering_id} is a block of UltraServers ({offering.instance_type}), which no "
-                "stack can use"
-            )
+        if offering.ultraserver is not None:
+            _check_ultraserver(offering, search)
         if offering.region != self.stack_file.region:
             raise failures.WrongUseError(
                 f"{offering_id} is in {offering.region}, and {self.stack_file.name} is in "
@@ -132,7 +130,7 @@ class Buyer:
             self.stack_file,
             asked,
             self._usable_until,
-            instance_type=offering.instance_type,
+            instance_type=offering.node_type,
             starts_at=offering.starts_at,
         )
         if isinstance(chosen, Entry):
@@ -184,7 +182,7 @@ class Buyer:
             self.records.end(purchase.subject)
             raise failures.CommandError(f"nothing was bought: {answer.refusal}")
         if answer.result is not None:
-            self._write(purchase, answers.reservation(answer.result["CapacityReservation"]))
+            self._write(purchase, answered_block(answer.result))
             return
         console.progress(answer.silence)
         found = self._looked_up(purchase)
@@ -227,6 +225,25 @@ class Buyer:
             self.stack_file.command("up", sandbox=self.sandbox),
         )
         return ["next:", *(f"  {each}" for each in commands)]
+
+
+def _check_ultraserver(offering: Offering, search: str) -> None:
+    """Refuse what no entry of a stack file can be.
+
+    Raises:
+        WrongUseError: several UltraServers, or a type that is not in the catalog.
+    """
+    if offering.node_type not in INSTANCE_TYPES:
+        raise failures.WrongUseError(
+            f"{offering.offering_id} is of {offering.instance_type}, whose instances, "
+            f"{offering.node_type}, no stack can use (docs/capacity.md#ultraservers)"
+        )
+    if offering.nodes > 1:
+        raise failures.WrongUseError(
+            f"{offering.offering_id} is of {offering.nodes} UltraServers, and each is a Capacity "
+            f"Block of its own; buy them one by one: {search} --type {offering.instance_type} "
+            "--nodes 1 --days …"
+        )
 
 
 def buy(offering_id: str, stack_file: StackFile, *, entry: str, price: str, sandbox: bool) -> None:

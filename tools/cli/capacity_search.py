@@ -165,7 +165,7 @@ def _table(title: str, found: Found, offerings: Sequence[Offering]) -> Table:
 
 def _on_demand(offering: Offering) -> float | None:
     """Return the On-Demand price of a node for an hour; None if it is not known."""
-    price = on_demand_price(offering.instance_type, offering.region)
+    price = on_demand_price(offering.node_type, offering.region)
     return None if price is None else price.usd
 
 

@@ -47,6 +47,8 @@ class CapacityReservation:
     cancelled: bool = False
     commitment: timedelta | None = None
     """Of a future-dated reservation: how long it must be kept after its start."""
+    ultraserver_type: str = ""
+    """Of a Capacity Block that is an UltraServer."""
     bought: bool = False
     """Whether it is a Capacity Block that was bought in the sandbox."""
     awaits_payment: bool = False
@@ -77,6 +79,11 @@ class CapacityReservation:
         if self.ends_at is not None and now >= self.ends_at:
             return "expired"
         return "active"
+
+    @property
+    def capacity_block_id(self) -> str:
+        """`CapacityBlockId` of an UltraServer, which is one block with one reservation."""
+        return f"cb-{self.reservation_id.removeprefix('cr-')}"
 
     @property
     def terminates_at(self) -> datetime | None:
@@ -160,6 +167,8 @@ def described(ec2_backend: Any, reservation: CapacityReservation) -> dict[str, A
         "ReservationType": reservation.reservation_type,
         "Tags": [{"Key": key, "Value": value} for key, value in tags.items()],
     }
+    if reservation.ultraserver_type:
+        answer["CapacityBlockId"] = reservation.capacity_block_id
     if reservation.ends_at:
         answer["EndDate"] = reservation.ends_at
     if reservation.commitment is not None:

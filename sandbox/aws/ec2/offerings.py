@@ -14,10 +14,13 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from components.catalog.capacity_blocks import LATEST_START
+from moto.moto_api._internal import mock_random
+
+from components.catalog.capacity_blocks import LATEST_START, ULTRASERVERS, is_duration
 from sandbox.account.fixture import fixture
 from sandbox.aws.clock import CLOCK
 from sandbox.aws.ec2.capacity_reservations import reservations_of
+from sandbox.aws.errors import refuse
 from sandbox.aws.state import state_of
 
 MOST_OFFERINGS = 6
@@ -30,6 +33,7 @@ class Offering:
 
     offering_id: str
     instance_type: str
+    """Also the type of an UltraServer, whose price and number are those of whole UltraServers."""
     availability_zone: str
     instance_count: int
     starts_at: datetime
@@ -51,11 +55,12 @@ class Offering:
 
     def described(self) -> dict[str, Any]:
         """Return it as DescribeCapacityBlockOfferings gives it."""
+        what = "Ultraserver" if self.instance_type in ULTRASERVERS else "Instance"
         return {
             "CapacityBlockOfferingId": self.offering_id,
-            "InstanceType": self.instance_type,
+            f"{what}Type": self.instance_type,
             "AvailabilityZone": self.availability_zone,
-            "InstanceCount": self.instance_count,
+            f"{what}Count": self.instance_count,
             "StartDate": self.starts_at,
             "EndDate": self.ends_at,
             "CapacityBlockDurationHours": self.hours,
@@ -120,14 +125,57 @@ def free_instances(
 ) -> int:
     """Return how many instances of an offer are not sold for any part of a period."""
     bought = sum(
-        each.instance_count
+        1 if each.ultraserver_type else each.instance_count
         for each in reservations_of(ec2_backend).by_id.values()
         if each.bought
-        and (each.instance_type, each.availability_zone) == (offer["type"], offer["zone"])
+        and (each.ultraserver_type or each.instance_type) == offer["type"]
+        and each.availability_zone == offer["zone"]
         and each.starts_at < ends_at
         and (each.ends_at is None or each.ends_at > starts_at)
     )
     return offer["instances"] - bought
+
+
+def sold_offering(ec2_backend: Any, region: str, offering_id: str, *, extends: str) -> Offering:
+    """Return an offering that can be bought now.
+
+    Raises:
+        EC2ClientError: It never existed, or its instances or its start are gone.
+    """
+    if not offering_id.startswith("cb-"):
+        refuse(
+            "InvalidCapacityBlockOfferingIdMalformed",
+            f"The Capacity Block offering ID '{offering_id}' is malformed.",
+        )
+    offering = offerings_of(ec2_backend).by_id.get(offering_id)
+    if offering is None or offering.extends != extends:
+        refuse(
+            "InvalidCapacityBlockOfferingIdNotFound",
+            f"The Capacity Block offering ID '{offering_id}' cannot be found.",
+        )
+    free = max(
+        free_instances(ec2_backend, each, offering.starts_at, offering.ends_at)
+        for each in offers_in(region, offering.instance_type)
+        if each["zone"] == offering.availability_zone
+    )
+    if offering.starts_at < CLOCK.now() or free < offering.instance_count:
+        refuse(
+            "InvalidCapacityBlockOfferingIdExpired",
+            f"The Capacity Block offering ID '{offering_id}' is no longer available.",
+        )
+    return offering
+
+
+def new_offering_id() -> str:
+    """Return the id of a new offering."""
+    return f"cb-{mock_random.get_random_hex(17)}"
+
+
+def check_duration(name: str, hours: int) -> None:
+    """Refuse a duration that EC2 does not sell."""
+    days, rest = divmod(hours, 24)
+    if rest or not is_duration(days):
+        refuse("InvalidParameterValue", f"Invalid value '{hours}' for {name}.")
 
 
 def _half_past_eleven(moment: datetime) -> datetime:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sandbox.aws.ec2.capacity_block_calls import CapacityBlockCalls
+from sandbox.aws.ec2.capacity_block_extension_calls import CapacityBlockExtensionCalls
 from sandbox.aws.ec2.capacity_reservation_calls import CapacityReservationCalls
 from sandbox.aws.ec2.endpoint_calls import EndpointCalls
 from sandbox.aws.ec2.instance_types import OfferingCalls
@@ -24,6 +25,7 @@ class SandboxEc2Response(
     PlacementGroupCalls,
     CapacityReservationCalls,
     CapacityBlockCalls,
+    CapacityBlockExtensionCalls,
     OfferingCalls,
 ):
     """Handles EC2's calls."""

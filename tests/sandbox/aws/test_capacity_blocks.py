@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from moto.ec2 import ec2_backends
 
 from sandbox.aws.clock import CLOCK
+from sandbox.aws.ec2.capacity_reservations import reservations_of
 from sandbox.aws.ec2.offerings import MOST_OFFERINGS, offered_periods
+from sandbox.aws.environment import ACCOUNT_ID
 from sandbox.aws.transitions import TRANSITIONS
 from tests.support.sandbox_aws import BLOCK, EXPIRED, ODCR, SCHEDULED, Account, refused
 
@@ -110,6 +114,46 @@ def test_with_the_time_of_aws_a_payment_is_pending_for_minutes(account: Account)
     assert account.reservation(bought["CapacityReservationId"])["State"] == "payment-pending"
     CLOCK.advance(timedelta(minutes=10))
     assert account.reservation(bought["CapacityReservationId"])["State"] == "scheduled"
+
+
+def test_an_ultraserver_is_sold_whole_and_terminated_an_hour_before_its_end(
+    account: Account,
+) -> None:
+    """EC2 sells it in Ohio."""
+    ec2 = account.client("ec2", "us-east-2")
+    asked = {"UltraserverType": "u-trn2x64", "CapacityDurationHours": WEEK}
+    search = partial(ec2.describe_capacity_block_offerings, **asked)
+    offering = search(UltraserverCount=1)["CapacityBlockOfferings"][-1]
+    assert (offering["UltraserverType"], offering["UltraserverCount"]) == ("u-trn2x64", 1)
+    assert float(offering["UpfrontFee"]) == pytest.approx(143.04 * WEEK)
+    bought = ec2.purchase_capacity_block(
+        CapacityBlockOfferingId=offering["CapacityBlockOfferingId"], InstancePlatform=LINUX
+    )
+    found, (block,) = bought["CapacityReservation"], bought["CapacityBlocks"]
+    assert (found["InstanceType"], found["TotalInstanceCount"]) == ("trn2u.48xlarge", 4)
+    assert block["CapacityReservationIds"] == [found["CapacityReservationId"]]
+    assert block["CapacityBlockId"] == found["CapacityBlockId"]
+    sold = {"StartDateRange": offering["StartDate"], "EndDateRange": offering["EndDate"]}
+    assert search(UltraserverCount=1, **sold)["CapacityBlockOfferings"]
+    assert not search(UltraserverCount=2, **sold)["CapacityBlockOfferings"]
+    backend = ec2_backends[ACCOUNT_ID]["us-east-2"]
+    reservation = reservations_of(backend).with_id(found["CapacityReservationId"])
+    CLOCK.advance(offering["EndDate"] - timedelta(minutes=61) - CLOCK.now())
+    assert not reservation.terminates_instances
+    CLOCK.advance(timedelta(minutes=1))
+    assert reservation.terminates_instances
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"UltraserverType": "u-trn3x64"},
+        {"InstanceTypePreferences": [{"InstanceType": "p5.48xlarge"}]},
+    ],
+)
+def test_a_search_that_is_not_emulated_fails(account: Account, asked: dict[str, Any]) -> None:
+    with refused("SandboxNotImplemented"):
+        account.ec2.describe_capacity_block_offerings(**asked, CapacityDurationHours=WEEK)
 
 
 def test_a_purchase_is_found_by_the_tags_that_it_sets(account: Account) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from typer.testing import Result
@@ -81,6 +82,41 @@ def test_nodes_use_every_block_that_is_bought(capacity: Commands) -> None:
     entries = find_stack_file(STACK, path=capacity.file).cluster["reservations"]
     used = [pool["purchase_option"], *pool["further_blocks"]]
     assert [entries[name]["reservation_id"] for name in used] == capacity.bought()
+
+
+IN_OHIO = (("aws:region: us-west-2", "aws:region: us-east-2"),)
+
+
+def ultraservers(capacity: Commands, number: int) -> dict[str, Any]:
+    capacity.write(*IN_OHIO, ("instance_type: p5.48xlarge", "instance_type: trn2u.48xlarge"))
+    search = ("search", "--type", "u-trn2x64", "--nodes", str(number), "--days", "7")
+    found = json.loads(capacity(*search, "--stack", STACK, "--json").stdout)
+    return found["offerings"][-1]
+
+
+@pytest.mark.usefixtures("unchecked")
+def test_an_ultraserver_is_a_block_of_four_nodes(capacity: Commands) -> None:
+    offering = ultraservers(capacity, 1)
+    # 143.04 USD an hour for 4 nodes and 64 accelerators
+    assert (offering["node_hour"], offering["accelerator_hour"]) == (35.76, 2.235)
+    result = capacity.buy(offering)
+    assert result.exit_code == 0, result.output
+    stack = find_stack_file(STACK, path=capacity.file).cluster
+    (entry,) = stack["reservations"].values()
+    ec2 = capacity.account.client("ec2", "us-east-2")
+    ids = [entry["reservation_id"]]
+    answer = ec2.describe_capacity_reservations(CapacityReservationIds=ids)
+    (found,) = answer["CapacityReservations"]
+    assert (found["InstanceType"], found["TotalInstanceCount"]) == ("trn2u.48xlarge", 4)
+    assert entry["instance_count"] == 4
+
+
+@pytest.mark.usefixtures("unchecked")
+def test_several_ultraservers_are_bought_one_by_one(capacity: Commands) -> None:
+    result = capacity.buy(ultraservers(capacity, 2))
+    assert result.exit_code == 2
+    assert "each is a Capacity Block of its own" in result.stderr
+    assert "--type u-trn2x64 --nodes 1 --days" in result.stderr
 
 
 @pytest.mark.parametrize(
