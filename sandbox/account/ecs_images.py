@@ -9,9 +9,11 @@ from __future__ import annotations
 from typing import Any
 
 from moto.ec2.models.instance_types import INSTANCE_TYPES
+from moto.ssm.models import ssm_backends
 
 from sandbox.account.fixture import fixture
 from sandbox.account.images import publish, register
+from sandbox.aws.environment import ACCOUNT_ID
 
 STANDARD, NVIDIA, NEURON = (
     fixture()["ecs_images"][kind] for kind in ("standard", "nvidia", "neuron")
@@ -29,6 +31,9 @@ https://docs.aws.amazon.com/batch/latest/APIReference/API_Ec2Configuration.html"
 
 def load_ecs_images(ec2: Any) -> None:
     """Register the images, and publish their SSM parameters."""
+    # moto's parameters, of which there are 5,500, name images that the account does not have.
+    parameters: Any = ssm_backends[ACCOUNT_ID][ec2.region_name]
+    parameters._parameters.latest_ecs_amis_loaded = True  # noqa: SLF001 - moto has no other way
     for image_id, variant in _VARIANTS.items():
         architecture = "arm64" if image_id == ARM else "x86_64"
         drivers = "" if image_id == ARM else variant

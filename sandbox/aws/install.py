@@ -18,6 +18,7 @@ import moto.eks.urls
 import moto.events.models
 import moto.fsx.urls
 import moto.iam.models
+import moto.kms.models
 import moto.logs.metric_filters
 import moto.ram.urls
 import moto.resourcegroups.urls
@@ -115,6 +116,10 @@ def install() -> None:
     responses: Any = moto.core.responses
     # moto lists the methods of a class for every request: a quarter of the emulator's time.
     responses.method_names_from_class = cache(responses.method_names_from_class)
+    # moto makes an RSA key for each KMS key, also for a symmetric one, which never uses it: half of
+    # the time to fill an account. Keys of one spec share it, so they also sign alike.
+    keys: Any = moto.kms.models
+    keys.generate_private_key = cache(keys.generate_private_key)
 
 
 def _replacing(add_filter: Any) -> Any:
