@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import botocore.session
 import pulumi
 import pytest
 from hypothesis import settings
@@ -23,6 +24,11 @@ from tools.workspace.stacks_directory import VARIABLE
 
 # The tests use the stack files of the checkout, also where its user has a stacks directory.
 os.environ[VARIABLE] = str(ROOT)
+
+# Each session of the AWS SDK reads the models of its services again, and EC2's has 3 MB: here all
+# sessions share a loader, as the clients of one session do.
+_sessions: Any = botocore.session
+_sessions.create_loader = functools.cache(_sessions.create_loader)
 
 # The same examples in every run, without a deadline and without a database of failures.
 settings.register_profile("repeatable", deadline=None, derandomize=True, database=None)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from functools import cache
 
-import botocore.session
 import pytest
 
 from components.parallelcluster import account as parallelcluster_checks
@@ -20,8 +18,6 @@ def account() -> Iterator[None]:
     with default_account(), pytest.MonkeyPatch.context() as patch:
         # Nothing is deployed; the server alone answers no CloudFormation.
         patch.setattr(parallelcluster_checks, "look_up_deployed", lambda *_: None)
-        # Each case asks with clients of its own, whose models are large files.
-        patch.setattr(botocore.session, "create_loader", cache(botocore.session.create_loader))
         yield
 
 
