@@ -9,6 +9,7 @@ from ipaddress import IPv4Network
 from typing import Any, Literal
 
 from components.account.named_facts import Found, ImageFacts, NamedFacts, VolumeFacts
+from components.account.vpc_layout import VpcLayout
 from components.network.network_plan import RESERVED_ADDRESSES
 
 DefaultRoute = Literal["internet-gateway", "nat", "other", "none"]
@@ -233,6 +234,8 @@ class AccountFacts:
     """Ids of the reservations that the stack has created, by entry of `reservations`."""
     zones: tuple[ZoneFacts, ...] = ()
     """Zones of the region, if the stack creates a VPC; empty if they were not read."""
+    adopted_vpc: VpcLayout | None = None
+    """The VPC that the stack adopts; None if it does not exist or was not read."""
     key_pairs: Mapping[str, str] = field(default_factory=dict[str, str])
     """Types (`rsa`, `ed25519`) of the existing key pairs in the stack file."""
     images: Mapping[str, ImageFacts] = field(default_factory=dict[str, ImageFacts])

@@ -175,15 +175,16 @@ class AccountReader:
         prefix = f"com.amazonaws.{self.region}."
         return VpcFacts(
             vpc_id=vpc_id,
-            dns_support=self._vpc_attribute(vpc_id, "EnableDnsSupport"),
-            dns_hostnames=self._vpc_attribute(vpc_id, "EnableDnsHostnames"),
+            dns_support=self.vpc_attribute(vpc_id, "EnableDnsSupport"),
+            dns_hostnames=self.vpc_attribute(vpc_id, "EnableDnsHostnames"),
             endpoint_services=frozenset(
                 endpoint["ServiceName"].removeprefix(prefix)
                 for endpoint in (endpoints or {}).get("VpcEndpoints", [])
             ),
         )
 
-    def _vpc_attribute(self, vpc_id: str, name: str) -> bool:
+    def vpc_attribute(self, vpc_id: str, name: str) -> bool:
+        """Return an attribute of a VPC, such as `EnableDnsSupport`; true if it cannot be read."""
         answer = self.ask(
             "ec2:DescribeVpcAttribute",
             self.ec2.describe_vpc_attribute,

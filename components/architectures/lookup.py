@@ -16,6 +16,7 @@ from components.account.reservations import (
     look_up_reservation_groups,
     look_up_reservations,
 )
+from components.account.vpc_lookup import look_up_vpc
 from components.architectures.registry import account_of
 from components.checks.named_check import named_readings
 from components.checks.quota_needs import quotas_of
@@ -92,7 +93,8 @@ def _reservations(reader: AccountReader, config: AnyStackConfig) -> Mapping[str,
 def _network(reader: AccountReader, config: AnyStackConfig) -> Mapping[str, Any]:
     network = config.network
     if isinstance(network, NewVpc):
-        return {"vpc": None, "zones": reader.zones()}
+        adopted = look_up_vpc(reader, network.adopt.vpc_id) if network.adopt else None
+        return {"vpc": None, "zones": reader.zones(), "adopted_vpc": adopted}
     return {
         "vpc": reader.vpc(network.vpc_id),
         "subnets": reader.subnets((*network.public_subnet_ids, *network.private_subnet_ids)),

@@ -18,6 +18,7 @@ from components.architectures.lookup import all_names
 from components.architectures.lookup import look_up as look_up
 from components.architectures.plan_stack import plan_stack
 from components.architectures.registry import account_of
+from components.checks.adopted_vpc_check import adopted_vpc_problems, adopted_vpc_subjects
 from components.checks.check import Check
 from components.checks.file_system_check import file_system_problems, file_system_subjects
 from components.checks.named_check import named_checks, named_warnings
@@ -164,6 +165,8 @@ def _shared_checks(
     network = config.network
     if not isinstance(network, ExistingVpc):
         yield Check("zones", zone_problems(config, facts, needs), zone_subjects(network, facts))
+        adopted = adopted_vpc_problems(config, facts)
+        yield Check("adopted VPC", adopted, adopted_vpc_subjects(network))
     elif needs.nodes is not None:
         problems = network_problems(network, facts, needs.nodes)
         yield Check("VPC and subnets", problems, network_subjects(network, facts))

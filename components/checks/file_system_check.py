@@ -12,7 +12,7 @@ from components.config.fsx_lustre import (
     ExistingFsxLustre,
     adopted_or_existing,
 )
-from components.config.network import ExistingVpc
+from components.config.network import existing_vpc_id
 from components.config.problems import ROOT, Problem
 from components.config.stack import StackConfig
 from components.tagging import CLUSTER_TAG
@@ -95,13 +95,13 @@ def _existing_problems(
             allowed=", ".join(sorted(USABLE)),
             remedy="wait until it is AVAILABLE, or use another file system",
         )
-    network = config.network
-    if isinstance(network, ExistingVpc) and found.vpc_id != network.vpc_id:
+    vpc_id = existing_vpc_id(config.network)
+    if vpc_id is not None and found.vpc_id != vpc_id:
         yield Problem(
             path=f"{path}.file_system_id",
             found=f"{found.file_system_id}, in {found.vpc_id}",
             problem="this file system is in another VPC, where the nodes cannot reach it",
-            allowed=f"a file system in {network.vpc_id}",
+            allowed=f"a file system in {vpc_id}",
             remedy="use a file system in the cluster's VPC",
         )
     group = wanted.security_group_id

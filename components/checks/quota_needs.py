@@ -90,17 +90,22 @@ def shared_needs(config: StackConfig, plan: PlannedStack) -> Iterator[Need]:
 def _network_needs(network: NetworkPlan) -> Iterator[Need]:
     if not network.is_new:
         return
-    yield Need(quota="vpcs", key="network", amount=1)
-    if network.public_subnets:
-        yield Need(quota="internet-gateways", key="network", amount=1)
-    zones = Counter(network.subnet(name).availability_zone for name in network.nat_gateways)
+    # What the stack adopts counts as the use of others.
+    adopted = network.adoption
+    if not network.exists:
+        yield Need(quota="vpcs", key="network", amount=1)
+        if network.public_subnets:
+            yield Need(quota="internet-gateways", key="network", amount=1)
+    wanted = [network.subnet(name).availability_zone for name in network.nat_gateways]
+    zones = Counter(zone for zone in wanted if f"{zone}-nat" not in adopted.parts)
     for zone, count in zones.items():
         if zone is not None:
             key = "network.nat_gateways"
             yield Need(quota="nat-gateways", key=key, amount=count, scope=zone)
+    endpoints = len(network.gateway_endpoints) - len(adopted.endpoints)
     amounts = {
-        "elastic-ips": ("network.nat_gateways", len(network.nat_gateways)),
-        "gateway-endpoints": ("network.gateway_endpoints", len(network.gateway_endpoints)),
+        "elastic-ips": ("network.nat_gateways", zones.total()),
+        "gateway-endpoints": ("network.gateway_endpoints", endpoints),
         "interface-endpoints": ("network.interface_endpoints", len(network.interface_endpoints)),
     }
     for quota, (key, amount) in amounts.items():

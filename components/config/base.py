@@ -111,7 +111,8 @@ class Form:
         return value
 
 
-def _resource_id(prefix: str, noun: str) -> Form:
+def resource_id(prefix: str, noun: str) -> Form:
+    """Return the form of an id of EC2, such as `vpc-0123456789abcdef0` for `vpc`."""
     # EC2 ids are a prefix and 17 hexadecimal digits; VPCs, subnets and AMIs made before 2018
     # may still have 8: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/resource-ids.html
     return Form(
@@ -129,8 +130,8 @@ ReservationId = Annotated[
         example="cr-0123456789abcdef0",
     ),
 ]
-VpcId = Annotated[str, _resource_id("vpc", "a VPC")]
-SubnetId = Annotated[str, _resource_id("subnet", "a subnet")]
+VpcId = Annotated[str, resource_id("vpc", "a VPC")]
+SubnetId = Annotated[str, resource_id("subnet", "a subnet")]
 
 # Zones: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/using-regions-availability-zones.html
 Zone = Annotated[

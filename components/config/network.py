@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from components.config.adopted_vpc import AdoptedVpc, GatewayService
 from components.config.base import Form, Ipv4Cidr, StrictModel, SubnetId, VpcId, Zone
 
 # https://www.pulumi.com/docs/iac/concepts/stacks/#stackreferences
@@ -72,7 +73,7 @@ class ExistingVpc(StrictModel):
 
 
 class NewVpc(StrictModel):
-    """A VPC that the stack creates, with a private subnet in each zone."""
+    """A VPC that the stack creates or adopts, with a private subnet in each zone."""
 
     kind: Literal["new-vpc"]
     """A new VPC."""
@@ -100,13 +101,16 @@ class NewVpc(StrictModel):
     """NAT gateways through which nodes in private subnets reach the internet. `single` creates one
     in the first zone: it costs less, but if that zone fails, no zone reaches the internet. `none`
     requires interface endpoints."""
-    gateway_endpoints: tuple[Literal["s3", "dynamodb"], ...] = ("s3", "dynamodb")
+    gateway_endpoints: tuple[GatewayService, ...] = ("s3", "dynamodb")
     """Gateway endpoints of the VPC. They are free of charge."""
     interface_endpoints: tuple[EndpointService, ...] = ()
     """Services that private subnets reach through interface endpoints, without internet access,
     such as `ecr.dkr`."""
     flow_logs: bool = False
     """Whether to send VPC flow logs to CloudWatch Logs, which keeps them for seven days."""
+    adopt: AdoptedVpc | None = None
+    """An existing VPC, which the stack imports instead of creating one. The other keys must
+    describe it. Keep it after the import."""
 
 
 class StackNetwork(StrictModel):
@@ -121,6 +125,13 @@ class StackNetwork(StrictModel):
 Network = Annotated[ExistingVpc | NewVpc | StackNetwork, Field(discriminator="kind")]
 PlacedNetwork = ExistingVpc | NewVpc
 """A network that plans accept: its subnets are known, or the stack creates them."""
+
+
+def existing_vpc_id(network: Network) -> str | None:
+    """Return the VPC of a network that exists before the stack, or None for another one."""
+    if isinstance(network, NewVpc):
+        return network.adopt.vpc_id if network.adopt else None
+    return network.vpc_id if isinstance(network, ExistingVpc) else None
 
 
 def unread_network(reference: StackNetwork) -> ExistingVpc:

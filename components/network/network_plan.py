@@ -40,6 +40,18 @@ class SubnetPlan:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class VpcAdoption:
+    """The objects of an existing VPC that the component imports instead of creating them."""
+
+    parts: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Import ids of the resources of `Vpc`, by their logical names without that of the VPC."""
+    endpoints: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Ids of gateway endpoints, by the full names of their services."""
+    shared_tables: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Private subnets without a route table of their own, each with the one whose it uses."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NetworkPlan:
     """A VPC with its subnets and, if new, its NAT gateways and endpoints."""
 
@@ -60,11 +72,18 @@ class NetworkPlan:
     interface_endpoints: tuple[str, ...] = ()
     """Full names of services, such as `com.amazonaws.us-west-2.ecr.dkr`."""
     flow_logs: bool = False
+    adoption: VpcAdoption = field(default_factory=VpcAdoption)
+    """Empty unless the stack adopts the VPC."""
 
     @property
     def is_new(self) -> bool:
-        """Whether the stack creates the VPC."""
+        """Whether the stack creates the VPC or adopts it."""
         return self.vpc_id is None
+
+    @property
+    def exists(self) -> bool:
+        """Whether the VPC exists before the stack: it is existing, or adopted."""
+        return self.vpc_id is not None or "vpc" in self.adoption.parts
 
     @property
     def subnets(self) -> tuple[SubnetPlan, ...]:

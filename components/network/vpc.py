@@ -13,11 +13,11 @@ import pulumi
 import pulumi_aws as aws
 
 from components.config.base import is_zone_id
+from components.network.adopted_resource import adopting
 from components.network.flow_logs import VpcFlowLogs, VpcFlowLogsArgs
 from components.network.network_plan import NetworkPlan, SubnetPlan
+from components.network.vpc_adoption import ANYWHERE_IPV4
 from components.network.vpc_endpoints import VpcEndpoints, VpcEndpointsArgs
-
-ANYWHERE_IPV4 = "0.0.0.0/0"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +35,10 @@ class Vpc(pulumi.ComponentResource):
 
     Logical names contain the zone, so that adding a zone does not change the others. Every private
     subnet has its own route table: switching between one NAT gateway and one per zone then changes
-    only routes.
+    only routes. The private subnets of an adopted VPC can share one.
+
+    An object of an adopted VPC is imported by the first update, protected, and kept by a deletion
+    (`adopted_resource`).
 
     Children: `<name>-vpc`, `<name>-cidr-<network>` for each secondary CIDR block, `<name>-internet`
     if there are public subnets, `<name>-<subnet>` and `<name>-<subnet>-routes` for each subnet
@@ -62,7 +65,7 @@ class Vpc(pulumi.ComponentResource):
             enable_dns_support=True,
             enable_dns_hostnames=True,
             tags=self._named("vpc"),
-            opts=self._child,
+            opts=self._options("vpc"),
         )
         self.vpc_id = vpc.id
         self._blocks = self._further_networks()
@@ -77,6 +80,7 @@ class Vpc(pulumi.ComponentResource):
                 interface_services=plan.interface_endpoints,
                 route_table_ids=[table.id for table in tables],
                 subnet_ids=[self.subnet_id(subnet) for subnet in plan.private_names],
+                adopted=plan.adoption.endpoints,
                 tags=args.tags,
             ),
             self._child,
@@ -92,6 +96,11 @@ class Vpc(pulumi.ComponentResource):
         """Return the id of a subnet by its reference in plans."""
         return self._subnets[reference].id
 
+    def _options(self, part: str, *depends_on: pulumi.Resource) -> pulumi.ResourceOptions:
+        """Return the options of the resource whose name ends with a part."""
+        options = pulumi.ResourceOptions(parent=self, depends_on=[*depends_on])
+        return adopting(options, self._plan.adoption.parts.get(part))
+
     def _named(self, what: str, tags: Mapping[str, str] | None = None) -> dict[str, str]:
         return {"Name": f"{self._name}-{what}", **(tags or {}), **self._tags}
 
@@ -101,7 +110,7 @@ class Vpc(pulumi.ComponentResource):
                 f"{self._name}-cidr-{cidr.replace('/', '-')}",
                 vpc_id=self.vpc_id,
                 cidr_block=cidr,
-                opts=self._child,
+                opts=self._options(f"cidr-{cidr.replace('/', '-')}"),
             )
             for cidr in self._plan.secondary_cidrs
         ]
@@ -119,7 +128,7 @@ class Vpc(pulumi.ComponentResource):
             map_public_ip_on_launch=subnet.public,
             tags=self._named(subnet.name, tags),
             # The subnet can be in a secondary CIDR block of the VPC.
-            opts=pulumi.ResourceOptions(parent=self, depends_on=[*self._blocks]),
+            opts=self._options(subnet.name, *self._blocks),
         )
 
     def _routes(self) -> tuple[list[aws.ec2.RouteTable], list[pulumi.Resource]]:
@@ -132,19 +141,24 @@ class Vpc(pulumi.ComponentResource):
                 f"{self._name}-internet",
                 vpc_id=self.vpc_id,
                 tags=self._named("internet"),
-                opts=self._child,
+                opts=self._options("internet"),
             )
             table, made = self._public_routes(gateway)
             tables.append(table)
             routes += made
             for reference in plan.nat_gateways:
                 nat_gateways[reference] = self._nat_gateway(plan.subnet(reference), gateway)
+        private: dict[str, aws.ec2.RouteTable] = {}
         for subnet in plan.private_subnets:
+            owner = plan.adoption.shared_tables.get(subnet.name)
+            if owner is not None:
+                routes.append(self._associate(subnet, private[owner]))
+                continue
             through = plan.nat_gateway_of(subnet)
             table, made = self._private_routes(subnet, nat_gateways[through] if through else None)
-            tables.append(table)
+            private[subnet.name] = table
             routes += made
-        return tables, routes
+        return [*tables, *private.values()], routes
 
     def _public_routes(
         self, gateway: aws.ec2.InternetGateway
@@ -155,7 +169,7 @@ class Vpc(pulumi.ComponentResource):
             route_table_id=table.id,
             destination_cidr_block=ANYWHERE_IPV4,
             gateway_id=gateway.id,
-            opts=self._child,
+            opts=self._options("public-default"),
         )
         associations = [self._associate(subnet, table) for subnet in self._plan.public_subnets]
         return table, [route, *associations]
@@ -171,7 +185,7 @@ class Vpc(pulumi.ComponentResource):
                 route_table_id=table.id,
                 destination_cidr_block=ANYWHERE_IPV4,
                 nat_gateway_id=nat_gateway.id,
-                opts=self._child,
+                opts=self._options(f"{subnet.name}-default"),
             )
             made.append(route)
         return table, made
@@ -181,7 +195,7 @@ class Vpc(pulumi.ComponentResource):
             f"{self._name}-{what}-routes",
             vpc_id=self.vpc_id,
             tags=self._named(what),
-            opts=self._child,
+            opts=self._options(f"{what}-routes"),
         )
 
     def _associate(
@@ -191,7 +205,7 @@ class Vpc(pulumi.ComponentResource):
             f"{self._name}-{subnet.name}-association",
             subnet_id=self.subnet_id(subnet.name),
             route_table_id=table.id,
-            opts=self._child,
+            opts=self._options(f"{subnet.name}-association"),
         )
 
     def _nat_gateway(
@@ -199,17 +213,16 @@ class Vpc(pulumi.ComponentResource):
     ) -> aws.ec2.NatGateway:
         what = f"{subnet.availability_zone}-nat"
         # EC2 refuses to detach the internet gateway while the VPC has mapped public addresses.
-        after_gateway = pulumi.ResourceOptions(parent=self, depends_on=[gateway])
         address = aws.ec2.Eip(
             f"{self._name}-{subnet.availability_zone}-address",
             domain="vpc",
             tags=self._named(what),
-            opts=after_gateway,
+            opts=self._options(f"{subnet.availability_zone}-address", gateway),
         )
         return aws.ec2.NatGateway(
             f"{self._name}-{what}",
             allocation_id=address.id,
             subnet_id=self.subnet_id(subnet.name),
             tags=self._named(what),
-            opts=after_gateway,
+            opts=self._options(what, gateway),
         )

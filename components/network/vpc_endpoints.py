@@ -8,10 +8,12 @@ Sources:
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pulumi
 import pulumi_aws as aws
+
+from components.network.adopted_resource import adopting
 
 HTTPS = 443
 
@@ -32,6 +34,8 @@ class VpcEndpointsArgs:
     subnet_ids: Sequence[pulumi.Input[str]]
     """Subnets of the interface endpoints; in different zones."""
     tags: Mapping[str, str]
+    adopted: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Ids of gateway endpoints that exist, by service."""
 
 
 class VpcEndpoints(pulumi.ComponentResource):
@@ -59,7 +63,7 @@ class VpcEndpoints(pulumi.ComponentResource):
                 vpc_endpoint_type="Gateway",
                 route_table_ids=list(args.route_table_ids),
                 tags={"Name": f"{name}-{_short(service)}", **args.tags},
-                opts=child,
+                opts=adopting(pulumi.ResourceOptions(parent=self), args.adopted.get(service)),
             )
         if args.interface_services:
             group_id = self._security_group(name, args)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import zip_longest
 
 from components.config.network import ExistingVpc, NewVpc, PlacedNetwork
 from components.network.address_plan import plan_addresses
 from components.network.network_plan import NetworkPlan, SubnetPlan, existing_network
+from components.network.vpc_adoption import plan_adoption
 
 NO_TAGS: Mapping[str, str] = {}
 
@@ -32,7 +34,7 @@ def plan_network(
         )
     addresses = plan_addresses(network)
     public = _subnets(network, addresses.public, public=True) if network.public_subnets else ()
-    return NetworkPlan(
+    planned = NetworkPlan(
         cidr=addresses.cidr,
         secondary_cidrs=addresses.secondary_cidrs,
         public_subnets=public,
@@ -44,6 +46,9 @@ def plan_network(
         interface_endpoints=_services(network.interface_endpoints, region),
         flow_logs=network.flow_logs,
     )
+    if network.adopt is None:
+        return planned
+    return replace(planned, adoption=plan_adoption(network.adopt, planned))
 
 
 def _subnets(network: NewVpc, cidrs: tuple[str, ...], *, public: bool) -> tuple[SubnetPlan, ...]:

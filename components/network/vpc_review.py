@@ -19,6 +19,7 @@ from components.network.address_plan import (
     plan_addresses,
 )
 from components.network.cidr_review import review_ranges
+from components.network.vpc_adoption_review import review_adoption
 
 LARGEST_PREFIX, SMALLEST_PREFIX = 16, 28
 """Prefix lengths that EC2 allows for the CIDR blocks of VPCs and subnets."""
@@ -35,6 +36,7 @@ def review_new_vpc(network: NewVpc, region: str, review: Review) -> None:
     addresses = plan_addresses(network)
     if _review_blocks(network, addresses, review):
         _review_subnets(network, addresses, review)
+    review_adoption(network, review)
 
 
 def _review_zones(network: NewVpc, region: str, review: Review) -> None:

@@ -35,11 +35,11 @@ class StoragePlace:
 def review_places(config: ParallelClusterStackConfig, place: StoragePlace, review: Review) -> None:
     """Record storage that ParallelCluster cannot create or nodes cannot reach."""
     for name, wanted in config.storage.items():
-        if wanted.kind in _IN_A_VPC and place.network.is_new:
+        if wanted.kind in _IN_A_VPC and not place.network.exists:
             _refuse_new_vpc(name, wanted.kind, review)
         if isinstance(wanted, NewFsxLustre):
             _review_lustre(name, config, place, review)
-        if isinstance(wanted, NewFsxLustre | NewEfs) and place.network.is_new:
+        if isinstance(wanted, NewFsxLustre | NewEfs) and not place.network.exists:
             _review_protection(name, protected=wanted.deletion_protection, review=review)
         if wanted.kind.endswith("ebs"):
             _note_other_zones(name, place, review)

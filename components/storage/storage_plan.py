@@ -163,18 +163,18 @@ def _review_existing(
 
 def _refuse_new_vpc(name: str, found: str, place: StoragePlace, review: Review) -> bool:
     """Refuse a file system that exists in a VPC that does not; return whether it is refused."""
-    if place.network.is_new:
+    if not place.network.exists:
         review.refuse(
             f"storage.{name}.kind",
             "is an existing file system, which cannot be in a new VPC",
             found=found,
-            allowed="fsx-lustre, or network.kind: existing-vpc",
+            allowed="fsx-lustre, network.kind: existing-vpc, or network.adopt",
             remedy=(
                 "use the VPC of the file system with network.kind: existing-vpc, or create a new "
                 "file system"
             ),
         )
-    return place.network.is_new
+    return not place.network.exists
 
 
 def _review_claims(planned: Sequence[FsxLustrePlan], review: Review) -> None:

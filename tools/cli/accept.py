@@ -14,6 +14,7 @@ from typing import Annotated, Any
 import typer
 
 from components import clock
+from components.config.network import NewVpc
 from components.tagging import CLUSTER_TAG
 from tools.acceptance.report import as_html, as_json, assumptions
 from tools.acceptance.steps import Done, Record, Step, judged, read_record, steps_of
@@ -91,6 +92,11 @@ def _refuse_protected(stack_file: StackFile) -> None:
         WrongUseError: it has protected objects.
     """
     config: Any = config_of(stack_file)
+    if isinstance(config.network, NewVpc) and config.network.adopt:
+        raise failures.WrongUseError(
+            f"{stack_file.stack} adopts a VPC, which `destroy` keeps in the stack: accept a stack "
+            "without network.adopt, such as dev"
+        )
     protected = [*_protected(config.model_dump(), "")]
     if protected:
         raise failures.WrongUseError(

@@ -35,7 +35,8 @@ def refuse_inhabited(kept: Iterable[Kept], stack_file: StackFile, *, sandbox: bo
         AccountUnreachableError: the account cannot be queried.
     """
     everything = tuple(kept)
-    leaving = [each for each in everything if each.type == VPC_TYPE and not each.protected]
+    vpcs = [each for each in everything if each.type == VPC_TYPE]
+    leaving = [each for each in vpcs if not each.protected and not each.retained]
     own = {each.identifier for each in everything}
     for vpc in leaving:
         inhabitants = _look_up(vpc.identifier, own, stack_file, sandbox=sandbox)

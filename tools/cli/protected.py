@@ -37,6 +37,10 @@ class Kept:
     protected: bool
     entry: str | None
     """Entry of the stack file that it belongs to, such as `storage.data`."""
+    retained: bool = False
+    """Whether a deletion from the stack leaves it in the account (`retain_on_delete`)."""
+    adopted: bool = False
+    """Whether it existed before the stack, which only keeps it."""
 
     @property
     def line(self) -> str:
@@ -58,6 +62,8 @@ def read_state(exported: Mapping[str, Any]) -> tuple[Kept, ...]:
             identifier=each.get("id", ""),
             protected=bool(each.get("protect")),
             entry=_entry_of(each.get("inputs") or {}),
+            retained=bool(each.get("retainOnDelete")),
+            adopted=bool(each.get("retainOnDelete") and each.get("importID")),
         )
         for each in resources_of(exported)
         if each.get("custom")
@@ -83,6 +89,7 @@ def explanation(
     everything = tuple(kept)
     untouched = {each.urn for each in everything} == {each.urn for each in before}
     needed = [each.line for each in everything if not each.protected]
+    own = [each for each in everything if not each.adopted]
     stack = stack_file.stack
     return "\n".join(
         [
@@ -98,12 +105,42 @@ def explanation(
                 if needed
                 else []
             ),
-            "the next `up` uses them again. To delete them and their data:",
-            *(f"  {command}" for command in _unprotect(everything, stack_file, sandbox=sandbox)),
-            f"  {stack_file.command('up', sandbox=sandbox)} --yes",
-            f"  {stack_file.command('destroy', sandbox=sandbox)} --yes",
+            *(
+                _how_to_delete(own, stack_file, sandbox=sandbox)
+                if own
+                else _how_to_release(stack_file, sandbox=sandbox)
+            ),
+            *(
+                ["what the stack adopted stays in the account, and leaves the stack last"]
+                if own and len(own) < len(everything)
+                else []
+            ),
         ]
     )
+
+
+def _how_to_delete(own: Iterable[Kept], stack_file: StackFile, *, sandbox: bool) -> list[str]:
+    """Return how to delete what the stack created."""
+    return [
+        "the next `up` uses them again. To delete them and their data:",
+        *(f"  {command}" for command in _unprotect(own, stack_file, sandbox=sandbox)),
+        f"  {stack_file.command('up', sandbox=sandbox)} --yes",
+        f"  {stack_file.command('destroy', sandbox=sandbox)} --yes",
+    ]
+
+
+def _how_to_release(stack_file: StackFile, *, sandbox: bool) -> list[str]:
+    """Return how to remove from the stack what it adopted."""
+    place = "--sandbox " if sandbox else ""
+    unprotect = f"{place}state unprotect --stack {stack_file.stack} --all --yes"
+    return [
+        (
+            "the next `up` uses them again. The stack adopted them, so they stay in the account. "
+            "To remove them from the stack:"
+        ),
+        f"  {pulumi_command(unprotect)}",
+        f"  {stack_file.command('destroy', sandbox=sandbox)} --yes",
+    ]
 
 
 def how_to_forget(stack_file: StackFile, *, sandbox: bool) -> str:

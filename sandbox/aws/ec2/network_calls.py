@@ -109,8 +109,9 @@ class NetworkCalls(EC2Response):
         (gateway_id,) = set(ec2.nat_gateways) - before
         gateway = ec2.nat_gateways[gateway_id]
         gateway.state = "pending"
-        # The default with a subnet: CreateNatGateway, AvailabilityMode.
+        # The defaults with a subnet: CreateNatGateway, AvailabilityMode and ConnectivityType.
         gateway.availability_mode = "zonal"
+        gateway.connectivity_type = self._get_param("ConnectivityType") or "public"
         TRANSITIONS.begin(_NAT_TYPE, "create", lambda: setattr(gateway, "state", "available"))
         return result
 

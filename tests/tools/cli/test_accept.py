@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
@@ -11,12 +12,16 @@ from typing import Any
 
 import pytest
 import yaml
+from pydantic import TypeAdapter
 
 from components import clock
+from components.config.network import NewVpc
 from components.eks.verification_plan import UNVERIFIED
+from tests.support import vpc_layouts
 from tests.tools.cli.conftest import COMPLETE
 from tools.acceptance.steps import Done, Record, Result, Step, read_record
 from tools.cli import accept, failures
+from tools.cli.stack_config import config_of
 from tools.workspace.stack_files import find_stack_file
 
 
@@ -26,6 +31,17 @@ def test_a_stack_with_protected_objects_is_refused(trainyard, tmp_path: Path) ->
     assert result.exit_code == failures.WRONG_USE
     assert "set architecture.deletion_protection to false" in result.stderr
     assert not output.exists()
+
+
+def test_a_stack_that_adopts_a_vpc_is_refused(
+    trainyard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    adopted = TypeAdapter(NewVpc).validate_json(json.dumps(vpc_layouts.network()))
+    config = config_of(find_stack_file("vpc-one-az")).model_copy(update={"network": adopted})
+    monkeypatch.setattr(accept, "config_of", lambda _: config)
+    result = trainyard("accept", "vpc-one-az", "--sandbox", "--output", tmp_path / "accept")
+    assert result.exit_code == failures.WRONG_USE
+    assert "without network.adopt" in result.stderr
 
 
 @pytest.fixture

@@ -47,6 +47,8 @@ def test_a_network_that_is_protected_stays_and_nobody_is_asked(monkeypatch):
     asked = []
     monkeypatch.setattr(inhabited_network, "account_access", lambda **access: asked.append(access))
     refuse_inhabited([VPC], NETWORK_STACK, sandbox=False)
+    adopted = replace(VPC, protected=False, retained=True)
+    refuse_inhabited([adopted], NETWORK_STACK, sandbox=False)
     assert asked == []
 
 

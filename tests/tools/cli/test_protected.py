@@ -113,6 +113,22 @@ def test_a_repository_of_images_has_a_switch_of_its_own():
     assert f"  pulumi config set --stack dev --path '{key}' false" in lines
 
 
+def test_what_the_stack_adopted_is_removed_from_the_stack_only():
+    """Also below a switch that protects what the stack created."""
+    inside = f"{URN}trainyard:architectures:NetworkArchitecture$trainyard:network:Vpc$"
+    vpc = BY_HAND | {"urn": f"{inside}aws:ec2/vpc:Vpc::n", "id": "vpc-1"}
+    adopted = vpc | {"retainOnDelete": True, "importID": "vpc-1"}
+    lines = said(adopted, sandbox=True).splitlines()
+    assert "they stay in the account" in lines[-3]
+    assert lines[-2:] == [
+        "  pulumi --sandbox state unprotect --stack dev --all --yes",
+        "  ./trainyard destroy dev --sandbox --yes",
+    ]
+    lines = said(adopted, FILE_SYSTEM).splitlines()
+    assert not [line for line in lines if "unprotect" in line]
+    assert lines[-1] == "what the stack adopted stays in the account, and leaves the stack last"
+
+
 def test_the_engines_advice_to_remove_the_stack_is_corrected():
     """`pulumi stack rm` alone deletes the stack file."""
     message = how_to_forget(find_stack_file("p5-cb"), sandbox=False)
