@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TypeAlias
 
 
@@ -140,6 +141,15 @@ class OwnerFacts:
     """Its state in the words of the service; empty if it has none."""
     tags: Mapping[str, str]
     """Its tags, which name the stack that created it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogGroupFacts(OwnerFacts):
+    """An existing log group with a name that the stack takes for its own."""
+
+    retention_days: int
+    """Days that it keeps events; 0 is forever."""
+    created_at: datetime
 
 
 Found: TypeAlias = (

@@ -7,15 +7,18 @@ Sources: the API references of the calls, such as
     API_DescribeJobDefinitions.html
     https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_DescribeStacks.html
     https://docs.aws.amazon.com/ARG/latest/APIReference/API_GetGroup.html
+    https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_LogGroup.html: times
+        are milliseconds, and a group without `retentionInDays` keeps its events forever
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 
 from components.account.cloudformation_stacks import DESCRIBE_STACKS, none_without_stack
 from components.account.lookup import AccountReader
-from components.account.named_facts import OwnerFacts
+from components.account.named_facts import LogGroupFacts, OwnerFacts
 from components.account.named_lookup import find
 from components.tagging import CLUSTER_TAG, RESOURCE_TAG, creator_of, tag_map
 
@@ -24,6 +27,7 @@ REPOSITORY_CALLS = ("ecr:DescribeRepositories", "ecr:ListTagsForResource")
 QUEUE_CALLS = ("batch:DescribeJobQueues",)
 DEFINITION_CALLS = ("batch:DescribeJobDefinitions",)
 STACK_CALLS = (DESCRIBE_STACKS,)
+LOG_GROUP_CALLS = ("logs:DescribeLogGroups", "logs:ListTagsForResource")
 GROUP_CALLS = ("resource-groups:GetGroup", "resource-groups:GetTags")
 
 
@@ -112,3 +116,23 @@ def look_up_group_owner(reader: AccountReader, name: str) -> OwnerFacts | None:
     arn = answer["Group"]["GroupArn"]
     told = find(reader, GROUP_CALLS[1], groups.get_tags, Arn=arn)
     return OwnerFacts(arn=arn, tags=(told or {}).get("Tags") or {})
+
+
+def look_up_log_group_owner(reader: AccountReader, name: str) -> LogGroupFacts | None:
+    """Return the log group."""
+    logs = reader.client("logs")
+    # The groups with the prefix are sorted, so that the one that is nothing more comes first.
+    answer = find(reader, LOG_GROUP_CALLS[0], logs.describe_log_groups, logGroupNamePrefix=name)
+    for each in (answer or {}).get("logGroups", []):
+        if each["logGroupName"] != name:
+            continue
+        # The call takes the ARN without the end that `DescribeLogGroups` returns.
+        arn = each["arn"].removesuffix(":*")
+        told = find(reader, LOG_GROUP_CALLS[1], logs.list_tags_for_resource, resourceArn=arn)
+        return LogGroupFacts(
+            arn=arn,
+            tags=(told or {}).get("tags") or {},
+            retention_days=each.get("retentionInDays", 0),
+            created_at=datetime.fromtimestamp(each["creationTime"] / 1000, UTC),
+        )
+    return None

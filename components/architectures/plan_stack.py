@@ -31,6 +31,7 @@ def plan_stack(
     subnets_known: bool = False,
     offered_zones: Mapping[str, tuple[str, ...]] | None = None,
     without_subnet: frozenset[str] = frozenset(),
+    log_groups: Mapping[str, int] | None = None,
 ) -> AnyPlan:
     """Return the plan of a stack.
 
@@ -46,6 +47,7 @@ def plan_stack(
             queried.
         without_subnet: Pools in whose zone an existing VPC has no private subnet, by `launch_key`;
             the account checks refuse them.
+        log_groups: Log groups that the stack adopts: days to keep their events, by name.
 
     Raises:
         ConfigError: every problem that the configuration has.
@@ -64,6 +66,7 @@ def plan_stack(
         subnets_known=subnets_known,
         offered_zones=offered_zones or {},
         without_subnet=without_subnet,
+        log_groups=log_groups or {},
     )
     review = Review(stack_file=stack_file)
     review_policies(config, review)

@@ -134,6 +134,7 @@ def examine(
             subnets_known=isinstance(config.network, ExistingVpc) or bool(facts.zones),
             offered_zones=offered_zones(completed, facts),
             without_subnet=pools_without_subnet(completed, facts),
+            log_groups=account.log_groups(facts, now),
         )
     except ConfigError as error:
         checks.append(Check("plan", error.problems))

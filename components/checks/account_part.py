@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from datetime import date
+from collections.abc import Iterable, Mapping
+from datetime import date, datetime
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
 from components.config.stack import StackConfig
@@ -50,6 +50,11 @@ class AccountPart(Generic[Config, Plan]):
         """Return the architecture with missing values filled in, such as subnets of nodes."""
         del facts
         return config.architecture
+
+    def log_groups(self, facts: AccountFacts, now: datetime) -> Mapping[str, int]:
+        """Return the log groups that the stack adopts: days to keep their events, by name."""
+        del facts, now
+        return {}
 
     def checks(self, config: Config, facts: AccountFacts, *, stack_file: str) -> Iterable[Check]:
         """Return the checks of a completed configuration."""

@@ -35,6 +35,7 @@ JOB_DEFINITION = "job-definition"
 CLOUDFORMATION_STACK = "cloudformation-stack"
 SLURM_CLUSTER = "slurm-cluster"
 RESOURCE_GROUP = "resource-group"
+LOG_GROUP = "log-group"
 
 _NOUNS = {
     EKS_CLUSTER: "an EKS cluster",
@@ -45,6 +46,7 @@ _NOUNS = {
     CLOUDFORMATION_STACK: "a CloudFormation stack",
     SLURM_CLUSTER: "a CloudFormation stack",
     RESOURCE_GROUP: "a resource group",
+    LOG_GROUP: "a log group",
 }
 
 
@@ -86,6 +88,14 @@ def adopted_name_problems(
             remedy="set the name of one, or remove `adopt` to create it",
         )
     elif creator_of(found.tags) is not None:
+        yield from made_name_problems(use, found, context)
+
+
+def log_group_problems(
+    use: Named, found: OwnerFacts | None, context: NamedContext
+) -> Iterator[Problem]:
+    """Yield a problem if the log group is part of another stack; `up` adopts any other."""
+    if found is not None and creator_of(found.tags) is not None:
         yield from made_name_problems(use, found, context)
 
 
@@ -205,5 +215,12 @@ MADE: Mapping[str, Noun] = {
         problems=slurm_cluster_problems,
     ),
     RESOURCE_GROUP: _noun(owner_lookup.GROUP_CALLS, owner_lookup.look_up_group_owner),
+    LOG_GROUP: Noun(
+        check="names",
+        asked="the log group is not part of another stack",
+        calls=owner_lookup.LOG_GROUP_CALLS,
+        look_up=owner_lookup.look_up_log_group_owner,
+        problems=log_group_problems,
+    ),
 }
 """By kind of a derived name."""

@@ -17,6 +17,7 @@ from components.config.base import (
 )
 from components.config.block_pools import BlockPools
 from components.config.eks_addons import Addons
+from components.config.monitoring import GroupRetentionDays
 from components.config.node_pool import KeyName, NodePool, NodeSizes, PolicyName, RootVolume
 from components.config.pools import OwnNodes, Pool, pool_of
 from components.config.stack import Architecture
@@ -138,7 +139,11 @@ class EksArchitecture(Architecture):
     log_types: tuple[
         Literal["api", "audit", "authenticator", "controllerManager", "scheduler"], ...
     ] = ()
-    """Types of control plane logs to send to CloudWatch Logs."""
+    """Types of control plane logs to send to CloudWatch Logs. `destroy`, and the removal of the
+    last type, delete the log group with its logs."""
+    log_retention_days: GroupRetentionDays | None = None
+    """Days to keep the logs of `log_types`. 0 keeps them forever. If omitted, 90 for a new log
+    group; one that exists already keeps all logs that it has."""
     secrets_key_arn: KmsKeyArn | None = None
     """KMS key that encrypts Kubernetes secrets, in addition to the AWS owned key that EKS always
     uses. You can add it to an existing cluster, but you cannot change or remove it."""

@@ -21,6 +21,13 @@ LogRetentionDays = Literal[
 
 https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_PutRetentionPolicy.html
 """
+# fmt: off
+GroupRetentionDays = Literal[
+    0, 1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922,
+    3288, 3653,
+]
+# fmt: on
+"""Days that a log group keeps its events; 0 is forever. The values of the same API."""
 Email = Annotated[
     str,
     Form(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from datetime import date
+from datetime import date, datetime
 
 from typing_extensions import override
 
@@ -15,7 +15,7 @@ from components.account.readings import Reading
 from components.checks.account_part import AccountPart
 from components.checks.check import Check
 from components.checks.key_pair_check import key_pair_subjects, pool_key_problems
-from components.checks.made_name_check import EKS_CLUSTER, group_names
+from components.checks.made_name_check import EKS_CLUSTER, LOG_GROUP, group_names
 from components.checks.needs import ArchitectureNeeds, NodeNeeds, ServiceRole
 from components.checks.pool_check import ADDRESSES, address_problems
 from components.checks.quota_needs import Need
@@ -40,6 +40,8 @@ from components.eks.cluster_lookup import look_up_cluster
 from components.eks.control_plane_check import CONTROL_PLANE_SUBNETS, control_plane_problems
 from components.eks.egress_check import IMAGES_OF_PODS, egress_problems
 from components.eks.file_system_check import file_system_plan_problems, file_system_warnings
+from components.eks.log_group_check import adopted_log_groups, log_group_warnings
+from components.eks.log_group_plan import control_plane_log_group
 from components.eks.network_review import ZONES_WITHOUT_EKS
 from components.eks.plan import EksPlan
 from components.eks.quota_needs import EKS_QUOTAS, eks_needs
@@ -91,8 +93,10 @@ class EksAccount(AccountPart[EksStackConfig, EksPlan]):
 
     @override
     def made_names(self, config: EksStackConfig) -> Iterator[Named]:
-        """Yield the name of the cluster, and those of reservation groups."""
+        """Yield the names of the cluster, of its log group and of reservation groups."""
         yield Named(EKS_CLUSTER, config.name, "name")
+        if config.architecture.log_types:
+            yield Named(LOG_GROUP, control_plane_log_group(config.name), "name")
         yield from group_names(config)
 
     @override
@@ -100,6 +104,11 @@ class EksAccount(AccountPart[EksStackConfig, EksPlan]):
         """Return the architecture with the subnets of node groups."""
         groups = placed(config.architecture.node_groups, config, facts)
         return config.architecture.model_copy(update={"node_groups": groups})
+
+    @override
+    def log_groups(self, facts: AccountFacts, now: datetime) -> dict[str, int]:
+        """Return the log group of an earlier cluster, or the one that EKS has created."""
+        return adopted_log_groups(facts, now)
 
     @override
     def checks(
@@ -151,6 +160,7 @@ class EksAccount(AccountPart[EksStackConfig, EksPlan]):
         """Yield warnings to show before any change."""
         yield from authorization_warnings(config, facts)
         yield from version_warnings(config, facts)
+        yield from log_group_warnings(config, plan, facts)
         yield from file_system_warnings(plan, facts)
 
     @override

@@ -15,8 +15,9 @@ import pulumi_aws as aws
 import pulumi_eks as eks
 import pulumi_kubernetes as kubernetes
 
+from components.eks.log_group import make_log_group
 from components.eks.node_access import leave_aws_auth_to_its_owners
-from components.eks.plan import AddonVersions
+from components.eks.plan import AddonVersions, LogGroupPlan
 from components.identity.service_account_role import OidcProvider
 
 
@@ -37,6 +38,9 @@ class EksClusterArgs:
     public_access_cidrs: tuple[str, ...]
     """CIDR blocks that can reach the public endpoint. Ignored without a public endpoint."""
     log_types: tuple[str, ...]
+    log_group: LogGroupPlan | None = None
+    """Of `log_types`. It comes before the cluster, and is deleted after it: EKS creates a missing
+    group, also for the last events of a cluster that is deleted."""
     secrets_key_arn: str | None = None
     """KMS key that encrypts secrets. The provider adds a key in place, but replaces the cluster to
     remove one; `components.eks.version_check` refuses that."""
@@ -67,8 +71,9 @@ class EksCluster(pulumi.ComponentResource):
     CoreDNS is disabled too: the package would wait for an active add-on, which needs a node, and
     the nodes wait for the package (https://github.com/pulumi/pulumi-eks/issues/1819).
 
-    Children: `<name>-eks` (`eks.Cluster`, which owns the rest of the control plane) and
-    `<name>-kubernetes` (`kubernetes.Provider`).
+    Children: `<name>-eks` (`eks.Cluster`, which owns the rest of the control plane),
+    `<name>-kubernetes` (`kubernetes.Provider`) and `<log group>` (`aws.cloudwatch.LogGroup`), if
+    planned.
     """
 
     access: ClusterAccess
@@ -98,7 +103,7 @@ class EksCluster(pulumi.ComponentResource):
             endpoint_public_access=args.endpoint_public_access,
             endpoint_private_access=args.endpoint_private_access,
             public_access_cidrs=_public_access_cidrs(args),
-            enabled_cluster_log_types=list(args.log_types) or None,
+            enabled_cluster_log_types=self._log_types(args),
             encryption_config_key_arn=args.secrets_key_arn,
             create_oidc_provider=True,
             skip_default_node_group=True,
@@ -132,6 +137,16 @@ class EksCluster(pulumi.ComponentResource):
                 "kubeconfig": self.kubeconfig,
             }
         )
+
+    def _log_types(self, args: EksClusterArgs) -> pulumi.Input[list[pulumi.Input[str]]] | None:
+        """Return the log types, once the cluster has a log group for them.
+
+        The package passes the dependency of an argument on to the cluster, and not `depends_on`.
+        """
+        types: list[pulumi.Input[str]] = [*args.log_types]
+        if args.log_group is None:
+            return types or None
+        return make_log_group(args.log_group, args.tags, self).name.apply(lambda _: types)
 
 
 def _public_access_cidrs(args: EksClusterArgs) -> list[str] | None:

@@ -15,7 +15,8 @@ import pulumi
 import pulumi_aws as aws
 
 from components.eks.addons.eks_managed import POD_IDENTITY_AGENT
-from components.eks.plan import AddonPlan, LogGroupPlan, PodIdentityPlan
+from components.eks.log_group import make_log_group
+from components.eks.plan import AddonPlan, PodIdentityPlan
 from components.identity.service_account_role import (
     OidcProvider,
     ServiceAccountRole,
@@ -83,7 +84,7 @@ class EksAddons(pulumi.ComponentResource):
         identity = addon.identity
         role = self._role(f"{name}-identity", identity, args) if identity else None
         through_agent = identity is not None and identity.through == "pod-identity"
-        logs = [self._make_log_group(group, args.tags) for group in addon.log_groups]
+        logs = [make_log_group(group, args.tags, self) for group in addon.log_groups]
         return aws.eks.Addon(
             name,
             cluster_name=args.cluster_name,
@@ -104,17 +105,6 @@ class EksAddons(pulumi.ComponentResource):
             resolve_conflicts_on_update="OVERWRITE",
             tags=dict(args.tags),
             opts=pulumi.ResourceOptions(parent=self, depends_on=[*after, *logs]),
-        )
-
-    def _make_log_group(
-        self, plan: LogGroupPlan, tags: Mapping[str, str]
-    ) -> aws.cloudwatch.LogGroup:
-        return aws.cloudwatch.LogGroup(
-            plan.name,
-            name=plan.name,
-            retention_in_days=plan.retention_days,
-            tags=dict(tags),
-            opts=pulumi.ResourceOptions(parent=self),
         )
 
     def _role(

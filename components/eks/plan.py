@@ -42,11 +42,13 @@ class PodIdentityPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogGroupPlan:
-    """A log group that an add-on writes to."""
+    """A log group that the control plane or an add-on writes to."""
 
     name: str
     retention_days: int
     """0 keeps logs forever."""
+    adopted: bool = False
+    """Whether the group exists and the stack imports it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +85,8 @@ class EksPlan:
     endpoint_private_access: bool
     public_access_cidrs: tuple[str, ...]
     log_types: tuple[str, ...]
+    log_group: LogGroupPlan | None = None
+    """Of the control plane; None if it sends no logs."""
     secrets_key_arn: str | None = None
     """Customer managed KMS key that encrypts Kubernetes secrets."""
     addon_versions: AddonVersions

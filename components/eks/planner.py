@@ -20,6 +20,7 @@ from components.eks.cluster_review import review_cluster
 from components.eks.container_insights import container_insights
 from components.eks.exporter_alerts import exporter_alerts
 from components.eks.label_plan import review_labels, review_managed
+from components.eks.log_group_plan import plan_log_group
 from components.eks.network_review import (
     review_eks_network,
     review_public_images,
@@ -223,6 +224,7 @@ def _plan(
         endpoint_private_access=architecture.endpoint.private_access,
         public_access_cidrs=architecture.endpoint.public_access_cidrs,
         log_types=architecture.log_types,
+        log_group=plan_log_group(config, context.log_groups),
         secrets_key_arn=architecture.secrets_key_arn,
         addon_versions=chosen_versions(architecture.addons.versions, version),
         addons=plan_eks_addons(config, version, groups),

@@ -144,6 +144,7 @@ class EksArchitecture(pulumi.ComponentResource):
                 endpoint_private_access=plan.endpoint_private_access,
                 public_access_cidrs=plan.public_access_cidrs,
                 log_types=plan.log_types,
+                log_group=plan.log_group,
                 secrets_key_arn=plan.secrets_key_arn,
                 addon_versions=plan.addon_versions,
                 tags=plan.tags,

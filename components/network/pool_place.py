@@ -33,6 +33,8 @@ class PlanContext(Generic[Config]):
     """Pools in whose zone an existing VPC has no private subnet, by `launch_key`.
 
     The account checks refuse them."""
+    log_groups: Mapping[str, int] = field(default_factory=dict[str, int])
+    """Log groups that the stack adopts: days to keep their events, by name; 0 is forever."""
 
     def place(self, key: str) -> PoolPlace:
         """Return where the pools with a `launch_key` launch, such as the resources of a queue.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
 from botocore.exceptions import ClientError
 
@@ -21,6 +23,7 @@ TAGS = {CLUSTER_TAG: "mine", RESOURCE_TAG: "dev::trainyard::type::name"}
         owner_lookup.look_up_definition_owner,
         owner_lookup.look_up_stack_owner,
         owner_lookup.look_up_group_owner,
+        owner_lookup.look_up_log_group_owner,
     ],
 )
 def test_a_name_that_is_free_has_no_owner(reader, look_up):
@@ -44,6 +47,22 @@ def test_a_resource_group_is_read_with_its_tags(reader):
     found = owner_lookup.look_up_group_owner(reader, "p4de-reservations")
     assert found is not None
     assert creator_of(found.tags) is None
+
+
+def test_a_log_group_is_read_with_its_tags_and_retention(reader):
+    logs = reader.client("logs")
+    for name in ("/aws/eks/mine/cluster-2", "/aws/eks/mine/cluster"):
+        logs.create_log_group(logGroupName=name, tags=TAGS)
+    found = owner_lookup.look_up_log_group_owner(reader, "/aws/eks/mine/cluster")
+    assert found is not None
+    assert found.arn.endswith(":log-group:/aws/eks/mine/cluster")
+    assert (found.tags, found.retention_days) == (TAGS, 0)
+    assert abs(found.created_at - datetime.now(UTC)) < timedelta(minutes=5)
+    logs.put_retention_policy(logGroupName="/aws/eks/mine/cluster", retentionInDays=30)
+    again = owner_lookup.look_up_log_group_owner(reader, "/aws/eks/mine/cluster")
+    assert again is not None
+    assert again.retention_days == 30
+    assert owner_lookup.look_up_log_group_owner(reader, "/aws/eks/mine/clust") is None
 
 
 class Fake:

@@ -66,14 +66,27 @@ STACK = {
     "architecture": {"kind": "eks", "kubernetes_version": PREVIOUS, "node_groups": {}},
 }
 VERSION = "trainyard:cluster.architecture.kubernetes_version"
+LOG_TYPE = "trainyard:cluster.architecture.log_types[0]"
+
+
+LOGS = f"/aws/eks/{NAME}/cluster"
 
 
 @pytest.fixture
 def eks(sandbox: Sandbox) -> Any:
+    return aws(sandbox, "eks")
+
+
+@pytest.fixture
+def logs(sandbox: Sandbox) -> Any:
+    return aws(sandbox, "logs")
+
+
+def aws(sandbox: Sandbox, service: str) -> Any:
     status = SandboxDirectory(sandbox.directory).read_status()
     assert status is not None
     return boto3.client(
-        "eks",
+        service,
         endpoint_url=status.aws_endpoint,
         region_name="us-west-2",
         aws_access_key_id="sandbox",
@@ -108,9 +121,13 @@ def update_times(eks: Any, **about: str) -> list[Any]:
 
 
 def test_control_plane_then_addons_then_nodes_and_never_back(
-    sandbox: Sandbox, eks: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    sandbox: Sandbox, eks: Any, logs: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """EKX-02, EKX-10: workloads of the cluster survive; the old node is removed at the end."""
+    """EKX-02, EKX-10: workloads of the cluster survive; the old node is removed at the end.
+
+    The log group that EKS has created, if an earlier version of the program turned on the logs,
+    becomes part of the stack, and is deleted after EKS has written to it for the last time.
+    """
     before = sandbox.inventory()
     run = foreign_program(
         sandbox, tmp_path, PROGRAM, stack=NAME, config={"trainyard:cluster": STACK}
@@ -127,8 +144,13 @@ def test_control_plane_then_addons_then_nodes_and_never_back(
         kept = client.V1ConfigMap(metadata=client.V1ObjectMeta(name="kept"))
         client.CoreV1Api(api).create_namespaced_config_map("default", kept)
 
+    logs.create_log_group(logGroupName=LOGS)
+    must(run, "config", "set", "--path", LOG_TYPE, "audit")
     must(run, "config", "set", "--path", VERSION, DEFAULT)
     must(run, "up", "--yes", "--skip-preview")
+    (adopted,) = logs.describe_log_groups(logGroupNamePrefix=LOGS)["logGroups"]
+    assert adopted["retentionInDays"] == 90
+    assert logs.list_tags_for_resource(resourceArn=adopted["arn"].removesuffix(":*"))["tags"] == {}
     assert eks.describe_cluster(name=NAME)["cluster"]["version"] == DEFAULT
     until(lambda: kubelets(kubeconfig) == [kubelet(DEFAULT)], "the node of the new version alone")
     assert "emulated" not in clusters(sandbox)

@@ -14,6 +14,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from components import clock
 from components.account.call_failures import CLIENT, explained
+from components.eks.log_group_plan import control_plane_log_group
 from tools.cli import console, failures, options
 from tools.cli.artifacts import outputs_of
 from tools.cli.batch_submission import LOG_GROUP as BATCH_LOG_GROUP
@@ -142,12 +143,11 @@ def _log_group(file: StackFile) -> str:
 def log_group(architecture: str, *, cluster: str, outputs: Mapping[str, Any]) -> str:
     """Return the log group of a stack; empty if it has none.
 
-    Sources: https://docs.aws.amazon.com/eks/latest/userguide/control-plane-logs.html and
-    https://docs.aws.amazon.com/batch/latest/userguide/using_awslogs.html; ParallelCluster chooses
-    the name of its group, which is an output of the stack.
+    Source: https://docs.aws.amazon.com/batch/latest/userguide/using_awslogs.html. ParallelCluster
+    chooses the name of its group, which is an output of the stack.
     """
     groups = {
-        EKS: f"/aws/eks/{cluster}/cluster",
+        EKS: control_plane_log_group(cluster),
         BATCH: BATCH_LOG_GROUP,
         PARALLELCLUSTER: str(outputs.get("log_group") or ""),
     }

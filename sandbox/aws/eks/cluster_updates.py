@@ -15,6 +15,7 @@ from sandbox.aws.clock import CLOCK
 from sandbox.aws.eks.base import EksBase
 from sandbox.aws.eks.clusters import check_endpoint_access
 from sandbox.aws.eks.control_plane import CLUSTER_TYPE, bring_to_version, check_runnable
+from sandbox.aws.eks.control_plane_logs import ensure_log_group
 from sandbox.aws.eks.errors import invalid_parameter, invalid_request, not_found
 from sandbox.aws.eks.network import check_security_groups, control_plane_subnets
 from sandbox.aws.eks.store import Cluster, Update, page
@@ -137,6 +138,7 @@ class ClusterUpdateCalls(EksBase):
         if cluster.fields.get(key) == wanted:
             invalid_parameter("No changes needed for the cluster", clusterName=cluster.name)
         cluster.fields[key] = wanted
+        ensure_log_group(cluster, self.current_account, self.region)
         return ActionResult({"update": record_update(cluster, _PLAIN[key], {key: wanted})})
 
     def update_cluster_version(self) -> ActionResult:

@@ -13,6 +13,7 @@ from moto.moto_api._internal import mock_random
 from sandbox.aws.clock import CLOCK
 from sandbox.aws.eks.base import EksBase
 from sandbox.aws.eks.control_plane import bring_up, check_runnable, take_down
+from sandbox.aws.eks.control_plane_logs import ensure_log_group
 from sandbox.aws.eks.creator import add_creator_entry
 from sandbox.aws.eks.encryption_key import check_encryption
 from sandbox.aws.eks.errors import in_use, invalid_parameter, invalid_request
@@ -71,6 +72,7 @@ class ClusterCalls(EksBase):
         if access.get("bootstrapClusterCreatorAdminPermissions", True):
             add_creator_entry(cluster, self.region, self.current_account)
         bring_up(self.store, cluster)
+        ensure_log_group(cluster, self.current_account, self.region)
         return ActionResult({"cluster": cluster.fields})
 
     def describe_cluster(self) -> ActionResult:
@@ -120,6 +122,7 @@ class ClusterCalls(EksBase):
         if self.store.clusters.get(cluster.name) is not cluster:
             return  # the account was reset meanwhile
         del self.store.clusters[cluster.name]
+        ensure_log_group(cluster, self.current_account, self.region)
         ec2 = ec2_backends[self.current_account][self.region]
         remove_cluster_security_group(
             ec2, cluster.fields["resourcesVpcConfig"]["clusterSecurityGroupId"]

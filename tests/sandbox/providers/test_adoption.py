@@ -11,12 +11,16 @@ from tests.support.pulumi_workspace import Workspace
 from tests.support.sandbox_aws import PRIVATE_B, VPC, Account
 from tests.support.tracked import ROOT
 
+LOGS = "/aws/eks/p5/cluster"
 PROGRAM = f"""
 import os, sys
+import pulumi
 sys.path.insert(0, {str(ROOT)!r})
 from components.batch.container_repository import *
 from components.batch.plan import RepositoryPlan
 from components.config.fsx_lustre import NewFsxLustre
+from components.eks.log_group import make_log_group
+from components.eks.plan import LogGroupPlan
 from components.storage.fsx_lustre import *
 from components.storage.fsx_lustre_plan import plan_new
 
@@ -33,6 +37,8 @@ repository = RepositoryPlan(
     name="team/train", untagged_days=14, kept_images=1, deletion_protection=True, adopt=True
 )
 ContainerRepository("p5", ContainerRepositoryArgs(plan=repository, tags={{"team": "other"}}))
+logs = LogGroupPlan(name={LOGS!r}, retention_days=int(os.environ["DAYS"]), adopted=True)
+make_log_group(logs, {{"team": "other"}}, pulumi.ComponentResource("test:index:Cluster", "p5"))
 """
 POLICY = json.dumps(
     {
@@ -52,7 +58,7 @@ POLICY = json.dumps(
 
 
 def made(account: Account) -> str:
-    """Create a file system and a repository as others do; return the id of the file system."""
+    """Create objects as others do; return the id of the file system."""
     group = account.group("servers")
     account.open_lustre(group)
     found = account.client("fsx").create_file_system(
@@ -71,11 +77,15 @@ def made(account: Account) -> str:
     ecr = account.client("ecr")
     ecr.create_repository(repositoryName="team/train", tags=[{"Key": "team", "Value": "vision"}])
     ecr.put_lifecycle_policy(repositoryName="team/train", lifecyclePolicyText=POLICY)
+    logs = account.client("logs")
+    logs.create_log_group(logGroupName=LOGS, tags={"team": "vision"})
+    logs.put_retention_policy(logGroupName=LOGS, retentionInDays=1096)
+    logs.create_log_stream(logGroupName=LOGS, logStreamName="audit")
     return found["FileSystem"]["FileSystemId"]
 
 
 def seen(account: Account) -> list[Any]:
-    """Return what the account has of both."""
+    """Return what the account has of them."""
     fsx, ecr = account.client("fsx"), account.client("ecr")
     (repository,) = ecr.describe_repositories(repositoryNames=["team/train"])["repositories"]
     return [
@@ -83,15 +93,33 @@ def seen(account: Account) -> list[Any]:
         repository,
         ecr.list_tags_for_resource(resourceArn=repository["repositoryArn"])["tags"],
         ecr.get_lifecycle_policy(repositoryName="team/train")["lifecyclePolicyText"],
+        *seen_logs(account),
+    ]
+
+
+def seen_logs(account: Account) -> list[Any]:
+    """Return the log group with its streams and tags; nothing if it does not exist."""
+    logs = account.client("logs")
+    return [
+        (
+            group,
+            logs.describe_log_streams(logGroupName=LOGS)["logStreams"],
+            logs.list_tags_for_resource(resourceArn=group["arn"].removesuffix(":*"))["tags"],
+        )
+        for group in logs.describe_log_groups(logGroupNamePrefix=LOGS)["logGroups"]
     ]
 
 
 @pytest.mark.engine
-def test_what_is_adopted_is_not_changed_replaced_or_deleted(
+def test_what_is_adopted_is_not_changed_or_replaced_and_data_is_not_deleted(
     account: Account, workspace: Workspace
 ) -> None:
     workspace.write("__main__.py", PROGRAM)
-    workspace.variables |= {"FILE_SYSTEM": made(account), "CAPACITY": "1200"}
+    workspace.variables |= {
+        "FILE_SYSTEM": made(account),
+        "CAPACITY": "1200",
+        "DAYS": "1096",
+    }
     before = seen(account)
     refused = workspace.run("up", "--yes", "--skip-preview", code=1)
     assert "unable to replace resource" in refused
@@ -109,6 +137,11 @@ def test_what_is_adopted_is_not_changed_replaced_or_deleted(
         assert adopted[name]["retainOnDelete"], name
     assert "p5-lifecycle" not in adopted
 
+    ((group, streams, tags),) = seen_logs(account)
+    workspace.variables["DAYS"] = "30"
+    workspace.run("up", "--yes", "--skip-preview")
+    assert seen_logs(account) == [({**group, "retentionInDays": 30}, streams, tags)]
+
     workspace.run("state", "unprotect", "--all", "--yes")
     workspace.run("destroy", "--yes", "--skip-preview")
-    assert seen(account) == before
+    assert [*seen(account), (group, streams, tags)] == before, "destroy deletes the logs alone"
