@@ -26,7 +26,7 @@ class LiveAccount:
     def __init__(
         self, answers: Mapping[str, Any], routes: Mapping[str, DefaultRoute] | None = None
     ) -> None:
-        self.answers, self.routes = answers, routes or {}
+        self.answers, self.routes = {**answers}, routes or {}
         self.calls: list[str] = []
 
     def client(self, service: str) -> Any:

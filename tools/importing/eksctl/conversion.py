@@ -11,6 +11,7 @@ from tools.importing.eksctl.fates import FATES as FATES
 from tools.importing.eksctl.network import read_network
 from tools.importing.eksctl.node_groups import read_node_groups
 from tools.importing.key_table import KeyTable
+from tools.importing.log_retention import take_retention
 from tools.importing.reader import Reader
 from tools.importing.source import Document
 
@@ -32,6 +33,7 @@ WORDS = {
     "iops": "volumeIOPS",
     "throughput_mibps": "volumeThroughput",
     "kubernetes_version": "metadata.version",
+    "log_retention_days": "cloudWatch.clusterLogging.logRetentionInDays",
     "auto_repair": "nodeRepairConfig.enabled",
     "node_monitoring_agent": "eks-node-monitoring-agent",
     "authentication_mode": "authenticationMode",
@@ -70,7 +72,9 @@ def convert(source: Reader, stack: StackDraft) -> None:
     if mode.value == "API":
         architecture.put("node_authorization", "access-entry")
     _read_endpoint(source, architecture)
-    _read_logs(source.at("cloudWatch", "clusterLogging", "enableTypes"), architecture)
+    logs = source.at("cloudWatch", "clusterLogging")
+    _read_logs(logs.at("enableTypes"), architecture)
+    take_retention(architecture, logs.at("logRetentionInDays"))
     architecture.take("secrets_key_arn", source.at("secretsEncryption", "keyARN"))
     read_addons(source.at("addons"), architecture)
     read_node_groups(source, architecture, cluster)

@@ -86,7 +86,7 @@ _ROWS: Mapping[str, tuple[Fate, str]] = {
     "autoModeConfig": ("not supported", "stacks have node groups: EKS Auto Mode has no EFA groups"),
     "availabilityZones": ("not supported", "set `availability_zones` of the network"),
     "capabilities": ("not supported", "install Argo CD, ACK or kro after `up`"),
-    "cloudWatch": ("not supported", "set the retention of the log group in CloudWatch Logs"),
+    "cloudWatch": ("not supported", "set `log_types` and `log_retention_days`"),
     "controlPlaneScalingConfig": ("not supported", "EKS scales the control plane by its load"),
     "fargateProfiles": ("not supported", "pods run on the system node group"),
     "gitops": ("not supported", "install Flux after `up`"),

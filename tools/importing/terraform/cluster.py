@@ -6,8 +6,10 @@ import re
 from collections.abc import Iterator
 
 from components.catalog.versions import DEFAULT_KUBERNETES_VERSION, EKS_VERSIONS
+from components.eks.log_group_plan import control_plane_log_group
 from tools.importing.draft import Draft, StackDraft
 from tools.importing.eks_addons import take_addon
+from tools.importing.log_retention import take_retention
 from tools.importing.reader import Reader
 from tools.importing.terraform.blocks import Blocks
 from tools.importing.terraform.capacity import imply_reservations
@@ -40,6 +42,7 @@ def read_cluster(cluster: Reader, blocks: Blocks, stack: StackDraft) -> None:
     _read_endpoint(source, architecture, is_module=is_module)
     if not take(architecture, "log_types", source.at("log_types")) and is_module:
         architecture.put("log_types", list(_LOG_TYPES))
+    _read_log_group(source, blocks, architecture)
     take(architecture, "secrets_key_arn", source.at("key"))
     _read_addons(cluster, blocks, architecture)
     groups = list(groups_of(cluster, blocks))
@@ -90,6 +93,19 @@ def _read_endpoint(source: Source, architecture: Draft, *, is_module: bool) -> N
     cidrs.dropped("the endpoint is not public")
     if not endpoint.values:
         del architecture.values["endpoint"]
+
+
+def _read_log_group(source: Source, blocks: Blocks, architecture: Draft) -> None:
+    take_retention(architecture, source.at("log_retention"))
+    name = control_plane_log_group(str(source.at("name").value))
+    for group in blocks.of("aws_cloudwatch_log_group"):
+        if group.at("name").value == name:
+            take_retention(architecture, group.at("retention_in_days"))
+            if group.at("kms_key_id").value:
+                group.at("kms_key_id").unsupported(
+                    "the log group is encrypted with the key of CloudWatch Logs"
+                )
+            group.implied("the stack creates the log group of its control plane")
 
 
 def _major(source: Source) -> int | None:

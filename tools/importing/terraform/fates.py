@@ -42,8 +42,15 @@ _EKS: Mapping[str, tuple[Fate, str]] = {
     "create_kms": ("not supported", "set `secrets_key_arn` to a key of your own"),
     "enable_kms": ("not supported", "set `secrets_key_arn` to a key of your own"),
     "encryption": ("not supported", "set `secrets_key_arn` to a key of your own"),
-    "cloudwatch_log_group": ("not supported", "set the retention of the log group in CloudWatch"),
-    "create_cloudwatch_log_group": ("implied", "EKS creates the log group"),
+    "cloudwatch_log_group_retention": ("not supported", "set `log_retention_days`"),
+    "cloudwatch_log_group": (
+        "not supported",
+        "the log group has the standard class, the key of CloudWatch Logs and `tags` of the stack",
+    ),
+    "create_cloudwatch_log_group": (
+        "implied",
+        "the stack creates the log group of its control plane",
+    ),
     "enable_efa_support": ("implied", "the stack opens the security group of nodes with EFA"),
     "enable_security_groups_for_pods": ("dropped", "the stack does not use them"),
     "bootstrap_self_managed_addons": ("implied", "the stack installs its add-ons"),

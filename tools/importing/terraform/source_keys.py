@@ -23,6 +23,7 @@ CLUSTER_MODULE: Paths = {
     "private_access": (("endpoint_private_access",), ("cluster_endpoint_private_access",)),
     "public_cidrs": (("endpoint_public_access_cidrs",), ("cluster_endpoint_public_access_cidrs",)),
     "log_types": (("enabled_log_types",), ("cluster_enabled_log_types",)),
+    "log_retention": (("cloudwatch_log_group_retention_in_days",),),
     "key": (
         ("encryption_config", "provider_key_arn"),
         ("cluster_encryption_config", "provider_key_arn"),

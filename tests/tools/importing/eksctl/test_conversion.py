@@ -167,7 +167,7 @@ def test_self_managed_groups_addons_taints_and_permissions(tmp_path: Path):
         "  - {name: vpc-cni, version: latest}\n"
         "  - {name: aws-fsx-csi-driver, version: v1.9.0-eksbuild.1}\n"
         "  - {name: metrics-server}\n"
-        "cloudWatch: {clusterLogging: {enableTypes: ['*']}}\n"
+        "cloudWatch: {clusterLogging: {enableTypes: ['*'], logRetentionInDays: 2557}}\n"
     )
     read = read_text(tmp_path, cluster_config(more=more))
     found = at(read, *group("trn"))
@@ -184,6 +184,7 @@ def test_self_managed_groups_addons_taints_and_permissions(tmp_path: Path):
         "versions": {"aws-fsx-csi-driver": "v1.9.0-eksbuild.1"},
     }
     assert len(at(read, "architecture", "log_types")) == 5
+    assert at(read, "architecture", "log_retention_days") == 2557
     policies = "nodeGroups[0].iam.withAddonPolicies"
     assert fates(read)[f"{policies}.ebs"] == ("implied", "")
     assert fates(read)[f"{policies}.externalDNS"] == ("not supported", "")

@@ -121,6 +121,24 @@ def test_auto_scaling_groups_with_the_tag_are_self_managed_unless_eks_owns_them(
     assert [each["AutoScalingGroupName"] for each in groups] == ["training-1a2b"]
 
 
+def test_the_retention_of_the_log_group_of_a_cluster_that_sends_logs_is_read():
+    name = "/aws/eks/train/cluster"
+    groups = [
+        {"logGroupName": f"{name}-old", "retentionInDays": 7},
+        {"logGroupName": name, "retentionInDays": 30},
+    ]
+
+    def listed(**asked: Any) -> dict[str, Any]:
+        assert asked == {"logGroupNamePrefix": name}
+        return {"logGroups": groups}
+
+    account = eks_account()
+    account.answers |= {"logs:DescribeLogGroups": listed}
+    assert at(read(account, "train"), "architecture", "log_retention_days") == 30
+    account.answers |= {"eks:DescribeCluster": {"cluster": cluster(logging={})}}
+    assert "log_retention_days" not in at(read(account, "train"), "architecture")
+
+
 def test_a_slurm_cluster_has_the_lines_of_its_configuration_and_its_vpc():
     found = read(slurm_account(), "train")
     assert found.stack.name == "train"

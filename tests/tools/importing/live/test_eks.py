@@ -27,6 +27,8 @@ from tests.support.live_answers import (
     user_data,
 )
 from tools.importing.formats import EKS_ANSWERS
+from tools.importing.imported import imported_as
+from tools.importing.live.answers import document_of
 from tools.importing.report import FATES
 from tools.importing.source import leaves
 
@@ -63,6 +65,25 @@ def test_a_cluster_is_one_in_the_same_vpc():
         "private_access": True,
         "public_access_cidrs": ["52.1.0.0/16"],
     }
+
+
+@pytest.mark.parametrize(
+    ("group", "stack", "days"),
+    [
+        ({"retentionInDays": 1096}, "train", 1096),
+        ({"retentionInDays": 1096}, "prod", 1096),
+        ({}, "train", 0),
+        ({}, "prod", None),
+    ],
+)
+def test_the_log_group_of_the_control_plane_keeps_its_retention(group, stack, days):
+    """A group that EKS has created keeps logs forever; only the stack that adopts it goes on."""
+    found = answers(DescribeLogGroups=[{"logGroupName": "/aws/eks/train/cluster", **group}])
+    read = imported_as(EKS_ANSWERS, document_of("train", found), name=stack, region="us-west-2")
+    assert at(read, "architecture").get("log_retention_days") == days
+    field = "retentionInDays" if group else "logGroupName"
+    fate = ("implied", "") if days is None else ("taken over", "architecture.log_retention_days")
+    assert fates(read)[f"DescribeLogGroups[0].{field}"] == fate
 
 
 def test_the_stack_file_can_be_planned():

@@ -211,6 +211,30 @@ def test_defaults_of_the_input_are_those_of_every_group(tmp_path: Path):
     assert fates(read)[f"{key}.ignored"] == ("dropped", "")
 
 
+@pytest.mark.parametrize(
+    ("given", "days"), [("400", 400), ('"30"', 30), ("7300", None), ("var.unknown", None)]
+)
+def test_the_log_group_of_the_module_keeps_its_retention(tmp_path: Path, given: str, days: Any):
+    key = "cloudwatch_log_group_retention_in_days"
+    read = read_group(tmp_path, more=f"{key} = {given}\n  create_cloudwatch_log_group = false")
+    assert at(read, "architecture").get("log_retention_days") == days
+    found = fates(read)
+    assert found[f"module.eks.{key}"][0] == ("taken over" if days else "not supported")
+    assert found["module.eks.create_cloudwatch_log_group"] == ("implied", "")
+
+
+def test_a_log_group_of_the_cluster_is_that_of_the_stack():
+    read = corpus("eks-module.plan.json")
+    address = "module.eks.aws_cloudwatch_log_group.this[0]"
+    assert at(read, "architecture", "log_retention_days") == 90
+    found = fates(read)
+    assert found[f"{address}.retention_in_days"] == (
+        "taken over",
+        "architecture.log_retention_days",
+    )
+    assert found[f"{address}.name"] == ("implied", "")
+
+
 def test_what_the_files_do_not_say_is_left_for_the_user(tmp_path: Path):
     read = read_group(tmp_path, "desired_size = var.unknown\nsubnet_ids = [var.unknown]\n"
                       "enable_efa_support = true")  # fmt: skip

@@ -12,6 +12,8 @@ from typing import Any
 
 from components.account.lookup import AccountReader
 from tools.importing.live import launch_templates
+from tools.importing.live.eks.log_group import CALL as LOG_GROUPS
+from tools.importing.live.eks.log_group import read_log_group
 from tools.importing.live.eks.storage import CALL, read_file_systems
 from tools.importing.live.roles import read_attached, read_inline, read_profiles
 from tools.importing.user_data import summary
@@ -80,6 +82,7 @@ def read_answers(
         "GetInstanceProfile": profiles,
         "ListAttachedRolePolicies": [read_attached(reader, role) for role in roles],
         "GetRolePolicy": [policy for role in roles for policy in read_inline(reader, role)],
+        LOG_GROUPS: list(read_log_group(reader, cluster)),
         CALL: list(read_file_systems(reader, str(cluster["resourcesVpcConfig"]["vpcId"])))
         if with_file_systems
         else [],

@@ -11,6 +11,7 @@ from tools.importing.formats import format_named
 from tools.importing.key_table import KeyTable
 from tools.importing.live.answers import CREATORS
 from tools.importing.live.eks.fates import FATES as FATES
+from tools.importing.live.eks.log_group import take_log_group
 from tools.importing.live.eks.node_groups import read_node_groups
 from tools.importing.live.eks.storage import read_storage
 from tools.importing.reader import Reader
@@ -33,6 +34,7 @@ def convert(source: Reader, stack: StackDraft) -> None:
     config, cluster = Rewritten(format_named("eksctl")), source.at("DescribeCluster")
     config.put(("kind",), "ClusterConfig")
     _read_cluster(cluster, config)
+    take_log_group(source, config, stack=stack.name)
     _read_network(source, cluster.at("resourcesVpcConfig"), config)
     _note_owner_of_vpc(source, cluster)
     for index, addon in enumerate(source.at("DescribeAddon").items()):

@@ -156,6 +156,10 @@ _ROWS: Mapping[str, tuple[Fate, str]] = {
     f"{_DATA}.UserData.taints": ("dropped", "EKS sets the taints of managed node groups"),
     "DescribeCapacityReservations": ("implied", "`check --live` compares the reservation"),
     "DescribeFileSystems": ("implied", "an adopted file system keeps it"),
+    "DescribeLogGroups": (
+        "implied",
+        "the stack creates a log group with the name of its cluster, or adopts it as it is",
+    ),
     "DescribeVpcs": ("implied", "the stack uses the VPC and does not change it"),
     "DescribeSubnets": ("implied", "it says whether the subnet is private"),
     "GetInstanceProfile": ("implied", "it is the role of self-managed nodes"),

@@ -30,6 +30,7 @@ _SHAPES: Shapes = {
         "DescribeLaunchTemplateVersions",
         "LaunchTemplateVersions",
     ),
+    "DescribeLogGroups": ("logs", "DescribeLogGroups", "logGroups"),
     "DescribeFileSystems": ("fsx", "DescribeFileSystems", "FileSystems"),
     "DescribeCapacityReservations": ("ec2", "DescribeCapacityReservations", "CapacityReservations"),
 }

@@ -1,0 +1,45 @@
+"""The log group of a control plane, which EKS or another tool has created.
+
+Source: https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_LogGroup.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from components.account.lookup import AccountReader
+from components.eks.log_group_plan import control_plane_log_group
+from tools.importing.reader import Reader
+from tools.importing.rewritten import Rewritten
+
+CALL = "DescribeLogGroups"
+_RETENTION = ("cloudWatch", "clusterLogging", "logRetentionInDays")
+
+
+def read_log_group(
+    reader: AccountReader, cluster: Mapping[str, Any]
+) -> Iterator[Mapping[str, Any]]:
+    """Yield the log group of a cluster that sends logs, if there is one."""
+    logging = (cluster.get("logging") or {}).get("clusterLogging") or []
+    if not any(each.get("enabled") and each.get("types") for each in logging):
+        return
+    name, do = control_plane_log_group(cluster["name"]), reader.client("logs").describe_log_groups
+    answer = reader.ask("logs:DescribeLogGroups", do, logGroupNamePrefix=name)
+    for each in (answer or {}).get("logGroups", []):
+        if each["logGroupName"] == name:
+            yield each
+
+
+def take_log_group(source: Reader, config: Rewritten, *, stack: str) -> None:
+    """Set the retention to that of the log group.
+
+    A group without one keeps logs forever, which EKS and not its owner has chosen: only the stack
+    of the same name, which adopts it, keeps that.
+    """
+    for group in source.at(CALL).items():
+        name = group.at("logGroupName")
+        if group.at("retentionInDays").exists:
+            config.take(_RETENTION, group.at("retentionInDays"))
+        elif name.value == control_plane_log_group(stack):
+            config.take(_RETENTION, name, lambda _: 0)
