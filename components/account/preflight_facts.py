@@ -42,6 +42,18 @@ class VersionFacts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UltraserverFacts:
+    """The health of an UltraServer, as EC2 reports it of its Capacity Block."""
+
+    interconnect: str
+    """`InterconnectStatus`: `ok`, `impaired` or `insufficient-data`."""
+    instances: int
+    """`TotalCapacity`."""
+    unavailable: int
+    """`TotalUnavailableCapacity`: instances that fail a system status check."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PreflightFacts:
     """Facts that could be read. A requested key that is missing does not exist."""
 
@@ -51,6 +63,10 @@ class PreflightFacts:
     quotas_vcpus: Mapping[str, float] = field(default_factory=dict[str, float])
     """vCPU quotas, by quota code."""
     invitations: tuple[InvitationFacts, ...] = ()
+    ultraservers: Mapping[str, UltraserverFacts] = field(
+        default_factory=dict[str, UltraserverFacts]
+    )
+    """UltraServers of the account that have started, by the ids of their reservations."""
     role_names: Mapping[str, bool] = field(default_factory=dict[str, bool])
     """Existing service-linked roles among the requested ones, by name; always True."""
     kubernetes_versions: Mapping[str, VersionFacts] = field(default_factory=dict[str, VersionFacts])

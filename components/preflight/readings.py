@@ -4,6 +4,7 @@ Sources: the API references of the calls, such as
     https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribeInstanceTypes.html
     https://docs.aws.amazon.com/servicequotas/2019-06-24/apireference/API_GetServiceQuota.html
     https://docs.aws.amazon.com/ram/latest/APIReference/API_GetResourceShareInvitations.html
+    https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CapacityBlockStatus.html
 """
 
 from __future__ import annotations
@@ -12,9 +13,10 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from components.account.lookup import AccountReader, AccountUnreachableError
-from components.account.preflight_facts import InvitationFacts, TypeFacts
+from components.account.preflight_facts import InvitationFacts, TypeFacts, UltraserverFacts
 from components.account.readings import Reading
 from components.architectures.registry import account_of
+from components.catalog.capacity_blocks import ultraserver_sizes
 from components.catalog.instance_types import INSTANCE_TYPES
 from components.catalog.vcpu_quotas import VcpuQuota, vcpu_quota
 from components.config.reservations import CapacityBlock
@@ -28,6 +30,7 @@ GET_QUOTA = "servicequotas:GetServiceQuota"
 GET_DEFAULT_QUOTA = "servicequotas:GetAWSDefaultServiceQuota"
 GET_INVITATIONS = "ram:GetResourceShareInvitations"
 GET_ROLE = "iam:GetRole"
+DESCRIBE_BLOCK_STATUS = "ec2:DescribeCapacityBlockStatus"
 
 
 def preflight_readings(reader: AccountReader, config: AnyStackConfig) -> Iterator[Reading]:
@@ -39,6 +42,8 @@ def preflight_readings(reader: AccountReader, config: AnyStackConfig) -> Iterato
         yield lambda quota=quota: {"quotas_vcpus": _quota(reader, quota)}
     if any(not isinstance(each, CapacityBlock) for each in config.reservations.values()):
         yield lambda: {"invitations": _invitations(reader)}
+    if any(ultraserver_sizes(pool.instance_type) for pool in config.pools()):
+        yield lambda: {"ultraservers": _ultraservers(reader)}
     for role in service_roles(config):
         yield lambda role=role: {"role_names": _role(reader, role.name)}
     account = account_of(config)
@@ -117,6 +122,24 @@ def _invitations(reader: AccountReader) -> tuple[InvitationFacts, ...]:
     except AccountUnreachableError as error:
         reader.unreadable.append(f"{GET_INVITATIONS}: {error}")
     return tuple(found)
+
+
+def _ultraservers(reader: AccountReader) -> dict[str, UltraserverFacts]:
+    """Return the UltraServers by reservation; EC2 reports a block when it has started."""
+    do, found = reader.ec2.describe_capacity_block_status, dict[str, UltraserverFacts]()
+    try:
+        for answer in reader.pages(DESCRIBE_BLOCK_STATUS, do, next_key="NextToken"):
+            for each in answer.get("CapacityBlockStatuses", []):
+                facts = UltraserverFacts(
+                    interconnect=each.get("InterconnectStatus", "insufficient-data"),
+                    instances=each.get("TotalCapacity", 0),
+                    unavailable=each.get("TotalUnavailableCapacity", 0),
+                )
+                of = each.get("CapacityReservationStatuses", [])
+                found |= {reservation["CapacityReservationId"]: facts for reservation in of}
+    except AccountUnreachableError as error:
+        reader.unreadable.append(f"{DESCRIBE_BLOCK_STATUS}: {error}")
+    return found
 
 
 def _role(reader: AccountReader, name: str) -> Mapping[str, bool]:

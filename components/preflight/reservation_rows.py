@@ -1,4 +1,4 @@
-"""Rows for share invitations and free capacity of reservations.
+"""Rows for share invitations, free capacity and health of reservations.
 
 Nothing is refused here, because this state changes: shares are accepted and nodes terminate, and
 the stack's own nodes can use the capacity.
@@ -10,17 +10,23 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from components.account.facts import AccountFacts, ReservationFacts
-from components.account.preflight_facts import InvitationFacts, PreflightFacts
+from components.account.preflight_facts import (
+    InvitationFacts,
+    PreflightFacts,
+    UltraserverFacts,
+)
 from components.account.reservation_states import LATER, why_not_active
 from components.account.reservations import DESCRIBE, found_reservations
+from components.catalog.capacity_blocks import ultraserver_sizes
 from components.checks.row import Row, ok, skipped, warning
 from components.config.reservations import CapacityBlock, Reservation
 from components.config.stack import StackConfig
-from components.preflight.readings import GET_INVITATIONS
+from components.preflight.readings import DESCRIBE_BLOCK_STATUS, GET_INVITATIONS
 
 FREE = "has capacity for the nodes now"
 SHARED = "its resource share is accepted"
 RUNS = "is active now"
+HEALTHY = "the interconnect and the instances of its UltraServer are healthy"
 READ = "its placement group can be read from the account"
 
 
@@ -34,6 +40,7 @@ def reservation_rows(
         yield from _share_rows(key, reservation, found, facts, more)
         if found:
             yield from _time_rows(key, found, now)
+            yield from _health_rows(key, found, more)
             yield _address_row(key, name, found, config)
 
 
@@ -115,6 +122,39 @@ def _time_rows(key: str, found: list[ReservationFacts], now: datetime) -> Iterat
             hours = int(left.total_seconds() // 3600)
             until = f"{each.reservation_id} until {_time(each.ends_at)}, {hours} hours from now"
             yield (ok if hours >= 1 else warning)(key, RUNS, until)
+
+
+def _health_rows(key: str, found: list[ReservationFacts], more: PreflightFacts) -> Iterator[Row]:
+    """Yield the health of UltraServers that have started.
+
+    EC2 leaves the instances of one that is impaired as they are, until they are terminated and a
+    support case is open.
+    https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-blocks.html
+    """
+    for each in found:
+        is_ultraserver = each.kind == "capacity-block" and ultraserver_sizes(each.instance_type)
+        if not is_ultraserver or each.state != "active":
+            continue
+        health = more.ultraservers.get(each.reservation_id)
+        reason = more.why_not(DESCRIBE_BLOCK_STATUS)
+        if health is None:
+            missing = f"EC2 reports no status of {each.reservation_id}"
+            yield skipped(key, HEALTHY, reason or missing)
+        elif health.interconnect == "insufficient-data":
+            yield skipped(key, HEALTHY, "EC2 has not enough data about its interconnect")
+        elif health.interconnect != "ok" or health.unavailable:
+            yield warning(key, HEALTHY, _unhealthy(each.reservation_id, health))
+        else:
+            yield ok(key, HEALTHY, f"interconnect ok, {health.instances} instances")
+
+
+def _unhealthy(reservation_id: str, health: UltraserverFacts) -> str:
+    return (
+        f"interconnect {health.interconnect}, {health.unavailable} of {health.instances} instances "
+        f"of {reservation_id} unavailable: jobs on all its nodes fail. EC2 repairs it only when "
+        "all its instances are terminated: set the number of nodes to 0, run `up`, and open a case "
+        "with AWS Support"
+    )
 
 
 def _address_row(key: str, name: str, found: list[ReservationFacts], config: StackConfig) -> Row:

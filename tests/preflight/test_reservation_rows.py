@@ -5,10 +5,11 @@ from datetime import timedelta
 
 import pytest
 
-from components.account.preflight_facts import InvitationFacts
+from components.account.preflight_facts import InvitationFacts, UltraserverFacts
 from components.architectures.prepare import complete
 from components.preflight.reservation_rows import (
     FREE,
+    HEALTHY,
     RUNS,
     SHARED,
     provenance_rows,
@@ -22,7 +23,7 @@ ODCR = {"kind": "odcr", "reservation_id": BLOCK, "availability_zone": "us-west-2
 
 @pytest.fixture
 def rows(configure, facts, more):
-    def _rows(*found, now=NOW, **changes):
+    def _rows(*found, now=NOW, more=more, **changes):
         account = replace(facts, reservations={each.reservation_id: each for each in found})
         config = complete(configure(**changes), account)
         told = reservation_rows(config, account, more, now)
@@ -141,3 +142,43 @@ def test_auto_that_the_account_does_not_answer_is_a_warning(configure, facts):
 def test_what_the_stack_file_says_itself_has_no_such_row(configure, facts):
     config = configure(reservations__block=ODCR)
     assert list(provenance_rows(config, complete(config, facts))) == []
+
+
+@pytest.fixture
+def health(rows, block, more):
+    """The row about an UltraServer with a status."""
+
+    def _health(status, *, unreadable=(), **block_changes):
+        statuses = {} if status is None else {BLOCK: UltraserverFacts(**status)}
+        told = replace(more, ultraservers=statuses, unreadable=unreadable)
+        found = replace(block, instance_type="trn2u.48xlarge", instance_count=4, **block_changes)
+        return rows(found, more=told).get(HEALTHY)
+
+    return _health
+
+
+@pytest.mark.parametrize(
+    ("interconnect", "unavailable", "verdict", "words"),
+    [
+        ("ok", 0, "ok", "interconnect ok, 4 instances"),
+        ("impaired", 0, "warning", "interconnect impaired, 0 of 4 instances"),
+        ("ok", 1, "warning", f"1 of 4 instances of {BLOCK} unavailable"),
+        ("insufficient-data", 0, "skipped", "not enough data"),
+    ],
+)
+def test_the_health_of_an_ultraserver_is_shown(health, interconnect, unavailable, verdict, words):
+    """D17."""
+    row = health({"interconnect": interconnect, "instances": 4, "unavailable": unavailable})
+    assert (row.verdict, words in row.found) == (verdict, True)
+
+
+def test_a_status_that_is_not_told_or_denied_is_skipped(health):
+    assert "reports no status" in health(None).found
+    denied = "ec2:DescribeCapacityBlockStatus: denied"
+    row = health(None, unreadable=(denied,))
+    assert (row.verdict, row.found) == ("skipped", denied)
+
+
+def test_only_an_ultraserver_that_has_started_has_a_status(health, rows, block):
+    assert health(None, state="scheduled") is None
+    assert HEALTHY not in rows(block)

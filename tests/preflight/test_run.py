@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -13,6 +14,7 @@ from botocore.exceptions import ClientError
 
 from tests.support.sandbox_aws import (  # before boto3
     AWS_ASSISTED,
+    BLOCK,
     NVIDIA_IMAGE,
     ODCR,
     OTHER_ZONE,
@@ -23,10 +25,12 @@ from components.account.lookup import AccountReader  # isort: skip
 from components.preflight.dry_run_row import LAUNCH  # isort: skip
 from components.preflight.launch_rows import IMAGE  # isort: skip
 from components.preflight.node_rows import QUOTA  # isort: skip
-from components.preflight.reservation_rows import FREE, READ  # isort: skip
+from components.preflight.reservation_rows import FREE, HEALTHY, READ  # isort: skip
 from components.checks.row import Row  # isort: skip
 from components.preflight.run import CALLER, Preflight, run_preflight  # isort: skip
+from moto.ec2 import ec2_backends  # isort: skip
 from sandbox.account.stacks import completion  # isort: skip
+from sandbox.aws.ec2.capacity_reservations import reservations_of  # isort: skip
 from tools.cli.stack_config import config_of  # isort: skip
 from tools.workspace.completion import completed
 
@@ -47,9 +51,16 @@ def preflight(stack: str, cluster: dict[str, Any] | None = None) -> Preflight:
 
 def with_reservation(stack: str, **changes: str) -> Preflight:
     """Run it for a tracked stack file with a changed reservation."""
+    return changed_preflight(
+        stack, lambda cluster: cluster["reservations"]["training"].update(changes)
+    )
+
+
+def changed_preflight(stack: str, change: Callable[[dict[str, Any]], None]) -> Preflight:
+    """Run it for a tracked stack file with changed values."""
     file = completed(find_stack_file(stack), completion(find_stack_file(stack)))
     content = copy.deepcopy(dict(file.content))
-    content["config"]["trainyard:cluster"]["reservations"]["training"].update(changes)
+    change(content["config"]["trainyard:cluster"])
     changed = replace(file, content=content)
     return run_preflight(
         config_of(changed), stack_file=file.name, region=file.region, now=datetime.now(UTC)
@@ -104,6 +115,30 @@ def test_a_block_that_has_not_begun_passes_and_is_not_launched_into():
     assert found.problems == ()
     assert one(found, "reservations.block", FREE).verdict == "ok"
     assert one(found, P5, LAUNCH).verdict == "skipped"
+
+
+@pytest.mark.parametrize(
+    ("health", "verdict", "words"),
+    [
+        ({}, "ok", "interconnect ok, 4 instances"),
+        ({"interconnect": "impaired", "unavailable": 1}, "warning", "1 of 4 instances"),
+    ],
+)
+def test_the_health_of_an_ultraserver_is_read_from_the_account(health, verdict, words):
+    """D17."""
+    reservation = reservations_of(ec2_backends["123456789012"]["us-west-2"]).with_id(BLOCK)
+    reservation.instance_type, reservation.ultraserver_type = "trn2u.48xlarge", "u-trn2x64"
+    reservation.instance_count = 4
+    for name, value in health.items():
+        setattr(reservation, name, value)
+
+    def whole_ultraserver(cluster: dict[str, Any]) -> None:
+        group = cluster["architecture"]["node_groups"]["p5"]
+        group.update(instance_type="trn2u.48xlarge", desired=4, maximum=4)
+        cluster["reservations"]["block"]["instance_count"] = 4
+
+    row = one(changed_preflight("p5-cb", whole_ultraserver), "reservations.block", HEALTHY)
+    assert (row.verdict, words in row.found) == (verdict, True)
 
 
 def test_a_new_vpc_has_no_subnet_to_launch_in():

@@ -24,7 +24,12 @@ from sandbox.aws.ec2.capacity_reservation_calls import (
     time_in,
     zone_of,
 )
-from sandbox.aws.ec2.capacity_reservations import CapacityReservation, described
+from sandbox.aws.ec2.capacity_reservations import (
+    CapacityReservation,
+    block_status,
+    described,
+    reservations_of,
+)
 from sandbox.aws.ec2.instance_types import type_information
 from sandbox.aws.ec2.offerings import (
     MOST_OFFERINGS,
@@ -118,6 +123,23 @@ class CapacityBlockCalls(EC2Response):
                 "CapacityBlocks": block,
             }
         )
+
+    def describe_capacity_block_status(self) -> ActionResult:
+        """DescribeCapacityBlockStatus: the health of the UltraServers that have started.
+
+        AWS does not document whether it lists blocks of instances too; here it does not. A healthy
+        UltraServer has no unavailable capacity.
+        """
+        parameters: Mapping[str, Any] = self.params
+        if parameters.get("CapacityBlockIds") or parameters.get("Filters"):
+            raise NotImplementedError("the status of some Capacity Blocks")
+        self.error_on_dryrun()
+        found = [
+            block_status(self.ec2_backend, each)
+            for each in reservations_of(self.ec2_backend).by_id.values()
+            if each.ultraserver_type and each.state == "active"
+        ]
+        return ActionResult({"CapacityBlockStatuses": found})
 
     def _asked(self, parameters: Mapping[str, Any]) -> tuple[str, int]:
         """Return the type of a search, of instances or UltraServers, and their number."""

@@ -49,6 +49,10 @@ class CapacityReservation:
     """Of a future-dated reservation: how long it must be kept after its start."""
     ultraserver_type: str = ""
     """Of a Capacity Block that is an UltraServer."""
+    interconnect: Literal["ok", "impaired", "insufficient-data"] = "ok"
+    """`InterconnectStatus` of an UltraServer."""
+    unavailable: int = 0
+    """Instances of an UltraServer that fail a system status check."""
     bought: bool = False
     """Whether it is a Capacity Block that was bought in the sandbox."""
     awaits_payment: bool = False
@@ -181,3 +185,23 @@ def described(ec2_backend: Any, reservation: CapacityReservation) -> dict[str, A
     if reservation.placement_group_arn:
         answer["PlacementGroupArn"] = reservation.placement_group_arn
     return answer
+
+
+def block_status(ec2_backend: Any, reservation: CapacityReservation) -> dict[str, Any]:
+    """Return an UltraServer as in DescribeCapacityBlockStatus.
+
+    https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CapacityBlockStatus.html
+    """
+    capacity = {
+        "TotalCapacity": reservation.instance_count,
+        "TotalAvailableCapacity": available_count(ec2_backend, reservation),
+        "TotalUnavailableCapacity": reservation.unavailable,
+    }
+    return {
+        "CapacityBlockId": reservation.capacity_block_id,
+        "InterconnectStatus": reservation.interconnect,
+        **capacity,
+        "CapacityReservationStatuses": [
+            {"CapacityReservationId": reservation.reservation_id, **capacity}
+        ],
+    }

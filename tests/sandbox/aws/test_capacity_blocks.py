@@ -138,7 +138,13 @@ def test_an_ultraserver_is_sold_whole_and_terminated_an_hour_before_its_end(
     assert not search(UltraserverCount=2, **sold)["CapacityBlockOfferings"]
     backend = ec2_backends[ACCOUNT_ID]["us-east-2"]
     reservation = reservations_of(backend).with_id(found["CapacityReservationId"])
+    assert ec2.describe_capacity_block_status()["CapacityBlockStatuses"] == []
     CLOCK.advance(offering["EndDate"] - timedelta(minutes=61) - CLOCK.now())
+    (status,) = ec2.describe_capacity_block_status()["CapacityBlockStatuses"]
+    assert (status["CapacityBlockId"], status["InterconnectStatus"]) == (
+        found["CapacityBlockId"],
+        "ok",
+    )
     assert not reservation.terminates_instances
     CLOCK.advance(timedelta(minutes=1))
     assert reservation.terminates_instances
