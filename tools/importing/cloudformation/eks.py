@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from components.eks.log_group_plan import control_plane_log_group
 from tools.importing.cloudformation.deferred import Deferred
 from tools.importing.cloudformation.eks_answers import take_properties, take_value
 from tools.importing.cloudformation.network import is_public, zone_of
@@ -45,6 +46,7 @@ def read_eks(template: Template, stack: StackDraft, source: Reader) -> None:
     has_vpc = any(template.of("AWS::EC2::VPC"))
     answers.put(("DescribeCluster", "name"), stack.name)
     _take_clusters(template, answers)
+    _take_log_groups(template, answers)
     for kind, call in _CALLS.items():
         for number, each in enumerate(template.of(kind)):
             _take_member(each, (call, number), answers)
@@ -83,6 +85,21 @@ def _take_cluster(cluster: Resource, answers: Rewritten) -> None:
         answers.put((*logging, "enabled"), value=True)
         answers.take((*logging, "types", number), each.at("Type"))
     take_properties(cluster, at, answers, without=("Tags", "Logging"))
+
+
+def _take_log_groups(template: Template, answers: Rewritten) -> None:
+    """Take the retention of the log groups of control planes."""
+    names = {
+        control_plane_log_group(name)
+        for each in template.of(CLUSTER)
+        for name in (str(each.at("Name").value), f"${{{each.name}}}")
+    }
+    for group in template.of("AWS::Logs::LogGroup"):
+        name, days = group.at("LogGroupName"), group.at("RetentionInDays")
+        if str(name.value) in names and is_known(days):
+            answers.take(("DescribeLogGroups", 0, "logGroupName"), name)
+            answers.take(("DescribeLogGroups", 0, "retentionInDays"), days)
+            group.source.at("Type").implied("the stack has the log group of its control plane")
 
 
 def _take_member(each: Resource, at: Location, answers: Rewritten) -> None:

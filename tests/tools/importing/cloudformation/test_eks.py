@@ -181,6 +181,19 @@ def test_a_group_for_services_is_that_of_the_system(tmp_path: Path):
     assert fates(read)[f"{PROPERTIES}.Subnets[0]"][0] == "implied"
 
 
+@pytest.mark.parametrize("name", ["/aws/eks/train/cluster", '!Sub "/aws/eks/${Cluster}/cluster"'])
+def test_the_log_group_of_the_control_plane_has_its_retention(tmp_path: Path, name: str):
+    logs = (
+        "Logs:\n  Type: AWS::Logs::LogGroup\n"
+        f"  Properties: {{LogGroupName: {name}, RetentionInDays: 30}}\n"
+    )
+    read = read_text(tmp_path, template(NETWORK + OTHER + CLUSTER + group() + logs))
+    assert at(read, "architecture", "log_retention_days") == 30
+    assert fates(read)["Resources.Logs.Type"][0] == "implied"
+    claim = fates(read)["Resources.Logs.Properties.RetentionInDays"]
+    assert claim == ("taken over", "architecture.log_retention_days")
+
+
 def test_node_groups_alone_are_those_of_a_new_cluster(tmp_path: Path):
     read = read_text(tmp_path, template(NETWORK + group()))
     assert at(read, "architecture", "kind") == "eks"
