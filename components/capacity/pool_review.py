@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from components.capacity.purchase import OPEN_PURCHASE_OPTIONS
+from components.catalog.capacity_blocks import ultraserver_sizes
 from components.catalog.instance_type import InstanceType, UsageClass
 from components.catalog.instance_types import (
     INSTANCE_TYPES,
@@ -42,13 +43,22 @@ def review_instance_type(review: Review, key: str, name: str) -> InstanceType | 
         nearest = ", ".join(error.nearest)
         review.refuse(
             f"{key}.instance_type",
-            "is not an instance type in the catalog, so the program cannot plan nodes",
+            _why_unknown(name),
             found=name,
             allowed=f"nearest: {nearest}" if nearest else "a type of components/catalog",
             remedy=_type_remedy(review, f"{key}.instance_type", name, error.nearest),
             rules=("E1",),
         )
         return None
+
+
+def _why_unknown(name: str) -> str:
+    if ultraserver_sizes(name):
+        return (
+            "is an instance type of UltraServers that no stack can use: EC2 sells them in a Local "
+            "Zone, and every job on them needs an IMEX domain (docs/capacity.md#ultraservers)"
+        )
+    return "is not an instance type in the catalog, so the program cannot plan nodes"
 
 
 def _type_remedy(review: Review, key: str, name: str, nearest: Sequence[str]) -> str:

@@ -57,6 +57,9 @@ ULTRASERVERS: Mapping[str, Ultraserver] = MappingProxyType(
 )
 """The UltraServer types that EC2 sells, by `UltraserverType`.
 
+A stack can use those whose instance type is in the catalog; docs/capacity.md says what the others
+would need.
+
 https://docs.aws.amazon.com/eks/latest/userguide/ml-eks-nvidia-ultraserver.html,
 https://awsdocs-neuron.readthedocs-hosted.com/en/latest/about-neuron/arch/neuron-hardware/trn2-arch.html
 """

@@ -38,6 +38,13 @@ def test_an_unknown_type_is_refused_with_the_nearest(review: Review):
     assert problem.remedy.endswith("pool.instance_type' p5.48xlarge")
 
 
+def test_a_type_of_ultraservers_that_no_stack_can_use_says_why(review: Review):
+    assert review_instance_type(review, KEY, "p6e-gb200.36xlarge") is None
+    (problem,) = review.problems
+    assert "needs an IMEX domain (docs/capacity.md#ultraservers)" in problem.problem
+    assert review_instance_type(review, KEY, "trn2u.48xlarge") is not None
+
+
 def test_an_unknown_purchase_option_is_refused_with_the_nearest(review: Review):
     assert not review_purchase_option(review, KEY, "blok", RESERVATIONS)
     (problem,) = review.problems

@@ -1,6 +1,7 @@
 """Purchase options in the template and in the group, for managed and self-managed groups."""
 
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
 
@@ -150,6 +151,17 @@ def test_a_managed_group_of_an_active_block_is_emptied_by_eks_alone(make):
     cloud = make(ManagedNodeGroup, BLOCK)
     assert cloud.one("dev-p5-node-group").ignore_changes == ()
     assert not cloud.of_type("aws:autoscaling/schedule:Schedule")
+
+
+def test_a_managed_group_of_an_ultraserver_is_emptied_by_a_schedule(make):
+    """D9: EKS would do it 20 minutes after EC2 has begun to terminate the instances."""
+    down = datetime(2026, 12, 8, 10, 20, tzinfo=UTC)
+    schedule = replace(SCHEDULED, state="active", scale_up_at=None, scale_down_at=down)
+    cloud = make(ManagedNodeGroup, BLOCK, schedule=schedule)
+    (action,) = cloud.of_type("aws:autoscaling/schedule:Schedule")
+    assert action.inputs["autoscalingGroupName"] == "eks-dev-p5-node-group"
+    assert action.inputs["startTime"] == "2026-12-08T10:20:00Z"
+    assert [action.inputs[key] for key in ("minSize", "desiredCapacity")] == [0, 0]
 
 
 @pytest.mark.parametrize("component", [ManagedNodeGroup, SelfManagedNodeGroup])
