@@ -183,6 +183,15 @@ def test_the_user_is_told_when_nodes_of_a_capacity_block_come_and_go():
     assert "starts at" not in notes(P5)
 
 
+def test_the_user_is_told_when_nodes_of_an_ultraserver_go():
+    block = {**P5["reservations"]["block"], "instance_count": 4}
+    nodes = {"instance_type": "trn2u.48xlarge", "purchase_option": "block", "subnet_id": None}
+    changes = {f"{NODES}trn1__{key}": value for key, value in nodes.items()}
+    told = notes(raw_config(TRN1, reservations={"block": block}, **changes))
+    assert "the compute environment closes 70 minutes earlier" in told
+    assert "EC2 begins to terminate its nodes 60 minutes before the end" in told
+
+
 def test_an_image_comes_by_its_type_or_by_its_id():
     """BAT-02, BAT-18, BAT5-06."""
     assert environment(P4D).image_type == "ECS_AL2023_NVIDIA"

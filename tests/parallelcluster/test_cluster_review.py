@@ -87,7 +87,15 @@ def test_the_times_of_a_block_are_noted():
     found = notes(block(starts_at="2026-12-01T11:30:00Z", ends_at="2026-12-08T11:30:00Z"))
     assert "the Capacity Block starts at 2026-12-01 11:30 UTC; the cluster is created" in found
     assert "ends at 2026-12-08 11:30 UTC" in found
+    assert "begins to terminate its nodes 30 minutes earlier" in found
     assert "Capacity Block starts" not in notes(block(starts_at="2026-11-01T11:30:00Z"))
+
+
+def test_the_nodes_of_an_ultraserver_are_terminated_an_hour_before_its_end():
+    raw = block(ends_at="2026-12-08T11:30:00Z")
+    resources = raw["architecture"]["queues"]["compute-gpu"]["compute_resources"]
+    resources["distributed-ml"]["instance_type"] = "trn2u.48xlarge"
+    assert "begins to terminate its nodes 60 minutes earlier" in notes(raw)
 
 
 LUSTRE = {
