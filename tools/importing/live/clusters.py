@@ -8,6 +8,7 @@ from typing import NamedTuple
 from components.account.lookup import AccountReader
 from tools.importing.formats import EKS_ANSWERS, Format
 from tools.importing.imported import Imported, imported_as
+from tools.importing.live.adopted_network import adopt_network
 from tools.importing.live.answers import document_of
 from tools.importing.live.batch import answers as batch
 from tools.importing.live.eks.answers import read_answers, read_cluster
@@ -43,7 +44,10 @@ def _read_eks(reader: AccountReader, wanted: Wanted) -> Imported | None:
         return None
     answers = read_answers(reader, found, with_file_systems=wanted.adopt)
     document = document_of(wanted.cluster, answers)
-    return imported_as(EKS_ANSWERS, document, name=wanted.name, region=reader.region)
+    imported = imported_as(EKS_ANSWERS, document, name=wanted.name, region=reader.region)
+    if wanted.adopt:
+        adopt_network(reader, imported)
+    return imported
 
 
 def _read_slurm(reader: AccountReader, wanted: Wanted) -> Imported | None:
@@ -60,6 +64,8 @@ def _read_batch(reader: AccountReader, wanted: Wanted) -> Imported | None:
     document = document_of(wanted.cluster, found)
     imported = imported_as(BATCH, document, name=wanted.name, region=reader.region)
     complete_network(reader, imported)
+    if wanted.adopt:
+        adopt_network(reader, imported)
     return imported
 
 
@@ -81,7 +87,7 @@ def read_live(
         cluster: Name of the cluster.
         name: Name of the stack; by default that of the cluster.
         kind: A key of `KINDS`; empty to look for a cluster of every kind.
-        adopt: Whether the stack shall own file systems and repositories that no stack has.
+        adopt: Whether the stack shall own the VPC, file systems and repositories that no stack has.
 
     Raises:
         ClusterMissingError: there is no such cluster, or there is one of several kinds.

@@ -12,6 +12,7 @@ from tests.support.sandbox_aws import (  # before boto3 makes a client
     BLOCK,
     PRIVATE_A,
     PRIVATE_B,
+    TINY_B,
     VPC,
     Account,
     p5_block,
@@ -20,7 +21,13 @@ from tests.support.sandbox_aws import (  # before boto3 makes a client
 from components.account.lookup import AccountReader  # isort: skip
 from sandbox.aws.server import AwsServer  # isort: skip
 from tests.support.batch_account import Batch, small  # isort: skip
+from components import clock  # isort: skip
+from components.architectures.lookup import look_up  # isort: skip
+from components.architectures.plan_stack import plan_stack  # isort: skip
+from components.architectures.prepare import examine  # isort: skip
+from components.config.load import load_stack_config  # isort: skip
 from tests.support.importing import at, fates  # isort: skip
+from tests.support.made_vpc import make_vpc  # isort: skip
 from tests.support.tracked import ROOT  # isort: skip
 from tools.importing.live.clusters import read_live  # isort: skip
 
@@ -117,10 +124,71 @@ def test_a_file_system_of_the_vpc_is_adopted_with_calls_that_only_read(
     assert {"DescribeFileSystems", "DescribeNetworkInterfaces"} <= set(called)
     entries = at(read, "storage").values()
     (entry,) = [each for each in entries if each["adopt"]["file_system_id"] == identity]
-    assert (entry["kind"], entry["subnet_id"]) == ("fsx-lustre", PRIVATE_B)
+    assert (entry["kind"], entry["availability_zone"]) == ("fsx-lustre", "us-west-2b")
     assert entry["adopt"]["security_group_id"].startswith("sg-")
     assert read.problems == []
     assert len(read.entries) > 100
+
+
+def test_a_vpc_that_the_keys_describe_is_adopted_with_the_file_systems_in_it(
+    account: Account, called: list[str]
+) -> None:
+    made = make_vpc(account.ec2)
+    first, second = made.network["adopt"]["zones"].values()
+    private = [each["private_subnet_id"] for each in (first, second)]
+    account.cluster("adopted", resourcesVpcConfig={"subnetIds": private})
+    account.eks.create_nodegroup(
+        clusterName="adopted",
+        nodegroupName="services",
+        scalingConfig={"minSize": 1, "desiredSize": 1, "maxSize": 2},
+        subnets=private,
+        instanceTypes=["c5.2xlarge"],
+        nodeRole=account.role("adopted-nodes"),
+    )
+    group = account.group("adopted-servers", made.vpc_id)
+    account.open_lustre(group)
+    account.client("fsx").create_file_system(
+        FileSystemType="LUSTRE",
+        StorageCapacity=1200,
+        SubnetIds=private[:1],
+        SecurityGroupIds=[group],
+        LustreConfiguration={"DeploymentType": "SCRATCH_2"},
+    )
+    called.clear()
+    read = read_live(AccountReader(region="us-west-2"), "adopted", name="", adopt=True)
+    assert [each for each in called if not each.startswith(("Describe", "List", "Get"))] == []
+    assert at(read, "network") == made.network
+    (entry,) = at(read, "storage").values()
+    assert (entry["kind"], entry["availability_zone"]) == ("fsx-lustre", "us-west-2a")
+    assert "subnet_id" not in entry
+    entries = fates(read)
+    assert entries["DescribeCluster.resourcesVpcConfig.subnetIds[0]"] == (
+        "taken over",
+        "network.adopt.zones.us-west-2a.private_subnet_id",
+    )
+    assert any(note.startswith(f"{made.vpc_id} becomes part") for note in read.report.notes)
+    config = load_stack_config(read.stack.values, stack_file="Pulumi.adopted.yaml")
+    plan = plan_stack(config, stack_file="Pulumi.adopted.yaml", region="us-west-2", now=clock.now())
+    assert plan.network.exists
+    facts = look_up(config, region="us-west-2")
+    found = examine(
+        config, facts, stack_file="Pulumi.adopted.yaml", region="us-west-2", now=clock.now()
+    )
+    (check,) = [each for each in found.checks if each.name == "adopted VPC"]
+    assert check.problems == ()
+
+
+def test_a_vpc_that_the_keys_do_not_describe_is_used_with_the_reason(
+    account: Account, called: list[str]
+) -> None:
+    subnets = [PRIVATE_A, PRIVATE_B, TINY_B]
+    account.cluster("odd", resourcesVpcConfig={"subnetIds": subnets})
+    called.clear()
+    read = read_live(AccountReader(region="us-west-2"), "odd", name="", kind="eks", adopt=True)
+    assert at(read, "network", "kind") == "existing-vpc"
+    assert set(at(read, "network", "private_subnet_ids")) == {*subnets}
+    (note,) = [each for each in read.report.notes if "is used and not adopted" in each]
+    assert note.startswith(f"{VPC} is used and not adopted: us-west-2b has two private subnets")
 
 
 def test_a_slurm_cluster_is_read_from_its_bucket(account: Account, called: list[str]) -> None:
@@ -168,8 +236,9 @@ def test_a_queue_of_batch_is_read_with_calls_that_only_read(
     assert [each for each in called if not each.startswith(reading)] == []
     assert {"ListJobs", "DescribeLaunchTemplateVersions", "ListAttachedRolePolicies"} <= set(called)
     assert read.problems == []
-    assert at(read, "network", "private_subnet_ids") == [PRIVATE_B]
-    assert at(read, "network", "vpc_id") == VPC
+    assert at(read, "network", "adopt", "vpc_id") == VPC
+    (zone,) = at(read, "network", "adopt", "zones").values()
+    assert zone["private_subnet_id"] == PRIVATE_B
     assert at(read, "reservations", "block", "reservation_id") == BLOCK
     environments = at(read, "architecture", "compute_environments")
     assert {name: each["maximum"] for name, each in environments.items()} == {
