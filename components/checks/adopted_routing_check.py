@@ -33,8 +33,9 @@ def routing_differences(
 ) -> Iterator[Problem]:
     """Yield differences of routes, NAT gateways and endpoints; `own` is the name of the stack."""
     gateway, table = wanted.internet_gateway_id, wanted.public_route_table_id
-    if table is not None:
-        yield from _route_problems("adopt.public_route_table_id", table, gateway or "", found)
+    # The plan refuses ids that are missing.
+    if table is not None and gateway is not None:
+        yield from _route_problems("adopt.public_route_table_id", table, gateway, found)
     yield from _private_route_problems(plan, wanted, found)
     yield from _nat_problems(wanted, found)
     yield from _endpoint_problems(network, wanted, found, own)
@@ -63,10 +64,10 @@ def _private_route_problems(
             continue
         key = f"adopt.zones.{subnet.availability_zone}.private_route_table_id"
         through = plan.nat_gateway_of(subnet)
-        if through is not None:
-            target = nat_gateways.get(through) or ""
+        target = nat_gateways.get(through or "")
+        if target is not None:
             yield from _route_problems(key, ids.private_route_table_id, target, found)
-        else:
+        elif through is None:
             yield from _way_out_problems(key, ids.private_route_table_id, found)
 
 

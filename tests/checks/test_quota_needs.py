@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from components import clock
+from components.architectures.plan_stack import plan_stack
 from components.architectures.registry import account_of
 from components.checks.quota_needs import quotas_of, shared_needs
 from components.config.load import load_stack_config
+from tests.support import vpc_layouts
 from tests.support.stacks import STACKS, prepared, stack_config
 
 
@@ -36,6 +39,27 @@ def test_a_new_vpc_with_one_gateway_for_its_zones():
 
 def test_an_existing_vpc_needs_none():
     assert "vpcs" not in needs("eks-g4dn-vpc")
+
+
+def test_an_adopted_vpc_needs_only_what_the_stack_adds():
+    raw = stack_config("vpc-multi-az")["trainyard:cluster"]
+    grown = {
+        "availability_zones": [*vpc_layouts.ZONES, "us-west-2c"],
+        "public_subnet_cidrs": [*vpc_layouts.PUBLIC_CIDRS, "10.0.103.0/24"],
+        "private_subnet_cidrs": [*vpc_layouts.PRIVATE_CIDRS, "10.0.3.0/24"],
+        "gateway_endpoints": ["s3", "dynamodb"],
+    }
+    found: list[dict[str, float]] = []
+    for changes in ({}, grown):
+        network = vpc_layouts.network(**changes)
+        config = load_stack_config(raw | {"network": network}, stack_file="Pulumi.dev.yaml")
+        plan = plan_stack(config, stack_file="Pulumi.dev.yaml", region="us-west-2", now=clock.now())
+        needed = shared_needs(config, plan)
+        found.append({f"{need.quota} {need.scope}".strip(): need.amount for need in needed})
+    assert found == [
+        {},
+        {"nat-gateways us-west-2c": 1, "elastic-ips": 1, "gateway-endpoints": 1},
+    ]
 
 
 def test_a_batch_stack_counts_environments_and_queues():
