@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -25,17 +26,42 @@ PRODUCT = [path for path in PYTHON if path.parts[0] in {"components", "policies"
 TESTS = [path for path in PYTHON if path.parts[0] == "tests"]
 
 
-def imported(path: Path) -> Iterator[str]:
-    for node in ast.walk(tree(path)):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            yield node.module
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What the tests ask of a file. The trees of all files would take 300 MB."""
+
+    imported: frozenset[str]
+    called: frozenset[str]
+    """The last name of each call."""
+    attributes: frozenset[str]
+    """The names of all attributes that the file uses."""
+    left_over: tuple[int, ...]
+    """Lines of strings after a statement."""
 
 
 @cache
-def tree(path: Path) -> ast.Module:
-    return ast.parse((ROOT / path).read_text(encoding="utf-8"))
+def source(path: Path) -> Source:
+    module = ast.parse((ROOT / path).read_text(encoding="utf-8"))
+    nodes = list(ast.walk(module))
+    called = (node.func for node in nodes if isinstance(node, ast.Call))
+    pairs = statement_pairs(module)
+    return Source(
+        imported=frozenset(name for node in nodes for name in modules_of(node)),
+        called=frozenset(
+            c.attr if isinstance(c, ast.Attribute) else getattr(c, "id", "") for c in called
+        ),
+        attributes=frozenset(node.attr for node in nodes if isinstance(node, ast.Attribute)),
+        left_over=tuple(
+            text.lineno for before, text in pairs if is_text(text) and not documents(before)
+        ),
+    )
+
+
+def modules_of(node: ast.AST) -> Iterator[str]:
+    if isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names)
+    elif isinstance(node, ast.ImportFrom) and node.module:
+        yield node.module
 
 
 def only_offenders(found: Mapping[str, Collection[str]]) -> dict[str, Collection[str]]:
@@ -44,7 +70,7 @@ def only_offenders(found: Mapping[str, Collection[str]]) -> dict[str, Collection
 
 
 def first_parts(path: Path) -> set[str]:
-    return {module.partition(".")[0] for module in imported(path)}
+    return {module.partition(".")[0] for module in source(path).imported}
 
 
 def test_pure_modules_import_neither_pulumi_nor_an_aws_sdk() -> None:
@@ -66,23 +92,21 @@ def test_files_stay_short() -> None:
 
 def test_no_string_is_left_over_after_a_statement() -> None:
     """A message split over two lines without parentheses loses its second half silently."""
-    assert not [
-        f"{path}:{statement.lineno}"
-        for path in PYTHON
-        for before, statement in statement_pairs(tree(path))
-        if is_text(statement) and not documents(before)
-    ]
+    assert not [f"{path}:{line}" for path in PYTHON for line in source(path).left_over]
 
 
-def statement_pairs(module: ast.Module) -> Iterator[tuple[ast.stmt | None, ast.stmt]]:
+def statement_pairs(module: ast.Module) -> Iterator[tuple[ast.AST | None, ast.stmt]]:
     """Yield each statement inside a function with the one before it in the same block."""
-    functions = [n for n in ast.walk(module) if isinstance(n, FUNCTIONS)]
-    for node in {id(n): n for f in functions for n in ast.walk(f)}.values():
-        if isinstance(node, ast.ClassDef):
-            continue
-        for field in ("body", "orelse", "finalbody"):
+    entered: list[tuple[ast.AST, bool]] = [(module, False)]
+    while entered:
+        node, inside = entered.pop()
+        inside = inside or isinstance(node, FUNCTIONS)
+        for field in ("body", "handlers", "cases", "orelse", "finalbody"):
             block = getattr(node, field, None)
-            if isinstance(block, list):
+            if not isinstance(block, list):
+                continue
+            entered += [(each, inside) for each in block]
+            if inside and not isinstance(node, ast.ClassDef):
                 # The first string of a function is its docstring.
                 yield from zip([node if field == "body" else None, *block], block, strict=False)
 
@@ -132,7 +156,7 @@ DATA = {"foreign", "programs"}
 
 def test_tests_do_not_sleep() -> None:
     """Tests wait for a condition with a deadline."""
-    assert not [str(path) for path in TESTS if "sleep" in called(path)]
+    assert not [str(path) for path in TESTS if "sleep" in source(path).called]
 
 
 WITHOUT_SUBJECT = {"tests/support/aws_plugin.py"}
@@ -142,22 +166,11 @@ WITHOUT_SUBJECT = {"tests/support/aws_plugin.py"}
 def test_no_test_is_skipped_or_expected_to_fail() -> None:
     forbidden = {"skip", "skipif", "xfail", "importorskip"}
     found = {
-        str(path): attributes(path) & forbidden
+        str(path): source(path).attributes & forbidden
         for path in TESTS
         if str(path) not in WITHOUT_SUBJECT
     }
     assert not only_offenders(found)
-
-
-def called(path: Path) -> set[str]:
-    """Return the last name of each call in a file."""
-    calls = [node.func for node in ast.walk(tree(path)) if isinstance(node, ast.Call)]
-    return {c.attr if isinstance(c, ast.Attribute) else getattr(c, "id", "") for c in calls}
-
-
-def attributes(path: Path) -> set[str]:
-    """Return the names of all attributes that a file uses."""
-    return {node.attr for node in ast.walk(tree(path)) if isinstance(node, ast.Attribute)}
 
 
 def test_main_is_a_table_of_contents() -> None:
