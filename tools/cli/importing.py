@@ -44,7 +44,9 @@ def import_(
     ] = "",
     adopt: Annotated[
         bool,
-        typer.Option("--adopt", help="Let the stack of --live own file systems or repositories."),
+        typer.Option(
+            "--adopt", help="Let the stack of --live own its VPC, file systems or repository."
+        ),
     ] = False,
     name: Name = "",
     region: Region = "",

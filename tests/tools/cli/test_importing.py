@@ -17,7 +17,7 @@ from tests.support.live_answers import FILE_SYSTEM, answers, file_system
 from tests.support.parallelcluster_sources import QUEUE, cluster
 from tools.cli import live_cluster
 from tools.cli.app import app
-from tools.importing.live import clusters
+from tools.importing.live import adopted_network, clusters
 from tools.workspace import stacks_directory
 from tools.workspace.stack_files import find_stack_file
 
@@ -204,6 +204,7 @@ def account(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
         return dict(found) | ({"DescribeFileSystems": [file_system()]} if with_file_systems else {})
 
     monkeypatch.setattr(clusters, "read_answers", answered)
+    monkeypatch.setattr(adopted_network, "look_up_vpc", lambda *_: None)
     monkeypatch.setattr(clusters, "KINDS", {"eks": clusters.KINDS["eks"]})
     return asked
 
