@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from components.config.base import Form, StrictModel
-from components.config.monitoring import LogRetentionDays
+from components.config.monitoring import GroupRetentionDays
 
 AddonName = Literal[
     "vpc-cni",
@@ -50,7 +50,7 @@ class Addons(StrictModel):
     cloudwatch_observability: bool = False
     """Whether to install the CloudWatch Observability add-on, which sends metrics of nodes, GPUs,
     Neuron devices and EFA, and the logs of nodes and pods, to CloudWatch. AWS charges for both."""
-    log_retention_days: LogRetentionDays = 30
+    log_retention_days: GroupRetentionDays = 30
     """Days to keep the logs of `cloudwatch_observability`. 0 keeps them forever. `destroy` deletes
     them."""
     node_termination_handler: bool = True

@@ -17,9 +17,9 @@ from components.config.base import ARN_PARTITION, ARN_REGION, Form, StrictModel
 LogRetentionDays = Literal[
     0, 1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1827, 3653
 ]
-"""Days to keep logs, of those that CloudWatch Logs and ParallelCluster support; 0 is forever.
+"""Days to keep logs of a Slurm cluster, of those that ParallelCluster supports; 0 is forever.
 
-https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_PutRetentionPolicy.html
+https://docs.aws.amazon.com/parallelcluster/latest/ug/Monitoring-v3.html
 """
 # fmt: off
 GroupRetentionDays = Literal[
@@ -27,7 +27,10 @@ GroupRetentionDays = Literal[
     3288, 3653,
 ]
 # fmt: on
-"""Days that a log group keeps its events; 0 is forever. The values of the same API."""
+"""Days that a log group keeps its events; 0 is forever.
+
+https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_PutRetentionPolicy.html
+"""
 Email = Annotated[
     str,
     Form(
