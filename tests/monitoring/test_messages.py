@@ -53,9 +53,12 @@ def test_a_warning_is_sent_at_each_number_of_hours_before_the_end(stack: str) ->
 
 
 def test_the_warning_of_an_ultraserver_names_its_times() -> None:
-    group = {"architecture__node_groups__p5__instance_type": "trn2u.48xlarge"}
+    group = {"instance_type": "trn2u.48xlarge", "desired": 4, "maximum": 4}
+    nodes = {f"architecture__node_groups__p5__{key}": value for key, value in group.items()}
+    block = {"instance_count": 4, "ends_at": ENDS.isoformat()}
+    times = {f"reservations__block__{key}": value for key, value in block.items()}
     alarms = {"monitoring__alarms": {"block_warning_hours": [24]}}
-    made = plan(changed(**group, **alarms, reservations__block__ends_at=ENDS.isoformat()))
+    made = plan(changed(**nodes, **times, **alarms))
     assert made.monitoring_plan is not None
     assert made.monitoring_plan.alarms is not None
     (found,) = made.monitoring_plan.alarms.messages
