@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import functools
 import importlib
 import json
 import logging
@@ -36,6 +37,20 @@ https://github.com/aws/aws-parallelcluster/blob/v3.16.1/cli/src/pcluster/models/
 """
 
 
+@contextlib.contextmanager
+def _one_session() -> Iterator[None]:
+    """Make one session of the AWS SDK where ParallelCluster makes one for each look at its region.
+
+    It looks at each call of AWS and at each volume, which is 60 % of the time of a validation.
+    `get_region` and `_log_boto3_calls` in
+    https://github.com/aws/aws-parallelcluster/blob/v3.16.1/cli/src/pcluster/aws/common.py
+    """
+    sessions = importlib.import_module("boto3.session")
+    with mock.patch.object(sessions, "Session", functools.cache(sessions.Session)):
+        yield
+
+
+@_one_session()
 def validate(
     config: Mapping[str, Any], *, cluster_name: str, suppress: Collection[str] = ()
 ) -> dict[str, Any]:
