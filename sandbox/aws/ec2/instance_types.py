@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -38,6 +39,29 @@ def offered_zones(ec2_backend: Any, instance_type: str) -> list[str]:
     return sorted(zone.name for zone in zones if zone.zone_id in ids)
 
 
+_SERIALIZED: dict[str, Any] = {}
+"""Answers of `_Once`, by what was asked."""
+
+
+class _Once(ActionResult):
+    """An answer that is the same each time, and that is serialized once.
+
+    ParallelCluster asks for all offerings in each validation of an instance type; to serialize them
+    takes 50 ms.
+    """
+
+    def __init__(self, result: object, asked: str) -> None:
+        super().__init__(result)
+        self._asked = asked
+
+    def execute_result(self, context: Any) -> Any:
+        """Return status, headers and body."""
+        if self._asked not in _SERIALIZED:
+            _SERIALIZED[self._asked] = super().execute_result(context)
+        status, headers, body = _SERIALIZED[self._asked]
+        return status, dict(headers), body  # the caller adds headers
+
+
 class OfferingCalls(EC2Response):
     """DescribeInstanceTypeOfferings; mixed into the EC2 response class."""
 
@@ -45,6 +69,10 @@ class OfferingCalls(EC2Response):
         """DescribeInstanceTypeOfferings, with the zone names of this account."""
         location_type = self.params.get("LocationType") or "region"
         filters = self._filters_from_querystring()
+        asked = json.dumps([self.region, location_type, filters], sort_keys=True)
+        return _Once(self._offerings(location_type, filters).result, asked)
+
+    def _offerings(self, location_type: str, filters: Mapping[str, Any]) -> ActionResult:
         if location_type != "availability-zone":
             return super().describe_instance_type_offerings()
         zones = {zone.zone_id: zone.name for zone in self.ec2_backend.zones[self.region]}
