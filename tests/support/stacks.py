@@ -6,6 +6,7 @@ import base64
 import json
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from functools import cache
 from ipaddress import IPv4Network
 from pathlib import Path
 from typing import Any
@@ -118,11 +119,16 @@ def account_facts() -> AccountFacts:
         zones=tuple(
             ZoneFacts(name=name, zone_id=_zone_id(name), kind="availability-zone") for name in ZONES
         ),
-        offered_zone_ids={
-            name: frozenset(zone for zone in known.zone_ids if zone.startswith("usw2-"))
-            for name, known in INSTANCE_TYPES.items()
-        },
+        offered_zone_ids=_offered_zone_ids(),
     )
+
+
+@cache
+def _offered_zone_ids() -> Mapping[str, frozenset[str]]:
+    return {
+        name: frozenset(zone for zone in known.zone_ids if zone.startswith("usw2-"))
+        for name, known in INSTANCE_TYPES.items()
+    }
 
 
 def _subnet(raw: dict[str, Any], vpc_id: str) -> SubnetFacts:
