@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import copy
 import json
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
@@ -53,7 +54,12 @@ NOW = datetime(2026, 12, 1, 12, 0, tzinfo=UTC)
 
 
 def stack_config(stack: str) -> dict[str, Any]:
-    """Return the `config` of a stack file, its `trainyard:cluster` completed."""
+    """Return the `config` of a stack file, its `trainyard:cluster` completed, to be changed."""
+    return copy.deepcopy(_stack_config(stack))
+
+
+@cache
+def _stack_config(stack: str) -> dict[str, Any]:
     text = (ROOT / f"Pulumi.{stack}.yaml").read_text(encoding="utf-8")
     config = yaml.safe_load(text)["config"]
     ids = completion(find_stack_file(stack))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,7 @@ FOREIGN = {
 """Types of the plugin that neither the program nor the EKS package registers."""
 
 
+@cache
 def registered(golden: Path) -> set[str]:
     """Return the types of the resources of a stack."""
     return {made["type"] for made in yaml.safe_load(golden.read_text(encoding="utf-8"))}
