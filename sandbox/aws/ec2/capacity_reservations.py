@@ -98,7 +98,7 @@ class CapacityReservation:
 
     @property
     def terminates_instances(self) -> bool:
-        """Whether EC2 is terminating its instances: the last half hour of a Capacity Block."""
+        """Whether EC2 is terminating its instances, as at the end of a Capacity Block."""
         return self.terminates_at is not None and CLOCK.now() >= self.terminates_at
 
 
