@@ -16,6 +16,7 @@ NAMED = frozenset(
         "compute_environments",
         "compute_resources",
         "environment",
+        "gateway_endpoint_ids",
         "job_definitions",
         "labels",
         "minimum_bus_bandwidth_gb_per_second",
@@ -28,6 +29,7 @@ NAMED = frozenset(
         "storage",
         "tags",
         "versions",
+        "zones",
     }
 )
 """Schema keys below which the user chooses the names."""
