@@ -124,13 +124,12 @@ def test_a_block_that_has_not_begun_passes_and_is_not_launched_into():
         ({"interconnect": "impaired", "unavailable": 1}, "warning", "1 of 4 instances"),
     ],
 )
-def test_the_health_of_an_ultraserver_is_read_from_the_account(health, verdict, words):
+def test_the_health_of_an_ultraserver_is_read_from_the_account(monkeypatch, health, verdict, words):
     """D17."""
     reservation = reservations_of(ec2_backends["123456789012"]["us-west-2"]).with_id(BLOCK)
-    reservation.instance_type, reservation.ultraserver_type = "trn2u.48xlarge", "u-trn2x64"
-    reservation.instance_count = 4
-    for name, value in health.items():
-        setattr(reservation, name, value)
+    sold = {"instance_type": "trn2u.48xlarge", "ultraserver_type": "u-trn2x64", "instance_count": 4}
+    for name, value in (sold | health).items():
+        monkeypatch.setattr(reservation, name, value)
 
     def whole_ultraserver(cluster: dict[str, Any]) -> None:
         group = cluster["architecture"]["node_groups"]["p5"]
