@@ -147,6 +147,12 @@ class StackDraft:
             self.region = str(source.value)
             source.claim("taken over", "it is `aws:region` of the stack file")
 
+    def forget(self, key: str) -> None:
+        """Remove a section, with what only the user knows of it."""
+        del self.values[key]
+        for at in [each for each in self.unknown if each[0] == key]:
+            del self.unknown[at]
+
     def needs_network(self) -> None:
         """Record that only the user knows the network, of which the source has nothing."""
         zone = f"{self.region or 'us-east-1'}a"

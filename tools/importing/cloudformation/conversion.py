@@ -120,7 +120,7 @@ def convert(source: Reader, stack: StackDraft) -> None:
     else:
         architecture.put("kind", "network")
         if not has_vpc:
-            del stack.values["network"]
+            stack.forget("network")
             stack.needs_network()
             listed = [each.at("Type").value for _, each in source.at("Resources").entries()]
             source.report.notes.append(_NO_VPC if "AWS::EC2::VPC" in listed else _NOTHING)

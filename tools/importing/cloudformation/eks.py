@@ -214,9 +214,7 @@ def _need_type(group: Resource, template: Template, cluster: Draft) -> None:
 
 def _use_vpc(template: Template, stack: StackDraft) -> None:
     """Read the places of node groups in the VPC that the template creates."""
-    del stack.values["network"]
-    for at in [each for each in stack.unknown if each[0] == "network"]:
-        del stack.unknown[at]
+    stack.forget("network")
     for cluster in template.of(CLUSTER):
         subnets = cluster.at("ResourcesVpcConfig", "SubnetIds")
         subnets.implied("the control plane is in the private subnets of the stack")

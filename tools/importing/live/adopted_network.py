@@ -38,9 +38,8 @@ def adopt_network(reader: AccountReader, imported: Imported) -> None:
         notes.append(f"{vpc_id} is used and not adopted: {error}")
         return
     _move_claims(imported, section, found)
+    imported.stack.forget("network")
     imported.stack.values["network"] = section
-    for key in [each for each in imported.stack.unknown if each[:1] == ("network",)]:
-        del imported.stack.unknown[key]
     _name_zones(imported.stack.values, found)
     notes.append(
         f"{vpc_id} becomes part of the stack with the next `up`, with what network.adopt names: if "
