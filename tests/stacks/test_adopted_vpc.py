@@ -5,10 +5,8 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
-import boto3
 import pytest
 
-from sandbox.state import SandboxDirectory
 from tests.support.made_vpc import make_vpc
 from tests.support.sandbox import Sandbox, copied_stack_file
 
@@ -22,17 +20,8 @@ ADOPTED = 18
 def test_an_adopted_vpc_is_the_same_through_the_life_of_a_stack(
     sandbox: Sandbox, tmp_path: Path
 ) -> None:
-    status = SandboxDirectory(sandbox.directory).read_status()
-    assert status is not None
-    ec2 = boto3.client(
-        "ec2",
-        endpoint_url=status.aws_endpoint,
-        region_name="us-west-2",
-        aws_access_key_id="sandbox",
-        aws_secret_access_key="sandbox",
-    )
     empty = sandbox.inventory()
-    made = make_vpc(ec2)
+    made = make_vpc(sandbox.aws("ec2"))
     before, inventory = made.seen(), sandbox.inventory()
     # What the stack adds to the VPC is deleted with it.
     changes = {

@@ -12,11 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import boto3
 import pytest
 from kubernetes import client
 
-from sandbox.state import SandboxDirectory
 from tests.support.sandbox import Done, Sandbox, copied_stack_file
 from tests.support.waiting import until
 
@@ -67,12 +65,7 @@ class Walker:
     def __init__(self, sandbox: Sandbox, files: Path) -> None:
         self.sandbox = sandbox
         self.seen = Walk()
-        status = SandboxDirectory(sandbox.directory).read_status()
-        assert status is not None
-        session = boto3.Session("sandbox", "sandbox", region_name=status.region)
-        self.eks, self.ec2 = (
-            session.client(name, endpoint_url=status.aws_endpoint) for name in ("eks", "ec2")
-        )
+        self.eks, self.ec2 = (sandbox.aws(service) for service in ("eks", "ec2"))
         self._files = files
 
     def file(self, mode: str, how: str) -> Path:

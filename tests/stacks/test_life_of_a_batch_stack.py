@@ -10,10 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import boto3
 import pytest
 
-from sandbox.state import SandboxDirectory
 from tests.support.kills.inventories import normalised
 from tests.support.sandbox import Done, Sandbox, copied_stack_file
 from tests.support.tracked import ROOT
@@ -154,18 +152,7 @@ def _nodes(sandbox: Sandbox) -> list[str]:
 def _deleted_by_hand(commands: Commands) -> list[str]:
     """Delete the job queue and the rules of the nodes' security group; return the rules' ids."""
     made = commands.life.outputs["changed"]
-    status = SandboxDirectory(commands.sandbox.directory).read_status()
-    assert status is not None
-    batch, ec2 = (
-        boto3.client(
-            service,
-            region_name="us-west-2",
-            endpoint_url=status.aws_endpoint,
-            aws_access_key_id="sandbox",
-            aws_secret_access_key="sandbox",
-        )
-        for service in ("batch", "ec2")
-    )
+    batch, ec2 = (commands.sandbox.aws(service) for service in ("batch", "ec2"))
     (queue,) = [each["jobQueueName"] for each in batch.describe_job_queues()["jobQueues"]]
     batch.update_job_queue(jobQueue=queue, state="DISABLED")
     batch.delete_job_queue(jobQueue=queue)

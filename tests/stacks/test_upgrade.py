@@ -12,12 +12,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import boto3
 import pytest
 from kubernetes import client, config
 
 from components.catalog.versions import EKS_VERSIONS
-from sandbox.state import SandboxDirectory
 from tests.support.foreign_program import foreign_program
 from tests.support.kubernetes_versions import DEFAULT, PREVIOUS
 from tests.support.sandbox import Sandbox
@@ -67,31 +65,7 @@ STACK = {
 }
 VERSION = "trainyard:cluster.architecture.kubernetes_version"
 LOG_TYPE = "trainyard:cluster.architecture.log_types[0]"
-
-
 LOGS = f"/aws/eks/{NAME}/cluster"
-
-
-@pytest.fixture
-def eks(sandbox: Sandbox) -> Any:
-    return aws(sandbox, "eks")
-
-
-@pytest.fixture
-def logs(sandbox: Sandbox) -> Any:
-    return aws(sandbox, "logs")
-
-
-def aws(sandbox: Sandbox, service: str) -> Any:
-    status = SandboxDirectory(sandbox.directory).read_status()
-    assert status is not None
-    return boto3.client(
-        service,
-        endpoint_url=status.aws_endpoint,
-        region_name="us-west-2",
-        aws_access_key_id="sandbox",
-        aws_secret_access_key="sandbox",
-    )
 
 
 def kubelets(kubeconfig: Path) -> list[str]:
@@ -121,14 +95,14 @@ def update_times(eks: Any, **about: str) -> list[Any]:
 
 
 def test_control_plane_then_addons_then_nodes_and_never_back(
-    sandbox: Sandbox, eks: Any, logs: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """EKX-02, EKX-10: workloads of the cluster survive; the old node is removed at the end.
 
     The log group that EKS has created, if an earlier version of the program turned on the logs,
     becomes part of the stack, and is deleted after EKS has written to it for the last time.
     """
-    before = sandbox.inventory()
+    before, eks, logs = sandbox.inventory(), sandbox.aws("eks"), sandbox.aws("logs")
     run = foreign_program(
         sandbox, tmp_path, PROGRAM, stack=NAME, config={"trainyard:cluster": STACK}
     )

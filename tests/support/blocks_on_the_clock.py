@@ -12,8 +12,6 @@ from typing import Any
 import yaml
 from kubernetes import client
 
-from sandbox.inventory.clients import clients_of
-from sandbox.state import SandboxDirectory
 from tests.support.keys import value_at, with_values
 from tests.support.sandbox import Done, Sandbox
 from tests.support.waiting import until
@@ -48,14 +46,9 @@ class Stacks:
         """The time in the account."""
         return datetime.now(UTC) + self.ahead
 
-    def aws(self, service: str) -> Any:
-        status = SandboxDirectory(self.sandbox.directory).read_status()
-        assert status is not None
-        return clients_of(status.aws_endpoint, status.region).client(service)
-
     def block(self, stack: str, number: int = -1) -> dict[str, Any]:
         """Return the description of a block of a stack, by default of the newest one."""
-        found = self.aws("ec2").describe_capacity_reservations(
+        found = self.sandbox.aws("ec2").describe_capacity_reservations(
             CapacityReservationIds=[self.blocks[stack][number]]
         )
         return found["CapacityReservations"][0]
@@ -122,12 +115,12 @@ class Stacks:
 
     def environment_state(self) -> str:
         """Return the state of the compute environment."""
-        (found,) = self.aws("batch").describe_compute_environments()["computeEnvironments"]
+        (found,) = self.sandbox.aws("batch").describe_compute_environments()["computeEnvironments"]
         return found["state"]
 
     def state_of_job(self, job_id: str) -> str:
         """Return the state of a job of Batch."""
-        (found,) = self.aws("batch").describe_jobs(jobs=[job_id])["jobs"]
+        (found,) = self.sandbox.aws("batch").describe_jobs(jobs=[job_id])["jobs"]
         return found["status"]
 
     def running_pods(self) -> int:
@@ -139,11 +132,13 @@ class Stacks:
     def subscribe(self, stack: str) -> str:
         """Return the URL of a queue that receives the messages of a stack's topic."""
         outputs = json.loads(self.run("outputs", stack, "--json").stdout)
-        queue = self.aws("sqs").create_queue(QueueName=stack)["QueueUrl"]
-        arn = self.aws("sqs").get_queue_attributes(QueueUrl=queue, AttributeNames=["QueueArn"])
+        queue = self.sandbox.aws("sqs").create_queue(QueueName=stack)["QueueUrl"]
+        arn = self.sandbox.aws("sqs").get_queue_attributes(
+            QueueUrl=queue, AttributeNames=["QueueArn"]
+        )
         topic = outputs["monitoring"]["topic_arn"]
         endpoint = arn["Attributes"]["QueueArn"]
-        self.aws("sns").subscribe(TopicArn=topic, Protocol="sqs", Endpoint=endpoint)
+        self.sandbox.aws("sns").subscribe(TopicArn=topic, Protocol="sqs", Endpoint=endpoint)
         return queue
 
     def was_told_of_the_start(self, queue: str) -> None:
@@ -171,9 +166,9 @@ class Stacks:
 
     def _messages(self, queue: str) -> list[str]:
         texts: list[str] = []
-        while found := self.aws("sqs").receive_message(QueueUrl=queue).get("Messages"):
+        while found := self.sandbox.aws("sqs").receive_message(QueueUrl=queue).get("Messages"):
             for each in found:
                 delete = {"QueueUrl": queue, "ReceiptHandle": each["ReceiptHandle"]}
-                self.aws("sqs").delete_message(**delete)
+                self.sandbox.aws("sqs").delete_message(**delete)
                 texts.append(json.loads(each["Body"])["Message"])
         return texts

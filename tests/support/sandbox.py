@@ -17,6 +17,7 @@ import yaml
 from kubernetes import client, config
 
 from sandbox.inventory import lines
+from sandbox.inventory.clients import clients_of
 from sandbox.state import SandboxDirectory
 from tests.support.keys import with_values
 from tests.support.tracked import ROOT
@@ -122,6 +123,12 @@ class Sandbox:
         The lines are those of `sandbox inventory`, without the time to start a command.
         """
         return lines(SandboxDirectory(self.directory))
+
+    def aws(self, service: str) -> Any:
+        """Return the boto3 client of a service of the account, which faults do not affect."""
+        status = SandboxDirectory(self.directory).read_status()
+        assert status is not None
+        return clients_of(status.aws_endpoint, status.region).client(service)
 
     def kubeconfig(self, stack: str) -> Path:
         """Return the path of the kubeconfig that `up` wrote."""
