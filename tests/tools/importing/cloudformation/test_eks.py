@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from random import Random
 from textwrap import indent
-from typing import Any
 
-import hypothesis.strategies as st
 import pytest
-from hypothesis import HealthCheck, given, settings
 
 from components.config.load import load_stack_config
 from tests.support.cloudformation_sources import NETWORK, template
-from tests.support.full_documents import document_with
 from tests.support.importing import at, fates, read_text
-from tools.importing.cloudformation.conversion import KEYS
-from tools.importing.imported import Imported, import_file
+from tools.importing.imported import Imported
 from tools.importing.lint import lint
-from tools.importing.source import leaves
 
 CLUSTER = """\
 Cluster:
@@ -261,38 +253,3 @@ def test_findings_have_the_properties_of_the_template(tmp_path: Path):
     read = read_group(tmp_path, "ScalingConfig: {MinSize: 2, DesiredSize: 5, MaxSize: 3}\n")
     (finding,) = [each for each in lint(read) if "DesiredSize" in each.key]
     assert "change `MinSize`, `DesiredSize` or `MaxSize`" in finding.message
-
-
-KINDS = tuple(
-    f"AWS::{each}"
-    for each in ("EKS::Cluster", "EKS::Nodegroup", "EKS::Addon", "EKS::AccessEntry",
-                 "EC2::LaunchTemplate", "IAM::Role", "EC2::VPC", "EC2::Subnet")
-)  # fmt: skip
-SCALARS = (None, True, 0, 40, "", "value", "${Launch}", "true", "10", "p5.48xlarge", "SPOT")
-
-
-@settings(
-    max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
-@given(seed=st.integers(min_value=0), has_vpc=st.booleans())
-def test_any_properties_of_a_cluster_are_reported(tmp_path: Path, seed: int, has_vpc: bool):
-    random = Random(seed)
-    kinds = KINDS if has_vpc else KINDS[:6]
-    left_out = set(random.sample([*KEYS.kinds], random.randint(0, 60)))
-    values: dict[str, Any] = {"list": ["a", 1], "map": {"a": 1}, "maps": [{"a": 1}], "anys": [1]}
-    document = document_with(
-        KEYS,
-        {f"Resources.{kind}.Type": kind for kind in kinds},
-        wanted=lambda path: (
-            path[:1] == ("Resources",)
-            and (len(path) == 1 or (path[1] in kinds and path not in left_out))
-        ),
-        value_of=lambda kind: values.get(kind, random.choice(SCALARS)),
-    )
-    path = tmp_path / "template.json"
-    path.write_text(json.dumps(document), encoding="utf-8")
-    (read,) = import_file(path)
-    assert isinstance(read, Imported)
-    fields = [location for location, _ in leaves(read.document.root)]
-    assert [entry.location for entry in read.entries] == fields
-    assert all(finding.line >= 1 for finding in lint(read))
