@@ -105,32 +105,42 @@ def _take_log_groups(template: Template, answers: Rewritten) -> None:
 def _take_member(each: Resource, at: Location, answers: Rewritten) -> None:
     """Take a node group, an add-on or an access entry."""
     if each.kind == NODE_GROUP:
-        answers.take((*at, "nodegroupName"), _named(each), lambda _: _name_of(each))
+        named = _named(each)
+        name = each.name if named.value == NODE_GROUP else str(named.value)
+        answers.take((*at, "nodegroupName"), named, lambda _: name)
     take_properties(each, at, answers, without=("NodegroupName", "Subnets"))
 
 
 def _named(group: Resource) -> Reader:
-    """Return the place of the name of a node group; its type if the template leaves it to AWS."""
+    """Return the place of the name of a node group; its type if it has that of its object."""
     given = group.at("NodegroupName")
     return given if is_known(given) else group.source.at("Type")
 
 
-def _name_of(group: Resource) -> str:
-    given = group.at("NodegroupName")
-    return str(given.value) if is_known(given) else group.name
+def _entry(group: Resource) -> Location:
+    """Return the entry of the stack file that a node group became."""
+    return group.source.report.claims[_named(group).location].ours
+
+
+def _launch_template(group: Resource, template: Template) -> Resource | None:
+    """Return the launch template of a node group, if the template creates it."""
+    named = group.at("LaunchTemplate")
+    found = template.named_by(named.at("Id")) or template.named_by(named.at("Name"))
+    is_one = found is not None and found.kind == "AWS::EC2::LaunchTemplate"
+    return found if is_one else None
 
 
 def _take_templates(template: Template, answers: Rewritten) -> None:
-    """Take the launch templates of node groups; their ids are references to them."""
-    named = {
-        str(source.value): found
-        for group in template.of(NODE_GROUP)
-        for source in (group.at("LaunchTemplate", "Id"), group.at("LaunchTemplate", "Name"))
-        if (found := template.named_by(source)) and found.kind == "AWS::EC2::LaunchTemplate"
-    }
-    for number, (identity, found) in enumerate(named.items()):
+    """Take the launch templates of node groups; their ids are the names of the objects."""
+    launched: dict[str, Resource] = {}
+    for number, group in enumerate(template.of(NODE_GROUP)):
+        found = _launch_template(group, template)
+        if found is not None:
+            launched[found.name] = found
+            answers.put(("DescribeNodegroup", number, "launchTemplate", "id"), found.name)
+    for number, found in enumerate(launched.values()):
         at = ("DescribeLaunchTemplateVersions", number)
-        answers.put((*at, "LaunchTemplateId"), identity)
+        answers.put((*at, "LaunchTemplateId"), found.name)
         found.source.at("Type").implied("the stack writes the launch template of its nodes")
         for key, value in found.at("LaunchTemplateData").entries():
             place = (*at, "LaunchTemplateData", key)
@@ -199,14 +209,12 @@ def _claim_made(each: Resource) -> None:
 
 def _need_type(group: Resource, template: Template, cluster: Draft) -> None:
     """Leave the instance type to the user if the template does not say which one it is."""
-    types = _listed(group.at("InstanceTypes"))
-    for key in ("Id", "Name"):
-        launch = template.named_by(group.at("LaunchTemplate", key))
-        types += [launch.at("LaunchTemplateData", "InstanceType")] if launch is not None else []
+    types, launch = _listed(group.at("InstanceTypes")), _launch_template(group, template)
+    types += [launch.at("LaunchTemplateData", "InstanceType")] if launch is not None else []
     given = [each for each in types if each.exists]
     if given and not is_known(given[0]):
         nodes = cluster
-        for key in group.source.report.claims[_named(group).location].ours:
+        for key in _entry(group):
             nodes = nodes.section(str(key))
         del nodes.values["instance_type"]
         nodes.needs("instance_type", "c5.large")
@@ -220,7 +228,7 @@ def _use_vpc(template: Template, stack: StackDraft) -> None:
         subnets.implied("the control plane is in the private subnets of the stack")
     groups = stack.cluster.section("architecture").section("node_groups")
     for group in template.of(NODE_GROUP):
-        ours = group.source.report.claims[_named(group).location].ours
+        ours = _entry(group)
         if ours[:-1] == groups.at:
             _read_place(group, template, groups.section(str(ours[-1])))
         else:

@@ -129,6 +129,12 @@ def test_a_group_launches_into_the_block_of_its_template_in_the_zone_of_its_subn
     assert found["Resources.Role.Properties.ManagedPolicyArns[0]"][0] == "implied"
 
 
+def test_a_launch_template_can_be_named(tmp_path: Path):
+    named = group().replace("Id: !Ref Launch", "Name: !GetAtt Launch.LaunchTemplateName")
+    read = read_text(tmp_path, template(NETWORK + OTHER + CLUSTER + named))
+    assert at(read, *POOL, "instance_type") == "p5.48xlarge"
+
+
 @pytest.mark.parametrize(
     ("subnets", "launch", "fate", "unknown"),
     [
