@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from typing import Any
 
 from components.account.cloudformation_stacks import DESCRIBE_STACKS, none_without_stack
 from components.account.lookup import AccountReader
@@ -121,18 +122,25 @@ def look_up_group_owner(reader: AccountReader, name: str) -> OwnerFacts | None:
 def look_up_log_group_owner(reader: AccountReader, name: str) -> LogGroupFacts | None:
     """Return the log group."""
     logs = reader.client("logs")
-    # The groups with the prefix are sorted, so that the one that is nothing more comes first.
     answer = find(reader, LOG_GROUP_CALLS[0], logs.describe_log_groups, logGroupNamePrefix=name)
-    for each in (answer or {}).get("logGroups", []):
-        if each["logGroupName"] != name:
-            continue
-        # The call takes the ARN without the end that `DescribeLogGroups` returns.
-        arn = each["arn"].removesuffix(":*")
-        told = find(reader, LOG_GROUP_CALLS[1], logs.list_tags_for_resource, resourceArn=arn)
-        return LogGroupFacts(
-            arn=arn,
-            tags=(told or {}).get("tags") or {},
-            retention_days=each.get("retentionInDays", 0),
-            created_at=datetime.fromtimestamp(each["creationTime"] / 1000, UTC),
-        )
-    return None
+    found = log_group_named(name, answer)
+    if found is None:
+        return None
+    # The call takes the ARN without the end that `DescribeLogGroups` returns.
+    arn = found["arn"].removesuffix(":*")
+    told = find(reader, LOG_GROUP_CALLS[1], logs.list_tags_for_resource, resourceArn=arn)
+    return LogGroupFacts(
+        arn=arn,
+        tags=(told or {}).get("tags") or {},
+        retention_days=found.get("retentionInDays", 0),
+        created_at=datetime.fromtimestamp(found["creationTime"] / 1000, UTC),
+    )
+
+
+def log_group_named(name: str, answer: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    """Return the log group of a name from the answer of `DescribeLogGroups` for its prefix.
+
+    The groups are sorted by their names, so it is in the first page.
+    """
+    groups = (answer or {}).get("logGroups", [])
+    return next((each for each in groups if each["logGroupName"] == name), None)

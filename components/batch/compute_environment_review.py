@@ -13,14 +13,13 @@ from components.capacity.pool_review import (
     review_purchase_option,
     review_usage_class,
 )
-from components.capacity.schedule import in_minutes, nodes_leave_before_end
+from components.capacity.schedule import minutes_before_end
 from components.catalog.batch import (
     MINIMUM_ROOT_VOLUME_GIB,
     MOST_ENVIRONMENTS_OF_QUEUE,
     MOST_VCPUS,
     image_type,
 )
-from components.catalog.capacity_blocks import terminated_before_end
 from components.catalog.instance_type import InstanceType
 from components.config.batch import ComputeEnvironment
 from components.config.reservations import CapacityBlock
@@ -182,10 +181,7 @@ def _note_block(
             f"jobs wait in the queue until the compute environment opens then{later}"
         )
     if state != "unlimited" and block.ends_at is not None:
-        leave, terminated = (
-            in_minutes(lead(environment.instance_type))
-            for lead in (nodes_leave_before_end, terminated_before_end)
-        )
+        leave, terminated = minutes_before_end(environment.instance_type)
         review.note(
             f"{place.name}: the Capacity Block ends at {block.ends_at:%Y-%m-%d %H:%M} UTC; the "
             f"compute environment closes {leave} earlier for jobs that have not started, which "

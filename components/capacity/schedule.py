@@ -39,6 +39,12 @@ def in_minutes(lead: timedelta) -> str:
     return f"{lead // timedelta(minutes=1)} minutes"
 
 
+def minutes_before_end(instance_type: str) -> tuple[str, str]:
+    """Return as text when the nodes of a type leave, and when EC2 begins to terminate them."""
+    leads = (nodes_leave_before_end(instance_type), terminated_before_end(instance_type))
+    return in_minutes(leads[0]), in_minutes(leads[1])
+
+
 def plan_schedule(
     sizes: NodeSizes,
     reservation: Reservation | None,

@@ -14,7 +14,8 @@ Sources: the errors of the calls that create the objects, such as
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 from components.account import owner_lookup
 from components.account.named_facts import OwnerFacts
@@ -184,43 +185,39 @@ def _rename(use: Named) -> str:
     return f"set `{key}` to another name" if key == use.key else "rename the entry, or set `name`"
 
 
-def _noun(calls: tuple[str, ...], look_up: LookUp) -> Noun:
-    return Noun(
-        check="names",
-        asked="the name is free, or taken by this stack",
-        calls=calls,
-        look_up=look_up,
-        problems=made_name_problems,
-    )
+def _noun(
+    calls: tuple[str, ...],
+    look_up: LookUp,
+    asked: str = "the name is free, or taken by this stack",
+    problems: Callable[[Named, Any, NamedContext], Iterator[Problem]] = made_name_problems,
+) -> Noun:
+    return Noun(check="names", asked=asked, calls=calls, look_up=look_up, problems=problems)
 
 
 MADE: Mapping[str, Noun] = {
     EKS_CLUSTER: _noun(owner_lookup.CLUSTER_CALLS, owner_lookup.look_up_cluster_owner),
     REPOSITORY: _noun(owner_lookup.REPOSITORY_CALLS, owner_lookup.look_up_repository_owner),
-    ADOPTED_REPOSITORY: Noun(
-        check="names",
-        asked="the repository exists, and is not part of another stack",
-        calls=owner_lookup.REPOSITORY_CALLS,
-        look_up=owner_lookup.look_up_repository_owner,
-        problems=adopted_name_problems,
+    ADOPTED_REPOSITORY: _noun(
+        owner_lookup.REPOSITORY_CALLS,
+        owner_lookup.look_up_repository_owner,
+        "the repository exists, and is not part of another stack",
+        adopted_name_problems,
     ),
     JOB_QUEUE: _noun(owner_lookup.QUEUE_CALLS, owner_lookup.look_up_queue_owner),
     JOB_DEFINITION: _noun(owner_lookup.DEFINITION_CALLS, owner_lookup.look_up_definition_owner),
     CLOUDFORMATION_STACK: _noun(owner_lookup.STACK_CALLS, owner_lookup.look_up_stack_owner),
-    SLURM_CLUSTER: Noun(
-        check="names",
-        asked="no other cluster has the name",
-        calls=owner_lookup.STACK_CALLS,
-        look_up=owner_lookup.look_up_stack_owner,
-        problems=slurm_cluster_problems,
+    SLURM_CLUSTER: _noun(
+        owner_lookup.STACK_CALLS,
+        owner_lookup.look_up_stack_owner,
+        "no other cluster has the name",
+        slurm_cluster_problems,
     ),
     RESOURCE_GROUP: _noun(owner_lookup.GROUP_CALLS, owner_lookup.look_up_group_owner),
-    LOG_GROUP: Noun(
-        check="names",
-        asked="the log group is not part of another stack",
-        calls=owner_lookup.LOG_GROUP_CALLS,
-        look_up=owner_lookup.look_up_log_group_owner,
-        problems=log_group_problems,
+    LOG_GROUP: _noun(
+        owner_lookup.LOG_GROUP_CALLS,
+        owner_lookup.look_up_log_group_owner,
+        "the log group is not part of another stack",
+        log_group_problems,
     ),
 }
 """By kind of a derived name."""

@@ -12,9 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import chain
 
-from components.capacity.schedule import in_minutes, nodes_leave_before_end
+from components.capacity.schedule import minutes_before_end
 from components.capacity.warnings import BlockWarning, block_warnings
-from components.catalog.capacity_blocks import terminated_before_end
 from components.compute.node_pool_plan import NodePoolPlan
 from components.config.monitoring import PERIOD_MINUTES, Alarms
 from components.config.reservations import CapacityBlock
@@ -143,10 +142,7 @@ def _warning_text(
 ) -> str:
     hours = "hour" if warning.hours_before_end == 1 else "hours"
     drains = config.architecture.BLOCK_DRAINS
-    instance_type = config.pools_with(name)[0].instance_type
-    leave, terminated = (
-        in_minutes(lead(instance_type)) for lead in (nodes_leave_before_end, terminated_before_end)
-    )
+    leave, terminated = minutes_before_end(config.pools_with(name)[0].instance_type)
     happens = f"{leave} before the end, {drains}. " if drains else ""
     return (
         f"Capacity Block {block.reservation_id} (reservation {name} of stack {config.name}) ends "

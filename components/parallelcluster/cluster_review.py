@@ -8,8 +8,7 @@ from __future__ import annotations
 import re
 from datetime import datetime
 
-from components.capacity.schedule import in_minutes
-from components.catalog.capacity_blocks import terminated_before_end
+from components.capacity.schedule import minutes_before_end
 from components.catalog.open_zfs import REGIONS_WITHOUT
 from components.catalog.parallelcluster import (
     CAPACITY_BLOCK_UNSUPPORTED_REGIONS,
@@ -211,10 +210,10 @@ def _note_block(
             "UTC; the cluster is created without its nodes, which launch at that time"
         )
     if block.ends_at is not None and now < block.ends_at:
+        _, terminated = minutes_before_end(instance_type)
         review.note(
             f"reservation {name}: the Capacity Block ends at {block.ends_at:%Y-%m-%d %H:%M} UTC; "
-            f"EC2 begins to terminate its nodes {in_minutes(terminated_before_end(instance_type))} "
-            "earlier"
+            f"EC2 begins to terminate its nodes {terminated} earlier"
         )
 
 

@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import TypeAdapter
 
 from components.account.vpc_layout import VpcLayout
 from components.checks.adopted_vpc_check import differences
+from components.config.adopted_vpc import GatewayService
 from components.config.network import NewVpc
 from components.config.problems import Problem
 from components.config.review import Review
 from components.network.vpc_review import review_new_vpc
 
-_GATEWAY_SERVICES = ("s3", "dynamodb")
+_GATEWAY_SERVICES = get_args(GatewayService)
 
 
 class NotDescribableError(Exception):

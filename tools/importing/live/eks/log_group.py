@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from components.account.lookup import AccountReader
+from components.account.owner_lookup import LOG_GROUP_CALLS, log_group_named
 from components.eks.log_group_plan import control_plane_log_group
 from tools.importing.reader import Reader
 from tools.importing.rewritten import Rewritten
@@ -25,10 +26,10 @@ def read_log_group(
     if not any(each.get("enabled") and each.get("types") for each in logging):
         return
     name, do = control_plane_log_group(cluster["name"]), reader.client("logs").describe_log_groups
-    answer = reader.ask("logs:DescribeLogGroups", do, logGroupNamePrefix=name)
-    for each in (answer or {}).get("logGroups", []):
-        if each["logGroupName"] == name:
-            yield each
+    answer = reader.ask(LOG_GROUP_CALLS[0], do, logGroupNamePrefix=name)
+    found = log_group_named(name, answer)
+    if found is not None:
+        yield found
 
 
 def take_log_group(source: Reader, config: Rewritten, *, stack: str) -> None:
