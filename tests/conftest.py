@@ -19,7 +19,7 @@ import components.cheap_imports  # noqa: F401 - garbage is looked for less: a se
 from tests.support import warm_python
 from tests.support.cloud import Cloud, readable
 from tests.support.tracked import ROOT
-from tools.cli.suite import UNIT, WHOLE
+from tools.suite.parts import SLOWEST_FIRST, UNIT, is_whole, names_slow_marker
 from tools.workspace.stacks_directory import VARIABLE
 
 # The tests use the stack files of the checkout, also where its user has a stacks directory.
@@ -81,13 +81,6 @@ def pytest_configure_node(node: Any) -> None:
         node.workerinput["warm_python"] = warm_python.address()
 
 
-SLOWEST_FIRST = ("first", "sandbox", "parallelcluster", "engine", "kubernetes", "browser")
-"""Markers of tests that take minutes, a minute, and seconds."""
-
-
-_SLOW = re.compile(rf"\bmark\.(?:{'|'.join(SLOWEST_FIRST)})\b")
-
-
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Do not import files of unit tests to collect whole-stack tests.
 
@@ -96,22 +89,17 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     """
     if config.option.markexpr != f"not {UNIT}" or not collection_path.match("test_*.py"):
         return None
-    if collection_path.relative_to(ROOT / "tests").parts[0] in WHOLE:
+    if is_whole(collection_path.relative_to(ROOT)):
         return None
-    return None if _names_slow_marker(collection_path) else True
-
-
-@functools.cache
-def _names_slow_marker(path: Path) -> bool:
-    return _SLOW.search(path.read_text(encoding="utf-8")) is not None
+    return None if names_slow_marker(collection_path) else True
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
     """Mark the unit tests."""
-    path = item.path.relative_to(ROOT / "tests")
-    if path.parts[0] not in WHOLE:
+    path = item.path.relative_to(ROOT)
+    if not is_whole(path):
         if any(map(item.get_closest_marker, SLOWEST_FIRST)):
-            assert _names_slow_marker(item.path), f"{path} must name the markers of its tests"
+            assert names_slow_marker(item.path), f"{path} must name the markers of its tests"
         else:
             item.add_marker(UNIT)
 

@@ -7,7 +7,7 @@ import pytest
 
 from tests.conftest import group_of, pytest_collection_modifyitems
 from tests.support.tracked import ROOT
-from tools.cli.suite import UNIT, WHOLE
+from tools.suite.parts import LEFT_OUT, UNIT
 
 
 def item(path, *marks):
@@ -52,4 +52,4 @@ def test_what_runs_an_account_a_plugin_or_every_stack_is_no_unit_test(request):
         for item in request.session.items
     }
     assert marked["test_order.py"]
-    assert not any(marked.get(directory) for directory in WHOLE)
+    assert not any(marked.get(directory) for directory in LEFT_OUT)

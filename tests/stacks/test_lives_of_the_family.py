@@ -38,9 +38,14 @@ class Lived:
     verified: list[Verification] = field(default_factory=list[Verification])
 
 
+QUICK = ("dev", "pc-p4de-ami", "batch-p4d")
+"""One stack of each architecture, whose lives are a part of the quick answer of the suite."""
+
+
 def _lives() -> Iterator[object]:
     for life in STACK_LIVES:
         marks = [pytest.mark.parallelcluster] if life.stack in PARALLELCLUSTER_STACKS else []
+        marks += [pytest.mark.life] if life.stack in QUICK else []
         yield pytest.param(life, id=f"@{life.stack}@", marks=marks)
 
 

@@ -68,7 +68,7 @@ COMMANDS: Mapping[str, Command] = {
     "sandbox": Command("sandboxes", "The emulated AWS account on this machine."),
     "completion": Command("completion", "Print a completion script for bash, zsh or fish."),
     "bench": Command("bench", "Measure the program."),
-    "test": Command("suite", "Run every check and test."),
+    "test": Command("suite", "Test this checkout, or a part of it."),
 }
 """The commands, in the order of `--help`."""
 _PLAIN: Any = {

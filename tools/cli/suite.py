@@ -1,4 +1,4 @@
-"""`test`: the whole test suite, as CI runs it."""
+"""`test`: a quick answer, the whole test suite, or a part of it."""
 
 from __future__ import annotations
 
@@ -11,100 +11,138 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 import typer
 
-from components.catalog.controller_releases import CONTROLLER_RELEASES
 from components.config.pulumi_command import LAUNCHER
 from tools.cli import console, failures
-from tools.docs.building import docs_python
-from tools.engine import ensure_controller, ensure_kubernetes, ensure_plugins, ensure_pulumi
-from tools.engine.alert_evaluator import ensure_alert_evaluator
-from tools.engine.chromium import ensure_chromium
-from tools.engine.locked_environment import locked_python
-from tools.engine.progress import Progress
-from tools.engine.slurm import ensure_slurm, slurm_is_packaged
-from tools.lock import EXAMPLES
-from tools.parallelcluster.environment import parallelcluster_python
+from tools.suite import steps
+from tools.suite.parts import CONTRACTS, LEFT_OUT, STYLE, TESTS, Check
+from tools.suite.steps import Step
 from tools.workspace.checkout import ROOT
 
-STATIC_CHECKS = (
-    ("ruff check", ["ruff", "check", "."]),
-    ("ruff format", ["ruff", "format", "--check", "."]),
-    ("types", ["basedpyright"]),
-    ("import contracts", ["lint-imports"]),
-)
-"""Commands of the locked environment that run at the same time as the unit tests, by name."""
-MAXIMUM_PROCESSES = 4
-WHOLE = (
-    "changes",
-    "corpus",
-    "documentation",
-    "examples",
-    "faults",
-    "preflight",
-    "sandbox",
-    "stacks",
-)
-"""Directories of tests that run the emulated account, a plugin, or every stack."""
-UNIT = "unit"
-"""Marker of the other tests, which need no additional program; `tests/conftest.py` sets it."""
+NO_TESTS = 5
+"""Exit code of pytest that found no test.
+https://docs.pytest.org/en/stable/reference/exit-codes.html"""
+RunTests = Callable[[Sequence[str]], int]
+"""Runs pytest with arguments, and returns its exit code."""
 
 
-def test(context: typer.Context) -> None:
-    """Run every check and test. Arguments go to pytest and select tests only.
+def test(
+    context: typer.Context,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Run the whole suite, as CI does.")
+    ] = False,
+    since: Annotated[
+        str | None,
+        typer.Option(
+            metavar="REVISION",
+            help="Run the tests that the changes since a git revision can have broken.",
+        ),
+    ] = None,
+) -> None:
+    """Test this checkout: style, types, contracts, unit tests, and three short lives of stacks.
 
-    Style, types and unit tests run first, in parallel. They need no additional program, so their
-    results are available before the engine and the plugins are built. With arguments, only pytest
-    runs.
+    A life brings up and destroys one stack of EKS, Slurm and Batch in a sandbox. Instead,
+    `test PART...` runs parts: style, types, contracts, unit, lives, directories such as capacity
+    or components/capacity, and files. Options that are not listed here go to pytest.
     """
+    given = [bool(context.args), everything, since is not None]
+    if sum(given) > 1:
+        raise failures.WrongUseError(
+            "--all, --since and parts exclude each other; name one of them"
+        )
+    processors = os.cpu_count() or 1
+    if everything:
+        succeed(run(steps.everything(processors)))
+        return
+    if since is not None:
+        succeed(run(_since(since, processors)))
+        console.progress(
+            "left out: types, and tests that do not depend on the changed files; "
+            "all of them: ./trainyard test --all"
+        )
+        return
     if context.args:
-        passed = _passes_tests(context.args)
-    else:
-        started = time.monotonic()
-        others = [f"--ignore=tests/{directory}" for directory in WHOLE]
-        with _checks_in_background() as failed_checks:
-            quick = _passes_tests([*_side_by_side(_processors()), *others, "-m", UNIT])
-            failed = failed_checks()
-        for name in failed:
-            console.problem(f"{name} failed; see its output above")
-        answer = "ok" if quick and not failed else "failed"
-        seconds = time.monotonic() - started
-        console.progress(f"style, types and unit tests: {answer}, {seconds:.0f} s")
-        _get_programs()
-        # An `up` spends half of its time waiting for the account, the cluster and its own parts.
-        whole = _passes_tests([*_side_by_side(2 * _processors()), "-m", f"not {UNIT}"])
-        passed = quick and whole and not failed
+        succeed(run(_named(context.args, processors)))
+        return
+    passed = run(steps.quick(processors))
+    console.progress("left out, all of it runs with ./trainyard test --all:")
+    for directory, proves in LEFT_OUT.items():
+        console.progress(f"  {TESTS}/{directory}: {proves}")
+    succeed(passed)
+
+
+def succeed(passed: bool) -> None:
+    """End the command with an error unless everything passed."""
     if not passed:
         raise typer.Exit(failures.WORK_FAILED)
 
 
-def _passes_tests(arguments: Sequence[str]) -> bool:
+def _since(revision: str, processors: int) -> list[Step]:
+    # The help of `test` needs no test tools.
+    from tools.suite.selection import Repository, changed_since
+
+    try:
+        changed = changed_since(revision, ROOT)
+    except subprocess.CalledProcessError as error:
+        raise failures.WrongUseError(
+            f"git cannot compare with {revision!r}: {error.stderr.strip()}"
+        ) from error
+    selection = Repository(ROOT).selected(changed)
+    if selection.everything_because_of:
+        console.progress(f"every test depends on {selection.everything_because_of}")
+    console.progress(f"{len(changed)} changed files, {len(selection.files)} test files")
+    style = Step(name="style and import contracts", checks=(*STYLE, *CONTRACTS))
+    return [*steps.of_files(selection.files, processors, ROOT), style]
+
+
+def _named(arguments: Sequence[str], processors: int) -> list[Step]:
+    """Return the steps of parts; what is not the name of a part goes to pytest."""
+    known = steps.parts(processors)
+    found = [known[each] for each in arguments if each in known]
+    rest = [_path(each) for each in arguments if each not in known]
+    return [*found, Step(name="tests", pytest=tuple(rest))] if rest else found
+
+
+def _path(argument: str) -> str:
+    """Return the path of the tests that an argument names, or the argument itself."""
+    if argument.startswith(("-", TESTS)):
+        return argument
+    folder = f"{TESTS}/{argument.strip('/').removeprefix('components/')}"
+    return folder if (ROOT / folder).is_dir() else argument
+
+
+def run(todo: Sequence[Step], run_tests: RunTests | None = None) -> bool:
+    """Run all steps, also after a failure, and return whether everything passed."""
+    results = [_passes(step, run_tests or pytest_exit_code) for step in todo]
+    return all(results)
+
+
+def _passes(step: Step, run_tests: RunTests) -> bool:
+    started = time.monotonic()
+    with _checks_in_background(step.checks) as failed_checks:
+        if step.get_programs is not None:
+            step.get_programs(console.progress)
+        code = run_tests(step.pytest) if step.pytest else 0
+        failed = failed_checks()
+    for name in failed:
+        console.problem(f"{name} failed; see its output above")
+    empty = step.can_be_empty and code == NO_TESTS
+    passed = not failed and (code == 0 or empty)
+    answer = "ok" if passed else "failed"
+    console.progress(f"{step.name}: {answer}, {time.monotonic() - started:.0f} s")
+    return passed
+
+
+def pytest_exit_code(arguments: Sequence[str]) -> int:
+    """Run pytest in a process of its own."""
     command = [sys.executable, "-m", "pytest", *arguments]
-    return subprocess.run(command, cwd=ROOT, env=_environment(), check=False).returncode == 0
+    return subprocess.run(command, cwd=ROOT, env=environment(), check=False).returncode
 
 
-def _processors() -> int:
-    return os.cpu_count() or 1
-
-
-def _side_by_side(processes: int) -> list[str]:
-    """Return the arguments that spread groups of tests over processes.
-
-    A group stays in one process, because its tests share a stack that is deployed once.
-    `tests/conftest.py` defines the groups and sorts them, the slowest first. Every process can run
-    a sandbox, so there are at most four.
-    """
-    return [
-        "-n",
-        str(min(MAXIMUM_PROCESSES, processes)),
-        "--dist",
-        "loadscope",
-        "--no-loadscope-reorder",
-    ]
-
-
-def _environment() -> dict[str, str]:
+def environment() -> dict[str, str]:
     """Return the environment of a user who starts pytest.
 
     It lacks the variable with which messages name this launcher, and the one that makes every
@@ -115,11 +153,11 @@ def _environment() -> dict[str, str]:
 
 
 @contextlib.contextmanager
-def _checks_in_background() -> Iterator[Callable[[], list[str]]]:
-    """Run all static checks; yield a function that shows their output and returns failures."""
+def _checks_in_background(checks: Sequence[Check]) -> Iterator[Callable[[], list[str]]]:
+    """Run static checks; yield a function that shows their output and returns failures."""
     with ThreadPoolExecutor() as side_by_side:
-        running = {name: side_by_side.submit(_checked, cmd) for name, cmd in STATIC_CHECKS}
-        yield lambda: [name for name, check in running.items() if not _passes(check.result())]
+        running = {check.name: side_by_side.submit(_checked, check) for check in checks}
+        yield lambda: [name for name, check in running.items() if not _shown(check.result())]
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +169,7 @@ class _Checked:
     passed: bool
 
 
-def _passes(check: _Checked) -> bool:
+def _shown(check: _Checked) -> bool:
     """Show the output of a check, and return whether it passed."""
     console.progress(check.summary)
     if check.output:
@@ -139,10 +177,10 @@ def _passes(check: _Checked) -> bool:
     return check.passed
 
 
-def _checked(command: list[str]) -> _Checked:
+def _checked(check: Check) -> _Checked:
     """Run one check of the locked environment."""
-    name, *rest = command
-    program = ROOT / ".venv" / "bin" / name
+    name, *rest = check.command
+    program = Path(ROOT) / ".venv" / "bin" / name
     started = time.monotonic()
     done = subprocess.run(
         [str(program), *rest],
@@ -153,30 +191,6 @@ def _checked(command: list[str]) -> _Checked:
         check=False,
     )
     passed = done.returncode == 0
-    said = f"{' '.join(command)}: {'ok' if passed else 'failed'}"
+    said = f"{' '.join(check.command)}: {'ok' if passed else 'failed'}"
     summary = f"{said}, {time.monotonic() - started:.1f} s"
     return _Checked(summary, done.stdout.rstrip(), passed)
-
-
-def _get_programs() -> None:
-    """Install every program and plugin before the first test needs it."""
-    ensure_plugins(console.progress, ensure_pulumi(console.progress))
-    ensure_kubernetes(console.progress)
-    for name in CONTROLLER_RELEASES:
-        ensure_controller(name, console.progress)
-    ensure_alert_evaluator(console.progress)
-    parallelcluster_python(console.progress)
-    if slurm_is_packaged():
-        ensure_slurm(console.progress)
-    ensure_chromium(console.progress)
-    examples_python(console.progress)
-    docs_python(console.progress)
-
-
-def examples_python(report: Progress) -> Path:
-    """Return the interpreter with PyTorch, which the tests of `examples` run.
-
-    Raises:
-        EngineError: it does not exist and cannot be created.
-    """
-    return locked_python(ROOT / EXAMPLES.path, "PyTorch", report)

@@ -1,64 +1,121 @@
-"""`test` runs its checks in parallel, and its tests in one process for each processor."""
+"""`test` runs its checks at the same time as its tests, and all steps whatever fails."""
 
-import contextlib
-import os
 from types import SimpleNamespace
 
 import pytest
-import typer
 
 from components.config.pulumi_command import LAUNCHER
-from tools.cli import suite
+from tools.cli import failures, suite
+from tools.suite import steps
+from tools.suite.parts import LEFT_OUT, LIVES, Check
+from tools.suite.steps import Step
+
+FAILS = Check("bad", ("ruff", "check", "no-such-file.py"))
+PASSES = Check("good", ("ruff", "--version"))
 
 
-@pytest.mark.parametrize(
-    ("processors", "unit", "whole"), [(1, 1, 2), (2, 2, 4), (4, 4, 4), (64, 4, 4), (None, 1, 2)]
-)
+@pytest.mark.parametrize(("processors", "unit", "whole"), [(1, 1, 2), (2, 2, 4), (64, 4, 4)])
 def test_every_processor_has_a_process_and_two_for_whole_stacks_but_never_more_than_four(
-    monkeypatch, processors, unit, whole
+    processors, unit, whole
 ):
-    ran = []
-    monkeypatch.setattr(os, "cpu_count", lambda: processors)
-    monkeypatch.setattr(suite, "STATIC_CHECKS", ())
-    monkeypatch.setattr(suite, "_get_programs", lambda: None)
-    monkeypatch.setattr(suite, "_passes_tests", lambda arguments: ran.append(arguments) or True)
-    suite.test(SimpleNamespace(args=[]))
-    assert [arguments[:2] for arguments in ran] == [["-n", str(unit)], ["-n", str(whole)]]
-    assert all("--no-loadscope-reorder" in arguments for arguments in ran)
+    arguments = [step.pytest for step in steps.everything(processors)]
+    assert [each[:2] for each in arguments] == [("-n", str(unit)), ("-n", str(whole))]
+    assert all("--no-loadscope-reorder" in each for each in arguments)
 
 
-def test_a_check_that_fails_is_named_when_all_have_run(capsys, monkeypatch):
-    checks = (("bad", ["ruff", "check", "no-such-file.py"]), ("good", ["ruff", "--version"]))
-    monkeypatch.setattr(suite, "STATIC_CHECKS", checks)
-    with suite._checks_in_background() as failed_checks:
-        assert failed_checks() == ["bad"]
+def test_the_quick_answer_is_all_checks_the_unit_tests_and_a_life_of_each_architecture():
+    unit, lives = steps.quick(2)
+    assert {check.name for check in unit.checks} == {
+        "ruff check",
+        "ruff format",
+        "types",
+        "import contracts",
+    }
+    assert unit.get_programs is None
+    assert {each for each in unit.pytest if each.startswith("--ignore")} == {
+        f"--ignore=tests/{directory}" for directory in LEFT_OUT
+    }
+    assert LIVES in lives.pytest
+
+
+def test_a_check_that_fails_is_named_when_all_have_run(capsys):
+    assert not suite.run([Step(name="style", checks=(FAILS, PASSES))])
     shown = capsys.readouterr()
     assert "ruff --version: ok" in shown.err
     assert "no-such-file.py: failed" in shown.err
+    assert "bad failed" in shown.err
     assert "no-such-file.py" in shown.out
 
 
-@pytest.mark.parametrize("fails", ["checks", "unit tests", "whole stacks", "nothing"])
-def test_everything_runs_whatever_fails_and_what_needs_no_program_runs_first(monkeypatch, fails):
+@pytest.mark.parametrize("fails", ["checks", "unit", "whole", ""])
+def test_everything_runs_whatever_fails_and_programs_come_before_the_tests_that_need_them(fails):
     ran = []
 
-    def tests(arguments):
-        name = "unit tests" if arguments[-1] == suite.UNIT else "whole stacks"
-        ran.append(name)
-        return name != fails
+    def run_tests(arguments):
+        ran.extend(arguments)
+        return 1 if fails in arguments else 0
 
-    check = ["ruff", "check", "no-such-file.py"] if fails == "checks" else ["ruff", "--version"]
-    monkeypatch.setattr(suite, "STATIC_CHECKS", (("types", check),))
-    monkeypatch.setattr(suite, "_passes_tests", tests)
-    monkeypatch.setattr(suite, "_get_programs", lambda: ran.append("programs"))
-    with contextlib.nullcontext() if fails == "nothing" else pytest.raises(typer.Exit):
-        suite.test(SimpleNamespace(args=[]))
-    assert ran == ["unit tests", "programs", "whole stacks"]
+    todo = [
+        Step(name="first", checks=(FAILS if fails == "checks" else PASSES,), pytest=("unit",)),
+        Step(name="last", pytest=("whole",), get_programs=lambda _: ran.append("programs")),
+    ]
+    assert suite.run(todo, run_tests) == (not fails)
+    assert ran == ["unit", "programs", "whole"]
+
+
+@pytest.mark.parametrize(("can_be_empty", "passed"), [(True, True), (False, False)])
+def test_a_step_without_a_test_passes_only_if_it_is_a_part_of_a_selection(can_be_empty, passed):
+    step = Step(name="unit tests", pytest=("nothing",), can_be_empty=can_be_empty)
+    assert suite.run([step], lambda _: pytest.ExitCode.NO_TESTS_COLLECTED) == passed
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["capacity"], ("tests/capacity",)),
+        (["components/capacity/", "-x"], ("tests/capacity", "-x")),
+        (["tools/cli/capacity"], ("tests/tools/cli/capacity",)),
+        (["tests/test_order.py", "-k", "first"], ("tests/test_order.py", "-k", "first")),
+    ],
+)
+def test_a_part_is_a_directory_of_the_program_or_of_the_tests(arguments, expected):
+    (step,) = suite._named(arguments, 2)
+    assert step.pytest == expected
+
+
+def test_named_parts_and_files_run_one_after_the_other():
+    assert [step.name for step in suite._named(["style", "lives", "capacity"], 2)] == [
+        "style",
+        "a life of EKS, Slurm and Batch",
+        "tests",
+    ]
+
+
+def test_a_selection_runs_its_unit_tests_before_those_that_need_programs(tmp_path):
+    files = ["tests/stacks/test_a.py", "tests/capacity/test_b.py", "tests/eks/test_c.py"]
+    for name, text in zip(files, ["", "", "@pytest.mark.engine"], strict=True):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    unit, whole = steps.of_files(files, 2, tmp_path)
+    named = [[each for each in step.pytest if each.startswith("tests/")] for step in (unit, whole)]
+    assert named == [files[1:], [files[0], files[2]]]
+    assert (unit.get_programs, unit.can_be_empty) == (None, True)
+    assert whole.get_programs is not None
+
+
+def test_a_revision_that_git_does_not_know_is_wrong_use():
+    with pytest.raises(failures.WrongUseError, match="no-such-revision"):
+        suite._since("no-such-revision", 2)
+
+
+def test_all_and_parts_exclude_each_other():
+    with pytest.raises(failures.WrongUseError):
+        suite.test(SimpleNamespace(args=["capacity"]), everything=True)
 
 
 def test_tests_see_the_messages_of_a_user_who_starts_pytest(monkeypatch):
     monkeypatch.setenv(LAUNCHER, "./trainyard")
     monkeypatch.setenv("HOME", "/home/me")
-    environment = suite._environment()
+    environment = suite.environment()
     assert LAUNCHER not in environment
     assert environment["HOME"] == "/home/me"
