@@ -39,7 +39,7 @@ FOUND_BY_FOLDER = "policies/pack/discovery.py"
 """Imports every policy rule. No rule depends on another, and its own tests run it, also in the
 pack's process: a change of a rule does not select every test that deploys a stack."""
 _PACKAGE = re.compile(r"[\"']([a-z_]\w*(?:\.[a-z_]\w*)+)[\"']")
-_COMPOSED = re.compile(r"import_module\(\s*f\"([^\"]+)\"")
+_COMPOSED = re.compile(r"import_module\(\s*f\"([a-z_]\w*\.[^\"]+)\"")
 _INSERTED = re.compile(r"\{.+?\}")
 
 
