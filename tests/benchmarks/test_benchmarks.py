@@ -1,4 +1,4 @@
-"""Each benchmark runs; `./trainyard bench`, not a test, judges its measurements."""
+"""Each benchmark runs; `python -m benchmarks`, not a test, judges its measurements."""
 
 import json
 from pathlib import Path

@@ -54,10 +54,9 @@ COMMANDS = (
 """Commands, with the arguments that follow the stack."""
 OTHERS = (("sandbox", "status"), ("sandbox", "inventory", "--json"))
 # Processes that a user starts have the user's environment: the command with the calls of its
-# script, the processes that `bench` measures, and the `aws` of a kubeconfig, which the command's
-# client starts.
+# script, and the `aws` of a kubeconfig, which the command's client starts.
 USERS_OWN = (
-    *("tools.cli", MODULE, str(ROOT / "trainyard"), f"cmp -s -- {ROOT}", "-c import"),
+    *("tools.cli", MODULE, str(ROOT / "trainyard"), f"cmp -s -- {ROOT}"),
     "sandbox/kubernetes/aws_program.py",
 )
 
@@ -75,15 +74,12 @@ class Seen:
     """Command lines of processes whose environment contains one."""
 
     def live(self, sandbox: Sandbox, stack_file: Path) -> None:
-        """Run every command, from `check` to `destroy`, and `bench` at the end."""
+        """Run every command, from `check` to `destroy`."""
         with_file = ("--sandbox", "--stack-file", str(stack_file))
         for name, *more in COMMANDS:
             self.done.append(sandbox.must(name, STACK, *more, *with_file))
             if name == "up":
                 self.done += [sandbox.must(*command) for command in OTHERS]
-        # On a busy machine it may exceed a budget, which is irrelevant here.
-        target = str(sandbox.directory / "bench")
-        self.done.append(sandbox.run("bench", "check", "--rounds", "1", "--output", target))
 
     def look(self, directory: Path) -> None:
         """Record the processes that work in a sandbox's directory, or below it."""
@@ -140,7 +136,6 @@ def test_no_command_says_one(seen: Seen) -> None:
 def test_no_file_of_state_logs_and_documents_holds_one(seen: Seen) -> None:
     assert any(path.endswith(f"{STACK}.json") for path in seen.files), "the state was looked at"
     assert any("logs" in path for path in seen.files), "the logs were looked at"
-    assert any(path.endswith("bench.json") for path in seen.files), "the figures were looked at"
     assert [path for path, content in seen.files.items() if CANARY.encode() in content] == []
 
 

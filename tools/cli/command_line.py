@@ -67,7 +67,6 @@ COMMANDS: Mapping[str, Command] = {
     "capacity": Command("capacity", "Find, buy, extend, list and release reserved capacity."),
     "sandbox": Command("sandboxes", "The emulated AWS account on this machine."),
     "completion": Command("completion", "Print a completion script for bash, zsh or fish."),
-    "bench": Command("bench", "Measure the program."),
     "test": Command("suite", "Test this checkout, or a part of it."),
 }
 """The commands, in the order of `--help`."""
