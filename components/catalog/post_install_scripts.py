@@ -27,9 +27,6 @@ POST_INSTALL_COMMIT = "66337fc41a05facf3d7bb732c80b4366c56b83c5"
 NEURON_COMMIT = "06b8d00232b1cb55fdb3b14c75ee9710791c2802"
 """Commit of `aws-parallelcluster` in which the Neuron script uses the public repositories."""
 
-NEURON_ENVIRONMENT = "aws_neuron_venv_pytorch"
-"""Virtual environment that the Neuron script creates in the default user's home."""
-
 _RAW = "https://raw.githubusercontent.com"
 _SAMPLES = f"{_RAW}/aws-samples/aws-parallelcluster-post-install-scripts/{POST_INSTALL_COMMIT}"
 _TRAINIUM_TEST = "tests/integration-tests/tests/trainium/test_trainium/test_trainium"

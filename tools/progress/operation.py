@@ -38,7 +38,6 @@ _WORDS: Mapping[str, _Words] = {
 """By the engine's operation name; the others change nothing, or only group these.
 https://github.com/pulumi/pulumi/blob/v3.259.0/sdk/go/common/display/step_op.go"""
 _PROVIDERS = "pulumi:providers:"
-_STACK = "pulumi:pulumi:Stack"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

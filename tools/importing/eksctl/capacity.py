@@ -8,7 +8,6 @@ from tools.importing.placeholders import id_for
 from tools.importing.reader import Reader
 
 _ID, _GROUP = "capacityReservationID", "capacityReservationResourceGroupARN"
-_NO_ID = "a Capacity Block needs its reservation: set capacityReservationTarget.{key}"
 
 
 def read_purchase_option(group: Reader, nodes: Draft, cluster: Draft) -> None:

@@ -6,8 +6,6 @@ from tools.importing.draft import Draft
 from tools.importing.parallelcluster.nodes import read_permissions, read_root_volume, read_scripts
 from tools.importing.reader import Reader
 
-_OPEN = "0.0.0.0/0"
-
 
 def read_head_node(source: Reader, image: Reader, architecture: Draft, network: Draft) -> None:
     """Read `HeadNode`; `image` is the AMI of the cluster."""

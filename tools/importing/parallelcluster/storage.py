@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from tools.importing.draft import Draft
 from tools.importing.reader import Reader
-
-_Change = Callable[[Any], Any] | None
 
 EBS_KEYS: Mapping[str, str] = {
     "VolumeType": "volume_type",

@@ -14,7 +14,6 @@ from tools.importing.terraform.module import SECRET, Module, read_module, value_
 from tools.importing.terraform.syntax import Block, Expression, read_blocks
 
 _PREFIXES = {"variable": "var.", "output": "output.", "module": "module.", "data": "data."}
-_META = ("source", "version", "count", "for_each", "providers", "depends_on", "provider")
 _OTHER = "other"
 """Section of blocks that no other section has."""
 
