@@ -13,7 +13,6 @@ from tests.support.parallelcluster_configs import raw_trn1
 from tests.support.stack_files import changed, p5, schema_problems
 
 GROUP = "architecture.node_groups.p5"
-RESOURCE = "architecture.queues.compute1.compute_resources.queue-0"
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,6 @@ from tools.workspace.stacks_directory import VARIABLE
 pytestmark = pytest.mark.sandbox
 
 BLOCK, ODCR = "cr-0123456789abcdef0", "cr-00d00000000000005"
-TIMEOUT_SECONDS = 120
 
 
 def user_in(directory: Path, sandbox: Sandbox) -> Sandbox:

@@ -13,10 +13,9 @@ from policies.resources.types import (
 from policies.rules.security.ports_closed_to_world import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
 from tests.support.policy_programs import EFA_NETWORK
-from tests.support.policy_programs_eks import role, workers
+from tests.support.policy_programs_eks import workers
 
 WORLD, WORLD_6 = "0.0.0.0/0", "::/0"
-ROLE = role("node-role")
 
 
 def newer(first, last, protocol="tcp", **other):

@@ -8,11 +8,6 @@ from tools.workspace.completion import complete, completed, overruled
 from tools.workspace.stack_files import StackFile
 
 
-def write(path: Path, text: str) -> Path:
-    path.write_text(text)
-    return path
-
-
 def test_completion_fills_what_is_missing() -> None:
     values = {"network": {"kind": "existing-vpc"}, "reservations": {"block": {"kind": "odcr"}}}
     completion = {

@@ -17,7 +17,6 @@ from tools.importing.cloudformation.parameters import (
 from tools.importing.imported import Imported, import_file
 from tools.importing.lint import lint
 
-RESOURCES = "Resources.Nodes.Properties.ComputeResources"
 POOL = ("architecture", "compute_environments", "Nodes")
 PARAMETERS = (
     "Parameters:\n"
