@@ -17,9 +17,7 @@ from components.monitoring.node_agent import AgentAccess
 from components.network.egress import nat_gateway_command
 
 
-def review_batch_network(
-    network: NewVpc, review: Review, *, agent: AgentAccess | None = None
-) -> None:
+def review_batch_network(network: NewVpc, review: Review, *, agent: AgentAccess | None) -> None:
     """Record endpoints that nodes need in a new VPC without a NAT gateway.
 
     Args:

@@ -49,10 +49,9 @@ class Finding:
         place = self.place
         return (place.example if place else None) or "VALUE"
 
-    def set_to(self, value: str, location: Location | None = None) -> str:
-        """Return the command that sets a value, here or at another location."""
-        path = path_of(self.location if location is None else location)
-        return set_command(path, value, stack_file=self.stack_file)
+    def set_to(self, value: str) -> str:
+        """Return the command that sets a value here."""
+        return set_command(path_of(self.location), value, stack_file=self.stack_file)
 
     def example_of(self, value: str, location: Location | None = None) -> str:
         """Return how to set a value that only the user knows.

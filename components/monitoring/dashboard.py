@@ -22,7 +22,7 @@ def dashboard_body(
     graphs: Sequence[Graph],
     *,
     region: str,
-    alarm_arns: Sequence[str] = (),
+    alarm_arns: Sequence[str],
     ids: Mapping[Subject, str],
 ) -> dict[str, Any]:
     """Return a dashboard with the state of the alarms first and three graphs in a row.

@@ -45,9 +45,9 @@ def plan_monitoring(
     now: datetime,
     pools: Sequence[NodePoolPlan],
     file_systems: Sequence[LustreSubject] = (),
-    more: Sequence[Sources] = (),
+    more: Sequence[Sources],
     agents: Sequence[AgentPlan] = (),
-    alerts: Sequence[AlertPlan] = (),
+    alerts: Sequence[AlertPlan],
 ) -> MonitoringPlan | None:
     """Return the dashboard and the alarms of a stack; None if its file has no `monitoring`.
 

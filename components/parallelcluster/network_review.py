@@ -19,7 +19,7 @@ GATEWAYS_WITHOUT_NAT = ("s3", "dynamodb")
 
 
 def review_cluster_network(
-    network: NewVpc, head_node: HeadNode, review: Review, *, more_endpoints: Sequence[str] = ()
+    network: NewVpc, head_node: HeadNode, review: Review, *, more_endpoints: Sequence[str]
 ) -> None:
     """Record endpoints that nodes need in a new VPC without a NAT gateway or public subnets.
 

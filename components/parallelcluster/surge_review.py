@@ -44,7 +44,7 @@ def surge_problems(
     instances: Mapping[str, int],
     *,
     stack_file: str,
-    fleet_stopped: bool = False,
+    fleet_stopped: bool,
 ) -> Iterator[Problem]:
     """Yield compute resources whose static nodes would start in a reservation that is in use.
 

@@ -57,7 +57,6 @@ def run_preflight(
     stack_file: str,
     region: str,
     now: datetime,
-    profile: str | None = None,
     expected: Mapping[str, ReservationFacts] = MappingProxyType({}),
 ) -> Preflight:
     """Run all account checks of a stack, without any change.
@@ -67,7 +66,7 @@ def run_preflight(
     Raises:
         AccountUnreachableError: no credentials, or no answer.
     """
-    reader = AccountReader(region=region, profile=profile)
+    reader = AccountReader(region=region)
     facts, more = _look_up(reader, config, expected)
     found = examine(config, facts, stack_file=stack_file, region=region, now=now)
     judged = list(account_rows(facts, found.checks))

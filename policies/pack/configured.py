@@ -30,11 +30,9 @@ from policies.rule import Rule
 Validate = Callable[[Any, ReportViolation], None]
 
 
-def served(
-    rules: Sequence[Rule], ledger: Ledger | None = None, lookup: ReservationLookup | None = None
-) -> list[Rule]:
+def served(rules: Sequence[Rule], lookup: ReservationLookup | None = None) -> list[Rule]:
     """Return the policies of a pack with these rules, and those that report on it."""
-    ledger, lookup = ledger or Ledger(), lookup or ReservationLookup()
+    ledger, lookup = Ledger(), lookup or ReservationLookup()
     return [*(configured(rule, ledger, lookup) for rule in rules), *announcements(ledger, lookup)]
 
 

@@ -6,7 +6,7 @@ import importlib.util
 import os
 import shutil
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,14 +31,7 @@ class DryRun:
     """The JSON object that it printed."""
 
 
-def create_cluster_dryrun(
-    config: Configuration,
-    *,
-    aws_endpoint: str,
-    region: str,
-    cluster_name: str = "dryrun",
-    suppress: Collection[str] = (),
-) -> DryRun:
+def create_cluster_dryrun(config: Configuration, *, aws_endpoint: str, region: str) -> DryRun:
     """Run the command as a user would.
 
     The command requires `node`: the one on the PATH, otherwise the one in the development packages.
@@ -47,17 +40,13 @@ def create_cluster_dryrun(
         config: The configuration.
         aws_endpoint: Endpoint of all AWS calls, which is that of a sandbox.
         region: Region of the cluster.
-        cluster_name: Name of the cluster, which must not exist yet.
-        suppress: Names of the validators to skip.
 
     Raises:
         EngineError: the environment of ParallelCluster cannot be created.
         ParallelClusterError: the output is not JSON, for example without `node`.
     """
     arguments = ["-m", "pcluster.cli.entrypoint", "create-cluster", "--dryrun", "true"]
-    arguments += ["--region", region, "--cluster-name", cluster_name]
-    if suppress:
-        arguments += ["--suppress-validators", *(f"type:{name}" for name in sorted(suppress))]
+    arguments += ["--region", region, "--cluster-name", "dryrun"]
     with program_environment(aws_endpoint=aws_endpoint, region=region) as environment:
         file = Path(environment["HOME"]) / "cluster.yaml"
         file.write_text(yaml.safe_dump(dict(config), sort_keys=False), encoding="utf-8")

@@ -55,9 +55,9 @@ class Stack:
         up = _Up(self, urn_of(token, name), preview, list(ignore_changes), timeout_seconds)
         return _unless_refused(lambda: up.run(inputs))
 
-    def refresh(self, token: str, name: str = "it") -> bool:
+    def refresh(self, token: str) -> bool:
         """Refresh a resource in the state; remove it if it no longer exists."""
-        return _unless_refused(lambda: self._read(urn_of(token, name)))
+        return _unless_refused(lambda: self._read(urn_of(token)))
 
     def import_(self, token: str, identifier: str, name: str = "it") -> bool:
         """Import an object that is not in the state."""
@@ -65,19 +65,15 @@ class Stack:
         self.resources[urn] = Kept(identifier, {}, {})
         return _unless_refused(lambda: self._read(urn))
 
-    def take_up(self, token: str, identifier: str, inputs: Values, name: str = "it") -> bool:
+    def take_up(self, token: str, identifier: str, inputs: Values) -> bool:
         """Read an object whose create got no response, as the launcher does."""
-        urn = urn_of(token, name)
+        urn = urn_of(token)
         self.resources[urn] = Kept(identifier, inputs, inputs)
         return _unless_refused(lambda: self._read(urn))
 
-    def destroy(self, token: str, name: str = "it") -> bool:
+    def destroy(self, token: str) -> bool:
         """Delete a resource; if the provider rejects that, it stays in the state."""
-        return _unless_refused(lambda: self.delete(urn_of(token, name)))
-
-    def outputs(self, token: str, name: str = "it") -> Values:
-        """Return the outputs of a resource in the state."""
-        return self.resources[urn_of(token, name)].outputs
+        return _unless_refused(lambda: self.delete(urn_of(token)))
 
     def delete(self, urn: str) -> None:
         """Delete a resource and remove it from the state, if it is there.
@@ -218,7 +214,7 @@ def _ignoring(inputs: Values, olds: Values, paths: Sequence[str]) -> Values:
     return found
 
 
-def urn_of(token: str, name: str) -> str:
+def urn_of(token: str, name: str = "it") -> str:
     """Return the URN of a top-level resource in the recorded stack."""
     return f"urn:pulumi:recording::trainyard::{token}::{name}"
 

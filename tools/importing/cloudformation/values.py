@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from tools.importing.cloudformation.deferred import Deferred, deferred_in
@@ -27,17 +27,10 @@ def is_known(source: Reader) -> bool:
     return source.exists and not why_unknown(source.value)
 
 
-def take_known(
-    draft: Draft,
-    key: str,
-    source: Reader,
-    *,
-    change: Callable[[Any], Any] | None = None,
-    why: str = "",
-) -> bool:
+def take_known(draft: Draft, key: str, source: Reader) -> bool:
     """Set a key to a value if it is known, and return whether it is; otherwise say why not."""
     if is_known(source):
-        return draft.take(key, source, change=change, why=why)
+        return draft.take(key, source)
     claim_unknown(source, (*draft.at, key))
     return False
 
