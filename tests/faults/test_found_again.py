@@ -80,18 +80,18 @@ def read(server: AwsServer) -> Iterator[Read]:
         yield Read("us-west-2")
 
 
-def begun(aws: Plugin, case: Case, name: str = "it") -> PendingCreate:
+def begun(aws: Plugin, case: Case) -> PendingCreate:
     """Return the pending create of a case as in the state: with the checked inputs."""
-    inputs, failures = aws.check(case.token, tagged(case, name), name=name)
+    inputs, failures = aws.check(case.token, tagged(case))
     assert not failures
-    return PendingCreate(urn(case.token, name), inputs)
+    return PendingCreate(urn(case.token), inputs)
 
 
-def tagged(case: Case, name: str) -> dict[str, Any]:
+def tagged(case: Case) -> dict[str, Any]:
     """Return the program's inputs, with the tag of every resource."""
     if case.token in UNTAGGED:
         return case.inputs
-    value = tag_of(PendingCreate(urn(case.token, name), {}))
+    value = tag_of(PendingCreate(urn(case.token), {}))
     if case.token == GROUP:
         own = {"key": RESOURCE_TAG, "value": value, "propagateAtLaunch": False}
         return {**case.inputs, "tags": [*case.inputs.get("tags", []), own]}
@@ -111,7 +111,7 @@ def test_what_was_made_is_found_and_reads_as_the_program_wrote_it(
 ) -> None:
     create, look = begun(aws, case), look_of(case.token)
     assert look(read, create) == []
-    made = aws.create(case.token, tagged(case, "it"))
+    made = aws.create(case.token, tagged(case))
     (found,) = look(read, create)
     assert found.progress is Progress.READY
     assert found.tags is None or found.tags[RESOURCE_TAG] == tag_of(create)
@@ -119,7 +119,7 @@ def test_what_was_made_is_found_and_reads_as_the_program_wrote_it(
     now = aws.read(case.token, Made(found.identifier, dict(create.inputs), outputs))
     assert now is not None
     assert now.identifier == made.identifier
-    changed, replaced = aws.diff(case.token, now, tagged(case, "it"))
+    changed, replaced = aws.diff(case.token, now, tagged(case))
     assert set(changed) <= COMPUTED.get(case.token, frozenset())
     assert not replaced
     aws.delete(case.token, now)
@@ -128,7 +128,7 @@ def test_what_was_made_is_found_and_reads_as_the_program_wrote_it(
 @pytest.mark.parametrize("case", ["aws:ec2/eip:Eip"], indirect=True)
 def test_two_of_the_same_resource_are_both_found(aws: Plugin, read: Read, case: Case) -> None:
     create = begun(aws, case)
-    made = [aws.create(case.token, tagged(case, "it")) for _ in range(2)]
+    made = [aws.create(case.token, tagged(case)) for _ in range(2)]
     found = {each.identifier for each in look_of(case.token)(read, create)}
     assert found == {each.identifier for each in made}
     for each in made:
@@ -140,7 +140,7 @@ def test_a_security_group_that_was_left_with_the_rule_of_aws_is_half_made(
     faulty: Faulty, aws: Plugin, read: Read, case: Case
 ) -> None:
     create = begun(aws, case)
-    made = aws.create(case.token, tagged(case, "it"))
+    made = aws.create(case.token, tagged(case))
     group_id = made.identifier
     everywhere = {"IpProtocol": "-1", "IpRanges": [{"CidrIp": "0.0.0.0/0"}]}
     faulty.account.ec2.authorize_security_group_egress(GroupId=group_id, IpPermissions=[everywhere])
@@ -152,10 +152,10 @@ def test_a_security_group_that_was_left_with_the_rule_of_aws_is_half_made(
 @pytest.mark.parametrize("case", TAGGABLE, indirect=True)
 def test_an_object_from_before_the_tag_gets_it_in_place(aws: Plugin, case: Case) -> None:
     made = aws.create(case.token, case.inputs, name="old")
-    changed, replaced = aws.diff(case.token, made, tagged(case, "it"))
+    changed, replaced = aws.diff(case.token, made, tagged(case))
     assert "tags" in changed
     assert not replaced
-    updated = aws.update(case.token, made, tagged(case, "it"))
+    updated = aws.update(case.token, made, tagged(case))
     assert RESOURCE_TAG in str(updated.outputs["tags"])
     aws.delete(case.token, updated)
 

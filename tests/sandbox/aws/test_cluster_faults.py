@@ -185,8 +185,8 @@ def test_a_group_is_meant_by_its_own_name_only(name: str, meant: bool) -> None:
     assert is_named("p5", name) is meant
 
 
-def expires(reservation: str, call: str, nth: int = 1) -> dict[str, Any]:
-    return {"happens": "reservation-expires", "reservation": reservation, "call": call, "nth": nth}
+def expires(reservation: str, call: str) -> dict[str, Any]:
+    return {"happens": "reservation-expires", "reservation": reservation, "call": call}
 
 
 def test_a_block_that_ends_between_template_and_group_leaves_the_group_empty(

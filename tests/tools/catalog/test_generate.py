@@ -24,10 +24,10 @@ def described(**changes):
     }
 
 
-def card(index, interfaces=2):
+def card(index):
     return {
         "NetworkCardIndex": index,
-        "MaximumNetworkInterfaces": interfaces,
+        "MaximumNetworkInterfaces": 2,
         "InterfaceTypes": ["interface"],
     }
 

@@ -71,10 +71,10 @@ def account(monkeypatch: pytest.MonkeyPatch) -> Account:
     return made
 
 
-def workspace(*resources: Any, stack: str = "p5-cb", sandbox: bool = False) -> Any:
+def workspace(*resources: Any, stack: str = "p5-cb") -> Any:
     exported = json.dumps({"deployment": {"resources": resources or [CLUSTER, ROLE]}})
     return SimpleNamespace(
-        stack_file=options.stack_file(stack, path=None, sandbox=sandbox),
+        stack_file=options.stack_file(stack, path=None, sandbox=False),
         command=SimpleNamespace(output=lambda _: exported),
     )
 

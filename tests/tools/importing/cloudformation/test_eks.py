@@ -73,8 +73,8 @@ def group(lines: str = "", subnets: str = "[!Ref Private]", launch: str = BLOCK)
     )
 
 
-def read_group(directory: Path, *arguments: str, network: str = NETWORK + OTHER) -> Imported:
-    return read_text(directory, template(network + CLUSTER + group(*arguments)))
+def read_group(directory: Path, *arguments: str) -> Imported:
+    return read_text(directory, template(NETWORK + OTHER + CLUSTER + group(*arguments)))
 
 
 def test_a_cluster_is_a_stack_of_eks_with_the_vpc_of_the_template(tmp_path: Path):
