@@ -62,7 +62,6 @@ class EfaNodes:
     """A group of Kubernetes nodes with EFA interfaces."""
 
     resource: PolicyResource
-    template: PolicyResource
     launch: Launch
     instance_types: tuple[str, ...]
     """The types that are known."""
@@ -85,11 +84,10 @@ def _efa_nodes(stack: Stack) -> Iterator[EfaNodes]:
         found = pool.efa_template()
         if found is None or not of_kubernetes(stack, pool.resource):
             continue
-        template, launch = found
+        _, launch = found
         types = (each for each in pool.launched_types(launch) if isinstance(each, str))
-        yield EfaNodes(
-            pool.resource, template, launch, tuple(types), tuple(taints_of(stack, pool.resource))
-        )
+        taints = taints_of(stack, pool.resource)
+        yield EfaNodes(pool.resource, launch, tuple(types), tuple(taints))
 
 
 def of_kubernetes(stack: Stack, group: PolicyResource) -> bool:
