@@ -1,11 +1,10 @@
-"""The calls on scheduled actions, individually and in batches."""
+"""The calls on scheduled actions."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from moto.autoscaling.exceptions import AutoscalingClientError
 from moto.core.responses import ActionResult, EmptyResult
 from moto.moto_api._internal import mock_random
 
@@ -23,14 +22,8 @@ class ScheduleCalls(GroupCalls):
         return EmptyResult()
 
     def batch_put_scheduled_update_group_action(self) -> ActionResult:
-        """BatchPutScheduledUpdateGroupAction; lists rejected actions."""
-        failed = []
-        for action in self.params["ScheduledUpdateGroupActions"]:
-            try:
-                self._put(self.params["AutoScalingGroupName"], action)
-            except AutoscalingClientError as error:
-                failed.append(_failed(action["ScheduledActionName"], error))
-        return ActionResult({"FailedScheduledUpdateGroupActions": failed})
+        """BatchPutScheduledUpdateGroupAction: rejected, because moto would store the actions."""
+        raise NotImplementedError("scheduled actions are created one by one")
 
     def describe_scheduled_actions(self) -> ActionResult:
         """DescribeScheduledActions."""
@@ -55,14 +48,8 @@ class ScheduleCalls(GroupCalls):
         return EmptyResult()
 
     def batch_delete_scheduled_action(self) -> ActionResult:
-        """BatchDeleteScheduledAction; lists rejected actions."""
-        failed = []
-        for name in self.params["ScheduledActionNames"]:
-            try:
-                self._delete(self.params["AutoScalingGroupName"], name)
-            except AutoscalingClientError as error:
-                failed.append(_failed(name, error))
-        return ActionResult({"FailedScheduledActions": failed})
+        """BatchDeleteScheduledAction: like BatchPutScheduledUpdateGroupAction."""
+        raise NotImplementedError("scheduled actions are deleted one by one")
 
     def _put(self, group_name: str, asked: Mapping[str, Any]) -> None:
         self._group(group_name)
@@ -107,11 +94,3 @@ class ScheduleCalls(GroupCalls):
             f"scheduledUpdateGroupAction:{mock_random.uuid4()}:autoScalingGroupName/{group_name}:"
             f"scheduledActionName/{name}"
         )
-
-
-def _failed(name: str, error: AutoscalingClientError) -> dict[str, str]:
-    return {
-        "ScheduledActionName": name,
-        "ErrorCode": str(error.code),
-        "ErrorMessage": str(error.message),
-    }
