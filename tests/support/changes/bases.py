@@ -152,6 +152,11 @@ def raw_of(name: str) -> dict[str, Any]:
     return {key: value for key, value in raw.items() if key != "policies"}
 
 
+def kind_of(name: str) -> str:
+    """Return the architecture of a base."""
+    return raw_of(name)["architecture"]["kind"]
+
+
 def _merged(raw: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
     both = {key: _merged(raw.get(key) or {}, more[key]) for key in more if _is_map(more[key])}
     return {**raw, **more, **both}

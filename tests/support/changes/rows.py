@@ -74,7 +74,17 @@ def row(edit: Edit, base: Base) -> Row:
     try:
         plan = planned(edit.raw, base.name, base.facts)
     except ConfigError as error:
-        return Row(edit=edit, refused=tuple(_problems(error)))
+        return refused(edit, error)
+    return update(edit, base, plan)
+
+
+def refused(edit: Edit, error: ConfigError) -> Row:
+    """Return the row of a change that schema, plan or account refuse."""
+    return Row(edit=edit, refused=tuple(_problems(error)))
+
+
+def update(edit: Edit, base: Base, plan: AnyPlan) -> Row:
+    """Return the effects of an update to the plan of the changed configuration."""
     if plan == base.plan:
         return Row(edit=edit)
     after = by_key(deployed(plan, base.name, base.resources))

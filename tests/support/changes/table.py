@@ -1,35 +1,29 @@
 """The page about the effects of changing each key: `python -m tests.support.changes.table`.
 
-It is generated from the goldens of the change matrix, so that it is current whenever they are.
+It is generated from the golden of the change matrix, so that it is current whenever that is.
 """
 
 from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
 
+from tests.support.changes import golden
+from tests.support.changes.golden import Line
+from tests.support.changes.names import COLLECTIONS, NAME
+
 ROOT = Path(__file__).parents[3]
-GOLDENS = ROOT / "tests" / "goldens" / "changes"
 PAGE = ROOT / "docs" / "changes.md"
 
 _TOPICS = {
-    "EKS": ("dev", "eks-", "p5-cb"),
-    "ParallelCluster": ("pc-",),
-    "AWS Batch": ("batch-",),
-    "Networks of their own": ("vpc-",),
+    "EKS": "eks",
+    "ParallelCluster": "parallelcluster",
+    "AWS Batch": "batch",
+    "Networks of their own": "network",
 }
-"""Beginnings of the goldens' names, by heading."""
-_COLLECTIONS = (
-    "architecture.node_groups",
-    "architecture.queues",
-    "architecture.queues.*.compute_resources",
-    "architecture.compute_environments",
-    "architecture.job_definitions",
-    "reservations",
-    "storage",
-)
+"""Architectures, by heading."""
 _GRAVEST_FIRST = (
     "refused unless named: the cluster goes",
     "refused unless named: data goes",
@@ -63,18 +57,13 @@ _SIZES = {"minimum", "desired", "maximum"}
 INTRODUCTION = Path(__file__).parent / "introduction.md"
 """The text before the tables."""
 
-Change = tuple[str, str, list[str]]
-"""Key, change, and effect."""
-
 
 def page() -> str:
     """Return the page, as Markdown."""
     parts = [INTRODUCTION.read_text(encoding="utf-8")]
-    for topic, beginnings in _TOPICS.items():
-        found: dict[str, dict[str, None]] = {}
-        for path in sorted(GOLDENS.glob("*.txt")):
-            if path.name.startswith(beginnings):
-                _collect(path.read_text(encoding="utf-8"), found)
+    lines = golden.read()
+    for topic, architecture in _TOPICS.items():
+        found = _collected(line for line in lines if line.architecture == architecture)
         rows = [f"| {_code(key)} | {_cell(found[key])} |" for key in sorted(found)]
         parts.append(f"\n## {topic}\n\n| Key | What the next `up` does |\n|---|---|\n")
         parts.append("\n".join(rows) + "\n")
@@ -86,32 +75,24 @@ def _code(key: str) -> str:
     return f"`{name}`{space}{what}"
 
 
-def _collect(text: str, found: dict[str, dict[str, None]]) -> None:
-    for key, words, lines in _changes(text):
-        general = _general(key, words)
-        place = found.setdefault(general, {})
-        for phrase in _phrases(general, lines):
-            place[phrase] = None
+def _collected(lines: Iterable[Line]) -> Mapping[str, Set[str]]:
+    found: dict[str, set[str]] = {}
+    for line in lines:
+        key = _general(line.key, line.change)
+        found.setdefault(key, set()).update(_phrases(key, line.effects))
+    return found
 
 
-def _changes(text: str) -> Iterator[Change]:
-    for block in text.split("\n\n")[1:]:
-        head, *lines = block.strip("\n").split("\n")
-        key, _, words = head.partition(": ")
-        yield key, words, [line.strip() for line in lines]
-
-
-def _general(key: str, words: str) -> str:
-    """Return a key with `*` for every name that the user chooses."""
+def _general(key: str, change: str) -> str:
+    """Return a key with `*` for the entries that a change adds, too."""
     parts: list[str] = []
     for part in key.split("."):
-        parts.append("*" if ".".join(parts) in _COLLECTIONS else part)
+        parts.append(NAME if ".".join(parts) in COLLECTIONS else part)
     general = ".".join(parts)
-    whole = words in ("added", "removed") or words.startswith("renamed ")
-    return f"{general} ({words.split()[0]})" if whole else general
+    return f"{general} ({change})" if change in ("added", "removed", "renamed") else general
 
 
-def _phrases(key: str, lines: list[str]) -> Iterator[str]:
+def _phrases(key: str, lines: Sequence[str]) -> Iterator[str]:
     # No option allows such an update.
     if any(line.endswith(_INHABITED) for line in lines):
         lines = [line for line in lines if line.startswith("refused")]
@@ -159,7 +140,7 @@ def _update(key: str, rest: str) -> str:
     return "in place"
 
 
-def _cell(phrases: dict[str, None]) -> str:
+def _cell(phrases: Set[str]) -> str:
     ordered = [phrase for phrase in _GRAVEST_FIRST if phrase in phrases]
     if any(phrase.startswith("refused unless named") for phrase in ordered):
         ordered = [phrase for phrase in ordered if phrase != "replaces what holds nothing"]
