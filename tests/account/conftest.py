@@ -13,7 +13,13 @@ import pytest
 from components.account.facts import AccountFacts, ReservationFacts, SubnetFacts, VpcFacts
 from components.config.stack import StackConfig
 from tests.support.account_fixtures import account, reader, server
-from tests.support.stack_files import PRIVATE, PUBLIC, RESERVATION, changed, config
+from tests.support.eks import (
+    PRIVATE,
+    PUBLIC,
+    RESERVATION,
+    changed,
+    config,
+)
 
 __all__ = ["account", "reader", "server"]
 

@@ -10,8 +10,8 @@ import pytest
 from components.account.lookup import AccountReader
 from components.account.reservations import look_up_created
 from components.architectures.prepare import complete
+from tests.support.eks import config, with_created_odcr, with_odcr
 from tests.support.sandbox_aws import AWS_ASSISTED, Account
-from tests.support.stack_files import config, with_created_odcr, with_odcr
 
 
 def tags_of(cluster: str, entry: str) -> list[dict[str, str]]:

@@ -11,8 +11,8 @@ import pytest
 from components.account import answers
 from components.architectures.prepare import examine
 from tests.account.conftest import ACCOUNT, BLOCK, NOW
+from tests.support.eks import STACK_FILE
 from tests.support.reservation_answers import Reader, described
-from tests.support.stack_files import STACK_FILE
 from tools.capacity.extension import extension_problems
 from tools.capacity.release import release_problems
 from tools.capacity.reservation_list import ListedReservation, listed_reservations

@@ -7,7 +7,7 @@ import pytest
 from components.architectures.prepare import complete, prepare
 from components.checks.reservation_check import reservation_problems
 from tests.account.conftest import ACCOUNT, BLOCK, NOW
-from tests.support.stack_files import OTHER_RESERVATION
+from tests.support.eks import OTHER_RESERVATION
 
 AUTO = {"kind": "odcr", "reservation_id": BLOCK, "provenance": "auto"}
 OTHER_ACCOUNT = "999988887777"

@@ -9,7 +9,7 @@ from components.checks.reservation_check import reservation_problems
 from components.config.load import load_stack_config
 from components.config.reservations import OdcrGroup
 from tests.account.conftest import ACCOUNT, NOW
-from tests.support.stack_files import STACK_FILE, changed
+from tests.support.eks import STACK_FILE, changed
 
 FIRST, SECOND = "cr-00d00000000000001", "cr-00d00000000000002"
 ARN = "arn:aws:resource-groups:us-west-2:123456789012:group/training"

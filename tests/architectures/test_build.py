@@ -16,7 +16,7 @@ from components.config.keys import kinds_of
 from sandbox.account.stacks import completion
 from tests.support.batch_plans import network_stack_plan
 from tests.support.batch_plans import plan as batch_plan
-from tests.support.eks_plans import eks_plan
+from tests.support.eks import eks_plan
 from tests.support.parallelcluster_plans import plan as parallelcluster_plan
 from tools.cli.stack_config import config_of, plan_of
 from tools.workspace.checkout import ROOT

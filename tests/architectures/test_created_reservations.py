@@ -14,7 +14,7 @@ from components.capacity.plan import CapacityPlan, CreationPlan
 from components.eks.resources import EksArchitecture
 from components.parallelcluster.resources import ParallelClusterArchitecture
 from tests.support import batch_plans, parallelcluster_plans
-from tests.support.eks_plans import P5, eks_plan
+from tests.support.eks import P5, eks_plan
 
 RESERVATION = "aws:ec2/capacityReservation:CapacityReservation"
 CAPACITY = CapacityPlan(

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from components.eks.resources import EksArchitecture
-from tests.support.eks_plans import P5, SYSTEM, eks_plan
+from tests.support.eks import P5, SYSTEM, eks_plan
 from tests.support.kubernetes_versions import DEFAULT, PREVIOUS
 
 MANAGED = replace(P5, name="gpu", management="managed", taints=())

@@ -19,10 +19,7 @@ from components.parallelcluster.rendering.queues import render_queue
 from tests.support.batch_configs import P5
 from tests.support.batch_reviews import planned as batch_planned
 from tests.support.batch_reviews import problems as batch_problems
-from tests.support.kubernetes_versions import DEFAULT
-from tests.support.parallelcluster_configs import raw_config
-from tests.support.parallelcluster_reviews import planned as cluster_planned
-from tests.support.stack_files import (
+from tests.support.eks import (
     OTHER_RESERVATION,
     RESERVATION,
     changed,
@@ -30,6 +27,9 @@ from tests.support.stack_files import (
     plan,
     plan_problems,
 )
+from tests.support.kubernetes_versions import DEFAULT
+from tests.support.parallelcluster_configs import raw_config
+from tests.support.parallelcluster_reviews import planned as cluster_planned
 from tools.jobs.nodes import JobRequest, choose_nodes, placement
 from tools.jobs.slurm.nodes import SlurmRequest, choose_slurm_nodes
 from tools.verify.kubernetes_inventory import node_selector

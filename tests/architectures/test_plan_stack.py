@@ -16,8 +16,8 @@ from components.eks.plan import EksPlan
 from components.network_stack.plan import NetworkStackPlan
 from components.parallelcluster.plan import ParallelClusterPlan
 from tests.support import batch_plans
+from tests.support.eks import changed
 from tests.support.parallelcluster_configs import RAW, raw_config
-from tests.support.stack_files import changed
 from tests.support.tracked import ROOT
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)

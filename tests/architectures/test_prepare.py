@@ -8,7 +8,7 @@ import pytest
 from components.architectures.prepare import complete, prepare
 from components.config.problems import ConfigError
 from tests.account.conftest import ENDS, NOW, STARTED
-from tests.support.stack_files import PRIVATE
+from tests.support.eks import PRIVATE
 
 
 def prepared(config, facts):

@@ -2,7 +2,13 @@ import pytest
 
 from components.capacity.placement import PlacementContradictionError, plan_placement
 from components.catalog.instance_types import instance_type
-from tests.support.stack_files import block, changed, config, p5, with_odcr
+from tests.support.eks import (
+    block,
+    changed,
+    config,
+    p5,
+    with_odcr,
+)
 
 FORCED = {
     "create": {"group": "create"},

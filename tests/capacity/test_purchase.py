@@ -4,7 +4,7 @@ import pytest
 
 from components.capacity.plan import CreationPlan
 from components.capacity.purchase import plan_capacity
-from tests.support.stack_files import (
+from tests.support.eks import (
     RESERVATION,
     block,
     changed,

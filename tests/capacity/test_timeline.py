@@ -8,8 +8,14 @@ from hypothesis import strategies as st
 
 from components.capacity.timeline import Timeline, block_timelines
 from tests.support.batch_configs import P5, raw_config
+from tests.support.eks import (
+    RESERVATION,
+    block,
+    changed,
+    config,
+    p5,
+)
 from tests.support.parallelcluster_configs import raw_p4de
-from tests.support.stack_files import RESERVATION, block, changed, config, p5
 
 START = datetime(2026, 12, 1, 11, 30, tzinfo=UTC)
 END = START + timedelta(days=7)

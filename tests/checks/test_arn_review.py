@@ -8,8 +8,8 @@ import pytest
 
 from tests.support.batch_configs import P4D, raw_config
 from tests.support.batch_reviews import problems
+from tests.support.eks import changed, plan, plan_problems
 from tests.support.parallelcluster_configs import raw_p4de
-from tests.support.stack_files import changed, plan, plan_problems
 
 KEY = "arn:aws:kms:us-west-2:123456789012:key/mrk-0123456789abcdef0123456789abcdef"
 UUID_KEY = "arn:aws:kms:us-west-2:123456789012:key/1234abcd-12ab-34cd-56ef-1234567890ab"

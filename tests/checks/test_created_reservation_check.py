@@ -6,7 +6,13 @@ import pytest
 
 from components.architectures.prepare import examine
 from tests.account.conftest import BLOCK, NOW
-from tests.support.stack_files import PRIVATE, STACK_FILE, config, plan_problems, with_created_odcr
+from tests.support.eks import (
+    PRIVATE,
+    STACK_FILE,
+    config,
+    plan_problems,
+    with_created_odcr,
+)
 
 ENTRY = "trainyard:cluster.reservations.block"
 

@@ -11,9 +11,9 @@ from components.account.named_facts import (
 )
 from components.tagging import CLUSTER_TAG, RESOURCE_TAG
 from tests.support.batch_plans import P4D, raw_config
+from tests.support.eks import changed
 from tests.support.named_objects import in_batch, in_slurm, judged, refused
 from tests.support.parallelcluster_configs import raw_p4de
-from tests.support.stack_files import changed
 
 ARN = "arn:aws:any"
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from components.checks import network_check
 from components.eks.account import EksAccount
 from components.eks.control_plane_check import control_plane_problems
-from tests.support.stack_files import PRIVATE, PUBLIC
+from tests.support.eks import PRIVATE, PUBLIC
 
 
 def network_problems(network, facts):

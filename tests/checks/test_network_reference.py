@@ -10,7 +10,7 @@ from components.config.load import load_stack_config
 from components.config.network import ExistingVpc, StackNetwork
 from components.config.problems import ROOT, ConfigError, Problem
 from tests.account.conftest import NOW
-from tests.support.stack_files import PRIVATE, PUBLIC, changed
+from tests.support.eks import PRIVATE, PUBLIC, changed
 
 VPC = changed()["network"]["vpc_id"]
 

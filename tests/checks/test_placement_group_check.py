@@ -9,8 +9,8 @@ import pytest
 from components.account.named_facts import (
     PlacementGroupFacts,
 )
+from tests.support.eks import p5, with_odcr
 from tests.support.named_objects import judged, refused
-from tests.support.stack_files import p5, with_odcr
 
 GROUP = {"kind": "odcr", "placement_group": "mine"}
 RESERVED = "reservations.block.placement_group"

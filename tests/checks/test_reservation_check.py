@@ -6,7 +6,7 @@ import pytest
 
 from components.architectures.prepare import examine
 from tests.account.conftest import BLOCK, NOW
-from tests.support.stack_files import PRIVATE, STACK_FILE
+from tests.support.eks import PRIVATE, STACK_FILE
 
 ODCR = {"kind": "odcr", "reservation_id": BLOCK, "instance_count": 2}
 

@@ -9,8 +9,8 @@ import pytest
 
 from tests.support import batch_reviews, parallelcluster_reviews
 from tests.support.batch_configs import NETWORK_RAW, P5, raw_config
+from tests.support.eks import changed, p5, plan_problems
 from tests.support.parallelcluster_configs import raw_p4de
-from tests.support.stack_files import changed, p5, plan_problems
 
 THRESHOLDS = "verification.minimum_bus_bandwidth_gb_per_second"
 REQUIRED = {"required": True}

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from components.config.load import load_stack_config
 from components.config.problems import ConfigError
-from tests.support.stack_files import P5_CB, STACK_FILE
+from tests.support.eks import P5_CB, STACK_FILE
 
 SCALARS = st.none() | st.booleans() | st.integers(-5, 5) | st.floats(allow_nan=False) | st.text()
 VALUES = st.recursive(

@@ -21,7 +21,7 @@ from components.config.node_pool import PolicyName
 from components.config.parallelcluster_fields import BucketName
 from components.config.reservations import GroupArn
 from components.config.storage_fields import S3Path
-from tests.support.stack_files import changed, schema_problems
+from tests.support.eks import changed, schema_problems
 
 GOOD = [
     (ReservationId, "cr-0123456789abcdef0"),

@@ -10,7 +10,12 @@ from hypothesis import strategies as st
 
 from components.config.load import load_stack_config
 from tests.support.batch_configs import P5
-from tests.support.stack_files import STACK_FILE, changed, config, schema_problems
+from tests.support.eks import (
+    STACK_FILE,
+    changed,
+    config,
+    schema_problems,
+)
 
 KEY = "architecture.node_groups.p5.further_blocks"
 BLOCKS = [f"month-{number}" for number in range(4)]

@@ -2,7 +2,12 @@
 
 import pytest
 
-from tests.support.stack_files import config, schema_problems, with_created_odcr, with_odcr
+from tests.support.eks import (
+    config,
+    schema_problems,
+    with_created_odcr,
+    with_odcr,
+)
 
 
 def test_a_created_reservation_is_protected_and_has_no_end():

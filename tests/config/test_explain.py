@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from tests.support.eks import changed, p5, schema_problems
 from tests.support.kubernetes_versions import DEFAULT
-from tests.support.stack_files import changed, p5, schema_problems
 
 
 def test_a_key_without_a_value_may_go_where_it_has_a_default():

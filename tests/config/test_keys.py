@@ -3,7 +3,7 @@ import pytest
 from components.config.given_stack import GivenStack
 from components.config.keys import location_in, model_at, path_of, place_at, value_at
 from components.config.reservations import CapacityBlock, Odcr
-from tests.support.stack_files import P5_CB
+from tests.support.eks import P5_CB
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,7 @@ import pytest
 
 from components.config.load import load_stack_config
 from components.config.problems import ConfigError
-from tests.support.kubernetes_versions import DEFAULT
-from tests.support.stack_files import (
+from tests.support.eks import (
     P5_CB,
     STACK_FILE,
     block,
@@ -15,6 +14,7 @@ from tests.support.stack_files import (
     removed,
     schema_problems,
 )
+from tests.support.kubernetes_versions import DEFAULT
 
 SET = "pulumi config set --stack p5-cb --path 'trainyard:cluster."
 

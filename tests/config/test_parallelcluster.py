@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from tests.support.eks import schema_problems
 from tests.support.parallelcluster_accounts import configured
 from tests.support.parallelcluster_configs import raw_p4de
-from tests.support.stack_files import schema_problems
 
 
 def test_a_stack_about_an_image_asks_for_it():

@@ -7,7 +7,7 @@ from datetime import date
 import pytest
 
 from components.config.problems import ConfigError
-from tests.support.stack_files import changed, config
+from tests.support.eks import changed, config
 
 ENTRY = {"resource": "p5-cb-scratch", "reason": "scratch data only", "expires": "2027-03-01"}
 

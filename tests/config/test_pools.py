@@ -2,9 +2,9 @@
 
 from components.config.load import load_stack_config
 from tests.support.batch_configs import P4D
+from tests.support.eks import STACK_FILE, p5
 from tests.support.parallelcluster_configs import raw_config, raw_p4de, raw_trn1
 from tests.support.parallelcluster_plans import PRIVATE_B
-from tests.support.stack_files import STACK_FILE, p5
 
 
 def test_a_node_group_is_a_pool():

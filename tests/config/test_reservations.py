@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.stack_files import changed, schema_problems
+from tests.support.eks import changed, schema_problems
 
 
 def test_refuses_an_aws_assisted_reservation_with_a_placement_group():

@@ -6,7 +6,12 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.support.stack_files import NOW, STACK_FILE, plan, schema_problems
+from tests.support.eks import (
+    NOW,
+    STACK_FILE,
+    plan,
+    schema_problems,
+)
 from tests.support.stacks import STACKS, stack_config
 
 ROOT = Path(__file__).parents[2]

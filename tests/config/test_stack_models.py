@@ -18,7 +18,7 @@ from components.config.problems import ConfigError
 from components.config.stack import StackConfig
 from components.config.stack_models import given_model
 from tests.support import batch_plans, parallelcluster_configs
-from tests.support.stack_files import P5_CB, changed
+from tests.support.eks import P5_CB, changed
 from tests.support.tracked import ROOT
 
 KINDS = kinds_of(GivenStack.model_fields["architecture"].annotation)

@@ -17,7 +17,7 @@ from components.config.lustre_rules import (
     capacity_rule,
     metadata_iops_allowed,
 )
-from tests.support.stack_files import changed, config, schema_problems
+from tests.support.eks import changed, config, schema_problems
 
 PERSISTENT_2 = {"kind": "fsx-lustre", "per_unit_storage_throughput": 250}
 HDD = {

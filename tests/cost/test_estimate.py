@@ -16,9 +16,16 @@ from components.cost.estimate import Estimate, estimate
 from components.cost.item import CostItem, fee_left
 from components.cost.storage_items import Volume, volume_items
 from tests.support.batch_configs import RAW, raw_config
+from tests.support.eks import (
+    NOW,
+    OTHER_RESERVATION,
+    REGION,
+    block,
+    changed,
+    p5,
+)
 from tests.support.node_metrics import CLOUDWATCH, PROMETHEUS
 from tests.support.parallelcluster_configs import raw_p4de
-from tests.support.stack_files import NOW, OTHER_RESERVATION, REGION, block, changed, p5
 
 START = datetime(2026, 11, 20, 11, 30, tzinfo=UTC)
 END = START + timedelta(days=10)

@@ -9,7 +9,7 @@ import pytest
 from components.catalog.prices import snapshot_prices
 from components.config.load import load_stack_config
 from components.cost.estimate import estimate
-from tests.support.stack_files import NOW, REGION
+from tests.support.eks import NOW, REGION
 from tests.support.stacks import prepared, stack_config
 from tests.support.tracked import ROOT
 

@@ -6,7 +6,12 @@ from typing import Any
 
 import pytest
 
-from tests.support.stack_files import changed, p5, plan, plan_problems
+from tests.support.eks import (
+    changed,
+    p5,
+    plan,
+    plan_problems,
+)
 
 DRA = {"efa_device_plugin": False, "efa_dra_driver": True}
 

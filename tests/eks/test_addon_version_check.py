@@ -14,8 +14,8 @@ from components.eks.addon_version_check import (
     addon_version_problems,
     look_up_addon_offers,
 )
+from tests.support.eks import STACK_FILE
 from tests.support.kubernetes_versions import DEFAULT
-from tests.support.stack_files import STACK_FILE
 
 OFFERED = AddonOffer(
     versions=tuple(f"v1.{minor}.0-eksbuild.1" for minor in range(30, 18, -1)),

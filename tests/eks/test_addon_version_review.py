@@ -10,8 +10,13 @@ from components.eks.addon_version_review import (
     chosen_versions,
     upstream_version,
 )
+from tests.support.eks import (
+    changed,
+    p5,
+    plan,
+    plan_problems,
+)
 from tests.support.kubernetes_versions import DEFAULT, PREVIOUS, minor
-from tests.support.stack_files import changed, p5, plan, plan_problems
 
 KEY = "architecture.addons.versions"
 

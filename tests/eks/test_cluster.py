@@ -6,7 +6,7 @@ import pulumi
 
 from components.eks.cluster import EksCluster, EksClusterArgs
 from components.eks.node_access import leave_aws_auth_to_its_owners
-from tests.support.eks_plans import eks_plan
+from tests.support.eks import eks_plan
 
 PLAN = eks_plan()
 SUBNETS = [subnet.name for subnet in PLAN.network.subnets]

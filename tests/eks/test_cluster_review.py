@@ -5,8 +5,7 @@ import pytest
 from components.catalog.versions import STANDARD_SUPPORT_ENDS
 from components.config.review import Review
 from components.eks.cluster_review import review_cluster
-from tests.support.kubernetes_versions import DEFAULT
-from tests.support.stack_files import (
+from tests.support.eks import (
     NOW,
     PUBLIC,
     changed,
@@ -16,6 +15,7 @@ from tests.support.stack_files import (
     plan_problems,
     schema_problems,
 )
+from tests.support.kubernetes_versions import DEFAULT
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 
 from components.eks.plan import AddonPlan, PodIdentityPlan
 from components.eks.resources import EksArchitecture
-from tests.support.eks_plans import P5, SCHEDULED, eks_plan
+from tests.support.eks import P5, SCHEDULED, eks_plan
 
 AGENT = AddonPlan(
     name="eks-pod-identity-agent",

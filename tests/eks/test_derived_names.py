@@ -1,6 +1,6 @@
 import pytest
 
-from tests.support.stack_files import changed, p5, plan_problems
+from tests.support.eks import changed, p5, plan_problems
 
 LONGEST_CLUSTER = 37
 

@@ -9,7 +9,7 @@ import pytest
 from components.architectures.prepare import prepare
 from components.config.problems import ROOT, ConfigError
 from tests.account.conftest import NOW
-from tests.support.stack_files import PRIVATE
+from tests.support.eks import PRIVATE
 
 ENDPOINTS = frozenset({"ec2", "ecr.api", "ecr.dkr", "s3", "sts"})
 

@@ -14,8 +14,8 @@ from components.config.open_zfs import NewFsxOpenZfs
 from components.config.problems import ROOT, ConfigError, Problem
 from components.config.stack import StackConfig
 from tests.account.conftest import NOW, VPC
+from tests.support.eks import PRIVATE
 from tests.support.shared_storage import OLD_LUSTRE, config_with
-from tests.support.stack_files import PRIVATE
 
 ID = "fs-0123456789abcdef0"
 EXISTING = {"kind": "existing-fsx-lustre", "file_system_id": ID}

@@ -2,7 +2,7 @@ import pytest
 
 from components.eks.label_plan import kubelet_may_set
 from tests.support.constraints import CONSTRAINTS
-from tests.support.stack_files import changed, p5, plan_problems
+from tests.support.eks import changed, p5, plan_problems
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,12 @@ import yaml
 
 from components.capacity.plan import PlacementPlan
 from components.eks.managed_node_group import ManagedNodeGroup
-from tests.support.eks_plans import BLOCK, P5, SPOT, SYSTEM
+from tests.support.eks import (
+    BLOCK,
+    P5,
+    SPOT,
+    SYSTEM,
+)
 
 
 @pytest.fixture

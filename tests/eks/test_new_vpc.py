@@ -4,7 +4,12 @@ from typing import Any
 
 import pytest
 
-from tests.support.stack_files import changed, plan, plan_problems, with_odcr
+from tests.support.eks import (
+    changed,
+    plan,
+    plan_problems,
+    with_odcr,
+)
 
 ZONES = ["us-west-2a", "us-west-2b"]
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from components.catalog.instance_types import instance_type
 from components.eks.node_devices import node_devices
-from tests.support.eks_plans import P5, SYSTEM
+from tests.support.eks import P5, SYSTEM
 
 ALL = ("nvidia", "neuron", "efa")
 

@@ -1,8 +1,15 @@
 import pytest
 
 from components.compute.root_volume import RootVolume
+from tests.support.eks import (
+    PRIVATE,
+    changed,
+    group,
+    group_before_review,
+    p5,
+    with_odcr,
+)
 from tests.support.kubernetes_versions import DEFAULT
-from tests.support.stack_files import PRIVATE, changed, group, group_before_review, p5, with_odcr
 
 
 def test_a_p5_group_in_a_capacity_block():

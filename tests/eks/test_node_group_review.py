@@ -1,6 +1,6 @@
 import pytest
 
-from tests.support.stack_files import (
+from tests.support.eks import (
     PRIVATE,
     PUBLIC,
     block,

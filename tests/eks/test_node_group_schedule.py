@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 
 from components.eks.node_group_schedule import NodeGroupSchedule, NodeGroupScheduleArgs
-from tests.support.eks_plans import SCHEDULED
+from tests.support.eks import SCHEDULED
 
 SCHEDULE = "aws:autoscaling/schedule:Schedule"
 

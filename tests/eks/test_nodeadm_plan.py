@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from components.eks.nodeadm_plan import render_managed_user_data, render_self_managed_user_data
-from tests.support.stack_files import group, p5
+from tests.support.eks import group, p5
 
 CLUSTER = {
     "cluster_name": "p5-cb",

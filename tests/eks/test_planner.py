@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from components.catalog.instance_types import INSTANCE_TYPES
 from components.config.problems import ConfigError
 from components.eks.addons.registry import device_plugins
-from tests.support.kubernetes_versions import DEFAULT, TOO_OLD
-from tests.support.stack_files import (
+from tests.support.eks import (
     PRIVATE,
     PUBLIC,
     REGION,
@@ -18,6 +17,7 @@ from tests.support.stack_files import (
     plan,
     plan_problems,
 )
+from tests.support.kubernetes_versions import DEFAULT, TOO_OLD
 
 
 def test_the_plan_of_a_p5_capacity_block():

@@ -14,9 +14,14 @@ from components.eks.resources import EksArchitecture
 from components.eks.scraper_plan import ScraperPlan
 from components.network.stack_reference import READ_STACK_OUTPUTS, network_reader
 from components.network.vpc_plan import plan_network
-from tests.support import stack_files
-from tests.support.built_stacks import CLUSTER_SECURITY_GROUP
-from tests.support.eks_plans import P5, SCHEDULED, SYSTEM, eks_plan
+from tests.support import eks
+from tests.support.eks import (
+    CLUSTER_SECURITY_GROUP,
+    P5,
+    SCHEDULED,
+    SYSTEM,
+    eks_plan,
+)
 from tests.support.node_metrics import WORKSPACE_ARN
 from tests.support.provider_answers import CONTROL_PLANE
 
@@ -74,17 +79,17 @@ def test_the_control_plane_is_told_the_vpc_that_the_stack_makes(p5_cb):
 def test_the_control_plane_is_told_the_vpc_of_another_stack(deploy):
     outputs = {
         "vpc_id": "vpc-0a1b2c3d4e5f60718",
-        "public_subnet_ids": stack_files.PUBLIC,
-        "private_subnet_ids": stack_files.PRIVATE,
+        "public_subnet_ids": eks.PUBLIC,
+        "private_subnet_ids": eks.PRIVATE,
     }
-    raw = stack_files.changed(network={"kind": "stack-reference", "stack": "vpc-multi-az"})
+    raw = eks.changed(network={"kind": "stack-reference", "stack": "vpc-multi-az"})
 
     def program():
         config = load_stack_config(
-            raw, stack_file=stack_files.STACK_FILE, network_of=network_reader("Pulumi.p5-cb.yaml")
+            raw, stack_file=eks.STACK_FILE, network_of=network_reader("Pulumi.p5-cb.yaml")
         )
-        file, region = stack_files.STACK_FILE, stack_files.REGION
-        build(plan_stack(config, stack_file=file, region=region, now=stack_files.NOW))
+        file, region = eks.STACK_FILE, eks.REGION
+        build(plan_stack(config, stack_file=file, region=region, now=eks.NOW))
 
     cloud = deploy(program, calls={READ_STACK_OUTPUTS: {"outputs": outputs}})
     assert cloud.one("p5-cb-eks").inputs["vpcId"] == "vpc-0a1b2c3d4e5f60718"
@@ -239,7 +244,7 @@ def test_two_groups_of_one_kind_do_not_collide(p5_cb):
 def test_names_are_those_whose_length_the_plan_measures(p5_cb):
     """Pulumi derives names from logical names; one that is too long fails during the update."""
     names = {made.name for made in p5_cb().registered}
-    parts = named_groups(stack_files.config(stack_files.p5()))
+    parts = named_groups(eks.config(eks.p5()))
     assert {
         *(each.logical("p5-cb").removesuffix("-eksRole-role") for each in CLUSTER_NAMES),
         *(name.logical("p5-cb", part.name) for part in parts for name in part.derived),

@@ -10,8 +10,14 @@ import yaml
 from components.eks.addons.registry import SELF_MANAGED_ADDONS
 from components.eks.scraper_plan import MAXIMUM_SUBNETS, ScraperPlan
 from tests.eks.addons.test_registry import controllers
+from tests.support.eks import (
+    PRIVATE,
+    PUBLIC,
+    changed,
+    plan,
+    plan_problems,
+)
 from tests.support.node_metrics import CLOUDWATCH, PROMETHEUS, WORKSPACE_ARN
-from tests.support.stack_files import PRIVATE, PUBLIC, changed, plan, plan_problems
 
 EVERYWHERE = ("node-exporter", "kube-state-metrics")
 EXPORTERS = (*EVERYWHERE, "dcgm-exporter", "neuron-monitor", "efa-exporter")

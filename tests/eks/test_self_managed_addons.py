@@ -11,8 +11,7 @@ from components.catalog.neuron import NEURON_DEVICE_PLUGIN_IMAGE
 from components.catalog.versions import EKS_VERSIONS
 from components.config.eks import Taint
 from components.eks.self_managed_addons import DevicePlugins, SelfManagedAddonsArgs
-from tests.support.eks_plans import P5, SCHEDULED, eks_plan
-from tests.support.job_plans import nodes_of
+from tests.support.eks import P5, SCHEDULED, eks_plan, nodes_of
 from tests.support.kubernetes_versions import DEFAULT, PREVIOUS
 
 INSTANCE_TYPE = "node.kubernetes.io/instance-type"

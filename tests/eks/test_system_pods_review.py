@@ -6,7 +6,7 @@ import pytest
 
 from components.catalog.instance_types import instance_type
 from components.eks.pod_plan import pods_of_addresses
-from tests.support.stack_files import changed, plan, plan_problems
+from tests.support.eks import changed, plan, plan_problems
 
 KEY = "trainyard:cluster.architecture.system_node_group.instance_type"
 

@@ -3,8 +3,13 @@
 import pytest
 
 from components.eks.addons.registry import device_plugins
+from tests.support.eks import (
+    PRIVATE,
+    group,
+    p5,
+    plan,
+)
 from tests.support.kubernetes_versions import DEFAULT
-from tests.support.stack_files import PRIVATE, group, p5, plan
 
 
 def trainium(type_name="trn1.32xlarge", **changes):

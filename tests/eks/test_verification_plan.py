@@ -10,7 +10,13 @@ import yaml
 from components.eks.nodeadm_plan import render_managed_user_data, render_self_managed_user_data
 from components.eks.verification_plan import UNVERIFIED
 from tests.eks.test_nodeadm_plan import CLUSTER, node_config
-from tests.support.stack_files import changed, group, p5, plan, plan_problems
+from tests.support.eks import (
+    changed,
+    group,
+    p5,
+    plan,
+    plan_problems,
+)
 
 OWN = {"key": "nvidia.com/gpu", "value": "true", "effect": "NoSchedule"}
 

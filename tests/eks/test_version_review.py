@@ -12,8 +12,8 @@ from components.catalog.versions import (
     standard_support_ends_soon,
 )
 from components.eks.version_review import newest_version, next_version
+from tests.support.eks import changed, plan, plan_problems
 from tests.support.kubernetes_versions import minor
-from tests.support.stack_files import changed, plan, plan_problems
 
 KEY = "architecture.kubernetes_version"
 OLDEST = min(EKS_VERSIONS)

@@ -18,8 +18,8 @@ import yaml
 from components.config.load import load_stack_config
 from components.config.problems import ConfigError
 from sandbox.plain_environment import plain_environment
+from tests.support.eks import P5_CB
 from tests.support.sandbox import Done, Sandbox, copied_stack_file
-from tests.support.stack_files import P5_CB
 from tests.support.tracked import ROOT
 from tools.workspace.completion import completed
 from tools.workspace.stack_files import StackFile

@@ -10,7 +10,7 @@ import pytest
 from components.monitoring.plan import AlarmPlan, Subject
 from tests.monitoring.conftest import MONITORED, monitoring_of
 from tests.support.cloudwatch_alarms import Point, State, state, times_fired
-from tests.support.stack_files import plan, with_created_odcr
+from tests.support.eks import plan, with_created_odcr
 
 MISSING = None
 GIB = 2**30

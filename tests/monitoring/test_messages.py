@@ -15,7 +15,7 @@ from components.identity.one_time_calls import scheduler_trust
 from components.monitoring.messages import publish_policy
 from components.monitoring.plan import MessagePlan
 from tests.support.cloud import Cloud
-from tests.support.stack_files import changed, plan
+from tests.support.eks import changed, plan
 from tests.support.stacks import NOW, prepared, program_of
 
 BLOCK_STACKS = ("p5-cb", "batch-p5")

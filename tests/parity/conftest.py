@@ -14,8 +14,8 @@ from components.eks.plan import EksPlan
 from components.network_stack.plan import NetworkStackPlan
 from components.parallelcluster.plan import ParallelClusterPlan
 from tests.support.batch_stacks import BatchStack, NetworkStack, planned_stack
-from tests.support.built_stacks import BuiltStack
 from tests.support.cloud import Cloud
+from tests.support.eks import BuiltStack
 from tests.support.slurm_stacks import SlurmStack, planned
 from tests.support.stacks import prepared, program_of, stack_config
 

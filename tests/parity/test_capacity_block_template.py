@@ -7,7 +7,7 @@ import pytest
 from components.catalog.instance_types import INSTANCE_TYPES, instance_type
 from components.compute.interface_plan import plan_interfaces
 from sandbox.account.stacks import completion
-from tests.support.built_stacks import CLUSTER_SECURITY_GROUP
+from tests.support.eks import CLUSTER_SECURITY_GROUP
 from tests.support.parity import better, same
 from tools.workspace.stack_files import find_stack_file
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from ipaddress import IPv4Network
 
-from tests.support.built_stacks import CLUSTER_SECURITY_GROUP
+from tests.support.eks import CLUSTER_SECURITY_GROUP
 from tests.support.parity import better, not_applicable, same
 
 NOT_APPLICABLE = [

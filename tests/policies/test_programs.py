@@ -13,10 +13,10 @@ import pytest
 from components.architectures.build import build
 from policies.pack.stack_config import pack_config
 from tests.support.cloud import Cloud
+from tests.support.eks import PRIVATE, plan, with_odcr
+from tests.support.eks import config as stack_config_of
 from tests.support.judged_program import violations
 from tests.support.policy_programs import ASSISTED_ID, BLOCK_ID
-from tests.support.stack_files import PRIVATE, plan, with_odcr
-from tests.support.stack_files import config as stack_config_of
 
 FOREIGN = Path(__file__).parent / "foreign" / "flat" / "__main__.py"
 

@@ -12,7 +12,7 @@ from components.eks.egress_check import IMAGES_OF_PODS
 from components.parallelcluster.mounted_storage_check import MOUNTED_STORAGE
 from components.preflight.account_rows import account_rows
 from tests.account.conftest import NOW
-from tests.support.stack_files import PRIVATE
+from tests.support.eks import PRIVATE
 
 
 @pytest.fixture

@@ -8,8 +8,7 @@ from botocore.validate import validate_parameters
 
 from components.preflight.dry_run import DryRun, plan_dry_run
 from tests.support.batch_plans import p4d_plan
-from tests.support.parallelcluster_plans import p4de_plan
-from tests.support.stack_files import (
+from tests.support.eks import (
     PRIVATE,
     RESERVATION,
     p5,
@@ -17,6 +16,7 @@ from tests.support.stack_files import (
     with_created_odcr,
     with_odcr,
 )
+from tests.support.parallelcluster_plans import p4de_plan
 
 P5 = "architecture.node_groups.p5"
 IMAGE = "ami-0123456789abcdef0"

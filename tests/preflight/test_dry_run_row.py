@@ -4,7 +4,7 @@ import pytest
 
 from components.preflight.dry_run import DryRun
 from components.preflight.dry_run_row import Answer, dry_run_row
-from tests.support.stack_files import PRIVATE, p5
+from tests.support.eks import PRIVATE, p5
 
 P5 = "architecture.node_groups.p5"
 ZONES = (

@@ -13,8 +13,7 @@ from components.config.fsx_lustre import DataRepository
 from components.eks.cluster_storage import ClusterStorage, ClusterStorageArgs
 from components.network.cluster_network import ClusterNetwork
 from components.storage.fsx_lustre_plan import FsxLustrePlan
-from tests.support.eks_plans import NETWORK
-from tests.support.stack_files import PRIVATE, changed, plan
+from tests.support.eks import NETWORK, PRIVATE, changed, plan
 
 TAGS = {"team": "vision"}
 INGRESS = "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule"

@@ -10,7 +10,13 @@ from hypothesis import strategies as st
 
 from components.config.lustre_rules import EFA_STEP_GIB
 from components.storage.fsx_lustre_plan import FsxLustrePlan, mount_command
-from tests.support.stack_files import PRIVATE, changed, plan, plan_problems, with_odcr
+from tests.support.eks import (
+    PRIVATE,
+    changed,
+    plan,
+    plan_problems,
+    with_odcr,
+)
 
 PERSISTENT_2 = {"kind": "fsx-lustre", "per_unit_storage_throughput": 250}
 EXISTING = {"kind": "existing-fsx-lustre", "file_system_id": "fs-0123456789abcdef0"}

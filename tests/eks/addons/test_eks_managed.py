@@ -9,8 +9,8 @@ import pytest
 from components.catalog.versions import EKS_VERSIONS
 from components.eks.addons.eks_managed import fsx_csi_driver_wanted
 from components.eks.plan import AddonPlan, PodIdentityPlan
+from tests.support.eks import changed, config, plan
 from tests.support.kubernetes_versions import DEFAULT
-from tests.support.stack_files import changed, config, plan
 
 EVERYTHING = {
     "ebs_csi_driver": True,

@@ -7,8 +7,7 @@ import pytest
 from components.eks.addons import jobset
 from components.eks.addons.jobset import JOBSET
 from tests.support.addons import program_of
-from tests.support.eks_plans import P5, SYSTEM
-from tests.support.stack_files import changed, plan
+from tests.support.eks import P5, SYSTEM, changed, plan
 
 
 @pytest.fixture

@@ -17,10 +17,17 @@ from components.eks.addons.kueue import KUEUE
 from components.eks.addons.released_controller import CONFIGURATION_ANNOTATION
 from sandbox.providers.kubernetes.normal import quantity
 from tests.support.addons import program_of
-from tests.support.eks_plans import P5, SCHEDULED, SYSTEM
-from tests.support.job_plans import nodes_of
+from tests.support.eks import (
+    P5,
+    SCHEDULED,
+    SYSTEM,
+    changed,
+    nodes_of,
+    p5,
+    plan,
+    plan_problems,
+)
 from tests.support.kubernetes_versions import DEFAULT
-from tests.support.stack_files import changed, p5, plan, plan_problems
 
 TAINT = Taint(key="team", value="vision", effect="NoExecute")
 PLUGINS = ("nvidia", "neuron", "efa")

@@ -7,8 +7,7 @@ from components.catalog.neuron import NEURON_PLUGIN_INSTANCE_TYPES
 from components.config.eks import Taint
 from components.eks.addons import registry
 from components.eks.addons.addon import AddonTarget
-from tests.support.kubernetes_versions import DEFAULT
-from tests.support.stack_files import (
+from tests.support.eks import (
     PRIVATE,
     changed,
     config,
@@ -17,6 +16,7 @@ from tests.support.stack_files import (
     plan,
     plan_problems,
 )
+from tests.support.kubernetes_versions import DEFAULT
 
 ADDONS = "components.eks.addons"
 GPU_TAINT = {"key": "nvidia.com/gpu", "value": "true", "effect": "NoSchedule"}

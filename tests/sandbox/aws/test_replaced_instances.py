@@ -9,7 +9,7 @@ import pytest
 
 from components.capacity.plan import CapacityPlan
 from components.eks.node_group_plan import NodeGroupPlan
-from tests.support.eks_plans import P5
+from tests.support.eks import P5
 from tests.support.sandbox_aws import BLOCK, STANDARD_IMAGE, Account, p5_block, refused
 from tools.repair.account import Account as Reader
 

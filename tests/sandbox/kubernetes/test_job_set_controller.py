@@ -20,7 +20,7 @@ from sandbox.kubernetes.commands import COMPLETION_INDEX, MANAGED_LABEL, MANAGED
 from sandbox.kubernetes.pod_status import ended_status
 from sandbox.kubernetes.released_controllers import Controller
 from sandbox.kubernetes.startup import ControlPlane
-from tests.support.eks_plans import P5, SYSTEM, eks_plan
+from tests.support.eks import P5, SYSTEM, eks_plan
 from tests.support.kubernetes_versions import DEFAULT
 from tests.support.processes import spawn
 from tests.support.waiting import until

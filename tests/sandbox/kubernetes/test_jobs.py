@@ -23,8 +23,7 @@ from sandbox.kubernetes.control_planes import ControlPlanes
 from sandbox.kubernetes.instances import Instance
 from sandbox.kubernetes.nodes import NodeSimulator
 from tests.support import waiting
-from tests.support.eks_plans import eks_plan
-from tests.support.job_plans import nodes_of
+from tests.support.eks import eks_plan, nodes_of
 from tests.support.joined_cluster import JoinedCluster
 from tests.support.kubernetes import device_plugin
 from tests.support.processes import spawn

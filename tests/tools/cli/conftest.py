@@ -10,7 +10,7 @@ import yaml
 from typer.testing import CliRunner, Result
 
 from sandbox.state import SandboxStatus
-from tests.support.stack_files import changed
+from tests.support.eks import changed
 from tools.cli.app import app
 from tools.engine import Plugin, write_plugins
 

@@ -15,7 +15,7 @@ from typer.testing import Result
 
 from components.catalog.prices import Price
 from tests.support.batch_configs import RAW, raw_config
-from tests.support.stack_files import block, p5
+from tests.support.eks import block, p5
 from tools.cli.stack_cost import cost_line
 from tools.cli.status import _costs
 from tools.workspace.stack_files import find_stack_file

@@ -11,7 +11,7 @@ import pytest
 from kubernetes import client
 from kubernetes.client import ApiException
 
-from tests.support.eks_plans import P5, eks_plan
+from tests.support.eks import P5, eks_plan
 from tests.support.workload_api import condition, workload
 from tools.cli import failures
 from tools.cli.eks_job_wait import wait_for

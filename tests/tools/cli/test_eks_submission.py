@@ -9,7 +9,7 @@ from kubernetes import client
 from kubernetes.client import ApiException
 from kubernetes.utils import FailToCreateError
 
-from tests.support.eks_plans import P5, eks_plan
+from tests.support.eks import P5, eks_plan
 from tests.support.workload_api import WorkloadApi, condition, workload
 from tools.cli import eks_submission, failures
 from tools.cli.eks_submission import answering, submit_manifest

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from policies.pack.discovery import POLICIES
-from tests.support.stack_files import changed
+from tests.support.eks import changed
 from tools.policies.explanation import EXAMPLE_DAYS
 from tools.policies.requirements import requirements
 

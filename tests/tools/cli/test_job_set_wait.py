@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from kubernetes import client
 
-from tests.support.eks_plans import P5, eks_plan
+from tests.support.eks import P5, eks_plan
 from tests.support.workload_api import WorkloadApi, condition, workload
 from tests.tools.cli.test_eks_job_wait import LEADS, Cluster, pods
 from tools.cli import failures

@@ -7,7 +7,7 @@ import copy
 import pytest
 import yaml
 
-from tests.support.stack_files import p5
+from tests.support.eks import p5
 from tests.support.stack_jobs import job_of, pools_with_efa
 from tests.support.stacks import EKS_STACKS
 from tests.tools.cli.conftest import COMPLETE

@@ -2,7 +2,7 @@
 
 import xml.etree.ElementTree as ET
 
-from tests.support.stack_files import p5
+from tests.support.eks import p5
 
 
 def test_the_picture_is_printed_without_an_account(trainyard, stack_file):

@@ -14,8 +14,8 @@ import pytest
 import yaml
 
 from tests.support.batch_configs import TRN1, raw_config
+from tests.support.eks import RESERVATION, changed
 from tests.support.parallelcluster_configs import AMI, raw_p4de
-from tests.support.stack_files import RESERVATION, changed
 from tests.tools.cli.conftest import COMPLETE
 from tools.cli import failures
 

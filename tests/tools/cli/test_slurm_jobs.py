@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from tests.support.eks import p5
 from tests.support.parallelcluster_configs import raw_config, raw_p4de, raw_trn1
-from tests.support.stack_files import p5
 from tests.support.stack_jobs import job_of, pools_with_efa
 from tests.support.stacks import PARALLELCLUSTER_STACKS
 from tools.cli import sandbox_faults

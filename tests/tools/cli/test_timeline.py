@@ -13,8 +13,8 @@ import pytest
 
 from components.capacity.timeline import block_timelines
 from sandbox.aws.server import AwsServer
+from tests.support.eks import block, config, p5
 from tests.support.sandbox_aws import BLOCK
-from tests.support.stack_files import block, config, p5
 from tools.cli.timeline_picture import MOST_TICKS, timeline_picture
 
 START = datetime(2026, 12, 1, 11, 30, tzinfo=UTC)

@@ -9,8 +9,8 @@ import typer
 
 from tests.support.batch_configs import P4D
 from tests.support.batch_reviews import planned
+from tests.support.eks import changed, p5
 from tests.support.parallelcluster_configs import raw_p4de
-from tests.support.stack_files import changed, p5
 from tools.cli import failures, up_verification
 from tools.cli.stack_config import plan_of
 from tools.cli.up_verification import planned_verification

@@ -10,8 +10,7 @@ import yaml
 
 from components.config.problems import ConfigError
 from components.eks.node_group_plan import NodeGroupPlan
-from tests.support.eks_plans import P5, eks_plan
-from tests.support.job_plans import SHARED, nodes_of
+from tests.support.eks import P5, SHARED_LUSTRE, eks_plan, nodes_of
 from tests.support.tracked import ROOT
 from tools.jobs.eks_training import render_training
 from tools.jobs.job_file import JobFile, read_job_file
@@ -61,7 +60,7 @@ def test_the_example_jobs_run_on_a_stack_with_a_file_system(
     directory = ROOT / "examples" / "pretrain"
     job = {"image": "torchneuron", **read_job_file(directory / f"{name}.yaml").given()}
     files = {each: (directory / each).read_text(encoding="utf-8") for each in job["files"]}
-    plan = replace(eks_plan(group), file_systems=(replace(SHARED, name="fsx"),))
+    plan = replace(eks_plan(group), file_systems=(replace(SHARED_LUSTRE, name="fsx"),))
     request = TrainingRequest(**{**job, "files": files})
     _, _, rendered = yaml.safe_load_all(render_training(plan, request, JobRequest()))
     (container,) = rendered["spec"]["template"]["spec"]["containers"]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.support.eks_plans import P5, eks_plan
+from tests.support.eks import P5, eks_plan
 from tests.support.parallelcluster_plans import p4de_plan
 from tests.support.stacks import prepared
 from tools.jobs.batch_request import BatchRequest

@@ -15,8 +15,7 @@ import pytest
 import yaml
 
 from components.catalog.open_mpi import mpirun_script
-from tests.support.eks_plans import P5, eks_plan
-from tests.support.job_plans import SHARED, nodes_of
+from tests.support.eks import P5, SHARED_LUSTRE, eks_plan, nodes_of
 from tests.support.parallelcluster_plans import p4de_plan, trn1_plan
 from tests.support.slurm_jobs import SCONTROL, Cluster, on_disk
 from tests.support.stacks import prepared
@@ -104,7 +103,7 @@ def test_a_job_of_eks_has_a_rank_for_each_accelerator(
 
 
 def test_a_job_of_eks_has_files_and_file_systems() -> None:
-    plan = replace(eks_plan(P5), file_systems=(SHARED,))
+    plan = replace(eks_plan(P5), file_systems=(SHARED_LUSTRE,))
     asked = mpi(image="i", files={"a.py": "1"}, checkpoint_directory="/mnt/data/x")
     *others, job = yaml.safe_load_all(render_training(plan, asked, JobRequest()))
     (files,) = [each["data"] for each in others if each["kind"] == "ConfigMap"]

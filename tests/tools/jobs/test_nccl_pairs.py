@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.support.eks_plans import eks_plan
-from tests.support.job_plans import nodes_of
+from tests.support.eks import eks_plan, nodes_of
 from tools.jobs.nccl_pairs import render_nccl_pairs
 from tools.jobs.node_versions import NODE_VERSIONS
 from tools.jobs.nodes import JobError, JobRequest

@@ -9,8 +9,7 @@ import yaml
 from components.catalog.instance_types import INSTANCE_TYPES, instance_type
 from components.catalog.nccl import largest_message
 from components.config.eks import Taint
-from tests.support.eks_plans import eks_plan
-from tests.support.job_plans import nodes_of
+from tests.support.eks import eks_plan, nodes_of
 from tools.jobs.nccl_tests import render_nccl_tests
 from tools.jobs.nodes import JobRequest
 

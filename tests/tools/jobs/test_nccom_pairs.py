@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.support.eks_plans import eks_plan
-from tests.support.job_plans import nodes_of
+from tests.support.eks import eks_plan, nodes_of
 from tests.support.tracked import ROOT
 from tests.tools.jobs.test_nccl_pairs import bash
 from tests.tools.verify.test_verdict import nodes

@@ -7,8 +7,7 @@ from dataclasses import replace
 import pytest
 import yaml
 
-from tests.support.eks_plans import eks_plan
-from tests.support.job_plans import nodes_of
+from tests.support.eks import eks_plan, nodes_of
 from tools.jobs.nccom_tests import render_nccom_tests
 from tools.jobs.nodes import JobError, JobRequest
 

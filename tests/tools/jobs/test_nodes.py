@@ -8,8 +8,7 @@ from components.eks.verification_plan import UNVERIFIED
 from sandbox.kubernetes.instances import Instance
 from sandbox.kubernetes.node_config import NodeConfig
 from sandbox.kubernetes.node_object import build_node
-from tests.support.eks_plans import SCHEDULED, eks_plan
-from tests.support.job_plans import nodes_of
+from tests.support.eks import SCHEDULED, eks_plan, nodes_of
 from tools.jobs.job_set import submitted
 from tools.jobs.nodes import (
     JobError,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.eks_plans import P5
+from tests.support.eks import P5
 from tools.jobs.nodes import JobNodes
 from tools.jobs.pod_failures import pod_failures
 from tools.jobs.training import TrainingRequest

@@ -14,8 +14,7 @@ import yaml
 
 from components.batch.plan import BatchPlan
 from components.catalog.instance_types import instance_type
-from tests.support.eks_plans import P5, eks_plan
-from tests.support.job_plans import SHARED, nodes_of
+from tests.support.eks import P5, SHARED_LUSTRE, eks_plan, nodes_of
 from tests.support.stacks import prepared
 from tools.jobs.batch_request import BatchRequest
 from tools.jobs.batch_training import _start, training_submission
@@ -115,7 +114,7 @@ def test_a_job_with_restarts_outlives_its_nodes() -> None:
 
 
 def test_file_systems_are_mounted_where_the_job_wants_them() -> None:
-    plan = replace(eks_plan(P5), file_systems=(SHARED,))
+    plan = replace(eks_plan(P5), file_systems=(SHARED_LUSTRE,))
     asked = request(image=IMAGE, mounts={"data": "/x"}, checkpoint_directory="/x/checkpoints")
     _, job = yaml.safe_load_all(render_training(plan, asked, JobRequest()))
     (container,) = job["spec"]["template"]["spec"]["containers"]
@@ -145,7 +144,7 @@ def test_files_are_in_the_working_directory_of_the_pods() -> None:
     ],
 )
 def test_what_the_stack_does_not_have_is_refused(changes: dict[str, Any], says: str) -> None:
-    plan = replace(eks_plan(P5), file_systems=(SHARED,))
+    plan = replace(eks_plan(P5), file_systems=(SHARED_LUSTRE,))
     with pytest.raises(JobError, match=says):
         render_training(plan, request(image=IMAGE, **changes), JobRequest())
 

@@ -6,7 +6,7 @@ import yaml
 from jsonschema import Draft202012Validator
 
 from components.config.given_stack import GivenStack
-from tests.support.stack_files import P5_CB, changed
+from tests.support.eks import P5_CB, changed
 from tools.schema.__main__ import main
 from tools.schema.documents import documents, stack_schema
 

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.support.eks_plans import eks_plan
-from tests.support.job_plans import nodes_of
+from tests.support.eks import eks_plan, nodes_of
 from tests.tools.verify.test_verdict import nodes
 from tools.jobs.dcgm_diag import diagnose_commands, render_dcgm_diag
 from tools.jobs.nodes import JobRequest

@@ -16,7 +16,7 @@ from pulumi.errors import InputPropertiesError
 from components.eks.cluster import EksCluster, EksClusterArgs
 from sandbox.providers.eks.arguments import check_arguments
 from tests.support.cloud import Cloud
-from tests.support.eks_plans import eks_plan
+from tests.support.eks import eks_plan
 from tests.support.stacks import EKS_STACKS
 from tests.support.tracked import ROOT
 from tools.conformance.__main__ import RECORDINGS
