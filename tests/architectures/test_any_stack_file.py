@@ -18,7 +18,8 @@ from components.batch.plan import BatchPlan
 from components.catalog.batch import MOST_VCPUS
 from components.config.load import load_stack_config
 from components.config.problems import ConfigError
-from tests.support.batch_configs import NETWORK_RAW, P4D, P5, RAW, TRN1
+from tests.support.batch import P4D, P5, RAW, TRN1
+from tests.support.network_stack import NETWORK_RAW
 
 STACK_FILE = "Pulumi.batch-test.yaml"
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)

@@ -14,10 +14,10 @@ from components.architectures.registry import ARCHITECTURES
 from components.config.given_stack import GivenStack
 from components.config.keys import kinds_of
 from sandbox.account.stacks import completion
-from tests.support.batch_plans import network_stack_plan
-from tests.support.batch_plans import plan as batch_plan
+from tests.support.batch import plan as batch_plan
 from tests.support.eks import eks_plan
-from tests.support.parallelcluster_plans import plan as parallelcluster_plan
+from tests.support.network_stack import network_stack_plan
+from tests.support.parallelcluster import plan as parallelcluster_plan
 from tools.cli.stack_config import config_of, plan_of
 from tools.workspace.checkout import ROOT
 from tools.workspace.completion import completed

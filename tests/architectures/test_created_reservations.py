@@ -13,7 +13,7 @@ from components.batch.resources import BatchArchitecture
 from components.capacity.plan import CapacityPlan, CreationPlan
 from components.eks.resources import EksArchitecture
 from components.parallelcluster.resources import ParallelClusterArchitecture
-from tests.support import batch_plans, parallelcluster_plans
+from tests.support import batch, parallelcluster
 from tests.support.eks import P5, eks_plan
 
 RESERVATION = "aws:ec2/capacityReservation:CapacityReservation"
@@ -30,18 +30,18 @@ CAPACITY = CapacityPlan(
         deletion_protection=True,
     ),
 )
-BATCH = batch_plans.plan(
+BATCH = batch.plan(
     compute_environments=(
-        batch_plans.efa_environment("p4d", "p4d.24xlarge", capacity=CAPACITY),
-        batch_plans.efa_environment("more", "p4d.24xlarge", capacity=CAPACITY),
+        batch.efa_environment("p4d", "p4d.24xlarge", capacity=CAPACITY),
+        batch.efa_environment("more", "p4d.24xlarge", capacity=CAPACITY),
     ),
     job_definitions=(),
 )
-SLURM = parallelcluster_plans.plan(
+SLURM = parallelcluster.plan(
     queues=(
-        parallelcluster_plans.queue(
+        parallelcluster.queue(
             "compute",
-            parallelcluster_plans.compute_resource(capacity=CAPACITY),
+            parallelcluster.compute_resource(capacity=CAPACITY),
             capacity=CAPACITY,
         ),
     ),

@@ -16,20 +16,11 @@ from components.eks.addons.addon import AddonTarget
 from components.eks.node_group_plan import BLOCK_LABEL, NodeGroupPlan
 from components.eks.plan import EksPlan
 from components.parallelcluster.rendering.queues import render_queue
-from tests.support.batch_configs import P5
-from tests.support.batch_reviews import planned as batch_planned
-from tests.support.batch_reviews import problems as batch_problems
-from tests.support.eks import (
-    OTHER_RESERVATION,
-    RESERVATION,
-    changed,
-    config,
-    plan,
-    plan_problems,
-)
+from tests.support.batch import P5
+from tests.support.eks import OTHER_RESERVATION, RESERVATION, changed, config, refusals
 from tests.support.kubernetes_versions import DEFAULT
-from tests.support.parallelcluster_configs import raw_config
-from tests.support.parallelcluster_reviews import planned as cluster_planned
+from tests.support.parallelcluster import raw_g4dn
+from tests.support.stack_files import plan_from
 from tools.jobs.nodes import JobRequest, choose_nodes, placement
 from tools.jobs.slurm.nodes import SlurmRequest, choose_slurm_nodes
 from tools.verify.kubernetes_inventory import node_selector
@@ -72,7 +63,7 @@ def groups_of(found: EksPlan) -> dict[str, NodeGroupPlan]:
 
 def test_the_nodes_of_eks_change_over_by_the_schedules_of_both_blocks():
     """No `up` is needed at that moment, and each group launches in the zone of its block."""
-    first, second = groups_of(plan(eks(), now=BEFORE)).values()
+    first, second = groups_of(plan_from(eks(), now=BEFORE)).values()
     assert (first.name, second.name) == ("p5", "p5-next")
     assert (first.schedule.desired, second.schedule.desired) == (2, 0)
     assert first.schedule.scale_down_at == CHANGE - timedelta(minutes=40)
@@ -85,8 +76,8 @@ def test_the_nodes_of_eks_change_over_by_the_schedules_of_both_blocks():
 
 
 def test_the_first_nodes_are_the_same_as_without_a_further_block():
-    alone = groups_of(plan(changed(reservations=blocks("us-west-2a")), now=BEFORE))["p5"]
-    first = groups_of(plan(eks(), now=BEFORE))["p5"]
+    alone = groups_of(plan_from(changed(reservations=blocks("us-west-2a")), now=BEFORE))["p5"]
+    first = groups_of(plan_from(eks(), now=BEFORE))["p5"]
     assert {**vars_of(first), "config": None} == {**vars_of(alone), "config": None}
 
 
@@ -95,7 +86,7 @@ def vars_of(group: NodeGroupPlan) -> dict[str, Any]:
 
 
 def test_a_block_that_is_over_does_not_stop_an_update_while_another_one_is_not():
-    found = plan(eks(), now=AFTER)
+    found = plan_from(eks(), now=AFTER)
     assert [each.schedule.state for each in groups_of(found).values()] == ["expired", "active"]
     assert any("reservation block: the Capacity Block is over" in note for note in found.notes)
 
@@ -103,12 +94,12 @@ def test_a_block_that_is_over_does_not_stop_an_update_while_another_one_is_not()
 def test_the_entry_of_a_block_that_is_over_can_stay_when_no_nodes_use_it():
     raw = eks(architecture__node_groups__p5__purchase_option="next")
     raw["architecture"]["node_groups"]["p5"]["further_blocks"] = []
-    (only,) = groups_of(plan(raw, now=AFTER)).values()
+    (only,) = groups_of(plan_from(raw, now=AFTER)).values()
     assert only.schedule.state == "active"
 
 
 def test_a_stack_with_only_blocks_that_are_over_is_refused():
-    assert plan_problems(eks(), now=CHANGE + 2 * WEEK).keys() == {
+    assert refusals(eks(), now=CHANGE + 2 * WEEK).keys() == {
         "reservations.block.ends_at",
         "reservations.next.ends_at",
     }
@@ -117,7 +108,7 @@ def test_a_stack_with_only_blocks_that_are_over_is_refused():
 def test_too_many_nodes_for_the_second_block_are_refused_at_the_key_of_the_first_one():
     raw = eks()
     raw["reservations"]["next"]["instance_count"] = 1
-    (problem,) = plan_problems(raw, now=BEFORE).items()
+    (problem,) = refusals(raw, now=BEFORE).items()
     assert problem[0] == "architecture.node_groups.p5.desired"
     assert "`next`" in problem[1].problem
 
@@ -137,7 +128,7 @@ def test_the_queue_offers_the_most_nodes_that_exist_at_the_same_time(
     next_start: datetime, gpus: str
 ):
     """Blocks in sequence have one set of nodes at a time; blocks side by side have two."""
-    groups = groups_of(plan(eks(next_start), now=BEFORE)).values()
+    groups = groups_of(plan_from(eks(next_start), now=BEFORE)).values()
     target = AddonTarget(
         region="us-west-2",
         kubernetes_version=DEFAULT,
@@ -167,13 +158,13 @@ def test_the_queue_offers_the_most_nodes_that_exist_at_the_same_time(
     ],
 )
 def test_a_job_runs_on_the_nodes_that_are_there(now: datetime, group: str | None, chosen: str):
-    found = plan(eks(), now=now)
+    found = plan_from(eks(), now=now)
     assert choose_nodes(found, "nvidia", JobRequest(group=group)).group.name == chosen
 
 
 def test_the_pods_of_a_job_meet_in_one_block():
     """Side by side, the nodes of both blocks have the labels of the node group."""
-    found = plan(eks(CHANGE - timedelta(days=2)), now=BEFORE)
+    found = plan_from(eks(CHANGE - timedelta(days=2)), now=BEFORE)
     first, second = (
         choose_nodes(found, "nvidia", JobRequest(group=name)) for name in ("p5", "p5-next")
     )
@@ -189,7 +180,7 @@ def test_the_pods_of_a_job_meet_in_one_block():
 
 
 def slurm(*further: str) -> dict[str, Any]:
-    return raw_config(
+    return raw_g4dn(
         reservations=blocks("us-west-2b"),
         architecture__queues={
             "gpu": {
@@ -209,7 +200,7 @@ def slurm(*further: str) -> dict[str, Any]:
 
 def test_a_queue_of_slurm_gets_a_compute_resource_and_stays_as_it_is():
     """A change of the target of the queue would replace the nodes that run."""
-    (alone,), (both,) = (cluster_planned(slurm(*further)).queues for further in ((), ("next",)))
+    (alone,), (both,) = (plan_from(slurm(*further)).queues for further in ((), ("next",)))
     before, after = render_queue(alone), render_queue(both)
     assert after["CapacityReservationTarget"] == {"CapacityReservationId": RESERVATION}
     first, second = after["ComputeResources"]
@@ -222,7 +213,7 @@ def test_a_queue_of_slurm_gets_a_compute_resource_and_stays_as_it_is():
 
 
 def test_slurm_chooses_one_block_for_all_nodes_of_a_job():
-    found = cluster_planned(slurm("next"))
+    found = plan_from(slurm("next"))
     nodes = choose_slurm_nodes(found, "nvidia", SlurmRequest())
     assert nodes.constraint == "[p5|p5-next]"
     assert [each.purchase_option for each in nodes.capacities] == ["block", "next"]
@@ -256,7 +247,7 @@ def deployed_queue(deploy: Any) -> Callable[[BatchPlan], Any]:
 def test_one_queue_of_batch_tries_the_environments_of_all_blocks(
     deployed_queue: Callable[[BatchPlan], Any],
 ):
-    found = batch_planned(batch("next"), now=BEFORE)
+    found = plan_from(batch("next"), now=BEFORE)
     assert found.queue_names == ["batch-p5-p5"]
     orders = deployed_queue(found)["computeEnvironmentOrders"]
     assert [each["order"] for each in orders] == [1, 2]
@@ -268,7 +259,7 @@ def test_a_job_definition_names_the_environment_of_the_stack_file():
     raw["architecture"]["job_definitions"] = {
         "test": {"compute_environment": "p5-next", "nodes": 2}
     }
-    (problem,) = batch_problems(raw, now=BEFORE).values()
+    (problem,) = refusals(raw, now=BEFORE).values()
     assert problem.allowed == "p5"
 
 
@@ -277,6 +268,6 @@ def test_more_blocks_than_a_queue_of_batch_can_use_are_refused():
         name: reservation(f"cr-0cb0000000000000{number}", CHANGE + number * WEEK, "us-west-2b")
         for number, name in enumerate(("second", "third"), 1)
     }
-    found = batch_problems(batch("next", "second", "third", **more), now=BEFORE)
+    found = refusals(batch("next", "second", "third", **more), now=BEFORE)
     problem = found["architecture.compute_environments.p5.further_blocks"]
     assert "at most 3 compute environments" in problem.problem

@@ -15,9 +15,10 @@ from components.config.problems import ConfigError
 from components.eks.plan import EksPlan
 from components.network_stack.plan import NetworkStackPlan
 from components.parallelcluster.plan import ParallelClusterPlan
-from tests.support import batch_plans
+from tests.support import batch, network_stack
 from tests.support.eks import changed
-from tests.support.parallelcluster_configs import RAW, raw_config
+from tests.support.parallelcluster import RAW, raw_g4dn
+from tests.support.stack_files import raw_config
 from tests.support.tracked import ROOT
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
@@ -33,8 +34,8 @@ def planned(raw: object):
     [
         pytest.param(changed(), EksPlan, id="eks"),
         pytest.param(RAW, ParallelClusterPlan, id="parallelcluster"),
-        pytest.param(batch_plans.RAW, BatchPlan, id="batch"),
-        pytest.param(batch_plans.NETWORK_RAW, NetworkStackPlan, id="network"),
+        pytest.param(batch.RAW, BatchPlan, id="batch"),
+        pytest.param(network_stack.NETWORK_RAW, NetworkStackPlan, id="network"),
     ],
 )
 def test_a_stack_is_planned_by_its_architecture(raw, record) -> None:
@@ -50,20 +51,20 @@ def test_a_stack_is_planned_by_its_architecture(raw, record) -> None:
             id="eks",
         ),
         pytest.param(
-            raw_config(architecture__head_node__instance_type="p5.48xlarg"),
+            raw_g4dn(architecture__head_node__instance_type="p5.48xlarg"),
             "head_node.instance_type",
             id="parallelcluster",
         ),
         pytest.param(
             raw_config(
-                batch_plans.RAW,
+                batch.RAW,
                 architecture__compute_environments__g4dn__instance_type="p5.48xlarg",
             ),
             "compute_environments.g4dn.instance_type",
             id="batch",
         ),
         pytest.param(
-            raw_config(batch_plans.NETWORK_RAW, network=batch_plans.RAW["network"]),
+            raw_config(network_stack.NETWORK_RAW, network=batch.RAW["network"]),
             "network.kind",
             id="network",
         ),

@@ -16,10 +16,10 @@ from components.batch.plan import BatchPlan
 from components.config.batch_stack import BatchStackConfig
 from components.config.load import load_stack_config
 from components.config.problems import ROOT, ConfigError
-from tests.support.batch_plans import AMI, P4D, raw_config
+from tests.support.batch import P4D
 from tests.support.image_reader import ReaderOfOneImage
 from tests.support.parallelcluster_accounts import NOW, account, image, odcr, subnet
-from tests.support.parallelcluster_configs import PRIVATE_A, PRIVATE_B, RESERVATION
+from tests.support.stack_files import AMI, PRIVATE_A, PRIVATE_B, RESERVATION, raw_config
 
 ENVIRONMENT = "architecture.compute_environments.p4d"
 PLAIN = image(tags={}, root_volume_gib=30)

@@ -11,14 +11,9 @@ from components.compute.interface_plan import plan_interfaces
 from components.config.review import Review
 from components.network.address_capacity import Need
 from components.network.vpc_plan import plan_network
-from tests.support.batch_plans import (
-    PRIVATE_B,
-    REGION,
-    compute_environment,
-    new_network,
-    p5_plan,
-    plan,
-)
+from tests.support.batch import compute_environment, p5_plan, plan
+from tests.support.network_stack import new_network
+from tests.support.stack_files import PRIVATE_B, REGION
 
 
 def test_a_node_of_a_multi_node_job_takes_one_address_and_its_container_another():

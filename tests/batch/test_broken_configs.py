@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.batch_configs import P4D, P5, RAW, TRN1, raw_config
-from tests.support.batch_reviews import problems
-from tests.support.parallelcluster_configs import AMI
+from tests.support.batch import P4D, P5, RAW, TRN1
+from tests.support.stack_files import AMI, raw_config, refusals
 
 ENVIRONMENTS = "architecture.compute_environments"
 JOBS = "architecture.job_definitions"
@@ -262,7 +261,7 @@ CASES = {
 @pytest.mark.parametrize(("raw", "key"), CASES.values(), ids=CASES)
 def test_a_broken_stack_is_refused_at_its_key(raw: dict[str, Any], key: str):
     """PR-52, PR-53, BAT-18; rules G1 to G4."""
-    found = problems(raw)
+    found = refusals(raw)
     assert key in found
     assert found[key].remedy
     assert found[key].problem
@@ -270,13 +269,13 @@ def test_a_broken_stack_is_refused_at_its_key(raw: dict[str, Any], key: str):
 
 @pytest.mark.parametrize("raw", [RAW, P4D, P5, TRN1], ids=["g4dn", "p4d", "p5", "trn1"])
 def test_what_the_cases_break_is_sound(raw: dict[str, Any]):
-    assert not problems(raw)
+    assert not refusals(raw)
 
 
 def test_every_problem_comes_at_once():
     raw = g4dn(minimum=5, custom_ami_id=AMI)
     raw = job(raw, "nccl-single", accelerators=2, vcpus=64)
-    assert set(problems(raw)) == {
+    assert set(refusals(raw)) == {
         f"{ENVIRONMENTS}.g4dn.minimum",
         f"{ENVIRONMENTS}.g4dn.image",
         f"{JOBS}.nccl-single.accelerators",

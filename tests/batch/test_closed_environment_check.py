@@ -18,8 +18,9 @@ from components.batch.compute_environment_plan import ComputeEnvironmentPlan
 from components.capacity.plan import SchedulePlan
 from components.config.batch_stack import BatchStackConfig
 from components.config.load import load_stack_config
+from tests.support.batch import P4D, P5, efa_environment, p5_plan
 from tests.support.batch_account import Batch
-from tests.support.batch_plans import BLOCK, P4D, P5, efa_environment, p5_plan
+from tests.support.pools import BLOCK
 from tests.support.sandbox_aws import default_account
 
 ACTIVE = SchedulePlan(state="active", minimum=0, desired=0, maximum=2)

@@ -11,16 +11,9 @@ from components.batch.compute_environment import (
     BatchComputeEnvironmentArgs,
 )
 from components.batch.user_data_plan import render_user_data
-from tests.support.batch_plans import (
-    AMI,
-    BLOCK,
-    NEW_PLACEMENT,
-    ODCR,
-    ODCR_GROUP,
-    SPOT,
-    compute_environment,
-    efa_environment,
-)
+from tests.support.batch import ODCR, compute_environment, efa_environment
+from tests.support.pools import BLOCK, MANAGED_PLACEMENT, ODCR_GROUP, SPOT
+from tests.support.stack_files import AMI
 
 GROUP_ARN = "arn:aws:resource-groups:us-west-2:123456789012:group/reservations"
 
@@ -177,7 +170,7 @@ def test_spot_is_for_batch_to_buy(deployed):
 
 def test_a_placement_group_is_made_where_it_is_planned(deployed):
     """BAT-10, BAT-16, DF-10: the switch of the template was inverted."""
-    cloud = deployed(efa_environment("p4d", "p4d.24xlarge", placement=NEW_PLACEMENT))
+    cloud = deployed(efa_environment("p4d", "p4d.24xlarge", placement=MANAGED_PLACEMENT))
     assert cloud.one("batch-nodes-placement-group").inputs["strategy"] == "cluster"
     assert template(cloud)["placement"] == {"groupName": "batch-nodes-placement-group"}
     assert not deployed().of_type("aws:ec2/placementGroup:PlacementGroup")
@@ -226,7 +219,7 @@ def test_nodes_start_with_the_user_data_of_their_disks(deployed):
 
 def test_everything_is_tagged_and_stays_inside(deployed):
     """BAT-14: the instances too, by their template."""
-    cloud = deployed(efa_environment("p4d", "p4d.24xlarge", placement=NEW_PLACEMENT))
+    cloud = deployed(efa_environment("p4d", "p4d.24xlarge", placement=MANAGED_PLACEMENT))
     tagged = [made for made in cloud.registered if "tags" in made.inputs]
     assert len(tagged) > 4
     assert all(made.inputs["tags"]["team"] == "vision" for made in tagged)

@@ -7,9 +7,16 @@ from typing import Any
 
 import pytest
 
-from tests.support.batch_configs import P4D, P5, RAW, TRN1, raw_config
-from tests.support.batch_reviews import environment, notes, planned
-from tests.support.parallelcluster_configs import AMI, PRIVATE_A, PRIVATE_B, RESERVATION
+from tests.support.batch import P4D, P5, RAW, TRN1, environment
+from tests.support.stack_files import (
+    AMI,
+    PRIVATE_A,
+    PRIVATE_B,
+    RESERVATION,
+    notes,
+    plan_from,
+    raw_config,
+)
 
 BEFORE = datetime(2026, 10, 1, tzinfo=UTC)
 AT_THE_END = datetime(2027, 1, 1, 11, tzinfo=UTC)
@@ -166,7 +173,7 @@ def test_each_block_of_a_pool_opens_and_closes_its_own_environment(
     times = {"starts_at": starts.isoformat(), "ends_at": ends.isoformat()}
     next_block = {"kind": "capacity-block", "reservation_id": "cr-0fedcba9876543210", **times}
     raw = raw_config(P5, reservations__next=next_block, **{f"{NODES}p5__further_blocks": ["next"]})
-    first, further = planned(raw, now=now).compute_environments
+    first, further = plan_from(raw, now=now).compute_environments
     assert (first.is_open, first.schedule.moved_by_schedule) == (False, False)
     assert further.is_open == is_open
     assert further.schedule.scale_up_at == (None if is_open else starts)
@@ -228,7 +235,7 @@ def test_in_a_new_vpc_the_capacity_chooses_the_subnet():
 
 def test_the_network_of_another_stack_stands_for_itself_until_it_is_read():
     network = {"kind": "stack-reference", "stack": "vpc-one-az"}
-    plan = planned(p4d(network=network))
+    plan = plan_from(p4d(network=network))
     assert plan.compute_environments[0].subnets == ("the private subnet of vpc-one-az",)
     named = p4d(network=network, **{f"{NODES}p4d__subnet_id": PRIVATE_B})
     assert environment(named).subnets == (PRIVATE_B,)

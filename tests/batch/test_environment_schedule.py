@@ -16,8 +16,9 @@ from components.batch.compute_environment import (
 )
 from components.batch.environment_schedule import update_policy
 from components.capacity.plan import SchedulePlan
-from tests.support.batch_plans import BLOCK, efa_environment
+from tests.support.batch import efa_environment
 from tests.support.cloud import Cloud
+from tests.support.pools import BLOCK
 
 SCHEDULE = "aws:scheduler/schedule:Schedule"
 STARTS = datetime(2026, 12, 1, 11, 30, tzinfo=UTC)

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pulumi
 
 from components.batch.job_definition import BatchJobDefinition, BatchJobDefinitionArgs
-from tests.support.batch_plans import job_definition
+from tests.support.batch import job_definition
 
 
 def deployed(deploy, plan=None, **changes):

@@ -8,8 +8,8 @@ import pytest
 
 from components.catalog.neuron import NCCOM_TEST_IMAGE
 from components.catalog.versions import NCCL_TESTS_IMAGE
-from tests.support.batch_configs import IMAGE, P4D, P5, RAW, TRN1, raw_config
-from tests.support.batch_reviews import definition
+from tests.support.batch import IMAGE, P4D, P5, RAW, TRN1, definition
+from tests.support.stack_files import raw_config
 
 
 def job(base: dict[str, Any], name: str, **changes: Any) -> dict[str, Any]:

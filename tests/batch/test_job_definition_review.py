@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.support.batch_configs import IMAGE, P4D, RAW, TRN1, raw_config
-from tests.support.batch_reviews import definition, notes, problems
+from tests.support.batch import IMAGE, P4D, RAW, TRN1, definition
+from tests.support.stack_files import notes, raw_config, refusals
 
 KEY = "architecture.job_definitions"
 
@@ -16,16 +16,16 @@ def job(base: dict[str, Any], name: str, **changes: Any) -> dict[str, Any]:
 
 
 def test_a_request_says_what_the_type_has():
-    found = problems(job(P4D, "nccl-single", accelerators=9))[f"{KEY}.nccl-single.accelerators"]
+    found = refusals(job(P4D, "nccl-single", accelerators=9))[f"{KEY}.nccl-single.accelerators"]
     assert "p4d.24xlarge has, 8 GPUs" in found.problem
     assert found.found == 9
-    neuron = problems(job(TRN1, "nccom-multi", accelerators=17))
+    neuron = refusals(job(TRN1, "nccom-multi", accelerators=17))
     assert "16 Neuron devices" in neuron[f"{KEY}.nccom-multi.accelerators"].problem
 
 
 def test_all_that_the_type_has_is_not_too_much():
     raw = job(P4D, "nccl-single", vcpus=96, accelerators=8, efa_interfaces=4)
-    assert not problems(raw)
+    assert not refusals(raw)
 
 
 def test_memory_that_ecs_may_not_offer_is_a_note():
@@ -42,20 +42,20 @@ def test_spot_runs_jobs_of_one_node():
     raw = raw_config(
         RAW, **{f"{nodes}purchase_option": "spot", f"{nodes}availability_zone": "us-west-2b"}
     )
-    assert not problems(raw)
-    found = problems(job(raw, "nccl-single", nodes=2))
+    assert not refusals(raw)
+    found = refusals(job(raw, "nccl-single", nodes=2))
     assert "Spot Instances" in found[f"{KEY}.nccl-single.nodes"].problem
 
 
 def test_the_nearest_environment_is_offered():
     raw = job(P4D, "nccl-multi", compute_environment="p4")
-    found = problems(raw)[f"{KEY}.nccl-multi.compute_environment"]
+    found = refusals(raw)[f"{KEY}.nccl-multi.compute_environment"]
     assert found.remedy.endswith(" p4d")
 
 
 def test_the_other_test_is_offered():
     raw = job(TRN1, "nccom-multi", image="nccl-tests")
-    assert problems(raw)[f"{KEY}.nccom-multi.image"].remedy.endswith(" nccom-tests")
+    assert refusals(raw)[f"{KEY}.nccom-multi.image"].remedy.endswith(" nccom-tests")
 
 
 def test_a_tag_that_floats_is_a_note():
@@ -67,9 +67,9 @@ def test_a_tag_that_floats_is_a_note():
 def test_several_nodes_without_efa_launch_in_one_zone():
     """Rule G2."""
     raw = job(RAW, "nccl-single", nodes=2)
-    assert set(problems(raw)) == {f"{KEY}.nccl-single.nodes"}
+    assert set(refusals(raw)) == {f"{KEY}.nccl-single.nodes"}
     zone = {"architecture__compute_environments__g4dn__availability_zone": "us-west-2b"}
-    assert not problems(raw_config(raw, **zone))
+    assert not refusals(raw_config(raw, **zone))
 
 
 def test_jobs_that_would_share_neuron_devices_are_told_so():

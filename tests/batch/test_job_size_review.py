@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from components.batch.job_size_review import LARGEST_JOB_DEFINITION
-from tests.support.batch_configs import P5, RAW, TRN1, raw_config
-from tests.support.batch_reviews import problems
+from tests.support.batch import P5, RAW, TRN1
+from tests.support.stack_files import raw_config, refusals
 
 KEY = "architecture.job_definitions.nccl-single.command"
 
@@ -20,7 +20,7 @@ def job(**changes: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize("raw", [RAW, P5, TRN1], ids=["g4dn", "p5", "trn1"])
 def test_the_tests_of_the_program_fit_with_all_devices(raw: dict[str, Any]):
-    assert not problems(raw)
+    assert not refusals(raw)
 
 
 @pytest.mark.parametrize(
@@ -31,15 +31,15 @@ def test_the_tests_of_the_program_fit_with_all_devices(raw: dict[str, Any]):
     ],
 )
 def test_a_definition_that_is_too_large_is_refused(changes: dict[str, Any]):
-    found = problems(job(**changes))
+    found = refusals(job(**changes))
     assert set(found) == {KEY}
     assert found[KEY].allowed == "at most 24576 bytes"
 
 
 def test_half_of_that_is_taken():
-    assert not problems(job(command=["bash", "-c", "x" * (LARGEST_JOB_DEFINITION // 2)]))
+    assert not refusals(job(command=["bash", "-c", "x" * (LARGEST_JOB_DEFINITION // 2)]))
 
 
 def test_an_empty_argument_is_refused():
-    found = problems(job(command=["bash", ""]))
+    found = refusals(job(command=["bash", ""]))
     assert "empty argument" in found[KEY].problem

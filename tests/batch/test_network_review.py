@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from components.catalog.batch import ENDPOINTS_WITHOUT_NAT
-from tests.support.batch_configs import RAW, raw_config
-from tests.support.batch_reviews import problems
+from tests.support.batch import RAW
 from tests.support.node_metrics import CLOUDWATCH, PROMETHEUS
+from tests.support.stack_files import raw_config, refusals
 
 PRIVATE_IMAGE = "123456789012.dkr.ecr.us-west-2.amazonaws.com/training:1.0"
 
@@ -33,7 +33,7 @@ def closed(image: str | None, **network: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize("image", ["repository", PRIVATE_IMAGE])
 def test_private_images_come_through_endpoints(image: str):
-    assert not problems(closed(image))
+    assert not refusals(closed(image))
 
 
 ELSEWHERE = PRIVATE_IMAGE.replace("us-west-2", "us-east-1")
@@ -41,7 +41,7 @@ ELSEWHERE = PRIVATE_IMAGE.replace("us-west-2", "us-east-1")
 
 @pytest.mark.parametrize("image", [None, "quay.io/training/image:1.0", ELSEWHERE])
 def test_public_images_and_those_of_another_region_do_not(image: str | None):
-    found = problems(closed(image))
+    found = refusals(closed(image))
     assert set(found) == {"architecture.job_definitions.nccl-single.image"}
     assert "image: repository" in found["architecture.job_definitions.nccl-single.image"].remedy
 
@@ -49,7 +49,7 @@ def test_public_images_and_those_of_another_region_do_not(image: str | None):
 @pytest.mark.parametrize("missing", ENDPOINTS_WITHOUT_NAT)
 def test_each_endpoint_is_needed(missing: str):
     given = [name for name in ENDPOINTS_WITHOUT_NAT if name != missing]
-    found = problems(closed("repository", interface_endpoints=given))
+    found = refusals(closed("repository", interface_endpoints=given))
     assert found["network.interface_endpoints"].allowed == f"also {missing}"
 
 
@@ -58,22 +58,22 @@ def test_each_endpoint_is_needed(missing: str):
 )
 def test_nodes_that_send_metrics_reach_their_destination(monitoring: dict[str, str], endpoint: str):
     raw = {**closed("repository"), "monitoring": monitoring}
-    assert problems(raw)["network.interface_endpoints"].allowed == f"also {endpoint}"
+    assert refusals(raw)["network.interface_endpoints"].allowed == f"also {endpoint}"
 
 
 def test_the_layers_of_images_lie_in_s3():
-    found = problems(closed("repository", gateway_endpoints=["dynamodb"]))
+    found = refusals(closed("repository", gateway_endpoints=["dynamodb"]))
     assert found["network.gateway_endpoints"].allowed == "also s3"
 
 
 def test_with_a_nat_gateway_nothing_is_needed():
-    assert not problems(closed(None, nat_gateways="single", interface_endpoints=[]))
+    assert not refusals(closed(None, nat_gateways="single", interface_endpoints=[]))
 
 
 def test_a_vpc_without_public_subnets_is_opened_with_both_keys():
     """VPCM-04: a NAT gateway alone would be refused because it needs a public subnet."""
-    found = problems(closed(None, public_subnets=False))
+    found = refusals(closed(None, public_subnets=False))
     (problem,) = found.values()
     assert "network.public_subnets' true; " in problem.remedy
     assert problem.remedy.endswith("network.nat_gateways' single")
-    assert not problems(closed("repository", public_subnets=False))
+    assert not refusals(closed("repository", public_subnets=False))

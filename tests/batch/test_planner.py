@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from components.batch.plan import BatchPlan, JobDefinitionPlan
 from components.catalog.instance_types import INSTANCE_TYPES
-from tests.support.batch_configs import IMAGE, P4D, P5, RAW, TRN1, raw_config
-from tests.support.batch_reviews import notes, planned, problems
-from tests.support.parallelcluster_configs import AMI, RESERVATION
+from tests.support.batch import IMAGE, P4D, P5, RAW, TRN1
+from tests.support.stack_files import AMI, RESERVATION, notes, plan_from, raw_config, refusals
 
 RESERVATIONS = {
     "odcr": {"kind": "odcr", "reservation_id": RESERVATION},
@@ -34,7 +33,7 @@ NETWORKS = (
 
 def test_the_p4d_stack_has_a_whole_plan():
     """BAT-01 to BAT-23."""
-    plan = planned(P4D)
+    plan = plan_from(P4D)
     assert plan.name == plan.tags["trainyard:cluster"] == "batch-p4d"
     assert [each.name for each in plan.compute_environments] == ["p4d"]
     assert [(each.name, each.nodes) for each in plan.job_definitions] == [
@@ -47,7 +46,7 @@ def test_the_p4d_stack_has_a_whole_plan():
 
 def test_the_p5_stack_lives_in_its_capacity_block():
     """BAT5-01 to BAT5-12."""
-    plan = planned(P5)
+    plan = plan_from(P5)
     assert [pool.capacity.kind for pool in plan.node_pools] == ["capacity-block"]
     assert plan.compute_environments[0].placement.group == "none"
 
@@ -72,7 +71,7 @@ def test_what_is_wrong_with_every_part_comes_at_once():
     )
     raw["architecture"]["job_definitions"].pop("nccl_multi")
     raw["architecture"]["job_definitions"]["nccl-multi"]["vcpus"] = 97
-    assert set(problems(raw)) == {
+    assert set(refusals(raw)) == {
         "tags",
         "network.private_subnet_ids",
         "architecture.compute_environments.p4d.maximum",
@@ -122,11 +121,11 @@ def stacks(draw: st.DrawFn) -> dict[str, Any]:
 @given(stacks())
 @settings(deadline=None, max_examples=150)
 def test_every_stack_is_refused_with_a_way_out_or_keeps_the_rules(raw: dict[str, Any]):
-    refused = problems(raw)
+    refused = refusals(raw)
     if refused:
         assert all(problem.remedy and problem.problem for problem in refused.values())
         return
-    plan = planned(raw)
+    plan = plan_from(raw)
     _keeps_the_rules_of_nodes(plan)
     for job in plan.job_definitions:
         _fits_its_nodes(job, plan)
@@ -166,5 +165,5 @@ def _fits_its_nodes(job: JobDefinitionPlan, plan: BatchPlan) -> None:
 @given(stacks())
 @settings(deadline=None, max_examples=50)
 def test_the_same_stack_has_the_same_plan(raw: dict[str, Any]):
-    assume(not problems(raw))
-    assert planned(raw) == planned(raw)
+    assume(not refusals(raw))
+    assert plan_from(raw) == plan_from(raw)

@@ -10,9 +10,8 @@ from components.batch.plan import RepositoryPlan
 from components.batch.resources import BatchArchitecture
 from components.config.network import NewVpc
 from components.network.vpc_plan import plan_network
-from tests.support.batch_plans import (
+from tests.support.batch import (
     IMAGE,
-    ODCR_GROUP,
     compute_environment,
     container,
     efa_environment,
@@ -22,6 +21,7 @@ from tests.support.batch_plans import (
     plan,
     trn1_plan,
 )
+from tests.support.pools import ODCR_GROUP
 
 ENVIRONMENT = "aws:batch/computeEnvironment:ComputeEnvironment"
 QUEUE = "aws:batch/jobQueue:JobQueue"

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.capacity.timeline import Timeline, block_timelines
-from tests.support.batch_configs import P5, raw_config
+from tests.support.batch import P5
 from tests.support.eks import (
     RESERVATION,
     block,
@@ -15,7 +15,8 @@ from tests.support.eks import (
     config,
     p5,
 )
-from tests.support.parallelcluster_configs import raw_p4de
+from tests.support.parallelcluster import raw_p4de
+from tests.support.stack_files import raw_config
 
 START = datetime(2026, 12, 1, 11, 30, tzinfo=UTC)
 END = START + timedelta(days=7)

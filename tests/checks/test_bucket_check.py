@@ -14,7 +14,7 @@ from components.parallelcluster.plan import ParallelClusterPlan
 from components.parallelcluster.rendering.cluster import render_cluster
 from tests.account.conftest import NOW
 from tests.support.named_objects import in_slurm, refused
-from tests.support.parallelcluster_configs import raw_p4de
+from tests.support.parallelcluster import raw_p4de
 
 SCRIPT = "s3://scripts/setup.sh"
 ON_CONFIGURED = "architecture.head_node.custom_actions.on_node_configured[0].script"

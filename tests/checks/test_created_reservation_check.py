@@ -6,13 +6,7 @@ import pytest
 
 from components.architectures.prepare import examine
 from tests.account.conftest import BLOCK, NOW
-from tests.support.eks import (
-    PRIVATE,
-    STACK_FILE,
-    config,
-    plan_problems,
-    with_created_odcr,
-)
+from tests.support.eks import PRIVATE, STACK_FILE, config, refusals, with_created_odcr
 
 ENTRY = "trainyard:cluster.reservations.block"
 
@@ -87,23 +81,21 @@ def test_a_reservation_has_the_one_type_of_its_nodes():
     raw = with_created_odcr()
     groups = raw["architecture"]["node_groups"]
     groups["other"] = {**groups["p5"], "instance_type": "p5en.48xlarge", "desired": 0}
-    assert "several instance types" in plan_problems(raw)["reservations.block.create"].problem
+    assert "several instance types" in refusals(raw)["reservations.block.create"].problem
 
 
 def test_a_reservation_without_nodes_has_no_type():
     raw = with_created_odcr()
     raw["architecture"]["node_groups"]["p5"]["purchase_option"] = "on-demand"
-    problem = plan_problems(raw)["reservations.block.create"]
+    problem = refusals(raw)["reservations.block.create"]
     assert "no node group uses" in problem.problem
 
 
 def test_more_nodes_than_instances_are_refused():
-    problem = plan_problems(with_created_odcr(instance_count=1))[
-        "architecture.node_groups.p5.desired"
-    ]
+    problem = refusals(with_created_odcr(instance_count=1))["architecture.node_groups.p5.desired"]
     assert "which the stack creates" in problem.problem
 
 
 def test_an_end_in_the_past_is_refused():
-    found = plan_problems(with_created_odcr(ends_at="2026-11-01T00:00:00Z"))
+    found = refusals(with_created_odcr(ends_at="2026-11-01T00:00:00Z"))
     assert "in the past" in found["reservations.block.ends_at"].problem

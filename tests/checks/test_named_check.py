@@ -9,9 +9,10 @@ from components.account.named_facts import (
     ContainerImageFacts,
     FunctionFacts,
 )
-from tests.support.batch_plans import P4D, raw_config
+from tests.support.batch import P4D
 from tests.support.named_objects import in_batch, in_slurm, refused
-from tests.support.parallelcluster_configs import raw_p4de
+from tests.support.parallelcluster import raw_p4de
+from tests.support.stack_files import raw_config
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from tests.support.batch_configs import NETWORK_RAW, RAW, raw_config
-from tests.support.batch_reviews import network_problems, problems
+from tests.support.batch import RAW
+from tests.support.network_stack import NETWORK_RAW
+from tests.support.stack_files import raw_config, refusals
 
 STORAGE = {
     "fsx": {"kind": "existing-fsx-lustre", "file_system_id": "fs-0123456789abcdef0"},
@@ -13,16 +14,16 @@ STORAGE = {
 
 def test_each_file_system_is_refused_with_where_its_data_may_lie():
     """Rule F9."""
-    found = problems(raw_config(RAW, storage=STORAGE))
+    found = refusals(raw_config(RAW, storage=STORAGE))
     assert set(found) == {"storage.fsx", "storage.data"}
     assert "S3" in found["storage.fsx"].remedy
 
 
 def test_in_a_network_alone_they_are_sent_to_the_stack_that_mounts_them():
-    found = network_problems(raw_config(NETWORK_RAW, storage=STORAGE))
+    found = refusals(raw_config(NETWORK_RAW, storage=STORAGE))
     assert "whose nodes mount it" in found["storage.fsx"].remedy
 
 
 def test_a_subnet_that_is_public_and_private_is_refused():
     raw = raw_config(RAW, network__public_subnet_ids=RAW["network"]["private_subnet_ids"])
-    assert "only one default route" in problems(raw)["network.private_subnet_ids"].problem
+    assert "only one default route" in refusals(raw)["network.private_subnet_ids"].problem

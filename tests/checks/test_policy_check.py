@@ -10,7 +10,7 @@ from components.account.named_facts import (
     PolicyFacts,
 )
 from components.preflight.account_rows import account_rows
-from tests.support.eks import p5, plan_problems
+from tests.support.eks import p5, refusals
 from tests.support.named_objects import judged, refused
 
 POLICIES = "architecture.node_groups.p5.iam_policies"
@@ -81,4 +81,4 @@ def test_policies_of_one_role_are_one_row(facts):
 )
 def test_a_policy_of_a_service_linked_role_is_refused(name, accepted):
     at = f"{POLICIES}[0]"
-    assert (at not in plan_problems(p5(iam_policies=[name]))) == accepted
+    assert (at not in refusals(p5(iam_policies=[name]))) == accepted

@@ -9,7 +9,8 @@ from components.config.problems import ROOT, ConfigError
 from tests.account.conftest import NOW
 from tests.batch import test_account as batch
 from tests.support import parallelcluster_accounts as slurm
-from tests.support.parallelcluster_configs import RAW_P4DE, RESERVATION, raw_config
+from tests.support.parallelcluster import RAW_P4DE
+from tests.support.stack_files import RESERVATION, raw_config
 
 POOL = "architecture__compute_environments__p4d"
 QUEUE = "architecture__queues__compute-gpu"

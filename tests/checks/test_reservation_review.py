@@ -7,10 +7,10 @@ from tests.support.eks import (
     block,
     changed,
     p5,
-    plan,
-    plan_problems,
+    refusals,
     with_odcr,
 )
+from tests.support.stack_files import plan_from
 
 GROUP_ARN = "arn:aws:resource-groups:us-west-2:123456789012:group/g"
 
@@ -25,7 +25,7 @@ def two_groups(first, second, **reservation):
 
 def test_refuses_more_nodes_than_the_reservation_holds():
     """C5, D12."""
-    found = plan_problems(p5(desired=3, maximum=3))
+    found = refusals(p5(desired=3, maximum=3))
     problem = found["architecture.node_groups.p5.desired"]
     assert "3 of 2" in problem.problem
     assert problem.remedy.endswith("p5.desired' 2")
@@ -33,22 +33,22 @@ def test_refuses_more_nodes_than_the_reservation_holds():
 
 def test_refuses_node_groups_that_together_want_more_than_it_holds():
     """C5."""
-    (problem,) = plan_problems(two_groups(2, 1)).values()
+    (problem,) = refusals(two_groups(2, 1)).values()
     assert problem.found == "more 1, p5 2"
 
 
 def test_node_groups_that_share_a_reservation_exactly_are_planned():
-    assert plan_problems(two_groups(1, 1)) == {}
+    assert refusals(two_groups(1, 1)) == {}
 
 
 def test_growing_beyond_a_reservation_is_noted():
-    assert any("grow beyond its 2" in note for note in plan(p5(maximum=4)).notes)
+    assert any("grow beyond its 2" in note for note in plan_from(p5(maximum=4)).notes)
 
 
 def test_without_a_count_only_the_account_compares():
     raw = two_groups(4, 4)
     del raw["reservations"]["block"]["instance_count"]
-    assert plan_problems(raw) == {}
+    assert refusals(raw) == {}
 
 
 TRN2U = {"instance_type": "trn2u.48xlarge", "maximum": 12}
@@ -60,7 +60,7 @@ def test_refuses_nodes_that_are_no_whole_ultraserver(desired, set_to, instance_c
     """D18: a second UltraServer is a block of its own."""
     raw = p5(**TRN2U, desired=desired)
     raw["reservations"]["block"]["instance_count"] = instance_count
-    (problem,) = plan_problems(raw).values()
+    (problem,) = refusals(raw).values()
     assert "is no whole UltraServer: the Capacity Block `block` has the 4" in problem.problem
     assert (problem.found, problem.rules) == (f"p5 {desired}", ("D18",))
     assert problem.remedy.endswith(f"p5.desired' {set_to}; for more nodes, use `further_blocks`")
@@ -70,23 +70,23 @@ def test_refuses_nodes_that_are_no_whole_ultraserver(desired, set_to, instance_c
 def test_a_whole_ultraserver_or_none_is_planned(desired):
     raw = p5(**TRN2U, desired=desired, minimum=0)
     raw["reservations"]["block"]["instance_count"] = 4
-    assert plan_problems(raw) == {}
+    assert refusals(raw) == {}
 
 
 def test_node_groups_can_share_an_ultraserver():
     raw = two_groups(1, 3, instance_count=4)
     for group in raw["architecture"]["node_groups"].values():
         group["instance_type"] = "trn2u.48xlarge"
-    assert plan_problems(raw) == {}
+    assert refusals(raw) == {}
 
 
 def test_instances_of_an_ultraserver_type_in_an_odcr_have_any_number():
-    assert plan_problems(with_odcr(instance_type="trn2u.48xlarge", desired=1)) == {}
+    assert refusals(with_odcr(instance_type="trn2u.48xlarge", desired=1)) == {}
 
 
 def test_refuses_a_block_that_has_expired():
     """D13, D19."""
-    found = plan_problems(block(ends_at=NOW.isoformat()))
+    found = refusals(block(ends_at=NOW.isoformat()))
     problem = found["reservations.block.ends_at"]
     assert "has expired" in problem.problem
     assert "reservation_id' cr-…" in problem.remedy
@@ -94,28 +94,28 @@ def test_refuses_a_block_that_has_expired():
 
 @pytest.mark.parametrize("ends_at", ["2026-11-21T12:20:00Z", "2026-12-21T12:00:00Z"])
 def test_a_block_that_has_not_ended_is_planned(ends_at):
-    assert plan_problems(block(ends_at=ends_at)) == {}
+    assert refusals(block(ends_at=ends_at)) == {}
 
 
 def test_refuses_a_reservation_of_another_region():
-    assert list(plan_problems(block(availability_zone="us-east-1a"))) == [
+    assert list(refusals(block(availability_zone="us-east-1a"))) == [
         "reservations.block.availability_zone"
     ]
 
 
 def test_refuses_one_reservation_under_two_names():
     raw = changed(reservations__twin={"kind": "odcr", "reservation_id": RESERVATION})
-    assert "is the same reservation as `block`" in plan_problems(raw)["reservations.twin"].problem
+    assert "is the same reservation as `block`" in refusals(raw)["reservations.twin"].problem
 
 
 def test_refuses_a_reservation_with_the_name_of_a_purchase_option():
     raw = changed(reservations__spot={"kind": "odcr", "reservation_id": OTHER_RESERVATION})
-    assert "could mean either" in plan_problems(raw)["reservations.spot"].problem
+    assert "could mean either" in refusals(raw)["reservations.spot"].problem
 
 
 def test_an_unused_reservation_is_noted():
     raw = changed(reservations__spare={"kind": "odcr", "reservation_id": OTHER_RESERVATION})
-    assert "reservation spare: no node group uses it" in plan(raw).notes
+    assert "reservation spare: no node group uses it" in plan_from(raw).notes
 
 
 def test_a_group_to_make_of_reservations_is_planned():
@@ -127,7 +127,7 @@ def test_a_group_to_make_of_reservations_is_planned():
             "availability_zone": "us-west-2b",
         }
     )
-    capacity = plan(raw).node_groups[1].capacity
+    capacity = plan_from(raw).node_groups[1].capacity
     assert capacity.reservation_group_members == (RESERVATION,)
     assert capacity.preference == "capacity-reservations-only"
 
@@ -136,14 +136,14 @@ def test_refuses_a_reservation_that_stands_in_a_group_and_alone():
     raw = changed(
         reservations__pool={"kind": "odcr-group", "members": [OTHER_RESERVATION, RESERVATION]}
     )
-    problem = plan_problems(raw)["reservations.pool"]
+    problem = refusals(raw)["reservations.pool"]
     assert problem.found == RESERVATION
 
 
 def test_refuses_a_group_that_lists_a_reservation_twice():
     arn = f"arn:aws:ec2:us-west-2:999988887777:capacity-reservation/{OTHER_RESERVATION}"
     raw = changed(reservations__pool={"kind": "odcr-group", "members": [OTHER_RESERVATION, arn]})
-    problem = plan_problems(raw)["reservations.pool"]
+    problem = refusals(raw)["reservations.pool"]
     assert "twice" in problem.problem
 
 
@@ -155,13 +155,13 @@ def test_a_group_of_reservations_by_arn_is_planned():
             "availability_zone": "us-west-2b",
         }
     )
-    assert plan(raw).node_groups[1].capacity.reservation_group_arn == GROUP_ARN
+    assert plan_from(raw).node_groups[1].capacity.reservation_group_arn == GROUP_ARN
 
 
 def test_efa_in_a_group_of_reservations_needs_its_zone():
     """A6: such a group may lie in several zones."""
     raw = changed(reservations__block={"kind": "odcr-group", "group_arn": GROUP_ARN})
-    assert list(plan_problems(raw)) == ["architecture.node_groups.p5.availability_zone"]
+    assert list(refusals(raw)) == ["architecture.node_groups.p5.availability_zone"]
 
 
 @pytest.mark.parametrize(
@@ -182,17 +182,17 @@ def test_efa_in_a_group_of_reservations_needs_its_zone():
 def test_refuses_reservations_of_another_region(entry, key):
     """PR-07: the sample of the reference groups reservations of São Paulo in Ohio."""
     raw = changed(reservations__block={"kind": "odcr-group", **entry})
-    assert "us-west-2" in plan_problems(raw)[f"reservations.block.{key}"].problem
+    assert "us-west-2" in refusals(raw)[f"reservations.block.{key}"].problem
 
 
 def test_a_resource_share_is_refused_where_nothing_accepts_it():
     """PR-08: stacks of EKS leave the acceptance to the user."""
     share = "arn:aws:ram:us-west-2:999988887777:resource-share/01234567-89ab-cdef-0123-456789abcdef"
     raw = block(kind="odcr", resource_share_arn=share)
-    assert "reservations.block.resource_share_arn" in plan_problems(raw)
+    assert "reservations.block.resource_share_arn" in refusals(raw)
 
 
 def test_says_what_it_assumes_of_a_reservation_that_only_the_account_knows():
     read = {"kind": "odcr", "reservation_id": RESERVATION, "provenance": "auto"}
-    (note,) = [n for n in plan(changed(reservations__block=read)).notes if "provenance" in n]
+    (note,) = [n for n in plan_from(changed(reservations__block=read)).notes if "provenance" in n]
     assert note.endswith("its nodes are planned without one")

@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 
-from tests.support import batch_reviews, parallelcluster_reviews
-from tests.support.batch_configs import NETWORK_RAW, P5, raw_config
-from tests.support.eks import changed, p5, plan_problems
-from tests.support.parallelcluster_configs import raw_p4de
+from tests.support import eks
+from tests.support.batch import P5
+from tests.support.eks import changed, p5, refusals
+from tests.support.network_stack import NETWORK_RAW
+from tests.support.parallelcluster import raw_p4de
+from tests.support.stack_files import raw_config
 
 THRESHOLDS = "verification.minimum_bus_bandwidth_gb_per_second"
 REQUIRED = {"required": True}
@@ -18,13 +20,13 @@ REQUIRED = {"required": True}
 
 def test_a_threshold_and_the_requirement_fit_nodes_with_accelerators() -> None:
     settings = {**REQUIRED, "minimum_bus_bandwidth_gb_per_second": {"p5.48xlarge": 300}}
-    assert plan_problems(changed(verification=settings)) == {}
+    assert refusals(changed(verification=settings)) == {}
 
 
 @pytest.mark.parametrize("type_name", ["p5en.48xlarge", "c5.2xlarge"])
 def test_a_threshold_for_nodes_that_the_stack_does_not_have_is_refused(type_name: str) -> None:
     settings = {"minimum_bus_bandwidth_gb_per_second": {type_name: 300}}
-    (problem,) = plan_problems(changed(verification=settings)).items()
+    (problem,) = refusals(changed(verification=settings)).items()
     assert problem[0] == f"{THRESHOLDS}.{type_name}"
     assert problem[1].allowed == "p5.48xlarge"
 
@@ -32,7 +34,7 @@ def test_a_threshold_for_nodes_that_the_stack_does_not_have_is_refused(type_name
 def test_nothing_is_required_of_nodes_without_accelerators() -> None:
     raw = p5(instance_type="c5.2xlarge", efa_enabled=False, purchase_option="on-demand", desired=1)
     del raw["reservations"]
-    (found,) = plan_problems({**raw, "verification": REQUIRED}).items()
+    (found,) = refusals({**raw, "verification": REQUIRED}).items()
     assert found[0] == "verification.required"
     assert "no nodes have accelerators" in found[1].problem
 
@@ -40,9 +42,9 @@ def test_nothing_is_required_of_nodes_without_accelerators() -> None:
 @pytest.mark.parametrize(
     ("problems", "raw"),
     [
-        (batch_reviews.problems, raw_config(P5)),
-        (parallelcluster_reviews.problems, raw_p4de()),
-        (batch_reviews.network_problems, NETWORK_RAW),
+        (eks.refusals, raw_config(P5)),
+        (eks.refusals, raw_p4de()),
+        (eks.refusals, NETWORK_RAW),
     ],
     ids=["batch", "slurm", "network"],
 )

@@ -7,7 +7,7 @@ import pytest
 from components.account.named_facts import WorkspaceFacts
 from tests.support.named_objects import in_slurm, refused
 from tests.support.node_metrics import PROMETHEUS, WORKSPACE_ARN
-from tests.support.parallelcluster_configs import raw_p4de
+from tests.support.parallelcluster import raw_p4de
 
 CHECK = "Prometheus workspaces"
 

@@ -10,7 +10,7 @@ from components.capacity.plan import CapacityPlan
 from components.compute.interface_plan import InterfacePlan, NetworkInterface
 from components.compute.launch_template import NodeLaunchTemplate, NodeLaunchTemplateArgs
 from components.compute.root_volume import RootVolume
-from tests.support.eks import BLOCK, ON_DEMAND
+from tests.support.pools import BLOCK, ON_DEMAND
 
 P5 = InterfacePlan(
     (

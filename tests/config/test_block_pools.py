@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.config.load import load_stack_config
-from tests.support.batch_configs import P5
+from tests.support.batch import P5
 from tests.support.eks import (
     STACK_FILE,
     changed,

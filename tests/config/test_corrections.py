@@ -10,7 +10,7 @@ from components.config.corrections import typed
 from components.config.nearest import nearest
 from components.look_alikes import odd_characters, plain_characters
 from tests.support.eks import changed, p5, schema_problems
-from tests.support.parallelcluster_configs import raw_trn1
+from tests.support.parallelcluster import raw_trn1
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from components.config.foreign_keys import _ELSEWHERE, _WORDS, foreign_key
 from components.config.given_stack import GivenStack
 from components.config.keys import place_at
 from tests.support.eks import changed, p5, schema_problems
-from tests.support.parallelcluster_configs import raw_trn1
+from tests.support.parallelcluster import raw_trn1
 
 GROUP = "architecture.node_groups.p5"
 

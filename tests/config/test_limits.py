@@ -8,7 +8,9 @@ import pytest
 
 from components.config.load import load_stack_config
 from components.config.problems import ConfigError, Problem
-from tests.support.batch_configs import NETWORK_RAW, P4D, raw_config
+from tests.support.batch import P4D
+from tests.support.network_stack import NETWORK_RAW
+from tests.support.stack_files import raw_config
 
 JOB = "architecture__job_definitions__nccl-multi"
 

@@ -9,7 +9,7 @@ import pytest
 from components.config.load import load_stack_config
 from components.config.problems import ConfigError
 from tests.support.node_metrics import CLOUDWATCH, PROMETHEUS, WORKSPACE_ARN
-from tests.support.parallelcluster_configs import raw_p4de
+from tests.support.parallelcluster import raw_p4de
 
 
 def said(monitoring: dict[str, Any]) -> str:

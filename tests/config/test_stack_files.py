@@ -6,12 +6,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.support.eks import (
-    NOW,
-    STACK_FILE,
-    plan,
-    schema_problems,
-)
+from tests.support.eks import NOW, STACK_FILE, schema_problems
+from tests.support.stack_files import plan_from
 from tests.support.stacks import STACKS, stack_config
 
 ROOT = Path(__file__).parents[2]
@@ -68,7 +64,7 @@ def test_the_capacity_block_stack_is_planned_once_completed():
         "private_subnet_ids": ["subnet-000000000000000b2"],
     }
     raw["reservations"]["block"]["reservation_id"] = "cr-0123456789abcdef0"
-    system, p5 = plan(raw, now=NOW).node_groups
+    system, p5 = plan_from(raw, now=NOW).node_groups
     assert system.name == "system"
     assert (p5.management, p5.capacity.kind) == ("self-managed", "capacity-block")
     assert (p5.schedule.desired, p5.interfaces.efa_interfaces) == (2, 32)

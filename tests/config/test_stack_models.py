@@ -17,7 +17,7 @@ from components.config.parallelcluster_stack import ParallelClusterStackConfig
 from components.config.problems import ConfigError
 from components.config.stack import StackConfig
 from components.config.stack_models import given_model
-from tests.support import batch_plans, parallelcluster_configs
+from tests.support import batch, network_stack, parallelcluster
 from tests.support.eks import P5_CB, changed
 from tests.support.tracked import ROOT
 
@@ -49,9 +49,9 @@ def test_the_models_differ_in_their_architecture_alone() -> None:
     ("raw", "model"),
     [
         pytest.param(P5_CB, EksStackConfig, id="eks"),
-        pytest.param(parallelcluster_configs.RAW, ParallelClusterStackConfig, id="parallelcluster"),
-        pytest.param(batch_plans.RAW, BatchStackConfig, id="batch"),
-        pytest.param(batch_plans.NETWORK_RAW, NetworkStackConfig, id="network"),
+        pytest.param(parallelcluster.RAW, ParallelClusterStackConfig, id="parallelcluster"),
+        pytest.param(batch.RAW, BatchStackConfig, id="batch"),
+        pytest.param(network_stack.NETWORK_RAW, NetworkStackConfig, id="network"),
     ],
 )
 def test_a_configuration_is_of_the_class_of_its_architecture(raw, model) -> None:

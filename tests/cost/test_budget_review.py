@@ -9,13 +9,14 @@ import pytest
 from components.architectures.plan_stack import plan_stack
 from components.config.load import load_stack_config
 from components.config.problems import ConfigError
-from tests.support.batch_configs import RAW, raw_config
+from tests.support.batch import RAW
 from tests.support.eks import (
     NOW,
     REGION,
     block,
     p5,
 )
+from tests.support.stack_files import raw_config
 
 
 def notes(raw: dict[str, Any]) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from components.config.load import load_stack_config
 from components.cost.estimate import Estimate, estimate
 from components.cost.item import CostItem, fee_left
 from components.cost.storage_items import Volume, volume_items
-from tests.support.batch_configs import RAW, raw_config
+from tests.support.batch import RAW
 from tests.support.eks import (
     NOW,
     OTHER_RESERVATION,
@@ -25,7 +25,8 @@ from tests.support.eks import (
     p5,
 )
 from tests.support.node_metrics import CLOUDWATCH, PROMETHEUS
-from tests.support.parallelcluster_configs import raw_p4de
+from tests.support.parallelcluster import raw_p4de
+from tests.support.stack_files import raw_config
 
 START = datetime(2026, 11, 20, 11, 30, tzinfo=UTC)
 END = START + timedelta(days=10)

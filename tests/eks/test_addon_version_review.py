@@ -10,13 +10,9 @@ from components.eks.addon_version_review import (
     chosen_versions,
     upstream_version,
 )
-from tests.support.eks import (
-    changed,
-    p5,
-    plan,
-    plan_problems,
-)
+from tests.support.eks import changed, p5, refusals
 from tests.support.kubernetes_versions import DEFAULT, PREVIOUS, minor
+from tests.support.stack_files import plan_from
 
 KEY = "architecture.addons.versions"
 
@@ -40,7 +36,7 @@ def versions(**chosen):
     ],
 )
 def test_a_version_that_cannot_fit_is_refused_at_its_key(addon, version, fits):
-    problems = plan_problems(versions(**{addon: version}))
+    problems = refusals(versions(**{addon: version}))
     assert [key for key in problems if key.startswith(KEY)] == ([] if fits else [f"{KEY}.{addon}"])
     if not fits:
         problem = problems[f"{KEY}.{addon}"]
@@ -51,7 +47,7 @@ def test_a_version_that_cannot_fit_is_refused_at_its_key(addon, version, fits):
 def test_an_older_vpc_cni_is_fine_where_no_interface_is_efa_only():
     raw = p5(interface_layout="efa")
     raw["architecture"]["addons"] = {"versions": {"vpc-cni": "v1.18.4-eksbuild.1"}}
-    assert f"{KEY}.vpc-cni" not in plan_problems(raw)
+    assert f"{KEY}.vpc-cni" not in refusals(raw)
 
 
 def test_of_other_addons_nothing_is_certain():
@@ -66,7 +62,7 @@ def test_every_pinned_version_fits_its_cluster(pins):
 
 def test_the_stack_files_version_is_installed_and_the_pins_of_the_others():
     """EKX-02, EKS-05."""
-    chosen = plan(versions(coredns="v1.13.2-eksbuild.4")).addon_versions
+    chosen = plan_from(versions(coredns="v1.13.2-eksbuild.4")).addon_versions
     pins = EKS_VERSIONS[DEFAULT]
     assert chosen == chosen_versions({"coredns": "v1.13.2-eksbuild.4"}, pins)
     assert (chosen.coredns, chosen.kube_proxy) == ("v1.13.2-eksbuild.4", pins.kube_proxy)

@@ -5,17 +5,9 @@ import pytest
 from components.catalog.versions import STANDARD_SUPPORT_ENDS
 from components.config.review import Review
 from components.eks.cluster_review import review_cluster
-from tests.support.eks import (
-    NOW,
-    PUBLIC,
-    changed,
-    config,
-    p5,
-    plan,
-    plan_problems,
-    schema_problems,
-)
+from tests.support.eks import NOW, PUBLIC, changed, config, p5, refusals, schema_problems
 from tests.support.kubernetes_versions import DEFAULT
+from tests.support.stack_files import plan_from
 
 
 @pytest.mark.parametrize(
@@ -92,7 +84,7 @@ from tests.support.kubernetes_versions import DEFAULT
     ],
 )
 def test_refuses_at_the_key_to_change_with_the_fix(raw, path, problem, remedy):
-    found = plan_problems(raw)
+    found = refusals(raw)
     assert list(found) == [path]
     assert problem in found[path].problem
     assert remedy in found[path].remedy
@@ -107,8 +99,8 @@ def test_one_subnet_cannot_hold_a_control_plane():
 
 def test_a_version_leaves_support_on_its_day():
     ends = datetime.combine(STANDARD_SUPPORT_ENDS[DEFAULT], time(), tzinfo=UTC)
-    assert plan_problems(p5(), now=ends - timedelta(minutes=1)) == {}
-    assert list(plan_problems(p5(), now=ends)) == ["architecture.kubernetes_version"]
+    assert refusals(p5(), now=ends - timedelta(minutes=1)) == {}
+    assert list(refusals(p5(), now=ends)) == ["architecture.kubernetes_version"]
 
 
 @pytest.mark.parametrize(
@@ -123,7 +115,7 @@ def test_a_version_leaves_support_on_its_day():
     ],
 )
 def test_an_endpoint_that_is_hard_to_reach_is_noted(endpoint, words):
-    assert any(words in note for note in plan(changed(architecture__endpoint=endpoint)).notes)
+    assert any(words in note for note in plan_from(changed(architecture__endpoint=endpoint)).notes)
 
 
 CIDRS = "architecture.endpoint.public_access_cidrs"
@@ -134,7 +126,7 @@ CIDRS = "architecture.endpoint.public_access_cidrs"
 )
 def test_public_networks_may_use_the_public_endpoint(cidr):
     raw = changed(architecture__endpoint={"public_access_cidrs": [cidr]})
-    assert plan_problems(raw) == {}
+    assert refusals(raw) == {}
 
 
 @pytest.mark.parametrize(
@@ -142,7 +134,7 @@ def test_public_networks_may_use_the_public_endpoint(cidr):
 )
 def test_no_private_network_uses_the_public_endpoint(cidr):
     raw = changed(architecture__endpoint={"public_access_cidrs": ["8.8.8.0/24", cidr]})
-    assert plan_problems(raw)[f"{CIDRS}[1]"].found == cidr
+    assert refusals(raw)[f"{CIDRS}[1]"].found == cidr
 
 
 @pytest.mark.parametrize(("count", "refused"), [(40, False), (41, True)])
@@ -154,4 +146,4 @@ def test_the_public_endpoint_has_room_for_forty_networks(count, refused):
 
 def test_a_network_for_documentation_is_noted():
     raw = changed(architecture__endpoint={"public_access_cidrs": ["203.0.113.0/24"]})
-    assert any("203.0.113.0/24" in note for note in plan(raw).notes)
+    assert any("203.0.113.0/24" in note for note in plan_from(raw).notes)

@@ -2,7 +2,7 @@ import pytest
 
 from components.eks.label_plan import kubelet_may_set
 from tests.support.constraints import CONSTRAINTS
-from tests.support.eks import changed, p5, plan_problems
+from tests.support.eks import changed, p5, refusals
 
 
 @pytest.mark.parametrize(
@@ -44,12 +44,12 @@ def test_labels_that_a_kubelet_may_not_set(label):
     ],
 )
 def test_refuses_labels_with_which_no_node_would_join(raw, path):
-    assert "never join" in plan_problems(raw)[path].problem
+    assert "never join" in refusals(raw)[path].problem
 
 
 def test_refuses_a_taint_given_twice():
     taint = {"key": "a", "effect": "NoSchedule"}
-    found = plan_problems(p5(taints=[taint, {**taint, "value": "b"}]))
+    found = refusals(p5(taints=[taint, {**taint, "value": "b"}]))
     assert found["architecture.node_groups.p5.taints"].found == "a:NoSchedule"
 
 
@@ -83,7 +83,7 @@ def managed(**values):
     ids=["as long as can be", "prefix", "taint without value", "50 taints", "own namespace"],
 )
 def test_labels_and_taints_that_eks_accepts(values):
-    found = plan_problems(managed(**values))
+    found = refusals(managed(**values))
     assert not [key for key in found if key.startswith(GROUP)]
 
 
@@ -99,5 +99,5 @@ def test_labels_and_taints_that_eks_accepts(values):
     ids=["long key", "no value", "namespace of EKS", "long key of a taint", "51 taints"],
 )
 def test_labels_and_taints_that_eks_refuses_for_a_managed_group(values, key):
-    assert f"{GROUP}.{key}" in plan_problems(managed(**values))
-    assert f"{GROUP}.{key}" not in plan_problems(p5(management="self-managed", **values))
+    assert f"{GROUP}.{key}" in refusals(managed(**values))
+    assert f"{GROUP}.{key}" not in refusals(p5(management="self-managed", **values))

@@ -9,12 +9,8 @@ import yaml
 
 from components.capacity.plan import PlacementPlan
 from components.eks.managed_node_group import ManagedNodeGroup
-from tests.support.eks import (
-    BLOCK,
-    P5,
-    SPOT,
-    SYSTEM,
-)
+from tests.support.eks import P5, SYSTEM
+from tests.support.pools import BLOCK, SPOT
 
 
 @pytest.fixture

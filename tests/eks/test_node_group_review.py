@@ -1,15 +1,7 @@
 import pytest
 
-from tests.support.eks import (
-    PRIVATE,
-    PUBLIC,
-    block,
-    p5,
-    plan,
-    plan_problems,
-    removed,
-    with_odcr,
-)
+from tests.support.eks import PRIVATE, PUBLIC, block, p5, refusals, with_odcr
+from tests.support.stack_files import plan_from
 
 P5 = "architecture.node_groups.p5"
 
@@ -115,7 +107,7 @@ def on_demand(**group):
     ],
 )
 def test_refuses_at_the_key_to_change_with_the_fix(raw, path, problem, remedy):
-    found = plan_problems(raw)
+    found = refusals(raw)
     assert list(found) == [path]
     assert problem in found[path].problem
     assert remedy in found[path].remedy
@@ -124,7 +116,7 @@ def test_refuses_at_the_key_to_change_with_the_fix(raw, path, problem, remedy):
 def test_refuses_the_name_of_the_system_group():
     raw = p5()
     raw["architecture"]["node_groups"]["system"] = raw["architecture"]["node_groups"].pop("p5")
-    assert "architecture.node_groups.system" in plan_problems(raw)
+    assert "architecture.node_groups.system" in refusals(raw)
 
 
 def test_everything_wrong_with_two_groups_is_told_at_once():
@@ -135,7 +127,7 @@ def test_everything_wrong_with_two_groups_is_told_at_once():
         "desired": 1,
         "maximum": 1,
     }
-    assert set(plan_problems(raw)) == {
+    assert set(refusals(raw)) == {
         f"{P5}.placement.group",
         f"{P5}.labels",
         "architecture.node_groups.other.instance_type",
@@ -148,21 +140,21 @@ def test_everything_wrong_with_two_groups_is_told_at_once():
     [
         pytest.param(on_demand(availability_zone="us-west-2b"), id="zone"),
         pytest.param(on_demand(subnet_id=PRIVATE[0]), id="subnet"),
-        pytest.param(block(availability_zone=removed()), id="reservation-by-id"),
+        pytest.param(block(availability_zone=...), id="reservation-by-id"),
     ],
 )
 def test_efa_is_content_with_one_zone_however_it_is_said(raw):
-    assert plan(raw).node_groups[1].interfaces.efa_interfaces == 32
+    assert plan_from(raw).node_groups[1].interfaces.efa_interfaces == 32
 
 
 def test_a_zone_name_and_a_zone_id_are_not_compared():
     """The mapping of zone names to ids differs between accounts; the account check resolves it."""
-    assert plan_problems(p5(availability_zone="usw2-az3")) == {}
+    assert refusals(p5(availability_zone="usw2-az3")) == {}
 
 
 def test_an_unlisted_zone_is_only_a_note():
     raw = block(availability_zone="usw2-az9")
-    assert any("usw2-az9" in note for note in plan(raw).notes)
+    assert any("usw2-az9" in note for note in plan_from(raw).notes)
 
 
 def repaired(*, agent, **group):
@@ -172,29 +164,29 @@ def repaired(*, agent, **group):
 
 
 def test_refuses_repair_without_the_agent_that_finds_the_faults():
-    (path,) = plan_problems(repaired(agent=False, management="managed"))
+    (path,) = refusals(repaired(agent=False, management="managed"))
     assert path == "architecture.addons.node_monitoring_agent"
 
 
 def test_refuses_repair_of_a_group_that_eks_does_not_manage():
-    problem = plan_problems(repaired(agent=True, management="self-managed"))[f"{P5}.auto_repair"]
+    problem = refusals(repaired(agent=True, management="self-managed"))[f"{P5}.auto_repair"]
     assert "managed groups only" in problem.problem
     assert "./trainyard repair STACK" in problem.problem
 
 
 def test_repair_with_the_agent_is_planned():
-    found = plan(repaired(agent=True, management="managed"))
+    found = plan_from(repaired(agent=True, management="managed"))
     assert [group.config.auto_repair for group in found.node_groups] == [False, True]
 
 
 def test_who_asks_for_ssh_learns_of_session_manager():
     """EKN-01, DF-15: the old template required a key."""
-    (note,) = [note for note in plan(p5(ssh_key_name="training")).notes if "training" in note]
+    (note,) = [note for note in plan_from(p5(ssh_key_name="training")).notes if "training" in note]
     assert "aws ssm start-session" in note
 
 
 def test_refuses_a_placement_group_for_a_managed_group_in_a_block():
     """B7."""
     raw = p5(management="managed", placement={"group": "create"})
-    problem = plan_problems(raw)["architecture.node_groups.p5.placement.group"]
+    problem = refusals(raw)["architecture.node_groups.p5.placement.group"]
     assert "Capacity Block" in problem.problem

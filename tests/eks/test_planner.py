@@ -7,22 +7,14 @@ from hypothesis import strategies as st
 from components.catalog.instance_types import INSTANCE_TYPES
 from components.config.problems import ConfigError
 from components.eks.addons.registry import device_plugins
-from tests.support.eks import (
-    PRIVATE,
-    PUBLIC,
-    REGION,
-    block,
-    changed,
-    p5,
-    plan,
-    plan_problems,
-)
+from tests.support.eks import PRIVATE, PUBLIC, REGION, block, changed, p5, refusals
 from tests.support.kubernetes_versions import DEFAULT, TOO_OLD
+from tests.support.stack_files import plan_from
 
 
 def test_the_plan_of_a_p5_capacity_block():
     """EKS-01 to EKS-04, EKS-06, EKX-02."""
-    planned = plan(p5())
+    planned = plan_from(p5())
     assert (planned.name, planned.region, planned.kubernetes_version) == ("p5-cb", REGION, DEFAULT)
     assert [subnet.name for subnet in planned.network.subnets] == [*PUBLIC, *PRIVATE]
     assert planned.authentication_mode == "API_AND_CONFIG_MAP"
@@ -32,34 +24,34 @@ def test_the_plan_of_a_p5_capacity_block():
 
 
 def test_every_version_is_pinned():
-    versions = dataclasses.asdict(plan(p5()).addon_versions)
+    versions = dataclasses.asdict(plan_from(p5()).addon_versions)
     assert all("eksbuild" in version for version in versions.values())
 
 
 def test_every_resource_is_tagged_with_its_cluster():
-    tags = plan(changed(tags={"team": "vision"})).tags
+    tags = plan_from(changed(tags={"team": "vision"})).tags
     assert tags == {"team": "vision", "trainyard:cluster": "p5-cb"}
 
 
 def test_the_plan_is_the_same_every_time():
-    assert plan(p5()) == plan(p5())
+    assert plan_from(p5()) == plan_from(p5())
 
 
 def test_a_block_that_has_not_started_tells_when_nodes_come():
-    notes = plan(block(starts_at="2026-12-01T11:30:00Z", ends_at="2026-12-08T11:30:00Z")).notes
+    notes = plan_from(block(starts_at="2026-12-01T11:30:00Z", ends_at="2026-12-08T11:30:00Z")).notes
     assert notes[0].startswith("p5: the Capacity Block starts at 2026-12-01 11:30 UTC")
 
 
 def test_without_the_account_a_group_keeps_its_candidate_subnets_and_says_so():
-    planned = plan(p5())
+    planned = plan_from(p5())
     assert planned.node_groups[1].subnets == tuple(PRIVATE)
     assert any("can only be read from the account" in note for note in planned.notes)
 
 
 def test_with_the_account_a_group_without_its_subnet_is_refused():
-    found = plan_problems(p5(), subnets_known=True)
+    found = refusals(p5(), subnets_known=True)
     assert "us-west-2b" in found["architecture.node_groups.p5.subnet_id"].problem
-    assert plan_problems(p5(subnet_id=PRIVATE[1]), subnets_known=True) == {}
+    assert refusals(p5(subnet_id=PRIVATE[1]), subnets_known=True) == {}
 
 
 def test_problems_of_every_part_are_told_at_once():
@@ -69,7 +61,7 @@ def test_problems_of_every_part_are_told_at_once():
     raw["network"]["private_subnet_ids"] = [PUBLIC[0], PRIVATE[0]]
     raw["reservations"]["block"]["instance_count"] = 1
     raw["storage"] = {"scratch": {"kind": "efs"}}
-    assert set(plan_problems(raw)) == {
+    assert set(refusals(raw)) == {
         "network.private_subnet_ids",
         "storage.scratch.kind",
         "architecture.kubernetes_version",
@@ -81,7 +73,7 @@ def test_problems_of_every_part_are_told_at_once():
 
 def test_the_error_names_the_stack_file():
     with pytest.raises(ConfigError, match=r"^Pulumi\.p5-cb\.yaml: 1 problem; nothing was changed"):
-        plan(p5(placement={"group": "create"}))
+        plan_from(p5(placement={"group": "create"}))
 
 
 @given(
@@ -104,10 +96,10 @@ def test_every_combination_is_planned_or_refused_with_a_remedy(
         interface_layout=layout,
         subnet_id=PRIVATE[1],
     )
-    problems = plan_problems(raw)
+    problems = refusals(raw)
     assert all(problem.remedy and problem.problem for problem in problems.values())
     if not problems:
-        planned = plan(raw).node_groups[1]
+        planned = plan_from(raw).node_groups[1]
         assert (planned.interfaces is not None) == efa
         assert planned.capacity.kind != "capacity-block" or planned.placement.group == "none"
 
@@ -117,7 +109,7 @@ def test_a_system_node_group_with_gpus_is_noted():
     system = {"instance_type": "g5.xlarge", "desired": 2, "maximum": 2}
     (note,) = [
         each
-        for each in plan(changed(architecture__system_node_group=system)).notes
+        for each in plan_from(changed(architecture__system_node_group=system)).notes
         if "system_node_group" in each
     ]
     assert "g5.xlarge has A10G accelerators" in note

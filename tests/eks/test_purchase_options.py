@@ -8,13 +8,8 @@ import pytest
 from components.capacity.plan import ONE_BY_ONE, CapacityPlan, UpdatePlan
 from components.eks.managed_node_group import ManagedNodeGroup
 from components.eks.self_managed_node_group import SelfManagedNodeGroup
-from tests.support.eks import (
-    BLOCK,
-    ON_DEMAND,
-    P5,
-    SCHEDULED,
-    SPOT,
-)
+from tests.support.eks import P5, SCHEDULED
+from tests.support.pools import BLOCK, ON_DEMAND, SPOT
 
 GROUP_ARN = "arn:aws:resource-groups:us-west-2:123456789012:group/training"
 MADE_ARN = "arn:aws:resource-groups:us-west-2:123456789012:group/reservations-dev-pool"

@@ -10,14 +10,9 @@ import yaml
 from components.eks.addons.registry import SELF_MANAGED_ADDONS
 from components.eks.scraper_plan import MAXIMUM_SUBNETS, ScraperPlan
 from tests.eks.addons.test_registry import controllers
-from tests.support.eks import (
-    PRIVATE,
-    PUBLIC,
-    changed,
-    plan,
-    plan_problems,
-)
+from tests.support.eks import PRIVATE, PUBLIC, changed, refusals
 from tests.support.node_metrics import CLOUDWATCH, PROMETHEUS, WORKSPACE_ARN
+from tests.support.stack_files import plan_from
 
 EVERYWHERE = ("node-exporter", "kube-state-metrics")
 EXPORTERS = (*EVERYWHERE, "dcgm-exporter", "neuron-monitor", "efa-exporter")
@@ -29,22 +24,22 @@ def sent(**changes: Any) -> dict[str, Any]:
 
 
 def scraper_of(raw: dict[str, Any]) -> ScraperPlan:
-    made = plan(raw).scraper
+    made = plan_from(raw).scraper
     assert made is not None
     return made
 
 
 def test_exporters_and_collector_come_with_prometheus_alone() -> None:
-    planned = plan(sent())
+    planned = plan_from(sent())
     assert set(EVERYWHERE) <= planned.self_managed_addons.keys()
     assert "amazon-cloudwatch-observability" not in {addon.name for addon in planned.addons}
     for raw in (changed(), changed(monitoring=CLOUDWATCH)):
-        assert not set(EXPORTERS) & plan(raw).self_managed_addons.keys()
-        assert plan(raw).scraper is None
+        assert not set(EXPORTERS) & plan_from(raw).self_managed_addons.keys()
+        assert plan_from(raw).scraper is None
 
 
 def test_devices_are_measured_where_they_are() -> None:
-    served = plan(sent()).self_managed_addons
+    served = plan_from(sent()).self_managed_addons
     assert served["dcgm-exporter"] == served["efa-exporter"] == ("p5",)
     assert served["node-exporter"] == ("system", "p5")
     assert "neuron-monitor" not in served
@@ -53,10 +48,10 @@ def test_devices_are_measured_where_they_are() -> None:
         architecture__node_groups__p5__purchase_option="on-demand",
         architecture__node_groups__p5__subnet_id=PRIVATE[0],
     )
-    served = plan(trainium).self_managed_addons
+    served = plan_from(trainium).self_managed_addons
     assert served["neuron-monitor"] == ("p5",)
     assert "dcgm-exporter" not in served
-    without = plan(sent(architecture__node_groups__p5__efa_enabled=False)).self_managed_addons
+    without = plan_from(sent(architecture__node_groups__p5__efa_enabled=False)).self_managed_addons
     assert "efa-exporter" not in without
 
 
@@ -115,6 +110,6 @@ def test_nothing_else_is_read() -> None:
 def test_a_cluster_that_the_collector_cannot_read_is_refused(key: str, value: object) -> None:
     path = f"architecture__{key.replace('.', '__')}"
     changes = {path: value, "architecture__node_authorization": "aws-auth"}
-    found = plan_problems(sent(**changes))
+    found = refusals(sent(**changes))
     assert f"architecture.{key}" in found
-    assert f"architecture.{key}" not in plan_problems(changed(**changes))
+    assert f"architecture.{key}" not in refusals(changed(**changes))

@@ -8,15 +8,8 @@ import pytest
 import yaml
 
 from components.eks.self_managed_node_group import SelfManagedNodeGroup
-from tests.support.eks import (
-    ACTIVE,
-    AMI_PARAMETER,
-    ENDING,
-    EXPIRED,
-    P5,
-    SCHEDULED,
-    SPOT,
-)
+from tests.support.eks import ACTIVE, AMI_PARAMETER, ENDING, EXPIRED, P5, SCHEDULED
+from tests.support.pools import SPOT
 
 SCHEDULE = "aws:autoscaling/schedule:Schedule"
 

@@ -6,7 +6,8 @@ import pytest
 
 from components.catalog.instance_types import instance_type
 from components.eks.pod_plan import pods_of_addresses
-from tests.support.eks import changed, plan, plan_problems
+from tests.support.eks import changed, refusals
+from tests.support.stack_files import plan_from
 
 KEY = "trainyard:cluster.architecture.system_node_group.instance_type"
 
@@ -27,7 +28,7 @@ def system(name: str, *, desired: int = 2, **addons: bool):
 
 
 def refused(raw):
-    return [each for each in plan_problems(raw).values() if each.path == KEY]
+    return [each for each in refusals(raw).values() if each.path == KEY]
 
 
 @pytest.mark.parametrize(
@@ -38,7 +39,7 @@ def test_the_table_of_the_ami(name, pods):
 
 
 def test_two_micro_nodes_take_coredns_and_nothing_else():
-    assert plan(system("t3.micro"))
+    assert plan_from(system("t3.micro"))
     (problem,) = refused(system("t3.micro", ebs_csi_driver=True))
     assert "takes 4 pods on each node" in problem.problem
     assert problem.remedy.endswith("t3.large")
@@ -51,11 +52,11 @@ def test_one_micro_node_has_no_room_for_the_second_replica():
 
 def test_every_addon_fits_on_small_nodes():
     everything = {"ebs_csi_driver": True, "fsx_csi_driver": True, "node_monitoring_agent": True}
-    assert plan(system("t3.small", **everything))
+    assert plan_from(system("t3.small", **everything))
 
 
 def test_other_nodes_without_taints_take_the_rest():
     raw = system("t3.micro", desired=1)
     del raw["architecture"]["node_groups"]["p5"]["taints"]
-    notes = plan(raw).notes
+    notes = plan_from(raw).notes
     assert any("the rest run on other nodes" in note for note in notes)

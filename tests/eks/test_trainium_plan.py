@@ -3,13 +3,9 @@
 import pytest
 
 from components.eks.addons.registry import device_plugins
-from tests.support.eks import (
-    PRIVATE,
-    group,
-    p5,
-    plan,
-)
+from tests.support.eks import PRIVATE, group, p5
 from tests.support.kubernetes_versions import DEFAULT
+from tests.support.stack_files import plan_from
 
 
 def trainium(type_name="trn1.32xlarge", **changes):
@@ -63,12 +59,12 @@ def test_a_placement_group_is_made_for_on_demand_training():
 
 
 def test_neuron_and_efa_plugin_and_the_scheduler_are_installed():
-    made = plan(trainium(taints=[{"key": "aws.amazon.com/neuron", "effect": "NoSchedule"}]))
+    made = plan_from(trainium(taints=[{"key": "aws.amazon.com/neuron", "effect": "NoSchedule"}]))
     assert device_plugins(made) == ["neuron", "efa"]
     assert "neuron-scheduler" in made.self_managed_addons
     assert [taint.key for taint in made.device_plugin_tolerations] == ["aws.amazon.com/neuron"]
 
 
 def test_trainium_without_efa_needs_the_neuron_plugin_only():
-    made = plan(trainium("trn1.2xlarge", efa_enabled=False))
+    made = plan_from(trainium("trn1.2xlarge", efa_enabled=False))
     assert device_plugins(made) == ["neuron"]

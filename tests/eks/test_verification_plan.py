@@ -10,13 +10,8 @@ import yaml
 from components.eks.nodeadm_plan import render_managed_user_data, render_self_managed_user_data
 from components.eks.verification_plan import UNVERIFIED
 from tests.eks.test_nodeadm_plan import CLUSTER, node_config
-from tests.support.eks import (
-    changed,
-    group,
-    p5,
-    plan,
-    plan_problems,
-)
+from tests.support.eks import changed, group, p5, refusals
+from tests.support.stack_files import plan_from
 
 OWN = {"key": "nvidia.com/gpu", "value": "true", "effect": "NoSchedule"}
 
@@ -43,16 +38,16 @@ def test_the_kubelet_of_a_self_managed_node_registers_with_all_taints():
 
 
 def test_device_plugins_tolerate_it():
-    assert plan(required()).device_plugin_tolerations == (UNVERIFIED,)
+    assert plan_from(required()).device_plugin_tolerations == (UNVERIFIED,)
 
 
 def test_only_nodes_with_accelerators_have_it():
-    found = plan(required()).node_groups
+    found = plan_from(required()).node_groups
     assert {each.name: each.startup_taints for each in found} == {
         "system": (),
         "p5": (UNVERIFIED,),
     }
-    assert [each.startup_taints for each in plan(changed()).node_groups] == [(), ()]
+    assert [each.startup_taints for each in plan_from(changed()).node_groups] == [(), ()]
 
 
 @pytest.mark.parametrize(
@@ -81,4 +76,4 @@ def test_only_nodes_with_accelerators_have_it():
     ],
 )
 def test_nodes_that_would_stay_closed_are_refused(raw: dict[str, Any], key: str, says: str):
-    assert says in plan_problems(yaml.safe_load(yaml.safe_dump(raw)))[key].problem
+    assert says in refusals(yaml.safe_load(yaml.safe_dump(raw)))[key].problem

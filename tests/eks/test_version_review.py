@@ -12,8 +12,9 @@ from components.catalog.versions import (
     standard_support_ends_soon,
 )
 from components.eks.version_review import newest_version, next_version
-from tests.support.eks import changed, plan, plan_problems
+from tests.support.eks import changed, refusals
 from tests.support.kubernetes_versions import minor
+from tests.support.stack_files import plan_from
 
 KEY = "architecture.kubernetes_version"
 OLDEST = min(EKS_VERSIONS)
@@ -26,12 +27,12 @@ def at(day: date) -> datetime:
 
 
 def support_notes(raw, day):
-    return [note for note in plan(raw, now=at(day)).notes if "standard support" in note]
+    return [note for note in plan_from(raw, now=at(day)).notes if "standard support" in note]
 
 
 @pytest.mark.parametrize("version", EKS_VERSIONS)
 def test_every_pinned_version_can_be_planned(version):
-    planned = plan(changed(architecture__kubernetes_version=version))
+    planned = plan_from(changed(architecture__kubernetes_version=version))
     assert planned.kubernetes_version == version
     groups = planned.node_groups
     assert all(group.ami_release_version.startswith(f"{version}.") for group in groups)
@@ -67,7 +68,7 @@ def test_the_default_version_is_not_announced_yet():
 
 def test_from_its_last_day_the_version_is_refused():
     assert support_notes(OLD, ENDS - timedelta(days=1)) != []
-    problem = plan_problems(OLD, now=at(ENDS))[KEY]
+    problem = refusals(OLD, now=at(ENDS))[KEY]
     assert f"out of EKS's standard support since {ENDS.isoformat()}" in problem.problem
     assert problem.remedy.endswith(f" {newest_version()}")
 
@@ -75,7 +76,7 @@ def test_from_its_last_day_the_version_is_refused():
 def test_a_version_that_eks_has_and_nobody_pinned_is_refused():
     assert (
         "no AMI and add-ons are pinned"
-        in plan_problems(changed(architecture__kubernetes_version=minor(1)))[KEY].problem
+        in refusals(changed(architecture__kubernetes_version=minor(1)))[KEY].problem
     )
 
 

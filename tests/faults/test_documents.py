@@ -22,9 +22,9 @@ from components.parallelcluster.cluster_template import cluster_template, templa
 from components.parallelcluster.plan import ParallelClusterPlan
 from components.parallelcluster.references import resolve
 from components.parallelcluster.rendering.cluster import render_cluster, to_yaml
-from tests.support.batch_stacks import planned_stack
 from tests.support.hostile_texts import obeyed
 from tests.support.slurm_jobs import RENDERERS, on_disk
+from tests.support.stacks import stack_plan
 from tests.support.text_fields import CANARY, COMMANDS, MARKUP, PATHS, TEMPLATES
 from tools.jobs.nccl_tests import render_nccl_tests
 from tools.jobs.nodes import JobError, JobRequest
@@ -58,7 +58,7 @@ def slurm_plan(text: str) -> ParallelClusterPlan:
         f"{QUEUE}__s3_access": [{"bucket": "training", "key": f"x{text}"}],
         "tags": {"note": text if text in TAGS else "x"},
     }
-    return planned_stack("pc-p4de-postinstall", **changes)
+    return stack_plan("pc-p4de-postinstall", **changes)
 
 
 @pytest.mark.parametrize("text", [text for text in LINES if text != FILLED_IN])
@@ -92,9 +92,9 @@ def test_a_script_for_slurm_obeys_no_name_of_a_directory(tmp_path: Path, text: s
 
 @pytest.mark.parametrize("text", TAGS)
 def test_no_job_and_no_boot_script_holds_a_free_text(text: str) -> None:
-    slurm = planned_stack("pc-p4de-postinstall", tags={"note": f"{CANARY}{text}"})
+    slurm = stack_plan("pc-p4de-postinstall", tags={"note": f"{CANARY}{text}"})
     directory, _ = RENDERERS["nccl-tests"](slurm, SlurmRequest())
-    eks: EksPlan = planned_stack("p5-cb", tags={"note": f"{CANARY}{text}"})
+    eks: EksPlan = stack_plan("p5-cb", tags={"note": f"{CANARY}{text}"})
     manifest = render_nccl_tests(eks, JobRequest())
     boot = batch_user_data("raid0")
     written = "".join([*directory.files.values(), manifest, boot])
@@ -107,7 +107,7 @@ def test_a_container_gets_command_and_environment_as_they_were_written(text: str
         "architecture__job_definitions__nccl-tests__command": ["echo", text],
         "architecture__job_definitions__nccl-tests__environment": {"NOTE": text},
     }
-    plan: BatchPlan = planned_stack("batch-p4d", **changes)
+    plan: BatchPlan = stack_plan("batch-p4d", **changes)
     (job,) = [each for each in plan.job_definitions if each.name == "nccl-tests"]
     assert job.container.command == ("echo", text)
     assert job.container.environment["NOTE"] == text
@@ -117,7 +117,7 @@ def test_a_container_gets_command_and_environment_as_they_were_written(text: str
 
 @pytest.mark.parametrize("answer", [*COMMANDS, "x\n--trainyard-node\nContent-Type: text/x", "a: b"])
 def test_an_answer_of_eks_is_a_value_of_the_boot_document(answer: str) -> None:
-    plan: EksPlan = planned_stack("p5-cb")
+    plan: EksPlan = stack_plan("p5-cb")
     group = next(each for each in plan.node_groups if each.name == "p5")
     text = render_self_managed_user_data(
         group,

@@ -10,7 +10,8 @@ import pytest
 from components.monitoring.plan import AlarmPlan, Subject
 from tests.monitoring.conftest import MONITORED, monitoring_of
 from tests.support.cloudwatch_alarms import Point, State, state, times_fired
-from tests.support.eks import plan, with_created_odcr
+from tests.support.eks import with_created_odcr
+from tests.support.stack_files import plan_from
 
 MISSING = None
 GIB = 2**30
@@ -105,7 +106,7 @@ def test_instances_that_the_stack_leaves_on_purpose_do_not_count_as_unused() -> 
 
 def test_a_reservation_that_the_stack_creates_is_watched_by_the_id_that_it_gets() -> None:
     raw = with_created_odcr() | {"monitoring": {"alarms": {}}}
-    found = plan(raw).monitoring_plan
+    found = plan_from(raw).monitoring_plan
     assert found is not None
     assert found.alarms is not None
     (unused,) = (each for each in found.alarms.alarms if each.name == "reservation-unused-block")

@@ -15,7 +15,8 @@ from components.identity.one_time_calls import scheduler_trust
 from components.monitoring.messages import publish_policy
 from components.monitoring.plan import MessagePlan
 from tests.support.cloud import Cloud
-from tests.support.eks import changed, plan
+from tests.support.eks import changed
+from tests.support.stack_files import plan_from
 from tests.support.stacks import NOW, prepared, program_of
 
 BLOCK_STACKS = ("p5-cb", "batch-p5")
@@ -58,7 +59,7 @@ def test_the_warning_of_an_ultraserver_names_its_times() -> None:
     block = {"instance_count": 4, "ends_at": ENDS.isoformat()}
     times = {f"reservations__block__{key}": value for key, value in block.items()}
     alarms = {"monitoring__alarms": {"block_warning_hours": [24]}}
-    made = plan(changed(**nodes, **times, **alarms))
+    made = plan_from(changed(**nodes, **times, **alarms))
     assert made.monitoring_plan is not None
     assert made.monitoring_plan.alarms is not None
     (found,) = made.monitoring_plan.alarms.messages

@@ -3,7 +3,7 @@
 from components.catalog.instance_types import instance_type
 from components.config.network import NewVpc
 from components.network.candidate_zones import candidate_zones
-from tests.support.parallelcluster_plans import EXISTING_VPC
+from tests.support.parallelcluster import EXISTING_VPC
 
 TRN1 = instance_type("trn1.32xlarge")
 

@@ -5,7 +5,7 @@ import pytest
 from components.config.network import ExistingVpc
 from components.config.review import Review
 from components.network.existing_vpc_review import review_existing_vpc
-from tests.support.parallelcluster_plans import PRIVATE_A, PUBLIC_A, VPC
+from tests.support.stack_files import PRIVATE_A, PUBLIC_A, VPC
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,9 @@ from components.config.reservations import Odcr, OdcrGroup, Reservation
 from components.network.network_plan import NetworkPlan
 from components.network.pool_place import PoolPlace
 from components.network.vpc_plan import plan_network
-from tests.support.batch_plans import NETWORK, new_network
-from tests.support.parallelcluster_configs import PRIVATE_A, PRIVATE_B, RESERVATION
+from tests.support.network_stack import new_network
+from tests.support.pools import NETWORK
+from tests.support.stack_files import PRIVATE_A, PRIVATE_B, RESERVATION
 
 NEW = plan_network(new_network("us-west-2a", "us-west-2b"), region="us-west-2")
 ONE_ZONE = plan_network(new_network(), region="us-west-2")

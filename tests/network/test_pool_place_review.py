@@ -16,10 +16,11 @@ from components.network.pool_place_review import (
     review_pool_zone,
 )
 from tests.network.test_pool_place import GROUP, IN_A_ZONE, NEW, ODCR, place
-from tests.support.batch_plans import NETWORK, new_network
 from tests.support.eks import NOW, P5_CB, STACK_FILE
-from tests.support.parallelcluster_configs import PRIVATE_A, PRIVATE_B, PUBLIC_A
-from tests.support.parallelcluster_plans import EXISTING_VPC
+from tests.support.network_stack import new_network
+from tests.support.parallelcluster import EXISTING_VPC
+from tests.support.pools import NETWORK
+from tests.support.stack_files import PRIVATE_A, PRIVATE_B, PUBLIC_A
 
 KEY = "trainyard:cluster.architecture.compute_environments.g4dn"
 UNREAD = unread_network(StackNetwork(kind="stack-reference", stack="vpc-one-az"))

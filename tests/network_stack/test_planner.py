@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from tests.support.batch_configs import NETWORK_RAW, P4D, RAW, raw_config
-from tests.support.batch_reviews import network_problems, planned_network
+from tests.support.batch import P4D, RAW
+from tests.support.network_stack import NETWORK_RAW
+from tests.support.stack_files import plan_from, raw_config, refusals
 
 ZONES = [f"us-west-2{letter}" for letter in "abcdef"]
 LUSTRE = {"kind": "existing-fsx-lustre", "file_system_id": "fs-0123456789abcdef0"}
@@ -27,7 +28,7 @@ def several(count: int, **network: Any) -> dict[str, Any]:
 
 def test_one_zone_has_the_addresses_of_its_template():
     """VPC1-02 to VPC1-09."""
-    network = planned_network(NETWORK_RAW).network
+    network = plan_from(NETWORK_RAW).network
     assert network.blocks == ("10.0.0.0/16", "10.1.0.0/16")
     assert [subnet.cidr for subnet in network.subnets] == ["10.0.0.0/17", "10.1.0.0/17"]
     assert network.nat_gateways == ("public-us-west-2b",)
@@ -37,7 +38,7 @@ def test_one_zone_has_the_addresses_of_its_template():
 @pytest.mark.parametrize(("zones", "blocks"), [(2, 2), (3, 3), (4, 3), (5, 4), (6, 4)])
 def test_two_to_six_zones_have_those_of_theirs(zones: int, blocks: int):
     """VPCM-03, VPCM-05 to VPCM-10, VPCM-12."""
-    network = planned_network(several(zones)).network
+    network = plan_from(several(zones)).network
     assert len(network.blocks) == blocks
     assert len(network.public_subnets) == len(network.private_subnets) == zones
     assert len(network.nat_gateways) == 1
@@ -49,13 +50,13 @@ def test_two_to_six_zones_have_those_of_theirs(zones: int, blocks: int):
 )
 def test_gateway_endpoints_are_switches(endpoints: list[str], services: int):
     """VPCM-04, VPCM-16, VPCM-17, VPC1-08."""
-    network = planned_network(several(2, gateway_endpoints=endpoints)).network
+    network = plan_from(several(2, gateway_endpoints=endpoints)).network
     assert len(network.gateway_endpoints) == services
 
 
 def test_public_subnets_are_a_switch():
     """VPCM-04, VPCM-09 to VPCM-14: the template's resources if it is false."""
-    network = planned_network(several(3, public_subnets=False, nat_gateways="none")).network
+    network = plan_from(several(3, public_subnets=False, nat_gateways="none")).network
     assert network.public_subnets == network.nat_gateways == ()
     assert len(network.private_subnets) == 3
     assert len(network.gateway_endpoints) == 2
@@ -63,23 +64,23 @@ def test_public_subnets_are_a_switch():
 
 @pytest.mark.parametrize("closed", [{}, {"public_subnets": False}])
 def test_a_network_that_nothing_leaves_says_what_lives_there_needs(closed: dict[str, Any]):
-    (note,) = planned_network(several(2, nat_gateways="none", **closed)).notes
+    (note,) = plan_from(several(2, nat_gateways="none", **closed)).notes
     assert "interface_endpoints" in note
-    assert planned_network(several(2)).notes == ()
+    assert plan_from(several(2)).notes == ()
 
 
 def test_it_has_security_groups_and_is_protected_unless_told_otherwise():
     """VPC1-10, VPC1-14, DF-04: the template for several zones has no group for EFA."""
-    plan = planned_network(several(2))
+    plan = plan_from(several(2))
     assert plan.efa_security_group
     assert plan.lustre_security_group
     assert plan.deletion_protection
     off = raw_config(NETWORK_RAW, architecture__efa_security_group=False)
-    assert not planned_network(off).efa_security_group
+    assert not plan_from(off).efa_security_group
 
 
 def test_tags_name_the_stack():
-    assert planned_network(NETWORK_RAW).tags == {"trainyard:cluster": "vpc-one-az"}
+    assert plan_from(NETWORK_RAW).tags == {"trainyard:cluster": "vpc-one-az"}
 
 
 CASES = {
@@ -112,6 +113,6 @@ CASES = {
 
 @pytest.mark.parametrize(("raw", "key"), CASES.values(), ids=CASES)
 def test_what_does_not_belong_there_is_refused(raw: dict[str, Any], key: str):
-    found = network_problems(raw)
+    found = refusals(raw)
     assert set(found) == {key}
     assert found[key].remedy

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.parallelcluster_configs import raw_config
-from tests.support.parallelcluster_reviews import notes, problems
+from tests.support.parallelcluster import raw_g4dn
+from tests.support.stack_files import notes, refusals
 
 
 @pytest.mark.parametrize(
@@ -26,12 +26,12 @@ def test_a_script_is_an_object_that_runs_on_the_nodes(
 ):
     """PCx-07."""
     actions = {"on_node_configured": [{"script": script}]}
-    raw = raw_config(
+    raw = raw_g4dn(
         architecture__operating_system=system,
         **{f"{where.replace('.', '__')}__custom_actions": actions},
     )
     key = f"{where}.custom_actions.on_node_configured[0].script"
-    assert list(problems(raw)) == [key] * refused
+    assert list(refusals(raw)) == [key] * refused
 
 
 QUEUE = "architecture.queues.compute"
@@ -41,7 +41,7 @@ SCRIPT = f"{QUEUE}.custom_actions.on_node_configured[0].script"
 def with_script(script: str, **queue: object) -> dict[str, object]:
     actions = {"on_node_configured": [{"script": script}]}
     changes = {f"architecture__queues__compute__{key}": value for key, value in queue.items()}
-    return raw_config(architecture__queues__compute__custom_actions=actions, **changes)
+    return raw_g4dn(architecture__queues__compute__custom_actions=actions, **changes)
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def with_script(script: str, **queue: object) -> dict[str, object]:
     ],
 )
 def test_a_web_page_is_refused_with_the_address_of_its_file(page: str, file: str):
-    problem = problems(with_script(page))[SCRIPT]
+    problem = refusals(with_script(page))[SCRIPT]
     assert "web page" in problem.problem
     assert problem.remedy.endswith(f"script' {file}")
 
@@ -74,7 +74,7 @@ def test_a_web_page_is_refused_with_the_address_of_its_file(page: str, file: str
     ["https://github.com/o/r", "https://github.com/o/r/tree/main/scripts", "https://gitlab.com/g"],
 )
 def test_a_page_about_no_single_file_is_refused_without_a_command(page: str):
-    assert "pulumi config" not in problems(with_script(page))[SCRIPT].remedy
+    assert "pulumi config" not in refusals(with_script(page))[SCRIPT].remedy
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_a_page_about_no_single_file_is_refused_without_a_command(page: str):
     ],
 )
 def test_an_address_of_a_file_is_accepted(address: str):
-    assert not problems(with_script(address))
+    assert not refusals(with_script(address))
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_a_bucket_that_the_role_does_not_let_nodes_read_is_noted(
 ):
     """https://github.com/aws-samples/pcluster-manager/issues/269; a bucket policy may allow it."""
     raw = with_script("s3://scripts/a/setup.sh", s3_access=access, iam_policies=policies)
-    assert not problems(raw)
+    assert not refusals(raw)
     assert ("`{bucket: scripts}`" in notes(raw)) == noted
 
 
@@ -128,13 +128,13 @@ def test_a_bucket_that_the_role_does_not_let_nodes_read_is_noted(
 def test_a_script_for_other_devices_is_noted(instance_type: str, script: str, *, noted: bool):
     resources = {"a": {"instance_type": instance_type, "maximum": 1}}
     raw = with_script(script, compute_resources=resources)
-    assert not problems(raw)
+    assert not refusals(raw)
     assert ("remove it from this queue" in notes(raw)) == noted
 
 
 def test_a_built_in_script_that_runs_twice_is_noted():
     both = {"script": "docker"}
     actions = {"on_node_start": [both], "on_node_configured": [both]}
-    raw = raw_config(architecture__queues__compute__custom_actions=actions)
-    assert not problems(raw)
+    raw = raw_g4dn(architecture__queues__compute__custom_actions=actions)
+    assert not refusals(raw)
     assert "`docker` already runs" in notes(raw)

@@ -9,9 +9,9 @@ import pytest
 from components.account.facts import KeyPairFacts
 from components.config.problems import ROOT, ConfigError
 from components.parallelcluster.rendering.cluster import render_cluster
+from tests.support.parallelcluster import RAW_P4DE, raw_g4dn
 from tests.support.parallelcluster_accounts import account, image, odcr, prepared, subnet
-from tests.support.parallelcluster_configs import RAW_P4DE, raw_config
-from tests.support.parallelcluster_plans import AMI, PRIVATE_A, PRIVATE_B, PUBLIC_B, RESERVATION
+from tests.support.stack_files import AMI, PRIVATE_A, PRIVATE_B, PUBLIC_B, RESERVATION, raw_config
 
 HEAD_NODE = "architecture.head_node"
 QUEUE = "architecture.queues.compute-gpu"
@@ -170,7 +170,7 @@ def test_images_that_may_not_be_read_are_not_taken_for_missing():
 def test_two_subnets_of_one_zone_are_refused_in_a_queue():
     """QueueSubnetsValidator."""
     second = "subnet-0a000000000000012"
-    raw = raw_config(network__private_subnet_ids=[PRIVATE_A, PRIVATE_B, second])
+    raw = raw_g4dn(network__private_subnet_ids=[PRIVATE_A, PRIVATE_B, second])
     raw["architecture"]["queues"]["compute"]["subnet_ids"] = [PRIVATE_A, second]
     facts = account()
     facts = account(subnets={**facts.subnets, second: subnet(second)})

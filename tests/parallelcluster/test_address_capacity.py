@@ -12,17 +12,8 @@ from components.parallelcluster.address_capacity import (
     lustre_addresses,
 )
 from components.storage.open_zfs_plan import plan_open_zfs
-from tests.support.parallelcluster_plans import (
-    FSX,
-    PRIVATE_A,
-    PRIVATE_B,
-    PUBLIC_A,
-    compute_resource,
-    head_node,
-    p4de_plan,
-    plan,
-    queue,
-)
+from tests.support.parallelcluster import FSX, compute_resource, head_node, p4de_plan, plan, queue
+from tests.support.stack_files import PRIVATE_A, PRIVATE_B, PUBLIC_A
 
 P5 = instance_type("p5.48xlarge")
 

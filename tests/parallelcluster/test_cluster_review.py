@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.parallelcluster_configs import raw_config, raw_p4de
-from tests.support.parallelcluster_plans import RESERVATION
-from tests.support.parallelcluster_reviews import notes, problems
+from tests.support.parallelcluster import raw_g4dn, raw_p4de
+from tests.support.stack_files import RESERVATION, notes, refusals
 
 TOKEN = "arn:aws:lambda:us-west-2:123456789012:function:pcluster-cfn-provider"
 NEW_VPC = {"kind": "new-vpc", "availability_zones": ["us-west-2a"], "flow_logs": True}
@@ -28,18 +27,18 @@ def block(**times: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("raw", "key", "says"),
     [
-        (raw_config(name="a" * 61), "name", "ClusterNameValidator"),
-        (raw_config(name="pc_g4dn"), "name", "ClusterNameValidator"),
-        (raw_config(name="a" * 34, network=NEW_VPC), "name", "flow logs"),
-        (raw_config(tags={"parallelcluster:team": "x"}), "tags", "ParallelCluster reserves"),
-        (raw_config(tags={f"t{n}": "x" for n in range(40)}), "tags", "more tags"),
+        (raw_g4dn(name="a" * 61), "name", "ClusterNameValidator"),
+        (raw_g4dn(name="pc_g4dn"), "name", "ClusterNameValidator"),
+        (raw_g4dn(name="a" * 34, network=NEW_VPC), "name", "flow logs"),
+        (raw_g4dn(tags={"parallelcluster:team": "x"}), "tags", "ParallelCluster reserves"),
+        (raw_g4dn(tags={f"t{n}": "x" for n in range(40)}), "tags", "more tags"),
         (
-            raw_config(architecture__operating_system="rocky9"),
+            raw_g4dn(architecture__operating_system="rocky9"),
             "architecture.custom_ami_id",
             "OsCustomAmiValidator",
         ),
         (
-            raw_config(
+            raw_g4dn(
                 architecture__deployment={
                     "provider_service_token": TOKEN,
                     "provider_template_url": "https://example.org/provider.yaml",
@@ -51,25 +50,25 @@ def block(**times: str) -> dict[str, Any]:
     ],
 )
 def test_a_stack_that_does_not_work_is_refused(raw: dict[str, Any], key: str, says: str):
-    found = problems(raw)
+    found = refusals(raw)
     assert list(found) == [key]
     assert says in found[key].problem
 
 
 def test_names_and_tags_just_fit():
-    assert not problems(raw_config(name="a" * 60, tags={f"t{n}": "x" for n in range(39)}))
-    assert not problems(raw_config(name="a" * 33, network=NEW_VPC))
+    assert not refusals(raw_g4dn(name="a" * 60, tags={f"t{n}": "x" for n in range(39)}))
+    assert not refusals(raw_g4dn(name="a" * 33, network=NEW_VPC))
 
 
 def test_a_region_without_parallelcluster_is_refused():
-    found = problems(raw_config(), region="ap-northeast-3")
+    found = refusals(raw_g4dn(), region="ap-northeast-3")
     assert "RegionValidator" in found["architecture.kind"].problem
 
 
 def test_blocks_are_not_everywhere():
     raw = block()
     del raw["reservations"]["p4de"]["availability_zone"]
-    found = problems(raw, region="us-iso-east-1")
+    found = refusals(raw, region="us-iso-east-1")
     assert "reservations.p4de.kind" in found
 
 
@@ -77,7 +76,7 @@ def test_static_nodes_without_reservation_are_noted():
     """PR-10: the HeadNodeWaitCondition of the seed's troubleshooting section."""
     key = "architecture__queues__compute__compute_resources__g4dn__minimum"
     changes: dict[str, Any] = {key: 2}
-    static = raw_config(**changes)
+    static = raw_g4dn(**changes)
     assert "its 2 static nodes have no reservation" in notes(static)
     assert "static nodes" not in notes(raw_p4de())
 
@@ -108,7 +107,7 @@ LUSTRE = {
 
 @pytest.mark.parametrize(("minutes", "noted"), [(17, True), (18, False)])
 def test_a_timeout_that_is_shorter_than_usual_is_noted(minutes, noted):
-    raw = raw_config(
+    raw = raw_g4dn(
         architecture__deployment={"timeout_minutes": minutes},
         architecture__queues__compute__availability_zone="us-west-2b",
         storage={"scratch": LUSTRE},
@@ -117,7 +116,7 @@ def test_a_timeout_that_is_shorter_than_usual_is_noted(minutes, noted):
 
 
 def test_ten_minutes_are_enough_for_a_cluster_without_a_file_system():
-    raw = raw_config(architecture__deployment={"timeout_minutes": 10}, storage={})
+    raw = raw_g4dn(architecture__deployment={"timeout_minutes": 10}, storage={})
     assert "timeout_minutes" not in notes(raw)
 
 
@@ -154,9 +153,9 @@ def test_a_deployment_type_of_openzfs_that_the_region_lacks_is_noted(
 
 def test_nodes_without_the_ssm_agent_are_told_that_they_send_no_metrics() -> None:
     wanted: dict[str, Any] = {"monitoring": {"node_metrics": "cloudwatch"}}
-    red_hat = {**raw_config(), **wanted}
+    red_hat = {**raw_g4dn(), **wanted}
     red_hat["architecture"] = {**red_hat["architecture"], "operating_system": "rhel9"}
     said = "AMIs of rhel9 have no SSM Agent"
     assert said in notes(red_hat)
     assert said not in notes({**red_hat, "monitoring": {}})
-    assert "SSM Agent" not in notes({**raw_config(), **wanted})
+    assert "SSM Agent" not in notes({**raw_g4dn(), **wanted})

@@ -13,7 +13,7 @@ from components.parallelcluster.cluster_template import (
     template_body,
     template_bytes,
 )
-from tests.support.parallelcluster_plans import head_node, plan
+from tests.support.parallelcluster import head_node, plan
 
 CONFIGURATION = {"Region": "us-west-2"}
 TOKEN = "arn:aws:lambda:us-west-2:123456789012:function:pcluster-cfn"

@@ -9,14 +9,15 @@ import pytest
 from components.account.facts import ZoneFacts
 from components.account.file_system_complete import complete_storage
 from components.architectures.prepare import complete
+from tests.support.parallelcluster import RAW_P4DE, raw_g4dn
 from tests.support.parallelcluster_accounts import account, configured, odcr, prepared, subnet
-from tests.support.parallelcluster_configs import RAW_P4DE, raw_config
-from tests.support.parallelcluster_plans import (
+from tests.support.stack_files import (
     PRIVATE_A,
     PRIVATE_B,
     PUBLIC_A,
     PUBLIC_B,
     RESERVATION,
+    raw_config,
 )
 
 ZONES = (
@@ -49,7 +50,7 @@ def test_a_private_head_node_takes_a_private_subnet():
 
 
 def test_a_head_node_whose_queues_have_no_zone_takes_the_first_subnet():
-    assert completed(raw_config(), account()).head_node.subnet_id == PUBLIC_A
+    assert completed(raw_g4dn(), account()).head_node.subnet_id == PUBLIC_A
 
 
 def test_a_head_node_without_a_public_subnet_there_stands_in_another_zone():
@@ -81,14 +82,14 @@ def test_what_the_stack_file_says_stays(key):
 def test_a_queue_of_any_zone_takes_one_subnet_of_each():
     """EC2 Fleet refuses two subnets of one zone."""
     second = "subnet-0b000000000000012"
-    raw = raw_config(network__private_subnet_ids=[PRIVATE_A, PRIVATE_B, second])
+    raw = raw_g4dn(network__private_subnet_ids=[PRIVATE_A, PRIVATE_B, second])
     facts = account()
     facts = replace(facts, subnets={**facts.subnets, second: subnet(second)})
     assert completed(raw, facts).queues["compute"].subnet_ids == (PRIVATE_A, PRIVATE_B)
 
 
 def test_a_queue_of_any_zone_of_a_plain_network_takes_all_of_it():
-    assert completed(raw_config(), account()).queues["compute"].subnet_ids == ()
+    assert completed(raw_g4dn(), account()).queues["compute"].subnet_ids == ()
 
 
 def test_a_zone_of_a_new_vpc_is_spelled_as_the_network_spells_it():
@@ -132,6 +133,6 @@ def test_only_file_systems_that_the_stack_makes_are_put_into_a_subnet(entry, sub
     }
     if entry["kind"] == "fsx-openzfs":
         del storage["per_unit_storage_throughput"]
-    config = configured(raw_config(storage={"data": storage}))
+    config = configured(raw_g4dn(storage={"data": storage}))
     found = complete_storage(config, account(), places_file_systems=False)["data"]
     assert found.subnet_id == subnet_id

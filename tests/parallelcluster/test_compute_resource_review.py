@@ -9,9 +9,8 @@ import pytest
 
 from components.catalog.instance_types import INSTANCE_TYPES, instance_type
 from components.parallelcluster import compute_resource_review
-from tests.support.parallelcluster_configs import raw_config, raw_p4de
-from tests.support.parallelcluster_plans import RESERVATION
-from tests.support.parallelcluster_reviews import problems
+from tests.support.parallelcluster import raw_g4dn, raw_p4de
+from tests.support.stack_files import RESERVATION, refusals
 
 G4DN = "architecture.queues.compute.compute_resources.g4dn"
 P4DE = "architecture.queues.compute-gpu.compute_resources.distributed-ml"
@@ -19,7 +18,7 @@ P4DE = "architecture.queues.compute-gpu.compute_resources.distributed-ml"
 
 def resource(**changes: Any) -> dict[str, Any]:
     key = "architecture__queues__compute__compute_resources__g4dn"
-    return raw_config(**{f"{key}__{name}": value for name, value in changes.items()})
+    return raw_g4dn(**{f"{key}__{name}": value for name, value in changes.items()})
 
 
 @pytest.mark.parametrize(
@@ -35,13 +34,13 @@ def resource(**changes: Any) -> dict[str, Any]:
 def test_a_compute_resource_that_does_not_work_is_refused(
     changes: dict[str, Any], key: str, says: str
 ):
-    found = problems(resource(**changes))
+    found = refusals(resource(**changes))
     assert list(found) == [f"{G4DN}.{key}"]
     assert says in found[f"{G4DN}.{key}"].problem
 
 
 def test_the_remedy_for_memory_is_what_parallelcluster_takes_by_itself():
-    (problem,) = problems(resource(schedulable_memory_mib=200000)).values()
+    (problem,) = refusals(resource(schedulable_memory_mib=200000)).values()
     assert problem.remedy.endswith(str(131072 * 95 // 100))
 
 
@@ -53,13 +52,13 @@ def test_every_node_of_a_block_is_static(minimum: int, *, refused: bool):
             "architecture__queues__compute-gpu__compute_resources__distributed-ml__minimum": minimum
         },
     )
-    assert list(problems(raw)) == [f"{P4DE}.minimum"] * refused
+    assert list(refusals(raw)) == [f"{P4DE}.minimum"] * refused
 
 
 def test_the_reservation_holds_the_most_nodes_of_all_compute_resources():
     """ParallelCluster counts `MaxCount`; EKS counts the desired size."""
     raw = raw_p4de(reservations__p4de__instance_count=3)
-    (problem,) = problems(raw).values()
+    (problem,) = refusals(raw).values()
     assert (problem.path.rpartition(".")[2], problem.found) == (
         "maximum",
         "compute-gpu/distributed-ml 4",
@@ -72,6 +71,6 @@ def test_head_node_and_nodes_run_on_one_architecture(monkeypatch: pytest.MonkeyP
     arm = replace(instance_type("m5.8xlarge"), architecture="arm64")
     types = {**INSTANCE_TYPES, arm.name: arm}
     monkeypatch.setattr(compute_resource_review, "INSTANCE_TYPES", types)
-    (problem,) = problems(resource()).values()
+    (problem,) = refusals(resource()).values()
     assert problem.path.endswith("g4dn.instance_type")
     assert "m5.8xlarge, is arm64" in problem.problem

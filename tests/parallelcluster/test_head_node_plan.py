@@ -14,16 +14,21 @@ from components.parallelcluster.head_node_plan import (
 )
 from components.parallelcluster.plan import HeadNodePlan
 from tests.parallelcluster.test_queue_context import context
-from tests.support.parallelcluster_configs import raw_config, raw_p4de
-from tests.support.parallelcluster_plans import PRIVATE_A, PRIVATE_B, PUBLIC_A, PUBLIC_B
-from tests.support.parallelcluster_reviews import planned
+from tests.support.parallelcluster import raw_g4dn, raw_p4de
+from tests.support.stack_files import (
+    PRIVATE_A,
+    PRIVATE_B,
+    PUBLIC_A,
+    PUBLIC_B,
+    plan_from,
+)
 
 NEW_VPC = {"kind": "new-vpc", "availability_zones": ["us-west-2a", "us-west-2b"]}
 UNPROTECTED = {"storage__fsx__deletion_protection": False}
 
 
 def head(raw: dict[str, Any]) -> HeadNodePlan:
-    return planned(raw).head_node
+    return plan_from(raw).head_node
 
 
 @pytest.mark.parametrize(
@@ -41,14 +46,14 @@ def test_the_head_node_stands_where_the_stack_file_says(
     changes: dict[str, Any], subnets: tuple[str, ...], *, public: bool
 ):
     """PC-04."""
-    raw = raw_config(**{f"architecture__head_node__{key}": value for key, value in changes.items()})
+    raw = raw_g4dn(**{f"architecture__head_node__{key}": value for key, value in changes.items()})
     assert (head(raw).subnets, head(raw).public) == (subnets, public)
 
 
 def test_in_a_new_vpc_the_head_node_stands_in_the_zone_of_the_first_queue_that_has_one():
     """PR-41: the head node is in the public subnet of the nodes' zone."""
     assert head(raw_p4de(network=NEW_VPC, **UNPROTECTED)).subnets == ("public-us-west-2b",)
-    assert head(raw_config(network=NEW_VPC)).subnets == ("public-us-west-2a",)
+    assert head(raw_g4dn(network=NEW_VPC)).subnets == ("public-us-west-2a",)
 
 
 def test_its_own_zone_comes_first():
@@ -59,13 +64,13 @@ def test_its_own_zone_comes_first():
 
 
 def test_a_queue_in_one_subnet_leaves_the_zone_of_the_head_node_to_the_account():
-    raw = raw_config(architecture__queues__compute__subnet_ids=[PRIVATE_B])
+    raw = raw_g4dn(architecture__queues__compute__subnet_ids=[PRIVATE_B])
     assert head(raw).subnets == (PUBLIC_A, PUBLIC_B)
 
 
 def test_policies_become_arns():
     """PC-07."""
-    (arn,) = head(raw_config()).access.iam_policies
+    (arn,) = head(raw_g4dn()).access.iam_policies
     assert arn == "arn:aws:iam::aws:policy/AmazonSSMManagedInstanceCore"
 
 

@@ -6,18 +6,15 @@ from typing import Any
 
 import pytest
 
-from tests.support.parallelcluster_configs import raw_config
-from tests.support.parallelcluster_plans import PUBLIC_A
-from tests.support.parallelcluster_reviews import notes, problems
+from tests.support.parallelcluster import raw_g4dn
+from tests.support.stack_files import PUBLIC_A, notes, refusals
 
 NEW_VPC = {"kind": "new-vpc", "availability_zones": ["us-west-2a", "us-west-2b"]}
 KEY = "architecture.head_node"
 
 
 def head(**changes: Any) -> dict[str, Any]:
-    return raw_config(
-        **{f"architecture__head_node__{key}": value for key, value in changes.items()}
-    )
+    return raw_g4dn(**{f"architecture__head_node__{key}": value for key, value in changes.items()})
 
 
 @pytest.mark.parametrize(
@@ -32,7 +29,7 @@ def head(**changes: Any) -> dict[str, Any]:
         ),
         (head(availability_zone="eu-west-1a"), "availability_zone", "region"),
         (
-            raw_config(network=NEW_VPC, architecture__head_node__subnet_id=PUBLIC_A),
+            raw_g4dn(network=NEW_VPC, architecture__head_node__subnet_id=PUBLIC_A),
             "subnet_id",
             "creates the subnets",
         ),
@@ -40,7 +37,7 @@ def head(**changes: Any) -> dict[str, Any]:
     ],
 )
 def test_a_head_node_that_does_not_work_is_refused(raw: dict[str, Any], key: str, says: str):
-    found = problems(raw)
+    found = refusals(raw)
     assert list(found) == [f"{KEY}.{key}"]
     assert says in found[f"{KEY}.{key}"].problem
 
@@ -50,7 +47,7 @@ def test_a_head_node_has_the_memory_that_its_nodes_need(nodes: int, *, refused: 
     """HeadNodeMemorySizeValidator: 0.6 GiB, and 1 GiB for 25 nodes."""
     raw = head(instance_type="t3.micro")
     raw["architecture"]["queues"]["compute"]["compute_resources"]["g4dn"]["maximum"] = nodes
-    assert list(problems(raw)) == [f"{KEY}.instance_type"] * refused
+    assert list(refusals(raw)) == [f"{KEY}.instance_type"] * refused
 
 
 def test_offline_the_zone_of_the_head_node_is_noted():
@@ -59,11 +56,11 @@ def test_offline_the_zone_of_the_head_node_is_noted():
 
 
 def test_a_zone_without_subnet_is_refused_once_the_account_was_asked():
-    found = problems(head(availability_zone="us-west-2b"), subnets_known=True)
+    found = refusals(head(availability_zone="us-west-2b"), subnets_known=True)
     assert list(found) == [f"{KEY}.availability_zone"]
 
 
 def test_a_zone_of_a_new_vpc_without_the_subnet_is_refused():
-    raw = raw_config(network=NEW_VPC, architecture__head_node__availability_zone="us-west-2c")
-    found = problems(raw, subnets_known=True)
+    raw = raw_g4dn(network=NEW_VPC, architecture__head_node__availability_zone="us-west-2c")
+    found = refusals(raw, subnets_known=True)
     assert found[f"{KEY}.availability_zone"].allowed == "us-west-2a, us-west-2b"

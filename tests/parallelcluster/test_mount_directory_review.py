@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.parallelcluster_configs import RAW
+from tests.support.parallelcluster import RAW
 from tests.support.shared_storage import EBS, EFS, LUSTRE, config_with, planned
 
 

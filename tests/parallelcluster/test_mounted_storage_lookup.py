@@ -12,8 +12,8 @@ from components.parallelcluster.mounted_storage_lookup import (
     look_up_open_zfs,
     look_up_volumes,
 )
+from tests.support.parallelcluster import raw_g4dn
 from tests.support.parallelcluster_accounts import configured
-from tests.support.parallelcluster_configs import raw_config
 from tests.support.sandbox_aws import VPC, Account, default_account
 
 EFS = "fs-0ef50000000000001"
@@ -41,7 +41,7 @@ def reader(shared: AccountReader) -> Iterator[AccountReader]:
 
 def stored(**entry: str):
     """Return a stack with one entry of storage."""
-    return configured(raw_config(storage={"data": {"mount_directory": "/data", **entry}}))
+    return configured(raw_g4dn(storage={"data": {"mount_directory": "/data", **entry}}))
 
 
 def efs(file_system_id: str):
@@ -90,7 +90,7 @@ def test_a_disk_that_does_not_exist_is_not_found(reader):
 def test_a_stack_without_such_storage_asks_nothing(reader, monkeypatch):
     """Users need no permissions for objects that their stack does not use."""
     monkeypatch.setattr(reader, "ask", None)
-    config = configured(raw_config())
+    config = configured(raw_g4dn())
     for look_up in (look_up_efs, look_up_open_zfs, look_up_volumes):
         assert look_up(reader, config) == {}
 

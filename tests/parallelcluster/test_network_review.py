@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from tests.support.node_metrics import CLOUDWATCH, PROMETHEUS
-from tests.support.parallelcluster_configs import raw_config
-from tests.support.parallelcluster_reviews import problems
+from tests.support.parallelcluster import raw_g4dn
+from tests.support.stack_files import refusals
 
 ENDPOINTS = ["cloudformation", "ec2", "logs"]
 
@@ -36,8 +36,8 @@ def network(**changes: Any) -> dict[str, Any]:
     ],
 )
 def test_nodes_reach_what_they_need(vpc: dict[str, Any], head_node: str, keys: list[str]):
-    raw = raw_config(network=vpc, architecture__head_node__network=head_node)
-    assert list(problems(raw)) == keys
+    raw = raw_g4dn(network=vpc, architecture__head_node__network=head_node)
+    assert list(refusals(raw)) == keys
 
 
 @pytest.mark.parametrize(
@@ -46,16 +46,16 @@ def test_nodes_reach_what_they_need(vpc: dict[str, Any], head_node: str, keys: l
 def test_nodes_that_send_metrics_reach_their_destination_and_systems_manager(
     monitoring: dict[str, str], endpoint: str
 ):
-    raw = raw_config(network=network(), monitoring=monitoring)
-    (found,) = problems(raw).values()
+    raw = raw_g4dn(network=network(), monitoring=monitoring)
+    (found,) = refusals(raw).values()
     assert found.allowed == f"also {endpoint}, ssm, ssmmessages"
     endpoints = [*ENDPOINTS, endpoint, "ssm", "ssmmessages"]
-    assert not problems({**raw, "network": network(interface_endpoints=endpoints)})
+    assert not refusals({**raw, "network": network(interface_endpoints=endpoints)})
 
 
 @pytest.mark.parametrize(
     ("head_node", "keys"), [("public", ["architecture.head_node.network"]), ("private", [])]
 )
 def test_a_public_head_node_needs_a_public_subnet(head_node: str, keys: list[str]):
-    raw = raw_config(network__public_subnet_ids=[], architecture__head_node__network=head_node)
-    assert list(problems(raw)) == keys
+    raw = raw_g4dn(network__public_subnet_ids=[], architecture__head_node__network=head_node)
+    assert list(refusals(raw)) == keys

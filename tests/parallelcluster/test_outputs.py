@@ -8,7 +8,7 @@ import pytest
 from components.catalog.parallelcluster import DEFAULT_USERS
 from components.config.parallelcluster import Monitoring, OperatingSystem
 from components.parallelcluster.resources import log_group, login_commands
-from tests.support.parallelcluster_plans import head_node, plan
+from tests.support.parallelcluster import head_node, plan
 
 OUTPUTS = {
     "ClusterName": "pc-g4dn",

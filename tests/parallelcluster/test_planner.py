@@ -12,16 +12,21 @@ from components.catalog.versions import PARALLELCLUSTER_VERSION
 from components.config.problems import ConfigError
 from components.parallelcluster.plan import ParallelClusterPlan
 from components.parallelcluster.planner import provider_template_url
-from tests.support.parallelcluster_configs import raw_config, raw_p4de, raw_trn1
-from tests.support.parallelcluster_plans import PRIVATE_A, PRIVATE_B, RESERVATION
-from tests.support.parallelcluster_reviews import planned, problems
+from tests.support.parallelcluster import raw_g4dn, raw_p4de, raw_trn1
+from tests.support.stack_files import (
+    PRIVATE_A,
+    PRIVATE_B,
+    RESERVATION,
+    plan_from,
+    refusals,
+)
 
 SHARE = "arn:aws:ram:us-west-2:999988887777:resource-share/01234567-89ab-cdef-0123-456789abcdef"
 
 
 def test_the_p4de_stack_has_a_whole_plan():
     """PC-01 to PC-17."""
-    plan = planned(raw_p4de())
+    plan = plan_from(raw_p4de())
     assert plan.version == PARALLELCLUSTER_VERSION
     assert plan.tags["trainyard:cluster"] == plan.name == "pc-p4de"
     assert [each.type for each in plan.shared_storage] == ["Ebs", "FsxLustre"]
@@ -32,7 +37,7 @@ def test_the_p4de_stack_has_a_whole_plan():
 
 def test_the_cluster_is_never_named_as_its_stack():
     """Section 3.3 of the parity tables: ParallelCluster creates a stack with the cluster's name."""
-    plan = planned(raw_config())
+    plan = plan_from(raw_g4dn())
     assert plan.deployment.stack_name != plan.name
 
 
@@ -49,12 +54,12 @@ def test_the_provider_comes_from_the_bucket_of_the_region(region: str, host: str
 
 
 def test_every_problem_comes_at_once():
-    raw = raw_config(
+    raw = raw_g4dn(
         name="pc_g4dn",
         architecture__head_node__instance_type="m5.hugh",
         architecture__slurm={"settings": {"Prolog": "x"}},
     )
-    assert set(problems(raw)) == {
+    assert set(refusals(raw)) == {
         "name",
         "architecture.head_node.instance_type",
         "architecture.slurm.settings.Prolog",
@@ -64,19 +69,19 @@ def test_every_problem_comes_at_once():
 def test_the_share_of_a_reservation_that_is_used_is_accepted():
     """PR-08."""
     raw = raw_p4de(reservations__p4de__resource_share_arn=SHARE)
-    assert planned(raw).resource_shares == {"p4de": SHARE}
+    assert plan_from(raw).resource_shares == {"p4de": SHARE}
     raw["architecture"]["queues"]["compute-gpu"]["purchase_option"] = "on-demand"
     raw["architecture"]["queues"]["compute-gpu"]["availability_zone"] = "us-west-2b"
-    assert not planned(raw).resource_shares
+    assert not plan_from(raw).resource_shares
 
 
 def test_an_unused_reservation_is_noted_in_words_of_the_architecture():
-    raw = raw_config(reservations={"spare": {"kind": "odcr", "reservation_id": RESERVATION}})
-    assert "reservation spare: no compute resource uses it" in planned(raw).notes
+    raw = raw_g4dn(reservations={"spare": {"kind": "odcr", "reservation_id": RESERVATION}})
+    assert "reservation spare: no compute resource uses it" in plan_from(raw).notes
 
 
 def test_a_queue_that_is_spread_counts_every_subnet():
-    assert planned(raw_config()).queues[0].subnets == (PRIVATE_A, PRIVATE_B)
+    assert plan_from(raw_g4dn()).queues[0].subnets == (PRIVATE_A, PRIVATE_B)
 
 
 PURCHASES = st.sampled_from(["on-demand", "spot", "own", "grouped", "assisted", "pool", "block"])
@@ -132,9 +137,9 @@ def test_no_stack_that_has_a_plan_contradicts_itself(
     queue = {"purchase_option": purchase, "compute_resources": resources, **place}
     if strategy is not None:
         queue["allocation_strategy"] = strategy
-    raw = raw_config(reservations=RESERVATIONS, architecture__queues={"compute": queue})
+    raw = raw_g4dn(reservations=RESERVATIONS, architecture__queues={"compute": queue})
     try:
-        plan = planned(raw)
+        plan = plan_from(raw)
     except ConfigError:
         return
     assert_no_contradiction(plan)
@@ -160,6 +165,6 @@ def assert_no_contradiction(plan: ParallelClusterPlan) -> None:
             assert resource.instance_type.efa_supported
 
 
-@pytest.mark.parametrize("raw", [raw_config(), raw_p4de(), raw_trn1()])
+@pytest.mark.parametrize("raw", [raw_g4dn(), raw_p4de(), raw_trn1()])
 def test_the_examples_of_the_tests_have_plans(raw: dict[str, Any]):
-    assert not problems(raw)
+    assert not refusals(raw)

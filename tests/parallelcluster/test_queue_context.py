@@ -10,9 +10,9 @@ from components.config.load import load_stack_config
 from components.config.parallelcluster_stack import ParallelClusterStackConfig
 from components.network.pool_place import PlanContext
 from components.parallelcluster.queue_context import Context, needs_one_subnet
-from tests.support.parallelcluster_configs import raw_config
-from tests.support.parallelcluster_plans import NETWORK, PRIVATE_A, PRIVATE_B, RESERVATION
-from tests.support.parallelcluster_reviews import NOW, STACK_FILE
+from tests.support.parallelcluster import raw_g4dn
+from tests.support.pools import NETWORK
+from tests.support.stack_files import NOW, PRIVATE_A, PRIVATE_B, RESERVATION, STACK_FILE
 
 QUEUE = "architecture.queues.compute"
 GROUP = {"kind": "odcr-group", "members": [RESERVATION]}
@@ -21,7 +21,7 @@ ODCR = {"kind": "odcr", "reservation_id": RESERVATION}
 
 def context(reservation: dict[str, Any] | None = None, **queue: Any) -> Context:
     changes = {f"architecture__queues__compute__{key}": value for key, value in queue.items()}
-    raw = raw_config(reservations={"mine": reservation} if reservation else {}, **changes)
+    raw = raw_g4dn(reservations={"mine": reservation} if reservation else {}, **changes)
     if reservation:
         raw["architecture"]["queues"]["compute"]["purchase_option"] = "mine"
     config = load_stack_config(raw, stack_file=STACK_FILE)

@@ -6,16 +6,22 @@ from typing import Any
 
 import pytest
 
-from tests.support.parallelcluster_configs import raw_config, raw_p4de
-from tests.support.parallelcluster_plans import PRIVATE_A, PRIVATE_B, PUBLIC_A, RESERVATION
-from tests.support.parallelcluster_reviews import notes, problems
+from tests.support.parallelcluster import raw_g4dn, raw_p4de
+from tests.support.stack_files import (
+    PRIVATE_A,
+    PRIVATE_B,
+    PUBLIC_A,
+    RESERVATION,
+    notes,
+    refusals,
+)
 
 NEW_VPC = {"kind": "new-vpc", "availability_zones": ["us-west-2a", "us-west-2b"]}
 QUEUE = "architecture.queues.compute"
 
 
 def queue(**changes: Any) -> dict[str, Any]:
-    return raw_config(
+    return raw_g4dn(
         **{f"architecture__queues__compute__{key}": value for key, value in changes.items()}
     )
 
@@ -33,7 +39,7 @@ def queue(**changes: Any) -> dict[str, Any]:
             "is given together with",
         ),
         (
-            raw_config(network=NEW_VPC, architecture__queues__compute__subnet_ids=[PRIVATE_A]),
+            raw_g4dn(network=NEW_VPC, architecture__queues__compute__subnet_ids=[PRIVATE_A]),
             f"{QUEUE}.subnet_ids",
             "creates the subnets",
         ),
@@ -48,7 +54,7 @@ def queue(**changes: Any) -> dict[str, Any]:
             "EfaMultiAzValidator",
         ),
         (
-            raw_config(
+            raw_g4dn(
                 network=NEW_VPC, architecture__queues__compute__availability_zone="us-west-2c"
             ),
             "network.availability_zones[2]",
@@ -57,7 +63,7 @@ def queue(**changes: Any) -> dict[str, Any]:
     ],
 )
 def test_a_place_that_does_not_work_is_refused(raw: dict[str, Any], key: str, says: str):
-    found = problems(raw)
+    found = refusals(raw)
     assert list(found) == [key]
     assert says in found[key].problem
 
@@ -76,7 +82,7 @@ def test_reservations_of_two_zones_do_not_share_a_queue():
         "maximum": 1,
         "purchase_option": "other",
     }
-    (problem,) = problems(raw).values()
+    (problem,) = refusals(raw).values()
     assert problem.found == "`p4de` in us-west-2b, `other` in us-west-2a"
 
 
@@ -87,25 +93,25 @@ def test_offline_the_subnet_of_a_reservation_is_noted():
 
 def test_what_the_account_did_not_say_is_refused():
     raw = raw_p4de(storage={}, architecture__head_node__subnet_id=PUBLIC_A)
-    found = problems(raw, subnets_known=True)
+    found = refusals(raw, subnets_known=True)
     assert list(found) == ["architecture.queues.compute-gpu.subnet_ids[0]"]
 
 
 def test_a_zone_id_beside_zone_names_only_the_account_compares():
-    raw = raw_config(network=NEW_VPC, architecture__queues__compute__availability_zone="usw2-az1")
+    raw = raw_g4dn(network=NEW_VPC, architecture__queues__compute__availability_zone="usw2-az1")
     assert "can only be read from the account" in notes(raw)
-    assert "network.availability_zones[2]" in problems(raw, subnets_known=True)
+    assert "network.availability_zones[2]" in refusals(raw, subnets_known=True)
 
 
 def test_the_missing_zone_comes_with_those_that_offer_the_type():
     """PR-40."""
-    raw = raw_config(
+    raw = raw_g4dn(
         network={"kind": "new-vpc", "availability_zones": ["use1-az1", "use1-az4"]},
         architecture__queues__compute__compute_resources={
             "trn1": {"instance_type": "trn1.32xlarge", "maximum": 1, "efa_enabled": True}
         },
     )
-    found = problems(raw, region="us-east-1")
+    found = refusals(raw, region="us-east-1")
     assert found[f"{QUEUE}.availability_zone"].allowed == "one zone: use1-az4"
 
 
@@ -123,5 +129,5 @@ def test_a_zone_id_that_the_catalog_does_not_list_is_a_note():
 
 def test_subnets_of_a_network_that_nobody_read_are_believed():
     network = {"kind": "stack-reference", "stack": "vpc-one-az"}
-    raw = raw_config(network=network, architecture__queues__compute__subnet_ids=[PRIVATE_A])
-    assert not problems(raw)
+    raw = raw_g4dn(network=network, architecture__queues__compute__subnet_ids=[PRIVATE_A])
+    assert not refusals(raw)

@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.parallelcluster_configs import raw_config, raw_p4de, raw_trn1
-from tests.support.parallelcluster_plans import PRIVATE_A, PRIVATE_B, RESERVATION
-from tests.support.parallelcluster_reviews import first_queue, problems
+from tests.support.parallelcluster import first_queue, raw_g4dn, raw_p4de, raw_trn1
+from tests.support.stack_files import PRIVATE_A, PRIVATE_B, RESERVATION, refusals
 
 GROUP = "arn:aws:resource-groups:us-west-2:123456789012:group/p4de"
 NEW_VPC = {"kind": "new-vpc", "availability_zones": ["us-west-2a", "us-west-2b"]}
@@ -77,11 +76,11 @@ def test_a_compute_resource_may_have_a_reservation_of_its_own():
 
 
 def test_open_capacity_spreads_over_every_private_subnet():
-    assert first_queue(raw_config()).subnets == (PRIVATE_A, PRIVATE_B)
+    assert first_queue(raw_g4dn()).subnets == (PRIVATE_A, PRIVATE_B)
 
 
 def test_a_queue_of_a_new_vpc_takes_the_subnet_in_its_zone():
-    raw = raw_config(network=NEW_VPC, architecture__queues__compute__availability_zone="us-west-2b")
+    raw = raw_g4dn(network=NEW_VPC, architecture__queues__compute__availability_zone="us-west-2b")
     queue = first_queue(raw)
     assert queue.subnets == ("private-us-west-2b",)
     assert queue.compute_resources[0].capacity.availability_zone == "us-west-2b"
@@ -102,7 +101,7 @@ def test_the_zone_of_one_reservation_is_that_of_the_whole_queue():
 def test_a_placement_that_contradicts_is_refused_where_it_stands():
     key = "architecture__queues__compute-gpu__compute_resources__distributed-ml__placement"
     raw = raw_p4de(reservations__p4de=BLOCK, **{key: {"group": "create"}})
-    (problem,) = problems(raw).values()
+    (problem,) = refusals(raw).values()
     assert problem.path.endswith("distributed-ml.placement.group")
     assert "Capacity Block" in problem.problem
 

@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.parallelcluster_configs import raw_config, raw_p4de
-from tests.support.parallelcluster_plans import PRIVATE_B, RESERVATION
-from tests.support.parallelcluster_reviews import notes, problems
+from tests.support.parallelcluster import raw_g4dn, raw_p4de
+from tests.support.stack_files import PRIVATE_B, RESERVATION, notes, refusals
 
 QUEUE = "architecture.queues.compute"
 BLOCK = {"kind": "capacity-block", "reservation_id": RESERVATION}
@@ -16,7 +15,7 @@ RESOURCE = {"instance_type": "g4dn.8xlarge", "maximum": 1}
 
 
 def queue(**changes: Any) -> dict[str, Any]:
-    return raw_config(
+    return raw_g4dn(
         **{f"architecture__queues__compute__{key}": value for key, value in changes.items()}
     )
 
@@ -48,14 +47,14 @@ def queue(**changes: Any) -> dict[str, Any]:
     ],
 )
 def test_a_queue_that_does_not_work_is_refused(raw: dict[str, Any], key: str, says: str):
-    found = problems(raw)
+    found = refusals(raw)
     assert list(found) == [key]
     assert says in found[key].problem
 
 
 def test_a_queue_on_demand_cannot_hold_a_block():
     """`CapacityType` belongs to the queue, and depends on the kind of reservation."""
-    raw = raw_config(
+    raw = raw_g4dn(
         reservations={"block": BLOCK},
         architecture__queues__compute__subnet_ids=[PRIVATE_B],
         architecture__queues__compute__compute_resources={
@@ -67,21 +66,21 @@ def test_a_queue_on_demand_cannot_hold_a_block():
             }
         },
     )
-    (problem,) = problems(raw).values()
+    (problem,) = refusals(raw).values()
     assert problem.allowed == "on-demand"
     assert problem.remedy.endswith(f"`{QUEUE}.purchase_option` to `block`")
 
 
 @pytest.mark.parametrize("strategy", ["lowest-price", "price-capacity-optimized"])
 def test_spot_takes_every_strategy_and_a_reservation_none(strategy: str):
-    assert not problems(queue(purchase_option="spot", allocation_strategy=strategy))
+    assert not refusals(queue(purchase_option="spot", allocation_strategy=strategy))
     key = "architecture__queues__compute-gpu__allocation_strategy"
-    found = problems(raw_p4de(**{key: strategy}))
+    found = refusals(raw_p4de(**{key: strategy}))
     assert list(found) == ["architecture.queues.compute-gpu.allocation_strategy"]
 
 
 def test_a_gpu_health_check_of_gpus_passes():
-    assert not problems(queue(gpu_health_check=True))
+    assert not refusals(queue(gpu_health_check=True))
 
 
 def test_a_scratch_directory_without_disks_is_noted():
@@ -98,7 +97,7 @@ def test_fifty_queues_and_fifty_compute_resources_are_the_most(
     queues: int, resources: int, *, refused: bool
 ):
     each = {"compute_resources": {f"r{number}": RESOURCE for number in range(resources)}}
-    raw = raw_config(
+    raw = raw_g4dn(
         architecture__queues={f"q{number}": each for number in range(queues)},
     )
-    assert list(problems(raw)) == ["architecture.queues"] * refused
+    assert list(refusals(raw)) == ["architecture.queues"] * refused

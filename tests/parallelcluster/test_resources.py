@@ -12,9 +12,7 @@ from components.parallelcluster.plan import SharedStoragePlan
 from components.parallelcluster.references import Reference
 from components.parallelcluster.resources import ParallelClusterArchitecture
 from components.storage.open_zfs_plan import OpenZfsPlan
-from tests.support.parallelcluster_plans import (
-    ODCR_GROUP,
-    PRIVATE_B,
+from tests.support.parallelcluster import (
     compute_resource,
     head_node,
     new_vpc_plan,
@@ -23,6 +21,8 @@ from tests.support.parallelcluster_plans import (
     queue,
     trn1_plan,
 )
+from tests.support.pools import ODCR_GROUP
+from tests.support.stack_files import PRIVATE_B
 
 STACK = "aws:cloudformation/stack:Stack"
 SHARE = "arn:aws:ram:us-west-2:999988887777:resource-share/0a1b2c3d-0a1b-2c3d-4e5f-0a1b2c3d4e5f"

@@ -7,8 +7,8 @@ import pytest
 from components.catalog.slurm_parameters import Line, slurm_parameters
 from components.config.review import Review
 from components.parallelcluster.slurm_review import review_settings
-from tests.support.parallelcluster_configs import raw_config
-from tests.support.parallelcluster_reviews import problems
+from tests.support.parallelcluster import raw_g4dn
+from tests.support.stack_files import refusals
 
 TIME_LIMITS = (
     "90",
@@ -37,24 +37,24 @@ TIME_LIMITS = (
 )
 def test_only_what_parallelcluster_leaves_open_is_set(name: str, value: str, *, refused: bool):
     """PC-10; without accounting, `JobAcctGatherType` may be set too."""
-    raw = raw_config(architecture__slurm={"settings": {name: value}})
-    assert list(problems(raw)) == [f"architecture.slurm.settings.{name}"] * refused
+    raw = raw_g4dn(architecture__slurm={"settings": {name: value}})
+    assert list(refusals(raw)) == [f"architecture.slurm.settings.{name}"] * refused
 
 
 def test_the_remedy_names_the_setting_that_does_the_same():
-    raw = raw_config(architecture__slurm={"settings": {"SuspendTime": 60}})
-    (problem,) = problems(raw).values()
+    raw = raw_g4dn(architecture__slurm={"settings": {"SuspendTime": 60}})
+    (problem,) = refusals(raw).values()
     assert "architecture.slurm.idle_minutes" in problem.remedy
 
 
 def test_a_plugin_that_slurm_has_removed_is_refused_with_its_successor():
     key = "architecture.slurm.settings.selecttype"
-    raw = raw_config(architecture__slurm={"settings": {"selecttype": "select/cons_res"}})
-    problem = problems(raw)[key]
+    raw = raw_g4dn(architecture__slurm={"settings": {"selecttype": "select/cons_res"}})
+    problem = refusals(raw)[key]
     assert problem.allowed == "select/cons_tres"
     assert problem.remedy.endswith(f".{key}' select/cons_tres")
-    raw = raw_config(architecture__slurm={"settings": {"selecttype": "select/cons_tres"}})
-    assert not problems(raw)
+    raw = raw_g4dn(architecture__slurm={"settings": {"selecttype": "select/cons_tres"}})
+    assert not refusals(raw)
 
 
 @pytest.mark.parametrize(
@@ -66,8 +66,8 @@ def test_a_plugin_that_slurm_has_removed_is_refused_with_its_successor():
     ],
 )
 def test_a_parameter_that_slurm_does_not_know_is_refused(name: str, said: str, remedy: str):
-    raw = raw_config(architecture__slurm={"settings": {name: "1"}})
-    problem = problems(raw)[f"architecture.slurm.settings.{name}"]
+    raw = raw_g4dn(architecture__slurm={"settings": {name: "1"}})
+    problem = refusals(raw)[f"architecture.slurm.settings.{name}"]
     assert said in problem.problem
     assert problem.remedy.startswith(remedy)
 
@@ -98,13 +98,13 @@ def test_every_parameter_of_slurm_in_any_case_is_accepted(line: Line, every: int
 )
 def test_a_parameter_belongs_to_its_kind_of_line(key: str, name: str, *, refused: bool):
     resources = {"r": {"instance_type": "m5.8xlarge", "maximum": 1}}
-    raw = raw_config(architecture__queues__compute__compute_resources=resources)
+    raw = raw_g4dn(architecture__queues__compute__compute_resources=resources)
     place = raw["architecture"]["queues"]["compute"]
     *parents, last = key.split("__")
     for part in parents:
         place = place[part]
     place[last] = {name: "1"}
-    assert len(problems(raw)) == refused
+    assert len(refusals(raw)) == refused
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.parallelcluster_configs import raw_config
-from tests.support.parallelcluster_reviews import notes, problems
+from tests.support.parallelcluster import raw_g4dn
+from tests.support.stack_files import notes, refusals
 
 RSA = (
     "ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAAAgQCd2jddDyCrk2DXgASI115RElkN2SMBO6Y3E7VYiRW/FQTB8"
@@ -19,7 +19,7 @@ KEY = "architecture.head_node.ssh.public_key"
 
 
 def ssh(system: str = "alinux2023", network: str = "public", **settings: Any) -> dict[str, Any]:
-    return raw_config(
+    return raw_g4dn(
         architecture__operating_system=system,
         architecture__head_node__network=network,
         architecture__head_node__ssh=settings,
@@ -39,7 +39,7 @@ def ssh(system: str = "alinux2023", network: str = "public", **settings: Any) ->
 )
 def test_a_head_node_takes_one_key_of_a_type_that_it_knows(raw: dict[str, Any], *, refused: bool):
     """PC-05; KeyPairValidator."""
-    assert list(problems(raw)) == [KEY] * refused
+    assert list(refusals(raw)) == [KEY] * refused
 
 
 @pytest.mark.parametrize(

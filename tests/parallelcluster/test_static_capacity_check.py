@@ -9,10 +9,10 @@ import pytest
 from components.architectures.lookup import look_up
 from components.config.problems import ROOT, ConfigError, Problem
 from sandbox.aws.server import AwsServer
+from tests.support.parallelcluster import RAW_P4DE
 from tests.support.parallelcluster_accounts import account, configured, odcr, prepared
-from tests.support.parallelcluster_configs import RAW_P4DE, raw_config
-from tests.support.parallelcluster_plans import RESERVATION
 from tests.support.sandbox_aws import BLOCK, Account, p5_block
+from tests.support.stack_files import RESERVATION, raw_config
 
 CLUSTER = RAW_P4DE["name"]
 OWNED = [{"ResourceType": "instance", "Tags": [{"Key": "trainyard:cluster", "Value": "team-a"}]}]

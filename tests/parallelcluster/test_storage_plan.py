@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.parallelcluster_configs import RAW
-from tests.support.parallelcluster_plans import NEW_NETWORK, PRIVATE_A, PRIVATE_B, PUBLIC_B
+from tests.support.parallelcluster import NEW_NETWORK, RAW
 from tests.support.shared_storage import (
     EBS,
     EFS,
@@ -20,6 +19,7 @@ from tests.support.shared_storage import (
     config_with,
     planned,
 )
+from tests.support.stack_files import PRIVATE_A, PRIVATE_B, PUBLIC_B
 
 BOTH = (PRIVATE_A, PRIVATE_B)
 TWO_QUEUES = {

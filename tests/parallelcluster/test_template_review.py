@@ -9,7 +9,12 @@ from components.config.review import Review
 from components.parallelcluster import template_review
 from components.parallelcluster.cluster_template import MAXIMUM_TEMPLATE_BYTES
 from components.parallelcluster.template_review import review_template_size
-from tests.support.parallelcluster_plans import p4de_plan, plan, queue, trn1_plan
+from tests.support.parallelcluster import (
+    p4de_plan,
+    plan,
+    queue,
+    trn1_plan,
+)
 
 
 @pytest.mark.parametrize("make", [plan, p4de_plan, trn1_plan])

@@ -12,7 +12,7 @@ from components.parallelcluster.references import Reference
 from components.parallelcluster.rendering.cluster import render_cluster
 from components.parallelcluster.update_review import update_problems
 from components.parallelcluster.update_verdicts import Way
-from tests.support.parallelcluster_plans import new_vpc_plan
+from tests.support.parallelcluster import new_vpc_plan
 from tests.support.parallelcluster_update_cases import CASES
 from tests.support.parallelcluster_updates import (
     QUEUE,

@@ -13,11 +13,12 @@ from components.batch.plan import BatchPlan
 from components.eks.plan import EksPlan
 from components.network_stack.plan import NetworkStackPlan
 from components.parallelcluster.plan import ParallelClusterPlan
-from tests.support.batch_stacks import BatchStack, NetworkStack, planned_stack
+from tests.support.batch import BatchStack
 from tests.support.cloud import Cloud
 from tests.support.eks import BuiltStack
-from tests.support.slurm_stacks import SlurmStack, planned
-from tests.support.stacks import prepared, program_of, stack_config
+from tests.support.network_stack import NetworkStack
+from tests.support.parallelcluster import SlurmStack
+from tests.support.stacks import prepared, program_of, stack_config, stack_plan
 
 _BUILT: dict[str, BuiltStack] = {}
 _SLURM: dict[str, SlurmStack] = {}
@@ -112,7 +113,7 @@ def changed_batch(deploy: Callable[..., Cloud]) -> Callable[..., BatchStack]:
     """Return the Batch stack of a stack file with changed keys."""
 
     def run(stack: str, **changes: Any) -> BatchStack:
-        plan = planned_stack(stack, **changes)
+        plan = stack_plan(stack, **changes)
         assert isinstance(plan, BatchPlan)
         return BatchStack(plan=plan, cloud=deploy(_program(plan), stack=stack))
 
@@ -139,7 +140,7 @@ def changed_network(deploy: Callable[..., Cloud]) -> Callable[..., NetworkStack]
     """Return the network stack of a stack file with changed keys."""
 
     def run(stack: str, **changes: Any) -> NetworkStack:
-        plan = planned_stack(stack, **changes)
+        plan = stack_plan(stack, **changes)
         assert isinstance(plan, NetworkStackPlan)
         return NetworkStack(plan=plan, cloud=deploy(_program(plan), stack=stack))
 
@@ -151,7 +152,7 @@ def registered(deploy: Callable[..., Cloud]) -> Callable[..., Cloud]:
     """Return the ParallelCluster stack of a stack file with changed keys."""
 
     def run(stack: str, **changes: Any) -> Cloud:
-        return deploy(_program(planned(stack, **changes)), stack=stack)
+        return deploy(_program(stack_plan(stack, **changes)), stack=stack)
 
     return run
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.support.batch_stacks import only
+from tests.support.batch import only
 from tests.support.parity import better
 
 NETWORKS = ("vpc-multi-az", "vpc-one-az")

@@ -6,8 +6,8 @@ import pytest
 
 from components.batch.address_capacity import addresses_by_subnet
 from components.config.problems import ConfigError
-from tests.support.batch_stacks import planned_stack
 from tests.support.parity import better
+from tests.support.stacks import stack_plan
 
 STACKS = ("batch-p4d", "batch-p5", "batch-trn1")
 P4D = "architecture__compute_environments__p4d"
@@ -29,9 +29,9 @@ def test_jobs_of_several_nodes_run_where_batch_runs_them(batch):
             if definition.nodes > 1:
                 assert made.container(definition.name)["instanceType"] == type_
     with pytest.raises(ConfigError, match="Spot Instances"):
-        planned_stack("batch-p4d", **ON_DEMAND | {f"{P4D}__purchase_option": "spot"})
+        stack_plan("batch-p4d", **ON_DEMAND | {f"{P4D}__purchase_option": "spot"})
     with pytest.raises(ConfigError, match="at most 1000"):
-        planned_stack("batch-p4d", **{f"{JOB}__nodes": 1001})
+        stack_plan("batch-p4d", **{f"{JOB}__nodes": 1001})
 
 
 @better(
@@ -50,7 +50,7 @@ def test_jobs_of_several_nodes_stay_in_one_zone(batch):
     }
     for efa in (True, False):
         with pytest.raises(ConfigError, match=r"one zone|leave a zone"):
-            planned_stack("batch-p4d", **ON_DEMAND | {f"{P4D}__efa_enabled": efa})
+            stack_plan("batch-p4d", **ON_DEMAND | {f"{P4D}__efa_enabled": efa})
 
 
 @better(
@@ -89,4 +89,4 @@ def test_sizes_are_whole_nodes(batch):
         assert "desiredVcpus" not in made.resources
     for sizes in ({"minimum": 3, "maximum": 2}, {"maximum": 0}):
         with pytest.raises(ConfigError, match="maximum"):
-            planned_stack("batch-p4d", **{f"{P4D}__{key}": value for key, value in sizes.items()})
+            stack_plan("batch-p4d", **{f"{P4D}__{key}": value for key, value in sizes.items()})

@@ -8,8 +8,8 @@ from components.capacity.plan import PlacementPlan
 from components.config.network_outputs import network_of_outputs
 from components.config.problems import ConfigError
 from tests.config.test_network_outputs import OUTPUTS, reference
-from tests.support.batch_stacks import planned_stack
 from tests.support.parity import better, same
+from tests.support.stacks import stack_plan
 
 STACK = "batch-p4d"
 NODES = "architecture__compute_environments__p4d"
@@ -31,7 +31,7 @@ def test_the_network_is_that_of_a_stack_of_ids_or_its_own(p4d):
     taken = network_of_outputs(reference(), OUTPUTS, stack_file="Pulumi.batch-p4d.yaml")
     assert taken.vpc_id == OUTPUTS["vpc_id"]
     own = {"kind": "new-vpc", "availability_zones": ["usw2-az1"], "addresses": "vpc-one-az"}
-    assert planned_stack(STACK, network=own).network.is_new
+    assert stack_plan(STACK, network=own).network.is_new
 
 
 @better("BAT-02", "`AMI`: an image, or none", why="one that does not exist or fit is refused")
@@ -41,7 +41,7 @@ def test_an_image_of_ones_own_is_optional(p4d, changed_batch):
     (configuration,) = changed_batch(STACK, **image).resources["ec2Configurations"]
     assert configuration["imageIdOverride"] == "ami-0ec50000000020233"
     with pytest.raises(ConfigError, match="does not exist"):
-        planned_stack(STACK, **image | {f"{NODES}__custom_ami_id": "ami-0123456789abcdef1"})
+        stack_plan(STACK, **image | {f"{NODES}__custom_ami_id": "ami-0123456789abcdef1"})
 
 
 def target(stack):
@@ -91,7 +91,7 @@ def test_the_placement_group_follows_from_the_capacity(p4d):
     assert p4d.plan.compute_environments[0].placement.group == "none"
     open_capacity = {f"{NODES}__purchase_option": "on-demand", "reservations": ...}
     zone = {f"{NODES}__availability_zone": "us-west-2b"}
-    (nodes,) = planned_stack(STACK, **open_capacity, **zone).compute_environments
+    (nodes,) = stack_plan(STACK, **open_capacity, **zone).compute_environments
     assert nodes.placement.group == "create"
 
 
@@ -256,7 +256,7 @@ def test_a_group_that_the_reservation_was_made_in_is_joined():
         "reservations__training": reservation | {"placement_group": "p4de-reserved"},
         f"{NODES}__instance_type": "p4de.24xlarge",
     }
-    (nodes,) = planned_stack(STACK, **changes).compute_environments
+    (nodes,) = stack_plan(STACK, **changes).compute_environments
     assert isinstance(nodes.placement, PlacementPlan)
     assert (nodes.placement.group, nodes.placement.name) == ("existing", "p4de-reserved")
 
@@ -264,4 +264,4 @@ def test_a_group_that_the_reservation_was_made_in_is_joined():
 def test_group_arn_and_id_together_are_refused():
     """PR-52 in the stack file: each kind of reservation has one of the two."""
     with pytest.raises(ConfigError, match="group_arn"):
-        planned_stack(STACK, reservations__training__group_arn=GROUP)
+        stack_plan(STACK, reservations__training__group_arn=GROUP)

@@ -6,8 +6,8 @@ import pytest
 
 from components.catalog.versions import NCCL_TESTS_IMAGE
 from components.config.problems import ConfigError
-from tests.support.batch_stacks import planned_stack
 from tests.support.parity import better, same
+from tests.support.stacks import stack_plan
 
 STACK = "batch-p5"
 ULIMITS = {
@@ -38,7 +38,7 @@ def p5(batch):
 def test_the_block_is_given_like_every_reservation(p5):
     assert p5.plan.compute_environments[0].capacity.reservation_id == "cr-0123456789abcdef0"
     with pytest.raises(ConfigError, match="capacity_block_id"):
-        planned_stack(STACK, reservations__block__capacity_block_id="cr-0123456789abcdef0")
+        stack_plan(STACK, reservations__block__capacity_block_id="cr-0123456789abcdef0")
 
 
 @same("BAT5-02", "Market type `capacity-block`, and the block as the target; no image")
@@ -68,7 +68,7 @@ def test_the_block_places_its_instances_itself(p5):
     assert "placement" not in p5.template
     named = {"architecture__compute_environments__p5__placement": {"group": "create"}}
     with pytest.raises(ConfigError, match="placement"):
-        planned_stack(STACK, **named)
+        stack_plan(STACK, **named)
 
 
 @better(
@@ -98,7 +98,7 @@ def test_the_environment_fits_into_the_block(p5):
     assert made["ec2Configurations"] == [{"imageType": "ECS_AL2023_NVIDIA"}]
     assert "keyName" not in p5.template
     with pytest.raises(ConfigError, match="3 of 2"):
-        planned_stack(STACK, architecture__compute_environments__p5__maximum=3)
+        stack_plan(STACK, architecture__compute_environments__p5__maximum=3)
 
 
 @same("BAT5-07", "A job queue with the one environment, of priority 1")

@@ -7,8 +7,8 @@ import pytest
 from components.config.network_outputs import network_of_outputs
 from components.config.problems import ConfigError
 from tests.config.test_network_outputs import OUTPUTS, reference
-from tests.support.batch_stacks import planned_stack
 from tests.support.parity import better, same
+from tests.support.stacks import stack_plan
 
 GROUP = "arn:aws:resource-groups:us-west-2:123456789012:group/p5"
 
@@ -32,7 +32,7 @@ def test_the_stack_of_the_network_is_brought_up_first():
 )
 def test_a_key_that_nobody_reads_is_refused_before_anything_is_made(batch):
     with pytest.raises(ConfigError, match="capacity_reservation_id"):
-        planned_stack("batch-p5", capacity_reservation_id="cr-0123456789abcdef0")
+        stack_plan("batch-p5", capacity_reservation_id="cr-0123456789abcdef0")
     roles = batch("batch-p5").cloud.of_type("aws:iam/role:Role")
     assert roles
     assert not [role.name for role in roles if "name" in role.inputs]
@@ -45,10 +45,10 @@ def test_a_key_that_nobody_reads_is_refused_before_anything_is_made(batch):
 )
 def test_id_and_group_together_are_refused():
     with pytest.raises(ConfigError, match="group_arn"):
-        planned_stack("batch-p4d", reservations__training__group_arn=GROUP)
+        stack_plan("batch-p4d", reservations__training__group_arn=GROUP)
     group = {"kind": "odcr-group", "group_arn": GROUP, "reservation_id": "cr-00d00000000000005"}
     with pytest.raises(ConfigError, match="reservation_id"):
-        planned_stack("batch-p4d", reservations__training=group)
+        stack_plan("batch-p4d", reservations__training=group)
 
 
 @same("PR-53", "A container that is called stress-ng and tests NCCL", why="called `nccl-tests`")

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from components.config.problems import ConfigError
+from tests.support.parallelcluster import policies, rendered
 from tests.support.parity import better, same
-from tests.support.slurm_stacks import planned, policies, rendered
+from tests.support.stacks import stack_plan
 
 P4DE = ("pc-gpu", "pc-p4de-ami", "pc-p4de-postinstall", "pc-p4de-g5")
 
@@ -24,7 +25,7 @@ def test_instance_metadata_needs_a_token(templates):
 def test_the_operating_system_is_one_that_is_supported(templates):
     assert {made.cluster["Image"]["Os"] for made in templates.values()} == {"alinux2023"}
     with pytest.raises(ConfigError, match="alinux2023"):
-        planned("pc-gpu", architecture__operating_system="alinux2")
+        stack_plan("pc-gpu", architecture__operating_system="alinux2")
 
 
 @same("PC-03", "`HeadNode.InstanceType: m5.8xlarge`")
@@ -54,13 +55,13 @@ def test_the_head_node_is_in_the_public_subnet_beside_the_nodes(templates):
 def test_the_key_pair_and_the_open_port_are_optional(templates):
     assert all("KeyName" not in made.head["Ssh"] for made in templates.values())
     assert all("AmazonSSMManagedInstanceCore" in policies(m.head) for m in templates.values())
-    with_key = rendered(planned("pc-gpu", architecture__head_node__ssh={"key_name": "sandbox"}))
+    with_key = rendered(stack_plan("pc-gpu", architecture__head_node__ssh={"key_name": "sandbox"}))
     assert with_key["HeadNode"]["Ssh"]["KeyName"] == "sandbox"
 
     # Without `AllowedIps`, as in the templates, every address can open SSH connections.
     assert {made.head["Ssh"]["AllowedIps"] for made in templates.values()} == {"0.0.0.0/32"}
     everybody = {"allowed_cidr": "0.0.0.0/0"}
-    opened = rendered(planned("pc-gpu", architecture__head_node__ssh=everybody))
+    opened = rendered(stack_plan("pc-gpu", architecture__head_node__ssh=everybody))
     assert opened["HeadNode"]["Ssh"]["AllowedIps"] == "0.0.0.0/0"
 
 

@@ -9,8 +9,9 @@ from components.catalog.versions import PARALLELCLUSTER_VERSION
 from components.config.problems import ConfigError
 from components.parallelcluster.rendering.cluster import render_cluster
 from components.parallelcluster.update_review import update_problems
+from tests.support.parallelcluster import rendered
 from tests.support.parity import better, not_applicable, same
-from tests.support.slurm_stacks import planned, rendered
+from tests.support.stacks import stack_plan
 
 NOT_APPLICABLE = [
     not_applicable(
@@ -64,7 +65,7 @@ def test_a_public_key_is_imported_and_a_private_one_refused(registered):
     assert pair.inputs["publicKey"] == KEY.removesuffix(" me")
     private = "-----BEGIN OPENSSH PRIVATE KEY-----"
     with pytest.raises(ConfigError, match=r"ssh\.public_key"):
-        planned("pc-gpu", architecture__head_node__ssh__public_key=private)
+        stack_plan("pc-gpu", architecture__head_node__ssh__public_key=private)
 
 
 @better(
@@ -90,12 +91,12 @@ def test_the_cluster_is_made_from_the_configuration_that_is_an_output(slurm):
 )
 def test_fewer_nodes_are_refused_before_the_update_and_more_are_not(slurm):
     deployed = slurm("pc-gpu").cluster
-    elastic = render_cluster(planned("pc-gpu", **{f"{ML}__minimum": 0}))
+    elastic = render_cluster(stack_plan("pc-gpu", **{f"{ML}__minimum": 0}))
     assert elastic["Scheduling"]["SlurmQueues"][0]["ComputeResources"][0]["MinCount"] == 0
     (problem,) = update_problems(deployed, elastic, stack_file="Pulumi.pc-gpu.yaml")
     assert "TERMINATE" in problem.remedy
-    small = rendered(planned("pc-gpu", **{f"{ML}__minimum": 2, f"{ML}__maximum": 2}))
-    grown = rendered(planned("pc-gpu"))
+    small = rendered(stack_plan("pc-gpu", **{f"{ML}__minimum": 2, f"{ML}__maximum": 2}))
+    grown = rendered(stack_plan("pc-gpu"))
     assert not list(update_problems(small, grown, stack_file="Pulumi.pc-gpu.yaml"))
 
 
@@ -130,7 +131,7 @@ def test_the_group_is_filled(registered):
     )
     other = {**GROUPED, "members": ["cr-00d00000000000002"]}
     with pytest.raises(ConfigError, match=r"reserves p5\.48xlarge"):
-        planned("pc-gpu", reservations__training=other)
+        stack_plan("pc-gpu", reservations__training=other)
 
 
 @better(
@@ -145,7 +146,7 @@ def test_the_group_is_the_target_of_the_queue(registered):
     assert arn.startswith("arn:aws:resource-groups:us-west-2:")
     elsewhere = "arn:aws:ec2:sa-east-1:123456789012:capacity-reservation/cr-00d00000000000004"
     with pytest.raises(ConfigError, match="in a different region"):
-        planned("pc-gpu", reservations__training={**GROUPED, "members": [elsewhere]})
+        stack_plan("pc-gpu", reservations__training={**GROUPED, "members": [elsewhere]})
 
 
 @better(

@@ -7,8 +7,9 @@ import re
 import pytest
 
 from components.config.problems import ConfigError
+from tests.support.parallelcluster import policies, rendered, scripts
 from tests.support.parity import better, not_applicable, same
-from tests.support.slurm_stacks import planned, policies, rendered, scripts
+from tests.support.stacks import stack_plan
 
 NOT_APPLICABLE = [
     not_applicable(
@@ -52,7 +53,7 @@ def test_the_image_is_public_and_neuron_is_installed(trn1):
         (script,) = scripts(section)
         assert "neuron" in script["Script"]
     image = {"image": "custom", "custom_ami_id": "ami-0c00000000000a232"}
-    own = rendered(planned("pc-trn1", **{f"architecture__{k}": v for k, v in image.items()}))
+    own = rendered(stack_plan("pc-trn1", **{f"architecture__{k}": v for k, v in image.items()}))
     assert own["Image"]["CustomAmi"] == "ami-0c00000000000a232"
 
 
@@ -60,7 +61,7 @@ def test_the_image_is_public_and_neuron_is_installed(trn1):
 def test_the_region_has_trainium(trn1):
     assert trn1.cluster["Region"] == trn1.config["aws:region"] == "us-west-2"
     with pytest.raises(ConfigError, match="trn1"):
-        planned("pc-trn1", network__availability_zones=["usw2-az3"])
+        stack_plan("pc-trn1", network__availability_zones=["usw2-az3"])
 
 
 @better(
@@ -206,7 +207,7 @@ def test_lustre_is_beside_the_nodes_of_the_ultracluster(ultracluster):
 )
 def test_a_mount_directory_with_a_blank_is_refused(trn1):
     with pytest.raises(ConfigError, match=r"storage\.neuron\.mount_directory"):
-        planned("pc-trn1", storage__neuron__mount_directory="/neuron_shared /efs")
+        stack_plan("pc-trn1", storage__neuron__mount_directory="/neuron_shared /efs")
     assert "DevSettings" not in trn1.cluster
 
 
@@ -217,7 +218,7 @@ def test_a_mount_directory_with_a_blank_is_refused(trn1):
 )
 def test_several_file_systems_are_all_mounted():
     shared = {"kind": "ebs", "mount_directory": "/shared", "size_gib": 20}
-    both = rendered(planned("pc-trn1", storage__shared=shared))["SharedStorage"]
+    both = rendered(stack_plan("pc-trn1", storage__shared=shared))["SharedStorage"]
     assert [entry["MountDir"] for entry in both] == ["/neuron_shared", "/shared"]
     with pytest.raises(ConfigError, match="mount_directory"):
-        planned("pc-trn1", storage__shared={**shared, "mount_directory": "/neuron_shared"})
+        stack_plan("pc-trn1", storage__shared={**shared, "mount_directory": "/neuron_shared"})

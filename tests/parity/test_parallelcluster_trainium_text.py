@@ -6,8 +6,9 @@ import pytest
 import yaml
 
 from components.config.problems import ConfigError
+from tests.support.parallelcluster import rendered, scripts
 from tests.support.parity import better, same
-from tests.support.slurm_stacks import planned, rendered, scripts
+from tests.support.stacks import stack_plan
 from tools.jobs.slurm.bert_pretraining import render_bert_directory
 from tools.jobs.slurm.nodes import SlurmRequest
 
@@ -66,7 +67,7 @@ def test_validators_can_be_left_out(trn1, registered):
 def test_nodes_with_trainium_may_stay(trn1):
     assert trn1.nodes["MinCount"] == 0
     nodes = "architecture__queues__compute1__compute_resources__queue-0__minimum"
-    made = rendered(planned("pc-trn1", **{nodes: 2}))
+    made = rendered(stack_plan("pc-trn1", **{nodes: 2}))
     assert made["Scheduling"]["SlurmQueues"][0]["ComputeResources"][0]["MinCount"] == 2
 
 
@@ -106,10 +107,10 @@ def test_the_job_has_the_settings_of_the_tutorial(trn1):
 )
 def test_what_went_wrong_there_is_refused_here(trn1):
     with pytest.raises(ConfigError, match="pcluster build-image"):
-        planned("pc-trn1-ami", architecture__custom_ami_id="ami-0c0000000000bad01")
+        stack_plan("pc-trn1-ami", architecture__custom_ami_id="ami-0c0000000000bad01")
     public = ["subnet-0a000000000000001", "subnet-0b000000000000001"]
     with pytest.raises(ConfigError, match="private_subnet_ids"):
-        planned("pc-gpu", network__private_subnet_ids=public)
+        stack_plan("pc-gpu", network__private_subnet_ids=public)
     assert trn1.outputs["log_group"].startswith("/aws/parallelcluster/")
 
 
@@ -118,7 +119,7 @@ def test_the_nodes_are_one_pool_or_two(ultracluster):
     assert (ultracluster.nodes["Name"], ultracluster.nodes["MaxCount"]) == ("queue1-i1", 16)
     half = {"instance_type": "trn1.32xlarge", "maximum": 8, "efa_enabled": True}
     both = {"architecture__queues__compute1__compute_resources": {"queue-0": half, "queue-1": half}}
-    (queue,) = rendered(planned("pc-trn1-ultracluster", **both))["Scheduling"]["SlurmQueues"]
+    (queue,) = rendered(stack_plan("pc-trn1-ultracluster", **both))["Scheduling"]["SlurmQueues"]
     found = [(nodes["Name"], nodes["MaxCount"]) for nodes in queue["ComputeResources"]]
     assert found == [("queue-0", 8), ("queue-1", 8)]
 

@@ -7,8 +7,9 @@ import re
 import pytest
 
 from components.config.problems import ConfigError
+from tests.support.parallelcluster import rendered, scripts
 from tests.support.parity import better, same
-from tests.support.slurm_stacks import planned, rendered, scripts
+from tests.support.stacks import stack_plan
 
 P4DE = ("pc-gpu", "pc-p4de-ami", "pc-p4de-postinstall", "pc-p4de-g5")
 
@@ -23,9 +24,9 @@ def test_three_stacks_have_an_image_of_the_user_s_and_ask_for_it(templates):
     assert with_image == {"pc-p4de-ami", "pc-p4de-g5", "pc-trn1-ami"}
     for name in with_image:
         with pytest.raises(ConfigError, match=r"architecture\.custom_ami_id\n.*is missing"):
-            planned(name, architecture__custom_ami_id=...)
+            stack_plan(name, architecture__custom_ami_id=...)
     with pytest.raises(ConfigError, match=r"built by ParallelCluster 3\.9\.0"):
-        planned("pc-p4de-ami", architecture__custom_ami_id="ami-0c0000000000bad01")
+        stack_plan("pc-p4de-ami", architecture__custom_ami_id="ami-0c0000000000bad01")
 
 
 @same("PCx-02", "p4de.24xlarge, and trn1.32xlarge in the last one")
@@ -44,7 +45,7 @@ def test_four_nodes_stay(templates):
         assert (made.nodes["MinCount"], made.nodes["MaxCount"]) == (4, 4)
     nodes = "architecture__queues__compute-gpu__compute_resources__distributed-ml__maximum"
     with pytest.raises(ConfigError, match=r"distributed-ml\.maximum"):
-        planned("pc-gpu", **{nodes: 5})
+        stack_plan("pc-gpu", **{nodes: 5})
 
 
 @better(
@@ -61,7 +62,7 @@ def test_nodes_of_a_reservation_are_in_no_group_but_its_own(templates):
         "placement_group": "p4de-reserved",
     }
     two = {f"{RESOURCE}__minimum": 2, f"{RESOURCE}__maximum": 2}
-    grouped = rendered(planned("pc-gpu", reservations__training=reservation, **two))
+    grouped = rendered(stack_plan("pc-gpu", reservations__training=reservation, **two))
     networking = grouped["Scheduling"]["SlurmQueues"][0]["Networking"]
     assert networking["PlacementGroup"] == {"Enabled": True, "Name": "p4de-reserved"}
 
@@ -80,7 +81,7 @@ def test_nodes_launch_in_the_reservation(templates):
         target = {"CapacityReservationId": f"cr-00d0000000000000{number}"}
         assert made.queue["CapacityReservationTarget"] == target
     with pytest.raises(ConfigError, match=r"trn1\.32xlarge"):
-        planned("pc-gpu", reservations__training__reservation_id="cr-00d00000000000003")
+        stack_plan("pc-gpu", reservations__training__reservation_id="cr-00d00000000000003")
 
 
 @same("PCx-06", "`JobExclusiveAllocation` for p4de training, not for Trainium or inference")
@@ -166,7 +167,7 @@ def test_a_placement_group_is_never_made_beside_a_reservation(templates):
         f"{RESOURCE}__placement": {"group": "create"},
     }
     with pytest.raises(ConfigError, match="placement"):
-        planned("pc-gpu", **assisted)
+        stack_plan("pc-gpu", **assisted)
 
 
 @better(

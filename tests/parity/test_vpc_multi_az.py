@@ -8,9 +8,10 @@ import pytest
 
 from components.config.problems import ConfigError
 from components.network.vpc_plan import plan_network
-from tests.support.batch_plans import new_network
-from tests.support.batch_stacks import only, open_ports, planned_stack
+from tests.support.batch import only
+from tests.support.network_stack import new_network, open_ports
 from tests.support.parity import better, same
+from tests.support.stacks import stack_plan
 
 STACK = "vpc-multi-az"
 SIX = tuple(f"use1-az{number}" for number in range(1, 7))
@@ -44,7 +45,7 @@ def test_zones_keep_their_order(changed_network):
     private = {s.name: s.inputs["cidrBlock"] for s in made.every("subnet:Subnet")}
     assert private[f"{STACK}-network-private-us-west-2c"] == "10.1.0.0/17"
     with pytest.raises(ConfigError, match="listed twice"):
-        planned_stack(STACK, network__availability_zones=["us-west-2b", "usw2-az1"])
+        stack_plan(STACK, network__availability_zones=["us-west-2b", "usw2-az1"])
 
 
 @better(

@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from components.config.problems import ConfigError
-from tests.support.batch_stacks import only, open_ports, planned_stack
+from tests.support.batch import only
+from tests.support.network_stack import open_ports
 from tests.support.parity import better, same
+from tests.support.stacks import stack_plan
 
 STACK = "vpc-one-az"
 NETWORKS = ("10.0.0.0/16", "10.1.0.0/16")
@@ -27,7 +29,7 @@ def test_one_zone_is_given_and_looked_at(vpc, changed_network):
     made = changed_network(STACK, network__gateway_endpoints=[])
     assert made.every("vpcEndpoint:VpcEndpoint") == []
     with pytest.raises(ConfigError, match="no such zone"):
-        planned_stack(STACK, network__availability_zones=["us-west-2e"])
+        stack_plan(STACK, network__availability_zones=["us-west-2e"])
 
 
 @same("VPC1-02", "VPC of 10.0.0.0/16 that resolves names and gives them")

@@ -13,10 +13,11 @@ import pytest
 from components.architectures.build import build
 from policies.pack.stack_config import pack_config
 from tests.support.cloud import Cloud
-from tests.support.eks import PRIVATE, plan, with_odcr
+from tests.support.eks import PRIVATE, with_odcr
 from tests.support.eks import config as stack_config_of
 from tests.support.judged_program import violations
 from tests.support.policy_programs import ASSISTED_ID, BLOCK_ID
+from tests.support.stack_files import plan_from
 
 FOREIGN = Path(__file__).parent / "foreign" / "flat" / "__main__.py"
 
@@ -66,7 +67,7 @@ def test_what_we_plan_for_a_reservation_passes_with_the_configuration_of_its_sta
 ):
     """A reservation that the account created in a placement group keeps it, and passes."""
     raw = with_odcr(reservation, management=management, subnet_id=PRIVATE[1])
-    cloud = deploy(lambda: build(plan(raw)))
+    cloud = deploy(lambda: build(plan_from(raw)))
     config = stack_config_of(raw)
     assert violations(cloud, pack_config(config)) == {}
     template = cloud.one("p5-cb-p5-launch-template")

@@ -11,7 +11,7 @@ from tests.account.conftest import account, block, configure, facts, reader, ser
 
 from components.account.preflight_facts import PreflightFacts, TypeFacts, VersionFacts  # isort: skip
 from components.compute.node_pool_plan import NodePoolPlan  # isort: skip
-from tests.support.eks import plan as planned  # isort: skip
+from tests.support.stack_files import plan_from  # isort: skip
 from tests.support.kubernetes_versions import DEFAULT
 
 __all__ = ["account", "block", "configure", "facts", "reader", "server"]
@@ -44,6 +44,6 @@ def launched() -> Callable[..., dict[str, NodePoolPlan]]:
     """Return the launches of a stack file, by their key."""
 
     def _launched(raw: object) -> dict[str, NodePoolPlan]:
-        return {each.key: each for each in planned(raw).node_pools}
+        return {each.key: each for each in plan_from(raw).node_pools}
 
     return _launched

@@ -7,16 +7,10 @@ import pytest
 from botocore.validate import validate_parameters
 
 from components.preflight.dry_run import DryRun, plan_dry_run
-from tests.support.batch_plans import p4d_plan
-from tests.support.eks import (
-    PRIVATE,
-    RESERVATION,
-    p5,
-    plan,
-    with_created_odcr,
-    with_odcr,
-)
-from tests.support.parallelcluster_plans import p4de_plan
+from tests.support.batch import p4d_plan
+from tests.support.eks import PRIVATE, RESERVATION, p5, with_created_odcr, with_odcr
+from tests.support.parallelcluster import p4de_plan
+from tests.support.stack_files import plan_from
 
 P5 = "architecture.node_groups.p5"
 IMAGE = "ami-0123456789abcdef0"
@@ -32,7 +26,7 @@ def shape():
 @pytest.fixture
 def request_of(facts):
     def _request(raw):
-        planned = plan(raw)
+        planned = plan_from(raw)
         (launch,) = [each for each in planned.node_pools if each.key == P5]
         dry_run = plan_dry_run(launch, planned.network, facts)
         assert isinstance(dry_run, DryRun)
@@ -76,7 +70,7 @@ def test_the_key_pair_is_named(request_of):
 
 
 def test_a_reservation_that_is_not_created_yet_is_not_tried(facts):
-    planned = plan(with_created_odcr())
+    planned = plan_from(with_created_odcr())
     (launch,) = [each for each in planned.node_pools if each.key == P5]
     assert "creates its reservation" in str(plan_dry_run(launch, planned.network, facts))
 
@@ -84,7 +78,7 @@ def test_a_reservation_that_is_not_created_yet_is_not_tried(facts):
 def test_a_block_that_has_not_begun_is_not_tried(facts):
     """D8."""
     scheduled = replace(facts.reservations[RESERVATION], state="scheduled")
-    planned = plan(p5(subnet_id=PRIVATE[1]))
+    planned = plan_from(p5(subnet_id=PRIVATE[1]))
     (launch,) = [each for each in planned.node_pools if each.key == P5]
     said = plan_dry_run(
         launch, planned.network, replace(facts, reservations={RESERVATION: scheduled})
@@ -94,7 +88,7 @@ def test_a_block_that_has_not_begun_is_not_tried(facts):
 
 @pytest.mark.parametrize(
     "planned",
-    [plan(p5(subnet_id=PRIVATE[1])), p4d_plan(), p4de_plan()],
+    [plan_from(p5(subnet_id=PRIVATE[1])), p4d_plan(), p4de_plan()],
     ids=["eks", "batch", "parallelcluster"],
 )
 def test_requests_of_every_architecture_are_ones_that_ec2_knows(shape, facts, planned):

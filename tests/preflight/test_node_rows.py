@@ -7,9 +7,8 @@ import pytest
 from components.catalog.instance_types import instance_type
 from components.preflight.node_rows import MARKET, QUOTA, TYPE, quota_rows, type_rows
 from tests.support.eks import block, p5, with_created_odcr
+from tests.support.parallelcluster import RAW, compute_resource
 from tests.support.parallelcluster_accounts import configured
-from tests.support.parallelcluster_configs import RAW
-from tests.support.parallelcluster_plans import compute_resource
 
 P5 = "architecture.node_groups.p5"
 SYSTEM = "architecture.system_node_group"

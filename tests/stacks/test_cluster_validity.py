@@ -10,7 +10,7 @@ from sandbox.aws.server import AwsServer  # before boto3 makes a client
 
 from components.parallelcluster.references import Reference, resolve  # isort: skip
 from components.parallelcluster.rendering.cluster import render_cluster  # isort: skip
-from tests.support.slurm_stacks import planned  # isort: skip
+from tests.support.stacks import stack_plan  # isort: skip
 from tests.support.stacks import PARALLELCLUSTER_STACKS  # isort: skip
 from tools.parallelcluster.validators import Validation, validate  # isort: skip
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.parallelcluster
 
 def configuration(stack: str) -> dict[str, Any]:
     """Return the configuration of a stack with ids of the sandbox's account."""
-    return resolve(render_cluster(planned(stack)), id_of)
+    return resolve(render_cluster(stack_plan(stack)), id_of)
 
 
 def id_of(reference: Reference) -> str:

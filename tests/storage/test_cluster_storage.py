@@ -13,7 +13,8 @@ from components.config.fsx_lustre import DataRepository
 from components.eks.cluster_storage import ClusterStorage, ClusterStorageArgs
 from components.network.cluster_network import ClusterNetwork
 from components.storage.fsx_lustre_plan import FsxLustrePlan
-from tests.support.eks import NETWORK, PRIVATE, changed, plan
+from tests.support.eks import NETWORK, PRIVATE, changed
+from tests.support.stack_files import plan_from
 
 TAGS = {"team": "vision"}
 INGRESS = "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule"
@@ -26,7 +27,7 @@ SERVERS = "p5-data-servers-group-id"
 def lustre(**changes: Any) -> FsxLustrePlan:
     wanted = {"kind": "fsx-lustre", "per_unit_storage_throughput": 250, **changes}
     raw = changed(storage={"data": wanted}, architecture__node_groups__p5__subnet_id=PRIVATE[1])
-    (found,) = plan(raw).file_systems
+    (found,) = plan_from(raw).file_systems
     return replace(found, subnets=("subnet-private-b",))
 
 

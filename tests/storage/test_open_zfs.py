@@ -11,7 +11,9 @@ from components.config.open_zfs import NewFsxOpenZfs
 from components.network.network_plan import NetworkPlan
 from components.storage.open_zfs import OpenZfs, OpenZfsArgs, client_cidrs
 from components.storage.open_zfs_plan import OpenZfsPlan, plan_open_zfs
-from tests.support.parallelcluster_plans import NETWORK, NEW_NETWORK, PRIVATE_B, PUBLIC_B
+from tests.support.parallelcluster import NEW_NETWORK
+from tests.support.pools import NETWORK
+from tests.support.stack_files import PRIVATE_B, PUBLIC_B
 
 INGRESS = "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule"
 CALLS = {"aws:ec2/getSubnet:getSubnet": {"cidrBlock": "10.9.0.0/24"}}

@@ -1,4 +1,4 @@
-"""EKS for tests: stack files, their plans and refusals, plans by hand, and a registered stack.
+"""EKS for tests: stack files, plans by hand, and a registered stack.
 
 The stack file is that of two p5.48xlarge in a Capacity Block, which tests change in one place.
 """
@@ -6,20 +6,18 @@ The stack file is that of two p5.48xlarge in a Capacity Block, which tests chang
 from __future__ import annotations
 
 import base64
-import copy
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from components.architectures.plan_stack import plan_stack
-from components.capacity.plan import CapacityPlan, PlacementPlan, SchedulePlan
+from components.capacity.plan import PlacementPlan, SchedulePlan
 from components.catalog.instance_types import instance_type
 from components.compute.interface_plan import InterfacePlan, NetworkInterface, plan_interfaces
 from components.compute.root_volume import RootVolume
 from components.config.eks import NodeGroup, Taint
 from components.config.load import load_stack_config
-from components.config.problems import ROOT, ConfigError, Problem
+from components.config.problems import ConfigError, Problem
 from components.config.review import Review
 from components.config.stack import StackConfig
 from components.eks.addons.registry import plan_self_managed_addons
@@ -31,13 +29,12 @@ from components.network.vpc_plan import plan_network
 from components.storage.fsx_lustre_plan import ClaimPlan, FsxLustrePlan
 from tests.support.cloud import Cloud, Registered
 from tests.support.kubernetes_versions import DEFAULT
+from tests.support.pools import BLOCK, NO_PLACEMENT, ON_DEMAND
+from tests.support.stack_files import NOW, REGION, RESERVATION, by_path, plan_from, raw_config
 
 STACK_FILE = "Pulumi.p5-cb.yaml"
-REGION = "us-west-2"
-NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 PUBLIC = ["subnet-000000000000000a1", "subnet-000000000000000b1"]
 PRIVATE = ["subnet-000000000000000a2", "subnet-000000000000000b2"]
-RESERVATION = "cr-0123456789abcdef0"
 OTHER_RESERVATION = "cr-0fedcba9876543210"
 
 P5_CB: Mapping[str, Any] = {
@@ -72,30 +69,10 @@ P5_CB: Mapping[str, Any] = {
     },
 }
 
-_REMOVE = object()
-
 
 def changed(**changes: Any) -> dict[str, Any]:
-    """Return the configuration with values replaced; `__` separates the keys of a path.
-
-    `changed(architecture__node_groups__p5__desired=3)`; the value `removed()` removes a key.
-    """
-    raw = copy.deepcopy(dict(P5_CB))
-    for path, value in changes.items():
-        *parents, key = path.split("__")
-        place: dict[str, Any] = raw
-        for parent in parents:
-            place = place.setdefault(parent, {})
-        if value is _REMOVE:
-            del place[key]
-        else:
-            place[key] = value
-    return raw
-
-
-def removed() -> object:
-    """Return the value that makes `changed` remove a key."""
-    return _REMOVE
+    """Return the configuration with keys changed, as in `raw_config`."""
+    return raw_config(P5_CB, **changes)
 
 
 def p5(**changes: Any) -> dict[str, Any]:
@@ -134,12 +111,8 @@ def config(raw: object) -> StackConfig:
     return load_stack_config(raw, stack_file=STACK_FILE)
 
 
-def plan(raw: object, *, now: datetime = NOW, **options: Any) -> EksPlan:
-    return plan_stack(config(raw), stack_file=STACK_FILE, region=REGION, now=now, **options)
-
-
 def group(raw: object, name: str = "p5", *, now: datetime = NOW) -> NodeGroupPlan:
-    return next(g for g in plan(raw, now=now).node_groups if g.name == name)
+    return next(g for g in plan_from(raw, now=now).node_groups if g.name == name)
 
 
 def group_before_review(raw: object, name: str = "p5") -> NodeGroupPlan:
@@ -152,9 +125,9 @@ def group_before_review(raw: object, name: str = "p5") -> NodeGroupPlan:
         now=NOW,
     )
     review = Review(stack_file=STACK_FILE)
-    planned = plan_node_group(name, stack.architecture.node_groups[name], context, review)
-    assert planned is not None
-    return planned
+    plan = plan_node_group(name, stack.architecture.node_groups[name], context, review)
+    assert plan is not None
+    return plan
 
 
 def schema_problems(raw: object, stray_keys: tuple[str, ...] = ()) -> dict[str, Problem]:
@@ -162,22 +135,21 @@ def schema_problems(raw: object, stray_keys: tuple[str, ...] = ()) -> dict[str, 
     try:
         load_stack_config(raw, stack_file=STACK_FILE, stray_keys=stray_keys)
     except ConfigError as error:
-        return _by_path(error)
+        return _by_own_path(error)
     return {}
 
 
-def plan_problems(raw: object, *, now: datetime = NOW, **options: Any) -> dict[str, Problem]:
-    """Return the problems that `plan_stack` reports, by path below `trainyard:cluster`."""
-    loaded = config(raw)
+def refusals(raw: object, **options: Any) -> dict[str, Problem]:
+    """Return the problems of a stack file, as in `stack_files`; each has a path of its own."""
     try:
-        plan_stack(loaded, stack_file=STACK_FILE, region=REGION, now=now, **options)
+        plan_from(raw, **options)
     except ConfigError as error:
-        return _by_path(error)
+        return _by_own_path(error)
     return {}
 
 
-def _by_path(error: ConfigError) -> dict[str, Problem]:
-    paths = {problem.path.removeprefix(f"{ROOT}."): problem for problem in error.problems}
+def _by_own_path(error: ConfigError) -> dict[str, Problem]:
+    paths = by_path(error)
     assert len(paths) == len(error.problems), "two problems have one path"
     return paths
 
@@ -191,20 +163,6 @@ STARTS = datetime(2026, 12, 1, 11, 30, tzinfo=UTC)
 SCALE_DOWN = datetime(2026, 12, 8, 10, 50, tzinfo=UTC)
 AMI_PARAMETER = "/aws/service/eks/optimized-ami/1.35/amazon-linux-2023/x86_64/nvidia/v1/image_id"
 
-BLOCK = CapacityPlan(
-    purchase_option="block",
-    kind="capacity-block",
-    market_type="capacity-block",
-    reservation_id="cr-0123456789abcdef0",
-    preference="capacity-reservations-only",
-    availability_zone="us-west-2b",
-    eks_capacity_type="CAPACITY_BLOCK",
-)
-ON_DEMAND = CapacityPlan(purchase_option="on-demand", kind="on-demand")
-SPOT = CapacityPlan(
-    purchase_option="spot", kind="spot", market_type="spot", eks_capacity_type="SPOT"
-)
-NO_PLACEMENT = PlacementPlan(group="none", reason="the reservation places its instances")
 
 P5_INTERFACES = InterfacePlan(
     (

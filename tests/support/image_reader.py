@@ -6,8 +6,8 @@ from typing import Any
 from unittest.mock import MagicMock
 
 from components.account.facts import ImageFacts
-from tests.support.batch_plans import AMI
 from tests.support.parallelcluster_accounts import image
+from tests.support.stack_files import AMI
 
 
 class ReaderOfOneImage:

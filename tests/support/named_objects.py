@@ -11,7 +11,7 @@ from components.config.load import load_stack_config
 from components.config.problems import ROOT, Problem
 from tests.account.conftest import NOW
 from tests.support.parallelcluster_accounts import account, odcr
-from tests.support.parallelcluster_configs import RESERVATION
+from tests.support.stack_files import RESERVATION
 
 
 def judged(raw: object, facts: AccountFacts, *, stack_file: str = "Pulumi.p5-cb.yaml") -> Examined:

@@ -17,7 +17,7 @@ from components.architectures.prepare import Prepared, prepare
 from components.catalog.versions import PARALLELCLUSTER_VERSION
 from components.config.load import load_stack_config
 from components.config.parallelcluster_stack import ParallelClusterStackConfig
-from tests.support.parallelcluster_plans import (
+from tests.support.stack_files import (
     AMI,
     PRIVATE_A,
     PRIVATE_B,

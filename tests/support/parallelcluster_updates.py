@@ -12,7 +12,7 @@ from components.config.parallelcluster import Slurm
 from components.parallelcluster.references import Reference, resolve
 from components.parallelcluster.rendering.cluster import render_cluster
 from components.parallelcluster.update_verdicts import Way
-from tests.support.parallelcluster_plans import p4de_plan
+from tests.support.parallelcluster import p4de_plan
 
 Config = dict[str, Any]
 QUEUE = "Scheduling.SlurmQueues.0"

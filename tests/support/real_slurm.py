@@ -15,7 +15,8 @@ from components.parallelcluster.plan import ParallelClusterPlan
 from sandbox.processes import Spawner
 from sandbox.slurm.cluster import SlurmCluster
 from sandbox.slurm.head_node import HeadNodeShell
-from tests.support.slurm_stacks import planned, rendered
+from tests.support.parallelcluster import rendered
+from tests.support.stacks import stack_plan
 from tools.cli import failures
 from tools.cli.job_wait import JobWait
 from tools.cli.slurm_job_wait import wait_for
@@ -100,7 +101,7 @@ class RealSlurm:
 @contextmanager
 def real_slurm(stack: str, directory: Path, **changes: Any) -> Iterator[RealSlurm]:
     """Run a Slurm with the nodes of a stack, whose shared storage is a directory here."""
-    plan = planned(stack, **changes)
+    plan = stack_plan(stack, **changes)
     spawner = Spawner(directory / "processes")
     slurm = SlurmCluster(
         plan.name,

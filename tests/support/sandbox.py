@@ -19,7 +19,7 @@ from kubernetes import client, config
 from sandbox.inventory import lines
 from sandbox.inventory.clients import clients_of
 from sandbox.state import SandboxDirectory
-from tests.support.keys import with_values
+from tests.support.stack_files import with_values
 from tests.support.tracked import ROOT
 from tests.support.warm_python import warm
 from tools.pictures.terminal import Recording, record

@@ -13,8 +13,9 @@ from components.config.review import Review
 from components.network.network_plan import NetworkPlan
 from components.parallelcluster.plan import SharedStoragePlan
 from components.parallelcluster.storage_plan import SharedStorage, plan_shared_storage
-from tests.support.parallelcluster_configs import RAW_P4DE, raw_config
-from tests.support.parallelcluster_plans import NETWORK, PRIVATE_B, PUBLIC_B
+from tests.support.parallelcluster import RAW_P4DE
+from tests.support.pools import NETWORK
+from tests.support.stack_files import PRIVATE_B, PUBLIC_B, raw_config
 
 STACK_FILE = "Pulumi.pc-p4de.yaml"
 LUSTRE = {"kind": "fsx-lustre", "mount_directory": "/fsx", "per_unit_storage_throughput": 250}

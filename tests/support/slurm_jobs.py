@@ -14,9 +14,8 @@ from typing import Any
 from components.catalog.instance_types import instance_type
 from components.config.node_pool import RootVolume
 from components.parallelcluster.plan import ParallelClusterPlan, SharedStoragePlan
-from tests.support.parallelcluster_plans import (
+from tests.support.parallelcluster import (
     FSX,
-    MANAGED_PLACEMENT,
     compute_resource,
     head_node,
     p4de_plan,
@@ -24,6 +23,7 @@ from tests.support.parallelcluster_plans import (
     queue,
     trn1_plan,
 )
+from tests.support.pools import MANAGED_PLACEMENT
 from tools.jobs.slurm.bert_pretraining import render_bert_directory
 from tools.jobs.slurm.dcgm_diag import render_dcgm_directory
 from tools.jobs.slurm.directory import write_directory

@@ -32,6 +32,7 @@ from sandbox.account.ecs_images import NEURON
 from sandbox.account.fixture import fixture, moment
 from sandbox.account.stacks import completion
 from tests.support.cloud import Cloud, Registered
+from tests.support.stack_files import raw_config
 from tools.workspace.stack_files import (
     BATCH,
     EKS,
@@ -76,13 +77,26 @@ def prepared(stack: str, *, changes: Mapping[str, Any] | None = None) -> Prepare
 
     `changes` are merged into its `trainyard:cluster`.
     """
-    config, stack_file = stack_config(stack), f"Pulumi.{stack}.yaml"
-    config["trainyard:cluster"] = _merged(config["trainyard:cluster"], dict(changes or {}))
+    raw = stack_config(stack)["trainyard:cluster"]
+    return _prepared(stack, _merged(raw, dict(changes or {})))
+
+
+def stack_plan(stack: str, **changes: Any) -> Any:
+    """Return the plan of a stack file with some keys changed, as in `raw_config`.
+
+    Raises:
+        ConfigError: the stack file or the account does not allow it.
+    """
+    return _prepared(stack, raw_config(stack_config(stack)["trainyard:cluster"], **changes)).plan
+
+
+def _prepared(stack: str, raw: Mapping[str, Any]) -> Prepared:
+    stack_file = f"Pulumi.{stack}.yaml"
     return prepare(
-        load_stack_config(config["trainyard:cluster"], stack_file=stack_file),
+        load_stack_config(raw, stack_file=stack_file),
         account_facts(),
         stack_file=stack_file,
-        region=config["aws:region"],
+        region=stack_config(stack)["aws:region"],
         now=NOW,
     )
 

@@ -7,7 +7,8 @@ import pytest
 from components.eks.addons import jobset
 from components.eks.addons.jobset import JOBSET
 from tests.support.addons import program_of
-from tests.support.eks import P5, SYSTEM, changed, plan
+from tests.support.eks import P5, SYSTEM, changed
+from tests.support.stack_files import plan_from
 
 
 @pytest.fixture
@@ -34,6 +35,6 @@ def test_it_starts_when_its_objects_exist(cloud):
 
 
 def test_it_is_installed_where_the_stack_asks_for_it():
-    assert "jobset" not in plan(changed()).self_managed_addons
-    planned = plan(changed(architecture__addons={"jobset": True}))
+    assert "jobset" not in plan_from(changed()).self_managed_addons
+    planned = plan_from(changed(architecture__addons={"jobset": True}))
     assert planned.self_managed_addons["jobset"] == ("system", "p5")

@@ -17,17 +17,9 @@ from components.eks.addons.kueue import KUEUE
 from components.eks.addons.released_controller import CONFIGURATION_ANNOTATION
 from sandbox.providers.kubernetes.normal import quantity
 from tests.support.addons import program_of
-from tests.support.eks import (
-    P5,
-    SCHEDULED,
-    SYSTEM,
-    changed,
-    nodes_of,
-    p5,
-    plan,
-    plan_problems,
-)
+from tests.support.eks import P5, SCHEDULED, SYSTEM, changed, nodes_of, p5, refusals
 from tests.support.kubernetes_versions import DEFAULT
+from tests.support.stack_files import plan_from
 
 TAINT = Taint(key="team", value="vision", effect="NoExecute")
 PLUGINS = ("nvidia", "neuron", "efa")
@@ -196,13 +188,13 @@ def test_services_do_not_wait_for_pods_that_come_later(cloud):
 
 
 def test_it_is_installed_where_the_stack_asks_for_it():
-    assert "kueue" not in plan(changed()).self_managed_addons
-    planned = plan(changed(architecture__addons={"kueue": True}))
+    assert "kueue" not in plan_from(changed()).self_managed_addons
+    planned = plan_from(changed(architecture__addons={"kueue": True}))
     assert planned.self_managed_addons["kueue"] == ("system", "p5")
 
 
 def test_refuses_a_queue_for_nodes_without_accelerators():
     raw = p5(instance_type="m5.large", efa_enabled=False, purchase_option="on-demand")
     raw["architecture"]["addons"] = {"kueue": True}
-    problem = plan_problems(raw)["architecture.addons.kueue"]
+    problem = refusals(raw)["architecture.addons.kueue"]
     assert "no node group has any" in problem.problem

@@ -7,16 +7,9 @@ from components.catalog.neuron import NEURON_PLUGIN_INSTANCE_TYPES
 from components.config.eks import Taint
 from components.eks.addons import registry
 from components.eks.addons.addon import AddonTarget
-from tests.support.eks import (
-    PRIVATE,
-    changed,
-    config,
-    group_before_review,
-    p5,
-    plan,
-    plan_problems,
-)
+from tests.support.eks import PRIVATE, changed, config, group_before_review, p5, refusals
 from tests.support.kubernetes_versions import DEFAULT
+from tests.support.stack_files import plan_from
 
 ADDONS = "components.eks.addons"
 GPU_TAINT = {"key": "nvidia.com/gpu", "value": "true", "effect": "NoSchedule"}
@@ -57,14 +50,14 @@ def test_plugins_follow_from_the_devices_of_the_nodes(raw, plugins):
 
 def test_plugins_tolerate_the_taints_of_nodes_with_devices():
     """A20."""
-    assert plan(p5(taints=[GPU_TAINT])).device_plugin_tolerations == (Taint(**GPU_TAINT),)
+    assert plan_from(p5(taints=[GPU_TAINT])).device_plugin_tolerations == (Taint(**GPU_TAINT),)
 
 
 def test_a_taint_of_two_node_groups_is_tolerated_once():
     raw = p5(taints=[GPU_TAINT], desired=1)
     groups = raw["architecture"]["node_groups"]
     groups["second"] = dict(groups["p5"])
-    assert plan(raw).device_plugin_tolerations == (Taint(**GPU_TAINT),)
+    assert plan_from(raw).device_plugin_tolerations == (Taint(**GPU_TAINT),)
 
 
 def test_taints_of_nodes_without_devices_are_left_alone():
@@ -76,12 +69,12 @@ def test_taints_of_nodes_without_devices_are_left_alone():
             "taints": [{"key": "dedicated", "effect": "NoSchedule"}],
         }
     )
-    assert plan(raw).device_plugin_tolerations == ()
+    assert plan_from(raw).device_plugin_tolerations == ()
 
 
 def test_refuses_a_type_that_the_neuron_plugin_does_not_run_on(monkeypatch):
     monkeypatch.setattr(f"{ADDONS}.neuron_device_plugin.NEURON_PLUGIN_INSTANCE_TYPES", ("x",))
-    problem = plan_problems(trn1(subnet_id=PRIVATE[0]))["architecture.node_groups.p5.instance_type"]
+    problem = refusals(trn1(subnet_id=PRIVATE[0]))["architecture.node_groups.p5.instance_type"]
     assert "no Neuron device" in problem.problem
 
 
@@ -104,27 +97,27 @@ def test_the_neuron_scheduler_stands_beside_its_plugin_unless_it_is_left_out(
     raw, wanted, installed
 ):
     raw["architecture"]["addons"] = {"neuron_scheduler": wanted}
-    assert ("neuron-scheduler" in plan(raw).self_managed_addons) is installed
+    assert ("neuron-scheduler" in plan_from(raw).self_managed_addons) is installed
 
 
 def test_refuses_a_type_that_the_efa_plugin_does_not_run_on(monkeypatch):
     """A19: the node would have no EFA device, and NCCL would silently use TCP."""
     monkeypatch.setattr(f"{ADDONS}.efa_device_plugin.EFA_PLUGIN_INSTANCE_TYPES", ("x",))
-    problem = plan_problems(p5())["architecture.node_groups.p5.instance_type"]
+    problem = refusals(p5())["architecture.node_groups.p5.instance_type"]
     assert "TCP" in problem.problem
 
 
 def test_only_self_managed_nodes_are_drained_by_the_handler():
     """EKN-16: EKS itself drains managed groups."""
     group = "architecture__node_groups__p5__management"
-    assert plan(changed()).self_managed_addons["termination"] == ("p5",)
-    assert registry.drained_node_groups(plan(changed())) == ["p5"]
-    assert "termination" not in plan(changed(**{group: "managed"})).self_managed_addons
+    assert plan_from(changed()).self_managed_addons["termination"] == ("p5",)
+    assert registry.drained_node_groups(plan_from(changed())) == ["p5"]
+    assert "termination" not in plan_from(changed(**{group: "managed"})).self_managed_addons
 
 
 def test_the_handler_can_be_left_out():
     addons = {"node_termination_handler": False}
-    planned = plan(changed(architecture__addons=addons))
+    planned = plan_from(changed(architecture__addons=addons))
     assert "termination" not in planned.self_managed_addons
     assert registry.drained_node_groups(planned) == []
 
@@ -132,7 +125,7 @@ def test_the_handler_can_be_left_out():
 def test_somebody_else_may_hand_out_efa():
     """Rule A21."""
     addons = {"efa_device_plugin": False}
-    assert registry.device_plugins(plan(changed(architecture__addons=addons))) == ["nvidia"]
+    assert registry.device_plugins(plan_from(changed(architecture__addons=addons))) == ["nvidia"]
 
 
 @pytest.mark.parametrize("addon", registry.SELF_MANAGED_ADDONS.values(), ids=lambda it: it.name)

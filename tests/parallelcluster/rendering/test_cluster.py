@@ -11,7 +11,8 @@ from components.parallelcluster.rendering.cluster import (
     render_cluster,
     to_yaml,
 )
-from tests.support.parallelcluster_plans import AMI, new_vpc_plan, p4de_plan, plan, trn1_plan
+from tests.support.parallelcluster import new_vpc_plan, p4de_plan, plan, trn1_plan
+from tests.support.stack_files import AMI
 
 PLANS = {"g4dn": plan, "p4de": p4de_plan, "trn1": trn1_plan}
 

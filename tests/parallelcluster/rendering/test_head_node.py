@@ -6,7 +6,8 @@ from components.config.node_pool import RootVolume
 from components.parallelcluster.node_access_plan import NodeAccess
 from components.parallelcluster.references import Reference
 from components.parallelcluster.rendering.head_node import HEAD_NODE_KEY, render_head_node
-from tests.support.parallelcluster_plans import POLICY, PUBLIC_A, SCRIPTS, head_node
+from tests.support.parallelcluster import POLICY, SCRIPTS, head_node
+from tests.support.stack_files import PUBLIC_A
 
 
 @pytest.mark.parametrize("instance_type", ["m5.8xlarge", "c5.4xlarge"])

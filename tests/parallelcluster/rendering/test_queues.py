@@ -15,21 +15,10 @@ from components.parallelcluster.rendering.queues import (
     render_queue,
     reservation_target,
 )
-from tests.support import parallelcluster_plans as plans
-from tests.support.parallelcluster_plans import (
-    BLOCK,
-    MANAGED_PLACEMENT,
-    NAMED_PLACEMENT,
-    NO_PLACEMENT,
-    ODCR,
-    ODCR_GROUP,
-    ON_DEMAND,
-    PRIVATE_A,
-    PRIVATE_B,
-    SPOT,
-    compute_resource,
-    queue,
-)
+from tests.support import stack_files
+from tests.support.parallelcluster import NAMED_PLACEMENT, ODCR, compute_resource, queue
+from tests.support.pools import BLOCK, MANAGED_PLACEMENT, NO_PLACEMENT, ODCR_GROUP, ON_DEMAND, SPOT
+from tests.support.stack_files import PRIVATE_A, PRIVATE_B
 
 CREATED = CreationPlan(
     instance_count=4,
@@ -90,8 +79,8 @@ def test_placement_groups_that_differ_stand_at_the_compute_resources():
     [
         (ON_DEMAND, {}),
         (SPOT, {}),
-        (ODCR, {"CapacityReservationId": plans.RESERVATION}),
-        (BLOCK, {"CapacityReservationId": plans.RESERVATION}),
+        (ODCR, {"CapacityReservationId": stack_files.RESERVATION}),
+        (BLOCK, {"CapacityReservationId": stack_files.RESERVATION}),
         (
             replace(ODCR, creation=CREATED, purchase_option="new"),
             {"CapacityReservationId": Reference("reservation", "new")},
@@ -119,7 +108,7 @@ def test_reservations_that_differ_stand_at_the_compute_resources():
     rendered = one(compute_resource("a", capacity=ODCR), compute_resource("b"), capacity=ODCR)
     assert "CapacityReservationTarget" not in rendered
     first, second = rendered["ComputeResources"]
-    assert first["CapacityReservationTarget"] == {"CapacityReservationId": plans.RESERVATION}
+    assert first["CapacityReservationTarget"] == {"CapacityReservationId": stack_files.RESERVATION}
     assert "CapacityReservationTarget" not in second
 
 
@@ -220,12 +209,12 @@ def test_what_is_asked_for_is_there():
             schedulable_memory_mib=1000,
             slurm_settings={"Weight": "10"},
         ),
-        custom_ami_id=plans.AMI,
+        custom_ami_id=stack_files.AMI,
         gpu_health_check=True,
         slurm_settings={"MaxTime": "1-00:00:00"},
         access=access,
     )
-    assert rendered["Image"] == {"CustomAmi": plans.AMI}
+    assert rendered["Image"] == {"CustomAmi": stack_files.AMI}
     assert rendered["HealthChecks"] == {"Gpu": {"Enabled": True}}
     assert rendered["CustomSlurmSettings"] == {"MaxTime": "1-00:00:00"}
     assert rendered["CustomActions"]["OnNodeConfigured"]["Sequence"] == [

@@ -4,7 +4,7 @@ import pytest
 
 from components.config.parallelcluster import Slurm
 from components.parallelcluster.rendering.slurm import render_scheduling
-from tests.support.parallelcluster_plans import p4de_plan, plan, queue
+from tests.support.parallelcluster import p4de_plan, plan, queue
 
 
 def settings(**changes):

@@ -5,7 +5,7 @@ import pytest
 from components.parallelcluster.plan import SharedStoragePlan
 from components.parallelcluster.references import Reference
 from components.parallelcluster.rendering.storage import render_shared_storage
-from tests.support.parallelcluster_plans import APPS, FSX
+from tests.support.parallelcluster import APPS, FSX
 
 
 def test_lustre():

@@ -17,8 +17,15 @@ from components.parallelcluster.node_access_plan import NodeAccess, ScriptPlan
 from components.parallelcluster.plan import ParallelClusterPlan
 from components.parallelcluster.references import resolve
 from components.parallelcluster.rendering.cluster import render_cluster
-from tests.support import parallelcluster_plans as plans
-from tests.support.parallelcluster_plans import compute_resource, p4de_plan, plan, queue, trn1_plan
+from tests.support import parallelcluster as plans
+from tests.support import pools, stack_files
+from tests.support.parallelcluster import (
+    compute_resource,
+    p4de_plan,
+    plan,
+    queue,
+    trn1_plan,
+)
 from tools.parallelcluster.process import ParallelClusterError
 from tools.parallelcluster.validators import read
 
@@ -85,8 +92,8 @@ resources = st.builds(
     maximum=st.integers(4, 1000),
     efa_enabled=st.booleans(),
     instance_type=st.sampled_from(["p4de.24xlarge", "trn1.32xlarge"]).map(instance_type),
-    capacity=st.sampled_from([plans.ON_DEMAND, plans.ODCR, plans.ODCR_GROUP]),
-    placement=st.sampled_from([plans.NO_PLACEMENT, plans.MANAGED_PLACEMENT, plans.NAMED_PLACEMENT]),
+    capacity=st.sampled_from([pools.ON_DEMAND, plans.ODCR, pools.ODCR_GROUP]),
+    placement=st.sampled_from([pools.NO_PLACEMENT, pools.MANAGED_PLACEMENT, plans.NAMED_PLACEMENT]),
     simultaneous_multithreading=st.booleans(),
     schedulable_memory_mib=st.none() | st.integers(1000, 1_000_000),
     slurm_settings=st.dictionaries(st.just("Weight"), st.integers(1, 9).map(str)),
@@ -96,7 +103,9 @@ queues = st.builds(
         "compute", *(replace(each, name=f"r{n}") for n, each in enumerate(made)), **changes
     ),
     st.lists(resources, min_size=1, max_size=3),
-    subnets=st.sampled_from([(plans.PRIVATE_A,), (plans.PRIVATE_A, plans.PRIVATE_B)]),
+    subnets=st.sampled_from(
+        [(stack_files.PRIVATE_A,), (stack_files.PRIVATE_A, stack_files.PRIVATE_B)]
+    ),
     root_volume=root_volumes,
     exclusive_jobs=st.booleans(),
     gpu_health_check=st.booleans(),

@@ -6,8 +6,8 @@ import pytest
 
 from components.parallelcluster.resources import ParallelClusterArchitecture
 from policies.rules.capacity.parallelcluster_placement_group import POLICY
-from tests.support.parallelcluster_plans import BLOCK, MANAGED_PLACEMENT, compute_resource, queue
-from tests.support.parallelcluster_plans import p4de_plan as planned
+from tests.support.parallelcluster import compute_resource, queue
+from tests.support.parallelcluster import p4de_plan as planned
 from tests.support.policy import UNKNOWN, Declared, check
 from tests.support.policy_programs import (
     ASSISTED_ID,
@@ -17,6 +17,7 @@ from tests.support.policy_programs import (
     slurm_cluster,
     slurm_queues,
 )
+from tests.support.pools import BLOCK, MANAGED_PLACEMENT
 
 VIOLATING = ((slurm_cluster(PlacementGroup={"Enabled": True}),),)
 CLEAN = ((slurm_cluster(PlacementGroup={"Enabled": True, "Name": OWN_GROUP}),),)

@@ -16,15 +16,10 @@ from components.parallelcluster.resources import LOG_GROUP_PARAMETER
 from components.parallelcluster.slurm_cluster import CAPABILITIES, CREATION_ONLY
 from sandbox.aws.server import AwsServer
 from tests.support.cloudformation import Stacks, cloudformation
-from tests.support.parallelcluster_plans import (
-    PRIVATE_A,
-    compute_resource,
-    head_node,
-    plan,
-    queue,
-)
+from tests.support.parallelcluster import compute_resource, head_node, plan, queue
 from tests.support.provider_plugin import Made, Plugin, RefusedError
 from tests.support.sandbox_aws import Account
+from tests.support.stack_files import PRIVATE_A
 
 pytestmark = pytest.mark.parallelcluster
 

@@ -18,8 +18,9 @@ from sandbox.parallelcluster.provider.records import Record, Records
 from sandbox.processes import Spawner
 from sandbox.slurm.block_instances import BlockInstances
 from sandbox.slurm.head_nodes import HeadNodes
+from tests.support.parallelcluster import rendered
 from tests.support.sandbox_aws import BLOCK, PRIVATE_B, SCHEDULED, Account, p5_block
-from tests.support.slurm_stacks import planned, rendered
+from tests.support.stacks import stack_plan
 from tests.support.waiting import until
 from tools.engine.slurm import ensure_slurm
 
@@ -47,7 +48,7 @@ class Cluster:
         self._account = account
         self._nodes = nodes
         queues = {QUEUE: {"purchase_option": "block", "compute_resources": {"p5": NODES}}}
-        plan = planned(NAME, reservations=BLOCKS, architecture__queues=queues)
+        plan = stack_plan(NAME, reservations=BLOCKS, architecture__queues=queues)
         group = account.group()
         for resource, reservation_id in RESOURCES.items():
             data = _template(group, reservation_id)

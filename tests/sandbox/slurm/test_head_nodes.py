@@ -21,7 +21,8 @@ from sandbox.processes import Spawner
 from sandbox.slurm.block_instances import BlockInstances
 from sandbox.slurm.cluster import SlurmError
 from sandbox.slurm.head_nodes import HeadNodes
-from tests.support.slurm_stacks import planned, rendered
+from tests.support.parallelcluster import rendered
+from tests.support.stacks import stack_plan
 from tests.support.waiting import until
 from tools.engine.slurm import ensure_slurm
 
@@ -97,7 +98,7 @@ def place(tmp_path: Path) -> Iterator[Place]:
         lambda: programs[0] if programs else None,
         spawner.spawn,
     )
-    made = Place(tmp_path, records, nodes, rendered(planned(NAME)), programs)
+    made = Place(tmp_path, records, nodes, rendered(stack_plan(NAME)), programs)
     stopped = threading.Event()
     thread = threading.Thread(target=nodes.follow, args=(stopped,))
     thread.start()

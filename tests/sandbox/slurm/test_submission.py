@@ -15,8 +15,9 @@ from sandbox.parallelcluster.provider.records import Record, Records
 from sandbox.processes import Spawner
 from sandbox.slurm.block_instances import BlockInstances
 from sandbox.slurm.head_nodes import HeadNodes
+from tests.support.parallelcluster import rendered
 from tests.support.sandbox_aws import Account
-from tests.support.slurm_stacks import planned, rendered
+from tests.support.stacks import stack_plan
 from tools.cli import slurm_submission
 from tools.cli.job_wait import JobWait
 from tools.engine.slurm import ensure_slurm
@@ -28,7 +29,7 @@ from tools.workspace.stack_files import find_stack_file
 pytestmark = pytest.mark.engine
 
 NAME = "pc-gpu"
-PLAN = planned(NAME)
+PLAN = stack_plan(NAME)
 RANKS = 'echo "rank $RANK of $WORLD_SIZE"'
 
 

@@ -14,7 +14,7 @@ from components.config.problems import show
 from tests.support.changes.choices import REMOVED, others
 from tests.support.changes.entries import ENTRIES
 from tests.support.changes.special import SPECIAL
-from tests.support.keys import value_at, with_value
+from tests.support.stack_files import value_at, with_value
 
 UNCHANGED = frozenset({"kind"})
 """Discriminator fields: another value means a model with other fields."""

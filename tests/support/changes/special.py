@@ -7,8 +7,8 @@ from typing import Any
 
 from sandbox.account.fixture import fixture
 from tests.support.changes.choices import REMOVED
-from tests.support.keys import value_at
 from tests.support.kubernetes_versions import DEFAULT, PREVIOUS
+from tests.support.stack_files import value_at
 
 Choose = Callable[[Mapping[str, Any], tuple[str, ...]], Sequence[Any]]
 

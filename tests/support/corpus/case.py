@@ -11,8 +11,8 @@ from typing import Any, Literal
 import yaml
 
 from tests.support.corpus.pulumi_yaml import declared
-from tests.support.keys import with_values
 from tests.support.policy import Program
+from tests.support.stack_files import with_values
 from tests.support.stacks import STACKS, stack_config
 
 Stage = Literal["schema", "plan", "preflight", "policy"]

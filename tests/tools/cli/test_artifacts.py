@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from components.architectures.prepare import Prepared
-from tests.support.parallelcluster_plans import new_vpc_plan, p4de_plan
+from tests.support.parallelcluster import new_vpc_plan, p4de_plan
 from tools.cli import failures
 from tools.workspace.stack_files import find_stack_file
 

@@ -9,8 +9,8 @@ import sys
 
 import pytest
 
-from tests.support import batch_plans
-from tests.support.parallelcluster_configs import RAW_P4DE
+from tests.support import batch, network_stack
+from tests.support.parallelcluster import RAW_P4DE
 from tests.support.tracked import ROOT
 from tests.tools.cli.conftest import COMPLETE
 from tools.workspace.stack_files import stack_names
@@ -127,8 +127,8 @@ ARCHITECTURES = ("eks", "parallelcluster", "batch", "network")
     [
         pytest.param(COMPLETE, ["eks", "eks_stack"], id="eks"),
         pytest.param(RAW_P4DE, ["parallelcluster", "parallelcluster_stack"], id="parallelcluster"),
-        pytest.param(batch_plans.RAW, ["batch", "batch_stack"], id="batch"),
-        pytest.param(batch_plans.NETWORK_RAW, ["network_stack"], id="network"),
+        pytest.param(batch.RAW, ["batch", "batch_stack"], id="batch"),
+        pytest.param(network_stack.NETWORK_RAW, ["network_stack"], id="network"),
     ],
 )
 def test_check_imports_no_models_of_another_architecture(stack_file, cluster, own) -> None:

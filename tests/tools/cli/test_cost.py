@@ -14,8 +14,9 @@ from botocore.exceptions import ClientError
 from typer.testing import Result
 
 from components.catalog.prices import Price
-from tests.support.batch_configs import RAW, raw_config
+from tests.support.batch import RAW
 from tests.support.eks import block, p5
+from tests.support.stack_files import raw_config
 from tools.cli.stack_cost import cost_line
 from tools.cli.status import _costs
 from tools.workspace.stack_files import find_stack_file

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.parallelcluster_configs import RAW_P4DE
+from tests.support.parallelcluster import RAW_P4DE
 from tests.tools.cli.conftest import COMPLETE
 from tools.engine import EngineError
 

@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.support.batch_configs import TRN1, raw_config
+from tests.support.batch import TRN1
 from tests.support.eks import RESERVATION, changed
-from tests.support.parallelcluster_configs import AMI, raw_p4de
+from tests.support.parallelcluster import raw_p4de
+from tests.support.stack_files import AMI, raw_config
 from tests.tools.cli.conftest import COMPLETE
 from tools.cli import failures
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.eks import p5
-from tests.support.parallelcluster_configs import raw_config, raw_p4de, raw_trn1
+from tests.support.parallelcluster import raw_g4dn, raw_p4de, raw_trn1
 from tests.support.stack_jobs import job_of, pools_with_efa
 from tests.support.stacks import PARALLELCLUSTER_STACKS
 from tools.cli import sandbox_faults
@@ -174,7 +174,7 @@ def test_the_stacks_of_the_tutorial_have_its_job(trainyard, tmp_path, stack):
             id="scaling",
         ),
         pytest.param(
-            raw_config(),
+            raw_g4dn(),
             ("nccl-tests", "--queue", "gpu"),
             "there is: compute/g4dn",
             id="no-such-queue",

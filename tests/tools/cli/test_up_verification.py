@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 import typer
 
-from tests.support.batch_configs import P4D
-from tests.support.batch_reviews import planned
+from tests.support.batch import P4D
 from tests.support.eks import changed, p5
-from tests.support.parallelcluster_configs import raw_p4de
+from tests.support.parallelcluster import raw_p4de
+from tests.support.stack_files import plan_from
 from tools.cli import failures, up_verification
 from tools.cli.stack_config import plan_of
 from tools.cli.up_verification import planned_verification
@@ -52,7 +52,7 @@ def test_all_pools_with_accelerators_are_verified(
 
 
 def test_definitions_of_several_nodes_are_verified_in_batch() -> None:
-    assert verifiable_pools(planned(P4D)) == [{"--definition": "nccl-multi"}]
+    assert verifiable_pools(plan_from(P4D)) == [{"--definition": "nccl-multi"}]
 
 
 @pytest.mark.parametrize("failing", ["p5", "g6", ""])

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.parallelcluster_configs import raw_p4de, raw_trn1
+from tests.support.parallelcluster import raw_p4de, raw_trn1
 from tests.tools.cli.conftest import COMPLETE
 from tests.tools.cli.test_verify import GOOD, in_scheduler
 from tools.cli import console, failures

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.support.eks import p5
-from tests.support.parallelcluster_configs import raw_p4de
+from tests.support.parallelcluster import raw_p4de
 from tests.tools.cli.conftest import COMPLETE
 from tests.tools.cli.test_verification import PAIRS, SLOW
 from tests.tools.cli.test_verify import GOOD, in_scheduler

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.parallelcluster_plans import p4de_plan
+from tests.support.parallelcluster import p4de_plan
 from tests.tools.verify.test_inventory import shown, slurm_node
 from tests.tools.verify.test_verdict import nodes
 from tools.cli.verify_inventory import read_inventory

@@ -5,8 +5,8 @@ import pytest
 from components.batch.nccl_command import collective_test
 from components.batch.plan import ContainerPlan, JobDefinitionPlan
 from components.catalog.instance_types import instance_type
-from tests.support import batch_plans
-from tests.support.batch_plans import efa_environment
+from tests.support import batch
+from tests.support.batch import efa_environment
 from tools.jobs.batch_request import BatchRequest, batch_submission
 from tools.jobs.nodes import JobError
 
@@ -45,7 +45,7 @@ NEURON = definition("neuron", "trn1", "trn1.32xlarge", 4)
 
 
 def plan(*definitions):
-    return batch_plans.plan(
+    return batch.plan(
         name="ml",
         compute_environments=(
             efa_environment("p5", "p5.48xlarge", maximum_vcpus=4 * 192 + 10),
@@ -133,6 +133,6 @@ def test_what_cannot_run_is_refused_with_what_to_do(definitions, asked, said):
 
 
 def test_a_stack_without_such_devices_is_told_so():
-    of = batch_plans.plan(compute_environments=(efa_environment("p5", "p5.48xlarge"),))
+    of = batch.plan(compute_environments=(efa_environment("p5", "p5.48xlarge"),))
     with pytest.raises(JobError, match="no compute environment with the devices"):
         batch_submission(of, "nccom-tests", BatchRequest())

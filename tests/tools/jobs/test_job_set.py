@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from tests.support.eks import P5, eks_plan
-from tests.support.parallelcluster_plans import p4de_plan
+from tests.support.parallelcluster import p4de_plan
 from tests.support.stacks import prepared
 from tools.jobs.batch_request import BatchRequest
 from tools.jobs.batch_training import training_submission

@@ -16,7 +16,7 @@ import yaml
 
 from components.catalog.open_mpi import mpirun_script
 from tests.support.eks import P5, SHARED_LUSTRE, eks_plan, nodes_of
-from tests.support.parallelcluster_plans import p4de_plan, trn1_plan
+from tests.support.parallelcluster import p4de_plan, trn1_plan
 from tests.support.slurm_jobs import SCONTROL, Cluster, on_disk
 from tests.support.stacks import prepared
 from tools.jobs.batch_request import BatchRequest

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.support.eks import eks_plan, nodes_of
-from tests.support.parallelcluster_plans import p4de_plan
+from tests.support.parallelcluster import p4de_plan
 from tools.jobs.nodes import JobRequest, choose_nodes
 from tools.jobs.slurm.nodes import SlurmRequest, choose_slurm_nodes
 from tools.verify.inventory import Inventory

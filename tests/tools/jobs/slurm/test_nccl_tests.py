@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.parallelcluster_plans import p4de_plan, plan
+from tests.support.parallelcluster import p4de_plan, plan
 from tests.support.slurm_jobs import cluster, files_of, mixed_plan
 
 RANKS = """\

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.parallelcluster_plans import trn1_plan
+from tests.support.parallelcluster import trn1_plan
 from tests.support.slurm_jobs import SCONTROL, cluster, files_of, two_resources_plan
 from tools.jobs.nodes import JobError
 

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from tests.support.parallelcluster_plans import trn1_plan
+from tests.support.parallelcluster import trn1_plan
 from tests.support.slurm_jobs import cluster
 from tools.jobs.slurm.neuron import cores_of_a_node, efa_environment
 from tools.jobs.slurm.nodes import SlurmRequest, choose_slurm_nodes

@@ -10,7 +10,7 @@ import tarfile
 
 import pytest
 
-from tests.support.parallelcluster_plans import head_node, p4de_plan, plan
+from tests.support.parallelcluster import head_node, p4de_plan, plan
 from tests.support.slurm_jobs import private_plan
 from tools.jobs.slurm.directory import write_directory
 from tools.jobs.slurm.nccl_tests import render_nccl_directory

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from components.catalog.instance_types import instance_type
-from tests.support.parallelcluster_plans import (
+from tests.support.parallelcluster import (
     APPS,
     FSX,
     compute_resource,

@@ -8,7 +8,13 @@ import sysconfig
 import pytest
 
 from components.catalog.instance_types import INSTANCE_TYPES
-from tests.support.parallelcluster_plans import compute_resource, p4de_plan, plan, queue, trn1_plan
+from tests.support.parallelcluster import (
+    compute_resource,
+    p4de_plan,
+    plan,
+    queue,
+    trn1_plan,
+)
 from tests.support.slurm_jobs import (
     RENDERERS,
     cluster,

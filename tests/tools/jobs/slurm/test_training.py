@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.parallelcluster_plans import p4de_plan, trn1_plan
+from tests.support.parallelcluster import p4de_plan, trn1_plan
 from tests.support.slurm_jobs import SCONTROL, Cluster, mixed_plan, on_disk
 from tools.jobs.nodes import JobError
 from tools.jobs.slurm.directory import write_directory

@@ -1,15 +1,17 @@
-"""ParallelCluster stacks for tests: complete plans.
+"""ParallelCluster for tests: stack files, plans by hand, and a registered stack.
 
 Plans are written by hand, so that a test of a component or of the renderer does not depend on the
-planner: a small one without a reservation, p4de in an ODCR of the account, and Trainium.
+planner: a small one without a reservation, p4de in an ODCR of the account, and Trainium. Ids are
+those of the sandbox's account.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+import json
+from dataclasses import dataclass, replace
 from typing import Any
 
-from components.capacity.plan import CapacityPlan, PlacementPlan
+from components.capacity.plan import PlacementPlan
 from components.catalog.instance_types import instance_type
 from components.catalog.versions import PARALLELCLUSTER_VERSION
 from components.compute.node_pool_plan import ImageSource
@@ -17,8 +19,8 @@ from components.config.network import ExistingVpc, NewVpc
 from components.config.node_pool import RootVolume
 from components.config.parallelcluster import Monitoring, Slurm
 from components.config.parallelcluster_nodes import ComputeResource, Queue, S3Access
-from components.network.network_plan import existing_network
 from components.network.vpc_plan import plan_network
+from components.parallelcluster.cluster_template import CLUSTER, PROVIDER
 from components.parallelcluster.node_access_plan import NodeAccess, ScriptPlan
 from components.parallelcluster.plan import (
     DeploymentPlan,
@@ -27,23 +29,137 @@ from components.parallelcluster.plan import (
     SharedStoragePlan,
 )
 from components.parallelcluster.queue_plan import ComputeResourcePlan, QueuePlan
-from tests.support.changed_plans import changed
-from tests.support.parallelcluster_configs import (
+from components.parallelcluster.references import resolve
+from components.parallelcluster.rendering.cluster import render_cluster
+from tests.support.cloud import Cloud
+from tests.support.pools import (
+    MANAGED_PLACEMENT,
+    NETWORK,
+    NO_PLACEMENT,
+    ON_DEMAND,
+    changed,
+    odcr,
+)
+from tests.support.stack_files import (
     AMI,
+    EXISTING_NETWORK,
     PRIVATE_A,
     PRIVATE_B,
     PUBLIC_A,
     PUBLIC_B,
+    REGION,
     RESERVATION,
     VPC,
+    plan_from,
+    raw_config,
 )
 
-REGION = "us-west-2"
+RAW: dict[str, Any] = {
+    "name": "pc-g4dn",
+    "network": EXISTING_NETWORK,
+    "architecture": {
+        "kind": "parallelcluster",
+        "head_node": {"instance_type": "m5.8xlarge", "ssh": {"key_name": "sandbox"}},
+        "queues": {
+            "compute": {
+                "compute_resources": {"g4dn": {"instance_type": "g4dn.8xlarge", "maximum": 2}}
+            }
+        },
+    },
+}
+"""The stack file of a small cluster in an existing VPC."""
+
+RAW_P4DE: dict[str, Any] = {
+    **RAW,
+    "name": "pc-p4de",
+    "reservations": {
+        "p4de": {
+            "kind": "odcr",
+            "reservation_id": RESERVATION,
+            "availability_zone": "us-west-2b",
+            "instance_count": 4,
+        }
+    },
+    "storage": {
+        "fsx": {
+            "kind": "fsx-lustre",
+            "mount_directory": "/fsx",
+            "storage_capacity_gib": 4800,
+            "per_unit_storage_throughput": 250,
+        },
+        "apps": {
+            "kind": "ebs",
+            "mount_directory": "/apps",
+            "size_gib": 200,
+            "iops": 6000,
+            "throughput_mibps": 300,
+        },
+    },
+    "architecture": {
+        "kind": "parallelcluster",
+        "custom_ami_id": AMI,
+        "head_node": {"instance_type": "m5.8xlarge", "ssh": {"key_name": "sandbox"}},
+        "queues": {
+            "compute-gpu": {
+                "purchase_option": "p4de",
+                "exclusive_jobs": True,
+                "scratch_directory": "/local_scratch",
+                "compute_resources": {
+                    "distributed-ml": {
+                        "instance_type": "p4de.24xlarge",
+                        "minimum": 4,
+                        "maximum": 4,
+                        "efa_enabled": True,
+                    }
+                },
+            }
+        },
+    },
+}
+"""The stack file of a p4de cluster in an ODCR of the account, with shared storage."""
+
+RAW_TRN1: dict[str, Any] = {
+    **RAW,
+    "name": "pc-trn1",
+    "architecture": {
+        "kind": "parallelcluster",
+        "head_node": {"instance_type": "m5.4xlarge", "ssh": {"key_name": "sandbox"}},
+        "queues": {
+            "compute1": {
+                "subnet_ids": [PRIVATE_B],
+                "compute_resources": {
+                    "queue1-i1": {
+                        "instance_type": "trn1.32xlarge",
+                        "maximum": 16,
+                        "efa_enabled": True,
+                    }
+                },
+            }
+        },
+    },
+}
+"""The stack file of an On-Demand Trainium cluster."""
+
+ODCR = odcr("p4de")
+
+
+def raw_g4dn(**changes: Any) -> dict[str, Any]:
+    """Return the stack file of the small cluster, changed as in `raw_config`."""
+    return raw_config(RAW, **changes)
+
+
+def raw_p4de(**changes: Any) -> dict[str, Any]:
+    """Return the stack file of the p4de cluster, changed as in `raw_config`."""
+    return raw_config(RAW_P4DE, **changes)
+
+
+def raw_trn1(**changes: Any) -> dict[str, Any]:
+    """Return the stack file of the Trainium cluster, changed as in `raw_config`."""
+    return raw_config(RAW_TRN1, **changes)
+
+
 POLICY = "arn:aws:iam::aws:policy/"
 
-NETWORK = existing_network(
-    VPC, public_subnet_ids=(PUBLIC_A, PUBLIC_B), private_subnet_ids=(PRIVATE_A, PRIVATE_B)
-)
 NEW_NETWORK = plan_network(
     NewVpc(kind="new-vpc", availability_zones=("us-west-2a", "us-west-2b")),
     region=REGION,
@@ -57,35 +173,6 @@ EXISTING_VPC = ExistingVpc(
     private_subnet_ids=(PRIVATE_A, PRIVATE_B),
 )
 
-ON_DEMAND = CapacityPlan(purchase_option="on-demand", kind="on-demand")
-SPOT = CapacityPlan(
-    purchase_option="spot", kind="spot", market_type="spot", eks_capacity_type="SPOT"
-)
-ODCR = CapacityPlan(
-    purchase_option="p4de",
-    kind="odcr",
-    reservation_id=RESERVATION,
-    preference="capacity-reservations-only",
-    availability_zone="us-west-2b",
-)
-ODCR_GROUP = CapacityPlan(
-    purchase_option="group",
-    kind="odcr-group",
-    reservation_group_members=(RESERVATION, "cr-0123456789abcdef1"),
-    preference="capacity-reservations-only",
-    availability_zone="us-west-2b",
-)
-BLOCK = CapacityPlan(
-    purchase_option="block",
-    kind="capacity-block",
-    market_type="capacity-block",
-    reservation_id=RESERVATION,
-    preference="capacity-reservations-only",
-    availability_zone="us-west-2b",
-    eks_capacity_type="CAPACITY_BLOCK",
-)
-NO_PLACEMENT = PlacementPlan(group="none", reason="only training needs instances close together")
-MANAGED_PLACEMENT = PlacementPlan(group="create", reason="training with EFA runs fastest")
 NAMED_PLACEMENT = PlacementPlan(
     group="existing", name="training-group", reason="the reservation was created in it"
 )
@@ -279,3 +366,96 @@ def trn1_plan(**changes: Any) -> ParallelClusterPlan:
         shared_storage=(FSX,),
     )
     return replace(full, **changes)
+
+
+def first_queue(raw: object, **settings: Any) -> QueuePlan:
+    """Return the plan of the first queue of a stack file."""
+    return plan_from(raw, **settings).queues[0]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlurmStack:
+    """One stack."""
+
+    config: dict[str, Any]
+    """`config` of the stack file, completed with the ids of the account."""
+    plan: ParallelClusterPlan
+    cloud: Cloud
+
+    @property
+    def deployment(self) -> dict[str, Any]:
+        """Inputs of the CloudFormation stack."""
+        (made,) = self.cloud.of_type("aws:cloudformation/stack:Stack")
+        return made.inputs
+
+    @property
+    def template(self) -> dict[str, Any]:
+        """Template of that stack."""
+        return json.loads(self.deployment["templateBody"])
+
+    @property
+    def provider(self) -> dict[str, Any]:
+        """Properties of the stack that provides ParallelCluster's custom resource."""
+        return self.template["Resources"][PROVIDER]["Properties"]
+
+    @property
+    def custom_resource(self) -> dict[str, Any]:
+        """Properties of the custom resource."""
+        return self.template["Resources"][CLUSTER]["Properties"]
+
+    @property
+    def cluster(self) -> dict[str, Any]:
+        """The cluster configuration, with ids."""
+        return self.custom_resource["ClusterConfiguration"]
+
+    @property
+    def head(self) -> dict[str, Any]:
+        """The section `HeadNode`."""
+        return self.cluster["HeadNode"]
+
+    @property
+    def slurm(self) -> dict[str, Any]:
+        """The section `SlurmSettings`."""
+        return self.cluster["Scheduling"]["SlurmSettings"]
+
+    @property
+    def queues(self) -> dict[str, dict[str, Any]]:
+        """The queues, by name."""
+        return {queue["Name"]: queue for queue in self.cluster["Scheduling"]["SlurmQueues"]}
+
+    @property
+    def queue(self) -> dict[str, Any]:
+        """The queue for training, which is the first."""
+        return self.cluster["Scheduling"]["SlurmQueues"][0]
+
+    @property
+    def nodes(self) -> dict[str, Any]:
+        """The one compute resource of that queue."""
+        (resource,) = self.queue["ComputeResources"]
+        return resource
+
+    @property
+    def storage(self) -> dict[str, dict[str, Any]]:
+        """The shared storage, by name."""
+        return {entry["Name"]: entry for entry in self.cluster.get("SharedStorage", [])}
+
+    @property
+    def outputs(self) -> dict[str, Any]:
+        """What the stack exports."""
+        return self.cloud.exports
+
+
+def scripts(section: dict[str, Any], action: str = "OnNodeConfigured") -> list[dict[str, Any]]:
+    """Return the scripts of a head node or a queue, in order."""
+    return section.get("CustomActions", {}).get(action, {}).get("Sequence", [])
+
+
+def policies(section: dict[str, Any]) -> list[str]:
+    """Return the names of the managed policies of a head node or a queue."""
+    attached = section.get("Iam", {}).get("AdditionalIamPolicies", [])
+    return [each["Policy"].rpartition("/")[2] for each in attached]
+
+
+def rendered(plan: ParallelClusterPlan) -> dict[str, Any]:
+    """Return the cluster configuration of a plan, with the target of each reference as text."""
+    return resolve(render_cluster(plan), lambda each: f"{each.kind} {each.name}")
