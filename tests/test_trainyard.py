@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.waiting import until
+from tests.support.processes import until
 
 ROOT = Path(__file__).resolve().parents[1]
 LOCKS = ("requirements.txt", "requirements-dev.txt")

@@ -10,7 +10,7 @@ from components.account import named_lookup  # isort: skip
 from components.account.named_facts import PolicyFacts, TopicFacts, WorkspaceFacts  # isort: skip
 from components.account.named_lookup import NotReadError, find  # isort: skip
 
-from tests.support.node_metrics import WORKSPACE_ARN
+from tests.support.monitoring import WORKSPACE_ARN
 
 KEYS = "arn:aws:kms:us-west-2:123456789012:key/0a000000-0000-4000-8000-00000000000"
 OWN_POLICIES = "arn:aws:iam::123456789012:policy"

@@ -18,7 +18,7 @@ from components.eks.plan import EksPlan
 from components.parallelcluster.rendering.queues import render_queue
 from tests.support.batch import P5
 from tests.support.eks import OTHER_RESERVATION, RESERVATION, changed, config, refusals
-from tests.support.kubernetes_versions import DEFAULT
+from tests.support.kubernetes import DEFAULT
 from tests.support.parallelcluster import raw_g4dn
 from tests.support.stack_files import plan_from
 from tools.jobs.nodes import JobRequest, choose_nodes, placement

@@ -8,7 +8,7 @@ import pytest
 
 from components.catalog.batch import ENDPOINTS_WITHOUT_NAT
 from tests.support.batch import RAW
-from tests.support.node_metrics import CLOUDWATCH, PROMETHEUS
+from tests.support.monitoring import CLOUDWATCH, PROMETHEUS
 from tests.support.stack_files import raw_config, refusals
 
 PRIVATE_IMAGE = "123456789012.dkr.ecr.us-west-2.amazonaws.com/training:1.0"

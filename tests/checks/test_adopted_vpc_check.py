@@ -16,7 +16,7 @@ from components.checks.adopted_vpc_check import adopted_vpc_problems
 from components.config.network import NewVpc
 from components.config.problems import Problem
 from components.config.stack import StackConfig
-from tests.support.vpc_layouts import (
+from tests.support.vpcs import (
     ADDRESSES,
     BLOCK,
     GATEWAY,

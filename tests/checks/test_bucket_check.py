@@ -13,7 +13,7 @@ from components.config.load import load_stack_config
 from components.parallelcluster.plan import ParallelClusterPlan
 from components.parallelcluster.rendering.cluster import render_cluster
 from tests.account.conftest import NOW
-from tests.support.named_objects import in_slurm, refused
+from tests.support.account import in_slurm, refused
 from tests.support.parallelcluster import raw_p4de
 
 SCRIPT = "s3://scripts/setup.sh"

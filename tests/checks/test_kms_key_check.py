@@ -10,8 +10,8 @@ from components.account.facts import ClusterFacts
 from components.account.named_facts import (
     KmsKeyFacts,
 )
+from tests.support.account import judged, refused
 from tests.support.eks import changed
-from tests.support.named_objects import judged, refused
 
 KEY = "arn:aws:kms:us-west-2:123456789012:key/1234abcd-12ab-34cd-56ef-1234567890ab"
 

@@ -10,9 +10,14 @@ from components.account.named_facts import (
     OwnerFacts,
 )
 from components.tagging import CLUSTER_TAG, RESOURCE_TAG
+from tests.support.account import (
+    in_batch,
+    in_slurm,
+    judged,
+    refused,
+)
 from tests.support.batch import P4D
 from tests.support.eks import changed
-from tests.support.named_objects import in_batch, in_slurm, judged, refused
 from tests.support.parallelcluster import raw_p4de
 from tests.support.stack_files import raw_config
 

@@ -9,8 +9,8 @@ from components.account.named_facts import (
     ContainerImageFacts,
     FunctionFacts,
 )
+from tests.support.account import in_batch, in_slurm, refused
 from tests.support.batch import P4D
-from tests.support.named_objects import in_batch, in_slurm, refused
 from tests.support.parallelcluster import raw_p4de
 from tests.support.stack_files import raw_config
 

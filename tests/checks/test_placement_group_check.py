@@ -9,8 +9,8 @@ import pytest
 from components.account.named_facts import (
     PlacementGroupFacts,
 )
+from tests.support.account import judged, refused
 from tests.support.eks import p5, with_odcr
-from tests.support.named_objects import judged, refused
 
 GROUP = {"kind": "odcr", "placement_group": "mine"}
 RESERVED = "reservations.block.placement_group"

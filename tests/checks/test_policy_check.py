@@ -10,8 +10,8 @@ from components.account.named_facts import (
     PolicyFacts,
 )
 from components.preflight.account_rows import account_rows
+from tests.support.account import judged, refused
 from tests.support.eks import p5, refusals
-from tests.support.named_objects import judged, refused
 
 POLICIES = "architecture.node_groups.p5.iam_policies"
 

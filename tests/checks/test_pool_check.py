@@ -8,7 +8,7 @@ from components.architectures.prepare import prepare
 from components.config.problems import ROOT, ConfigError
 from tests.account.conftest import NOW
 from tests.batch import test_account as batch
-from tests.support import parallelcluster_accounts as slurm
+from tests.support import account as slurm
 from tests.support.parallelcluster import RAW_P4DE
 from tests.support.stack_files import RESERVATION, raw_config
 

@@ -9,7 +9,7 @@ from components.architectures.plan_stack import plan_stack
 from components.architectures.registry import account_of
 from components.checks.quota_needs import quotas_of, shared_needs
 from components.config.load import load_stack_config
-from tests.support import vpc_layouts
+from tests.support import vpcs
 from tests.support.stacks import STACKS, prepared, stack_config
 
 
@@ -44,14 +44,14 @@ def test_an_existing_vpc_needs_none():
 def test_an_adopted_vpc_needs_only_what_the_stack_adds():
     raw = stack_config("vpc-multi-az")["trainyard:cluster"]
     grown = {
-        "availability_zones": [*vpc_layouts.ZONES, "us-west-2c"],
-        "public_subnet_cidrs": [*vpc_layouts.PUBLIC_CIDRS, "10.0.103.0/24"],
-        "private_subnet_cidrs": [*vpc_layouts.PRIVATE_CIDRS, "10.0.3.0/24"],
+        "availability_zones": [*vpcs.ZONES, "us-west-2c"],
+        "public_subnet_cidrs": [*vpcs.PUBLIC_CIDRS, "10.0.103.0/24"],
+        "private_subnet_cidrs": [*vpcs.PRIVATE_CIDRS, "10.0.3.0/24"],
         "gateway_endpoints": ["s3", "dynamodb"],
     }
     found: list[dict[str, float]] = []
     for changes in ({}, grown):
-        network = vpc_layouts.network(**changes)
+        network = vpcs.network(**changes)
         config = load_stack_config(raw | {"network": network}, stack_file="Pulumi.dev.yaml")
         plan = plan_stack(config, stack_file="Pulumi.dev.yaml", region="us-west-2", now=clock.now())
         needed = shared_needs(config, plan)

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from components.checks.tag_review import review_tags
 from components.config.review import Review
-from tests.support.constraints import CONSTRAINTS
-from tests.support.patterns import in_python
+from tests.support.constraints import CONSTRAINTS, in_python
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ import pytest
 from components.account.facts import AccountFacts
 from components.account.named_facts import TopicFacts
 from components.architectures.prepare import Examined
+from tests.support.account import judged, refused
 from tests.support.eks import changed
-from tests.support.named_objects import judged, refused
 
 TOPIC = "arn:aws:sns:us-west-2:123456789012:ml-infra"
 KEY = "monitoring.alarms.topic_arn"

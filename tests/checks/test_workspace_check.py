@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from components.account.named_facts import WorkspaceFacts
-from tests.support.named_objects import in_slurm, refused
-from tests.support.node_metrics import PROMETHEUS, WORKSPACE_ARN
+from tests.support.account import in_slurm, refused
+from tests.support.monitoring import PROMETHEUS, WORKSPACE_ARN
 from tests.support.parallelcluster import raw_p4de
 
 CHECK = "Prometheus workspaces"

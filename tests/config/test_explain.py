@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.support.eks import changed, p5, schema_problems
-from tests.support.kubernetes_versions import DEFAULT
+from tests.support.kubernetes import DEFAULT
 
 
 def test_a_key_without_a_value_may_go_where_it_has_a_default():

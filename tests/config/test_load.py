@@ -13,7 +13,7 @@ from tests.support.eks import (
     p5,
     schema_problems,
 )
-from tests.support.kubernetes_versions import DEFAULT
+from tests.support.kubernetes import DEFAULT
 
 SET = "pulumi config set --stack p5-cb --path 'trainyard:cluster."
 

@@ -8,7 +8,7 @@ import pytest
 
 from components.config.load import load_stack_config
 from components.config.problems import ConfigError
-from tests.support.node_metrics import CLOUDWATCH, PROMETHEUS, WORKSPACE_ARN
+from tests.support.monitoring import CLOUDWATCH, PROMETHEUS, WORKSPACE_ARN
 from tests.support.parallelcluster import raw_p4de
 
 

@@ -19,9 +19,9 @@ from components.config import (
 )
 from components.config.base import StrictModel
 from components.config.named import named_kinds, names_in
+from tests.support.account import configured
 from tests.support.eks import config, p5
 from tests.support.parallelcluster import raw_p4de
-from tests.support.parallelcluster_accounts import configured
 
 MODULES = (
     batch,

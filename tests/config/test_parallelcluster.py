@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from tests.support.account import configured
 from tests.support.eks import schema_problems
 from tests.support.parallelcluster import raw_p4de
-from tests.support.parallelcluster_accounts import configured
 
 
 def test_a_stack_about_an_image_asks_for_it():

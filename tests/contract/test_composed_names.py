@@ -15,8 +15,7 @@ from components.architectures.plan_stack import plan_stack
 from components.config.load import load_stack_config
 from components.config.problems import ConfigError
 from tests.support.cloud import Cloud
-from tests.support.constraints import CONSTRAINTS
-from tests.support.patterns import in_python
+from tests.support.constraints import CONSTRAINTS, in_python
 from tests.support.stacks import stack_config
 
 RANDOM = "-0123abc"

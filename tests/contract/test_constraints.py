@@ -20,8 +20,7 @@ from pydantic import ValidationError
 
 from components.config.base import Form
 from tests.support.config_leaves import Leaf, leaves, metadata, type_names
-from tests.support.constraints import CONSTRAINTS
-from tests.support.patterns import extremes, in_python, width
+from tests.support.constraints import CONSTRAINTS, extremes, in_python, width
 from tools.catalog.constraints import DATA_FILE, LinkError, constraints, generate, links
 
 REGION = "us-west-2"

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.support.parallelcluster_sources import QUEUE, cluster
+from tests.support.import_sources import QUEUE, cluster
 from tests.support.tracked import ROOT
 
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))

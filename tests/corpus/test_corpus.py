@@ -18,8 +18,7 @@ from tests.support.cloud import Cloud
 from tests.support.corpus.case import CASE, Case, broken, good
 from tests.support.corpus.stages import Outcome, judged, live, offline
 from tests.support.corpus.table import ADVISORY, PAGE, page
-from tests.support.judged_program import declared
-from tests.support.policy_process import Pack, running_pack
+from tests.support.policy_pack import Pack, declared, running_pack
 from tests.support.printed_fixes import problems_of_account, unsolved
 
 BROKEN, GOOD = broken(), good()

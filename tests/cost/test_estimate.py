@@ -24,7 +24,7 @@ from tests.support.eks import (
     changed,
     p5,
 )
-from tests.support.node_metrics import CLOUDWATCH, PROMETHEUS
+from tests.support.monitoring import CLOUDWATCH, PROMETHEUS
 from tests.support.parallelcluster import raw_p4de
 from tests.support.stack_files import raw_config
 

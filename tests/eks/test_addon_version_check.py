@@ -15,7 +15,7 @@ from components.eks.addon_version_check import (
     look_up_addon_offers,
 )
 from tests.support.eks import STACK_FILE
-from tests.support.kubernetes_versions import DEFAULT
+from tests.support.kubernetes import DEFAULT
 
 OFFERED = AddonOffer(
     versions=tuple(f"v1.{minor}.0-eksbuild.1" for minor in range(30, 18, -1)),

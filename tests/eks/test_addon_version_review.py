@@ -11,7 +11,7 @@ from components.eks.addon_version_review import (
     upstream_version,
 )
 from tests.support.eks import changed, p5, refusals
-from tests.support.kubernetes_versions import DEFAULT, PREVIOUS, minor
+from tests.support.kubernetes import DEFAULT, PREVIOUS, minor
 from tests.support.stack_files import plan_from
 
 KEY = "architecture.addons.versions"

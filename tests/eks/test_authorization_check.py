@@ -16,7 +16,7 @@ from components.eks.authorization_check import (
     needs_aws_auth,
 )
 from tests.account.conftest import NOW
-from tests.support.kubernetes_versions import DEFAULT
+from tests.support.kubernetes import DEFAULT
 
 NODE = "arn:aws:iam::123456789012:role/p5-cb-p5-role-0a1b2c3"
 MANAGED = "arn:aws:iam::123456789012:role/p5-cb-system-role-4d5e6f7"

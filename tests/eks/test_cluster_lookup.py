@@ -14,7 +14,7 @@ from components.eks import cluster_lookup  # isort: skip
 from components.eks.cluster_lookup import look_up_cluster  # isort: skip
 from components.account.lookup import AccountReader  # isort: skip
 from sandbox.aws.server import AwsServer  # isort: skip
-from tests.support.kubernetes_versions import DEFAULT
+from tests.support.kubernetes import DEFAULT
 
 
 @pytest.fixture(scope="module")

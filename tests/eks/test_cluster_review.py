@@ -6,7 +6,7 @@ from components.catalog.versions import STANDARD_SUPPORT_ENDS
 from components.config.review import Review
 from components.eks.cluster_review import review_cluster
 from tests.support.eks import NOW, PUBLIC, changed, config, p5, refusals, schema_problems
-from tests.support.kubernetes_versions import DEFAULT
+from tests.support.kubernetes import DEFAULT
 from tests.support.stack_files import plan_from
 
 

@@ -15,9 +15,9 @@ from components.eks.plan import LogGroupPlan
 from components.tagging import CLUSTER_TAG
 from tests.account.conftest import NOW
 from tests.eks.test_cluster import ARGS
+from tests.support.account import judged, refused
 from tests.support.eks import STACK_FILE, changed
-from tests.support.kubernetes_versions import DEFAULT
-from tests.support.named_objects import judged, refused
+from tests.support.kubernetes import DEFAULT
 
 NAME = "/aws/eks/p5-cb/cluster"
 CLUSTER = ClusterFacts(

@@ -9,7 +9,7 @@ from tests.support.eks import (
     p5,
     with_odcr,
 )
-from tests.support.kubernetes_versions import DEFAULT
+from tests.support.kubernetes import DEFAULT
 
 
 def test_a_p5_group_in_a_capacity_block():

@@ -8,7 +8,7 @@ from components.catalog.instance_types import INSTANCE_TYPES
 from components.config.problems import ConfigError
 from components.eks.addons.registry import device_plugins
 from tests.support.eks import PRIVATE, PUBLIC, REGION, block, changed, p5, refusals
-from tests.support.kubernetes_versions import DEFAULT, TOO_OLD
+from tests.support.kubernetes import DEFAULT, TOO_OLD
 from tests.support.stack_files import plan_from
 
 

@@ -22,7 +22,7 @@ from tests.support.eks import (
     SYSTEM,
     eks_plan,
 )
-from tests.support.node_metrics import WORKSPACE_ARN
+from tests.support.monitoring import WORKSPACE_ARN
 from tests.support.provider_answers import CONTROL_PLANE
 
 DAEMON_SET = "kubernetes:apps/v1:DaemonSet"

@@ -11,7 +11,7 @@ from components.eks.addons.registry import SELF_MANAGED_ADDONS
 from components.eks.scraper_plan import MAXIMUM_SUBNETS, ScraperPlan
 from tests.eks.addons.test_registry import controllers
 from tests.support.eks import PRIVATE, PUBLIC, changed, refusals
-from tests.support.node_metrics import CLOUDWATCH, PROMETHEUS, WORKSPACE_ARN
+from tests.support.monitoring import CLOUDWATCH, PROMETHEUS, WORKSPACE_ARN
 from tests.support.stack_files import plan_from
 
 EVERYWHERE = ("node-exporter", "kube-state-metrics")

@@ -12,7 +12,7 @@ from components.catalog.versions import EKS_VERSIONS
 from components.config.eks import Taint
 from components.eks.self_managed_addons import DevicePlugins, SelfManagedAddonsArgs
 from tests.support.eks import P5, SCHEDULED, eks_plan, nodes_of
-from tests.support.kubernetes_versions import DEFAULT, PREVIOUS
+from tests.support.kubernetes import DEFAULT, PREVIOUS
 
 INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 

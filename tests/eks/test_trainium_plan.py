@@ -4,7 +4,7 @@ import pytest
 
 from components.eks.addons.registry import device_plugins
 from tests.support.eks import PRIVATE, group, p5
-from tests.support.kubernetes_versions import DEFAULT
+from tests.support.kubernetes import DEFAULT
 from tests.support.stack_files import plan_from
 
 

@@ -13,7 +13,12 @@ from components.config.problems import ConfigError
 from components.eks.version_check import KEY, VERSION, version_problems, version_warnings
 from tests.account.conftest import NOW
 from tests.support.eks import STACK_FILE
-from tests.support.kubernetes_versions import DEFAULT, PREVIOUS, TOO_OLD, minor
+from tests.support.kubernetes import (
+    DEFAULT,
+    PREVIOUS,
+    TOO_OLD,
+    minor,
+)
 
 MINE, OTHER = (f"arn:aws:kms:us-west-2:123456789012:key/mrk-{key:032x}" for key in (1, 2))
 SYSTEM, FOREIGN = "p5-cb-system-node-group-1a2b3c4", "made-by-hand"

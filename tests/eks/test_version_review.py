@@ -13,7 +13,7 @@ from components.catalog.versions import (
 )
 from components.eks.version_review import newest_version, next_version
 from tests.support.eks import changed, refusals
-from tests.support.kubernetes_versions import minor
+from tests.support.kubernetes import minor
 from tests.support.stack_files import plan_from
 
 KEY = "architecture.kubernetes_version"

@@ -6,7 +6,7 @@ import pytest
 
 from components.account.preflight_facts import PreflightFacts, VersionFacts
 from components.eks.version_support import version_rows
-from tests.support.kubernetes_versions import DEFAULT, minor
+from tests.support.kubernetes import DEFAULT, minor
 
 TODAY = date(2026, 11, 21)
 

@@ -17,9 +17,8 @@ from pathlib import Path
 import pytest
 
 from components.catalog.instance_types import instance_type
-from tests.support.processes import descendants, free_port
+from tests.support.processes import descendants, free_port, until
 from tests.support.tracked import ROOT
-from tests.support.waiting import until
 from tools.cli.suite import examples_python
 from tools.jobs.training import (
     MASTER_ADDRESS,

@@ -11,14 +11,16 @@ from typing import Any
 import pytest
 
 from sandbox.aws.server import AwsServer
-from tests.support.aws_cases import cases
+from tests.support.aws_cases import (
+    batch_cases,
+    cases,
+    monitoring_cases,
+    network_cases,
+    storage_cases,
+)
 from tests.support.aws_plugin import AT_ONCE, aws_plugin
-from tests.support.batch_cases import batch_cases
 from tests.support.faults.account import CountedCalls, Faulty
-from tests.support.monitoring_cases import monitoring_cases
-from tests.support.network_cases import network_cases
 from tests.support.sandbox_aws import Account
-from tests.support.storage_cases import storage_cases
 
 
 @pytest.fixture(scope="module")

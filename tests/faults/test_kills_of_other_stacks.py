@@ -19,8 +19,8 @@ from tests.support.kills.harness import KillHarness, Victim, is_running
 from tests.support.kills.inventories import difference, normalised
 from tests.support.kills.lives import UNCHANGED, Undisturbed, by_waves, live, undisturbed
 from tests.support.kills.points import in_few_waves
+from tests.support.processes import until
 from tests.support.sandbox import Sandbox, running
-from tests.support.waiting import until
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.first]
 

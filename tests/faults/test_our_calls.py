@@ -7,7 +7,7 @@ import pytest
 
 from components.account.call_failures import UNREPEATED
 from components.account.lookup import AccountReader, AccountUnreachableError
-from tests.support.batch_cases import DEFINITION, QUEUE
+from tests.support.aws_cases import DEFINITION, QUEUE
 from tests.support.faults.account import Faulty
 from tools.cli.batch_submission import submit_once
 

@@ -14,7 +14,7 @@ from policies.pack.discovery import POLICIES
 from tests.support.fuzzing import examples
 from tests.support.odd_properties import SPELLINGS, odd_programs, respelled
 from tests.support.policy import Program, check
-from tests.support.rule_programs import all_programs
+from tests.support.policy_pack import all_programs
 
 NAMES = [policy.name for policy in POLICIES]
 BY_NAME = {policy.name: policy for policy in POLICIES}

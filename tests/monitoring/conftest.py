@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 from components.monitoring.plan import MonitoringPlan
-from tests.support.node_metrics import CLOUDWATCH
+from tests.support.monitoring import CLOUDWATCH
 from tests.support.stacks import prepared
 
 _LUSTRE = {

@@ -9,8 +9,13 @@ import pytest
 
 from components.monitoring.plan import AlarmPlan, Subject
 from tests.monitoring.conftest import MONITORED, monitoring_of
-from tests.support.cloudwatch_alarms import Point, State, state, times_fired
 from tests.support.eks import with_created_odcr
+from tests.support.monitoring import (
+    Point,
+    State,
+    state,
+    times_fired,
+)
 from tests.support.stack_files import plan_from
 
 MISSING = None

@@ -9,7 +9,7 @@ import yaml
 
 from components.monitoring.plan import RulesPlan
 from tests.monitoring.conftest import monitoring_of
-from tests.support.node_metrics import PROMETHEUS, WORKSPACE_ARN, WORKSPACE_ID
+from tests.support.monitoring import PROMETHEUS, WORKSPACE_ARN, WORKSPACE_ID
 from tests.support.stacks import prepared
 
 ALERTS = {

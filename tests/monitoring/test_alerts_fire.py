@@ -18,7 +18,7 @@ import pytest
 
 from tests.monitoring.test_alarms import SERIES
 from tests.monitoring.test_alert_rules import ALERTS, rules_of
-from tests.support.cloudwatch_alarms import Point
+from tests.support.monitoring import Point
 from tools.engine.alert_evaluator import ensure_alert_evaluator
 
 pytestmark = pytest.mark.engine

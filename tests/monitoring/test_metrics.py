@@ -8,7 +8,7 @@ import pytest
 
 from components.monitoring.plan import Metric, MonitoringPlan
 from tests.monitoring.conftest import MONITORED, monitoring_of
-from tests.support.aws_metrics import METRICS
+from tests.support.monitoring import METRICS
 
 
 def metrics_of(plan: MonitoringPlan) -> list[Metric]:

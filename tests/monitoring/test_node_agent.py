@@ -20,7 +20,7 @@ from components.monitoring.node_agent import (
     measured_on,
 )
 from tests.monitoring.conftest import changes_of, monitoring_of
-from tests.support.node_metrics import CLOUDWATCH, PROMETHEUS, WORKSPACE_ID
+from tests.support.monitoring import CLOUDWATCH, PROMETHEUS, WORKSPACE_ID
 from tests.support.stacks import prepared, stack_config
 
 DESTINATION_POLICIES = ("CloudWatchAgentServerPolicy", "AmazonPrometheusRemoteWriteAccess")

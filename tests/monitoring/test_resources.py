@@ -12,7 +12,7 @@ import yaml
 from components.monitoring.topic import topic_policy
 from tests.monitoring.conftest import MONITORED, changes_of
 from tests.support.cloud import Cloud
-from tests.support.node_metrics import PROMETHEUS, WORKSPACE_ARN, WORKSPACE_ID
+from tests.support.monitoring import PROMETHEUS, WORKSPACE_ARN, WORKSPACE_ID
 from tests.support.stacks import program_of
 
 ALARM = "aws:cloudwatch/metricAlarm:MetricAlarm"

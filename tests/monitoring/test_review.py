@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.node_metrics import PROMETHEUS
+from tests.support.monitoring import PROMETHEUS
 from tests.support.stacks import prepared
 
 ALARMS = {"monitoring": {"alarms": {}}}

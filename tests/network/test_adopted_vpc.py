@@ -12,9 +12,14 @@ from pydantic import TypeAdapter
 from components.config.network import NewVpc
 from components.network.cluster_network import ClusterNetwork
 from components.network.vpc_plan import plan_network
-from tests.support import vpc_layouts
+from tests.support import vpcs
 from tests.support.cloud import Cloud
-from tests.support.vpc_layouts import PRIVATE_CIDRS, PRIVATE_TABLES, PUBLIC_CIDRS, ZONES
+from tests.support.vpcs import (
+    PRIVATE_CIDRS,
+    PRIVATE_TABLES,
+    PUBLIC_CIDRS,
+    ZONES,
+)
 
 Adopted = Callable[..., Cloud]
 
@@ -32,12 +37,12 @@ def adopted(deploy: Callable[..., Cloud]) -> Adopted:
 
 
 def test_every_object_is_imported_protected_and_kept(adopted: Adopted) -> None:
-    cloud = adopted(vpc_layouts.network())
+    cloud = adopted(vpcs.network())
     made = [each for each in cloud.registered if not each.is_component]
-    wanted = TypeAdapter(NewVpc).validate_json(json.dumps(vpc_layouts.network()))
+    wanted = TypeAdapter(NewVpc).validate_json(json.dumps(vpcs.network()))
     adoption = plan_network(wanted, region="us-west-2").adoption
     imported = {each.name.removeprefix("dev-network-"): each.import_id for each in made}
-    assert imported == {**adoption.parts, "endpoints-s3": vpc_layouts.S3}
+    assert imported == {**adoption.parts, "endpoints-s3": vpcs.S3}
     for each in made:
         assert (each.protect, each.retain_on_delete) == (True, True), each.name
         assert {"tags", "mapPublicIpOnLaunch", "instanceTenancy"} <= set(each.ignore_changes)
@@ -45,7 +50,7 @@ def test_every_object_is_imported_protected_and_kept(adopted: Adopted) -> None:
 
 def test_a_new_zone_and_new_endpoints_are_the_stacks_own(adopted: Adopted) -> None:
     cloud = adopted(
-        vpc_layouts.network(
+        vpcs.network(
             availability_zones=[*ZONES, "us-west-2c"],
             public_subnet_cidrs=[*PUBLIC_CIDRS, "10.0.103.0/24"],
             private_subnet_cidrs=[*PRIVATE_CIDRS, "10.0.3.0/24"],
@@ -71,7 +76,7 @@ def test_a_new_zone_and_new_endpoints_are_the_stacks_own(adopted: Adopted) -> No
 
 
 def test_private_subnets_share_the_table_that_they_have(adopted: Adopted) -> None:
-    shared = vpc_layouts.adopting_zone(
+    shared = vpcs.adopting_zone(
         1,
         nat_gateway_id=None,
         allocation_id=None,

@@ -15,8 +15,8 @@ from components.config.review import Review
 from components.network.network_plan import NetworkPlan
 from components.network.vpc_plan import plan_network
 from components.network.vpc_review import review_new_vpc
-from tests.support import vpc_layouts
-from tests.support.vpc_layouts import (
+from tests.support import vpcs
+from tests.support.vpcs import (
     ADDRESSES,
     BLOCK,
     GATEWAY,
@@ -51,7 +51,7 @@ def refused(values: dict[str, Any]) -> dict[str, str]:
 
 
 def test_every_object_of_the_vpc_is_imported_by_the_id_of_its_type() -> None:
-    adoption = planned(vpc_layouts.network()).adoption
+    adoption = planned(vpcs.network()).adoption
     assert adoption.parts == {
         "vpc": VPC,
         "cidr-100.64.0.0-16": BLOCK,
@@ -78,9 +78,9 @@ def test_every_object_of_the_vpc_is_imported_by_the_id_of_its_type() -> None:
 
 
 def test_a_vpc_that_is_not_adopted_imports_nothing() -> None:
-    plan = planned(vpc_layouts.network(adopt=None))
+    plan = planned(vpcs.network(adopt=None))
     assert (plan.adoption.parts, plan.exists) == ({}, False)
-    assert planned(vpc_layouts.network()).exists
+    assert planned(vpcs.network()).exists
 
 
 def one_gateway() -> dict[str, Any]:
@@ -120,17 +120,17 @@ def test_without_nat_gateways_private_tables_keep_the_routes_that_they_have() ->
 
 
 def test_a_zone_that_is_not_adopted_is_created() -> None:
-    grown = vpc_layouts.network(
+    grown = vpcs.network(
         availability_zones=[*ZONES, "us-west-2c"],
-        public_subnet_cidrs=[*vpc_layouts.PUBLIC_CIDRS, "10.0.103.0/24"],
-        private_subnet_cidrs=[*vpc_layouts.PRIVATE_CIDRS, "10.0.3.0/24"],
+        public_subnet_cidrs=[*vpcs.PUBLIC_CIDRS, "10.0.103.0/24"],
+        private_subnet_cidrs=[*vpcs.PRIVATE_CIDRS, "10.0.3.0/24"],
     )
     assert refused(grown) == {}
-    assert planned(grown).adoption.parts == planned(vpc_layouts.network()).adoption.parts
+    assert planned(grown).adoption.parts == planned(vpcs.network()).adoption.parts
 
 
 def test_what_fits_is_not_refused() -> None:
-    assert refused(vpc_layouts.network()) == {}
+    assert refused(vpcs.network()) == {}
 
 
 @pytest.mark.parametrize(
@@ -149,12 +149,12 @@ def test_what_fits_is_not_refused() -> None:
             "is missing",
         ),
         (
-            vpc_layouts.network(nat_gateways="single"),
+            vpcs.network(nat_gateways="single"),
             "adopt.zones.us-west-2b.allocation_id",
             "does not have here",
         ),
         (
-            vpc_layouts.network(
+            vpcs.network(
                 public_subnets=False, public_subnet_cidrs=[], nat_gateways="none"
             ),
             "adopt.internet_gateway_id",
@@ -162,12 +162,12 @@ def test_what_fits_is_not_refused() -> None:
         ),
         (adopting(cidr_association_ids=[]), "adopt.cidr_association_ids", "one id for each"),
         (
-            vpc_layouts.network(gateway_endpoints=[]),
+            vpcs.network(gateway_endpoints=[]),
             "adopt.gateway_endpoint_ids.s3",
             "is not in network.gateway_endpoints",
         ),
         (
-            vpc_layouts.network(
+            vpcs.network(
                 availability_zones=["us-west-2a", "us-west-2c"],
             ),
             "adopt.zones.us-west-2b",
@@ -187,8 +187,8 @@ def test_what_fits_is_not_refused() -> None:
         (
             one_gateway() | {
                 "availability_zones": ["us-west-2c", *ZONES],
-                "public_subnet_cidrs": ["10.0.103.0/24", *vpc_layouts.PUBLIC_CIDRS],
-                "private_subnet_cidrs": ["10.0.3.0/24", *vpc_layouts.PRIVATE_CIDRS],
+                "public_subnet_cidrs": ["10.0.103.0/24", *vpcs.PUBLIC_CIDRS],
+                "private_subnet_cidrs": ["10.0.3.0/24", *vpcs.PRIVATE_CIDRS],
             },
             "availability_zones",
             "begins with a new zone",
@@ -202,12 +202,12 @@ def test_ids_that_do_not_fit_the_other_keys_are_refused(
     assert problem in found[key]
 
 
-@given(st.permutations(list(vpc_layouts.network()["adopt"])), st.booleans())
+@given(st.permutations(list(vpcs.network()["adopt"])), st.booleans())
 def test_the_order_of_the_keys_does_not_change_what_is_imported(
     order: list[str], later: bool
 ) -> None:
-    adopt = vpc_layouts.network()["adopt"]
+    adopt = vpcs.network()["adopt"]
     zones = dict(reversed(adopt["zones"].items())) if later else adopt["zones"]
     shuffled = {key: zones if key == "zones" else adopt[key] for key in order}
-    found = planned(vpc_layouts.network(adopt=shuffled)).adoption
-    assert found == planned(vpc_layouts.network()).adoption
+    found = planned(vpcs.network(adopt=shuffled)).adoption
+    assert found == planned(vpcs.network()).adoption

@@ -9,8 +9,14 @@ import pytest
 from components.account.facts import KeyPairFacts
 from components.config.problems import ROOT, ConfigError
 from components.parallelcluster.rendering.cluster import render_cluster
+from tests.support.account import (
+    account,
+    image,
+    odcr,
+    prepared,
+    subnet,
+)
 from tests.support.parallelcluster import RAW_P4DE, raw_g4dn
-from tests.support.parallelcluster_accounts import account, image, odcr, prepared, subnet
 from tests.support.stack_files import AMI, PRIVATE_A, PRIVATE_B, PUBLIC_B, RESERVATION, raw_config
 
 HEAD_NODE = "architecture.head_node"

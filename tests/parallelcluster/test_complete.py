@@ -9,8 +9,14 @@ import pytest
 from components.account.facts import ZoneFacts
 from components.account.file_system_complete import complete_storage
 from components.architectures.prepare import complete
+from tests.support.account import (
+    account,
+    configured,
+    odcr,
+    prepared,
+    subnet,
+)
 from tests.support.parallelcluster import RAW_P4DE, raw_g4dn
-from tests.support.parallelcluster_accounts import account, configured, odcr, prepared, subnet
 from tests.support.stack_files import (
     PRIVATE_A,
     PRIVATE_B,

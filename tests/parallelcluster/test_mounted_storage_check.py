@@ -15,9 +15,9 @@ from components.account.facts import (
 from components.account.named_facts import VolumeFacts
 from components.config.problems import ROOT
 from components.parallelcluster.mounted_storage_check import mounted_storage_problems
+from tests.support.account import account
 from tests.support.parallelcluster import SharedStoragePlan as Storage
 from tests.support.parallelcluster import head_node, plan, queue
-from tests.support.parallelcluster_accounts import account
 from tests.support.stack_files import PRIVATE_B, PUBLIC_B, VPC
 
 EFS = "fs-0ef50000000000001"

@@ -12,8 +12,8 @@ from components.parallelcluster.mounted_storage_lookup import (
     look_up_open_zfs,
     look_up_volumes,
 )
+from tests.support.account import configured
 from tests.support.parallelcluster import raw_g4dn
-from tests.support.parallelcluster_accounts import configured
 from tests.support.sandbox_aws import VPC, Account, default_account
 
 EFS = "fs-0ef50000000000001"

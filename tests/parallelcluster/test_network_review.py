@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.node_metrics import CLOUDWATCH, PROMETHEUS
+from tests.support.monitoring import CLOUDWATCH, PROMETHEUS
 from tests.support.parallelcluster import raw_g4dn
 from tests.support.stack_files import refusals
 

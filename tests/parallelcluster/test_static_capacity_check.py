@@ -9,8 +9,13 @@ import pytest
 from components.architectures.lookup import look_up
 from components.config.problems import ROOT, ConfigError, Problem
 from sandbox.aws.server import AwsServer
+from tests.support.account import (
+    account,
+    configured,
+    odcr,
+    prepared,
+)
 from tests.support.parallelcluster import RAW_P4DE
-from tests.support.parallelcluster_accounts import account, configured, odcr, prepared
 from tests.support.sandbox_aws import BLOCK, Account, p5_block
 from tests.support.stack_files import RESERVATION, raw_config
 

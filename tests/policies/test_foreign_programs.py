@@ -14,8 +14,8 @@ import pytest
 
 from policies.pack.discovery import POLICIES
 from tests.support.cloud import Cloud
-from tests.support.judged_program import declared
 from tests.support.policy import check
+from tests.support.policy_pack import declared
 from tests.support.pulumi_eks_node_group import with_children
 
 FOREIGN = Path(__file__).parent / "foreign"

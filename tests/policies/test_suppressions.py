@@ -15,7 +15,7 @@ from policies.pack.discovery import PACK_NAME, POLICIES
 from policies.pack.servicer import PackServicer
 from policies.pack.suppressions import Ledger, Suppression, suppressions_of
 from tests.support.policy import Declared
-from tests.support.policy_process import (
+from tests.support.policy_pack import (
     Pack,
     configuration,
     resource_requests,

@@ -12,7 +12,7 @@ from tests.account.conftest import account, block, configure, facts, reader, ser
 from components.account.preflight_facts import PreflightFacts, TypeFacts, VersionFacts  # isort: skip
 from components.compute.node_pool_plan import NodePoolPlan  # isort: skip
 from tests.support.stack_files import plan_from  # isort: skip
-from tests.support.kubernetes_versions import DEFAULT
+from tests.support.kubernetes import DEFAULT
 
 __all__ = ["account", "block", "configure", "facts", "reader", "server"]
 

@@ -20,7 +20,7 @@ from sandbox.process_identity import (
     start_time,
 )
 from sandbox.processes import Spawner, sweep
-from tests.support.waiting import until
+from tests.support.processes import until
 
 FOREVER = [sys.executable, "-c", "import signal; signal.pause()"]
 DEAF_PROGRAM = """

@@ -14,8 +14,7 @@ import pytest
 
 from sandbox.process_identity import start_time
 from sandbox.state import SandboxDirectory, SandboxError, SandboxStatus
-from tests.support.processes import processes_below
-from tests.support.waiting import until
+from tests.support.processes import processes_below, until
 
 NO_PROGRAMS: dict[str, list[str]] = {}
 

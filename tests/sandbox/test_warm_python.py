@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.waiting import until
+from tests.support.processes import until
 from tests.support.warm_python import CLIENT, VARIABLE, warm
 
 PROGRAM = """\

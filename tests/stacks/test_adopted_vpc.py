@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.made_vpc import make_vpc
 from tests.support.sandbox import Sandbox, copied_stack_file
+from tests.support.vpcs import make_vpc
 
 pytestmark = pytest.mark.sandbox
 

@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 from kubernetes import client
 
+from tests.support.processes import until
 from tests.support.sandbox import Done, Sandbox, copied_stack_file
-from tests.support.waiting import until
 
 pytestmark = pytest.mark.sandbox
 

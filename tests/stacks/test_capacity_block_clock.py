@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.blocks_on_the_clock import BATCH, EKS, WARNED, Stacks
+from tests.support.processes import until
 from tests.support.sandbox import Sandbox, copied_stack_file
-from tests.support.waiting import until
 
 pytestmark = pytest.mark.sandbox
 

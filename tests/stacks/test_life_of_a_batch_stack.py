@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from tests.support.kills.inventories import normalised
+from tests.support.processes import until
 from tests.support.sandbox import Done, Sandbox, copied_stack_file
 from tests.support.tracked import ROOT
-from tests.support.waiting import until
 
 pytestmark = pytest.mark.sandbox
 

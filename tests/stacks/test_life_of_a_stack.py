@@ -16,9 +16,9 @@ from kubernetes import client
 
 from tests.stacks.conftest import digests
 from tests.support.jobs_of_a_life import JobsOfALife
-from tests.support.kubernetes_versions import DEFAULT
+from tests.support.kubernetes import DEFAULT
+from tests.support.processes import until
 from tests.support.sandbox import Done, Sandbox, copied_stack_file
-from tests.support.waiting import until
 
 pytestmark = pytest.mark.sandbox
 

@@ -17,7 +17,7 @@ import yaml
 from components.account.listing import enabled_regions, list_account
 from components.account.lookup import AccountReader
 from sandbox.state import SandboxDirectory
-from tests.support.account_listings import EFS, LUSTRE, VPC
+from tests.support.account import EFS, LUSTRE, VPC
 from tests.support.sandbox import Sandbox
 from tests.support.tracked import ROOT
 from tools.workspace.environment import process_environment

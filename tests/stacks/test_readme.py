@@ -12,9 +12,9 @@ from collections.abc import Iterator, Mapping
 import pytest
 
 from tests.support.new_user import NewUser, commands_in, names
+from tests.support.processes import until
 from tests.support.sandbox import Done
 from tests.support.tracked import ROOT
-from tests.support.waiting import until
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.first]
 

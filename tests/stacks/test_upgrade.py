@@ -17,10 +17,10 @@ from kubernetes import client, config
 
 from components.catalog.versions import EKS_VERSIONS
 from tests.support.foreign_program import foreign_program
-from tests.support.kubernetes_versions import DEFAULT, PREVIOUS
+from tests.support.kubernetes import DEFAULT, PREVIOUS
+from tests.support.processes import until
 from tests.support.sandbox import Sandbox
 from tests.support.tracked import ROOT
-from tests.support.waiting import until
 
 pytestmark = pytest.mark.sandbox
 

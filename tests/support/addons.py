@@ -10,7 +10,7 @@ import pulumi_kubernetes as kubernetes
 
 from components.eks.addons.addon import AddonTarget, SelfManagedAddon
 from components.runtime.addon_workloads import AddonWorkloads, AddonWorkloadsArgs
-from tests.support.kubernetes_versions import DEFAULT
+from tests.support.kubernetes import DEFAULT
 
 
 def program_of(name: str, addon: SelfManagedAddon, **changes: Any) -> Callable[[], None]:

@@ -12,9 +12,9 @@ from typing import Any
 import yaml
 from kubernetes import client
 
+from tests.support.processes import until
 from tests.support.sandbox import Done, Sandbox
 from tests.support.stack_files import value_at, with_values
-from tests.support.waiting import until
 from tools.workspace.stack_files import CLUSTER_KEY
 
 EKS, BATCH, SLURM = "p5-cb", "batch-p5", "pc-gpu"

@@ -13,8 +13,8 @@ from botocore.exceptions import ClientError
 from sandbox.aws.cloudformation.service import CloudFormation
 from sandbox.aws.server import AwsServer
 from sandbox.processes import Spawner
+from tests.support.processes import until
 from tests.support.sandbox_aws import Account
-from tests.support.waiting import until
 from tools.parallelcluster.environment import parallelcluster_python
 
 CAPABILITIES = ["CAPABILITY_NAMED_IAM", "CAPABILITY_AUTO_EXPAND"]

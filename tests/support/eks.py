@@ -28,7 +28,7 @@ from components.network.pool_place import PlanContext
 from components.network.vpc_plan import plan_network
 from components.storage.fsx_lustre_plan import ClaimPlan, FsxLustrePlan
 from tests.support.cloud import Cloud, Registered
-from tests.support.kubernetes_versions import DEFAULT
+from tests.support.kubernetes import DEFAULT
 from tests.support.pools import BLOCK, NO_PLACEMENT, ON_DEMAND
 from tests.support.stack_files import NOW, REGION, RESERVATION, by_path, plan_from, raw_config
 

@@ -6,7 +6,7 @@ from typing import Any
 from unittest.mock import MagicMock
 
 from components.account.facts import ImageFacts
-from tests.support.parallelcluster_accounts import image
+from tests.support.account import image
 from tests.support.stack_files import AMI
 
 

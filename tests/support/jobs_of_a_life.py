@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 
 from kubernetes import client
 
+from tests.support.processes import until
 from tests.support.sandbox import Done, Sandbox
 from tests.support.tracked import ROOT
-from tests.support.waiting import until
 
 _PROGRAM = ("--image", "pytorch/pytorch:2.11.0", "--", "train.py")
 _LOGS = ROOT / "tests" / "tools" / "verify" / "logs"

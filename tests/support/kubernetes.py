@@ -1,10 +1,27 @@
-"""Kubernetes objects that tests create."""
+"""Kubernetes for tests: versions relative to the default, and objects."""
 
 from __future__ import annotations
 
 from typing import Any, Literal
 
 from components.catalog.neuron import NEURON_DEVICE_PLUGIN_IMAGE
+from components.catalog.versions import DEFAULT_KUBERNETES_VERSION, EKS_VERSIONS, minor_number
+
+DEFAULT = DEFAULT_KUBERNETES_VERSION
+
+
+def minor(steps: int) -> str:
+    """Return the minor version that many steps after the default, or before it if negative."""
+    return f"1.{minor_number(DEFAULT) + steps}"
+
+
+PREVIOUS = minor(-1)
+"""The version from which a cluster is upgraded."""
+OLDEST = min(EKS_VERSIONS, key=minor_number)
+"""The oldest version that is pinned."""
+TOO_OLD = f"1.{minor_number(OLDEST) - 1}"
+"""The newest version that is no longer pinned."""
+
 
 _IMAGES = {
     "nvidia": "nvcr.io/nvidia/k8s-device-plugin:v0.17.0",

@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 
 from components.account.listing import AccountListing
-from tests.support.account_listings import NOW, listing
+from tests.support.account import NOW, listing
 from tools.stack_creation.account_conflicts import account_conflicts
 from tools.stack_creation.design import Request, StackDesign
 from tools.stack_creation.document import stack_file_text

@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from tests.support.policy import UNKNOWN, Declared, Program
-from tests.support.rule_programs import RulePrograms
+from tests.support.policy_pack import RulePrograms
 
 Path = tuple[Any, ...]
 DROPPED = object()

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import socket
 import subprocess
-from collections.abc import Mapping, Sequence
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -56,3 +58,13 @@ def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
+
+
+def until(condition: Callable[[], object], what: str, seconds: float = 60) -> None:
+    """Return as soon as ``condition()`` holds; fail if it does not within ``seconds``."""
+    pause = threading.Event()
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            raise AssertionError(f"waited {seconds:.0f} s in vain for: {what}")
+        pause.wait(0.05)

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.support.node_metrics import PROMETHEUS
+from tests.support.monitoring import PROMETHEUS
 from tests.support.stacks import STACKS, stack_config
 from tests.support.verifications_of_a_life import MINIMUM_GB_PER_SECOND
 

@@ -8,7 +8,6 @@ import json
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import cache
-from ipaddress import IPv4Network
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +16,6 @@ import yaml
 
 from components.account.facts import (
     AccountFacts,
-    ReservationFacts,
-    SubnetFacts,
     VpcFacts,
     ZoneFacts,
 )
@@ -29,8 +26,9 @@ from components.catalog.instance_types import INSTANCE_TYPES
 from components.catalog.versions import PARALLELCLUSTER_VERSION
 from components.config.load import load_stack_config
 from sandbox.account.ecs_images import NEURON
-from sandbox.account.fixture import fixture, moment
+from sandbox.account.fixture import fixture
 from sandbox.account.stacks import completion
+from tests.support.account import ZONES, reservation_facts, subnet_facts
 from tests.support.cloud import Cloud, Registered
 from tests.support.stack_files import raw_config
 from tools.workspace.stack_files import (
@@ -49,7 +47,6 @@ EKS_STACKS = [stack for stack in STACKS if _KINDS[stack] == EKS]
 PARALLELCLUSTER_STACKS = [stack for stack in STACKS if _KINDS[stack] == PARALLELCLUSTER]
 BATCH_STACKS = [stack for stack in STACKS if _KINDS[stack] == BATCH]
 NETWORK_STACKS = [stack for stack in STACKS if _KINDS[stack] == NETWORK]
-ZONES = ("us-west-2a", "us-west-2b", "us-west-2c", "us-west-2d")
 NOW = datetime(2026, 12, 1, 12, 0, tzinfo=UTC)
 """The time of the goldens; times of the account are relative to it."""
 
@@ -123,8 +120,8 @@ def account_facts() -> AccountFacts:
     return AccountFacts(
         account_id="123456789012",
         vpc=vpc,
-        subnets={raw["id"]: _subnet(raw, vpc.vpc_id) for raw in account["subnets"]},
-        reservations={raw["id"]: _reservation(raw) for raw in account["reservations"]},
+        subnets={raw["id"]: subnet_facts(raw) for raw in account["subnets"]},
+        reservations={raw["id"]: reservation_facts(raw, NOW) for raw in account["reservations"]},
         key_pairs={raw["name"]: "ed25519" for raw in account["key_pairs"]},
         images={
             **{raw["id"]: _image(raw) for raw in account["parallelcluster_images"]["custom"]},
@@ -137,7 +134,8 @@ def account_facts() -> AccountFacts:
             ),
         },
         zones=tuple(
-            ZoneFacts(name=name, zone_id=_zone_id(name), kind="availability-zone") for name in ZONES
+            ZoneFacts(name=name, zone_id=zone_id, kind="availability-zone")
+            for name, zone_id in ZONES.items()
         ),
         offered_zone_ids=_offered_zone_ids(),
     )
@@ -149,37 +147,6 @@ def _offered_zone_ids() -> Mapping[str, frozenset[str]]:
         name: frozenset(zone for zone in known.zone_ids if zone.startswith("usw2-"))
         for name, known in INSTANCE_TYPES.items()
     }
-
-
-def _subnet(raw: dict[str, Any], vpc_id: str) -> SubnetFacts:
-    cidr = IPv4Network(raw["cidr"])
-    return SubnetFacts(
-        subnet_id=raw["id"],
-        vpc_id=vpc_id,
-        availability_zone=raw["zone"],
-        zone_id=_zone_id(raw["zone"]),
-        cidr=cidr,
-        free_addresses=cidr.num_addresses - 5,
-        default_route="internet-gateway" if raw["routes"] == "public" else "nat",
-    )
-
-
-def _reservation(raw: dict[str, Any]) -> ReservationFacts:
-    starts, ends = moment(raw["starts"], NOW), raw.get("ends")
-    return ReservationFacts(
-        reservation_id=raw["id"],
-        kind=raw.get("kind", "odcr"),
-        instance_type=raw["type"],
-        availability_zone=raw["zone"],
-        zone_id=_zone_id(raw["zone"]),
-        state="scheduled" if starts > NOW else "active",
-        instance_count=raw["count"],
-        owner_id=raw.get("owner", "123456789012"),
-        platform="Linux/UNIX",
-        placement_group=raw.get("placement_group"),
-        starts_at=starts,
-        ends_at=moment(ends, NOW) if ends else None,
-    )
 
 
 def _image(raw: dict[str, Any]) -> ImageFacts:
@@ -195,10 +162,6 @@ def _image(raw: dict[str, Any]) -> ImageFacts:
             "parallelcluster:build_status": "available",
         },
     )
-
-
-def _zone_id(zone: str) -> str:
-    return {"a": "usw2-az2", "b": "usw2-az1", "c": "usw2-az3", "d": "usw2-az4"}[zone[-1]]
 
 
 def render(cloud: Cloud) -> str:

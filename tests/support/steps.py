@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tools.changes.reserved_capacity import AUTO_SCALING_GROUP, LAUNCH_TEMPLATE, NODE_GROUP
-from tools.changes.steps import Operation, Step
+from tools.changes.steps import Operation, Step, steps_of_events
 
 BLOCK = "cr-0123456789abcdef0"
 ODCR = "cr-00d00000000000001"
@@ -93,3 +93,42 @@ def cluster_template(
     properties = {"ClusterConfiguration": config}
     cluster = {"Type": "Custom::PclusterCluster", "Properties": properties}
     return json.dumps({"Resources": {"PclusterCluster": cluster}})
+
+
+DAEMON_SET = "kubernetes:apps/v1:DaemonSet"
+STACK = "urn:pulumi:p5-cb::trainyard"
+PARENT = f"{STACK}::trainyard:runtime:NvidiaDevicePlugin::p5-cb-plugins-nvidia"
+URN = f"{STACK}::trainyard:runtime:NvidiaDevicePlugin${DAEMON_SET}::p5-cb-plugins-nvidia-daemon-set"
+PROVIDER = f"{STACK}::pulumi:providers:kubernetes::p5-cb-kubernetes"
+PLUGIN = {
+    "apiVersion": "apps/v1",
+    "kind": "DaemonSet",
+    "metadata": {"name": "nvidia-device-plugin-daemonset", "namespace": "kube-system"},
+}
+CLUSTER = "aws:eks/cluster:Cluster"
+
+
+def created(inputs: dict[str, Any], urn: str = URN, type_: str = DAEMON_SET) -> str:
+    new = {"inputs": inputs, "parent": PARENT, "provider": f"{PROVIDER}::0c5d"}
+    return event("create", urn, type_, new=new)
+
+
+def steps(*lines: str) -> tuple[Step, ...]:
+    return steps_of_events(lines)
+
+
+API = {
+    "/apis/apps/v1": {
+        "resources": [
+            {"name": "daemonsets", "kind": "DaemonSet", "namespaced": True},
+            {"name": "daemonsets/status", "kind": "DaemonSet", "namespaced": True},
+        ]
+    },
+    "/api/v1": {
+        "resources": [
+            {"name": "persistentvolumes", "kind": "PersistentVolume", "namespaced": False}
+        ]
+    },
+    "/apis/apps/v1/namespaces/kube-system/daemonsets/nvidia-device-plugin-daemonset": {"kind": "x"},
+    "/api/v1/persistentvolumes/data": {"kind": "x"},
+}

@@ -6,8 +6,8 @@ import signal
 from pathlib import Path
 from typing import Any
 
+from tests.support.processes import until
 from tests.support.sandbox import TIMEOUT_SECONDS, Done, Sandbox
-from tests.support.waiting import until
 
 
 def watched_repair(sandbox: Sandbox, core: Any, stack: str, stack_file: Path) -> Done:

@@ -9,7 +9,7 @@ from pathlib import Path
 from components.eks.addons import efa_exporter
 from components.monitoring.accelerators import EFA_IMPAIRED, EFA_UNRESPONSIVE
 from tests.eks.addons.test_registry import controllers
-from tests.support.aws_metrics import EFA_EXPORTER_COUNTERS
+from tests.support.monitoring import EFA_EXPORTER_COUNTERS
 
 LINE = re.compile(r'node_amazonefa_(\w+)\{device="(\w+)",port="(\d)"\} (\d+)')
 DEVICES = ("rdmap79s0", "rdmap80s0")

@@ -10,7 +10,7 @@ from components.catalog.versions import EKS_VERSIONS
 from components.eks.addons.eks_managed import fsx_csi_driver_wanted
 from components.eks.plan import AddonPlan, PodIdentityPlan
 from tests.support.eks import changed, config
-from tests.support.kubernetes_versions import DEFAULT
+from tests.support.kubernetes import DEFAULT
 from tests.support.stack_files import plan_from
 
 EVERYTHING = {

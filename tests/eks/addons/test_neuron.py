@@ -8,7 +8,7 @@ from components.config.eks import Taint
 from components.eks.addons.neuron_device_plugin import NEURON_DEVICE_PLUGIN
 from components.eks.addons.neuron_scheduler import NEURON_SCHEDULER
 from tests.support.addons import program_of
-from tests.support.kubernetes_versions import DEFAULT
+from tests.support.kubernetes import DEFAULT
 
 TAINT = Taint(key="team", value="vision", effect="NoExecute")
 

@@ -8,7 +8,7 @@ from components.config.eks import Taint
 from components.eks.addons import registry
 from components.eks.addons.addon import AddonTarget
 from tests.support.eks import PRIVATE, changed, config, group_before_review, p5, refusals
-from tests.support.kubernetes_versions import DEFAULT
+from tests.support.kubernetes import DEFAULT
 from tests.support.stack_files import plan_from
 
 ADDONS = "components.eks.addons"

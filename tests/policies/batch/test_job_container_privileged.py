@@ -9,7 +9,7 @@ import pytest
 from policies.resources.types import BATCH_JOB_DEFINITION
 from policies.rules.batch.job_container_privileged import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
-from tests.support.policy_programs_batch import EFA_DEVICE, multi_node_job, single_node_job
+from tests.support.policy_programs import EFA_DEVICE, multi_node_job, single_node_job
 
 IN_A_TASK = Declared(
     BATCH_JOB_DEFINITION,

@@ -6,8 +6,13 @@ import pytest
 
 from policies.rules.batch.mnp_compute_environment import POLICY
 from tests.support.policy import UNKNOWN, check
-from tests.support.policy_programs import compute_environment
-from tests.support.policy_programs_batch import IMAGES, multi_node_job, single_node_job, unknown_job
+from tests.support.policy_programs import (
+    IMAGES,
+    compute_environment,
+    multi_node_job,
+    single_node_job,
+    unknown_job,
+)
 
 SPOT = compute_environment(
     computeResources={"type": "SPOT", "allocationStrategy": "SPOT_PRICE_CAPACITY_OPTIMIZED"}

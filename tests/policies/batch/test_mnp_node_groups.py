@@ -9,7 +9,7 @@ import pytest
 from policies.resources.types import BATCH_JOB_DEFINITION
 from policies.rules.batch.mnp_node_groups import POLICY
 from tests.support.policy import Declared, check
-from tests.support.policy_programs_batch import (
+from tests.support.policy_programs import (
     multi_node_job,
     node_range,
     single_node_job,

@@ -6,8 +6,7 @@ import pytest
 
 from policies.rules.batch.mnp_security_groups import POLICY
 from tests.support.policy import UNKNOWN, check
-from tests.support.policy_programs import compute_environment
-from tests.support.policy_programs_batch import multi_node_job, single_node_job
+from tests.support.policy_programs import compute_environment, multi_node_job, single_node_job
 
 
 def environment(groups):

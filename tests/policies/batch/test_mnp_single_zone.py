@@ -6,8 +6,13 @@ import pytest
 
 from policies.rules.batch.mnp_single_zone import POLICY
 from tests.support.policy import Declared, check
-from tests.support.policy_programs import EFA_NETWORK, compute_environment, template
-from tests.support.policy_programs_batch import multi_node_job, single_node_job
+from tests.support.policy_programs import (
+    EFA_NETWORK,
+    compute_environment,
+    multi_node_job,
+    single_node_job,
+    template,
+)
 from tests.support.policy_programs_eks import subnet, vpc
 
 NETWORK = (vpc(), subnet("one", "us-west-2a"), subnet("two", "us-west-2b"))

@@ -13,9 +13,10 @@ from tests.support.policy_programs import (
     OWN_ID,
     auto_scaling_group,
     in_odcr,
+    into,
+    odcr,
     template,
 )
-from tests.support.policy_programs_capacity import into, odcr
 
 VIOLATING = ((template(), auto_scaling_group(placementGroup="mine"), *EFA_NETWORK),)
 CLEAN = ((in_odcr(OWN_ID), auto_scaling_group(placementGroup=OWN_GROUP), *EFA_NETWORK),)

@@ -12,18 +12,16 @@ from tests.support.policy_programs import (
     EFA_NETWORK,
     OWN_ID,
     auto_scaling_group,
-    in_odcr,
-    reservation,
-    template,
-)
-from tests.support.policy_programs_capacity import (
     block,
+    in_odcr,
     into,
     odcr,
     pool,
+    reservation,
     reserved_queue,
     slurm,
     subnets,
+    template,
 )
 
 VIOLATING = (

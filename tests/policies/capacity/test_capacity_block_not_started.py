@@ -10,11 +10,13 @@ from tests.support.policy import UNKNOWN, Declared, check
 from tests.support.policy_programs import (
     EFA_NETWORK,
     auto_scaling_group,
+    block,
     in_odcr,
+    into,
     node_group,
+    scheduled,
     template,
 )
-from tests.support.policy_programs_capacity import block, into, scheduled
 
 LATER, PAST = "2999-01-01T11:30:00Z", "2000-01-01T11:30:00Z"
 WANTED = auto_scaling_group(desiredCapacity=2, minSize=0, maxSize=2)

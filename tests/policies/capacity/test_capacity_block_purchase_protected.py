@@ -8,7 +8,7 @@ import pytest
 
 from policies.rules.capacity.capacity_block_purchase_protected import POLICY
 from tests.support.policy import check
-from tests.support.policy_programs_capacity import block, odcr
+from tests.support.policy_programs import block, odcr
 
 PROTECTED = dataclasses.replace(block(), protect=True)
 VIOLATING = ((block(),),)

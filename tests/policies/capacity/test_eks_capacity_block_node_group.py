@@ -7,8 +7,7 @@ import pytest
 from policies.resources.types import EKS_NODE_GROUP, LAUNCH_TEMPLATE
 from policies.rules.capacity.eks_capacity_block_node_group import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
-from tests.support.policy_programs import EFA_NETWORK, node_group, template
-from tests.support.policy_programs_capacity import subnet_ids, subnets
+from tests.support.policy_programs import EFA_NETWORK, node_group, subnet_ids, subnets, template
 
 VIOLATING = ((template(), node_group(capacityType="ON_DEMAND"), *EFA_NETWORK),)
 CLEAN = ((template(), node_group(), *EFA_NETWORK),)

@@ -13,10 +13,11 @@ from tests.support.policy_programs import (
     OWN_GROUP,
     OWN_ID,
     in_odcr,
+    into,
+    odcr,
     reservation,
     template,
 )
-from tests.support.policy_programs_capacity import into, odcr
 
 VIOLATING = ((in_odcr(ASSISTED_ID, placement={"groupName": "mine"}), *EFA_NETWORK),)
 CLEAN = ((in_odcr(OWN_ID, placement={"groupName": OWN_GROUP}), *EFA_NETWORK),)

@@ -6,7 +6,7 @@ import pytest
 
 from policies.rules.capacity.parallelcluster_allocation_strategy import POLICY
 from tests.support.policy import check
-from tests.support.policy_programs_capacity import slurm
+from tests.support.policy_programs import slurm
 
 SPOT = "price-capacity-optimized"
 VIOLATING = ((slurm({"AllocationStrategy": SPOT}, {}),),)

@@ -6,9 +6,7 @@ import pytest
 
 from policies.rules.capacity.parallelcluster_capacity_block import POLICY
 from tests.support.policy import check
-from tests.support.policy_programs import BLOCK_ID
-from tests.support.policy_programs_capacity import reserved_queue, slurm
-from tests.support.policy_programs_storage import rendered_cluster
+from tests.support.policy_programs import BLOCK_ID, rendered_cluster, reserved_queue, slurm
 
 BLOCK = {"CapacityType": "CAPACITY_BLOCK"}
 STATIC = {"MinCount": 2, "MaxCount": 2}

@@ -6,10 +6,11 @@ import pytest
 
 from policies.rules.capacity.reservation_every_zone import POLICY
 from tests.support.policy import check
-from tests.support.policy_programs import EFA_NETWORK, auto_scaling_group
-from tests.support.policy_programs_capacity import (
+from tests.support.policy_programs import (
+    EFA_NETWORK,
     OTHER_ZONE,
     ZONE,
+    auto_scaling_group,
     into,
     odcr,
     pool,

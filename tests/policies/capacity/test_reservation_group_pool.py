@@ -8,8 +8,14 @@ from components.compute.reservation_group import ReservationGroup, ReservationGr
 from policies.resources.types import RESOURCE_GROUP
 from policies.rules.capacity.reservation_group_pool import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
-from tests.support.policy_programs import EFA_NETWORK, OWN_ID
-from tests.support.policy_programs_capacity import POOL_CONFIGURATION, into, odcr, pool
+from tests.support.policy_programs import (
+    EFA_NETWORK,
+    OWN_ID,
+    POOL_CONFIGURATION,
+    into,
+    odcr,
+    pool,
+)
 
 QUERY = {"resourceQuery": {"query": "{}"}, "configurations": []}
 VIOLATING = ((odcr(), *pool("odcr", **QUERY), into("pool"), *EFA_NETWORK),)

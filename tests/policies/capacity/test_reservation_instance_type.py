@@ -7,14 +7,17 @@ import pytest
 from policies.resources.types import INSTANCE
 from policies.rules.capacity.reservation_instance_type import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
-from tests.support.policy_programs import EFA_NETWORK, auto_scaling_group, node_group, template
-from tests.support.policy_programs_capacity import (
+from tests.support.policy_programs import (
+    EFA_NETWORK,
+    auto_scaling_group,
     into,
+    node_group,
     odcr,
     pool,
     reserved_queue,
     slurm,
     subnets,
+    template,
 )
 
 P4D = "p4d.24xlarge"

@@ -6,8 +6,15 @@ import pytest
 
 from policies.rules.capacity.reservation_maximum_size import POLICY
 from tests.support.policy import check
-from tests.support.policy_programs import EFA_NETWORK, auto_scaling_group, node_group
-from tests.support.policy_programs_capacity import into, odcr, reserved_queue, slurm
+from tests.support.policy_programs import (
+    EFA_NETWORK,
+    auto_scaling_group,
+    into,
+    node_group,
+    odcr,
+    reserved_queue,
+    slurm,
+)
 
 
 def group(desired: int, maximum: int):

@@ -6,8 +6,16 @@ import pytest
 
 from policies.rules.capacity.reservation_platform import POLICY
 from tests.support.policy import UNKNOWN, check
-from tests.support.policy_programs import EFA_NETWORK, auto_scaling_group, node_group
-from tests.support.policy_programs_capacity import into, odcr, reserved_queue, slurm, subnets
+from tests.support.policy_programs import (
+    EFA_NETWORK,
+    auto_scaling_group,
+    into,
+    node_group,
+    odcr,
+    reserved_queue,
+    slurm,
+    subnets,
+)
 
 RED_HAT = "Red Hat Enterprise Linux"
 AL2023 = node_group(capacityType="ON_DEMAND", amiType="AL2023_x86_64_NVIDIA")

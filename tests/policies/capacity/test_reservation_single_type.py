@@ -11,10 +11,14 @@ from tests.support.policy_programs import (
     OWN_ID,
     auto_scaling_group,
     in_odcr,
+    into,
     node_group,
+    odcr,
+    pool,
+    reserved_queue,
+    slurm,
     template,
 )
-from tests.support.policy_programs_capacity import into, odcr, pool, reserved_queue, slurm
 
 TWO = ["p5.48xlarge", "p5e.48xlarge"]
 LISTED = node_group(capacityType="ON_DEMAND", instanceTypes=TWO)

@@ -7,10 +7,12 @@ import pytest
 from policies.resources.types import INSTANCE
 from policies.rules.capacity.reservation_size import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
-from tests.support.policy_programs import EFA_NETWORK, auto_scaling_group, compute_environment
-from tests.support.policy_programs_capacity import (
+from tests.support.policy_programs import (
+    EFA_NETWORK,
     ODCR_PROPS,
+    auto_scaling_group,
     block,
+    compute_environment,
     into,
     odcr,
     pool,

@@ -7,8 +7,7 @@ import pytest
 from policies.resources.types import INSTANCE
 from policies.rules.capacity.reservation_target_exclusive import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
-from tests.support.policy_programs import EFA_NETWORK, ONLY, OWN_ID, in_odcr, template
-from tests.support.policy_programs_capacity import slurm
+from tests.support.policy_programs import EFA_NETWORK, ONLY, OWN_ID, in_odcr, slurm, template
 
 ARN = "arn:aws:resource-groups:us-west-2:123456789012:group/training"
 

@@ -7,12 +7,14 @@ import pytest
 from policies.resources.types import INSTANCE
 from policies.rules.capacity.reservation_zone import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
-from tests.support.policy_programs import EFA_NETWORK, auto_scaling_group, node_group
-from tests.support.policy_programs_capacity import (
+from tests.support.policy_programs import (
+    EFA_NETWORK,
     OTHER_ZONE,
     ZONE,
+    auto_scaling_group,
     block,
     into,
+    node_group,
     odcr,
     pool,
     reserved_queue,

@@ -6,8 +6,14 @@ import pytest
 
 from policies.rules.capacity.reserved_market import POLICY
 from tests.support.policy import UNKNOWN, check
-from tests.support.policy_programs import EFA_NETWORK, OWN_ID, in_odcr, template
-from tests.support.policy_programs_capacity import reserved_queue, slurm
+from tests.support.policy_programs import (
+    EFA_NETWORK,
+    OWN_ID,
+    in_odcr,
+    reserved_queue,
+    slurm,
+    template,
+)
 
 
 def market(word):

@@ -7,8 +7,7 @@ import pytest
 from components.catalog.instance_types import INSTANCE_TYPES
 from policies.rules.capacity.usage_class_supported import POLICY
 from tests.support.policy import UNKNOWN, check
-from tests.support.policy_programs import EFA_NETWORK, node_group, template
-from tests.support.policy_programs_capacity import slurm
+from tests.support.policy_programs import EFA_NETWORK, node_group, slurm, template
 
 NO_BLOCK = "g5.48xlarge"
 VIOLATING = (

@@ -8,7 +8,12 @@ from components.catalog.versions import EKS_VERSIONS
 from policies.rules.efa.efa_only_vpc_cni_version import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
 from tests.support.policy_programs import interface
-from tests.support.policy_programs_efa import addon, cluster, efa_cluster, template
+from tests.support.policy_programs_eks import (
+    addon,
+    efa_cluster,
+    private_cluster,
+    template,
+)
 
 VIOLATING = (efa_cluster(addon("v1.18.3-eksbuild.1")),)
 CLEAN = (efa_cluster(addon("v1.18.5-eksbuild.1")), efa_cluster())
@@ -33,7 +38,8 @@ def test_the_versions_that_we_pin_pass(pins):
         pytest.param(efa_cluster(addon("latest")), id="no-version"),
         pytest.param((addon("v1.9.3"), template()), id="template-that-no-node-group-uses"),
         pytest.param(
-            (*efa_cluster(addon("v1.9.3")), cluster("other")), id="which-cluster-is-not-told"
+            (*efa_cluster(addon("v1.9.3")), private_cluster("other")),
+            id="which-cluster-is-not-told",
         ),
     ],
 )

@@ -8,7 +8,7 @@ from policies.resources.types import CAPACITY_RESERVATION
 from policies.rules.efa.efa_placement_group import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
 from tests.support.policy_programs import EFA_NETWORK, OWN_ID, in_odcr, reservation, template
-from tests.support.policy_programs_efa import (
+from tests.support.policy_programs_eks import (
     TOGETHER,
     asg,
     environment,

@@ -8,13 +8,13 @@ from components.catalog.efa_device_plugin import EFA_PLUGIN_INSTANCE_TYPES
 from policies.rules.efa.efa_plugin_instance_types import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
 from tests.support.policy_programs import EFA_NETWORK, p5_interfaces, template
-from tests.support.policy_programs_efa import (
+from tests.support.policy_programs_eks import (
     asg,
-    cluster,
     efa_cluster,
     on_demand,
     on_demand_nodes,
     plugin,
+    private_cluster,
     release,
 )
 
@@ -25,12 +25,12 @@ G7E = on_demand(instanceType="g7e.48xlarge", networkInterfaces=p5_interfaces()[:
 VIOLATING = (
     efa_cluster(plugin(*OLD)),
     efa_cluster(release(values={"supportedInstanceLabels": {"values": [*OLD]}})),
-    (cluster(), G7E, on_demand_nodes(), release(version="v0.5.20"), *EFA_NETWORK),
+    (private_cluster(), G7E, on_demand_nodes(), release(version="v0.5.20"), *EFA_NETWORK),
 )
 CLEAN = (
     efa_cluster(plugin(*OLD, "p5.48xlarge")),
     efa_cluster(release()),
-    (cluster(), G7E, on_demand_nodes(), release(version="v0.5.23"), *EFA_NETWORK),
+    (private_cluster(), G7E, on_demand_nodes(), release(version="v0.5.23"), *EFA_NETWORK),
 )
 
 
@@ -50,7 +50,7 @@ def test_fails(program, fault):
 
 def self_managed(**tags):
     listed = [{"key": key, "value": "owned"} for key in tags.values()]
-    return cluster(), on_demand(), asg(tags=listed), plugin(*OLD), *EFA_NETWORK
+    return private_cluster(), on_demand(), asg(tags=listed), plugin(*OLD), *EFA_NETWORK
 
 
 def test_self_managed_nodes_of_a_cluster_are_known_by_their_tag():
@@ -110,13 +110,13 @@ def test_a_second_plugin_may_run_on_the_rest():
         pytest.param(efa_cluster(plugin()), id="everywhere"),
         pytest.param(efa_cluster(), id="installed-elsewhere"),
         pytest.param(efa_cluster(plugin(*OLD, image="nginx:1.27")), id="another-daemon-set"),
-        pytest.param((cluster("other"), *efa_cluster(plugin(*OLD))), id="which-cluster"),
+        pytest.param((private_cluster("other"), *efa_cluster(plugin(*OLD))), id="which-cluster"),
         pytest.param(efa_cluster(release("eks/aws-efa-k8s-device-plugin")), id="with-repository"),
         pytest.param(
             efa_cluster(release(version="v0.4.2", valueYamlFiles=["values.yaml"])), id="value-files"
         ),
         pytest.param(efa_cluster(release(version="v0.4.2")), id="listed-from-the-start"),
-        pytest.param((cluster(), template(), plugin(*OLD)), id="template-without-nodes"),
+        pytest.param((private_cluster(), template(), plugin(*OLD)), id="template-without-nodes"),
     ],
 )
 def test_passes(program):

@@ -6,19 +6,19 @@ import pytest
 
 from policies.rules.efa.efa_plugin_or_driver import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
-from tests.support.policy_programs_efa import (
+from tests.support.policy_programs_eks import (
     DRIVER_IMAGE,
-    cluster,
     efa_cluster,
     plugin,
+    private_cluster,
     release,
 )
 
 DRIVER = release("aws-dranet", version="1.0.0")
 VIOLATING = (
     efa_cluster(DRIVER, plugin()),
-    (cluster(version="1.33"), DRIVER),
-    (cluster(computeConfig={"enabled": True}), DRIVER),
+    (private_cluster(version="1.33"), DRIVER),
+    (private_cluster(computeConfig={"enabled": True}), DRIVER),
 )
 CLEAN = (efa_cluster(DRIVER), efa_cluster(plugin()))
 
@@ -45,9 +45,9 @@ def test_fails(program, fault):
     "program",
     [
         *CLEAN,
-        (cluster(version="1.33"), plugin()),
-        (*efa_cluster(DRIVER, plugin()), cluster("other")),
-        (cluster(), DRIVER),
+        (private_cluster(version="1.33"), plugin()),
+        (*efa_cluster(DRIVER, plugin()), private_cluster("other")),
+        (private_cluster(), DRIVER),
     ],
     ids=["driver", "plugin", "plugin-on-old", "which-cluster-is-not-told", "new-kubernetes"],
 )
@@ -63,7 +63,7 @@ def test_both_may_stand_on_nodes_of_their_own():
 
 
 def test_a_version_that_is_not_known_yet_is_said():
-    made = cluster(version=UNKNOWN)
+    made = private_cluster(version=UNKNOWN)
     unknown = Declared(made.type, made.name, made.props, {"version": ["efa-chart"]})
     found = check(POLICY, unknown, DRIVER)
     assert found.messages == []

@@ -7,7 +7,12 @@ import pytest
 from policies.rules.efa.efa_plugin_tolerations import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
 from tests.support.policy_programs import node_group
-from tests.support.policy_programs_efa import DRIVER_IMAGE, efa_cluster, plugin, release
+from tests.support.policy_programs_eks import (
+    DRIVER_IMAGE,
+    efa_cluster,
+    plugin,
+    release,
+)
 
 GPU = {"key": "nvidia.com/gpu", "value": "present", "effect": "NO_SCHEDULE"}
 CRITICAL = {"key": "CriticalAddonsOnly", "operator": "Exists"}

@@ -7,7 +7,7 @@ import pytest
 from policies.rules.efa.efa_pool_instance_types import POLICY
 from tests.support.policy import UNKNOWN, check
 from tests.support.policy_programs import EFA_NETWORK, node_group, template
-from tests.support.policy_programs_efa import (
+from tests.support.policy_programs_eks import (
     environment,
     fleet,
     mixed,

@@ -15,7 +15,7 @@ from tests.support.policy_programs import (
     self_rule,
     template,
 )
-from tests.support.policy_programs_efa import own_interface
+from tests.support.policy_programs_eks import own_interface
 
 VIOLATING = ((template(), EFA_GROUP, self_rule("ingress"), INTERNET_RULE),)
 CLEAN = ((template(), *EFA_NETWORK),)

@@ -14,7 +14,7 @@ from tests.support.policy_programs import (
     node_group,
     template,
 )
-from tests.support.policy_programs_efa import fleet
+from tests.support.policy_programs_eks import fleet
 
 VIOLATING = (
     (

@@ -7,7 +7,12 @@ import pytest
 from policies.rules.efa.interface_security_groups import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
 from tests.support.policy_programs import EFA_NETWORK, node_group, template
-from tests.support.policy_programs_efa import environment, instance, on_demand, plain
+from tests.support.policy_programs_eks import (
+    environment,
+    instance,
+    on_demand,
+    plain,
+)
 
 VIOLATING = (
     (template(vpcSecurityGroupIds=["sg-0123456789abcdef0"]), *EFA_NETWORK),

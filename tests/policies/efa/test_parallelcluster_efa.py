@@ -7,7 +7,7 @@ import pytest
 from policies.rules.efa.parallelcluster_efa import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
 from tests.support.policy_programs import slurm_queues
-from tests.support.policy_programs_efa import queue
+from tests.support.policy_programs_eks import queue
 
 ON = {"Enabled": True}
 PLACED = {"PlacementGroup": {"Enabled": True}}

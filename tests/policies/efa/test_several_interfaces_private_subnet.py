@@ -7,10 +7,16 @@ import pytest
 from policies.rules.efa.several_interfaces_private_subnet import POLICY
 from tests.support.policy import UNKNOWN, check
 from tests.support.policy_programs import EFA_NETWORK, node_group, template
-from tests.support.policy_programs_efa import asg, environment, fleet, on_demand, subnet
+from tests.support.policy_programs_eks import (
+    asg,
+    environment,
+    fleet,
+    on_demand,
+    zonal_subnet,
+)
 
-PUBLIC = subnet("public", mapPublicIpOnLaunch=True)
-PRIVATE = subnet("private")
+PUBLIC = zonal_subnet("public", mapPublicIpOnLaunch=True)
+PRIVATE = zonal_subnet("private")
 VIOLATING = (
     (template(), node_group(subnetIds=["public-id"]), PUBLIC, *EFA_NETWORK),
     (on_demand(), asg(vpcZoneIdentifiers=["public-id"]), PUBLIC, *EFA_NETWORK),

@@ -13,10 +13,11 @@ from tests.support.policy_programs import (
     OWN_GROUP,
     OWN_ID,
     in_odcr,
+    into,
+    odcr,
     template,
 )
-from tests.support.policy_programs_capacity import into, odcr
-from tests.support.policy_programs_efa import environment, on_demand
+from tests.support.policy_programs_eks import environment, on_demand
 
 VIOLATING = (
     (template(), environment(placementGroup="mine"), *EFA_NETWORK),

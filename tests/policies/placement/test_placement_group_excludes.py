@@ -7,7 +7,7 @@ import pytest
 from policies.resources.types import INSTANCE
 from policies.rules.placement.placement_group_excludes import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
-from tests.support.policy_programs_efa import plain
+from tests.support.policy_programs_eks import plain
 
 GROUP = {"groupName": "mine"}
 

@@ -7,7 +7,7 @@ import pytest
 from policies.resources.types import INSTANCE, PLACEMENT_GROUP
 from policies.rules.placement.placement_group_instance_type import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
-from tests.support.policy_programs_efa import (
+from tests.support.policy_programs_eks import (
     TOGETHER,
     asg,
     environment,

@@ -7,7 +7,7 @@ import pytest
 from policies.resources.types import INSTANCE
 from policies.rules.placement.placement_group_named_once import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
-from tests.support.policy_programs_efa import plain, queue
+from tests.support.policy_programs_eks import plain, queue
 
 
 def grouped(**group):

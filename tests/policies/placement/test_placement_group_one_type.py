@@ -7,7 +7,7 @@ import pytest
 from policies.rules.placement.placement_group_one_type import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
 from tests.support.policy_programs import slurm_queues
-from tests.support.policy_programs_efa import (
+from tests.support.policy_programs_eks import (
     TOGETHER,
     environment,
     fleet,

@@ -8,7 +8,7 @@ from policies.resources.types import PLACEMENT_GROUP
 from policies.rules.placement.placement_group_single_zone import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
 from tests.support.policy_programs import EFA_NETWORK
-from tests.support.policy_programs_efa import (
+from tests.support.policy_programs_eks import (
     TOGETHER,
     asg,
     environment,
@@ -18,7 +18,7 @@ from tests.support.policy_programs_efa import (
     placed,
     plain,
     queue,
-    subnet,
+    zonal_subnet,
 )
 
 TWO = ["subnet-a", "subnet-b"]
@@ -62,9 +62,11 @@ def test_fails_for_zones_of_a_fleet():
 
 def test_several_subnets_of_one_zone_pass():
     group = asg(vpcZoneIdentifiers=["a-id", "b-id"])
-    assert check(POLICY, GROUP, TOGETHER, group, subnet("a"), subnet("b")).messages == []
-    other = subnet("b", "us-west-2c")
-    assert check(POLICY, GROUP, TOGETHER, group, subnet("a"), other).messages
+    assert (
+        check(POLICY, GROUP, TOGETHER, group, zonal_subnet("a"), zonal_subnet("b")).messages == []
+    )
+    other = zonal_subnet("b", "us-west-2c")
+    assert check(POLICY, GROUP, TOGETHER, group, zonal_subnet("a"), other).messages
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,8 @@ import pytest
 from policies.resources.types import INSTANCE, PLACEMENT_GROUP
 from policies.rules.placement.reservation_other_placement_group import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
-from tests.support.policy_programs import EFA_NETWORK, OWN_ID, reservation
-from tests.support.policy_programs_capacity import into, odcr, pool
-from tests.support.policy_programs_efa import TOGETHER, placed
+from tests.support.policy_programs import EFA_NETWORK, OWN_ID, into, odcr, pool, reservation
+from tests.support.policy_programs_eks import TOGETHER, placed
 
 ELSEWHERE = Declared(PLACEMENT_GROUP, "reserved", {"strategy": "cluster"})
 ARN = "arn:aws:ec2:us-west-2:123456789012:placement-group/reserved"

@@ -6,9 +6,8 @@ import pytest
 
 from policies.rules.placement.reservation_outside_placement_group import POLICY
 from tests.support.policy import Declared, check
-from tests.support.policy_programs import EFA_NETWORK
-from tests.support.policy_programs_capacity import into, odcr
-from tests.support.policy_programs_efa import TOGETHER, on_demand, placed
+from tests.support.policy_programs import EFA_NETWORK, into, odcr
+from tests.support.policy_programs_eks import TOGETHER, on_demand, placed
 
 ARN = "arn:aws:ec2:us-west-2:123456789012:placement-group/together"
 VIOLATING = (

@@ -14,7 +14,12 @@ from policies.resources.types import (
 )
 from policies.rules.security.iam_administrator import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
-from tests.support.policy_programs_iam import BUCKET, allow, document, role_policy
+from tests.support.policy_programs import (
+    BUCKET,
+    allow,
+    document,
+    role_policy,
+)
 
 ADMINISTRATOR = "arn:aws:iam::aws:policy/AdministratorAccess"
 WORKER = "arn:aws:iam::aws:policy/AmazonEKSWorkerNodePolicy"

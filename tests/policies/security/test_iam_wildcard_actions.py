@@ -6,7 +6,7 @@ import pytest
 
 from policies.rules.security.iam_wildcard_actions import POLICY
 from tests.support.policy import check
-from tests.support.policy_programs_iam import BUCKET, allow, role_policy
+from tests.support.policy_programs import BUCKET, allow, role_policy
 
 FAULTS = {
     "service": (role_policy(allow(["s3:*", "s3:GetObject"], BUCKET)), "it allows s3:*, which"),

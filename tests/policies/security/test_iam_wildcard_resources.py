@@ -6,7 +6,7 @@ import pytest
 
 from policies.rules.security.iam_wildcard_resources import POLICY
 from tests.support.policy import check
-from tests.support.policy_programs_iam import BUCKET, allow, role_policy
+from tests.support.policy_programs import BUCKET, allow, role_policy
 
 MANY = [f"ec2:{name}" for name in ("RunInstances", "StartInstances", "StopInstances", "CreateTags")]
 TAGGED = {"StringEquals": {"aws:ResourceTag/team": "vision"}}

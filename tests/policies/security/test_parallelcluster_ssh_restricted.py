@@ -8,7 +8,7 @@ import pytest
 
 from policies.rules.security.parallelcluster_ssh_restricted import POLICY
 from tests.support.policy import Declared, check
-from tests.support.policy_programs_storage import rendered_cluster
+from tests.support.policy_programs import rendered_cluster
 
 
 def cluster(**ssh: Any) -> Declared:

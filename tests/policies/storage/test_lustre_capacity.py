@@ -6,7 +6,7 @@ import pytest
 
 from policies.rules.storage.lustre_capacity import POLICY
 from tests.support.policy import UNKNOWN, check
-from tests.support.policy_programs_storage import (
+from tests.support.policy_programs import (
     cluster_with,
     file_system,
     rendered_cluster,

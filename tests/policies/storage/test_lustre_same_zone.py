@@ -6,9 +6,15 @@ import pytest
 
 from policies.rules.storage.lustre_same_zone import POLICY
 from tests.support.policy import check
-from tests.support.policy_programs import EFA_NETWORK, auto_scaling_group, template
-from tests.support.policy_programs_capacity import OTHER_ZONE, ZONE, subnets
-from tests.support.policy_programs_storage import file_system
+from tests.support.policy_programs import (
+    EFA_NETWORK,
+    OTHER_ZONE,
+    ZONE,
+    auto_scaling_group,
+    file_system,
+    subnets,
+    template,
+)
 
 NODES = auto_scaling_group(vpcZoneIdentifiers=["subnet-1"])
 VIOLATING = ((file_system(), template(), NODES, *subnets(OTHER_ZONE, ZONE), *EFA_NETWORK),)

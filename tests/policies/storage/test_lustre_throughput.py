@@ -6,7 +6,7 @@ import pytest
 
 from policies.rules.storage.lustre_throughput import POLICY
 from tests.support.policy import UNKNOWN, check
-from tests.support.policy_programs_storage import cluster_with, file_system, shared_storage
+from tests.support.policy_programs import cluster_with, file_system, shared_storage
 
 SCRATCH = {"deploymentType": "SCRATCH_2"}
 VIOLATING = (

@@ -6,7 +6,7 @@ import pytest
 
 from policies.rules.storage.parallelcluster_managed_lustre import POLICY
 from tests.support.policy import check
-from tests.support.policy_programs_storage import cluster_with, shared_storage
+from tests.support.policy_programs import cluster_with, shared_storage
 
 EXISTING = shared_storage(
     FileSystemId="fs-1", DeploymentType=None, PerUnitStorageThroughput=None, StorageCapacity=None

@@ -6,11 +6,7 @@ import pytest
 
 from policies.rules.storage.parallelcluster_mount_directories import POLICY
 from tests.support.policy import check
-from tests.support.policy_programs_storage import (
-    cluster_with,
-    rendered_cluster,
-    shared_storage,
-)
+from tests.support.policy_programs import cluster_with, rendered_cluster, shared_storage
 
 
 def existing(name: str, directory: str):

@@ -11,8 +11,8 @@ import pytest
 from sandbox.account.ecs_images import NVIDIA, STANDARD
 from sandbox.aws.server import AwsServer
 from tests.support.batch_account import Batch, container, devices, small
+from tests.support.processes import until
 from tests.support.sandbox_aws import ACCOUNT, BLOCK, PRIVATE_B, Account, refused
-from tests.support.waiting import until
 
 MANIFEST = "application/vnd.docker.distribution.manifest.v2+json"
 

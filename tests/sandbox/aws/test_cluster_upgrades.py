@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 import pytest
 
 from components.catalog.versions import EKS_VERSIONS
-from tests.support.kubernetes_versions import DEFAULT, PREVIOUS
+from tests.support.kubernetes import DEFAULT, PREVIOUS
+from tests.support.processes import until
 from tests.support.sandbox_aws import PRIVATE_A, Account, refused
-from tests.support.waiting import until
 
 OTHERS = "arn:aws:kms:us-west-2:123456789012:key/00000000-0000-0000-0000-000000000000"
 

@@ -11,7 +11,8 @@ from moto.ec2.models import ec2_backends
 
 from components.catalog.versions import EKS_VERSIONS
 from sandbox.aws.eks import network
-from tests.support.kubernetes_versions import DEFAULT, PREVIOUS, minor
+from tests.support.kubernetes import DEFAULT, PREVIOUS, minor
+from tests.support.processes import until
 from tests.support.sandbox_aws import (
     ACCOUNT,
     PRIVATE_A,
@@ -20,7 +21,6 @@ from tests.support.sandbox_aws import (
     Account,
     refused,
 )
-from tests.support.waiting import until
 
 
 def test_a_cluster_keeps_what_it_was_given(account: Account) -> None:

@@ -12,7 +12,7 @@ from components.catalog.versions import EKS_VERSIONS
 from sandbox.aws.clock import CLOCK
 from sandbox.aws.eks.capacity_block_end import scale_in_ending_blocks
 from sandbox.aws.eks.store import eks_stores
-from tests.support.kubernetes_versions import DEFAULT
+from tests.support.kubernetes import DEFAULT
 from tests.support.sandbox_aws import (
     ACCOUNT,
     BLOCK,

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.node_metrics import WORKSPACE_ARN
+from tests.support.monitoring import WORKSPACE_ARN
 from tests.support.sandbox_aws import PRIVATE_A, PRIVATE_B, Account, refused
 
 OPEN = {"subnetIds": [PRIVATE_A, PRIVATE_B], "endpointPrivateAccess": True}

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from components.tagging import PARALLELCLUSTER_NODE_TAG, PARALLELCLUSTER_TAG
+from tests.support.processes import until
 from tests.support.sandbox_aws import ACCOUNT, Account, refused
-from tests.support.waiting import until
 
 MISSING = "00000000-0000-4000-8000-000000000000"
 

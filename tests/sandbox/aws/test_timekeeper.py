@@ -5,8 +5,8 @@ from __future__ import annotations
 from urllib.request import Request, urlopen
 
 from sandbox.aws.server import AwsServer
+from tests.support.processes import until
 from tests.support.sandbox_aws import SCHEDULED, Account, p5_block
-from tests.support.waiting import until
 
 
 def test_a_group_launches_by_itself_when_its_block_begins() -> None:

@@ -15,11 +15,9 @@ import boto3
 from sandbox.kubernetes.control_planes import ControlPlanes
 from sandbox.kubernetes.instances import SandboxAccount
 from sandbox.kubernetes.nodes import NodeSimulator
-from tests.support.kubernetes import device_plugin
-from tests.support.kubernetes_versions import DEFAULT
-from tests.support.processes import spawn
+from tests.support.kubernetes import DEFAULT, device_plugin
+from tests.support.processes import spawn, until
 from tests.support.sandbox_aws import NVIDIA_IMAGE
-from tests.support.waiting import until
 
 pytestmark = pytest.mark.kubernetes
 

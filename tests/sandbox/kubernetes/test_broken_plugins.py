@@ -12,11 +12,9 @@ from sandbox.faults.schedule import parse_schedule
 from sandbox.kubernetes.control_planes import ControlPlanes
 from sandbox.kubernetes.device_plugins import NVIDIA_GPU
 from sandbox.kubernetes.nodes import NodeSimulator
-from tests.support.joined_cluster import JoinedCluster
+from tests.support.joined_cluster import JoinedCluster, SandboxAccountDouble
 from tests.support.kubernetes import device_plugin
-from tests.support.processes import spawn
-from tests.support.sandbox_account import SandboxAccountDouble
-from tests.support.waiting import until
+from tests.support.processes import spawn, until
 from tools.cli.rollout import observe
 
 pytestmark = pytest.mark.kubernetes

@@ -16,9 +16,8 @@ from components.account.lookup import AccountReader
 from components.eks.cluster_access import read_aws_auth
 from sandbox.kubernetes.api import ApiError, KubernetesApi
 from sandbox.kubernetes.control_planes import ControlPlane, ControlPlanes
-from tests.support.processes import spawn
+from tests.support.processes import spawn, until
 from tests.support.sandbox_aws import Account
-from tests.support.waiting import until
 
 pytestmark = pytest.mark.kubernetes
 

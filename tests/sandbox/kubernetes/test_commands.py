@@ -7,7 +7,7 @@ import pytest
 from sandbox.kubernetes import commands
 from sandbox.kubernetes.commands import Layout, Ports
 from sandbox.kubernetes.credentials import make_credentials
-from tests.support.kubernetes_versions import PREVIOUS
+from tests.support.kubernetes import PREVIOUS
 
 PORTS = Ports(etcd=1, etcd_peer=2, api_server=3, authenticator=4)
 

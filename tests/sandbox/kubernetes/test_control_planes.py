@@ -15,9 +15,8 @@ from sandbox.kubernetes.control_planes import (
     ControlPlaneError,
     ControlPlanes,
 )
-from tests.support.kubernetes_versions import DEFAULT
-from tests.support.processes import processes_below
-from tests.support.waiting import until
+from tests.support.kubernetes import DEFAULT
+from tests.support.processes import processes_below, until
 
 PROGRAM_COMMANDS = {name: ["false"] for name in PROGRAMS}
 

@@ -13,8 +13,7 @@ import pytest
 
 from sandbox.inventory import lines
 from sandbox.state import SandboxDirectory
-from tests.support.processes import processes_below
-from tests.support.waiting import until
+from tests.support.processes import processes_below, until
 
 pytestmark = pytest.mark.kubernetes
 

@@ -17,7 +17,7 @@ from sandbox.kubernetes.emulation import (
     described_version,
     emulated_version,
 )
-from tests.support.kubernetes_versions import DEFAULT, PREVIOUS, minor
+from tests.support.kubernetes import DEFAULT, PREVIOUS, minor
 from tests.support.processes import processes_below
 from tools.engine.pins import KUBERNETES_VERSION
 

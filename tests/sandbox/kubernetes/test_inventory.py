@@ -6,7 +6,7 @@ import pytest
 
 from sandbox.kubernetes.inventory import lines
 from tests.support.kubernetes import device_plugin
-from tests.support.waiting import until
+from tests.support.processes import until
 
 pytestmark = pytest.mark.kubernetes
 

@@ -21,9 +21,8 @@ from sandbox.kubernetes.pod_status import ended_status
 from sandbox.kubernetes.released_controllers import Controller
 from sandbox.kubernetes.startup import ControlPlane
 from tests.support.eks import P5, SYSTEM, eks_plan
-from tests.support.kubernetes_versions import DEFAULT
-from tests.support.processes import spawn
-from tests.support.waiting import until
+from tests.support.kubernetes import DEFAULT
+from tests.support.processes import spawn, until
 from tools.cli.eks_submission import _create
 from tools.cli.eks_workloads import Workload, delete_workload, find_workload
 from tools.engine import ensure_controller

@@ -22,12 +22,11 @@ from components.eks.verification_plan import UNVERIFIED
 from sandbox.kubernetes.control_planes import ControlPlanes
 from sandbox.kubernetes.instances import Instance
 from sandbox.kubernetes.nodes import NodeSimulator
-from tests.support import waiting
+from tests.support import processes
 from tests.support.eks import eks_plan, nodes_of
-from tests.support.joined_cluster import JoinedCluster
+from tests.support.joined_cluster import JoinedCluster, SandboxAccountDouble
 from tests.support.kubernetes import device_plugin
 from tests.support.processes import spawn
-from tests.support.sandbox_account import SandboxAccountDouble
 from tools.cli.cluster_client import cluster_client
 from tools.cli.node_marks import Mark, is_closed, mark_node, marks_of, verification_of
 from tools.jobs.eks_training import render_training
@@ -39,7 +38,7 @@ from tools.verify.node_results import NodeResults
 
 pytestmark = pytest.mark.kubernetes
 
-until = partial(waiting.until, seconds=120)
+until = partial(processes.until, seconds=120)
 """Time limit: on a busy machine, two nodes, their plugins and their pods start one by one."""
 
 ROLE = "arn:aws:iam::123456789012:role/nodes"

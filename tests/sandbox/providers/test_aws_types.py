@@ -11,13 +11,16 @@ from typing import Any
 
 import pytest
 
-from tests.support.aws_cases import Case, cases
-from tests.support.batch_cases import batch_cases
-from tests.support.monitoring_cases import monitoring_cases
-from tests.support.network_cases import network_cases
+from tests.support.aws_cases import (
+    Case,
+    batch_cases,
+    cases,
+    monitoring_cases,
+    network_cases,
+    storage_cases,
+)
 from tests.support.provider_plugin import Made, Plugin, RefusedError
 from tests.support.sandbox_aws import Account
-from tests.support.storage_cases import storage_cases
 from tools.workspace.recovery.table import WAYS
 
 STACK = "aws:cloudformation/stack:Stack"

@@ -7,7 +7,12 @@ from typing import Any
 
 import pytest
 
-from tests.support.batch_cases import DEFINITION, ENVIRONMENT, NODES, resources
+from tests.support.aws_cases import (
+    DEFINITION,
+    ENVIRONMENT,
+    NODES,
+    compute_resources,
+)
 from tests.support.provider_plugin import Plugin, RefusedError
 from tests.support.sandbox_aws import ACCOUNT, PRIVATE_A, STANDARD_IMAGE, Account
 
@@ -15,7 +20,7 @@ OWN_ROLE = f"arn:aws:iam::{ACCOUNT}:role/own"
 
 
 def environment(account: Account, **settings: Any) -> dict[str, Any]:
-    return {"type": "MANAGED", "computeResources": resources(account, **settings)}
+    return {"type": "MANAGED", "computeResources": compute_resources(account, **settings)}
 
 
 def changed(inputs: dict[str, Any], **settings: Any) -> dict[str, Any]:

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.aws_plugin import built_program
+from tests.support.processes import until
 from tests.support.tracked import ROOT
-from tests.support.waiting import until
 
 PROVIDERS = ("eks", "kubernetes")
 NOBODY = "http://127.0.0.1:9"

@@ -19,9 +19,9 @@ from sandbox.processes import Spawner
 from sandbox.slurm.block_instances import BlockInstances
 from sandbox.slurm.head_nodes import HeadNodes
 from tests.support.parallelcluster import rendered
+from tests.support.processes import until
 from tests.support.sandbox_aws import BLOCK, PRIVATE_B, SCHEDULED, Account, p5_block
 from tests.support.stacks import stack_plan
-from tests.support.waiting import until
 from tools.engine.slurm import ensure_slurm
 
 pytestmark = pytest.mark.engine

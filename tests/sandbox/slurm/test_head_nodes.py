@@ -22,8 +22,8 @@ from sandbox.slurm.block_instances import BlockInstances
 from sandbox.slurm.cluster import SlurmError
 from sandbox.slurm.head_nodes import HeadNodes
 from tests.support.parallelcluster import rendered
+from tests.support.processes import until
 from tests.support.stacks import stack_plan
-from tests.support.waiting import until
 from tools.engine.slurm import ensure_slurm
 
 pytestmark = pytest.mark.engine

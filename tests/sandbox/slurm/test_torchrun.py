@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from sandbox.slurm import torchrun
-from tests.support.waiting import until
+from tests.support.processes import until
 
 SHOW = 'echo "$RANK $LOCAL_RANK $GROUP_RANK of $WORLD_SIZE x $LOCAL_WORLD_SIZE $MASTER_ADDR $0"'
 NODE = {

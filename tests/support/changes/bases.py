@@ -11,7 +11,7 @@ from tests.support.changes.edits import Edit, edits
 from tests.support.changes.rows import Base, planned
 from tests.support.changes.run import by_key, deployed
 from tests.support.changes.world import after_up
-from tests.support.kubernetes_versions import PREVIOUS
+from tests.support.kubernetes import PREVIOUS
 from tests.support.stacks import STACKS, account_facts, stack_config
 
 _LUSTRE = {

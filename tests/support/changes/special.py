@@ -7,7 +7,7 @@ from typing import Any
 
 from sandbox.account.fixture import fixture
 from tests.support.changes.choices import REMOVED
-from tests.support.kubernetes_versions import DEFAULT, PREVIOUS
+from tests.support.kubernetes import DEFAULT, PREVIOUS
 from tests.support.stack_files import value_at
 
 Choose = Callable[[Mapping[str, Any], tuple[str, ...]], Sequence[Any]]

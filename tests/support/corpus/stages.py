@@ -15,7 +15,7 @@ from components.config.problems import ROOT, ConfigError, Problem
 from components.preflight.run import run_preflight
 from tests.support.corpus.case import Case, Stage
 from tests.support.policy import Declared
-from tests.support.policy_process import Pack
+from tests.support.policy_pack import Pack
 
 if TYPE_CHECKING:
     from components.any_plan import AnyPlan

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.config.problems import Problem
-from tests.support.capacity_stacks import written_stack
+from tests.support.capacity_commands import written_stack
 from tools.capacity.stack_entry import (
     Entry,
     chosen_entry,

@@ -6,7 +6,7 @@ import shlex
 
 import pytest
 
-from tests.support.kubernetes_creates import (
+from tests.support.steps import (
     API,
     CLUSTER,
     DAEMON_SET,
@@ -16,9 +16,9 @@ from tests.support.kubernetes_creates import (
     STACK,
     URN,
     created,
+    event,
     steps,
 )
-from tests.support.steps import event
 from tools.changes.kubernetes_creates import existing_cluster, kubernetes_creates
 from tools.cli.existing_objects import existing
 

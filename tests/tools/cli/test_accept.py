@@ -17,7 +17,7 @@ from pydantic import TypeAdapter
 from components import clock
 from components.config.network import NewVpc
 from components.eks.verification_plan import UNVERIFIED
-from tests.support import vpc_layouts
+from tests.support import vpcs
 from tests.tools.cli.conftest import COMPLETE
 from tools.acceptance.steps import Done, Record, Result, Step, read_record
 from tools.cli import accept, failures
@@ -36,7 +36,7 @@ def test_a_stack_with_protected_objects_is_refused(trainyard, tmp_path: Path) ->
 def test_a_stack_that_adopts_a_vpc_is_refused(
     trainyard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    adopted = TypeAdapter(NewVpc).validate_json(json.dumps(vpc_layouts.network()))
+    adopted = TypeAdapter(NewVpc).validate_json(json.dumps(vpcs.network()))
     config = config_of(find_stack_file("vpc-one-az")).model_copy(update={"network": adopted})
     monkeypatch.setattr(accept, "config_of", lambda _: config)
     result = trainyard("accept", "vpc-one-az", "--sandbox", "--output", tmp_path / "accept")

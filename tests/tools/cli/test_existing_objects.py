@@ -8,8 +8,15 @@ from typing import Any
 import pytest
 
 from components.eks.cluster_access import ClusterUnreadableError
-from tests.support.kubernetes_creates import API, CLUSTER, PLUGIN, STACK, created, steps
-from tests.support.steps import event
+from tests.support.steps import (
+    API,
+    CLUSTER,
+    PLUGIN,
+    STACK,
+    created,
+    event,
+    steps,
+)
 from tools.cli import options
 from tools.cli.existing_objects import ExistingObjects
 

@@ -12,9 +12,8 @@ import pytest
 from typer.testing import CliRunner
 
 from components.account.lookup import AccountReader
-from tests.support.cloudformation_sources import batch
+from tests.support.import_sources import QUEUE, batch, cluster
 from tests.support.live_answers import FILE_SYSTEM, answers, file_system
-from tests.support.parallelcluster_sources import QUEUE, cluster
 from tools.cli import live_cluster
 from tools.cli.app import app
 from tools.importing.live import adopted_network, clusters

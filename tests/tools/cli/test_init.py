@@ -12,7 +12,7 @@ import pytest
 
 from components import clock
 from components.config.problems import Problem
-from tests.support.account_listings import NOW, listing
+from tests.support.account import NOW, listing
 from tests.support.tracked import ROOT
 from tools.cli.command_line import command
 from tools.stack_creation.examples import examples

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.kubernetes_versions import DEFAULT
+from tests.support.kubernetes import DEFAULT
 from tools.cli.closing_panel import Summary
 from tools.cli.kubeconfig import kubectl_command
 from tools.cli.rollout import ClusterState, DaemonSetState, NodeState

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.waiting import until
+from tests.support.processes import until
 from tools.engine.cache import Entry, cache_directory, content_key, filling
 from tools.engine.errors import EngineError
 

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.pulumi_release import archive
-from tests.support.release_host import ReleaseHost
+from tests.support.release_host import ReleaseHost, archive
 from tools.engine import download
 from tools.engine.download import Releases, extract, listed_checksum
 from tools.engine.errors import DownloadUnavailableError, RefusedDownloadError

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.processes import until
 from tests.support.pulumi_workspace import Workspace
-from tests.support.waiting import until
 
 pytestmark = pytest.mark.engine
 

@@ -5,8 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.pulumi_release import ARCHIVE_PATH, CHECKSUMS_PATH, RELEASE, publish
-from tests.support.release_host import ReleaseHost
+from tests.support.release_host import (
+    ARCHIVE_PATH,
+    CHECKSUMS_PATH,
+    RELEASE,
+    ReleaseHost,
+    publish,
+)
 from tools.engine import EngineError, download, ensure_pulumi, pins
 
 Commands = Callable[[str, str], Path]

@@ -5,8 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.pulumi_release import ARCHIVE, ARCHIVE_PATH, RELEASE, archive, publish
-from tests.support.release_host import ReleaseHost
+from tests.support.release_host import (
+    ARCHIVE,
+    ARCHIVE_PATH,
+    RELEASE,
+    ReleaseHost,
+    archive,
+    publish,
+)
 from tools.engine import download, ensure_pulumi, pins
 from tools.engine.errors import RefusedDownloadError
 

@@ -10,7 +10,7 @@ import yaml
 
 from policies.pack.discovery import POLICIES
 from tests.support.policy import Declared
-from tests.support.policy_process import running_pack
+from tests.support.policy_pack import running_pack
 from tests.support.policy_programs import EFA_NETWORK, p5_interfaces, template
 from tools.lock import PROGRAM, locked
 from tools.policies import package as command

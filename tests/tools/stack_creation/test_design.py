@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.account_listings import (
+from tests.support.account import (
     ASSISTED,
     BLOCK,
     BLOCK_IN_D,

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import yaml
 
-from tests.support.account_listings import BLOCK, BLOCK_IN_D, ODCR_P4D, listing
+from tests.support.account import (
+    BLOCK,
+    BLOCK_IN_D,
+    ODCR_P4D,
+    listing,
+)
 from tests.support.new_stacks import design, text
 from tests.support.tracked import ROOT
 from tools.stack_creation.document import stack_file_text

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.support.account_listings import (
+from tests.support.account import (
     BLOCK,
     BLOCK_IN_D,
     EFS,

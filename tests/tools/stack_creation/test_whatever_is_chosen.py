@@ -7,7 +7,7 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.support.account_listings import NOW, listing
+from tests.support.account import NOW, listing
 from tools.cli.new_stack_check import missing_values, refuse_invalid
 from tools.stack_creation.account_conflicts import account_conflicts
 from tools.stack_creation.design import KINDS, Request

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from tests.support.processes import until
 from tests.support.tracked import ROOT
-from tests.support.waiting import until
 from tools.workspace.engine_process import EngineFailedError, PulumiCommand
 
 # Written with os.write: a handler that runs inside `print` may not print.

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.policy_process import PACK
+from tests.support.policy_pack import PACK
 from tests.support.pulumi_workspace import Workspace, empty_project
 from tests.support.warm_python import warm
 from tools.engine import ensure_pulumi

@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 
-from tests.support.waiting import until
+from tests.support.processes import until
 from tools.workspace.engine_process import KEPT_BYTES, Relay
 
 

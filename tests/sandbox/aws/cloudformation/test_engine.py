@@ -8,9 +8,8 @@ import pytest
 
 from sandbox.aws.cloudformation.service import CloudFormation
 from tests.support.cloudformation import Stacks, thing_template
-from tests.support.processes import processes_below
+from tests.support.processes import processes_below, until
 from tests.support.sandbox_aws import VPC, refused
-from tests.support.waiting import until
 
 pytestmark = pytest.mark.parallelcluster
 

@@ -15,8 +15,7 @@ from sandbox.aws.cloudformation.service import CloudFormation, CloudFormationErr
 from sandbox.processes import Spawner
 from sandbox.state import SandboxDirectory, SandboxStatus
 from tests.support.cloudformation import thing_template
-from tests.support.processes import NO_ACCOUNT, processes_below
-from tests.support.waiting import until
+from tests.support.processes import NO_ACCOUNT, processes_below, until
 from tools.parallelcluster.environment import parallelcluster_python
 
 

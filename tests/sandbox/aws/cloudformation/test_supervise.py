@@ -14,8 +14,7 @@ import pytest
 
 from sandbox.aws.cloudformation import supervise
 from sandbox.process_identity import start_time
-from tests.support.processes import spawn
-from tests.support.waiting import until
+from tests.support.processes import spawn, until
 
 PROGRAM = """
 import signal, subprocess, sys, pathlib, os

@@ -12,8 +12,8 @@ from sandbox.kubernetes.control_planes import ControlPlane
 from sandbox.providers._protocol.values import UNKNOWN
 from sandbox.providers.kubernetes import cluster
 from sandbox.providers.kubernetes.servicer import KubernetesServicer
+from tests.support.processes import until
 from tests.support.provider_plugin import Plugin, RefusedError
-from tests.support.waiting import until
 
 pytestmark = pytest.mark.kubernetes
 

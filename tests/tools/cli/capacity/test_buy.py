@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 from typer.testing import Result
 
-from tests.support.capacity_commands import BUY, Commands
-from tests.support.capacity_stacks import STACK
+from tests.support.capacity_commands import BUY, STACK, Commands
 from tests.support.faults.account import CountedCalls
 from tests.support.sandbox_aws import EXPIRED
 from tools.workspace.stack_files import find_stack_file

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.capacity_commands import BUY, Commands
-from tests.support.capacity_stacks import STACK
+from tests.support.capacity_commands import BUY, STACK, Commands
 from tests.support.faults.account import CountedCalls
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 
-from tests.support.capacity_commands import Commands
-from tests.support.capacity_stacks import STACK
+from tests.support.capacity_commands import STACK, Commands
 from tests.support.faults.account import CountedCalls
 
 

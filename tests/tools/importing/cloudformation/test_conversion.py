@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.cloudformation_sources import NETWORK, batch, template
+from tests.support.import_sources import NETWORK, batch, template
 from tests.support.importing import at, fates, read_text
 from tools.importing.cloudformation.parameters import (
     NoParametersError,

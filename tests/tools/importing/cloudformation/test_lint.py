@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.cloudformation_sources import NETWORK, batch, template
+from tests.support.import_sources import NETWORK, batch, template
 from tests.support.importing import read_text
 from tools.importing.lint import lint
 

@@ -7,7 +7,12 @@ from typing import Any
 
 import pytest
 
-from tests.support.eksctl_sources import GPU, SYSTEM, ZONES, cluster_config
+from tests.support.import_sources import (
+    GPU,
+    SYSTEM,
+    ZONES,
+    cluster_config,
+)
 from tests.support.importing import at, fates, read_text
 
 TARGET = "capacityReservationTarget: {capacityReservationID: cr-0123456789abcdef0}"

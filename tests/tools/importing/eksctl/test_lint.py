@@ -7,7 +7,12 @@ from textwrap import indent
 
 import pytest
 
-from tests.support.eksctl_sources import GPU, SYSTEM, ZONES, cluster_config
+from tests.support.import_sources import (
+    GPU,
+    SYSTEM,
+    ZONES,
+    cluster_config,
+)
 from tests.support.importing import read_text
 from tools.importing.lint import lint
 

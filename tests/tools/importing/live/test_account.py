@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from tests.support.import_sources import cluster as configuration
 from tests.support.importing import at, fates
-from tests.support.live_account import VPC, LiveAccount
 from tests.support.live_answers import (
     BLOCK,
     OTHER,
@@ -21,7 +21,7 @@ from tests.support.live_answers import (
     scaling_group,
     template,
 )
-from tests.support.parallelcluster_sources import cluster as configuration
+from tests.support.live_batch import VPC, LiveAccount
 from tools.importing.imported import Imported
 from tools.importing.live.clusters import ClusterMissingError, read_live
 

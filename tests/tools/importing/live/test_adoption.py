@@ -10,7 +10,6 @@ from components import clock
 from components.architectures.plan_stack import plan_stack
 from components.config.load import load_stack_config
 from tests.support.importing import at, fates
-from tests.support.live_account import LiveAccount
 from tests.support.live_answers import (
     FILE_SYSTEM,
     OTHER,
@@ -21,7 +20,7 @@ from tests.support.live_answers import (
     managed,
     scaling_group,
 )
-from tests.support.live_batch import batch_account, definition, environment
+from tests.support.live_batch import LiveAccount, batch_account, definition, environment
 from tools.importing.imported import Imported
 from tools.importing.live.clusters import read_live
 

@@ -11,12 +11,13 @@ from components.architectures.plan_stack import plan_stack
 from components.config.load import load_stack_config
 from tests.support.full_documents import document_with
 from tests.support.importing import at, fates
-from tests.support.live_account import VPC, LiveAccount
 from tests.support.live_batch import (
     BLOCK,
     DEFINITION,
     PRIVATE,
     PUBLIC,
+    VPC,
+    LiveAccount,
     batch_account,
     definition,
     environment,

@@ -27,7 +27,7 @@ from components.architectures.plan_stack import plan_stack  # isort: skip
 from components.architectures.prepare import examine  # isort: skip
 from components.config.load import load_stack_config  # isort: skip
 from tests.support.importing import at, fates  # isort: skip
-from tests.support.made_vpc import make_vpc  # isort: skip
+from tests.support.vpcs import make_vpc  # isort: skip
 from tests.support.tracked import ROOT  # isort: skip
 from tools.importing.live.clusters import read_live  # isort: skip
 

@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 from components.account.vpc_layout import LayoutEndpoint, LayoutSubnet, VpcLayout
 from components.checks.adopted_vpc_check import differences
 from components.config.network import NewVpc
-from tests.support.vpc_layouts import (
+from tests.support.vpcs import (
     NATS,
     PRIVATE,
     PRIVATE_TABLES,

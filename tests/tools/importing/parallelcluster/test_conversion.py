@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from tests.support.import_sources import QUEUE, cluster
 from tests.support.importing import at, fates, read_text
-from tests.support.parallelcluster_sources import QUEUE, cluster
 
 POOL = ("architecture", "queues", "gpu", "compute_resources", "p5")
 

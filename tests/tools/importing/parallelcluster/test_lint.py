@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.import_sources import QUEUE, cluster
 from tests.support.importing import read_text
-from tests.support.parallelcluster_sources import QUEUE, cluster
 from tools.importing.lint import lint
 from tools.importing.source import text_of
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.waiting import until
+from tests.support.processes import until
 from tools.workspace.locks import StackLockedError
 from tools.workspace.recovery.leftovers import MARK, end_leftovers, marked
 

@@ -1,6 +1,10 @@
-"""Metrics that AWS sends, as its documents and the sources of its agents have them.
+"""Monitoring: where metrics of nodes go, the metrics that AWS collects, and alarms.
 
-Sources, by namespace:
+CloudWatch evaluates the most recent points that exist. If fewer than the evaluation periods exist
+in a range of some more periods, it uses missing points, as few as possible:
+https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarms-and-missing-data.html
+
+Sources of the metrics, by namespace:
     AWS/AutoScaling: https://docs.aws.amazon.com/autoscaling/ec2/userguide/ec2-auto-scaling-metrics.html
     AWS/EC2CapacityReservations:
         https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-reservation-cw-metrics.html
@@ -19,7 +23,16 @@ Sources, by namespace:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import operator
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+CLOUDWATCH: dict[str, Any] = {"node_metrics": "cloudwatch"}
+WORKSPACE_ID = "ws-0a000000-0000-4000-8000-000000000001"
+"""The workspace of the sandbox's account."""
+WORKSPACE_ARN = f"arn:aws:aps:us-west-2:123456789012:workspace/{WORKSPACE_ID}"
+PROMETHEUS: dict[str, Any] = {"node_metrics": "prometheus", "workspace_arn": WORKSPACE_ARN}
+
 
 _NODE_EFA = (
     *("rx_bytes", "tx_bytes", "rx_dropped", "rdma_read_bytes", "rdma_write_bytes"),
@@ -105,3 +118,55 @@ METRICS: Mapping[tuple[str, tuple[str, ...]], frozenset[str]] = {
     ("ParallelCluster", ("ClusterName", "InstanceId")): frozenset({"ClustermgtdHeartbeat"}),
 }
 """Names of metrics, by namespace and names of dimensions."""
+
+
+State = Literal["OK", "ALARM"]
+Point = float | None
+"""The value of a metric in a period; None without data."""
+_EXTRA_PERIODS = 2
+"""The documentation has a range of 5 periods for 3 evaluation periods."""
+_COMPARISONS = {"GreaterThanThreshold": operator.gt, "LessThanThreshold": operator.lt}
+
+
+def state(
+    points: Sequence[Point],
+    *,
+    comparison: str,
+    threshold: float,
+    periods: int,
+    to_alarm: int,
+    missing: Literal["breaching", "notBreaching"],
+) -> State:
+    """Return the state of an alarm after the last point."""
+    recent = points[-(periods + _EXTRA_PERIODS) :]
+    real = [point for point in recent if point is not None][-periods:]
+    breaching = sum(_COMPARISONS[comparison](point, threshold) for point in real)
+    if missing == "breaching":
+        breaching += periods - len(real)
+    return "ALARM" if breaching >= to_alarm else "OK"
+
+
+def times_fired(
+    points: Sequence[Point],
+    *,
+    comparison: str,
+    threshold: float,
+    periods: int,
+    missing: Literal["breaching", "notBreaching"],
+) -> int:
+    """Return how often an alarm goes off while the points arrive, one a period."""
+    states = [
+        state(
+            points[:end],
+            comparison=comparison,
+            threshold=threshold,
+            periods=periods,
+            to_alarm=periods,
+            missing=missing,
+        )
+        for end in range(1, len(points) + 1)
+    ]
+    return sum(
+        (before, after) == ("OK", "ALARM")
+        for before, after in zip(["OK", *states], states, strict=False)
+    )
