@@ -16,6 +16,7 @@ from components.batch.plan import BatchPlan
 from components.config.batch_stack import BatchStackConfig
 from components.config.load import load_stack_config
 from components.config.problems import ROOT, ConfigError
+from tests.batch.support.image_reader import ReaderOfOneImage
 from tests.support.account import (
     NOW,
     account,
@@ -24,7 +25,6 @@ from tests.support.account import (
     subnet,
 )
 from tests.support.batch import P4D
-from tests.support.image_reader import ReaderOfOneImage
 from tests.support.stack_files import AMI, PRIVATE_A, PRIVATE_B, RESERVATION, raw_config
 
 ENVIRONMENT = "architecture.compute_environments.p4d"

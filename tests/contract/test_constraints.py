@@ -19,7 +19,12 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from components.config.base import Form
-from tests.support.config_leaves import Leaf, leaves, metadata, type_names
+from tests.contract.support.config_leaves import (
+    Leaf,
+    leaves,
+    metadata,
+    type_names,
+)
 from tests.support.constraints import CONSTRAINTS, extremes, in_python, width
 from tools.catalog.constraints import DATA_FILE, LinkError, constraints, generate, links
 

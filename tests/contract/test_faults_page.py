@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tests.support.faults.page import tables
+from tests.support.faults.places import tables
 from tests.support.tracked import ROOT
 
 PAGE = ROOT / "docs" / "faults.md"

@@ -14,9 +14,14 @@ import pytest
 from components.architectures.build import build
 from components.config.load import load_stack_config
 from policies.pack.stack_config import pack_config
+from tests.corpus.support.stages import (
+    Outcome,
+    judged,
+    live,
+    offline,
+)
 from tests.support.cloud import Cloud
 from tests.support.corpus.case import CASE, Case, broken, good
-from tests.support.corpus.stages import Outcome, judged, live, offline
 from tests.support.corpus.table import ADVISORY, PAGE, page
 from tests.support.policy_pack import Pack, declared, running_pack
 from tests.support.printed_fixes import problems_of_account, unsolved

@@ -13,7 +13,6 @@ from collections.abc import Iterator
 import pytest
 
 from tests.support.kills.harness import KillHarness
-from tests.support.kills.inventories import difference
 from tests.support.kills.lives import (
     UNCHANGED,
     Kill,
@@ -22,6 +21,7 @@ from tests.support.kills.lives import (
     live,
     undisturbed,
 )
+from tests.support.remains import difference
 from tests.support.sandbox import Sandbox
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.first]

@@ -16,10 +16,16 @@ import pytest
 
 from tests.support.kills.gate import Moment
 from tests.support.kills.harness import KillHarness, Victim, is_running
-from tests.support.kills.inventories import difference, normalised
-from tests.support.kills.lives import UNCHANGED, Undisturbed, by_waves, live, undisturbed
-from tests.support.kills.points import in_few_waves
+from tests.support.kills.lives import (
+    UNCHANGED,
+    Undisturbed,
+    by_waves,
+    in_few_waves,
+    live,
+    undisturbed,
+)
 from tests.support.processes import until
+from tests.support.remains import difference, normalised
 from tests.support.sandbox import Sandbox, running
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.first]

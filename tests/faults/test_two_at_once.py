@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.kills.inventories import normalised
+from tests.support.remains import normalised
 from tests.support.sandbox import TIMEOUT_SECONDS, Done, Sandbox, copied_stack_file
 from tools.engine.cache import cache_directory
 

@@ -1,6 +1,7 @@
 """Broken clusters, refused by the program and by the real ParallelCluster.
 
-The table is in `tests/support/refusals`; `docs/parallelcluster-refusals.md` is generated from it.
+The table is in `tests/parallelcluster/support/refusals`; `docs/parallelcluster-refusals.md` is
+generated from it.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from components.config.load import load_stack_config
 from components.config.parallelcluster_stack import ParallelClusterStackConfig
 from components.config.problems import ROOT, ConfigError
 from components.parallelcluster import account as parallelcluster_checks
-from tests.support.refusals.case import (
+from tests.parallelcluster.support.refusals.case import (
     GOOD,
     NOW,
     REGION,
@@ -27,7 +28,7 @@ from tests.support.refusals.case import (
     broken_yaml,
     good_yaml,
 )
-from tests.support.refusals.table import CASES, PAGE, page
+from tests.parallelcluster.support.refusals.table import CASES, PAGE, page
 from tests.support.sandbox_aws import Account, default_account
 from tools.parallelcluster.validators import Validation, validate
 
@@ -145,5 +146,5 @@ def test_every_case_has_a_name_of_its_own():
 
 
 def test_the_page_is_that_of_the_table():
-    """Made with `python -m tests.support.refusals.table`."""
+    """Made with `python -m tests.parallelcluster.support.refusals.table`."""
     assert PAGE.read_text(encoding="utf-8") == page()

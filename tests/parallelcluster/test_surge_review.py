@@ -9,7 +9,7 @@ import pytest
 
 from components.config.problems import ROOT, Problem
 from components.parallelcluster.surge_review import surge_problems
-from tests.support.parallelcluster_updates import texts
+from tests.support.cluster_configs import texts
 
 ODCR = "cr-0123456789abcdef0"
 OTHER = "cr-0fedcba9876543210"

@@ -12,16 +12,16 @@ from components.parallelcluster.references import Reference
 from components.parallelcluster.rendering.cluster import render_cluster
 from components.parallelcluster.update_review import update_problems
 from components.parallelcluster.update_verdicts import Way
-from tests.support.parallelcluster import new_vpc_plan
-from tests.support.parallelcluster_update_cases import CASES
-from tests.support.parallelcluster_updates import (
-    QUEUE,
-    Case,
+from tests.parallelcluster.support.update_cases import CASES
+from tests.support.cluster_configs import (
+    FIRST_QUEUE,
+    UpdateCase,
     both,
     deployed,
     put,
     texts,
 )
+from tests.support.parallelcluster import new_vpc_plan
 
 FILE = "Pulumi.pc-p4de-ami.yaml"
 
@@ -35,19 +35,19 @@ def review(old: Any, new: Any, *, fleet_stopped: bool = False) -> list[Problem]:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_a_change_is_refused_exactly_where_parallelcluster_refuses_it(case: Case):
+def test_a_change_is_refused_exactly_where_parallelcluster_refuses_it(case: UpdateCase):
     """PR-04: permitted changes of an update. `test_update_policies` runs ParallelCluster itself."""
     assert bool(review(*case.configurations())) == (case.way is not None)
 
 
 @pytest.mark.parametrize("case", [c for c in CASES if c.key], ids=lambda case: case.name)
-def test_a_refusal_names_the_key_of_the_stack_file(case: Case):
+def test_a_refusal_names_the_key_of_the_stack_file(case: UpdateCase):
     (problem,) = review(*case.configurations())
     assert problem.path == f"{ROOT}.{case.key}"
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_texts_of_cloudformation_change_no_verdict(case: Case):
+def test_texts_of_cloudformation_change_no_verdict(case: UpdateCase):
     old, new = case.configurations()
     assert [p.path for p in review(texts(old), new)] == [p.path for p in review(old, new)]
 
@@ -68,7 +68,7 @@ def made_up(reference: Reference) -> str:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_with_a_stopped_fleet_only_what_never_changes_is_refused(case: Case):
+def test_with_a_stopped_fleet_only_what_never_changes_is_refused(case: UpdateCase):
     refused = bool(review(*case.configurations(), fleet_stopped=True))
     assert refused == (case.way in {Way.NONE, Way.WITHOUT_LUSTRE})
 
@@ -98,7 +98,7 @@ def test_what_needs_a_stopped_fleet_says_how_to_stop_it_and_start_it_again():
 
 def test_fewer_nodes_say_the_command_that_allows_it():
     old, new = deployed(), deployed()
-    both(put(f"{QUEUE}.ComputeResources.0.MinCount", 2))(new)
+    both(put(f"{FIRST_QUEUE}.ComputeResources.0.MinCount", 2))(new)
     (problem,) = review(old, new)
     assert (
         "pulumi config set --stack pc-p4de-ami --path "
@@ -108,7 +108,7 @@ def test_fewer_nodes_say_the_command_that_allows_it():
 
 def test_a_subnet_beside_a_lustre_file_system_says_how_to_keep_the_data():
     old, new = deployed(), deployed()
-    put(f"{QUEUE}.Networking.SubnetIds", ["subnet-00000000000000b99"])(new)
+    put(f"{FIRST_QUEUE}.Networking.SubnetIds", ["subnet-00000000000000b99"])(new)
     (problem,) = review(old, new)
     assert "`kind: existing-fsx-lustre`" in problem.remedy
     assert "have to replace its FSx for Lustre file system" in problem.problem

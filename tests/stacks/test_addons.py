@@ -14,10 +14,9 @@ from typing import Any
 import pytest
 from kubernetes import client
 
-from tests.support.job_sets_of_a_life import run_job_sets_with_faults
+from tests.stacks.support.addons_of_a_life import run_job_sets_with_faults, watched_repair
 from tests.support.processes import until
 from tests.support.sandbox import Done, Sandbox, copied_stack_file
-from tests.support.watched_repair import watched_repair
 from tools.cli.eks_workloads import Workload, delete_workload, find_workload
 from tools.diagnosis.queued_job import why_it_is_queued
 

@@ -8,7 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.blocks_on_the_clock import BATCH, EKS, WARNED, Stacks
+from tests.stacks.support.blocks_on_the_clock import (
+    BATCH,
+    EKS,
+    WARNED,
+    Stacks,
+)
 from tests.support.processes import until
 from tests.support.sandbox import Sandbox, copied_stack_file
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.kills.inventories import normalised
 from tests.support.processes import until
+from tests.support.remains import normalised
 from tests.support.sandbox import Done, Sandbox, copied_stack_file
 from tests.support.tracked import ROOT
 

@@ -15,7 +15,7 @@ import yaml
 from kubernetes import client
 
 from tests.stacks.conftest import digests
-from tests.support.jobs_of_a_life import JobsOfALife
+from tests.stacks.support.jobs_of_a_life import JobsOfALife
 from tests.support.kubernetes import DEFAULT
 from tests.support.processes import until
 from tests.support.sandbox import Done, Sandbox, copied_stack_file

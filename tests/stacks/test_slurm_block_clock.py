@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.blocks_on_the_clock import SLURM, WARNED, Stacks
+from tests.stacks.support.blocks_on_the_clock import SLURM, WARNED, Stacks
 from tests.support.processes import until
 from tests.support.sandbox import Sandbox, copied_stack_file
 

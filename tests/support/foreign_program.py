@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -13,7 +14,7 @@ from tests.support.sandbox import Sandbox
 from tests.support.tracked import ROOT
 from tests.support.warm_python import warm
 from tools.cli.sandbox_session import project_of
-from tools.engine import ensure_pulumi
+from tools.engine import ensure_plugins, ensure_pulumi
 from tools.workspace.environment import sandbox_environment
 from tools.workspace.project import SandboxProject
 from tools.workspace.stack_files import StackFile
@@ -67,3 +68,31 @@ def foreign_program(
 
     assert run("stack", "init", stack).returncode == 0
     return run
+
+
+def account_environment(sandbox: Sandbox, directory: Path) -> dict[str, str]:
+    """Return the environment of a user whose plugins are where Pulumi installs them.
+
+    `PULUMI_HOME` and the `file://` backend are in `directory`.
+    """
+    home, state = directory / "home", directory / "state"
+    state.mkdir()
+    engine = ensure_pulumi(print)
+    for plugin in ensure_plugins(print, engine):
+        program = f"pulumi-resource-{plugin.name}"
+        installed = home / "plugins" / f"resource-{plugin.name}-v{plugin.version}" / program
+        installed.parent.mkdir(parents=True)
+        installed.write_text(f'#!/bin/sh\nexec "{plugin.directory}/{program}" "$@"\n')
+        installed.chmod(0o755)
+    endpoint = re.search(r"http://127\.0\.0\.1:\d+", sandbox.must("sandbox", "status").stdout)
+    assert endpoint
+    return sandbox_environment(
+        os.environ,
+        engine=engine.directory,
+        programs=sandbox.directory / "bin",
+        home=home,
+        backend=state,
+        passphrase="of team A",
+        region="us-west-2",
+        aws_endpoint=endpoint[0],
+    )

@@ -12,6 +12,16 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from components.config.base import Form
 from components.config.given_stack import GivenStack
 
+
+def unwrapped(annotation: Any) -> tuple[Any, tuple[Any, ...]]:
+    """Return the type in an annotation, and the metadata of each `Annotated`, inmost first."""
+    if get_origin(annotation) is Annotated:
+        inner, *metadata = get_args(annotation)
+        plain, deeper = unwrapped(inner)
+        return plain, (*deeper, *metadata)
+    return annotation, ()
+
+
 CANARY = "CANARY"
 """Name of the file that every hostile text would create if a shell executed it."""
 COMMANDS = (

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
+from tests.sandbox.slurm.support.real_slurm import RealSlurm, real_slurm
 from tests.support.processes import until
-from tests.support.real_slurm import RealSlurm, real_slurm
 from tests.tools.cli.test_repair import request as repair_request
 from tools.cli import failures, slurm_repair
 from tools.cli.log_request import LogRequest

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from components.config.base import Form
-from tests.support.annotations import unwrapped
+from tests.support.text_fields import unwrapped
 
 MOST = 2
 """Values that are tried for one field."""

@@ -11,7 +11,7 @@ from components.parallelcluster.plan import ParallelClusterPlan
 from components.parallelcluster.references import resolve
 from components.parallelcluster.rendering.cluster import render_cluster
 from components.storage.fsx_lustre_plan import FsxLustrePlan
-from tests.support.parallelcluster_updates import id_of
+from tests.support.cluster_configs import id_of
 from tests.support.stacks import account_facts
 
 if TYPE_CHECKING:

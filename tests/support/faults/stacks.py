@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.support.kills.inventories import difference, normalised
-from tests.support.remains import remains, removed_by_hand, untold
+from tests.support.remains import difference, normalised, remains, removed_by_hand, untold
 from tests.support.sandbox import Done, Sandbox
 from tests.support.tracked import ROOT
 

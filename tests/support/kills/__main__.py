@@ -22,13 +22,14 @@ from tests.support.kills.harness import KillHarness, Victim
 from tests.support.kills.lives import (
     Kill,
     Life,
+    Point,
     Undisturbed,
     by_waves,
     live,
     one_by_one,
+    sampled,
     undisturbed,
 )
-from tests.support.kills.points import Point, sampled
 from tests.support.sandbox import Sandbox
 
 

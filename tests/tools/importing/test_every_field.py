@@ -11,7 +11,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from tests.support.full_documents import document_with
+from tests.support.importing import document_with
 from tools.importing.cloudformation.fates import TYPES
 from tools.importing.formats import FORMATS
 from tools.importing.imported import Imported, import_file

@@ -6,8 +6,14 @@ import pytest
 
 from components.parallelcluster.update_review import update_problems
 from components.parallelcluster.update_rules import Policy
-from tests.support.parallelcluster_update_cases import CASES
-from tests.support.parallelcluster_updates import QUEUE, Case, deployed, put, texts
+from tests.parallelcluster.support.update_cases import CASES
+from tests.support.cluster_configs import (
+    FIRST_QUEUE,
+    UpdateCase,
+    deployed,
+    put,
+    texts,
+)
 from tools.parallelcluster.process import ParallelClusterError
 from tools.parallelcluster.update_policies import DATA_FILE, schema_policies, table
 from tools.parallelcluster.validators import UpdateCheck, update_check, update_checks
@@ -31,7 +37,7 @@ def test_every_policy_of_the_schema_has_a_meaning_here():
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_parallelcluster_gives_the_same_verdict(case: Case, real: dict[str, UpdateCheck]):
+def test_parallelcluster_gives_the_same_verdict(case: UpdateCase, real: dict[str, UpdateCheck]):
     assert real[case.name].allowed == (case.way is None)
 
 
@@ -52,7 +58,7 @@ def test_a_new_mount_directory_breaks_the_check_of_parallelcluster_and_is_refuse
 def test_a_named_placement_group_is_refused_as_behind_the_custom_resource():
     """ParallelCluster reads `Enabled: "false"` as true, and as a group that it created."""
     old, new = deployed(), deployed()
-    put(f"{QUEUE}.Networking.PlacementGroup", {"Enabled": True, "Name": "training"})(new)
+    put(f"{FIRST_QUEUE}.Networking.PlacementGroup", {"Enabled": True, "Name": "training"})(new)
     as_booleans, as_texts = update_checks([(old, new), (texts(old), texts(new))])
     assert (as_booleans.allowed, as_texts.allowed) == (True, False)
     (problem,) = update_problems(old, new, stack_file="Pulumi.pc-p4de-ami.yaml")

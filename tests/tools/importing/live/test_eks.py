@@ -9,8 +9,7 @@ import pytest
 from components import clock
 from components.architectures.plan_stack import plan_stack
 from components.config.load import load_stack_config
-from tests.support.full_documents import document_with
-from tests.support.importing import at, fates
+from tests.support.importing import at, document_with, fates
 from tests.support.live_answers import (
     BLOCK,
     OTHER,

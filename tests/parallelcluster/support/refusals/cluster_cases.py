@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.support.refusals.case import QUEUES, YAML_QUEUES, Case
+from tests.parallelcluster.support.refusals.case import QUEUES, YAML_QUEUES, Case
 
 SCHEMA = ("ConfigSchemaValidator",)
 SLURM = ("CustomSlurmSettingsValidator",)

@@ -5,8 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from tests.support.refusals.case import PRIVATE_A, PRIVATE_B, QUEUES, YAML_QUEUES, Case
-from tests.support.refusals.cluster_cases import SCHEMA
+from tests.parallelcluster.support.refusals.case import (
+    PRIVATE_A,
+    PRIVATE_B,
+    QUEUES,
+    YAML_QUEUES,
+    Case,
+)
+from tests.parallelcluster.support.refusals.cluster_cases import SCHEMA
 
 _FSX, _YAML_FSX = "storage.fsx", "SharedStorage.fsx"
 _LUSTRE = f"{_YAML_FSX}.FsxLustreSettings"

@@ -17,10 +17,9 @@ from pydantic.fields import FieldInfo
 
 from components.config.base import Form
 from components.config.given_stack import GivenStack
-from tests.support.annotations import unwrapped
 from tests.support.changes.bases import NAMES, raw_of
 from tests.support.corpus.case import good
-from tests.support.text_fields import COMMANDS, MARKUP, PATHS, TEMPLATES, TERMINAL
+from tests.support.text_fields import COMMANDS, MARKUP, PATHS, TEMPLATES, TERMINAL, unwrapped
 
 ODD: tuple[Any, ...] = (
     *(None, True, False, "", [], {}, [None], [[]], {"kind": "x"}, {"": ""}),

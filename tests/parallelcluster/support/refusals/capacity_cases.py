@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from tests.support.refusals.case import PRIVATE_A, PRIVATE_B, QUEUES, YAML_QUEUES, Case
+from tests.parallelcluster.support.refusals.case import (
+    PRIVATE_A,
+    PRIVATE_B,
+    QUEUES,
+    YAML_QUEUES,
+    Case,
+)
 
 _TRAIN, _YAML_TRAIN = f"{QUEUES}.train", f"{YAML_QUEUES}.train"
 _ML, _YAML_ML = f"{_TRAIN}.compute_resources.ml", f"{_YAML_TRAIN}.ComputeResources.ml"

@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.support.refusals.case import PRIVATE_A, PRIVATE_B, PUBLIC_B, QUEUES, YAML_QUEUES, Case
-from tests.support.refusals.cluster_cases import SCHEMA, SLURM
+from tests.parallelcluster.support.refusals.case import (
+    PRIVATE_A,
+    PRIVATE_B,
+    PUBLIC_B,
+    QUEUES,
+    YAML_QUEUES,
+    Case,
+)
+from tests.parallelcluster.support.refusals.cluster_cases import SCHEMA, SLURM
 
 _OPEN, _YAML_OPEN = f"{QUEUES}.open", f"{YAML_QUEUES}.open"
 _G4DN, _YAML_G4DN = f"{_OPEN}.compute_resources.g4dn", f"{_YAML_OPEN}.ComputeResources.g4dn"

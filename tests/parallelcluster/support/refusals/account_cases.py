@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from tests.support.refusals.case import PRIVATE_B, QUEUES, TINY_B, YAML_QUEUES, Case
+from tests.parallelcluster.support.refusals.case import (
+    PRIVATE_B,
+    QUEUES,
+    TINY_B,
+    YAML_QUEUES,
+    Case,
+)
 
 _OPEN, _YAML_OPEN = f"{QUEUES}.open", f"{YAML_QUEUES}.open"
 _YAML_G4DN = f"{_YAML_OPEN}.ComputeResources.g4dn"

@@ -1,4 +1,7 @@
-"""All broken clusters, and the page that lists them: `python -m tests.support.refusals.table`."""
+"""All broken clusters, and the page that lists them.
+
+`python -m tests.parallelcluster.support.refusals.table` writes it.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +10,12 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from components.catalog.versions import PARALLELCLUSTER_VERSION
-from tests.support.refusals.account_cases import ACCOUNT_CASES
-from tests.support.refusals.capacity_cases import CAPACITY_CASES
-from tests.support.refusals.case import Case
-from tests.support.refusals.cluster_cases import CLUSTER_CASES
-from tests.support.refusals.queue_cases import QUEUE_CASES
-from tests.support.refusals.storage_cases import STORAGE_CASES
+from tests.parallelcluster.support.refusals.account_cases import ACCOUNT_CASES
+from tests.parallelcluster.support.refusals.capacity_cases import CAPACITY_CASES
+from tests.parallelcluster.support.refusals.case import Case
+from tests.parallelcluster.support.refusals.cluster_cases import CLUSTER_CASES
+from tests.parallelcluster.support.refusals.queue_cases import QUEUE_CASES
+from tests.parallelcluster.support.refusals.storage_cases import STORAGE_CASES
 
 TOPICS = {
     "Clusters": CLUSTER_CASES,
@@ -22,7 +25,7 @@ TOPICS = {
     "What only the account shows": ACCOUNT_CASES,
 }
 CASES = tuple(case for cases in TOPICS.values() for case in cases)
-PAGE = Path(__file__).parents[3] / "docs" / "parallelcluster-refusals.md"
+PAGE = Path(__file__).parents[4] / "docs" / "parallelcluster-refusals.md"
 
 _INTRODUCTION = """# Refused ParallelCluster configurations
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from components.parallelcluster.update_verdicts import Way
-from tests.support.parallelcluster_updates import (
-    QUEUE,
-    RESOURCE,
-    Case,
+from tests.support.cluster_configs import (
+    FIRST_QUEUE,
+    FIRST_RESOURCE,
     Config,
+    UpdateCase,
     add,
     both,
     drop,
@@ -28,7 +28,7 @@ EXISTING_EFS: Config = {
     "StorageType": "Efs",
     "EfsSettings": {"FileSystemId": "fs-0ef50000000000001"},
 }
-MANAGED_GROUP = put(f"{QUEUE}.Networking.PlacementGroup", {"Enabled": True})
+MANAGED_GROUP = put(f"{FIRST_QUEUE}.Networking.PlacementGroup", {"Enabled": True})
 NO_LUSTRE = drop("SharedStorage.0")
 HEAD = "architecture.head_node"
 GPU = "architecture.queues.compute-gpu"
@@ -36,237 +36,241 @@ ML = f"{GPU}.compute_resources.distributed-ml"
 SLURM = "architecture.slurm"
 
 CASES = (
-    Case(
+    UpdateCase(
         name="head node type",
         changed=put("HeadNode.InstanceType", "m5.4xlarge"),
         way=Way.NONE,
         key=f"{HEAD}.instance_type",
     ),
-    Case(
+    UpdateCase(
         name="head node volume",
         changed=put("HeadNode.LocalStorage.RootVolume.Size", 600),
         way=Way.NONE,
         key=f"{HEAD}.root_volume.size_gib",
     ),
-    Case(
+    UpdateCase(
         name="head node subnet",
         changed=put("HeadNode.Networking.SubnetId", "subnet-00000000000000a99"),
         way=Way.NONE,
         key=f"{HEAD}.subnet_id",
     ),
-    Case(
+    UpdateCase(
         name="key pair",
         changed=put("HeadNode.Ssh.KeyName", "another"),
         way=Way.NONE,
         key=f"{HEAD}.ssh.key_name",
     ),
-    Case(name="who may log in", changed=put("HeadNode.Ssh.AllowedIps", "10.0.0.0/8"), way=None),
-    Case(
+    UpdateCase(
+        name="who may log in", changed=put("HeadNode.Ssh.AllowedIps", "10.0.0.0/8"), way=None
+    ),
+    UpdateCase(
         name="script of the head node",
         changed=put("HeadNode.CustomActions.OnNodeConfigured.Sequence.0.Script", "s3://b/s.sh"),
         way=Way.NONE,
         key=f"{HEAD}.custom_actions.on_node_configured",
     ),
-    Case(
+    UpdateCase(
         name="no scripts on the head node",
         changed=drop("HeadNode.CustomActions"),
         way=Way.NONE,
         key=f"{HEAD}.custom_actions.on_node_configured",
     ),
-    Case(name="policies of the head node", changed=drop("HeadNode.Iam"), way=None),
-    Case(
+    UpdateCase(name="policies of the head node", changed=drop("HeadNode.Iam"), way=None),
+    UpdateCase(
         name="operating system",
         changed=put("Image.Os", "ubuntu2204"),
         way=Way.NONE,
         key="architecture.operating_system",
     ),
-    Case(
+    UpdateCase(
         name="AMI of the cluster",
         changed=drop("Image.CustomAmi"),
         way=Way.NONE,
         key="architecture.custom_ami_id",
     ),
-    Case(
+    UpdateCase(
         name="AMI of a queue",
-        changed=put(f"{QUEUE}.Image", {"CustomAmi": "ami-0c00000000000a231"}),
+        changed=put(f"{FIRST_QUEUE}.Image", {"CustomAmi": "ami-0c00000000000a231"}),
         way=None,
     ),
-    Case(
+    UpdateCase(
         name="AMI of a queue, without a strategy",
         strategy="COMPUTE_FLEET_STOP",
-        changed=put(f"{QUEUE}.Image", {"CustomAmi": "ami-0c00000000000a231"}),
+        changed=put(f"{FIRST_QUEUE}.Image", {"CustomAmi": "ami-0c00000000000a231"}),
         way=Way.STOP_OR_STRATEGY,
         key=f"{GPU}.custom_ami_id",
     ),
-    Case(
+    UpdateCase(
         name="instance type",
-        changed=put(f"{RESOURCE}.InstanceType", "p4d.24xlarge"),
+        changed=put(f"{FIRST_RESOURCE}.InstanceType", "p4d.24xlarge"),
         way=Way.STOP,
         key=f"{ML}.instance_type",
     ),
-    Case(
+    UpdateCase(
         name="instance type, with TERMINATE",
         strategy="TERMINATE",
-        changed=put(f"{RESOURCE}.InstanceType", "p4d.24xlarge"),
+        changed=put(f"{FIRST_RESOURCE}.InstanceType", "p4d.24xlarge"),
         way=Way.STOP,
         key=f"{ML}.instance_type",
     ),
-    Case(
+    UpdateCase(
         name="more nodes",
-        changed=both(put(f"{RESOURCE}.MaxCount", 6), put(f"{RESOURCE}.MinCount", 6)),
+        changed=both(put(f"{FIRST_RESOURCE}.MaxCount", 6), put(f"{FIRST_RESOURCE}.MinCount", 6)),
         way=None,
     ),
-    Case(
+    UpdateCase(
         name="more static nodes of as many",
-        before=put(f"{RESOURCE}.MinCount", 0),
-        changed=put(f"{RESOURCE}.MinCount", 4),
+        before=put(f"{FIRST_RESOURCE}.MinCount", 0),
+        changed=put(f"{FIRST_RESOURCE}.MinCount", 4),
         way=Way.STOP_OR_TERMINATE,
         key=f"{ML}.minimum",
     ),
-    Case(
+    UpdateCase(
         name="fewer nodes",
-        changed=put(f"{RESOURCE}.MaxCount", 2),
-        before=put(f"{RESOURCE}.MinCount", 0),
+        changed=put(f"{FIRST_RESOURCE}.MaxCount", 2),
+        before=put(f"{FIRST_RESOURCE}.MinCount", 0),
         way=Way.STOP_OR_TERMINATE,
         key=f"{ML}.maximum",
     ),
-    Case(
+    UpdateCase(
         name="fewer nodes, with TERMINATE",
         strategy="TERMINATE",
-        changed=put(f"{RESOURCE}.MaxCount", 2),
-        before=put(f"{RESOURCE}.MinCount", 0),
+        changed=put(f"{FIRST_RESOURCE}.MaxCount", 2),
+        before=put(f"{FIRST_RESOURCE}.MinCount", 0),
         way=None,
     ),
-    Case(name="another queue", changed=add("Scheduling.SlurmQueues", SMALL_QUEUE), way=None),
-    Case(
+    UpdateCase(name="another queue", changed=add("Scheduling.SlurmQueues", SMALL_QUEUE), way=None),
+    UpdateCase(
         name="a queue less",
         before=add("Scheduling.SlurmQueues", SMALL_QUEUE),
         changed=drop("Scheduling.SlurmQueues.1"),
         way=Way.STOP_OR_TERMINATE,
         key="architecture.queues.inference",
     ),
-    Case(
+    UpdateCase(
         name="a queue less, with TERMINATE",
         strategy="TERMINATE",
         before=add("Scheduling.SlurmQueues", SMALL_QUEUE),
         changed=drop("Scheduling.SlurmQueues.1"),
         way=None,
     ),
-    Case(
+    UpdateCase(
         name="another compute resource",
-        changed=add(f"{QUEUE}.ComputeResources", SMALL_QUEUE["ComputeResources"][0]),
+        changed=add(f"{FIRST_QUEUE}.ComputeResources", SMALL_QUEUE["ComputeResources"][0]),
         way=None,
     ),
-    Case(
+    UpdateCase(
         name="capacity reservation",
-        changed=put(f"{QUEUE}.CapacityReservationTarget.CapacityReservationId", "cr-0"),
+        changed=put(f"{FIRST_QUEUE}.CapacityReservationTarget.CapacityReservationId", "cr-0"),
         way=None,
     ),
-    Case(
+    UpdateCase(
         name="a placement group that ParallelCluster makes",
         changed=MANAGED_GROUP,
         way=None,
     ),
-    Case(
+    UpdateCase(
         name="giving up a placement group that ParallelCluster made",
         before=MANAGED_GROUP,
-        changed=put(f"{QUEUE}.Networking.PlacementGroup", {"Enabled": False}),
+        changed=put(f"{FIRST_QUEUE}.Networking.PlacementGroup", {"Enabled": False}),
         way=Way.STOP,
         key=f"{GPU}.compute_resources",
     ),
-    Case(
+    UpdateCase(
         name="subnet beside a Lustre file system of the cluster",
-        changed=put(f"{QUEUE}.Networking.SubnetIds", ["subnet-00000000000000b99"]),
+        changed=put(f"{FIRST_QUEUE}.Networking.SubnetIds", ["subnet-00000000000000b99"]),
         way=Way.WITHOUT_LUSTRE,
         key=f"{GPU}.subnet_ids",
     ),
-    Case(
+    UpdateCase(
         name="subnet without one",
         before=NO_LUSTRE,
-        changed=put(f"{QUEUE}.Networking.SubnetIds", ["subnet-00000000000000b99"]),
+        changed=put(f"{FIRST_QUEUE}.Networking.SubnetIds", ["subnet-00000000000000b99"]),
         way=None,
     ),
-    Case(
+    UpdateCase(
         name="multithreading",
-        changed=put(f"{RESOURCE}.DisableSimultaneousMultithreading", True),
+        changed=put(f"{FIRST_RESOURCE}.DisableSimultaneousMultithreading", True),
         way=Way.STOP,
         key=f"{ML}.simultaneous_multithreading",
     ),
-    Case(
+    UpdateCase(
         name="idle time",
         changed=put("Scheduling.SlurmSettings.ScaledownIdletime", 5),
         way=Way.STOP,
         key=f"{SLURM}.idle_minutes",
     ),
-    Case(
+    UpdateCase(
         name="queue update strategy",
         changed=put("Scheduling.SlurmSettings.QueueUpdateStrategy", "TERMINATE"),
         way=None,
     ),
-    Case(
+    UpdateCase(
         name="Slurm parameters",
         changed=put("Scheduling.SlurmSettings.CustomSlurmSettings", [{"MaxJobCount": "9"}]),
         way=None,
     ),
-    Case(name="exclusive jobs", changed=put(f"{QUEUE}.JobExclusiveAllocation", False), way=None),
-    Case(
+    UpdateCase(
+        name="exclusive jobs", changed=put(f"{FIRST_QUEUE}.JobExclusiveAllocation", False), way=None
+    ),
+    UpdateCase(
         name="no Lustre file system any more",
         changed=NO_LUSTRE,
         way=None,
     ),
-    Case(
+    UpdateCase(
         name="no Lustre file system any more, without a strategy",
         strategy="COMPUTE_FLEET_STOP",
         changed=NO_LUSTRE,
         way=Way.STOP_OR_STRATEGY,
         key="storage.fsx",
     ),
-    Case(
+    UpdateCase(
         name="an existing EFS, without a strategy",
         strategy="COMPUTE_FLEET_STOP",
         changed=add("SharedStorage", EXISTING_EFS),
         way=None,
     ),
-    Case(
+    UpdateCase(
         name="a home directory",
         changed=add("SharedStorage", {**EXISTING_EFS, "MountDir": "/home"}),
         way=Way.NONE,
         key="storage.home2",
     ),
-    Case(
+    UpdateCase(
         name="size of the Lustre file system",
         changed=put("SharedStorage.0.FsxLustreSettings.StorageCapacity", 7200),
         way=Way.NONE,
         key="storage.fsx.storage_capacity_gib",
     ),
-    Case(
+    UpdateCase(
         name="size of the shared volume",
         changed=put("SharedStorage.1.EbsSettings.Size", 400),
         way=Way.NONE,
         key="storage.apps.size_gib",
     ),
-    Case(
+    UpdateCase(
         name="operations of the shared volume",
         changed=put("SharedStorage.1.EbsSettings.Iops", 8000),
         way=None,
     ),
-    Case(
+    UpdateCase(
         name="metrics every minute",
         changed=put("Monitoring.DetailedMonitoring", False),
         way=Way.STOP,
         key="architecture.monitoring.detailed",
     ),
-    Case(
+    UpdateCase(
         name="days of logs",
         changed=put("Monitoring.Logs.CloudWatch.RetentionInDays", 30),
         way=None,
     ),
-    Case(
+    UpdateCase(
         name="logs",
         changed=put("Monitoring.Logs.CloudWatch.Enabled", False),
         way=Way.NONE,
         key="architecture.monitoring.logs",
     ),
-    Case(name="a tag", changed=put("Tags.0.Value", "audio"), way=None),
-    Case(name="region", changed=put("Region", "us-east-1"), way=Way.NONE),
+    UpdateCase(name="a tag", changed=put("Tags.0.Value", "audio"), way=None),
+    UpdateCase(name="region", changed=put("Region", "us-east-1"), way=Way.NONE),
 )
