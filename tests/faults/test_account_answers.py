@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.support.altered_answers import (  # before boto3 makes a client
+from tests.faults.support.altered_answers import (  # before boto3 makes a client
     Answers,
     Change,
     answered,

@@ -22,7 +22,7 @@ from components.parallelcluster.cluster_template import cluster_template, templa
 from components.parallelcluster.plan import ParallelClusterPlan
 from components.parallelcluster.references import resolve
 from components.parallelcluster.rendering.cluster import render_cluster, to_yaml
-from tests.support.hostile_texts import obeyed
+from tests.faults.support.hostile_texts import obeyed
 from tests.support.slurm_jobs import RENDERERS, on_disk
 from tests.support.stacks import stack_plan
 from tests.support.text_fields import CANARY, COMMANDS, MARKUP, PATHS, TEMPLATES

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from components.monitoring.gpu_errors import FATAL_XIDS, JSON_PATTERN, TEXT_PATTERN
-from tests.support.log_patterns import PatternError, matches
+from tests.monitoring.support.log_patterns import PatternError, matches
 
 # Lines of the driver in public reports.
 FATAL = (

@@ -14,7 +14,7 @@ from components.runtime import aws_auth_config_map
 from components.runtime.aws_auth import AwsAuthEntry, AwsAuthProvider
 from components.runtime.aws_auth_config_map import AwsAuthConfigMap
 from components.runtime.aws_auth_plan import MappedRole
-from tests.support.aws_auth import (
+from tests.runtime.support.aws_auth import (
     NODE_GROUPS,
     NODE_ROLE_ARN,
     NODE_ROLE_IN_MAP,

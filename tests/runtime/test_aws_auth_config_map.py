@@ -20,7 +20,7 @@ from components.runtime.aws_auth_config_map import (
     server_of,
 )
 from components.runtime.aws_auth_plan import MappedRole, MapRolesError
-from tests.support.aws_auth import (
+from tests.runtime.support.aws_auth import (
     NODE_GROUPS,
     NODE_ROLE_ARN,
     NODE_ROLE_IN_MAP,

@@ -4,7 +4,7 @@ import pytest
 
 from components.runtime.aws_auth_listing import review_map_roles, without_access_entry
 from components.runtime.aws_auth_plan import MapRolesError
-from tests.support.aws_auth import TWENTY_ROLES, USERS
+from tests.runtime.support.aws_auth import TWENTY_ROLES, USERS
 
 ROLE = "arn:aws:iam::123456789012:role/Admins"
 

@@ -18,7 +18,7 @@ from components.runtime.aws_auth_plan import (
     with_role,
     without_role,
 )
-from tests.support.aws_auth import (
+from tests.runtime.support.aws_auth import (
     NODE_GROUPS,
     NODE_ROLE_ARN,
     NODE_ROLE_IN_MAP,

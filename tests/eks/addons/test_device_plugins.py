@@ -9,7 +9,7 @@ from components.catalog.efa_device_plugin import (
 from components.config.eks import Taint
 from components.eks.addons.efa_device_plugin import EFA_DEVICE_PLUGIN
 from components.eks.addons.nvidia_device_plugin import IMAGE, NVIDIA_DEVICE_PLUGIN
-from tests.support.addons import program_of
+from tests.eks.addons.support.addons import program_of
 
 TAINT = Taint(key="team", value="vision", effect="NoExecute")
 

@@ -6,7 +6,7 @@ import pytest
 
 from components.eks.addons import jobset
 from components.eks.addons.jobset import JOBSET
-from tests.support.addons import program_of
+from tests.eks.addons.support.addons import program_of
 from tests.support.eks import P5, SYSTEM, changed
 from tests.support.stack_files import plan_from
 

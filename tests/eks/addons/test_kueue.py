@@ -16,7 +16,7 @@ from components.eks.addons.addon import AddonTarget
 from components.eks.addons.kueue import KUEUE
 from components.eks.addons.released_controller import CONFIGURATION_ANNOTATION
 from sandbox.providers.kubernetes.normal import quantity
-from tests.support.addons import program_of
+from tests.eks.addons.support.addons import program_of
 from tests.support.eks import P5, SCHEDULED, SYSTEM, changed, nodes_of, p5, refusals
 from tests.support.kubernetes import DEFAULT
 from tests.support.stack_files import plan_from

@@ -7,7 +7,7 @@ from components.catalog.neuron import NEURON_PLUGIN_INSTANCE_TYPES
 from components.config.eks import Taint
 from components.eks.addons.neuron_device_plugin import NEURON_DEVICE_PLUGIN
 from components.eks.addons.neuron_scheduler import NEURON_SCHEDULER
-from tests.support.addons import program_of
+from tests.eks.addons.support.addons import program_of
 from tests.support.kubernetes import DEFAULT
 
 TAINT = Taint(key="team", value="vision", effect="NoExecute")

@@ -3,7 +3,7 @@
 import pytest
 
 from components.eks.addons.node_termination_handler import NODE_TERMINATION_HANDLER
-from tests.support.addons import program_of
+from tests.eks.addons.support.addons import program_of
 
 NAME = "aws-node-termination-handler"
 

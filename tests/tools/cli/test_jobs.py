@@ -8,9 +8,9 @@ import pytest
 import yaml
 
 from tests.support.eks import p5
-from tests.support.stack_jobs import job_of, pools_with_efa
 from tests.support.stacks import EKS_STACKS
 from tests.tools.cli.conftest import COMPLETE
+from tests.tools.cli.support.stack_jobs import job_of, pools_with_efa
 
 
 @pytest.fixture

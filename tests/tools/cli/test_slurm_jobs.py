@@ -6,8 +6,8 @@ import pytest
 
 from tests.support.eks import p5
 from tests.support.parallelcluster import raw_g4dn, raw_p4de, raw_trn1
-from tests.support.stack_jobs import job_of, pools_with_efa
 from tests.support.stacks import PARALLELCLUSTER_STACKS
+from tests.tools.cli.support.stack_jobs import job_of, pools_with_efa
 from tools.cli import sandbox_faults
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support.stacks import prepared
-from tests.support.topologies import topology_of
+from tests.tools.topology.support.topologies import topology_of
 from tools.changes.steps import Step
 from tools.topology.box import Box
 from tools.topology.changes import deleted_parts, with_changes

@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.chromium import CUT_OFF, SCREENS, Page, chromium
 from tests.support.stacks import STACKS, prepared
-from tests.support.topologies import topology_of
+from tests.tools.topology.support.topologies import topology_of
 from tools.topology.box import Box
 from tools.topology.drawing import draw
 from tools.topology.report import Report, html_report

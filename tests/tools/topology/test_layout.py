@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.stacks import STACKS
-from tests.support.topologies import topology_of
+from tests.tools.topology.support.topologies import topology_of
 from tools.topology.box import Box, Row
 from tools.topology.layout import INTERFACE, Label, Placed, place
 

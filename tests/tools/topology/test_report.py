@@ -7,7 +7,7 @@ from pathlib import Path
 from components.catalog.prices import Price
 from components.cost.item import CostItem
 from tests.support.stacks import prepared
-from tests.support.topologies import topology_of
+from tests.tools.topology.support.topologies import topology_of
 from tools.changes.steps import Step
 from tools.findings.finding import Finding
 from tools.topology.drawing import draw

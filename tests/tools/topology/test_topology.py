@@ -5,7 +5,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from tests.support.stacks import STACKS
-from tests.support.topologies import topology_of
+from tests.tools.topology.support.topologies import topology_of
 from tools.topology.box import Box
 from tools.topology.drawing import description, draw
 
