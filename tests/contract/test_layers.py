@@ -11,6 +11,8 @@ from pathlib import Path
 from tests.support.tracked import ROOT, tracked, tracked_files
 
 MAXIMUM_LINES = 300
+MAXIMUM_SUPPORT_LINES = 800
+"""A module of `tests/support` has all builders of one architecture."""
 PYTHON = tracked(".py")
 CODE = [path for path in tracked(".py", ".go", ".sh") if "goldens" not in path.parts]
 PURE_FOLDERS = {"config", "catalog", "capacity", "addons"}
@@ -87,7 +89,11 @@ def test_program_and_policies_do_not_import_the_sandbox_or_the_tools() -> None:
 def test_files_stay_short() -> None:
     """Longer files are split by concept."""
     lines = {str(path): (ROOT / path).read_text("utf-8").count("\n") for path in CODE}
-    assert not {path: count for path, count in lines.items() if count > MAXIMUM_LINES}
+    assert not {path: count for path, count in lines.items() if count > _maximum(path)}
+
+
+def _maximum(path: str) -> int:
+    return MAXIMUM_SUPPORT_LINES if path.startswith("tests/support/") else MAXIMUM_LINES
 
 
 def test_no_string_is_left_over_after_a_statement() -> None:

@@ -20,7 +20,7 @@ from pathlib import Path, PurePosixPath
 
 STARTED_BY_PATH: Mapping[str, tuple[str, ...]] = {
     "tests/support/sandbox.py": ("__main__.py", "policies/__main__.py"),
-    "tests/support/policy_process.py": ("policies/__main__.py",),
+    "tests/support/policy_pack.py": ("policies/__main__.py",),
     "tests/stacks/test_program.py": ("__main__.py",),
     "tests/stacks/test_foreign_program.py": ("policies/__main__.py",),
     "tests/test_trainyard.py": ("tools/environment.py",),
