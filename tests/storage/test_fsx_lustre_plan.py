@@ -30,7 +30,7 @@ def planned(raw: dict[str, Any], **options: Any) -> FsxLustrePlan:
 
 
 def test_a_file_system_lies_where_the_nodes_with_efa_are():
-    assert plan_from(lustre()).subnets == (PRIVATE[1],)
+    assert planned(lustre()).subnets == (PRIVATE[1],)
 
 
 def test_offline_it_lies_in_a_subnet_that_only_the_account_knows():
@@ -41,7 +41,7 @@ def test_offline_it_lies_in_a_subnet_that_only_the_account_knows():
 
 
 def test_a_subnet_that_is_given_is_taken():
-    assert plan_from(lustre(subnet_id=PRIVATE[0])).subnets == (PRIVATE[0],)
+    assert planned(lustre(subnet_id=PRIVATE[0])).subnets == (PRIVATE[0],)
 
 
 def test_a_subnet_of_another_network_is_refused():
@@ -66,7 +66,7 @@ def test_two_groups_with_efa_in_two_subnets_leave_the_choice_to_the_user():
 
 def test_a_zone_of_an_adopted_vpc_is_left_to_the_account():
     raw = lustre(availability_zone="us-west-2b")
-    assert plan_from(raw).subnets == tuple(PRIVATE)
+    assert planned(raw).subnets == tuple(PRIVATE)
     problem = refusals(raw, subnets_known=True)["storage.data.availability_zone"]
     assert problem.found == "us-west-2b"
 
@@ -111,14 +111,14 @@ def test_one_claim_for_two_file_systems_is_refused():
 
 def test_an_existing_file_system_needs_what_clients_mount():
     raw = lustre(EXISTING)
-    assert plan_from(raw).file_system_id == "fs-0123456789abcdef0"
+    assert planned(raw).file_system_id == "fs-0123456789abcdef0"
     found = set(refusals(raw, subnets_known=True))
     assert found == {"storage.data.dns_name", "storage.data.mount_name"}
 
 
 def test_a_claim_is_named_as_the_file_system_in_the_spelling_of_kubernetes():
     raw = changed(storage={"Train_Data": PERSISTENT_2})
-    claim = plan_from(raw).claim
+    claim = planned(raw).claim
     assert (claim.name, claim.namespace, claim.volume_name) == (
         "train-data",
         "default",
@@ -127,7 +127,7 @@ def test_a_claim_is_named_as_the_file_system_in_the_spelling_of_kubernetes():
 
 
 def test_the_plan_says_which_file_system_of_the_stack_it_is():
-    tags = plan_from(lustre()).tags
+    tags = planned(lustre()).tags
     assert tags["trainyard:storage"] == "data"
     assert tags["trainyard:cluster"] == "p5-cb"
 
@@ -140,7 +140,7 @@ def test_it_takes_an_address_for_each_server(servers, throughput):
         per_unit_storage_throughput=throughput,
         storage_capacity_gib=step * servers,
     )
-    assert plan_from(raw).addresses == servers + 1
+    assert planned(raw).addresses == servers + 1
 
 
 def test_the_mount_command_names_server_and_file_system():
@@ -161,6 +161,6 @@ def test_hard_disks_have_no_cache_unless_they_are_given_one(changes, cache):
     hard_disks = {"per_unit_storage_throughput": 12, "storage_capacity_gib": 6000}
     ssd = {"per_unit_storage_throughput": 50}
     base = {"kind": "fsx-lustre", "deployment_type": "PERSISTENT_1"}
-    settings = plan_from(lustre({**base, **(hard_disks if changes else ssd), **changes})).settings
+    settings = planned(lustre({**base, **(hard_disks if changes else ssd), **changes})).settings
     assert settings is not None
     assert settings.drive_cache_type == cache

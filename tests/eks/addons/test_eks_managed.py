@@ -26,13 +26,13 @@ def planned(**addons: Any) -> dict[str, AddonPlan]:
 
 
 def test_pods_can_have_roles_of_their_own_unless_told_otherwise() -> None:
-    assert list(plan_from()) == ["eks-pod-identity-agent"]
-    assert list(plan_from(pod_identity_agent=False)) == []
+    assert list(planned()) == ["eks-pod-identity-agent"]
+    assert list(planned(pod_identity_agent=False)) == []
 
 
 def test_the_agent_comes_before_the_drivers_that_get_their_roles_from_it() -> None:
     """Only this list declares the order."""
-    assert list(plan_from(**EVERYTHING)) == [
+    assert list(planned(**EVERYTHING)) == [
         "eks-pod-identity-agent",
         "aws-ebs-csi-driver",
         "aws-fsx-csi-driver",
@@ -41,12 +41,12 @@ def test_the_agent_comes_before_the_drivers_that_get_their_roles_from_it() -> No
 
 
 def test_every_addon_has_the_pinned_version() -> None:
-    versions = {name: addon.version for name, addon in plan_from(**EVERYTHING).items()}
+    versions = {name: addon.version for name, addon in planned(**EVERYTHING).items()}
     assert versions == {name: PINS.addon_versions()[name] for name in versions}
 
 
 def test_a_version_of_the_stack_file_takes_precedence() -> None:
-    chosen = plan_from(ebs_csi_driver=True, versions={"aws-ebs-csi-driver": "v1.63.0-eksbuild.1"})
+    chosen = planned(ebs_csi_driver=True, versions={"aws-ebs-csi-driver": "v1.63.0-eksbuild.1"})
     assert chosen["aws-ebs-csi-driver"].version == "v1.63.0-eksbuild.1"
     assert chosen["eks-pod-identity-agent"].version == PINS.pod_identity_agent
 
@@ -54,7 +54,7 @@ def test_a_version_of_the_stack_file_takes_precedence() -> None:
 @pytest.mark.parametrize(("agent", "through"), [(True, "pod-identity"), (False, "oidc")])
 def test_drivers_get_roles_of_their_own_with_one_aws_policy(agent: bool, through: Any) -> None:
     """EKS-15, DF-13: permissions of a pod no longer apply to every pod of the node."""
-    found = plan_from(pod_identity_agent=agent, **EVERYTHING)
+    found = planned(pod_identity_agent=agent, **EVERYTHING)
     assert found["aws-ebs-csi-driver"].identity == PodIdentityPlan(
         namespace="kube-system",
         service_account="ebs-csi-controller-sa",
@@ -71,7 +71,7 @@ def test_drivers_get_roles_of_their_own_with_one_aws_policy(agent: bool, through
 
 
 def test_the_logs_of_container_insights_have_a_retention_time() -> None:
-    found = plan_from(cloudwatch_observability=True, log_retention_days=7)
+    found = planned(cloudwatch_observability=True, log_retention_days=7)
     addon = found["amazon-cloudwatch-observability"]
     assert {group.name for group in addon.log_groups} == {
         f"/aws/containerinsights/p5-cb/{part}"
@@ -93,7 +93,7 @@ def test_a_lustre_file_system_brings_its_driver(kind: str) -> None:
 
 
 def test_controllers_stay_off_the_nodes_of_the_work() -> None:
-    configuration = plan_from(ebs_csi_driver=True)["aws-ebs-csi-driver"].configuration
+    configuration = planned(ebs_csi_driver=True)["aws-ebs-csi-driver"].configuration
     assert configuration is not None
     affinity = configuration["controller"]["affinity"]["nodeAffinity"]
     (term,) = affinity["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
@@ -104,5 +104,5 @@ def test_controllers_stay_off_the_nodes_of_the_work() -> None:
 
 def test_faults_of_gpus_are_seen_on_tainted_nodes_too() -> None:
     """The agent's DCGM component for NVIDIA GPUs has no tolerations by default."""
-    configuration = plan_from(node_monitoring_agent=True)["eks-node-monitoring-agent"].configuration
+    configuration = planned(node_monitoring_agent=True)["eks-node-monitoring-agent"].configuration
     assert configuration == {"dcgmAgent": {"tolerations": [{"operator": "Exists"}]}}
