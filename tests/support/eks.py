@@ -30,9 +30,16 @@ from components.storage.fsx_lustre_plan import ClaimPlan, FsxLustrePlan
 from tests.support.cloud import Cloud, Registered
 from tests.support.kubernetes import DEFAULT
 from tests.support.pools import BLOCK, NO_PLACEMENT, ON_DEMAND
-from tests.support.stack_files import NOW, REGION, RESERVATION, by_path, plan_from, raw_config
+from tests.support.stack_files import (
+    NOW,
+    REGION,
+    RESERVATION,
+    STACK_FILE,
+    by_path,
+    plan_from,
+    raw_config,
+)
 
-STACK_FILE = "Pulumi.p5-cb.yaml"
 PUBLIC = ["subnet-000000000000000a1", "subnet-000000000000000b1"]
 PRIVATE = ["subnet-000000000000000a2", "subnet-000000000000000b2"]
 OTHER_RESERVATION = "cr-0fedcba9876543210"

@@ -11,7 +11,7 @@ from components.architectures.plan_stack import plan_stack
 from components.config.load import load_stack_config
 from components.config.problems import ROOT, ConfigError, Problem
 
-STACK_FILE = "Pulumi.test.yaml"
+STACK_FILE = "Pulumi.p5-cb.yaml"
 REGION = "us-west-2"
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 VPC = "vpc-0123456789abcdef0"

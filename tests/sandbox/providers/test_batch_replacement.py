@@ -18,7 +18,7 @@ import pulumi
 from components.batch.compute_environment import *
 from components.catalog.instance_types import instance_type
 from components.network.efa_security_group import EfaSecurityGroup, EfaSecurityGroupArgs
-from tests.support.batch_plans import compute_environment
+from tests.support.batch import compute_environment
 
 nodes = EfaSecurityGroup("nodes", EfaSecurityGroupArgs(vpc_id={VPC!r}, tags={{}}))
 BatchComputeEnvironment(

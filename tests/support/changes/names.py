@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from tests.support.changes.edits import Edit
 from tests.support.keys import value_at
+
+from tests.support.changes.edits import Edit
 
 COLLECTIONS = (
     "architecture.node_groups",
