@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from tests.support.keys import value_at
-
 from tests.support.changes.edits import Edit
+from tests.support.stack_files import value_at
 
 COLLECTIONS = (
     "architecture.node_groups",
