@@ -13,13 +13,6 @@ from tests.support.tracked import ROOT, tracked, tracked_files
 MAXIMUM_LINES = 300
 PYTHON = tracked(".py")
 CODE = [path for path in tracked(".py", ".go", ".sh") if "goldens" not in path.parts]
-PURE_FOLDERS = {"config", "catalog", "capacity", "addons"}
-PURE = [
-    path
-    for path in PYTHON
-    if path.parts[0] == "components"
-    and (PURE_FOLDERS & set(path.parts) or path.stem.endswith("_plan") or path.stem == "plan")
-]
 PRODUCT = [path for path in PYTHON if path.parts[0] in {"components", "policies"}] + [
     path for path in PYTHON if path == Path("__main__.py")
 ]
@@ -71,12 +64,6 @@ def only_offenders(found: Mapping[str, Collection[str]]) -> dict[str, Collection
 
 def first_parts(path: Path) -> set[str]:
     return {module.partition(".")[0] for module in source(path).imported}
-
-
-def test_pure_modules_import_neither_pulumi_nor_an_aws_sdk() -> None:
-    forbidden = ("pulumi", "boto", "kubernetes")
-    found = {str(path): [m for m in first_parts(path) if m.startswith(forbidden)] for path in PURE}
-    assert not only_offenders(found)
 
 
 def test_program_and_policies_do_not_import_the_sandbox_or_the_tools() -> None:
