@@ -28,41 +28,49 @@ POLL_SECONDS = 5.0
 DEFAULT_MINUTES = 60.0
 
 
+Job = Annotated[
+    str | None,
+    typer.Argument(help="Name or id of a job. Default: the CloudWatch logs of the stack."),
+]
+Node = Annotated[
+    int | None,
+    typer.Option(min=0, help="Number of a node of the job, from 0. Default: the first."),
+]
+Rank = Annotated[
+    int | None, typer.Option(min=0, help="Number of a process of the job: the log of its node.")
+]
+EveryNode = Annotated[
+    bool, typer.Option("--all", help="All nodes of the job; lines begin with the node.")
+]
+Previous = Annotated[
+    bool, typer.Option("--previous", help="The run of the job before its last restart.")
+]
+Stream = Annotated[
+    str | None,
+    typer.Option(
+        metavar="PREFIX",
+        help="Without a job: only log streams whose names begin with this, such as a node.",
+    ),
+]
+Minutes = Annotated[
+    float | None, typer.Option(min=0, help="Without a job: age of the oldest line. Default: 60.")
+]
+Follow = Annotated[
+    bool,
+    typer.Option("--follow", "-f", help="Wait for new lines: until the job ends, or Ctrl-C."),
+]
+
+
 def logs(
     stack: options.Stack,
-    job: Annotated[
-        str | None,
-        typer.Argument(help="Name or id of a job. Default: the CloudWatch logs of the stack."),
-    ] = None,
-    node: Annotated[
-        int | None,
-        typer.Option(min=0, help="Number of a node of the job, from 0. Default: the first."),
-    ] = None,
-    rank: Annotated[
-        int | None,
-        typer.Option(min=0, help="Number of a process of the job: the log of its node."),
-    ] = None,
-    every_node: Annotated[
-        bool, typer.Option("--all", help="All nodes of the job; lines begin with the node.")
-    ] = False,
-    previous: Annotated[
-        bool, typer.Option("--previous", help="The run of the job before its last restart.")
-    ] = False,
-    stream: Annotated[
-        str | None,
-        typer.Option(
-            metavar="PREFIX",
-            help="Without a job: only log streams whose names begin with this, such as a node.",
-        ),
-    ] = None,
-    minutes: Annotated[
-        float | None,
-        typer.Option(min=0, help="Without a job: age of the oldest line. Default: 60."),
-    ] = None,
-    follow: Annotated[
-        bool,
-        typer.Option("--follow", "-f", help="Wait for new lines: until the job ends, or Ctrl-C."),
-    ] = False,
+    job: Job = None,
+    node: Node = None,
+    rank: Rank = None,
+    every_node: EveryNode = False,
+    previous: Previous = False,
+    stream: Stream = None,
+    minutes: Minutes = None,
+    follow: Follow = False,
     sandbox: options.Sandbox = False,
     stack_file: options.StackFilePath = None,
 ) -> None:
