@@ -42,6 +42,7 @@ CONFIGURATIONS = [
         ],
     },
 ]
+TAGS = {"tags": {"team": "a"}}
 PUBLIC_KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFxtkBQK8pio3VACjCmOl68BcFHYzZ6Xk60QDD9HYPvn me"
 SHARE = "arn:aws:ram:us-west-2:999988887777:resource-share/0a1b2c3d-0a1b-2c3d-4e5f-0a1b2c3d4e5f"
 RESERVATION_ARN = f"arn:aws:ec2:us-west-2:{ACCOUNT}:capacity-reservation/{ODCR}"
@@ -69,36 +70,48 @@ class Case:
 def cases(account: Account) -> list[Case]:
     """Return a case for every type; their prerequisites are in the account."""
     role, pods = account.role("node"), account.pod_role("pods")
-    group = account.group()
     template = account.template("t", ImageId=STANDARD_IMAGE, InstanceType="c5.2xlarge")
     account.cluster("c")
     account.autoscaling_group("g", template, DesiredCapacity=0)
-    closed = account.group("closed")
-    made_template = {"id": template, "version": "1"}
-    tags = {"tags": {"team": "a"}}
+    return [
+        *_of_security_groups(account.group(), account.group("closed")),
+        *_of_ec2(),
+        *_of_iam(),
+        *_of_reservations(account.reservation_group()),
+        *_of_eks(role, pods),
+        *_of_autoscaling(template),
+    ]
+
+
+def _of_security_groups(group: str, closed: str) -> list[Case]:
     of_another_group = {"securityGroupId": closed}
     rule = {"securityGroupId": group, "ipProtocol": "-1", "referencedSecurityGroupId": group}
     return [
         Case(
             "aws:ec2/securityGroup:SecurityGroup",
             {"vpcId": VPC, "description": "EFA"},
-            tags,
+            TAGS,
             {"description": "other"},
         ),
         Case(
             "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule",
             rule,
-            {**tags, "referencedSecurityGroupId": closed},
+            {**TAGS, "referencedSecurityGroupId": closed},
             of_another_group,
             has_identity=True,
         ),
         Case(
             "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule",
             rule,
-            {**tags, "referencedSecurityGroupId": closed},
+            {**TAGS, "referencedSecurityGroupId": closed},
             of_another_group,
             has_identity=True,
         ),
+    ]
+
+
+def _of_ec2() -> list[Case]:
+    return [
         Case(
             "aws:ec2/placementGroup:PlacementGroup",
             {"strategy": "cluster"},
@@ -112,6 +125,17 @@ def cases(account: Account) -> list[Case]:
             {"name": "other"},
             follows=frozenset({"latestVersion"}),
         ),
+        Case(
+            "aws:ec2/keyPair:KeyPair",
+            {"publicKey": PUBLIC_KEY, "tags": {"team": "a"}},
+            {"tags": {"team": "b"}},
+            {"publicKey": PUBLIC_KEY + "x"},
+        ),
+    ]
+
+
+def _of_iam() -> list[Case]:
+    return [
         Case(
             "aws:iam/role:Role", {"assumeRolePolicy": TRUST}, {"description": "x"}, {"path": "/x/"}
         ),
@@ -127,19 +151,7 @@ def cases(account: Account) -> list[Case]:
             {"policy": json.dumps(INLINE["autoscaler"])},
             {"role": "other"},
         ),
-        Case(
-            "aws:resourcegroups/group:Group",
-            {"name": "reservations-new", "configurations": CONFIGURATIONS},
-            tags,
-            {"name": "other"},
-        ),
-        Case(
-            "aws:resourcegroups/resource:Resource",
-            {"groupArn": account.reservation_group(), "resourceArn": RESERVATION_ARN},
-            None,
-            {"resourceArn": RESERVATION_ARN + "x"},
-        ),
-        Case("aws:iam/instanceProfile:InstanceProfile", {"role": "node"}, tags, {"path": "/x/"}),
+        Case("aws:iam/instanceProfile:InstanceProfile", {"role": "node"}, TAGS, {"path": "/x/"}),
         Case(
             "aws:iam/openIdConnectProvider:OpenIdConnectProvider",
             {
@@ -147,9 +159,38 @@ def cases(account: Account) -> list[Case]:
                 "clientIdLists": ["sts.amazonaws.com"],
                 "thumbprintLists": ["9e99a48a9960b14926bb7f3b02e22da2b0ab7280"],
             },
-            tags,
+            TAGS,
             {"url": "https://oidc.example.com/id/2"},
         ),
+    ]
+
+
+def _of_reservations(group_arn: str) -> list[Case]:
+    return [
+        Case(
+            "aws:resourcegroups/group:Group",
+            {"name": "reservations-new", "configurations": CONFIGURATIONS},
+            TAGS,
+            {"name": "other"},
+        ),
+        Case(
+            "aws:resourcegroups/resource:Resource",
+            {"groupArn": group_arn, "resourceArn": RESERVATION_ARN},
+            None,
+            {"resourceArn": RESERVATION_ARN + "x"},
+        ),
+        Case(
+            "aws:ram/resourceShareAccepter:ResourceShareAccepter",
+            {"shareArn": SHARE},
+            None,
+            {"shareArn": SHARE + "x"},
+        ),
+    ]
+
+
+def _of_eks(role: str, pods: str) -> list[Case]:
+    admin = {"bootstrapClusterCreatorAdminPermissions": True}
+    return [
         Case(
             "aws:eks/cluster:Cluster",
             {
@@ -160,17 +201,9 @@ def cases(account: Account) -> list[Case]:
                     "endpointPublicAccess": True,
                     "endpointPrivateAccess": True,
                 },
-                "accessConfig": {
-                    "authenticationMode": "CONFIG_MAP",
-                    "bootstrapClusterCreatorAdminPermissions": True,
-                },
+                "accessConfig": {"authenticationMode": "CONFIG_MAP", **admin},
             },
-            {
-                "accessConfig": {
-                    "authenticationMode": "API_AND_CONFIG_MAP",
-                    "bootstrapClusterCreatorAdminPermissions": True,
-                }
-            },
+            {"accessConfig": {"authenticationMode": "API_AND_CONFIG_MAP", **admin}},
             {"roleArn": role + "x"},
         ),
         Case(
@@ -182,29 +215,16 @@ def cases(account: Account) -> list[Case]:
                 "podIdentityAssociations": [{"serviceAccount": "ebs", "roleArn": pods}],
             },
             {
-                **tags,
+                **TAGS,
                 "configurationValues": '{"controller": {"replicaCount": 2}}',
                 "podIdentityAssociations": [{"serviceAccount": "other", "roleArn": pods}],
             },
             {"addonName": "vpc-cni"},
         ),
         Case(
-            "aws:autoscaling/lifecycleHook:LifecycleHook",
-            {
-                "name": "drain",
-                "autoscalingGroupName": "g",
-                "lifecycleTransition": "autoscaling:EC2_INSTANCE_TERMINATING",
-                "defaultResult": "CONTINUE",
-                "heartbeatTimeout": 300,
-            },
-            {"heartbeatTimeout": 600},
-            {"name": "other"},
-            imported_as="{autoscalingGroupName}/{name}",
-        ),
-        Case(
             "aws:eks/accessEntry:AccessEntry",
             {"clusterName": "c", "principalArn": role, "type": "EC2_LINUX"},
-            tags,
+            TAGS,
             {"type": "STANDARD"},
         ),
         Case(
@@ -219,6 +239,24 @@ def cases(account: Account) -> list[Case]:
             {"scalingConfig": {"minSize": 0, "desiredSize": 2, "maxSize": 2}},
             {"subnetIds": [PRIVATE_A]},
         ),
+    ]
+
+
+def _of_autoscaling(template: str) -> list[Case]:
+    return [
+        Case(
+            "aws:autoscaling/lifecycleHook:LifecycleHook",
+            {
+                "name": "drain",
+                "autoscalingGroupName": "g",
+                "lifecycleTransition": "autoscaling:EC2_INSTANCE_TERMINATING",
+                "defaultResult": "CONTINUE",
+                "heartbeatTimeout": 300,
+            },
+            {"heartbeatTimeout": 600},
+            {"name": "other"},
+            imported_as="{autoscalingGroupName}/{name}",
+        ),
         Case(
             GROUP,
             {
@@ -226,22 +264,10 @@ def cases(account: Account) -> list[Case]:
                 "desiredCapacity": 1,
                 "maxSize": 2,
                 "vpcZoneIdentifiers": [PRIVATE_B],
-                "launchTemplate": made_template,
+                "launchTemplate": {"id": template, "version": "1"},
             },
             {"desiredCapacity": 2},
             {"name": "other"},
-        ),
-        Case(
-            "aws:ec2/keyPair:KeyPair",
-            {"publicKey": PUBLIC_KEY, "tags": {"team": "a"}},
-            {"tags": {"team": "b"}},
-            {"publicKey": PUBLIC_KEY + "x"},
-        ),
-        Case(
-            "aws:ram/resourceShareAccepter:ResourceShareAccepter",
-            {"shareArn": SHARE},
-            None,
-            {"shareArn": SHARE + "x"},
         ),
         Case(
             "aws:autoscaling/schedule:Schedule",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from tests.support.aws_cases import Case
+from tests.support.aws_cases import TAGS, Case
 from tests.support.sandbox_aws import ACCOUNT, PRIVATE_B, Account
 
 ENVIRONMENT = "aws:batch/computeEnvironment:ComputeEnvironment"
@@ -60,7 +60,11 @@ def rule(days: int) -> str:
 
 def batch_cases(account: Account) -> list[Case]:
     """Return a case for every type; their prerequisites are in the account."""
-    tags = {"tags": {"team": "a"}}
+    account.client("ecr").create_repository(repositoryName="made")
+    return [*_of_batch(account), *_of_ecr()]
+
+
+def _of_batch(account: Account) -> list[Case]:
     computing = resources(account)
     made = account.client("batch").create_compute_environment(
         computeEnvironmentName="made",
@@ -74,8 +78,42 @@ def batch_cases(account: Account) -> list[Case]:
             "instanceRole": PROFILE,
         },
     )
-    account.client("ecr").create_repository(repositoryName="made")
     order = [{"order": 1, "computeEnvironment": made["computeEnvironmentArn"]}]
+    return [
+        Case(
+            ENVIRONMENT,
+            {
+                "type": "MANAGED",
+                "computeResources": computing,
+                "updatePolicy": {"jobExecutionTimeoutMinutes": 60, "terminateJobsOnUpdate": False},
+            },
+            {**TAGS, "state": "DISABLED"},
+            {"name": "other"},
+            follows=frozenset({"computeResources"}),
+        ),
+        Case(
+            QUEUE,
+            {"priority": 1, "state": "ENABLED", "computeEnvironmentOrders": order},
+            {**TAGS, "priority": 2},
+            {"name": "other"},
+            has_identity=True,
+        ),
+        Case(
+            DEFINITION,
+            {
+                "type": "multinode",
+                "nodeProperties": json.dumps(NODES),
+                "retryStrategy": {"attempts": 2},
+                "timeout": {"attemptDurationSeconds": 3600},
+            },
+            {**TAGS, "timeout": {"attemptDurationSeconds": 60}},
+            {"name": "other"},
+            follows=frozenset({"arn", "revision"}),
+        ),
+    ]
+
+
+def _of_ecr() -> list[Case]:
     reading = {
         "Version": "2012-10-17",
         "Statement": [
@@ -90,43 +128,13 @@ def batch_cases(account: Account) -> list[Case]:
     writing = json.loads(json.dumps(reading).replace("BatchGetImage", "PutImage"))
     return [
         Case(
-            ENVIRONMENT,
-            {
-                "type": "MANAGED",
-                "computeResources": computing,
-                "updatePolicy": {"jobExecutionTimeoutMinutes": 60, "terminateJobsOnUpdate": False},
-            },
-            {**tags, "state": "DISABLED"},
-            {"name": "other"},
-            follows=frozenset({"computeResources"}),
-        ),
-        Case(
-            QUEUE,
-            {"priority": 1, "state": "ENABLED", "computeEnvironmentOrders": order},
-            {**tags, "priority": 2},
-            {"name": "other"},
-            has_identity=True,
-        ),
-        Case(
-            DEFINITION,
-            {
-                "type": "multinode",
-                "nodeProperties": json.dumps(NODES),
-                "retryStrategy": {"attempts": 2},
-                "timeout": {"attemptDurationSeconds": 3600},
-            },
-            {**tags, "timeout": {"attemptDurationSeconds": 60}},
-            {"name": "other"},
-            follows=frozenset({"arn", "revision"}),
-        ),
-        Case(
             REPOSITORY,
             {
                 "imageScanningConfiguration": {"scanOnPush": True},
                 "imageTagMutability": "IMMUTABLE",
                 "encryptionConfigurations": [{"encryptionType": "AES256"}],
             },
-            {**tags, "imageTagMutability": "MUTABLE"},
+            {**TAGS, "imageTagMutability": "MUTABLE"},
             {"encryptionConfigurations": [{"encryptionType": "KMS"}]},
         ),
         Case(LIFECYCLE, {"repository": "made", "policy": rule(14)}, None, {"policy": rule(7)}),

@@ -6,6 +6,7 @@ Its layout is that of https://github.com/terraform-aws-modules/terraform-aws-vpc
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from ipaddress import IPv6Network
 from typing import Any
@@ -25,6 +26,19 @@ def tags(kind: str, name: str) -> list[dict[str, Any]]:
             "Tags": [{"Key": "Name", "Value": name}, {"Key": "Terraform", "Value": "true"}],
         }
     ]
+
+
+NETWORK: Mapping[str, Any] = {
+    "kind": "new-vpc",
+    "availability_zones": [*ZONES],
+    "cidr": CIDR,
+    "secondary_cidrs": [SECONDARY],
+    "public_subnet_cidrs": [*PUBLIC],
+    "private_subnet_cidrs": [*PRIVATE],
+    "nat_gateways": "single",
+    "gateway_endpoints": ["s3"],
+}
+"""The network of a stack file that describes the VPC, without the ids to adopt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,40 +127,26 @@ def make_vpc(ec2: Any) -> MadeVpc:
         RouteTableIds=[public, private],
         TagSpecifications=tags("vpc-endpoint", "ml-s3"),
     )["VpcEndpoint"]["VpcEndpointId"]
-    first, second = (
-        {
-            "public_subnet_id": subnets[PUBLIC[index]],
-            "private_subnet_id": subnets[PRIVATE[index]],
-            "private_route_table_id": private,
-        }
-        for index in range(2)
-    )
-    network: dict[str, Any] = {
-        "kind": "new-vpc",
-        "availability_zones": [*ZONES],
-        "cidr": CIDR,
-        "secondary_cidrs": [SECONDARY],
-        "public_subnet_cidrs": [*PUBLIC],
-        "private_subnet_cidrs": [*PRIVATE],
-        "nat_gateways": "single",
-        "gateway_endpoints": ["s3"],
-        "adopt": {
-            "vpc_id": vpc,
-            "cidr_association_ids": [block["AssociationId"]],
-            "internet_gateway_id": gateway_id,
-            "public_route_table_id": public,
-            "gateway_endpoint_ids": {"s3": endpoint},
-            "zones": {
-                ZONES[0]: {
-                    **first,
-                    "nat_gateway_id": nat,
-                    "allocation_id": address["AllocationId"],
-                },
-                ZONES[1]: second,
-            },
+    adopted: dict[str, Any] = {
+        "vpc_id": vpc,
+        "cidr_association_ids": [block["AssociationId"]],
+        "internet_gateway_id": gateway_id,
+        "public_route_table_id": public,
+        "gateway_endpoint_ids": {"s3": endpoint},
+        "zones": {
+            zone: {
+                "public_subnet_id": subnets[PUBLIC[index]],
+                "private_subnet_id": subnets[PRIVATE[index]],
+                "private_route_table_id": private,
+            }
+            for index, zone in enumerate(ZONES)
         },
     }
-    return MadeVpc(ec2, network)
+    adopted["zones"][ZONES[0]] |= {
+        "nat_gateway_id": nat,
+        "allocation_id": address["AllocationId"],
+    }
+    return MadeVpc(ec2, {**NETWORK, "adopt": adopted})
 
 
 def _add_ipv6(ec2: Any, vpc: str, subnet: str) -> None:

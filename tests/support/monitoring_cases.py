@@ -21,23 +21,20 @@ PUBLISH = {
 def monitoring_cases(account: Account) -> list[Case]:
     """Return the cases of collectors, dashboards, alarms, rules, topics, associations."""
     topic: str = account.client("sns").create_topic(Name="alarms")["TopicArn"]
-    account.client("events").put_rule(Name="blocks", EventPattern=json.dumps(EVENTS))
-    account.client("logs").create_log_group(logGroupName=HOST_LOG)
-    policy = {"Version": "2012-10-17", "Statement": [{**PUBLISH, "Resource": topic}]}
-    trust = {
-        "Effect": "Allow",
-        "Action": "sts:AssumeRole",
-        "Principal": {"Service": "scheduler.amazonaws.com"},
-    }
-    role = account.iam.create_role(
-        RoleName="warnings",
-        AssumeRolePolicyDocument=json.dumps({"Version": "2012-10-17", "Statement": [trust]}),
-    )["Role"]["Arn"]
+    return [
+        *_of_prometheus(account),
+        *_of_cloudwatch(account, topic),
+        *_of_events(account, topic),
+        *_of_node_metrics(),
+        *_of_topics(topic),
+    ]
+
+
+def _of_prometheus(account: Account) -> list[Case]:
     scraped = account.cluster(
         "scraped",
         resourcesVpcConfig={"subnetIds": [PRIVATE_A, PRIVATE_B], "endpointPrivateAccess": True},
     )
-    metric = {"namespace": "trainyard/c", "name": "GpuXidErrors", "value": "1"}
     return [
         Case(
             "aws:amp/ruleGroupNamespace:RuleGroupNamespace",
@@ -65,6 +62,13 @@ def monitoring_cases(account: Account) -> list[Case]:
             {"scrapeConfiguration": "global: {scrape_interval: 60s}\nscrape_configs: []\n"},
             {},
         ),
+    ]
+
+
+def _of_cloudwatch(account: Account, topic: str) -> list[Case]:
+    account.client("logs").create_log_group(logGroupName=HOST_LOG)
+    metric = {"namespace": "trainyard/c", "name": "GpuXidErrors", "value": "1"}
+    return [
         Case(
             "aws:cloudwatch/metricAlarm:MetricAlarm",
             {
@@ -90,6 +94,34 @@ def monitoring_cases(account: Account) -> list[Case]:
             {"dashboardName": "other"},
         ),
         Case(
+            "aws:cloudwatch/logMetricFilter:LogMetricFilter",
+            {
+                "name": "GpuXidErrors",
+                "logGroupName": HOST_LOG,
+                "pattern": '"NVRM: Xid"',
+                "metricTransformation": metric,
+            },
+            {"pattern": '"Xid (PCI"'},
+            {"name": "other"},
+            follows=frozenset({"metricTransformation"}),
+            imported_as="{logGroupName}:{name}",
+        ),
+    ]
+
+
+def _of_events(account: Account, topic: str) -> list[Case]:
+    account.client("events").put_rule(Name="blocks", EventPattern=json.dumps(EVENTS))
+    trust = {
+        "Effect": "Allow",
+        "Action": "sts:AssumeRole",
+        "Principal": {"Service": "scheduler.amazonaws.com"},
+    }
+    role = account.iam.create_role(
+        RoleName="warnings",
+        AssumeRolePolicyDocument=json.dumps({"Version": "2012-10-17", "Statement": [trust]}),
+    )["Role"]["Arn"]
+    return [
+        Case(
             "aws:cloudwatch/eventRule:EventRule",
             {"eventPattern": json.dumps(EVENTS), "tags": {"team": "a"}},
             {"description": "blocks"},
@@ -103,19 +135,6 @@ def monitoring_cases(account: Account) -> list[Case]:
             imported_as="{rule}/{targetId}",
         ),
         Case(
-            "aws:cloudwatch/logMetricFilter:LogMetricFilter",
-            {
-                "name": "GpuXidErrors",
-                "logGroupName": HOST_LOG,
-                "pattern": '"NVRM: Xid"',
-                "metricTransformation": metric,
-            },
-            {"pattern": '"Xid (PCI"'},
-            {"name": "other"},
-            follows=frozenset({"metricTransformation"}),
-            imported_as="{logGroupName}:{name}",
-        ),
-        Case(
             "aws:scheduler/schedule:Schedule",
             {
                 "scheduleExpression": "at(2026-12-07T12:00:00)",
@@ -126,6 +145,11 @@ def monitoring_cases(account: Account) -> list[Case]:
             {"scheduleExpression": "at(2026-12-14T12:00:00)"},
             {"name": "other"},
         ),
+    ]
+
+
+def _of_node_metrics() -> list[Case]:
+    return [
         Case(
             "aws:ssm/association:Association",
             {
@@ -138,6 +162,12 @@ def monitoring_cases(account: Account) -> list[Case]:
             {"parameters": {"commands": "set -eu\nfalse\n"}},
             {},
         ),
+    ]
+
+
+def _of_topics(topic: str) -> list[Case]:
+    policy = {"Version": "2012-10-17", "Statement": [{**PUBLISH, "Resource": topic}]}
+    return [
         Case("aws:sns/topic:Topic", {"tags": {"team": "a"}}, {"displayName": "a"}, {"name": "b"}),
         Case(
             "aws:sns/topicPolicy:TopicPolicy",

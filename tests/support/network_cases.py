@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tests.support.aws_cases import Case
 from tests.support.sandbox_aws import PRIVATE_A, VPC, Account
 
@@ -18,12 +20,15 @@ def network_cases(account: Account) -> list[Case]:
     ]["SubnetId"]
     gateway = ec2.create_internet_gateway()["InternetGateway"]["InternetGatewayId"]
     ec2.attach_internet_gateway(InternetGatewayId=gateway, VpcId=vpc)
-    addresses = [ec2.allocate_address(Domain="vpc")["AllocationId"] for _ in range(2)]
-    nat = ec2.create_nat_gateway(SubnetId=subnet, AllocationId=addresses[0])["NatGateway"]
-    tables = [ec2.create_route_table(VpcId=vpc)["RouteTable"]["RouteTableId"] for _ in range(2)]
-    group = account.group("endpoints", vpc)
-    account.client("logs").create_log_group(logGroupName="flow")
-    logs = f"arn:aws:logs:us-west-2:{ec2.describe_vpcs()['Vpcs'][0]['OwnerId']}:log-group:flow"
+    return [
+        *_of_vpc(ec2, vpc),
+        *_of_routing(ec2, vpc, subnet),
+        *_of_endpoints(subnet, vpc, account.group("endpoints", vpc)),
+        *_of_logs(account, vpc),
+    ]
+
+
+def _of_vpc(ec2: Any, vpc: str) -> list[Case]:
     return [
         Case(
             "aws:ec2/vpc:Vpc",
@@ -48,6 +53,14 @@ def network_cases(account: Account) -> list[Case]:
             {"vpcId": ec2.create_vpc(CidrBlock="10.4.0.0/16")["Vpc"]["VpcId"]},
             TAGS,
         ),
+    ]
+
+
+def _of_routing(ec2: Any, vpc: str, subnet: str) -> list[Case]:
+    addresses = [ec2.allocate_address(Domain="vpc")["AllocationId"] for _ in range(2)]
+    nat = ec2.create_nat_gateway(SubnetId=subnet, AllocationId=addresses[0])["NatGateway"]
+    tables = [ec2.create_route_table(VpcId=vpc)["RouteTable"]["RouteTableId"] for _ in range(2)]
+    return [
         Case("aws:ec2/eip:Eip", {"domain": "vpc"}, TAGS, {"domain": "standard"}),
         Case(
             "aws:ec2/natGateway:NatGateway",
@@ -74,6 +87,11 @@ def network_cases(account: Account) -> list[Case]:
             {"subnetId": PRIVATE_A},
             imported_as="{subnetId}/{routeTableId}",
         ),
+    ]
+
+
+def _of_endpoints(subnet: str, vpc: str, group: str) -> list[Case]:
+    return [
         Case(
             "aws:ec2/vpcEndpoint:VpcEndpoint",
             {
@@ -87,6 +105,14 @@ def network_cases(account: Account) -> list[Case]:
             TAGS,
             {"serviceName": "com.amazonaws.us-west-2.sts"},
         ),
+    ]
+
+
+def _of_logs(account: Account, vpc: str) -> list[Case]:
+    account.client("logs").create_log_group(logGroupName="flow")
+    owner = account.ec2.describe_vpcs()["Vpcs"][0]["OwnerId"]
+    logs = f"arn:aws:logs:us-west-2:{owner}:log-group:flow"
+    return [
         Case(
             "aws:cloudwatch/logGroup:LogGroup",
             {"retentionInDays": 7},

@@ -10,12 +10,16 @@ def storage_cases(account: Account) -> list[Case]:
     """Return a case for every type of FSx; their prerequisites are in the account."""
     lustre, closed = account.lustre(), account.group("lustre")
     account.open_lustre(closed)
+    return [*_of_lustre(lustre, closed), *_of_openzfs(closed)]
+
+
+def _of_lustre(made: str, group: str) -> list[Case]:
     return [
         Case(
             "aws:fsx/lustreFileSystem:LustreFileSystem",
             {
                 "subnetIds": PRIVATE_B,
-                "securityGroupIds": [closed],
+                "securityGroupIds": [group],
                 "storageCapacity": 2400,
                 "deploymentType": "PERSISTENT_2",
                 "perUnitStorageThroughput": 125,
@@ -26,10 +30,32 @@ def storage_cases(account: Account) -> list[Case]:
             {"subnetIds": PRIVATE_A},
         ),
         Case(
+            "aws:fsx/dataRepositoryAssociation:DataRepositoryAssociation",
+            {
+                "fileSystemId": made,
+                "fileSystemPath": "/data",
+                "dataRepositoryPath": "s3://data/",
+                "s3": {"autoImportPolicy": {"events": ["NEW"]}},
+            },
+            {
+                "s3": {
+                    "autoImportPolicy": {"events": ["NEW"]},
+                    "autoExportPolicy": {"events": ["NEW", "CHANGED"]},
+                },
+                "tags": {"team": "b"},
+            },
+            {"fileSystemPath": "/other"},
+        ),
+    ]
+
+
+def _of_openzfs(group: str) -> list[Case]:
+    return [
+        Case(
             "aws:fsx/openZfsFileSystem:OpenZfsFileSystem",
             {
                 "subnetIds": [PRIVATE_B],
-                "securityGroupIds": [closed],
+                "securityGroupIds": [group],
                 "storageCapacity": 128,
                 "deploymentType": "SINGLE_AZ_HA_2",
                 "throughputCapacity": 160,
@@ -56,22 +82,5 @@ def storage_cases(account: Account) -> list[Case]:
                 "tags": {"team": "b"},
             },
             {"deploymentType": "SINGLE_AZ_2"},
-        ),
-        Case(
-            "aws:fsx/dataRepositoryAssociation:DataRepositoryAssociation",
-            {
-                "fileSystemId": lustre,
-                "fileSystemPath": "/data",
-                "dataRepositoryPath": "s3://data/",
-                "s3": {"autoImportPolicy": {"events": ["NEW"]}},
-            },
-            {
-                "s3": {
-                    "autoImportPolicy": {"events": ["NEW"]},
-                    "autoExportPolicy": {"events": ["NEW", "CHANGED"]},
-                },
-                "tags": {"team": "b"},
-            },
-            {"fileSystemPath": "/other"},
         ),
     ]
