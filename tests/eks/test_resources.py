@@ -156,6 +156,21 @@ def test_device_plugins_go_to_the_cluster_of_the_stack(p5_cb):
     assert all(made.provider.startswith(provider) for made in cloud.of_type(DAEMON_SET))
 
 
+def test_volumes_are_gone_before_the_driver_that_unmounts_them(deploy):
+    existing = {
+        "kind": "existing-fsx-lustre",
+        "file_system_id": "fs-0123456789abcdef0",
+        "dns_name": "fs-0123456789abcdef0.fsx.us-west-2.amazonaws.com",
+        "mount_name": "abcdefgh",
+        "security_group_id": "sg-0123456789abcdef0",
+        "storage_capacity_gib": 4800,
+    }
+    plan = stack_files.plan(stack_files.changed(storage={"data": existing}))
+    cloud = deploy(lambda: build(plan))
+    (volume,) = cloud.of_type("kubernetes:core/v1:PersistentVolume")
+    assert "p5-cb-services-addons-aws-fsx-csi-driver" in before(cloud, volume.name)
+
+
 def test_only_planned_device_plugins_are_installed(p5_cb):
     cloud = p5_cb(self_managed_addons={"nvidia": ("p5",)})
     assert [made.name for made in cloud.of_type(DAEMON_SET)] == ["p5-cb-plugins-nvidia-daemon-set"]
