@@ -14,7 +14,7 @@ from components.eks.plan import EksPlan
 from tools.cli import console, failures
 from tools.cli.artifacts import deployed_cluster, outputs_of
 from tools.cli.cluster_client import cluster_client
-from tools.cli.eks_submission import answering
+from tools.cli.eks_cluster import answering
 from tools.cli.job_wait import JobWait
 from tools.cli.node_replacement import NodeReplacement
 from tools.cli.repair_request import RepairRequest

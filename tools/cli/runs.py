@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from tools.cli import console, failures, options
+from tools.cli.deployed_stack import deployed_stack
 from tools.cli.job_wait import RequestedJob, environment_of, requested_wait
 from tools.cli.jobs import refuse_foreign
 from tools.cli.stack_config import kind_of, plan_of
@@ -26,6 +27,7 @@ class LauncherName(StrEnum):
 
 
 def run(
+    context: typer.Context,
     stack: options.Stack,
     command: Annotated[
         list[str] | None, typer.Argument(help="The program and its arguments, after `--`.")
@@ -126,7 +128,7 @@ def run(
     try:
         request = TrainingRequest(**{"command": (), **job})
         asked = RequestedJob(
-            stack_file=found,
+            deployed=deployed_stack(context, found, sandbox=sandbox),
             name=request.name,
             nodes=nodes,
             options=given[kind],
@@ -134,7 +136,6 @@ def run(
             wait=requested_wait(
                 submit=True, wait=not detach, minutes=wait_minutes, sandbox=sandbox
             ),
-            sandbox=sandbox,
         )
         {EKS: _eks, PARALLELCLUSTER: _slurm, BATCH: _batch}[kind](asked, request)
     except JobError as error:
@@ -180,9 +181,7 @@ def _eks(asked: RequestedJob, request: TrainingRequest) -> None:
     if not asked.submit:
         console.answer_document(manifest)
         return
-    from tools.cli.eks_submission import submit_manifest
-
-    submit_manifest(manifest, stack_file=asked.stack_file, sandbox=asked.sandbox, wait=asked.wait)
+    asked.deployed.submit_manifest(manifest, asked.wait)
 
 
 def _slurm(asked: RequestedJob, request: TrainingRequest) -> None:
@@ -210,16 +209,7 @@ def _slurm(asked: RequestedJob, request: TrainingRequest) -> None:
     if not asked.submit:
         console.answer_document(job.files["train.sbatch"])
         return
-    from tools.cli.slurm_submission import submit_directory
-
-    submit_directory(
-        plan,
-        job,
-        request.name,
-        stack_file=asked.stack_file,
-        sandbox=asked.sandbox,
-        wait=asked.wait,
-    )
+    asked.deployed.submit_directory(plan, job, request.name, asked.wait)
 
 
 def _batch(asked: RequestedJob, request: TrainingRequest) -> None:
@@ -238,8 +228,4 @@ def _batch(asked: RequestedJob, request: TrainingRequest) -> None:
     if not asked.submit:
         console.answer_json(submission.request)
         return
-    from tools.cli.batch_submission import submit_job
-
-    submit_job(
-        plan, submission, stack_file=asked.stack_file, sandbox=asked.sandbox, wait=asked.wait
-    )
+    asked.deployed.submit_request(plan, submission, asked.wait)

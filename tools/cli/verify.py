@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,6 +11,7 @@ import typer
 
 from components import clock
 from tools.cli import console, failures, options
+from tools.cli.deployed_stack import DeployedStack, deployed_stack
 from tools.cli.job_wait import RequestedJob, requested_wait
 from tools.cli.jobs import refuse_foreign
 from tools.cli.slurm_jobs import refuse_in_sandbox
@@ -30,6 +31,7 @@ _COLORS = {"pass": "green", "fail": "red", "skipped": "yellow"}
 
 
 def verify(
+    context: typer.Context,
     stack: options.Stack,
     log: Annotated[
         Path | None,
@@ -121,26 +123,78 @@ def verify(
     _refuse_combinations(wanted)
     if drain and not (wanted.runs_jobs and kind == PARALLELCLUSTER):
         raise failures.WrongUseError("--drain needs a test that `verify` runs on a Slurm cluster")
-    planned = planned_of(found, nodes=nodes, given=given.get(kind, {}))
-    if wanted.runs_jobs and sandbox:
+    verify_nodes(
+        deployed_stack(context, found, sandbox=sandbox),
+        wanted,
+        nodes=nodes,
+        given=given.get(kind, {}),
+        wait_minutes=wait_minutes,
+        drain=drain,
+        files=ReportFiles(junit=junit_file, html=html_file),
+        as_json=as_json,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ReportFiles:
+    """The files to write a result to; None for none."""
+
+    junit: Path | None = None
+    html: Path | None = None
+
+    def write(self, result: Verified) -> None:
+        """Write them."""
+        if self.junit is not None:
+            write_whole(self.junit, junit(result.stack, result.stages))
+        if self.html is not None:
+            write_whole(self.html, html_report(result, at=f"{clock.now():%Y-%m-%d %H:%M} UTC"))
+
+
+def verify_nodes(
+    deployed: DeployedStack,
+    wanted: Wanted,
+    *,
+    nodes: int | None,
+    given: Mapping[str, Any],
+    wait_minutes: float | None = None,
+    drain: bool = False,
+    files: ReportFiles = ReportFiles(),
+    as_json: bool = False,
+) -> None:
+    """Verify the nodes of a pool, and print the result.
+
+    Args:
+        deployed: The stack.
+        wanted: What to verify.
+        nodes: Number of nodes; None for the default of the pool.
+        given: Values of the options of the stack's kind, which select the pool.
+        wait_minutes: Time that the test can wait for its nodes; None for the default.
+        drain: Slurm: whether to drain the nodes that fail.
+        files: Where else to write the result.
+        as_json: Whether to print it as JSON.
+
+    Raises:
+        typer.Exit: a stage failed.
+        WrongUseError: the nodes cannot run the tests, or there are no credentials.
+        CommandError: the stack has no cluster, or the test has no log.
+    """
+    found, kind = deployed.stack_file, kind_of(deployed.stack_file)
+    planned = planned_of(found, nodes=nodes, given=given)
+    if wanted.runs_jobs and deployed.sandbox:
         refuse_without_accelerators(kind, planned)
     _refuse_jobs(wanted, planned, kind)
-    if minimum_bandwidth is None:
+    if wanted.minimum_gb_per_second is None:
         wanted = replace(wanted, minimum_gb_per_second=_own_threshold(found, planned))
     asked = RequestedJob(
-        stack_file=found,
+        deployed=deployed,
         name=planned.test,
         nodes=nodes,
-        options={**given[kind], "--level": dcgm},
+        options={**given, "--level": wanted.dcgm},
         submit=True,
-        wait=requested_wait(submit=True, wait=True, minutes=wait_minutes, sandbox=sandbox),
-        sandbox=sandbox,
+        wait=requested_wait(submit=True, wait=True, minutes=wait_minutes, sandbox=deployed.sandbox),
     )
     result = verification(asked, planned, wanted)
-    if junit_file is not None:
-        write_whole(junit_file, junit(stack, result.stages))
-    if html_file is not None:
-        write_whole(html_file, html_report(result, at=f"{clock.now():%Y-%m-%d %H:%M} UTC"))
+    files.write(result)
     _tell(result, as_json=as_json)
     if wanted.runs_jobs and result.has_test:
         nodes_of_test = result.hosts if kind == PARALLELCLUSTER else result.tested

@@ -6,10 +6,7 @@ from typing import Any
 
 from kubernetes import client
 
-from tools.cli.artifacts import deployed_cluster
-from tools.cli.cluster_client import cluster_client
-from tools.cli.eks_submission import answering
-from tools.cli.session import account_access
+from tools.cli.eks_cluster import reached_cluster
 from tools.cli.slurm_submission import reached_head_node
 from tools.jobs.nodes import JobNodes
 from tools.verify.inventory import Inventory, no_inventory
@@ -45,12 +42,7 @@ def read_inventory(
 
 
 def _kubernetes(stack_file: StackFile, plan: Any, nodes: JobNodes, *, sandbox: bool) -> Inventory:
-    cluster, kubeconfig = deployed_cluster(stack_file, sandbox=sandbox)
-    with (
-        account_access(sandbox=sandbox, profile=stack_file.profile),
-        answering(cluster),
-        cluster_client(kubeconfig) as api,
-    ):
+    with reached_cluster(stack_file, sandbox=sandbox) as api:
         core: Any = client.CoreV1Api(api)
         found = core.list_node(label_selector=node_selector(nodes)).items
         pods = core.list_namespaced_pod(_SYSTEM).items

@@ -41,13 +41,15 @@ def record_plugins(directory: Path) -> None:
 
 @pytest.fixture
 def trainyard(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Result]:
-    """Run a command like `./trainyard` and return its result."""
+    """Run a command like `./trainyard` and return its result; `deployed` stands for the stack."""
     for name in CREDENTIALS:
         monkeypatch.delenv(name, raising=False)
     for name, value in NO_CREDENTIALS.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("TRAINYARD_SANDBOX", str(tmp_path / "sandbox"))
-    return lambda *arguments: CliRunner().invoke(app, [str(a) for a in arguments])
+    return lambda *arguments, deployed=None: CliRunner().invoke(
+        app, [str(a) for a in arguments], obj=deployed
+    )
 
 
 @pytest.fixture
