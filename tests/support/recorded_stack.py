@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -42,14 +42,24 @@ class RecordedStack:
     """The nodes that were labelled, whether they have passed, and whether that is required."""
     times: list[datetime] = field(default_factory=list[datetime])
     """When nodes were labelled."""
+    found: Mapping[str, Any] | Exception = field(default_factory=dict[str, Any])
+    """The outputs of the stack, or why there are none."""
+    head_node_says: str = ""
+    """Output of the scripts on the head node."""
     scripts: list[str] = field(default_factory=list[str])
-    """What ran on the head node."""
+    """What ran there."""
     stack_file: Any = None
     sandbox: bool = False
 
     def __call__(self, stack_file: StackFile, sandbox: bool) -> RecordedStack:
         self.stack_file, self.sandbox = stack_file, sandbox
         return self
+
+    def outputs(self, *, show_secrets: bool) -> Mapping[str, Any]:
+        del show_secrets
+        if isinstance(self.found, Exception):
+            raise self.found
+        return self.found
 
     def submit_manifest(self, text: str, wait: JobWait | None) -> None:
         self._submit(text, wait)
@@ -74,4 +84,4 @@ class RecordedStack:
 
     def run_on_head_node(self, _plan: object, script: str) -> str:
         self.scripts.append(script)
-        return ""
+        return self.head_node_says

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -40,6 +40,12 @@ class DeployedStack:
     stack_file: StackFile
     sandbox: bool
 
+    def outputs(self, *, show_secrets: bool) -> dict[str, Any]:
+        """Return the outputs of the stack."""
+        from tools.cli.artifacts import outputs_of
+
+        return outputs_of(self.stack_file, sandbox=self.sandbox, show_secrets=show_secrets)
+
     def submit_manifest(self, text: str, wait: JobWait | None) -> None:
         """EKS: create the jobs of a manifest."""
         from tools.cli.eks_submission import submit_manifest
@@ -70,7 +76,7 @@ class DeployedStack:
         """Return the nodes of a test as the scheduler knows them."""
         from tools.cli.verify_inventory import read_inventory
 
-        return read_inventory(self.stack_file, plan, planned, sandbox=self.sandbox)
+        return read_inventory(self, plan, planned)
 
     def mark_nodes(self, marks: Iterable[Mark], *, at: datetime, required: bool) -> list[str]:
         """EKS: label nodes with their results; return the names of those that are gone."""

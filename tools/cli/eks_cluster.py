@@ -13,6 +13,7 @@ from urllib3.exceptions import HTTPError
 from tools.cli import failures
 from tools.cli.artifacts import deployed_cluster
 from tools.cli.cluster_client import cluster_client
+from tools.cli.deployed_stack import DeployedStack
 from tools.cli.session import account_access
 from tools.workspace.stack_files import StackFile
 
@@ -26,7 +27,7 @@ def reached_cluster(stack_file: StackFile, *, sandbox: bool) -> Iterator[client.
         CommandError: the stack has no cluster, or its API server refuses a request or does not
             respond.
     """
-    cluster, kubeconfig = deployed_cluster(stack_file, sandbox=sandbox)
+    cluster, kubeconfig = deployed_cluster(DeployedStack(stack_file, sandbox))
     with (
         account_access(sandbox=sandbox, profile=stack_file.profile),
         answering(cluster),

@@ -23,6 +23,7 @@ from components.catalog.kueue import QUEUE_LABEL
 from tools.cli import console, failures
 from tools.cli.artifacts import deployed_cluster
 from tools.cli.cluster_client import cluster_client
+from tools.cli.deployed_stack import DeployedStack
 from tools.cli.eks_cluster import answering
 from tools.cli.eks_job_wait import wait_for
 from tools.cli.eks_workloads import (
@@ -65,7 +66,7 @@ def submit_manifest(
     """
     # While the stack changes, its nodes may change as well.
     refuse_occupied(stack_file, sandbox=sandbox)
-    cluster, kubeconfig = deployed_cluster(stack_file, sandbox=sandbox)
+    cluster, kubeconfig = deployed_cluster(DeployedStack(stack_file, sandbox))
     path, _ = write_kubeconfig(kubeconfig, stack_file, sandbox=sandbox)
     kubectl = kubectl_command(path, sandbox=sandbox)
     manifests = manifests_of(text)
