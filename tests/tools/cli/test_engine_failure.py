@@ -60,7 +60,8 @@ def test_the_reservation_of_the_stack_file_is_asked_about(
         return (ReservationUse(ids[0], "expired", "p5.48xlarge", 2, 0),)
 
     monkeypatch.setattr("boto3.client", lambda service, **_: None)
-    monkeypatch.setattr("tools.cli.session.require_credentials", lambda: None)
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "not-real")
     monkeypatch.setattr("tools.cli.engine_failure.read_reservations", read)
     error = EngineError(GROUP, "ReservationCapacityExceeded - The requested reservation")
     found = "\n".join(why_it_failed([error], workspace, sandbox=False))
