@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from tools.cli import failures, options
+from tools.cli.deployed_stack import deployed_stack
 from tools.cli.job_wait import RequestedJob, requested_wait
 from tools.cli.stack_config import kind_of
 from tools.jobs.names import BATCH_JOBS, BERT_PRETRAINING, DCGM_DIAG, EKS_JOBS, SLURM_JOBS
@@ -76,6 +77,7 @@ Wait = Annotated[
 
 
 def job(
+    context: typer.Context,
     stack: options.Stack,
     name: Name,
     nodes: Nodes = None,
@@ -116,13 +118,12 @@ def job(
     }
     refuse_foreign(given, kind, stack)
     asked = RequestedJob(
-        stack_file=found,
+        deployed=deployed_stack(context, found, sandbox=sandbox),
         name=name,
         nodes=nodes,
         options={**given[kind], "--level": level},
         submit=submit,
         wait=requested_wait(submit=submit, wait=wait, minutes=wait_minutes, sandbox=sandbox),
-        sandbox=sandbox,
     )
     _refuse_without_effect(asked, kind)
     make_of_kind(asked, kind)

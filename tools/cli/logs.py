@@ -18,6 +18,7 @@ from components.eks.log_group_plan import control_plane_log_group
 from tools.cli import console, failures, options
 from tools.cli.artifacts import outputs_of
 from tools.cli.batch_submission import LOG_GROUP as BATCH_LOG_GROUP
+from tools.cli.deployed_stack import deployed_stack
 from tools.cli.jobs import refuse
 from tools.cli.log_events import LogEvents
 from tools.cli.session import account_access
@@ -62,6 +63,7 @@ Follow = Annotated[
 
 
 def logs(
+    context: typer.Context,
     stack: options.Stack,
     job: Job = None,
     node: Node = None,
@@ -96,13 +98,13 @@ def logs(
         raise failures.WrongUseError("give one of --node, --rank and --all")
     from tools.cli.job_list import plan_with_jobs
     from tools.cli.log_request import LogRequest
-    from tools.cli.schedulers import scheduler_of
 
     asked = LogRequest(
         job=job, node=node, rank=rank, every_node=every_node, previous=previous, follow=follow
     )
     found = options.stack_file(stack, path=stack_file, sandbox=sandbox)
-    with scheduler_of(plan_with_jobs(found), found, sandbox=sandbox) as scheduler:
+    deployed = deployed_stack(context, found, sandbox=sandbox)
+    with deployed.scheduler(plan_with_jobs(found)) as scheduler:
         for line in scheduler.log(asked):
             console.answer(line)
 

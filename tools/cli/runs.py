@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from tools.cli import console, failures, options
+from tools.cli.deployed_stack import deployed_stack
 from tools.cli.job_wait import JobWait, RequestedJob, environment_of, requested_wait
 from tools.cli.jobs import refuse_foreign
 from tools.cli.stack_config import kind_of, plan_of
@@ -75,6 +76,7 @@ DryRun = Annotated[
 
 
 def run(
+    context: typer.Context,
     stack: options.Stack,
     command: Command = None,
     file: JobFile = None,
@@ -125,13 +127,12 @@ def run(
     with _refusals():
         request = TrainingRequest(**job)
         asked = RequestedJob(
-            stack_file=found,
+            deployed=deployed_stack(context, found, sandbox=sandbox),
             name=request.name,
             nodes=nodes,
             options=given[kind],
             submit=not dry_run,
             wait=wait,
-            sandbox=sandbox,
         )
         {EKS: _eks, PARALLELCLUSTER: _slurm, BATCH: _batch}[kind](asked, request)
 
@@ -204,9 +205,7 @@ def _eks(asked: RequestedJob, request: TrainingRequest) -> None:
     if not asked.submit:
         console.answer_document(manifest)
         return
-    from tools.cli.eks_submission import submit_manifest
-
-    submit_manifest(manifest, stack_file=asked.stack_file, sandbox=asked.sandbox, wait=asked.wait)
+    asked.deployed.submit_manifest(manifest, asked.wait)
 
 
 def _slurm(asked: RequestedJob, request: TrainingRequest) -> None:
@@ -234,16 +233,7 @@ def _slurm(asked: RequestedJob, request: TrainingRequest) -> None:
     if not asked.submit:
         console.answer_document(job.files["train.sbatch"])
         return
-    from tools.cli.slurm_submission import submit_directory
-
-    submit_directory(
-        plan,
-        job,
-        request.name,
-        stack_file=asked.stack_file,
-        sandbox=asked.sandbox,
-        wait=asked.wait,
-    )
+    asked.deployed.submit_directory(plan, job, request.name, asked.wait)
 
 
 def _batch(asked: RequestedJob, request: TrainingRequest) -> None:
@@ -262,8 +252,4 @@ def _batch(asked: RequestedJob, request: TrainingRequest) -> None:
     if not asked.submit:
         console.answer_json(submission.request)
         return
-    from tools.cli.batch_submission import submit_job
-
-    submit_job(
-        plan, submission, stack_file=asked.stack_file, sandbox=asked.sandbox, wait=asked.wait
-    )
+    asked.deployed.submit_request(plan, submission, asked.wait)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,6 +11,7 @@ import typer
 
 from components import clock
 from tools.cli import console, failures, options
+from tools.cli.deployed_stack import DeployedStack, deployed_stack
 from tools.cli.job_wait import RequestedJob, requested_wait
 from tools.cli.jobs import refuse_foreign
 from tools.cli.slurm_jobs import refuse_in_sandbox
@@ -77,6 +78,7 @@ HtmlFile = Annotated[
 
 
 def verify(
+    context: typer.Context,
     stack: options.Stack,
     log: Log = None,
     nodes: Nodes = None,
@@ -118,39 +120,93 @@ def verify(
         minimum_gb_per_second=minimum_bandwidth,
     )
     _refuse_combinations(wanted, kind, drain=drain)
-    planned = planned_of(found, nodes=nodes, given=given.get(kind, {}))
-    wanted = _for_planned(wanted, planned, found, sandbox=sandbox)
+    verify_nodes(
+        deployed_stack(context, found, sandbox=sandbox),
+        wanted,
+        nodes=nodes,
+        given=given.get(kind, {}),
+        wait_minutes=wait_minutes,
+        drain=drain,
+        files=ReportFiles(junit=junit_file, html=html_file),
+        as_json=as_json,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ReportFiles:
+    """The files to write a result to; None for none."""
+
+    junit: Path | None = None
+    html: Path | None = None
+
+    def write(self, result: Verified) -> None:
+        """Write them."""
+        if self.junit is not None:
+            write_whole(self.junit, junit(result.stack, result.stages))
+        if self.html is not None:
+            write_whole(self.html, html_report(result, at=f"{clock.now():%Y-%m-%d %H:%M} UTC"))
+
+
+def verify_nodes(
+    deployed: DeployedStack,
+    wanted: Wanted,
+    *,
+    nodes: int | None,
+    given: Mapping[str, Any],
+    wait_minutes: float | None = None,
+    drain: bool = False,
+    files: ReportFiles = ReportFiles(),
+    as_json: bool = False,
+) -> None:
+    """Verify the nodes of a pool, and print the result.
+
+    Args:
+        deployed: The stack.
+        wanted: What to verify.
+        nodes: Number of nodes; None for the default of the pool.
+        given: Values of the options of the stack's kind, which select the pool.
+        wait_minutes: Time that the test can wait for its nodes; None for the default.
+        drain: Slurm: whether to drain the nodes that fail.
+        files: Where else to write the result.
+        as_json: Whether to print it as JSON.
+
+    Raises:
+        typer.Exit: a stage failed.
+        WrongUseError: the nodes cannot run the tests, or there are no credentials.
+        CommandError: the stack has no cluster, or the test has no log.
+    """
+    planned = planned_of(deployed.stack_file, nodes=nodes, given=given)
+    wanted = _for_planned(wanted, planned, deployed)
     asked = RequestedJob(
-        stack_file=found,
+        deployed=deployed,
         name=planned.test,
         nodes=nodes,
-        options={**given[kind], "--level": dcgm},
+        options={**given, "--level": wanted.dcgm},
         submit=True,
-        wait=requested_wait(submit=True, wait=True, minutes=wait_minutes, sandbox=sandbox),
-        sandbox=sandbox,
+        wait=requested_wait(submit=True, wait=True, minutes=wait_minutes, sandbox=deployed.sandbox),
     )
     result = verification(asked, planned, wanted)
-    _tell(result, as_json=as_json, junit_file=junit_file, html_file=html_file)
+    files.write(result)
+    _tell(result, as_json=as_json)
     _use(result, asked, wanted, drain=drain)
     if not result.passed:
         raise typer.Exit(failures.WORK_FAILED)
 
 
-def _for_planned(
-    wanted: Wanted, planned: PlannedTest, found: StackFile, *, sandbox: bool
-) -> Wanted:
+def _for_planned(wanted: Wanted, planned: PlannedTest, deployed: DeployedStack) -> Wanted:
     """Return what is wanted of a planned test, with the threshold of the stack file.
 
     Raises:
         WrongUseError: the cluster cannot run it.
     """
-    kind = found.architecture
-    if wanted.runs_jobs and sandbox:
+    kind = kind_of(deployed.stack_file)
+    if wanted.runs_jobs and deployed.sandbox:
         refuse_without_accelerators(kind, planned)
     _refuse_jobs(wanted, planned, kind)
     if wanted.minimum_gb_per_second is not None:
         return wanted
-    return replace(wanted, minimum_gb_per_second=_own_threshold(found, planned))
+    own = _own_threshold(deployed.stack_file, planned)
+    return replace(wanted, minimum_gb_per_second=own)
 
 
 def _use(result: Verified, asked: RequestedJob, wanted: Wanted, *, drain: bool) -> None:
@@ -224,14 +280,7 @@ def _own_threshold(found: StackFile, planned: PlannedTest) -> float | None:
     return own.get(planned.nodes.instance_type)
 
 
-def _tell(
-    result: Verified, *, as_json: bool, junit_file: Path | None, html_file: Path | None
-) -> None:
-    """Write the files that were asked for, and print the result."""
-    if junit_file is not None:
-        write_whole(junit_file, junit(result.stack, result.stages))
-    if html_file is not None:
-        write_whole(html_file, html_report(result, at=f"{clock.now():%Y-%m-%d %H:%M} UTC"))
+def _tell(result: Verified, *, as_json: bool) -> None:
     if as_json:
         console.answer_json(report(result))
         return

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from sandbox.processes import Spawner
 from sandbox.slurm.block_instances import BlockInstances
 from sandbox.slurm.head_nodes import HeadNodes
 from tests.support.sandbox_aws import Account
+from tests.support.sandbox_here import record_sandbox
 from tests.support.slurm_stacks import planned, rendered
 from tools.cli import slurm_submission
 from tools.cli.job_wait import JobWait
@@ -64,11 +64,8 @@ def cluster(account: Account, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
             MaxCount=1,
             TagSpecifications=[{"ResourceType": "instance", "Tags": listed}],
         )
-    clients = {name: account.client(name) for name in ("ec2", "ssm")}
-    monkeypatch.setattr(slurm_submission.boto3, "client", lambda name, **_: clients[name])
-    monkeypatch.setattr(slurm_submission, "account_access", lambda **_: nullcontext())
-    monkeypatch.setattr(slurm_submission, "refuse_occupied", lambda *_, **__: None)
-    monkeypatch.setattr(slurm_submission, "add_slurm", lambda _: None)
+    monkeypatch.setenv("TRAINYARD_SANDBOX", str(tmp_path / "sandbox"))
+    record_sandbox(tmp_path / "sandbox", account.server)
     yield
     nodes.stop_all()
     spawner.stop_all()
