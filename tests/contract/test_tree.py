@@ -128,6 +128,7 @@ def test_a_test_is_no_second_importer(tmp_path: Path) -> None:
         pytest.param(["whole.py"], id="one of the folder above"),
         pytest.param([], id="none"),
         pytest.param(["tests/a/test_part.py"], id="only its test"),
+        pytest.param(["a/registry.py"], id="a registry"),
     ],
 )
 def test_a_module_with_other_importers_is_no_part(tmp_path: Path, importers: list[str]) -> None:

@@ -138,7 +138,7 @@ def needless_modules(
     """Return the modules whose only importer is in the same folder, with that importer.
 
     Such a module is a part of the other one. Tests do not count as importers of what they test.
-    What is reached by its name, or by its folder, needs no importer.
+    What is reached by its name, by its folder or by a row of a registry needs no importer.
 
     Args:
         tree: All modules.
@@ -155,6 +155,8 @@ def needless_modules(
         if len(importers[name]) != 1 or name in commands or _is_entry(module):
             continue
         ((importer, imports),) = importers[name].items()
+        if importer.stem == "registry":
+            continue  # its rows name the modules, such as those of add-ons
         run = [each for each in imports if each.place != "types"]
         saves_time = run and all(
             each.place == "function" and (each.has_duration or name in measured) for each in run

@@ -7,7 +7,7 @@ import json
 import os
 import shlex
 import urllib.request
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -22,8 +22,17 @@ from sandbox.state import (
 )
 from tools.cli import failures
 from tools.cli.sandbox_pace import pace_of, set_pace
-from tools.cli.sandbox_programs import PROGRAMS, Report, SandboxPrograms
-from tools.engine import ensure_pulumi, read_plugins, write_plugins
+from tools.engine import (
+    Plugin,
+    ensure_controller,
+    ensure_kubernetes,
+    ensure_plugins,
+    ensure_pulumi,
+    ensure_slurm,
+    read_plugins,
+    write_plugins,
+)
+from tools.parallelcluster.environment import parallelcluster_python
 from tools.workspace.command_lock import every_lock
 from tools.workspace.engine_process import PulumiCommand
 from tools.workspace.environment import process_environment, sandbox_environment
@@ -32,6 +41,36 @@ from tools.workspace.project import SandboxProject, sandbox_directory
 from tools.workspace.recovery.leftovers import marked
 from tools.workspace.stack_files import StackFile
 from tools.workspace.workspace import SandboxWorkspace
+
+Report = Callable[[str], None]
+
+
+class SandboxPrograms:
+    """Gets the programs of a sandbox: from the cache, a download or a build."""
+
+    def plugins(self, report: Report, chosen: Mapping[str, Path] | None) -> tuple[Plugin, ...]:
+        """Return the provider plugins."""
+        return ensure_plugins(report, ensure_pulumi(report), chosen)
+
+    def kubernetes(self, report: Report) -> dict[str, list[str]]:
+        """Return the commands of the Kubernetes programs, by name."""
+        return ensure_kubernetes(report)
+
+    def controller(self, name: str, report: Report) -> list[str]:
+        """Return the command of a controller, such as `kueue`."""
+        return ensure_controller(name, report)
+
+    def parallelcluster(self, report: Report) -> list[str]:
+        """Return the Python with aws-parallelcluster and ministack."""
+        return [str(parallelcluster_python(report))]
+
+    def slurm(self, report: Report) -> list[str]:
+        """Return the directory of Slurm."""
+        return [str(ensure_slurm(report))]
+
+
+PROGRAMS = SandboxPrograms()
+"""Those of this machine."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,7 @@ from sandbox.state import SandboxDirectory
 from tests.support.sandbox_aws import Account
 from tests.support.sandbox_here import AWS, record_sandbox, running_sandbox
 from tools.cli import sandbox_session, sandboxes
-from tools.cli.sandbox_programs import SandboxPrograms
-from tools.cli.sandbox_session import RunningSandbox, started_sandbox
+from tools.cli.sandbox_session import RunningSandbox, SandboxPrograms, started_sandbox
 from tools.engine import Plugin
 
 

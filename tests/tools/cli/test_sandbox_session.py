@@ -14,7 +14,7 @@ from tests.support.sandbox_here import running_sandbox
 from tools.cli import sandbox_session, sandboxes
 from tools.cli.failures import CommandError
 from tools.cli.kubeconfig import usable_kubeconfig
-from tools.cli.sandbox_programs import SandboxPrograms
+from tools.cli.sandbox_session import SandboxPrograms
 
 
 class Programs(SandboxPrograms):
