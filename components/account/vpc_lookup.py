@@ -7,7 +7,7 @@ API_DescribeNatGateways.html and API_DescribeVpcEndpoints.html.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from components.account.lookup import AccountReader
@@ -48,13 +48,6 @@ def look_up_vpc(reader: AccountReader, vpc_id: str) -> VpcLayout | None:
         return None
     (vpc,) = answer["Vpcs"]
     tables = list(_in(reader, "RouteTables", vpc_id))
-    explicit = {
-        each["SubnetId"]: table["RouteTableId"]
-        for table in tables
-        for each in table.get("Associations", [])
-        if "SubnetId" in each
-    }
-    prefix = f"com.amazonaws.{reader.region}."
     return VpcLayout(
         vpc_id=vpc_id,
         cidr=vpc["CidrBlock"],
@@ -71,15 +64,7 @@ def look_up_vpc(reader: AccountReader, vpc_id: str) -> VpcLayout | None:
             each["InternetGatewayId"]
             for each in _in(reader, "InternetGateways", vpc_id, name="attachment.vpc-id")
         ),
-        subnets={
-            each["SubnetId"]: LayoutSubnet(
-                cidr=each["CidrBlock"],
-                zone=each["AvailabilityZone"],
-                zone_id=each["AvailabilityZoneId"],
-                table_id=explicit.get(each["SubnetId"], ""),
-            )
-            for each in _in(reader, "Subnets", vpc_id)
-        },
+        subnets=_subnets(reader, vpc_id, tables),
         tables={
             each["RouteTableId"]: LayoutTable(
                 default_route=_default_route(each["Routes"]), tags=tag_map(each.get("Tags"))
@@ -91,15 +76,7 @@ def look_up_vpc(reader: AccountReader, vpc_id: str) -> VpcLayout | None:
             for each in _in(reader, "NatGateways", vpc_id)
             if each["State"] not in ("deleted", "deleting", "failed")
         },
-        endpoints={
-            each["VpcEndpointId"]: LayoutEndpoint(
-                service=each["ServiceName"].removeprefix(prefix),
-                kind=each["VpcEndpointType"],
-                table_ids=frozenset(each.get("RouteTableIds", [])),
-                tags=tag_map(each.get("Tags")),
-            )
-            for each in _in(reader, "VpcEndpoints", vpc_id)
-        },
+        endpoints=_endpoints(reader, vpc_id),
     )
 
 
@@ -119,6 +96,39 @@ def _in(
     wanted = {filters: [{"Name": name, "Values": [vpc_id]}]}
     for page in reader.pages(f"ec2:Describe{what}", operation, next_key="NextToken", **wanted):
         yield from page[what]
+
+
+def _subnets(
+    reader: AccountReader, vpc_id: str, tables: Iterable[Mapping[str, Any]]
+) -> dict[str, LayoutSubnet]:
+    explicit = {
+        each["SubnetId"]: table["RouteTableId"]
+        for table in tables
+        for each in table.get("Associations", [])
+        if "SubnetId" in each
+    }
+    return {
+        each["SubnetId"]: LayoutSubnet(
+            cidr=each["CidrBlock"],
+            zone=each["AvailabilityZone"],
+            zone_id=each["AvailabilityZoneId"],
+            table_id=explicit.get(each["SubnetId"], ""),
+        )
+        for each in _in(reader, "Subnets", vpc_id)
+    }
+
+
+def _endpoints(reader: AccountReader, vpc_id: str) -> dict[str, LayoutEndpoint]:
+    prefix = f"com.amazonaws.{reader.region}."
+    return {
+        each["VpcEndpointId"]: LayoutEndpoint(
+            service=each["ServiceName"].removeprefix(prefix),
+            kind=each["VpcEndpointType"],
+            table_ids=frozenset(each.get("RouteTableIds", [])),
+            tags=tag_map(each.get("Tags")),
+        )
+        for each in _in(reader, "VpcEndpoints", vpc_id)
+    }
 
 
 def _default_route(routes: list[Mapping[str, Any]]) -> str:

@@ -146,20 +146,7 @@ class BatchComputeEnvironment(pulumi.ComponentResource):
         self.arn, self.environment_name = environment.arn, environment.name
         self._environment = environment
         if args.next_environments is not None:
-            queue = aws.batch.JobQueue(
-                f"{name}-queue",
-                name=name,
-                state="ENABLED",
-                priority=args.plan.config.queue_priority,
-                compute_environment_orders=[
-                    aws.batch.JobQueueComputeEnvironmentOrderArgs(
-                        order=order, compute_environment=arn
-                    )
-                    for order, arn in enumerate([environment.arn, *args.next_environments], 1)
-                ],
-                tags=dict(args.tags),
-                opts=child,
-            )
+            queue = _queue(name, args, [environment.arn, *args.next_environments], child)
             self.queue_arn, self.queue_name = queue.arn, queue.name
         self.register_outputs({"arn": self.arn, "queue_arn": self.queue_arn})
 
@@ -201,6 +188,27 @@ def _placement_group_name(
         return placement.name
     group = ClusterPlacementGroupArgs(tags=args.tags)
     return ClusterPlacementGroup(f"{name}-placement", group, opts).group_name
+
+
+def _queue(
+    name: str,
+    args: BatchComputeEnvironmentArgs,
+    environments: Sequence[pulumi.Input[str]],
+    opts: pulumi.ResourceOptions,
+) -> aws.batch.JobQueue:
+    """Create the queue that tries compute environments in order."""
+    return aws.batch.JobQueue(
+        f"{name}-queue",
+        name=name,
+        state="ENABLED",
+        priority=args.plan.config.queue_priority,
+        compute_environment_orders=[
+            aws.batch.JobQueueComputeEnvironmentOrderArgs(order=order, compute_environment=arn)
+            for order, arn in enumerate(environments, 1)
+        ],
+        tags=dict(args.tags),
+        opts=opts,
+    )
 
 
 def _compute_resources(

@@ -60,28 +60,8 @@ class ManagedNodeGroup(pulumi.ComponentResource):
         super().__init__("trainyard:eks:ManagedNodeGroup", name, {}, opts)
         child = pulumi.ResourceOptions(parent=self)
         plan = args.plan
-
         template = NodeLaunchTemplate(
-            f"{name}{LAUNCH}",
-            NodeLaunchTemplateArgs(
-                instance_type=plan.instance_type.name,
-                capacity=plan.capacity,
-                reservation_id=args.reservation_id,
-                reservation_group_arn=args.target_group_arn,
-                market_type=_template_market(plan),
-                interfaces=plan.interfaces,
-                cluster_security_group_id=args.access.security_group_id,
-                efa_security_group_id=args.efa_security_group_id,
-                placement_group_name=placement_group_name(name, args, child),
-                root_volume=plan.root_volume,
-                user_data=render_managed_user_data(plan),
-                image_id=None,
-                instance_profile_arn=None,
-                ssh_key_name=plan.ssh_key_name,
-                node_name=args.node_name,
-                tags=args.tags,
-            ),
-            child,
+            f"{name}{LAUNCH}", _launch_template_args(name, args, child), child
         )
         group = aws.eks.NodeGroup(
             f"{name}{MANAGED_NODE_GROUP}",
@@ -133,6 +113,30 @@ class ManagedNodeGroup(pulumi.ComponentResource):
     def auto_scaling_group(self) -> pulumi.Output[str]:
         """Name of the Auto Scaling group that EKS makes."""
         return self._group.resources.apply(_auto_scaling_group)
+
+
+def _launch_template_args(
+    name: str, args: NodeGroupArgs, opts: pulumi.ResourceOptions
+) -> NodeLaunchTemplateArgs:
+    plan = args.plan
+    return NodeLaunchTemplateArgs(
+        instance_type=plan.instance_type.name,
+        capacity=plan.capacity,
+        reservation_id=args.reservation_id,
+        reservation_group_arn=args.target_group_arn,
+        market_type=_template_market(plan),
+        interfaces=plan.interfaces,
+        cluster_security_group_id=args.access.security_group_id,
+        efa_security_group_id=args.efa_security_group_id,
+        placement_group_name=placement_group_name(name, args, opts),
+        root_volume=plan.root_volume,
+        user_data=render_managed_user_data(plan),
+        image_id=None,
+        instance_profile_arn=None,
+        ssh_key_name=plan.ssh_key_name,
+        node_name=args.node_name,
+        tags=args.tags,
+    )
 
 
 def _node_repair(plan: NodeGroupPlan) -> aws.eks.NodeGroupNodeRepairConfigArgs:

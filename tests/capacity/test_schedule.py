@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.capacity.schedule import nodes_leave_before_end, plan_schedule
+from components.capacity.schedule import most_at_once, nodes_leave_before_end, plan_schedule
 from components.catalog.capacity_blocks import terminated_before_end
 from components.catalog.instance_types import INSTANCE_TYPES
 from components.config.node_pool import NodeSizes
@@ -137,3 +137,15 @@ def test_every_scheduled_action_is_still_to_come(minutes):
     now = START + timedelta(minutes=minutes)
     plan = at(now)
     assert all(t > now for t in (plan.scale_up_at, plan.scale_down_at) if t is not None)
+
+
+@pytest.mark.parametrize(
+    ("starts_at", "at_once"),
+    [
+        pytest.param(END - timedelta(hours=1), 5, id="overlapping"),
+        pytest.param(END, 3, id="in-a-row"),
+    ],
+)
+def test_nodes_of_two_blocks_exist_together_only_while_both_blocks_do(starts_at, at_once):
+    first, second = at(START, a_block()), at(START, a_block(starts_at, starts_at + (END - START)))
+    assert most_at_once([(first, 2), (second, 3)]) == at_once

@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import pytest
+
 from components.checks import network_check
 from components.eks.account import EksAccount
 from components.eks.control_plane_check import control_plane_problems
@@ -65,11 +67,22 @@ def test_a_private_subnet_without_a_way_out_is_refused(configure, with_subnet):
     assert "cannot pull images" in problem.problem
 
 
+# https://docs.aws.amazon.com/eks/latest/userguide/private-clusters.html
+ENDPOINTS = frozenset({"ec2", "ecr.dkr", "ecr.api", "s3", "sts"})
+
+
 def test_endpoints_for_images_make_up_for_a_missing_way_out(configure, with_subnet):
     account = with_subnet(PRIVATE[0], default_route="none")
-    endpoints = frozenset({"ec2", "ecr.dkr", "ecr.api", "s3", "sts"})
-    vpc = replace(account.vpc, endpoint_services=endpoints)
+    vpc = replace(account.vpc, endpoint_services=ENDPOINTS)
     assert list(network_problems(configure().network, replace(account, vpc=vpc))) == []
+
+
+@pytest.mark.parametrize("missing", sorted(ENDPOINTS))
+def test_a_missing_way_out_needs_every_endpoint(configure, with_subnet, missing):
+    account = with_subnet(PRIVATE[0], default_route="none")
+    vpc = replace(account.vpc, endpoint_services=ENDPOINTS - {missing})
+    problem = only(network_problems(configure().network, replace(account, vpc=vpc)))
+    assert "cannot pull images" in problem.problem
 
 
 def test_endpoints_that_may_not_be_listed_are_not_taken_for_missing(configure, with_subnet):

@@ -23,6 +23,12 @@ def test_a_threshold_and_the_requirement_fit_nodes_with_accelerators() -> None:
     assert refusals(changed(verification=settings)) == {}
 
 
+def test_the_requirement_fits_a_stack_that_has_other_nodes_too() -> None:
+    cpu = {"instance_type": "c5.2xlarge", "desired": 1, "maximum": 1}
+    raw = changed(verification=REQUIRED, architecture__node_groups__cpu=cpu)
+    assert refusals(raw) == {}
+
+
 @pytest.mark.parametrize("type_name", ["p5en.48xlarge", "c5.2xlarge"])
 def test_a_threshold_for_nodes_that_the_stack_does_not_have_is_refused(type_name: str) -> None:
     settings = {"minimum_bus_bandwidth_gb_per_second": {type_name: 300}}

@@ -17,7 +17,9 @@ def made(deploy):
         args = ReservationGroupArgs(
             members=(OWN, SHARED), region="us-west-2", tags={"team": "vision"}
         )
-        ReservationGroup("dev-reserved", args).arn.apply(arns.append)
+        arn = ReservationGroup("dev-reserved", args).arn
+        arn.apply(arns.append)
+        pulumi.CustomResource("aws:ec2/launchTemplate:LaunchTemplate", "user", {"arn": arn})
 
     cloud = deploy(program)
     return cloud, arns
@@ -62,6 +64,8 @@ def test_a_reservation_of_another_account_is_added_by_its_own_arn(made):
 def test_the_arn_of_the_group_comes_when_its_members_are_in(made):
     cloud, arns = made
     assert arns == [cloud.one(f"dev-reserved-{OWN}").inputs["groupArn"]]
+    members = {cloud.one(f"dev-reserved-{each}").urn for each in (OWN, SHARED.rpartition("/")[2])}
+    assert members <= {*cloud.one("user").dependencies}
     assert cloud.one("dev-reserved-group").parent in cloud.closed
 
 

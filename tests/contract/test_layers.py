@@ -1,4 +1,4 @@
-"""Import rules, size rules and conventions that no linter can check."""
+"""Import rules and conventions that no linter can check."""
 
 from __future__ import annotations
 
@@ -10,18 +10,7 @@ from pathlib import Path
 
 from tests.support.tracked import ROOT, tracked, tracked_files
 
-MAXIMUM_LINES = 300
-MAXIMUM_SUPPORT_LINES = 800
-"""A module of `tests/support` has all builders of one architecture."""
 PYTHON = tracked(".py")
-CODE = [path for path in tracked(".py", ".go", ".sh") if "goldens" not in path.parts]
-PURE_FOLDERS = {"config", "catalog", "capacity", "addons"}
-PURE = [
-    path
-    for path in PYTHON
-    if path.parts[0] == "components"
-    and (PURE_FOLDERS & set(path.parts) or path.stem.endswith("_plan") or path.stem == "plan")
-]
 PRODUCT = [path for path in PYTHON if path.parts[0] in {"components", "policies"}] + [
     path for path in PYTHON if path == Path("__main__.py")
 ]
@@ -75,25 +64,9 @@ def first_parts(path: Path) -> set[str]:
     return {module.partition(".")[0] for module in source(path).imported}
 
 
-def test_pure_modules_import_neither_pulumi_nor_an_aws_sdk() -> None:
-    forbidden = ("pulumi", "boto", "kubernetes")
-    found = {str(path): [m for m in first_parts(path) if m.startswith(forbidden)] for path in PURE}
-    assert not only_offenders(found)
-
-
 def test_program_and_policies_do_not_import_the_sandbox_or_the_tools() -> None:
     found = {str(path): first_parts(path) & {"sandbox", "tools", "tests"} for path in PRODUCT}
     assert not only_offenders(found)
-
-
-def test_files_stay_short() -> None:
-    """Longer files are split by concept."""
-    lines = {str(path): (ROOT / path).read_text("utf-8").count("\n") for path in CODE}
-    assert not {path: count for path, count in lines.items() if count > _maximum(path)}
-
-
-def _maximum(path: str) -> int:
-    return MAXIMUM_SUPPORT_LINES if path.startswith("tests/support/") else MAXIMUM_LINES
 
 
 def test_no_string_is_left_over_after_a_statement() -> None:

@@ -24,6 +24,7 @@ from tests.support.eks import (
 )
 from tests.support.monitoring import WORKSPACE_ARN
 from tests.support.provider_answers import CONTROL_PLANE
+from tests.support.stack_files import plan_from
 
 DAEMON_SET = "kubernetes:apps/v1:DaemonSet"
 GROUP = "aws:autoscaling/group:Group"
@@ -159,6 +160,21 @@ def test_device_plugins_go_to_the_cluster_of_the_stack(p5_cb):
     cloud = p5_cb()
     provider = cloud.one("p5-cb-kubernetes").urn
     assert all(made.provider.startswith(provider) for made in cloud.of_type(DAEMON_SET))
+
+
+def test_volumes_are_gone_before_the_driver_that_unmounts_them(deploy):
+    existing = {
+        "kind": "existing-fsx-lustre",
+        "file_system_id": "fs-0123456789abcdef0",
+        "dns_name": "fs-0123456789abcdef0.fsx.us-west-2.amazonaws.com",
+        "mount_name": "abcdefgh",
+        "security_group_id": "sg-0123456789abcdef0",
+        "storage_capacity_gib": 4800,
+    }
+    plan = plan_from(eks.changed(storage={"data": existing}))
+    cloud = deploy(lambda: build(plan))
+    (volume,) = cloud.of_type("kubernetes:core/v1:PersistentVolume")
+    assert "p5-cb-services-addons-aws-fsx-csi-driver" in before(cloud, volume.name)
 
 
 def test_only_planned_device_plugins_are_installed(p5_cb):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,11 +12,13 @@ import pytest
 from botocore.exceptions import ClientError
 
 from components.tagging import RESOURCE_TAG
+from tests.support.processes import until
 from tests.support.recorded_engine import AT_ONCE, RecordedEngine, creating
 from tests.support.sandbox_aws import Account
 from tools.workspace.recovery import recover as recovery
 from tools.workspace.recovery.account import Found, Progress
 from tools.workspace.recovery.errors import CreatesPendingError
+from tools.workspace.recovery.leftovers import MARK
 from tools.workspace.recovery.recover import recover
 from tools.workspace.recovery.timeouts import Timeouts
 from tools.workspace.recovery.ways import By, Way
@@ -83,6 +87,24 @@ def test_what_was_made_is_in_the_state(
     )
     (made,) = engine.resources()
     assert (made["id"], made["refreshBeforeUpdate"]) == (identifier, True)
+
+
+def test_a_plugin_that_the_killed_engine_left_is_ended_first(engine: RecordedEngine) -> None:
+    command = engine.command.with_variables({MARK: "p5"})
+    engine.write(pending=(creating(f"{PREFIX}aws:autoscaling/schedule:Schedule::end"),))
+    told: list[str] = []
+    plugin = subprocess.Popen(
+        ["pulumi-resource-aws", "60"], executable="/bin/sleep", env=dict(command.environment)
+    )
+    try:
+        shown = Path(f"/proc/{plugin.pid}/environ")
+        until(lambda: bool(shown.read_bytes()), "the environment of the process")
+        recover(command, stack="p5", region="us-west-2", timeouts=AT_ONCE, report=told.append)
+        assert plugin.poll() == -signal.SIGKILL
+    finally:
+        plugin.kill()
+        plugin.wait()
+    assert told[0] == f"terminated process {plugin.pid}, which a killed command left running"
 
 
 def test_what_was_not_made_is_forgotten(recovered: Recover, engine: RecordedEngine) -> None:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from components.identity.addon_policies import inline_policies
-from tests.support.monitoring import WORKSPACE_ARN, WORKSPACE_ID
 from tests.support.sandbox_aws import (
     ACCOUNT,
     ODCR,
@@ -43,6 +42,7 @@ CONFIGURATIONS = [
         ],
     },
 ]
+TAGS = {"tags": {"team": "a"}}
 PUBLIC_KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFxtkBQK8pio3VACjCmOl68BcFHYzZ6Xk60QDD9HYPvn me"
 SHARE = "arn:aws:ram:us-west-2:999988887777:resource-share/0a1b2c3d-0a1b-2c3d-4e5f-0a1b2c3d4e5f"
 RESERVATION_ARN = f"arn:aws:ec2:us-west-2:{ACCOUNT}:capacity-reservation/{ODCR}"
@@ -70,36 +70,48 @@ class Case:
 def cases(account: Account) -> list[Case]:
     """Return a case for every type; their prerequisites are in the account."""
     role, pods = account.role("node"), account.pod_role("pods")
-    group = account.group()
     template = account.template("t", ImageId=STANDARD_IMAGE, InstanceType="c5.2xlarge")
     account.cluster("c")
     account.autoscaling_group("g", template, DesiredCapacity=0)
-    closed = account.group("closed")
-    made_template = {"id": template, "version": "1"}
-    tags = {"tags": {"team": "a"}}
+    return [
+        *_of_security_groups(account.group(), account.group("closed")),
+        *_of_ec2(),
+        *_of_iam(),
+        *_of_reservations(account.reservation_group()),
+        *_of_eks(role, pods),
+        *_of_autoscaling(template),
+    ]
+
+
+def _of_security_groups(group: str, closed: str) -> list[Case]:
     of_another_group = {"securityGroupId": closed}
     rule = {"securityGroupId": group, "ipProtocol": "-1", "referencedSecurityGroupId": group}
     return [
         Case(
             "aws:ec2/securityGroup:SecurityGroup",
             {"vpcId": VPC, "description": "EFA"},
-            tags,
+            TAGS,
             {"description": "other"},
         ),
         Case(
             "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule",
             rule,
-            {**tags, "referencedSecurityGroupId": closed},
+            {**TAGS, "referencedSecurityGroupId": closed},
             of_another_group,
             has_identity=True,
         ),
         Case(
             "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule",
             rule,
-            {**tags, "referencedSecurityGroupId": closed},
+            {**TAGS, "referencedSecurityGroupId": closed},
             of_another_group,
             has_identity=True,
         ),
+    ]
+
+
+def _of_ec2() -> list[Case]:
+    return [
         Case(
             "aws:ec2/placementGroup:PlacementGroup",
             {"strategy": "cluster"},
@@ -113,6 +125,17 @@ def cases(account: Account) -> list[Case]:
             {"name": "other"},
             follows=frozenset({"latestVersion"}),
         ),
+        Case(
+            "aws:ec2/keyPair:KeyPair",
+            {"publicKey": PUBLIC_KEY, "tags": {"team": "a"}},
+            {"tags": {"team": "b"}},
+            {"publicKey": PUBLIC_KEY + "x"},
+        ),
+    ]
+
+
+def _of_iam() -> list[Case]:
+    return [
         Case(
             "aws:iam/role:Role", {"assumeRolePolicy": TRUST}, {"description": "x"}, {"path": "/x/"}
         ),
@@ -128,19 +151,7 @@ def cases(account: Account) -> list[Case]:
             {"policy": json.dumps(INLINE["autoscaler"])},
             {"role": "other"},
         ),
-        Case(
-            "aws:resourcegroups/group:Group",
-            {"name": "reservations-new", "configurations": CONFIGURATIONS},
-            tags,
-            {"name": "other"},
-        ),
-        Case(
-            "aws:resourcegroups/resource:Resource",
-            {"groupArn": account.reservation_group(), "resourceArn": RESERVATION_ARN},
-            None,
-            {"resourceArn": RESERVATION_ARN + "x"},
-        ),
-        Case("aws:iam/instanceProfile:InstanceProfile", {"role": "node"}, tags, {"path": "/x/"}),
+        Case("aws:iam/instanceProfile:InstanceProfile", {"role": "node"}, TAGS, {"path": "/x/"}),
         Case(
             "aws:iam/openIdConnectProvider:OpenIdConnectProvider",
             {
@@ -148,9 +159,38 @@ def cases(account: Account) -> list[Case]:
                 "clientIdLists": ["sts.amazonaws.com"],
                 "thumbprintLists": ["9e99a48a9960b14926bb7f3b02e22da2b0ab7280"],
             },
-            tags,
+            TAGS,
             {"url": "https://oidc.example.com/id/2"},
         ),
+    ]
+
+
+def _of_reservations(group_arn: str) -> list[Case]:
+    return [
+        Case(
+            "aws:resourcegroups/group:Group",
+            {"name": "reservations-new", "configurations": CONFIGURATIONS},
+            TAGS,
+            {"name": "other"},
+        ),
+        Case(
+            "aws:resourcegroups/resource:Resource",
+            {"groupArn": group_arn, "resourceArn": RESERVATION_ARN},
+            None,
+            {"resourceArn": RESERVATION_ARN + "x"},
+        ),
+        Case(
+            "aws:ram/resourceShareAccepter:ResourceShareAccepter",
+            {"shareArn": SHARE},
+            None,
+            {"shareArn": SHARE + "x"},
+        ),
+    ]
+
+
+def _of_eks(role: str, pods: str) -> list[Case]:
+    admin = {"bootstrapClusterCreatorAdminPermissions": True}
+    return [
         Case(
             "aws:eks/cluster:Cluster",
             {
@@ -161,17 +201,9 @@ def cases(account: Account) -> list[Case]:
                     "endpointPublicAccess": True,
                     "endpointPrivateAccess": True,
                 },
-                "accessConfig": {
-                    "authenticationMode": "CONFIG_MAP",
-                    "bootstrapClusterCreatorAdminPermissions": True,
-                },
+                "accessConfig": {"authenticationMode": "CONFIG_MAP", **admin},
             },
-            {
-                "accessConfig": {
-                    "authenticationMode": "API_AND_CONFIG_MAP",
-                    "bootstrapClusterCreatorAdminPermissions": True,
-                }
-            },
+            {"accessConfig": {"authenticationMode": "API_AND_CONFIG_MAP", **admin}},
             {"roleArn": role + "x"},
         ),
         Case(
@@ -183,29 +215,16 @@ def cases(account: Account) -> list[Case]:
                 "podIdentityAssociations": [{"serviceAccount": "ebs", "roleArn": pods}],
             },
             {
-                **tags,
+                **TAGS,
                 "configurationValues": '{"controller": {"replicaCount": 2}}',
                 "podIdentityAssociations": [{"serviceAccount": "other", "roleArn": pods}],
             },
             {"addonName": "vpc-cni"},
         ),
         Case(
-            "aws:autoscaling/lifecycleHook:LifecycleHook",
-            {
-                "name": "drain",
-                "autoscalingGroupName": "g",
-                "lifecycleTransition": "autoscaling:EC2_INSTANCE_TERMINATING",
-                "defaultResult": "CONTINUE",
-                "heartbeatTimeout": 300,
-            },
-            {"heartbeatTimeout": 600},
-            {"name": "other"},
-            imported_as="{autoscalingGroupName}/{name}",
-        ),
-        Case(
             "aws:eks/accessEntry:AccessEntry",
             {"clusterName": "c", "principalArn": role, "type": "EC2_LINUX"},
-            tags,
+            TAGS,
             {"type": "STANDARD"},
         ),
         Case(
@@ -220,6 +239,24 @@ def cases(account: Account) -> list[Case]:
             {"scalingConfig": {"minSize": 0, "desiredSize": 2, "maxSize": 2}},
             {"subnetIds": [PRIVATE_A]},
         ),
+    ]
+
+
+def _of_autoscaling(template: str) -> list[Case]:
+    return [
+        Case(
+            "aws:autoscaling/lifecycleHook:LifecycleHook",
+            {
+                "name": "drain",
+                "autoscalingGroupName": "g",
+                "lifecycleTransition": "autoscaling:EC2_INSTANCE_TERMINATING",
+                "defaultResult": "CONTINUE",
+                "heartbeatTimeout": 300,
+            },
+            {"heartbeatTimeout": 600},
+            {"name": "other"},
+            imported_as="{autoscalingGroupName}/{name}",
+        ),
         Case(
             GROUP,
             {
@@ -227,22 +264,10 @@ def cases(account: Account) -> list[Case]:
                 "desiredCapacity": 1,
                 "maxSize": 2,
                 "vpcZoneIdentifiers": [PRIVATE_B],
-                "launchTemplate": made_template,
+                "launchTemplate": {"id": template, "version": "1"},
             },
             {"desiredCapacity": 2},
             {"name": "other"},
-        ),
-        Case(
-            "aws:ec2/keyPair:KeyPair",
-            {"publicKey": PUBLIC_KEY, "tags": {"team": "a"}},
-            {"tags": {"team": "b"}},
-            {"publicKey": PUBLIC_KEY + "x"},
-        ),
-        Case(
-            "aws:ram/resourceShareAccepter:ResourceShareAccepter",
-            {"shareArn": SHARE},
-            None,
-            {"shareArn": SHARE + "x"},
         ),
         Case(
             "aws:autoscaling/schedule:Schedule",
@@ -313,7 +338,11 @@ def life_cycle_policy(days: int) -> str:
 
 def batch_cases(account: Account) -> list[Case]:
     """Return a case for every type; their prerequisites are in the account."""
-    tags = {"tags": {"team": "a"}}
+    account.client("ecr").create_repository(repositoryName="made")
+    return [*_of_batch(account), *_of_ecr()]
+
+
+def _of_batch(account: Account) -> list[Case]:
     computing = compute_resources(account)
     made = account.client("batch").create_compute_environment(
         computeEnvironmentName="made",
@@ -327,8 +356,42 @@ def batch_cases(account: Account) -> list[Case]:
             "instanceRole": PROFILE,
         },
     )
-    account.client("ecr").create_repository(repositoryName="made")
     order = [{"order": 1, "computeEnvironment": made["computeEnvironmentArn"]}]
+    return [
+        Case(
+            ENVIRONMENT,
+            {
+                "type": "MANAGED",
+                "computeResources": computing,
+                "updatePolicy": {"jobExecutionTimeoutMinutes": 60, "terminateJobsOnUpdate": False},
+            },
+            {**TAGS, "state": "DISABLED"},
+            {"name": "other"},
+            follows=frozenset({"computeResources"}),
+        ),
+        Case(
+            QUEUE,
+            {"priority": 1, "state": "ENABLED", "computeEnvironmentOrders": order},
+            {**TAGS, "priority": 2},
+            {"name": "other"},
+            has_identity=True,
+        ),
+        Case(
+            DEFINITION,
+            {
+                "type": "multinode",
+                "nodeProperties": json.dumps(NODES),
+                "retryStrategy": {"attempts": 2},
+                "timeout": {"attemptDurationSeconds": 3600},
+            },
+            {**TAGS, "timeout": {"attemptDurationSeconds": 60}},
+            {"name": "other"},
+            follows=frozenset({"arn", "revision"}),
+        ),
+    ]
+
+
+def _of_ecr() -> list[Case]:
     reading = {
         "Version": "2012-10-17",
         "Statement": [
@@ -343,43 +406,13 @@ def batch_cases(account: Account) -> list[Case]:
     writing = json.loads(json.dumps(reading).replace("BatchGetImage", "PutImage"))
     return [
         Case(
-            ENVIRONMENT,
-            {
-                "type": "MANAGED",
-                "computeResources": computing,
-                "updatePolicy": {"jobExecutionTimeoutMinutes": 60, "terminateJobsOnUpdate": False},
-            },
-            {**tags, "state": "DISABLED"},
-            {"name": "other"},
-            follows=frozenset({"computeResources"}),
-        ),
-        Case(
-            QUEUE,
-            {"priority": 1, "state": "ENABLED", "computeEnvironmentOrders": order},
-            {**tags, "priority": 2},
-            {"name": "other"},
-            has_identity=True,
-        ),
-        Case(
-            DEFINITION,
-            {
-                "type": "multinode",
-                "nodeProperties": json.dumps(NODES),
-                "retryStrategy": {"attempts": 2},
-                "timeout": {"attemptDurationSeconds": 3600},
-            },
-            {**tags, "timeout": {"attemptDurationSeconds": 60}},
-            {"name": "other"},
-            follows=frozenset({"arn", "revision"}),
-        ),
-        Case(
             REPOSITORY,
             {
                 "imageScanningConfiguration": {"scanOnPush": True},
                 "imageTagMutability": "IMMUTABLE",
                 "encryptionConfigurations": [{"encryptionType": "AES256"}],
             },
-            {**tags, "imageTagMutability": "MUTABLE"},
+            {**TAGS, "imageTagMutability": "MUTABLE"},
             {"encryptionConfigurations": [{"encryptionType": "KMS"}]},
         ),
         Case(
@@ -393,318 +426,5 @@ def batch_cases(account: Account) -> list[Case]:
             {"repository": "made", "policy": json.dumps(reading)},
             {"policy": json.dumps(writing)},
             {"repository": "other"},
-        ),
-    ]
-
-
-TAGS = {"tags": {"team": "a"}}
-NEW_VPC = "10.1.0.0/16"
-
-
-def network_cases(account: Account) -> list[Case]:
-    """Return a case for every type of a network; their prerequisites are in the account."""
-    ec2 = account.ec2
-    vpc = ec2.create_vpc(CidrBlock=NEW_VPC)["Vpc"]["VpcId"]
-    subnet = ec2.create_subnet(VpcId=vpc, CidrBlock="10.1.0.0/24", AvailabilityZone="us-west-2a")[
-        "Subnet"
-    ]["SubnetId"]
-    gateway = ec2.create_internet_gateway()["InternetGateway"]["InternetGatewayId"]
-    ec2.attach_internet_gateway(InternetGatewayId=gateway, VpcId=vpc)
-    addresses = [ec2.allocate_address(Domain="vpc")["AllocationId"] for _ in range(2)]
-    nat = ec2.create_nat_gateway(SubnetId=subnet, AllocationId=addresses[0])["NatGateway"]
-    tables = [ec2.create_route_table(VpcId=vpc)["RouteTable"]["RouteTableId"] for _ in range(2)]
-    group = account.group("endpoints", vpc)
-    account.client("logs").create_log_group(logGroupName="flow")
-    logs = f"arn:aws:logs:us-west-2:{ec2.describe_vpcs()['Vpcs'][0]['OwnerId']}:log-group:flow"
-    return [
-        Case(
-            "aws:ec2/vpc:Vpc",
-            {"cidrBlock": "10.2.0.0/16", "enableDnsHostnames": True},
-            TAGS,
-            {"cidrBlock": "10.3.0.0/16"},
-        ),
-        Case(
-            "aws:ec2/vpcIpv4CidrBlockAssociation:VpcIpv4CidrBlockAssociation",
-            {"vpcId": vpc, "cidrBlock": "10.9.0.0/16"},
-            None,
-            {"cidrBlock": "10.8.0.0/16"},
-        ),
-        Case(
-            "aws:ec2/subnet:Subnet",
-            {"vpcId": vpc, "cidrBlock": "10.1.1.0/24", "availabilityZoneId": "usw2-az1"},
-            {"mapPublicIpOnLaunch": True},
-            {"cidrBlock": "10.1.2.0/24"},
-        ),
-        Case(
-            "aws:ec2/internetGateway:InternetGateway",
-            {"vpcId": ec2.create_vpc(CidrBlock="10.4.0.0/16")["Vpc"]["VpcId"]},
-            TAGS,
-        ),
-        Case("aws:ec2/eip:Eip", {"domain": "vpc"}, TAGS, {"domain": "standard"}),
-        Case(
-            "aws:ec2/natGateway:NatGateway",
-            {"subnetId": subnet, "allocationId": addresses[1]},
-            TAGS,
-            {"subnetId": PRIVATE_A},
-        ),
-        Case("aws:ec2/routeTable:RouteTable", {"vpcId": vpc}, TAGS, {"vpcId": VPC}),
-        Case(
-            "aws:ec2/route:Route",
-            {
-                "routeTableId": tables[0],
-                "destinationCidrBlock": "0.0.0.0/0",
-                "natGatewayId": nat["NatGatewayId"],
-            },
-            None,
-            {"routeTableId": tables[1]},
-            imported_as="{routeTableId}_{destinationCidrBlock}",
-        ),
-        Case(
-            "aws:ec2/routeTableAssociation:RouteTableAssociation",
-            {"subnetId": subnet, "routeTableId": tables[0]},
-            {"routeTableId": tables[1]},
-            {"subnetId": PRIVATE_A},
-            imported_as="{subnetId}/{routeTableId}",
-        ),
-        Case(
-            "aws:ec2/vpcEndpoint:VpcEndpoint",
-            {
-                "vpcId": vpc,
-                "serviceName": "com.amazonaws.us-west-2.ecr.dkr",
-                "vpcEndpointType": "Interface",
-                "subnetIds": [subnet],
-                "securityGroupIds": [group],
-                "privateDnsEnabled": True,
-            },
-            TAGS,
-            {"serviceName": "com.amazonaws.us-west-2.sts"},
-        ),
-        Case(
-            "aws:cloudwatch/logGroup:LogGroup",
-            {"retentionInDays": 7},
-            {"retentionInDays": 14},
-            {"name": "other"},
-        ),
-        Case(
-            "aws:ec2/flowLog:FlowLog",
-            {"vpcId": vpc, "logDestination": logs, "iamRoleArn": account.role("flow")},
-            TAGS,
-            {"trafficType": "REJECT"},
-        ),
-    ]
-
-
-def storage_cases(account: Account) -> list[Case]:
-    """Return a case for every type of FSx; their prerequisites are in the account."""
-    lustre, closed = account.lustre(), account.group("lustre")
-    account.open_lustre(closed)
-    return [
-        Case(
-            "aws:fsx/lustreFileSystem:LustreFileSystem",
-            {
-                "subnetIds": PRIVATE_B,
-                "securityGroupIds": [closed],
-                "storageCapacity": 2400,
-                "deploymentType": "PERSISTENT_2",
-                "perUnitStorageThroughput": 125,
-                "metadataConfiguration": {"mode": "USER_PROVISIONED", "iops": 3000},
-                "tags": {"team": "a"},
-            },
-            {"storageCapacity": 4800, "perUnitStorageThroughput": 250, "tags": {"team": "b"}},
-            {"subnetIds": PRIVATE_A},
-        ),
-        Case(
-            "aws:fsx/openZfsFileSystem:OpenZfsFileSystem",
-            {
-                "subnetIds": [PRIVATE_B],
-                "securityGroupIds": [closed],
-                "storageCapacity": 128,
-                "deploymentType": "SINGLE_AZ_HA_2",
-                "throughputCapacity": 160,
-                "skipFinalBackup": True,
-                "rootVolumeConfiguration": {
-                    "dataCompressionType": "LZ4",
-                    "nfsExports": {
-                        "clientConfigurations": [{"clients": "*", "options": ["rw", "crossmnt"]}]
-                    },
-                },
-                "tags": {"team": "a"},
-            },
-            {
-                "storageCapacity": 256,
-                "throughputCapacity": 320,
-                "rootVolumeConfiguration": {
-                    "dataCompressionType": "ZSTD",
-                    "nfsExports": {
-                        "clientConfigurations": [{"clients": "10.0.0.0/8", "options": ["ro"]}]
-                    },
-                    "readOnly": True,
-                    "recordSizeKib": 1024,
-                },
-                "tags": {"team": "b"},
-            },
-            {"deploymentType": "SINGLE_AZ_2"},
-        ),
-        Case(
-            "aws:fsx/dataRepositoryAssociation:DataRepositoryAssociation",
-            {
-                "fileSystemId": lustre,
-                "fileSystemPath": "/data",
-                "dataRepositoryPath": "s3://data/",
-                "s3": {"autoImportPolicy": {"events": ["NEW"]}},
-            },
-            {
-                "s3": {
-                    "autoImportPolicy": {"events": ["NEW"]},
-                    "autoExportPolicy": {"events": ["NEW", "CHANGED"]},
-                },
-                "tags": {"team": "b"},
-            },
-            {"fileSystemPath": "/other"},
-        ),
-    ]
-
-
-EVENTS = {"source": ["aws.ec2"], "detail-type": [{"prefix": "Capacity Block"}]}
-HOST_LOG = "/aws/containerinsights/c/host"
-PUBLISH = {
-    "Sid": "Events",
-    "Effect": "Allow",
-    "Principal": {"Service": "events.amazonaws.com"},
-    "Action": "sns:Publish",
-}
-
-
-def monitoring_cases(account: Account) -> list[Case]:
-    """Return the cases of collectors, dashboards, alarms, rules, topics, associations."""
-    topic: str = account.client("sns").create_topic(Name="alarms")["TopicArn"]
-    account.client("events").put_rule(Name="blocks", EventPattern=json.dumps(EVENTS))
-    account.client("logs").create_log_group(logGroupName=HOST_LOG)
-    policy = {"Version": "2012-10-17", "Statement": [{**PUBLISH, "Resource": topic}]}
-    trust = {
-        "Effect": "Allow",
-        "Action": "sts:AssumeRole",
-        "Principal": {"Service": "scheduler.amazonaws.com"},
-    }
-    role = account.iam.create_role(
-        RoleName="warnings",
-        AssumeRolePolicyDocument=json.dumps({"Version": "2012-10-17", "Statement": [trust]}),
-    )["Role"]["Arn"]
-    scraped = account.cluster(
-        "scraped",
-        resourcesVpcConfig={"subnetIds": [PRIVATE_A, PRIVATE_B], "endpointPrivateAccess": True},
-    )
-    metric = {"namespace": "trainyard/c", "name": "GpuXidErrors", "value": "1"}
-    return [
-        Case(
-            "aws:amp/ruleGroupNamespace:RuleGroupNamespace",
-            {"workspaceId": WORKSPACE_ID, "data": "groups: []\n", "tags": {"team": "a"}},
-            {"data": "groups: [{name: c, rules: []}]\n"},
-            {"name": "other"},
-        ),
-        Case(
-            "aws:amp/scraper:Scraper",
-            {
-                "alias": "c-scraper",
-                "destination": {"amp": {"workspaceArn": WORKSPACE_ARN}},
-                "source": {
-                    "eks": {
-                        "clusterArn": scraped["arn"],
-                        "securityGroupIds": [
-                            scraped["resourcesVpcConfig"]["clusterSecurityGroupId"]
-                        ],
-                        "subnetIds": [PRIVATE_A, PRIVATE_B],
-                    }
-                },
-                "scrapeConfiguration": "scrape_configs: []\n",
-                "tags": {"team": "a"},
-            },
-            {"scrapeConfiguration": "global: {scrape_interval: 60s}\nscrape_configs: []\n"},
-            {},
-        ),
-        Case(
-            "aws:cloudwatch/metricAlarm:MetricAlarm",
-            {
-                "namespace": "AWS/EC2CapacityReservations",
-                "metricName": "AvailableInstanceCount",
-                "dimensions": {"CapacityReservationId": ODCR},
-                "statistic": "Minimum",
-                "comparisonOperator": "GreaterThanThreshold",
-                "threshold": 0,
-                "period": 300,
-                "evaluationPeriods": 12,
-                "treatMissingData": "notBreaching",
-                "alarmActions": [topic],
-                "tags": {"team": "a"},
-            },
-            {"threshold": 2},
-            {"name": "other"},
-        ),
-        Case(
-            "aws:cloudwatch/dashboard:Dashboard",
-            {"dashboardName": "c", "dashboardBody": '{"widgets": []}'},
-            {"dashboardBody": '{"start": "-PT3H", "widgets": []}'},
-            {"dashboardName": "other"},
-        ),
-        Case(
-            "aws:cloudwatch/eventRule:EventRule",
-            {"eventPattern": json.dumps(EVENTS), "tags": {"team": "a"}},
-            {"description": "blocks"},
-            {"name": "other"},
-        ),
-        Case(
-            "aws:cloudwatch/eventTarget:EventTarget",
-            {"rule": "blocks", "targetId": "topic", "arn": topic},
-            None,
-            {"targetId": "other"},
-            imported_as="{rule}/{targetId}",
-        ),
-        Case(
-            "aws:cloudwatch/logMetricFilter:LogMetricFilter",
-            {
-                "name": "GpuXidErrors",
-                "logGroupName": HOST_LOG,
-                "pattern": '"NVRM: Xid"',
-                "metricTransformation": metric,
-            },
-            {"pattern": '"Xid (PCI"'},
-            {"name": "other"},
-            follows=frozenset({"metricTransformation"}),
-            imported_as="{logGroupName}:{name}",
-        ),
-        Case(
-            "aws:scheduler/schedule:Schedule",
-            {
-                "scheduleExpression": "at(2026-12-07T12:00:00)",
-                "scheduleExpressionTimezone": "UTC",
-                "flexibleTimeWindow": {"mode": "OFF"},
-                "target": {"arn": topic, "roleArn": role, "input": "ends"},
-            },
-            {"scheduleExpression": "at(2026-12-14T12:00:00)"},
-            {"name": "other"},
-        ),
-        Case(
-            "aws:ssm/association:Association",
-            {
-                "name": "AWS-RunShellScript",
-                "associationName": "c-monitoring-gpu",
-                "targets": [{"key": "tag:trainyard:node-metrics", "values": ["c/gpu"]}],
-                "parameters": {"commands": "set -eu\ntrue\n"},
-                "tags": {"team": "a"},
-            },
-            {"parameters": {"commands": "set -eu\nfalse\n"}},
-            {},
-        ),
-        Case("aws:sns/topic:Topic", {"tags": {"team": "a"}}, {"displayName": "a"}, {"name": "b"}),
-        Case(
-            "aws:sns/topicPolicy:TopicPolicy",
-            {"arn": topic, "policy": json.dumps(policy)},
-            {"policy": json.dumps({**policy, "Id": "b"})},
-        ),
-        Case(
-            "aws:sns/topicSubscription:TopicSubscription",
-            {"topic": topic, "protocol": "email", "endpoint": "a@example.com"},
-            None,
-            {"endpoint": "b@example.com"},
         ),
     ]

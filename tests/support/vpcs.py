@@ -6,6 +6,7 @@ The layout of the second is that of https://github.com/terraform-aws-modules/ter
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from ipaddress import IPv6Network
 from typing import Any
@@ -153,6 +154,19 @@ def tags(kind: str, name: str) -> list[dict[str, Any]]:
     ]
 
 
+NETWORK: Mapping[str, Any] = {
+    "kind": "new-vpc",
+    "availability_zones": [*ZONES],
+    "cidr": CIDR,
+    "secondary_cidrs": [SECONDARY],
+    "public_subnet_cidrs": [*MADE_PUBLIC_CIDRS],
+    "private_subnet_cidrs": [*MADE_PRIVATE_CIDRS],
+    "nat_gateways": "single",
+    "gateway_endpoints": ["s3"],
+}
+"""The network of a stack file that describes the VPC, without the ids to adopt."""
+
+
 @dataclass(frozen=True, slots=True)
 class MadeVpc:
     """The VPC: its keys in a stack file, and what the account answers about it."""
@@ -239,40 +253,26 @@ def make_vpc(ec2: Any) -> MadeVpc:
         RouteTableIds=[public, private],
         TagSpecifications=tags("vpc-endpoint", "ml-s3"),
     )["VpcEndpoint"]["VpcEndpointId"]
-    first, second = (
-        {
-            "public_subnet_id": subnets[MADE_PUBLIC_CIDRS[index]],
-            "private_subnet_id": subnets[MADE_PRIVATE_CIDRS[index]],
-            "private_route_table_id": private,
-        }
-        for index in range(2)
-    )
-    network: dict[str, Any] = {
-        "kind": "new-vpc",
-        "availability_zones": [*ZONES],
-        "cidr": CIDR,
-        "secondary_cidrs": [SECONDARY],
-        "public_subnet_cidrs": [*MADE_PUBLIC_CIDRS],
-        "private_subnet_cidrs": [*MADE_PRIVATE_CIDRS],
-        "nat_gateways": "single",
-        "gateway_endpoints": ["s3"],
-        "adopt": {
-            "vpc_id": vpc,
-            "cidr_association_ids": [block["AssociationId"]],
-            "internet_gateway_id": gateway_id,
-            "public_route_table_id": public,
-            "gateway_endpoint_ids": {"s3": endpoint},
-            "zones": {
-                ZONES[0]: {
-                    **first,
-                    "nat_gateway_id": nat,
-                    "allocation_id": address["AllocationId"],
-                },
-                ZONES[1]: second,
-            },
+    adopted: dict[str, Any] = {
+        "vpc_id": vpc,
+        "cidr_association_ids": [block["AssociationId"]],
+        "internet_gateway_id": gateway_id,
+        "public_route_table_id": public,
+        "gateway_endpoint_ids": {"s3": endpoint},
+        "zones": {
+            zone: {
+                "public_subnet_id": subnets[MADE_PUBLIC_CIDRS[index]],
+                "private_subnet_id": subnets[MADE_PRIVATE_CIDRS[index]],
+                "private_route_table_id": private,
+            }
+            for index, zone in enumerate(ZONES)
         },
     }
-    return MadeVpc(ec2, network)
+    adopted["zones"][ZONES[0]] |= {
+        "nat_gateway_id": nat,
+        "allocation_id": address["AllocationId"],
+    }
+    return MadeVpc(ec2, {**NETWORK, "adopt": adopted})
 
 
 def _add_ipv6(ec2: Any, vpc: str, subnet: str) -> None:

@@ -1,59 +1,102 @@
-"""The part of `CustomObjectsApi` that the commands for Jobs and JobSets use."""
+"""A Kubernetes API server for the commands for Jobs and JobSets, behind the official client."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import json
+from collections.abc import Mapping, Sequence
 from typing import Any
+from urllib.parse import urlsplit
 
+from kubernetes import client
 from kubernetes.client import ApiException
+from kubernetes.client.rest import RESTResponse
+from urllib3 import HTTPResponse
 
 KINDS = {"jobs": "Job", "jobsets": "JobSet"}
 
 
-@dataclass
-class WorkloadApi:
-    """Jobs and JobSets in memory; records requests that change them."""
+class WorkloadApi(client.ApiClient):
+    """Jobs, JobSets and pods in memory; records requests that change them, and watched pods.
 
-    present: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
-    """Documents with their `kind`, as the API server would return them one by one."""
-    has_job_set: bool = True
-    """Whether the cluster has JobSet."""
-    requests: list[str] = field(default_factory=list[str])
-    made: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
-    keeps: bool = False
-    """Whether what is deleted stays."""
+    Args:
+        present: Jobs and JobSets with their `kind`, as the API server would return them one by one.
+        has_job_set: Whether the cluster has JobSet.
+        keeps: Whether what is deleted stays.
+        refused: Status with which objects other than Jobs and JobSets are refused; 0 for none.
+    """
 
-    def create_namespaced_custom_object(self, *path: Any) -> dict[str, Any]:
-        _group, _version, _namespace, plural, document = path
-        self.requests.append(f"create {KINDS[plural]}")
-        self.made.append(document)
-        return {**document, "metadata": {**document["metadata"], "uid": "u-1"}}
+    def __init__(
+        self,
+        present: Sequence[dict[str, Any]] = (),
+        *,
+        has_job_set: bool = True,
+        keeps: bool = False,
+        refused: int = 0,
+    ) -> None:
+        super().__init__()
+        self.present = [*present]
+        self.has_job_set, self.keeps, self.refused = has_job_set, keeps, refused
+        self.requests: list[str] = []
+        self.made: list[dict[str, Any]] = []
+        self.pods_of: list[str] = []
+        """Label selectors of the pods that were asked for."""
 
-    def get_namespaced_custom_object(self, *path: str) -> dict[str, Any]:
-        _group, _version, namespace, plural, name = path
+    def request(
+        self,
+        method: str,
+        url: str,
+        query_params: Sequence[tuple[str, Any]] | None = None,
+        headers: object = None,
+        post_params: object = None,
+        body: Any = None,
+        **_: object,
+    ) -> RESTResponse:
+        """Answer instead of the server; the path is that of a request to it."""
+        query, path = dict(query_params or ()), urlsplit(url).path.split("/")
+        answer = getattr(self, f"_{method.lower()}")(path, query, body)
+        content = {"content-type": "application/json"}
+        status = 201 if method == "POST" else 200
+        return RESTResponse(HTTPResponse(json.dumps(answer).encode(), content, status=status))
+
+    def _get(self, path: list[str], query: Mapping[str, Any], _: object) -> dict[str, Any]:
+        if path[-1] == "pods":
+            self.pods_of.append(query["labelSelector"])
+            return {"items": []}
+        if path[-1] in KINDS:
+            assert query["labelSelector"] == "app.kubernetes.io/managed-by=trainyard"
+            if path[-1] == "jobsets" and not self.has_job_set:
+                raise _refused(404, "Not Found")
+            return {"items": [each for each in self.present if each["kind"] == KINDS[path[-1]]]}
+        *_, namespace, plural, name = path
         for each in self.present:
             if (each["kind"], each["metadata"]["name"]) == (KINDS[plural], name):
                 assert each["metadata"]["namespace"] == namespace
                 return each
-        raise ApiException(status=404, reason="Not Found")
+        raise _refused(404, "Not Found")
 
-    def list_cluster_custom_object(
-        self, _group: str, _version: str, plural: str, *, label_selector: str
-    ) -> dict[str, Any]:
-        assert label_selector == "app.kubernetes.io/managed-by=trainyard"
-        if plural == "jobsets" and not self.has_job_set:
-            raise ApiException(status=404, reason="Not Found")
-        return {"items": [each for each in self.present if each["kind"] == KINDS[plural]]}
+    def _post(self, path: list[str], _: object, body: dict[str, Any]) -> dict[str, Any]:
+        if self.refused and path[-1] not in KINDS:
+            raise _refused(self.refused, "Conflict")
+        self.requests.append(f"create {body['kind']}")
+        self.made.append(body)
+        return {**body, "metadata": {**body["metadata"], "uid": "u-1"}}
 
-    def patch_namespaced_custom_object(self, *path: Any) -> None:
-        *_, name, patch = path
-        self.requests.append(f"patch {name} {patch}")
+    def _patch(self, path: list[str], _: object, body: dict[str, Any]) -> dict[str, Any]:
+        self.requests.append(f"patch {path[-1]} {body}")
+        return {}
 
-    def delete_namespaced_custom_object(self, *path: str, propagation_policy: str) -> None:
-        *_, plural, name = path
-        self.requests.append(f"delete {KINDS[plural]} {name} {propagation_policy}")
+    def _delete(self, path: list[str], query: Mapping[str, Any], _: object) -> dict[str, Any]:
+        kind, policy = KINDS[path[-2]], query["propagationPolicy"]
+        self.requests.append(f"delete {kind} {path[-1]} {policy}")
         if not self.keeps:
             self.present = []
+        return {}
+
+
+def _refused(status: int, reason: str) -> ApiException:
+    refused = ApiException(status=status, reason=reason)
+    refused.body = b"{}"
+    return refused
 
 
 def workload(

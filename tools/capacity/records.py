@@ -15,14 +15,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from tools.capacity.errors import UnreadableRecordError
 from tools.capacity.offerings import Offering, offering_of
 from tools.workspace.files import write_private
 
 _BROKEN = (KeyError, TypeError, ValueError, ArithmeticError, AttributeError)
-
-
-class UnreadableRecordError(Exception):
-    """The record of a purchase cannot be read; the message says what to do."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

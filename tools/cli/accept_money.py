@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from components.cost.estimate import Estimate
 from tools.capacity.wording import money
 from tools.cli import failures
-from tools.cli.stack_cost import current_cost
+from tools.cli.current_cost import current_cost
 from tools.workspace.stack_files import StackFile
 
 DELETION_MINUTES = 30

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from tools.cli import console, failures, options
+from tools.cli.deployed_stack import DeployedStack, deployed_stack
 from tools.cli.kubeconfig import usable_kubeconfig
 from tools.cli.sandbox_session import require_stack, started_sandbox
 from tools.cli.session import Purpose, account_access, open_workspace, refuse_occupied
@@ -28,6 +29,7 @@ ARTIFACTS = {
 
 
 def outputs(
+    context: typer.Context,
     stack: options.Stack,
     sandbox: options.Sandbox = False,
     show_secrets: Annotated[
@@ -38,7 +40,8 @@ def outputs(
 ) -> None:
     """Print the outputs of a deployed stack."""
     found = options.stack_file(stack, path=stack_file, sandbox=sandbox)
-    values = outputs_of(found, sandbox=sandbox, show_secrets=show_secrets)
+    deployed = deployed_stack(context, found, sandbox=sandbox)
+    values = deployed.outputs(show_secrets=show_secrets)
     if as_json:
         console.answer_json(values)
         return
@@ -47,6 +50,7 @@ def outputs(
 
 
 def artifact(
+    context: typer.Context,
     stack: options.Stack,
     name: Annotated[str, typer.Argument(help="Name of the document: kubeconfig, cluster-config.")],
     sandbox: options.Sandbox = False,
@@ -72,7 +76,8 @@ def artifact(
         console.answer_document(_planned_configuration(found, sandbox=sandbox))
         return
     try:
-        values = outputs_of(found, sandbox=sandbox, show_secrets=True)
+        deployed = deployed_stack(context, found, sandbox=sandbox)
+        values = deployed.outputs(show_secrets=True)
     except (failures.NotDeployedError, StackMissingError, NotLoggedInError):
         if name != CLUSTER_CONFIG:
             raise
@@ -116,13 +121,14 @@ def document(value: Any) -> str:
     return json.dumps(value, indent=2)
 
 
-def deployed_cluster(stack_file: StackFile, *, sandbox: bool) -> tuple[str, str]:
+def deployed_cluster(deployed: DeployedStack) -> tuple[str, str]:
     """Return the name of the cluster of an EKS stack, and its kubeconfig.
 
     Raises:
         CommandError: the stack has no cluster yet.
     """
-    outputs = outputs_of(stack_file, sandbox=sandbox, show_secrets=True)
+    stack_file, sandbox = deployed.stack_file, deployed.sandbox
+    outputs = deployed.outputs(show_secrets=True)
     if "kubeconfig" not in outputs:
         command = stack_file.command("up", sandbox=sandbox)
         raise failures.CommandError(f"{stack_file.stack} has no cluster yet; deploy it: {command}")

@@ -31,15 +31,7 @@ def make_job(asked: RequestedJob) -> None:
     except JobError as error:
         raise failures.WrongUseError(str(error)) from error
     if asked.submit:
-        from tools.cli.batch_submission import submit_job
-
-        submit_job(
-            plan,
-            submission,
-            stack_file=asked.stack_file,
-            sandbox=asked.sandbox,
-            wait=asked.wait,
-        )
+        asked.deployed.submit_request(plan, submission, asked.wait)
         return
     console.answer_json(submission.request)
     console.progress(

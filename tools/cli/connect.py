@@ -15,7 +15,7 @@ from components.account.quota_use import CLUSTER_TAGS, is_own
 from components.parallelcluster.ssh_review import KEY as SSH_KEY
 from components.tagging import tag_map
 from tools.cli import console, failures, options
-from tools.cli.artifacts import outputs_of
+from tools.cli.deployed_stack import deployed_stack
 from tools.cli.session import account_access
 from tools.workspace.environment import profile_environment
 from tools.workspace.stack_files import PARALLELCLUSTER, StackFile
@@ -31,6 +31,7 @@ _INSTALL = {
 
 
 def ssh(
+    context: typer.Context,
     stack: options.Stack,
     sandbox: options.Sandbox = False,
     stack_file: options.StackFilePath = None,
@@ -46,7 +47,7 @@ def ssh(
             f"{stack} has no head node; for a shell on a node: "
             f"{found.command('ssm', sandbox=False)}"
         )
-    outputs = outputs_of(found, sandbox=False, show_secrets=False)
+    outputs = deployed_stack(context, found, sandbox=False).outputs(show_secrets=False)
     if outputs.get("ssh_command") is None:
         console.progress(
             "SSH is closed; Session Manager opens the shell. For SSH, the head node needs a key "
@@ -56,6 +57,7 @@ def ssh(
 
 
 def ssm(
+    context: typer.Context,
     stack: options.Stack,
     node: Annotated[
         str, typer.Argument(help="Instance id, private DNS name or private address of the node.")
@@ -70,7 +72,7 @@ def ssm(
     """
     found = _deployable(stack, stack_file, sandbox=sandbox)
     if found.architecture == PARALLELCLUSTER and not node:
-        outputs = outputs_of(found, sandbox=False, show_secrets=False)
+        outputs = deployed_stack(context, found, sandbox=False).outputs(show_secrets=False)
         _become(shlex.split(str(outputs["ssm_command"])), found)
     target = selected(_running(found), node, stack=stack)
     arguments = ["ssm", "start-session", "--target", target, "--region", found.region]

@@ -17,8 +17,9 @@ from components.cost.estimate import Estimate
 from components.cost.item import BlockCost, CostItem
 from tools.capacity.wording import money, utc
 from tools.cli import console, options
+from tools.cli.current_cost import current_cost
 from tools.cli.panel import LOG_WIDTH, plain
-from tools.cli.stack_cost import Cost, current_cost
+from tools.cli.stack_cost import Cost
 
 _SYMBOLS = ("GiB", "IOPS", "MiB/s", "MB/s")
 

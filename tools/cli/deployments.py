@@ -63,15 +63,15 @@ def up(
 ) -> None:
     """Deploy the stack file; always shows a preview first."""
     _require_answer(yes=yes, command="up")
-    # Reject a wrong value before any resource is created.
+    # Reject a wrong value, and what cannot be verified, before any resource is created.
     wait_seconds(sandbox=sandbox)
     found = options.stack_file(stack, path=stack_file, sandbox=sandbox)
     then = None
     if verify:
+        from tools.cli.deployed_stack import DeployedStack
         from tools.cli.up_verification import planned_verification
 
-        # Reject what cannot be verified before any resource is created.
-        then = planned_verification(found, stack_file=stack_file, sandbox=sandbox)
+        then = planned_verification(DeployedStack(found, sandbox))
     workspace = _open(found, "up", sandbox=sandbox, checks_config=True)
     show = Show(yes, verbose, sandbox)
     result = _run_guarded(workspace, "up", show=show, replace=replace or ())

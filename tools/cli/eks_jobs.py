@@ -54,10 +54,6 @@ def make_job(asked: RequestedJob) -> None:
     except JobError as error:
         raise failures.WrongUseError(str(error)) from error
     if asked.submit:
-        from tools.cli.eks_submission import submit_manifest
-
-        submit_manifest(
-            manifest, stack_file=asked.stack_file, sandbox=asked.sandbox, wait=asked.wait
-        )
+        asked.deployed.submit_manifest(manifest, asked.wait)
         return
     console.answer_document(manifest)

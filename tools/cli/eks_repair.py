@@ -12,9 +12,10 @@ from botocore.exceptions import BotoCoreError, ClientError
 from components.account.call_failures import CLIENT, explained
 from components.eks.plan import EksPlan
 from tools.cli import console, failures
-from tools.cli.artifacts import deployed_cluster, outputs_of
+from tools.cli.artifacts import deployed_cluster
 from tools.cli.cluster_client import cluster_client
-from tools.cli.eks_submission import answering
+from tools.cli.deployed_stack import DeployedStack
+from tools.cli.eks_cluster import answering
 from tools.cli.job_wait import JobWait
 from tools.cli.node_replacement import NodeReplacement
 from tools.cli.repair_request import RepairRequest
@@ -52,8 +53,9 @@ def opened(plan: EksPlan, request: RepairRequest) -> Iterator[NodeReplacement]:
         CommandError: the stack has no cluster, or AWS or the API server refuses a request.
     """
     file, sandbox = request.stack_file, request.sandbox
-    groups = outputs_of(file, sandbox=sandbox, show_secrets=False).get("node_groups", {})
-    cluster, kubeconfig = deployed_cluster(file, sandbox=sandbox)
+    deployed = DeployedStack(file, sandbox)
+    groups = deployed.outputs(show_secrets=False).get("node_groups", {})
+    cluster, kubeconfig = deployed_cluster(deployed)
     with (
         account_access(sandbox=sandbox, profile=file.profile),
         answering(cluster),

@@ -11,13 +11,11 @@ Source:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from kubernetes import client
 from kubernetes.client import ApiException
-from kubernetes.config import ConfigException
 from kubernetes.utils import FailToCreateError, create_from_dict
 from urllib3.exceptions import HTTPError
 
@@ -25,6 +23,8 @@ from components.catalog.kueue import QUEUE_LABEL
 from tools.cli import console, failures
 from tools.cli.artifacts import deployed_cluster
 from tools.cli.cluster_client import cluster_client
+from tools.cli.deployed_stack import DeployedStack
+from tools.cli.eks_cluster import answering
 from tools.cli.eks_job_wait import wait_for
 from tools.cli.eks_workloads import (
     Workload,
@@ -66,7 +66,7 @@ def submit_manifest(
     """
     # While the stack changes, its nodes may change as well.
     refuse_occupied(stack_file, sandbox=sandbox)
-    cluster, kubeconfig = deployed_cluster(stack_file, sandbox=sandbox)
+    cluster, kubeconfig = deployed_cluster(DeployedStack(stack_file, sandbox))
     path, _ = write_kubeconfig(kubeconfig, stack_file, sandbox=sandbox)
     kubectl = kubectl_command(path, sandbox=sandbox)
     manifests = manifests_of(text)
@@ -75,36 +75,49 @@ def submit_manifest(
         answering(cluster),
         cluster_client(kubeconfig) as api,
     ):
-        previous = [_previous_run(api, each, kubectl) for each in manifests]
-        for each, ended in zip(manifests, previous, strict=True):
-            if ended is not None:
-                _delete_run(api, ended, wait or JobWait())
-            _create(api, each, kubectl)
-            console.answer(each.name)
-            commands = "\n  ".join(_commands(each, kubectl, stack_file, sandbox=sandbox))
-            console.progress(f"submitted {each.name}; commands for it:\n  {commands}")
+        create_jobs(
+            api,
+            manifests,
+            wait or JobWait(),
+            kubectl=kubectl,
+            stack_file=stack_file,
+            sandbox=sandbox,
+        )
         if wait:
             wait_for(api, manifests, wait, sandbox=sandbox)
 
 
-@contextmanager
-def answering(cluster: str) -> Iterator[None]:
-    """Explain errors of the API server.
+def create_jobs(
+    api: client.ApiClient,
+    manifests: Sequence[JobManifest],
+    wait: JobWait,
+    *,
+    kubectl: str,
+    stack_file: StackFile,
+    sandbox: bool,
+) -> None:
+    """Create jobs in a cluster instead of their previous runs, and print their names.
+
+    Args:
+        api: Client of the cluster.
+        manifests: The jobs.
+        wait: How to wait for the end of the pods of previous runs.
+        kubectl: The `kubectl` command for the cluster, for messages.
+        stack_file: File of the stack.
+        sandbox: Whether the cluster is in the sandbox.
 
     Raises:
-        CommandError: the API server refused a request or did not respond.
+        CommandError: a job of the name is there and has not ended, or the API server refuses an
+            object.
     """
-    try:
-        yield
-    except ApiException as error:
-        why = f"{error.status} {error.reason}"
-    except ConfigException as error:
-        why = f"no token for it: {error}"
-    except HTTPError as error:
-        why = type(error).__name__
-    else:
-        return
-    raise failures.CommandError(f"the API server of cluster {cluster} did not do it: {why}")
+    previous = [_previous_run(api, each, kubectl) for each in manifests]
+    for each, ended in zip(manifests, previous, strict=True):
+        if ended is not None:
+            _delete_run(api, ended, wait)
+        _create(api, each, kubectl)
+        console.answer(each.name)
+        commands = "\n  ".join(_commands(each, kubectl, stack_file, sandbox=sandbox))
+        console.progress(f"submitted {each.name}; commands for it:\n  {commands}")
 
 
 def _previous_run(api: client.ApiClient, manifest: JobManifest, kubectl: str) -> Workload | None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from typing import TYPE_CHECKING, Any, Protocol
 
 from components.account.lookup import AccountReader, AccountUnreachableError
 from components.eks.cluster_access import ClusterUnreadableError, get
@@ -25,11 +26,39 @@ Get = Callable[[str], Mapping[str, Any] | None]
 """Requests a path from the API server; None if it does not exist."""
 
 
+class Reach(Protocol):
+    """Gives access to the API server of a cluster by name; None if there is no such cluster."""
+
+    def __call__(
+        self, stack_file: StackFile, cluster: str, *, sandbox: bool
+    ) -> AbstractContextManager[Get | None]:
+        """Give it, in the account of the stack."""
+        ...
+
+
+@contextmanager
+def reached_api_server(
+    stack_file: StackFile, cluster: str, *, sandbox: bool
+) -> Iterator[Get | None]:
+    """Give access to the API server of a cluster in the account.
+
+    Raises:
+        WrongUseError: there are no credentials.
+        AccountUnreachableError: the account cannot be queried.
+    """
+    with account_access(sandbox=sandbox, profile=stack_file.profile):
+        reader = AccountReader(region=stack_file.region)
+        described = reader.ask("eks:DescribeCluster", reader.eks.describe_cluster, name=cluster)
+        yield described and (lambda path: get(reader, described["cluster"], path))
+
+
 class ExistingObjects:
     """The existing objects among an update's creates; each is looked up once."""
 
-    def __init__(self, stack_file: StackFile, *, sandbox: bool) -> None:
-        self._file, self._sandbox = stack_file, sandbox
+    def __init__(
+        self, stack_file: StackFile, *, sandbox: bool, reach: Reach = reached_api_server
+    ) -> None:
+        self._file, self._sandbox, self._reach = stack_file, sandbox, reach
         self._asked: set[KubernetesCreate] = set()
         self.found: list[KubernetesCreate] = []
 
@@ -72,16 +101,9 @@ class ExistingObjects:
     def _existing(
         self, cluster: str, creates: Iterable[KubernetesCreate]
     ) -> list[KubernetesCreate]:
-        file = self._file
         try:
-            with account_access(sandbox=self._sandbox, profile=file.profile):
-                reader = AccountReader(region=file.region)
-                described = reader.ask(
-                    "eks:DescribeCluster", reader.eks.describe_cluster, name=cluster
-                )
-                if described is None:
-                    return []
-                return existing(creates, lambda path: get(reader, described["cluster"], path))
+            with self._reach(self._file, cluster, sandbox=self._sandbox) as get:
+                return [] if get is None else existing(creates, get)
         except (AccountUnreachableError, ClusterUnreadableError, failures.CommandError) as error:
             why = str(error)
         except (LookupError, TypeError, AttributeError):

@@ -28,26 +28,30 @@ from tools.workspace.stack_files import find_stack_file
 Name = Annotated[str, typer.Option(help="Name of the stack and of its cluster.")]
 
 
+Files = Annotated[
+    list[Path] | None,
+    typer.Argument(
+        help="Files of ParallelCluster 3, eksctl, Terraform or CloudFormation, or of Batch.",
+        metavar="[FILE...]",
+    ),
+]
+Live = Annotated[
+    str, typer.Option(metavar="CLUSTER", help="Read this cluster of the account; no file.")
+]
+Kind = Annotated[str, typer.Option(help="Kind of the cluster of --live, if several have its name.")]
+Adopt = Annotated[
+    bool,
+    typer.Option(
+        "--adopt", help="Let the stack of --live own its VPC, file systems or repository."
+    ),
+]
+
+
 def import_(
-    files: Annotated[
-        list[Path] | None,
-        typer.Argument(
-            help="Files of ParallelCluster 3, eksctl, Terraform or CloudFormation, or of Batch.",
-            metavar="[FILE...]",
-        ),
-    ] = None,
-    live: Annotated[
-        str, typer.Option(metavar="CLUSTER", help="Read this cluster of the account; no file.")
-    ] = "",
-    kind: Annotated[
-        str, typer.Option(help="Kind of the cluster of --live, if several have its name.")
-    ] = "",
-    adopt: Annotated[
-        bool,
-        typer.Option(
-            "--adopt", help="Let the stack of --live own its VPC, file systems or repository."
-        ),
-    ] = False,
+    files: Files = None,
+    live: Live = "",
+    kind: Kind = "",
+    adopt: Adopt = False,
     name: Name = "",
     region: Region = "",
     parameters: Parameters = None,

@@ -12,8 +12,8 @@ import typer
 from components import clock
 from components.plain_text import legible
 from tools.cli import console, failures, options
+from tools.cli.deployed_stack import deployed_stack
 from tools.cli.listed_job import ListedJob
-from tools.cli.schedulers import scheduler_of
 from tools.cli.stack_config import kind_of, plan_of
 from tools.engine.progress import duration
 from tools.workspace.stack_files import NETWORK, StackFile
@@ -22,6 +22,7 @@ _HEADER = ("ID", "NAME", "STATE", "NODES", "STARTED", "TIME")
 
 
 def jobs(
+    context: typer.Context,
     stack: options.Stack,
     as_json: options.AsJson = False,
     sandbox: options.Sandbox = False,
@@ -33,7 +34,8 @@ def jobs(
     forgotten.
     """
     found = options.stack_file(stack, path=stack_file, sandbox=sandbox)
-    with scheduler_of(plan_with_jobs(found), found, sandbox=sandbox) as scheduler:
+    deployed = deployed_stack(context, found, sandbox=sandbox)
+    with deployed.scheduler(plan_with_jobs(found)) as scheduler:
         listed = scheduler.jobs()
     if as_json:
         console.answer_json([_as_json(each) for each in listed])
@@ -44,6 +46,7 @@ def jobs(
 
 
 def cancel(
+    context: typer.Context,
     stack: options.Stack,
     job: Annotated[str, typer.Argument(help="Name or id of a job that has not ended.")],
     sandbox: options.Sandbox = False,
@@ -54,7 +57,8 @@ def cancel(
     EKS: the job is deleted with its pods and objects. Slurm: scancel. Batch: TerminateJob.
     """
     found = options.stack_file(stack, path=stack_file, sandbox=sandbox)
-    with scheduler_of(plan_with_jobs(found), found, sandbox=sandbox) as scheduler:
+    deployed = deployed_stack(context, found, sandbox=sandbox)
+    with deployed.scheduler(plan_with_jobs(found)) as scheduler:
         chosen = _chosen(job, scheduler.jobs(), stack)
         scheduler.cancel(chosen)
     console.progress(f"cancelled {chosen.id} ({chosen.name}), which was {chosen.state}")

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from tools.cli import console, failures
+from tools.cli.deployed_stack import DeployedStack
 from tools.workspace.stack_files import BATCH, StackFile
 
 POLL_SECONDS = 5
@@ -84,7 +85,8 @@ def look_again(
 class RequestedJob:
     """The arguments of `job`."""
 
-    stack_file: StackFile
+    deployed: DeployedStack
+    """The stack that runs it."""
     name: str
     """One of the jobs of the stack's kind, `tools.jobs.names`."""
     nodes: int | None
@@ -95,8 +97,16 @@ class RequestedJob:
     """Whether to submit the job; else it is printed or written."""
     wait: JobWait | None
     """How to wait for its end; None to return at once."""
-    sandbox: bool
-    """Whether the cluster is in the sandbox."""
+
+    @property
+    def stack_file(self) -> StackFile:
+        """File of the stack."""
+        return self.deployed.stack_file
+
+    @property
+    def sandbox(self) -> bool:
+        """Whether the cluster is in the sandbox."""
+        return self.deployed.sandbox
 
 
 def environment_of(settings: Sequence[str], kind: str = "") -> dict[str, str]:

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from tools.cli import failures, options
+from tools.cli.deployed_stack import deployed_stack
 from tools.cli.job_wait import RequestedJob, requested_wait
 from tools.cli.stack_config import kind_of
 from tools.jobs.names import BATCH_JOBS, BERT_PRETRAINING, DCGM_DIAG, EKS_JOBS, SLURM_JOBS
@@ -33,86 +34,66 @@ class Scaling(StrEnum):
     WEAK = "weak"
 
 
+Name = Annotated[str, typer.Argument(help=f"Name of the job: {', '.join(_EVERY_JOB)}.")]
+Nodes = Annotated[
+    int | None,
+    typer.Option(
+        "--nodes",
+        min=1,
+        help="Number of nodes. Default: the desired size of the group, or the maximum in Slurm.",
+    ),
+]
+ScalingOption = Annotated[
+    Scaling | None,
+    typer.Option(
+        "--scaling",
+        help="bert-pretraining: keep the global batch size (strong), or increase it (weak).",
+    ),
+]
+Level = Annotated[
+    int | None,
+    typer.Option(
+        "--level", min=1, max=4, help="dcgm-diag: from seconds (1) to hours (4). Default: 2."
+    ),
+]
+Output = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", help="Slurm: directory to write to. Default: ./<stack>-<job>."),
+]
+Force = Annotated[
+    bool, typer.Option("--force", help="Slurm: write to a directory that is not empty.")
+]
+Env = Annotated[
+    list[str] | None,
+    typer.Option("--env", metavar="NAME=VALUE", help="Batch: environment variable of the job."),
+]
+Submit = Annotated[bool, typer.Option("--submit", help="Submit the job and print its name or id.")]
+Wait = Annotated[
+    bool,
+    typer.Option(
+        "--wait", help="With --submit, wait until the job ends. EKS, Slurm: print its log."
+    ),
+]
+
+
 def job(
+    context: typer.Context,
     stack: options.Stack,
-    name: Annotated[str, typer.Argument(help=f"Name of the job: {', '.join(_EVERY_JOB)}.")],
-    nodes: Annotated[
-        int | None,
-        typer.Option(
-            "--nodes",
-            min=1,
-            help=(
-                "Number of nodes. Default: the desired size of the group, or the maximum in Slurm."
-            ),
-        ),
-    ] = None,
-    group: Annotated[
-        str | None, typer.Option("--group", help="EKS: node group. Required if several match.")
-    ] = None,
-    namespace: Annotated[
-        str | None,
-        typer.Option("--namespace", "-n", help="EKS: an existing namespace. Default: default."),
-    ] = None,
-    queue: Annotated[
-        str | None, typer.Option("--queue", help="Slurm: queue. Required if several match.")
-    ] = None,
-    compute_resource: Annotated[
-        str | None,
-        typer.Option(
-            "--compute-resource",
-            help="Slurm: compute resource. Required if several of a queue match.",
-        ),
-    ] = None,
-    scaling: Annotated[
-        Scaling | None,
-        typer.Option(
-            "--scaling",
-            help="bert-pretraining: keep the global batch size (strong), or increase it (weak).",
-        ),
-    ] = None,
-    level: Annotated[
-        int | None,
-        typer.Option(
-            "--level",
-            min=1,
-            max=4,
-            help="dcgm-diag: from seconds (1) to hours (4). Default: 2.",
-        ),
-    ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output", "-o", help="Slurm: directory to write to. Default: ./<stack>-<job>."
-        ),
-    ] = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="Slurm: write to a directory that is not empty.")
-    ] = False,
-    definition: Annotated[
-        str | None,
-        typer.Option("--definition", help="Batch: job definition. Required if several match."),
-    ] = None,
-    env: Annotated[
-        list[str] | None,
-        typer.Option("--env", metavar="NAME=VALUE", help="Batch: environment variable of the job."),
-    ] = None,
-    submit: Annotated[
-        bool, typer.Option("--submit", help="Submit the job and print its name or id.")
-    ] = False,
-    wait: Annotated[
-        bool,
-        typer.Option(
-            "--wait", help="With --submit, wait until the job ends. EKS, Slurm: print its log."
-        ),
-    ] = False,
-    wait_minutes: Annotated[
-        float | None,
-        typer.Option(
-            "--wait-minutes",
-            min=0,
-            help="With --wait, maximum minutes that the job can wait for its nodes. Default: 30.",
-        ),
-    ] = None,
+    name: Name,
+    nodes: Nodes = None,
+    group: options.Group = None,
+    namespace: options.Namespace = None,
+    queue: options.Queue = None,
+    compute_resource: options.ComputeResource = None,
+    scaling: ScalingOption = None,
+    level: Level = None,
+    output: Output = None,
+    force: Force = False,
+    definition: options.Definition = None,
+    env: Env = None,
+    submit: Submit = False,
+    wait: Wait = False,
+    wait_minutes: options.WaitMinutes = None,
     sandbox: options.Sandbox = False,
     stack_file: options.StackFilePath = None,
 ) -> None:
@@ -123,12 +104,7 @@ def job(
     """
     found = options.stack_file(stack, path=stack_file, sandbox=sandbox)
     kind = kind_of(found)
-    if name not in JOBS[kind]:
-        raise failures.WrongUseError(
-            f"there is no job {name!r} for {stack}; available: "
-            + (", ".join(JOBS[kind]) or "none")
-            + ("; --definition selects a job definition" if kind == BATCH else "")
-        )
+    _refuse_unknown(name, kind, stack)
     given = {
         EKS: {"--group": group, "--namespace": namespace},
         PARALLELCLUSTER: {
@@ -138,29 +114,42 @@ def job(
             "--output": output,
             "--force": force or None,
         },
-        BATCH: {
-            "--definition": definition,
-            "--env": env or None,
-        },
+        BATCH: {"--definition": definition, "--env": env or None},
     }
     refuse_foreign(given, kind, stack)
     asked = RequestedJob(
-        stack_file=found,
+        deployed=deployed_stack(context, found, sandbox=sandbox),
         name=name,
         nodes=nodes,
         options={**given[kind], "--level": level},
         submit=submit,
         wait=requested_wait(submit=submit, wait=wait, minutes=wait_minutes, sandbox=sandbox),
-        sandbox=sandbox,
     )
-    if name != DCGM_DIAG:
-        refuse({"--level": level}, f"{name} has no level")
-    if kind == PARALLELCLUSTER:
-        if name != BERT_PRETRAINING:
-            refuse({"--scaling": scaling}, f"{name} is not a training job")
-        if submit:
-            refuse({"--output": output, "--force": force or None}, "--submit writes no directory")
+    _refuse_without_effect(asked, kind)
     make_of_kind(asked, kind)
+
+
+def _refuse_unknown(name: str, kind: str, stack: str) -> None:
+    if name not in JOBS[kind]:
+        raise failures.WrongUseError(
+            f"there is no job {name!r} for {stack}; available: "
+            + (", ".join(JOBS[kind]) or "none")
+            + ("; --definition selects a job definition" if kind == BATCH else "")
+        )
+
+
+def _refuse_without_effect(asked: RequestedJob, kind: str) -> None:
+    """Refuse options that the job, or its submission, does not use."""
+    given = asked.options
+    if asked.name != DCGM_DIAG:
+        refuse({"--level": given["--level"]}, f"{asked.name} has no level")
+    if kind != PARALLELCLUSTER:
+        return
+    if asked.name != BERT_PRETRAINING:
+        refuse({"--scaling": given["--scaling"]}, f"{asked.name} is not a training job")
+    if asked.submit:
+        written = {option: given[option] for option in ("--output", "--force")}
+        refuse(written, "--submit writes no directory")
 
 
 def make_of_kind(asked: RequestedJob, kind: str) -> None:

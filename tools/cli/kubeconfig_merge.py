@@ -15,6 +15,7 @@ import yaml
 
 from tools.cli import console, failures, options
 from tools.cli.artifacts import deployed_cluster
+from tools.cli.deployed_stack import deployed_stack
 from tools.cli.kubeconfig import kubectl_command, write_kubeconfig
 from tools.workspace.files import write_private
 from tools.workspace.stack_files import EKS
@@ -27,6 +28,7 @@ https://kubernetes.io/docs/reference/config-api/kubeconfig.v1/#Config"""
 
 
 def kubeconfig(
+    context: typer.Context,
     stack: options.Stack,
     sandbox: options.Sandbox = False,
     path: Annotated[
@@ -43,7 +45,7 @@ def kubeconfig(
     found = options.stack_file(stack, path=stack_file, sandbox=sandbox)
     if found.architecture != EKS:
         raise failures.WrongUseError(f"{stack} has no Kubernetes cluster, so it has no kubeconfig")
-    cluster, own = deployed_cluster(found, sandbox=sandbox)
+    cluster, own = deployed_cluster(deployed_stack(context, found, sandbox=sandbox))
     if sandbox and path is None:
         target, _ = write_kubeconfig(own, found, sandbox=True)
         console.answer(f"{kubectl_command(target, sandbox=True)} get nodes")

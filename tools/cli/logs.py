@@ -18,6 +18,7 @@ from components.eks.log_group_plan import control_plane_log_group
 from tools.cli import console, failures, options
 from tools.cli.artifacts import outputs_of
 from tools.cli.batch_submission import LOG_GROUP as BATCH_LOG_GROUP
+from tools.cli.deployed_stack import deployed_stack
 from tools.cli.jobs import refuse
 from tools.cli.log_events import LogEvents
 from tools.cli.session import account_access
@@ -28,41 +29,50 @@ POLL_SECONDS = 5.0
 DEFAULT_MINUTES = 60.0
 
 
+Job = Annotated[
+    str | None,
+    typer.Argument(help="Name or id of a job. Default: the CloudWatch logs of the stack."),
+]
+Node = Annotated[
+    int | None,
+    typer.Option(min=0, help="Number of a node of the job, from 0. Default: the first."),
+]
+Rank = Annotated[
+    int | None, typer.Option(min=0, help="Number of a process of the job: the log of its node.")
+]
+EveryNode = Annotated[
+    bool, typer.Option("--all", help="All nodes of the job; lines begin with the node.")
+]
+Previous = Annotated[
+    bool, typer.Option("--previous", help="The run of the job before its last restart.")
+]
+Stream = Annotated[
+    str | None,
+    typer.Option(
+        metavar="PREFIX",
+        help="Without a job: only log streams whose names begin with this, such as a node.",
+    ),
+]
+Minutes = Annotated[
+    float | None, typer.Option(min=0, help="Without a job: age of the oldest line. Default: 60.")
+]
+Follow = Annotated[
+    bool,
+    typer.Option("--follow", "-f", help="Wait for new lines: until the job ends, or Ctrl-C."),
+]
+
+
 def logs(
+    context: typer.Context,
     stack: options.Stack,
-    job: Annotated[
-        str | None,
-        typer.Argument(help="Name or id of a job. Default: the CloudWatch logs of the stack."),
-    ] = None,
-    node: Annotated[
-        int | None,
-        typer.Option(min=0, help="Number of a node of the job, from 0. Default: the first."),
-    ] = None,
-    rank: Annotated[
-        int | None,
-        typer.Option(min=0, help="Number of a process of the job: the log of its node."),
-    ] = None,
-    every_node: Annotated[
-        bool, typer.Option("--all", help="All nodes of the job; lines begin with the node.")
-    ] = False,
-    previous: Annotated[
-        bool, typer.Option("--previous", help="The run of the job before its last restart.")
-    ] = False,
-    stream: Annotated[
-        str | None,
-        typer.Option(
-            metavar="PREFIX",
-            help="Without a job: only log streams whose names begin with this, such as a node.",
-        ),
-    ] = None,
-    minutes: Annotated[
-        float | None,
-        typer.Option(min=0, help="Without a job: age of the oldest line. Default: 60."),
-    ] = None,
-    follow: Annotated[
-        bool,
-        typer.Option("--follow", "-f", help="Wait for new lines: until the job ends, or Ctrl-C."),
-    ] = False,
+    job: Job = None,
+    node: Node = None,
+    rank: Rank = None,
+    every_node: EveryNode = False,
+    previous: Previous = False,
+    stream: Stream = None,
+    minutes: Minutes = None,
+    follow: Follow = False,
     sandbox: options.Sandbox = False,
     stack_file: options.StackFilePath = None,
 ) -> None:
@@ -88,13 +98,13 @@ def logs(
         raise failures.WrongUseError("give one of --node, --rank and --all")
     from tools.cli.job_list import plan_with_jobs
     from tools.cli.log_request import LogRequest
-    from tools.cli.schedulers import scheduler_of
 
     asked = LogRequest(
         job=job, node=node, rank=rank, every_node=every_node, previous=previous, follow=follow
     )
     found = options.stack_file(stack, path=stack_file, sandbox=sandbox)
-    with scheduler_of(plan_with_jobs(found), found, sandbox=sandbox) as scheduler:
+    deployed = deployed_stack(context, found, sandbox=sandbox)
+    with deployed.scheduler(plan_with_jobs(found)) as scheduler:
         for line in scheduler.log(asked):
             console.answer(line)
 

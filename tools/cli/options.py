@@ -80,6 +80,36 @@ StackFilePath = Annotated[
     typer.Option("--stack-file", help="Stack file to use instead of Pulumi.<stack>.yaml."),
 ]
 
+Group = Annotated[
+    str | None, typer.Option("--group", help="EKS: node group. Required if several match.")
+]
+Namespace = Annotated[
+    str | None,
+    typer.Option("--namespace", "-n", help="EKS: an existing namespace. Default: default."),
+]
+Queue = Annotated[
+    str | None, typer.Option("--queue", help="Slurm: queue. Required if several match.")
+]
+ComputeResource = Annotated[
+    str | None,
+    typer.Option(
+        "--compute-resource",
+        help="Slurm: compute resource. Required if several of a queue match.",
+    ),
+]
+Definition = Annotated[
+    str | None,
+    typer.Option("--definition", help="Batch: job definition. Required if several match."),
+]
+WaitMinutes = Annotated[
+    float | None,
+    typer.Option(
+        "--wait-minutes",
+        min=0,
+        help="Maximum minutes that the job can wait for its nodes. Default: 30.",
+    ),
+]
+
 
 def stack_file(stack: str, *, path: Path | None, sandbox: bool) -> StackFile:
     """Return the stack's file; for the sandbox, completed with the ids of its account.

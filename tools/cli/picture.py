@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from tools.cli import console, failures, options
+from tools.cli.current_cost import current_cost
 from tools.cli.plans import planned
-from tools.cli.stack_cost import current_cost
 from tools.cli.stack_report import Contents, seen_in_account, seen_in_file, stack_report
 from tools.topology.drawing import draw
 from tools.workspace.files import write_whole

@@ -19,36 +19,42 @@ from tools.cli.stack_config import plan_of
 _DRAIN_LIMIT_MINUTES = 15.0
 
 
+Node = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="Replace this node, bad or not. Default in EKS: all bad nodes. Required in Slurm.",
+    ),
+]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Show what would be replaced; change nothing.")
+]
+DrainMinutes = Annotated[
+    float, typer.Option(min=0, help="EKS: maximum minutes until the pods of a node have ended.")
+]
+WaitMinutes = Annotated[
+    float, typer.Option(min=0, help="EKS: maximum minutes to wait for a replacement.")
+]
+Watch = Annotated[
+    bool,
+    typer.Option(
+        "--watch", help="EKS: look again at intervals, until SIGTERM. Needs --yes or --dry-run."
+    ),
+]
+IntervalMinutes = Annotated[
+    float | None,
+    typer.Option(min=0, help="With --watch: minutes between two looks, 5 by default."),
+]
+
+
 def repair(
     stack: options.Stack,
-    node: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="Replace this node, bad or not. Default in EKS: all bad nodes. Required in Slurm.",
-        ),
-    ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show what would be replaced; change nothing.")
-    ] = False,
-    drain_minutes: Annotated[
-        float,
-        typer.Option(min=0, help="EKS: maximum minutes until the pods of a node have ended."),
-    ] = _DRAIN_LIMIT_MINUTES,
-    wait_minutes: Annotated[
-        float, typer.Option(min=0, help="EKS: maximum minutes to wait for a replacement.")
-    ] = START_LIMIT_MINUTES,
-    watch: Annotated[
-        bool,
-        typer.Option(
-            "--watch",
-            help="EKS: look again at intervals, until SIGTERM. Needs --yes or --dry-run.",
-        ),
-    ] = False,
-    interval_minutes: Annotated[
-        float | None,
-        typer.Option(min=0, help="With --watch: minutes between two looks, 5 by default."),
-    ] = None,
+    node: Node = None,
+    dry_run: DryRun = False,
+    drain_minutes: DrainMinutes = _DRAIN_LIMIT_MINUTES,
+    wait_minutes: WaitMinutes = START_LIMIT_MINUTES,
+    watch: Watch = False,
+    interval_minutes: IntervalMinutes = None,
     yes: options.Yes = False,
     sandbox: options.Sandbox = False,
     stack_file: options.StackFilePath = None,
@@ -75,20 +81,35 @@ def repair(
     request = request_of()
     plan: Any = plan_of(request.stack_file)
     if watch:
-        from tools.cli import repair_watch
+        _watch(stack, plan, request_of, interval_minutes)
+    else:
+        _repair(plan, request)
 
-        if not isinstance(plan, EksPlan):
-            raise failures.WrongUseError(
-                f"--watch is for EKS: the service of {stack} replaces bad nodes itself"
-            )
 
-        def load(stop: repair_watch.Stop) -> tuple[EksPlan, RepairRequest]:
-            again = request_of(stop.pause)
-            return cast("EksPlan", plan_of(again.stack_file)), again
+def _watch(
+    stack: str,
+    plan: Any,
+    request_of: Callable[[Callable[[float], object]], RepairRequest],
+    interval_minutes: float | None,
+) -> None:
+    """Repair a cluster of EKS at intervals, each time with what the stack file then says."""
+    from tools.cli import repair_watch
 
-        interval = repair_watch.INTERVAL_MINUTES if interval_minutes is None else interval_minutes
-        repair_watch.watch(load, interval_minutes=interval)
-    elif isinstance(plan, EksPlan):
+    if not isinstance(plan, EksPlan):
+        raise failures.WrongUseError(
+            f"--watch is for EKS: the service of {stack} replaces bad nodes itself"
+        )
+
+    def load(stop: repair_watch.Stop) -> tuple[EksPlan, RepairRequest]:
+        again = request_of(stop.pause)
+        return cast("EksPlan", plan_of(again.stack_file)), again
+
+    interval = repair_watch.INTERVAL_MINUTES if interval_minutes is None else interval_minutes
+    repair_watch.watch(load, interval_minutes=interval)
+
+
+def _repair(plan: Any, request: RepairRequest) -> None:
+    if isinstance(plan, EksPlan):
         from tools.cli.eks_repair import repair_cluster
 
         repair_cluster(plan, request)
@@ -103,7 +124,7 @@ def repair(
             "next job; a job that runs on it fails"
         )
     else:
-        raise failures.WrongUseError(f"{stack} is a network, and has no nodes")
+        raise failures.WrongUseError(f"{request.stack_file.stack} is a network, and has no nodes")
 
 
 def _review(*, watch: bool, unattended: bool, node: str | None, interval: float | None) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -9,7 +11,8 @@ from typing import Annotated, Any
 import typer
 
 from tools.cli import console, failures, options
-from tools.cli.job_wait import RequestedJob, environment_of, requested_wait
+from tools.cli.deployed_stack import deployed_stack
+from tools.cli.job_wait import JobWait, RequestedJob, environment_of, requested_wait
 from tools.cli.jobs import refuse_foreign
 from tools.cli.stack_config import kind_of, plan_of
 from tools.jobs.nodes import JobError
@@ -25,71 +28,73 @@ class LauncherName(StrEnum):
     NONE = "none"
 
 
+Command = Annotated[
+    list[str] | None, typer.Argument(help="The program and its arguments, after `--`.")
+]
+JobFile = Annotated[
+    Path | None,
+    typer.Option("--file", "-f", help="Job file; options and the command override it."),
+]
+Name = Annotated[str | None, typer.Option(help="Name of the job. Default: train.")]
+Image = Annotated[
+    str | None,
+    typer.Option(help="Container image. Required in EKS; in Slurm, the nodes need Pyxis."),
+]
+Nodes = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        help="Number of nodes. Default: the desired size of the group, the maximum of the "
+        "compute resource, or that of the job definition.",
+    ),
+]
+Env = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME=VALUE", help="Environment variable of the program."),
+]
+Launcher = Annotated[
+    LauncherName | None,
+    typer.Option(
+        help="torchrun (default) and mpi start it once per accelerator, none once per node."
+    ),
+]
+Restarts = Annotated[
+    int | None,
+    typer.Option(
+        min=0,
+        max=MOST_RESTARTS,
+        help="How many times it is started again after a failure. Default: 0.",
+    ),
+]
+TimeLimit = Annotated[int | None, typer.Option(min=1, help="Longest run; then it is terminated.")]
+Detach = Annotated[
+    bool, typer.Option("--detach", help="Return when it is submitted, and do not wait.")
+]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Print what would be submitted, and submit nothing.")
+]
+
+
 def run(
+    context: typer.Context,
     stack: options.Stack,
-    command: Annotated[
-        list[str] | None, typer.Argument(help="The program and its arguments, after `--`.")
-    ] = None,
-    file: Annotated[
-        Path | None,
-        typer.Option("--file", "-f", help="Job file; options and the command override it."),
-    ] = None,
-    name: Annotated[str | None, typer.Option(help="Name of the job. Default: train.")] = None,
-    image: Annotated[
-        str | None,
-        typer.Option(help="Container image. Required in EKS; in Slurm, the nodes need Pyxis."),
-    ] = None,
-    nodes: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            help="Number of nodes. Default: the desired size of the group, the maximum of the "
-            "compute resource, or that of the job definition.",
-        ),
-    ] = None,
-    group: Annotated[str | None, typer.Option(help="EKS: node group.")] = None,
-    namespace: Annotated[
-        str | None,
-        typer.Option("--namespace", "-n", help="EKS: an existing namespace. Default: default."),
-    ] = None,
-    queue: Annotated[str | None, typer.Option(help="Slurm: queue.")] = None,
-    compute_resource: Annotated[
-        str | None, typer.Option(help="Slurm: compute resource of the queue.")
-    ] = None,
-    definition: Annotated[
-        str | None, typer.Option(help="Batch: job definition in whose container it runs.")
-    ] = None,
-    env: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME=VALUE", help="Environment variable of the program."),
-    ] = None,
-    launcher: Annotated[
-        LauncherName | None,
-        typer.Option(
-            help="torchrun (default) and mpi start it once per accelerator, none once per node."
-        ),
-    ] = None,
-    restarts: Annotated[
-        int | None,
-        typer.Option(
-            min=0,
-            max=MOST_RESTARTS,
-            help="How many times it is started again after a failure. Default: 0.",
-        ),
-    ] = None,
-    time_limit_minutes: Annotated[
-        int | None, typer.Option(min=1, help="Longest run; then it is terminated.")
-    ] = None,
-    detach: Annotated[
-        bool, typer.Option("--detach", help="Return when it is submitted, and do not wait.")
-    ] = False,
-    wait_minutes: Annotated[
-        float | None,
-        typer.Option(min=0, help="Maximum minutes that it can wait for its nodes. Default: 30."),
-    ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print what would be submitted, and submit nothing.")
-    ] = False,
+    command: Command = None,
+    file: JobFile = None,
+    name: Name = None,
+    image: Image = None,
+    nodes: Nodes = None,
+    group: options.Group = None,
+    namespace: options.Namespace = None,
+    queue: options.Queue = None,
+    compute_resource: options.ComputeResource = None,
+    definition: options.Definition = None,
+    env: Env = None,
+    launcher: Launcher = None,
+    restarts: Restarts = None,
+    time_limit_minutes: TimeLimit = None,
+    detach: Detach = False,
+    wait_minutes: options.WaitMinutes = None,
+    dry_run: DryRun = False,
     sandbox: options.Sandbox = False,
     stack_file: options.StackFilePath = None,
 ) -> None:
@@ -107,9 +112,7 @@ def run(
         BATCH: {"--definition": definition},
     }
     refuse_foreign(given, kind, stack)
-    if detach and wait_minutes is not None:
-        raise failures.WrongUseError("--wait-minutes does not apply with --detach")
-    in_file = _job_of(file)
+    wait = _wait(detach=detach, minutes=wait_minutes, sandbox=sandbox)
     overrides = {
         "command": command,
         "nodes": nodes,
@@ -119,26 +122,48 @@ def run(
         "launcher": launcher.value if launcher else None,
         "restarts": restarts,
     }
-    job = in_file | {key: value for key, value in overrides.items() if value is not None}
-    settings = [f"{key}={value}" for key, value in in_file.get("environment", {}).items()]
-    job["environment"] = environment_of([*settings, *(env or ())], kind)
+    job = _job(file, overrides, env or (), kind)
     nodes = job.pop("nodes", None)
-    try:
-        request = TrainingRequest(**{"command": (), **job})
+    with _refusals():
+        request = TrainingRequest(**job)
         asked = RequestedJob(
-            stack_file=found,
+            deployed=deployed_stack(context, found, sandbox=sandbox),
             name=request.name,
             nodes=nodes,
             options=given[kind],
             submit=not dry_run,
-            wait=requested_wait(
-                submit=True, wait=not detach, minutes=wait_minutes, sandbox=sandbox
-            ),
-            sandbox=sandbox,
+            wait=wait,
         )
         {EKS: _eks, PARALLELCLUSTER: _slurm, BATCH: _batch}[kind](asked, request)
+
+
+def _wait(*, detach: bool, minutes: float | None, sandbox: bool) -> JobWait | None:
+    if detach and minutes is not None:
+        raise failures.WrongUseError("--wait-minutes does not apply with --detach")
+    return requested_wait(submit=True, wait=not detach, minutes=minutes, sandbox=sandbox)
+
+
+@contextmanager
+def _refusals() -> Iterator[None]:
+    """Turn what a job cannot be into a message of the command."""
+    try:
+        yield
     except JobError as error:
         raise failures.WrongUseError(str(error)) from error
+
+
+def _job(
+    file: Path | None, overrides: Mapping[str, Any], env: Sequence[str], kind: str
+) -> dict[str, Any]:
+    """Return the fields of a job file with those of the command, which override them."""
+    in_file = _job_of(file)
+    settings = [f"{key}={value}" for key, value in in_file.get("environment", {}).items()]
+    return {
+        "command": (),
+        **in_file,
+        **{key: value for key, value in overrides.items() if value is not None},
+        "environment": environment_of([*settings, *env], kind),
+    }
 
 
 def _job_of(file: Path | None) -> dict[str, Any]:
@@ -180,9 +205,7 @@ def _eks(asked: RequestedJob, request: TrainingRequest) -> None:
     if not asked.submit:
         console.answer_document(manifest)
         return
-    from tools.cli.eks_submission import submit_manifest
-
-    submit_manifest(manifest, stack_file=asked.stack_file, sandbox=asked.sandbox, wait=asked.wait)
+    asked.deployed.submit_manifest(manifest, asked.wait)
 
 
 def _slurm(asked: RequestedJob, request: TrainingRequest) -> None:
@@ -210,16 +233,7 @@ def _slurm(asked: RequestedJob, request: TrainingRequest) -> None:
     if not asked.submit:
         console.answer_document(job.files["train.sbatch"])
         return
-    from tools.cli.slurm_submission import submit_directory
-
-    submit_directory(
-        plan,
-        job,
-        request.name,
-        stack_file=asked.stack_file,
-        sandbox=asked.sandbox,
-        wait=asked.wait,
-    )
+    asked.deployed.submit_directory(plan, job, request.name, asked.wait)
 
 
 def _batch(asked: RequestedJob, request: TrainingRequest) -> None:
@@ -238,8 +252,4 @@ def _batch(asked: RequestedJob, request: TrainingRequest) -> None:
     if not asked.submit:
         console.answer_json(submission.request)
         return
-    from tools.cli.batch_submission import submit_job
-
-    submit_job(
-        plan, submission, stack_file=asked.stack_file, sandbox=asked.sandbox, wait=asked.wait
-    )
+    asked.deployed.submit_request(plan, submission, asked.wait)

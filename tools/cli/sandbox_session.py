@@ -23,6 +23,7 @@ from sandbox.state import (
 from tools.cli import failures
 from tools.cli.sandbox_pace import pace_of, set_pace
 from tools.engine import (
+    Plugin,
     ensure_controller,
     ensure_kubernetes,
     ensure_plugins,
@@ -42,6 +43,34 @@ from tools.workspace.stack_files import StackFile
 from tools.workspace.workspace import SandboxWorkspace
 
 Report = Callable[[str], None]
+
+
+class SandboxPrograms:
+    """Gets the programs of a sandbox: from the cache, a download or a build."""
+
+    def plugins(self, report: Report, chosen: Mapping[str, Path] | None) -> tuple[Plugin, ...]:
+        """Return the provider plugins."""
+        return ensure_plugins(report, ensure_pulumi(report), chosen)
+
+    def kubernetes(self, report: Report) -> dict[str, list[str]]:
+        """Return the commands of the Kubernetes programs, by name."""
+        return ensure_kubernetes(report)
+
+    def controller(self, name: str, report: Report) -> list[str]:
+        """Return the command of a controller, such as `kueue`."""
+        return ensure_controller(name, report)
+
+    def parallelcluster(self, report: Report) -> list[str]:
+        """Return the Python with aws-parallelcluster and ministack."""
+        return [str(parallelcluster_python(report))]
+
+    def slurm(self, report: Report) -> list[str]:
+        """Return the directory of Slurm."""
+        return [str(ensure_slurm(report))]
+
+
+PROGRAMS = SandboxPrograms()
+"""Those of this machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +139,7 @@ def started_sandbox(
     controllers: Collection[str] = (),
     latency: float | None = None,
     plugins: Mapping[str, Path] | None = None,
+    programs: SandboxPrograms = PROGRAMS,
 ) -> RunningSandbox:
     """Return the running sandbox; install its programs and start it if it is not running.
 
@@ -123,6 +153,7 @@ def started_sandbox(
             a running sandbox keeps its value, and a new one has no delay.
         plugins: Provider plugin directories that the user chooses, by provider; by default those of
             `$TRAINYARD_PLUGINS`.
+        programs: Gets the programs that it needs.
 
     Raises:
         EngineError: the programs can neither be downloaded nor built.
@@ -132,32 +163,32 @@ def started_sandbox(
     directory = sandbox_directory()
     status = directory.read_status()
     if status is None:
-        chosen = ensure_plugins(report, ensure_pulumi(report), plugins)
-        programs = ensure_kubernetes(report)
+        chosen = programs.plugins(report, plugins)
+        kubernetes = programs.kubernetes(report)
         report("starting the sandbox (usually 3 s)")
         write_plugins(directory.path, chosen)
-        status = directory.start(programs, port=port)
+        status = directory.start(kubernetes, port=port)
         _take(directory, latency or 0, status)
-        _write_kubectl_wrapper(directory, programs["kubectl"])
+        _write_kubectl_wrapper(directory, kubernetes["kubectl"])
     else:
         _check_plugins(directory, plugins)
         if latency is not None:
             _take(directory, latency, status)
     if with_parallelcluster:
-        _give(directory, PARALLELCLUSTER_PYTHON, [str(parallelcluster_python(report))])
+        _give(directory, PARALLELCLUSTER_PYTHON, programs.parallelcluster(report))
     for name in controllers:
-        _give(directory, name, ensure_controller(name, report))
+        _give(directory, name, programs.controller(name, report))
     return RunningSandbox(directory, status)
 
 
-def add_slurm(report: Report) -> None:
+def add_slurm(report: Report, programs: SandboxPrograms = PROGRAMS) -> None:
     """Let the running sandbox run the Slurm of its clusters; install it if necessary.
 
     Raises:
         CommandError: no sandbox is running.
         EngineError: Slurm can neither be found nor downloaded.
     """
-    _give(running_sandbox().directory, SLURM_PROGRAMS, [str(ensure_slurm(report))])
+    _give(running_sandbox().directory, SLURM_PROGRAMS, programs.slurm(report))
 
 
 def _take(directory: SandboxDirectory, latency: float, status: SandboxStatus) -> None:

@@ -26,11 +26,10 @@ from components.batch.plan import BatchPlan
 from components.eks.plan import EksPlan
 from components.parallelcluster.plan import ParallelClusterPlan
 from tools.cli import failures
-from tools.cli.artifacts import deployed_cluster
 from tools.cli.batch_job_logs import batch_log
-from tools.cli.cluster_client import cluster_client
+from tools.cli.eks_cluster import reached_cluster
 from tools.cli.eks_job_logs import eks_log
-from tools.cli.eks_submission import MANAGED_BY, answering
+from tools.cli.eks_submission import MANAGED_BY
 from tools.cli.eks_workloads import Workload, delete_workload, find_workload, list_workloads
 from tools.cli.listed_job import ListedJob
 from tools.cli.log_request import LogRequest, newest_of
@@ -80,12 +79,7 @@ def scheduler_of(
             respond.
     """
     if isinstance(plan, EksPlan):
-        cluster, kubeconfig = deployed_cluster(stack_file, sandbox=sandbox)
-        with (
-            account_access(sandbox=sandbox, profile=stack_file.profile),
-            answering(cluster),
-            cluster_client(kubeconfig) as api,
-        ):
+        with reached_cluster(stack_file, sandbox=sandbox) as api:
             yield EksScheduler(api)
     elif isinstance(plan, ParallelClusterPlan):
         with reached_head_node(plan, stack_file, sandbox=sandbox) as head_node:

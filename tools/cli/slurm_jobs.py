@@ -99,19 +99,10 @@ def make_job(asked: RequestedJob) -> None:
     except JobError as error:
         raise failures.WrongUseError(str(error)) from error
     if asked.submit:
-        from tools.cli.slurm_submission import submit_directory
-
         if asked.sandbox:
             jobs = _JOB_NAME.findall("\n".join(job.files.values()))
             refuse_in_sandbox(jobs, "omit --submit to get the scripts of the job")
-        submit_directory(
-            plan,
-            job,
-            asked.name,
-            stack_file=asked.stack_file,
-            sandbox=asked.sandbox,
-            wait=asked.wait,
-        )
+        asked.deployed.submit_directory(plan, job, asked.name, asked.wait)
         return
     console.answer(f"{asked.name} on {plan.name}: {chosen.description}\n")
     console.answer("\n".join(f"    {output / file}" for file in job.files))

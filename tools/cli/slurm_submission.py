@@ -124,32 +124,41 @@ def submit_directory(
             `wait`, the job fails or does not start.
     """
     refuse_occupied(stack_file, sandbox=sandbox)
-    directory = f"{JOBS_DIRECTORY}/{name}-{secrets.token_hex(4)}"
     with reached_head_node(plan, stack_file, sandbox=sandbox) as head_node:
-        console.progress(f"submitting {name} on the head node {head_node.instance_id}")
-        said = head_node.run(submission(job, directory))
-        identifiers = job_ids(said)
-        if not identifiers:
-            raise failures.CommandError(f"Slurm named no job: {said.strip()}")
-        console.answer(identifiers[-1])
-        commands = {
-            "ssm": "",
-            "logs": f" {identifiers[-1]} --follow",
-            "cancel": f" {identifiers[-1]}",
-        }
-        if sandbox:
-            del commands["ssm"]
-            console.progress(NODES_OF_THE_SANDBOX)
-        console.progress(
-            f"submitted {name} as Slurm job {', '.join(identifiers)}, in ~/{directory} on the "
-            "head node; commands for it:"
-            + "".join(
-                f"\n  {stack_file.command(command, sandbox=sandbox)}{arguments}"
-                for command, arguments in commands.items()
-            )
-        )
+        job_id = submit_on(head_node, job, name, stack_file=stack_file, sandbox=sandbox)
         if wait:
-            wait_for(head_node.run, identifiers[-1], wait)
+            wait_for(head_node.run, job_id, wait)
+
+
+def submit_on(
+    head_node: HeadNode, job: JobDirectory, name: str, *, stack_file: StackFile, sandbox: bool
+) -> str:
+    """Copy a job to a head node and submit it; print and return the id of its last Slurm job.
+
+    Raises:
+        CommandError: the head node cannot be reached, or Slurm refuses the job.
+    """
+    directory = f"{JOBS_DIRECTORY}/{name}-{secrets.token_hex(4)}"
+    console.progress(f"submitting {name} on the head node {head_node.instance_id}")
+    said = head_node.run(submission(job, directory))
+    identifiers = job_ids(said)
+    if not identifiers:
+        raise failures.CommandError(f"Slurm named no job: {said.strip()}")
+    last = identifiers[-1]
+    console.answer(last)
+    commands = {"ssm": "", "logs": f" {last} --follow", "cancel": f" {last}"}
+    if sandbox:
+        del commands["ssm"]
+        console.progress(NODES_OF_THE_SANDBOX)
+    console.progress(
+        f"submitted {name} as Slurm job {', '.join(identifiers)}, in ~/{directory} on the "
+        "head node; commands for it:"
+        + "".join(
+            f"\n  {stack_file.command(command, sandbox=sandbox)}{arguments}"
+            for command, arguments in commands.items()
+        )
+    )
+    return last
 
 
 def job_ids(said: str) -> list[str]:
@@ -168,17 +177,47 @@ def reached_head_node(
         CommandError: there is no head node, or it cannot be reached.
         EngineError: the cluster is in the sandbox, and Slurm cannot be had on this machine.
     """
-    with account_access(sandbox=sandbox, profile=stack_file.profile):
-        try:
-            yield _head_node(plan, stack_file, sandbox=sandbox)
-        except ClientError as error:
-            raise failures.CommandError(_unreachable(error, stack_file)) from error
-        except BotoCoreError as error:
-            raise failures.CommandError(explained("ssm:SendCommand", error)) from error
+    with (
+        account_access(sandbox=sandbox, profile=stack_file.profile),
+        explaining(stack_file),
+    ):
+        ec2, ssm = (
+            boto3.client(name, region_name=plan.region, config=CLIENT) for name in ("ec2", "ssm")
+        )
+        instance_id = running_head_node(ec2, plan, stack_file, sandbox=sandbox)
+        if sandbox:
+            add_slurm(console.progress)
+        yield HeadNode(
+            ssm,
+            instance_id,
+            default_user(plan.operating_system),
+            _SANDBOX_POLL_SECONDS if sandbox else _POLL_SECONDS,
+        )
 
 
-def _head_node(plan: ParallelClusterPlan, stack_file: StackFile, *, sandbox: bool) -> HeadNode:
-    ec2 = boto3.client("ec2", region_name=plan.region, config=CLIENT)
+@contextmanager
+def explaining(stack_file: StackFile) -> Iterator[None]:
+    """Explain errors of AWS.
+
+    Raises:
+        CommandError: AWS refused a request or did not respond.
+    """
+    try:
+        yield
+    except ClientError as error:
+        raise failures.CommandError(_unreachable(error, stack_file)) from error
+    except BotoCoreError as error:
+        raise failures.CommandError(explained("ssm:SendCommand", error)) from error
+
+
+def running_head_node(
+    ec2: Any, plan: ParallelClusterPlan, stack_file: StackFile, *, sandbox: bool
+) -> str:
+    """Return the id of the head node of a cluster.
+
+    Raises:
+        CommandError: there is none that runs.
+    """
     wanted = head_node_filters(plan.name)
     filters = [{"Name": name, "Values": [value]} for name, value in wanted.items()]
     found = ec2.describe_instances(Filters=filters)["Reservations"]
@@ -188,14 +227,7 @@ def _head_node(plan: ParallelClusterPlan, stack_file: StackFile, *, sandbox: boo
             f"{plan.name} has no running head node; deploy the stack: "
             f"{stack_file.command('up', sandbox=sandbox)}"
         )
-    if sandbox:
-        add_slurm(console.progress)
-    return HeadNode(
-        boto3.client("ssm", region_name=plan.region, config=CLIENT),
-        running[0],
-        default_user(plan.operating_system),
-        _SANDBOX_POLL_SECONDS if sandbox else _POLL_SECONDS,
-    )
+    return running[0]
 
 
 def submission(job: JobDirectory, directory: str) -> str:

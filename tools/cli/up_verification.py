@@ -4,35 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import typer
 
 from tools.cli import failures
+from tools.cli.deployed_stack import DeployedStack
 from tools.cli.stack_config import plan_of
-from tools.cli.verify import planned_of, refuse_without_accelerators, verify
+from tools.cli.verification import Wanted
+from tools.cli.verify import planned_of, refuse_without_accelerators, verify_nodes
 from tools.verify.planned_nodes import verifiable_pools
-from tools.workspace.stack_files import StackFile
 
 
-def planned_verification(
-    found: StackFile, *, stack_file: Path | None, sandbox: bool
-) -> Callable[[], None]:
+def planned_verification(deployed: DeployedStack) -> Callable[[], None]:
     """Return the verification of all pools of a stack, one after the other, for after the update.
 
     It raises `typer.Exit` if a pool fails, whose result is printed, and `CommandError` if a test
     did not run.
 
     Args:
-        found: The stack file.
-        stack_file: Its path if the user named it.
-        sandbox: Whether the stack is in the sandbox.
+        deployed: The stack.
 
     Raises:
         ConfigError: the configuration is invalid; the error lists every problem.
         WrongUseError: nothing can be verified there.
     """
+    found = deployed.stack_file
     plan: Any = plan_of(found)
     pools = verifiable_pools(plan)
     if not pools:
@@ -42,19 +39,16 @@ def planned_verification(
         )
     for options in pools:
         planned = planned_of(found, nodes=None, given=options)
-        if sandbox:
+        if deployed.sandbox:
             refuse_without_accelerators(found.architecture, planned)
-    return partial(_verify_all, found.stack, pools, stack_file=stack_file, sandbox=sandbox)
+    return partial(_verify_all, deployed, pools)
 
 
-def _verify_all(
-    stack: str, pools: Sequence[Mapping[str, str]], *, stack_file: Path | None, sandbox: bool
-) -> None:
+def _verify_all(deployed: DeployedStack, pools: Sequence[Mapping[str, str]]) -> None:
     failed = False
     for options in pools:
-        named: Any = {name.removeprefix("--").replace("-", "_"): options[name] for name in options}
         try:
-            verify(stack, **named, stack_file=stack_file, sandbox=sandbox)
+            verify_nodes(deployed, Wanted(), nodes=None, given=options)
         except typer.Exit:
             failed = True
     if failed:

@@ -8,10 +8,10 @@ import os
 import shutil
 from pathlib import Path
 
-from components.account.lookup import AccountUnreachableError
+from components.account.answer_shapes import AccountUnreachableError
 from components.config.problems import ConfigError
 from sandbox.state import SandboxError
-from tools.capacity.records import UnreadableRecordError
+from tools.capacity.errors import UnreadableRecordError
 from tools.cli.failures import WORK_FAILED, WRONG_USE, CommandError
 from tools.engine.cache import cache_directory
 from tools.engine.errors import EngineError

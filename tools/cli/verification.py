@@ -7,6 +7,7 @@ from collections.abc import Callable
 from contextlib import redirect_stdout
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from tools.cli import console, failures
 from tools.cli.job_wait import NO_CONTAINERS, JobWait, RequestedJob
@@ -20,21 +21,28 @@ from tools.verify.verdict import Result, Stage
 from tools.verify.verified import Verified, verified
 from tools.workspace.stack_files import BATCH
 
+_OPTIONS_OF_JOBS = (
+    *("--group", "--namespace", "--queue", "--compute-resource", "--definition"),
+    *("--scaling", "--output", "--force", "--env"),
+)
+"""What `job` can be asked for in addition to the nodes."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
     """What to verify."""
 
-    log: Path | None
+    log: Path | None = None
     """A log to judge instead of running a test."""
-    only_inventory: bool
+    only_inventory: bool = False
     """Whether to run no test."""
-    pairs: bool | None
+    pairs: bool | None = None
     """Whether to test pairs of nodes; None to do it if it can name the cause of a failure."""
-    dcgm: int | None
+    dcgm: int | None = None
     """Level of the diagnostics of GPUs; None to omit them."""
-    minimum_gb_per_second: float | None
-    """Lowest bus bandwidth that the user accepts; None for the published one."""
+    minimum_gb_per_second: float | None = None
+    """Lowest bus bandwidth that the user accepts; None for that of the stack file, or the published
+    one."""
 
     @property
     def runs_jobs(self) -> bool:
@@ -118,11 +126,8 @@ def _tested(asked: RequestedJob, planned: PlannedTest, wanted: Wanted) -> Verifi
     stack, minimum = asked.stack_file.stack, wanted.minimum_gb_per_second
     if wanted.log:
         return verified(stack, planned, _read(wanted.log), minimum_gb_per_second=minimum)
-    from tools.cli.verify_inventory import read_inventory
-
-    inventory = read_inventory(
-        asked.stack_file, plan_of(asked.stack_file), planned, sandbox=asked.sandbox
-    )
+    plan: Any = plan_of(asked.stack_file)
+    inventory = asked.deployed.inventory(plan, planned)
     can_run = wanted.runs_jobs and inventory.stage.result != "fail"
     ran = _ran(asked) if can_run else _Ran(None)
     result = verified(stack, planned, ran.log, inventory=inventory, minimum_gb_per_second=minimum)
@@ -176,7 +181,7 @@ def _ran(asked: RequestedJob) -> _Ran:
     shown: list[str] = []
     nodes: set[str] = set()
     wait = replace(asked.wait or JobWait(), show=shown.append, ran_on=nodes.update)
-    unused = dict.fromkeys(("--scaling", "--output", "--force", "--env"))
+    unused = dict.fromkeys(_OPTIONS_OF_JOBS)
     job = replace(asked, wait=wait, options={**unused, **asked.options})
     try:
         # Standard output has the result only.

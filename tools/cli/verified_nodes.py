@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 
 from components import clock
 from tools.cli import console
-from tools.cli.artifacts import deployed_cluster
-from tools.cli.session import account_access
 from tools.cli.stack_config import config_of, plan_of
 from tools.workspace.stack_files import BATCH, PARALLELCLUSTER
 
@@ -66,32 +64,20 @@ def _drain(results: NodeResults, asked: RequestedJob, *, drain: bool) -> None:
         console.progress(f"drain the bad nodes with --drain{by_hand}")
         return
     from components.parallelcluster.plan import ParallelClusterPlan
-    from tools.cli.slurm_submission import reached_head_node
 
     plan = plan_of(asked.stack_file)
     assert isinstance(plan, ParallelClusterPlan)  # noqa: S101 - `kind` says so
-    with reached_head_node(plan, asked.stack_file, sandbox=asked.sandbox) as head_node:
-        head_node.run(command)
+    asked.deployed.run_on_head_node(plan, command)
     console.progress(f"drained: {', '.join(results.causes)}")
 
 
 def _mark(results: NodeResults, asked: RequestedJob) -> None:
     """Label the nodes, and remove or set the taint of nodes that have not passed."""
-    from tools.cli.cluster_client import cluster_client
-    from tools.cli.eks_submission import answering
-    from tools.cli.node_marks import mark_node, marks_of
+    from tools.cli.node_marks import marks_of
 
     required = config_of(asked.stack_file).verification.required
-    cluster, kubeconfig = deployed_cluster(asked.stack_file, sandbox=asked.sandbox)
-    marks = [*marks_of(results)]
     # The same time for all nodes: `repair` compares nodes that were tested together.
-    at = clock.now()
-    with (
-        account_access(sandbox=asked.sandbox, profile=asked.stack_file.profile),
-        answering(cluster),
-        cluster_client(kubeconfig) as api,
-    ):
-        gone = [mark.node for mark in marks if not mark_node(api, mark, at=at, required=required)]
+    gone = asked.deployed.mark_nodes(marks_of(results), at=clock.now(), required=required)
     closed = ", and closed to jobs" if required else ""
     _tell("passed", "", results.passed, gone)
     _tell("failed", closed, results.failed, gone)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,6 +11,7 @@ import typer
 
 from components import clock
 from tools.cli import console, failures, options
+from tools.cli.deployed_stack import DeployedStack, deployed_stack
 from tools.cli.job_wait import RequestedJob, requested_wait
 from tools.cli.jobs import refuse_foreign
 from tools.cli.slurm_jobs import refuse_in_sandbox
@@ -29,71 +30,71 @@ from tools.workspace.stack_files import BATCH, EKS, NETWORK, PARALLELCLUSTER, St
 _COLORS = {"pass": "green", "fail": "red", "skipped": "yellow"}
 
 
+Log = Annotated[
+    Path | None, typer.Option(help="Judge this log of nccl-tests or nccom-tests; run no test.")
+]
+Nodes = Annotated[int | None, typer.Option(min=1, help="Number of nodes. Default: as for `job`.")]
+MinimumBandwidth = Annotated[
+    float | None,
+    typer.Option(
+        min=0,
+        metavar="GB/S",
+        help="Lowest bus bandwidth of the largest message. Default: the threshold of the stack "
+        "file, or the published one of the instance type, if there is one.",
+    ),
+]
+Pairs = Annotated[
+    bool | None,
+    typer.Option(
+        "--pairs/--no-pairs",
+        help="Also test pairs of nodes. Default: if the test of more than two nodes fails. "
+        "EKS and Slurm.",
+    ),
+]
+Dcgm = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        max=4,
+        metavar="LEVEL",
+        help="Also run NVIDIA's diagnostics of GPUs: 1 takes seconds, 2 minutes, 3 a quarter "
+        "of an hour, 4 up to two hours. EKS and Slurm.",
+    ),
+]
+OnlyInventory = Annotated[
+    bool,
+    typer.Option(
+        "--inventory", help="Only compare nodes, devices and versions with the plan; no test."
+    ),
+]
+Drain = Annotated[bool, typer.Option("--drain", help="Slurm: drain the nodes that fail.")]
+JunitFile = Annotated[
+    Path | None, typer.Option("--junit", help="Also write the stages to this file, for CI.")
+]
+HtmlFile = Annotated[
+    Path | None,
+    typer.Option("--html", help="Also write a report to this file, with curve and nodes."),
+]
+
+
 def verify(
+    context: typer.Context,
     stack: options.Stack,
-    log: Annotated[
-        Path | None,
-        typer.Option(help="Judge this log of nccl-tests or nccom-tests; run no test."),
-    ] = None,
-    nodes: Annotated[
-        int | None, typer.Option(min=1, help="Number of nodes. Default: as for `job`.")
-    ] = None,
-    group: Annotated[str | None, typer.Option(help="EKS: node group.")] = None,
-    namespace: Annotated[
-        str | None, typer.Option("--namespace", "-n", help="EKS: an existing namespace.")
-    ] = None,
-    queue: Annotated[str | None, typer.Option(help="Slurm: queue.")] = None,
-    compute_resource: Annotated[
-        str | None, typer.Option(help="Slurm: compute resource of the queue.")
-    ] = None,
-    definition: Annotated[str | None, typer.Option(help="Batch: job definition.")] = None,
-    minimum_bandwidth: Annotated[
-        float | None,
-        typer.Option(
-            min=0,
-            metavar="GB/S",
-            help="Lowest bus bandwidth of the largest message. Default: the threshold of the stack "
-            "file, or the published one of the instance type, if there is one.",
-        ),
-    ] = None,
-    pairs: Annotated[
-        bool | None,
-        typer.Option(
-            "--pairs/--no-pairs",
-            help="Also test pairs of nodes. Default: if the test of more than two nodes fails. "
-            "EKS and Slurm.",
-        ),
-    ] = None,
-    dcgm: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            max=4,
-            metavar="LEVEL",
-            help="Also run NVIDIA's diagnostics of GPUs: 1 takes seconds, 2 minutes, 3 a quarter "
-            "of an hour, 4 up to two hours. EKS and Slurm.",
-        ),
-    ] = None,
-    inventory: Annotated[
-        bool,
-        typer.Option(
-            "--inventory", help="Only compare nodes, devices and versions with the plan; no test."
-        ),
-    ] = False,
-    drain: Annotated[
-        bool, typer.Option("--drain", help="Slurm: drain the nodes that fail.")
-    ] = False,
-    junit_file: Annotated[
-        Path | None, typer.Option("--junit", help="Also write the stages to this file, for CI.")
-    ] = None,
-    html_file: Annotated[
-        Path | None,
-        typer.Option("--html", help="Also write a report to this file, with curve and nodes."),
-    ] = None,
-    wait_minutes: Annotated[
-        float | None,
-        typer.Option(min=0, help="Maximum minutes that it can wait for its nodes. Default: 30."),
-    ] = None,
+    log: Log = None,
+    nodes: Nodes = None,
+    group: options.Group = None,
+    namespace: options.Namespace = None,
+    queue: options.Queue = None,
+    compute_resource: options.ComputeResource = None,
+    definition: options.Definition = None,
+    minimum_bandwidth: MinimumBandwidth = None,
+    pairs: Pairs = None,
+    dcgm: Dcgm = None,
+    inventory: OnlyInventory = False,
+    drain: Drain = False,
+    junit_file: JunitFile = None,
+    html_file: HtmlFile = None,
+    wait_minutes: options.WaitMinutes = None,
     as_json: options.AsJson = False,
     sandbox: options.Sandbox = False,
     stack_file: options.StackFilePath = None,
@@ -118,35 +119,102 @@ def verify(
         dcgm=dcgm,
         minimum_gb_per_second=minimum_bandwidth,
     )
-    _refuse_combinations(wanted)
-    if drain and not (wanted.runs_jobs and kind == PARALLELCLUSTER):
-        raise failures.WrongUseError("--drain needs a test that `verify` runs on a Slurm cluster")
-    planned = planned_of(found, nodes=nodes, given=given.get(kind, {}))
-    if wanted.runs_jobs and sandbox:
-        refuse_without_accelerators(kind, planned)
-    _refuse_jobs(wanted, planned, kind)
-    if minimum_bandwidth is None:
-        wanted = replace(wanted, minimum_gb_per_second=_own_threshold(found, planned))
+    _refuse_combinations(wanted, kind, drain=drain)
+    verify_nodes(
+        deployed_stack(context, found, sandbox=sandbox),
+        wanted,
+        nodes=nodes,
+        given=given.get(kind, {}),
+        wait_minutes=wait_minutes,
+        drain=drain,
+        files=ReportFiles(junit=junit_file, html=html_file),
+        as_json=as_json,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ReportFiles:
+    """The files to write a result to; None for none."""
+
+    junit: Path | None = None
+    html: Path | None = None
+
+    def write(self, result: Verified) -> None:
+        """Write them."""
+        if self.junit is not None:
+            write_whole(self.junit, junit(result.stack, result.stages))
+        if self.html is not None:
+            write_whole(self.html, html_report(result, at=f"{clock.now():%Y-%m-%d %H:%M} UTC"))
+
+
+def verify_nodes(
+    deployed: DeployedStack,
+    wanted: Wanted,
+    *,
+    nodes: int | None,
+    given: Mapping[str, Any],
+    wait_minutes: float | None = None,
+    drain: bool = False,
+    files: ReportFiles = ReportFiles(),
+    as_json: bool = False,
+) -> None:
+    """Verify the nodes of a pool, and print the result.
+
+    Args:
+        deployed: The stack.
+        wanted: What to verify.
+        nodes: Number of nodes; None for the default of the pool.
+        given: Values of the options of the stack's kind, which select the pool.
+        wait_minutes: Time that the test can wait for its nodes; None for the default.
+        drain: Slurm: whether to drain the nodes that fail.
+        files: Where else to write the result.
+        as_json: Whether to print it as JSON.
+
+    Raises:
+        typer.Exit: a stage failed.
+        WrongUseError: the nodes cannot run the tests, or there are no credentials.
+        CommandError: the stack has no cluster, or the test has no log.
+    """
+    planned = planned_of(deployed.stack_file, nodes=nodes, given=given)
+    wanted = _for_planned(wanted, planned, deployed)
     asked = RequestedJob(
-        stack_file=found,
+        deployed=deployed,
         name=planned.test,
         nodes=nodes,
-        options={**given[kind], "--level": dcgm},
+        options={**given, "--level": wanted.dcgm},
         submit=True,
-        wait=requested_wait(submit=True, wait=True, minutes=wait_minutes, sandbox=sandbox),
-        sandbox=sandbox,
+        wait=requested_wait(submit=True, wait=True, minutes=wait_minutes, sandbox=deployed.sandbox),
     )
     result = verification(asked, planned, wanted)
-    if junit_file is not None:
-        write_whole(junit_file, junit(stack, result.stages))
-    if html_file is not None:
-        write_whole(html_file, html_report(result, at=f"{clock.now():%Y-%m-%d %H:%M} UTC"))
+    files.write(result)
     _tell(result, as_json=as_json)
-    if wanted.runs_jobs and result.has_test:
-        nodes_of_test = result.hosts if kind == PARALLELCLUSTER else result.tested
-        use_results(node_results(result.stages, nodes_of_test), asked, kind, drain=drain)
+    _use(result, asked, wanted, drain=drain)
     if not result.passed:
         raise typer.Exit(failures.WORK_FAILED)
+
+
+def _for_planned(wanted: Wanted, planned: PlannedTest, deployed: DeployedStack) -> Wanted:
+    """Return what is wanted of a planned test, with the threshold of the stack file.
+
+    Raises:
+        WrongUseError: the cluster cannot run it.
+    """
+    kind = kind_of(deployed.stack_file)
+    if wanted.runs_jobs and deployed.sandbox:
+        refuse_without_accelerators(kind, planned)
+    _refuse_jobs(wanted, planned, kind)
+    if wanted.minimum_gb_per_second is not None:
+        return wanted
+    own = _own_threshold(deployed.stack_file, planned)
+    return replace(wanted, minimum_gb_per_second=own)
+
+
+def _use(result: Verified, asked: RequestedJob, wanted: Wanted, *, drain: bool) -> None:
+    """Label or drain the nodes of a test that has run."""
+    if wanted.runs_jobs and result.has_test:
+        kind = asked.stack_file.architecture
+        nodes_of_test = result.hosts if kind == PARALLELCLUSTER else result.tested
+        use_results(node_results(result.stages, nodes_of_test), asked, kind, drain=drain)
 
 
 def refuse_without_accelerators(kind: str, planned: PlannedTest) -> None:
@@ -159,7 +227,7 @@ def refuse_without_accelerators(kind: str, planned: PlannedTest) -> None:
         refuse_in_sandbox([planned.test], "judge a log that exists with --log FILE")
 
 
-def _refuse_combinations(wanted: Wanted) -> None:
+def _refuse_combinations(wanted: Wanted, kind: str, *, drain: bool) -> None:
     """Refuse options that contradict each other.
 
     Raises:
@@ -171,6 +239,8 @@ def _refuse_combinations(wanted: Wanted) -> None:
         raise failures.WrongUseError(f"--inventory runs and judges no test: omit {others}")
     if wanted.log and wanted.dcgm:
         raise failures.WrongUseError("--dcgm runs the diagnostics: omit --log")
+    if drain and not (wanted.runs_jobs and kind == PARALLELCLUSTER):
+        raise failures.WrongUseError("--drain needs a test that `verify` runs on a Slurm cluster")
 
 
 def _refuse_jobs(wanted: Wanted, planned: PlannedTest, kind: str) -> None:

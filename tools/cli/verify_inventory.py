@@ -6,31 +6,24 @@ from typing import Any
 
 from kubernetes import client
 
-from tools.cli.artifacts import deployed_cluster
-from tools.cli.cluster_client import cluster_client
-from tools.cli.eks_submission import answering
-from tools.cli.session import account_access
-from tools.cli.slurm_submission import reached_head_node
+from tools.cli.deployed_stack import DeployedStack
+from tools.cli.eks_cluster import reached_cluster
 from tools.jobs.nodes import JobNodes
 from tools.verify.inventory import Inventory, no_inventory
 from tools.verify.kubernetes_inventory import kubernetes_inventory, node_selector
 from tools.verify.planned_nodes import PlannedTest
 from tools.verify.slurm_inventory import SHOW_NODES, slurm_inventory
-from tools.workspace.stack_files import StackFile
 
 _SYSTEM = "kube-system"
 
 
-def read_inventory(
-    stack_file: StackFile, plan: Any, planned: PlannedTest, *, sandbox: bool
-) -> Inventory:
+def read_inventory(deployed: DeployedStack, plan: Any, planned: PlannedTest) -> Inventory:
     """Return the nodes of a test as the scheduler knows them.
 
     Args:
-        stack_file: File of the stack.
+        deployed: The stack.
         plan: Plan of the stack.
         planned: The test and its nodes.
-        sandbox: Whether the cluster is in the sandbox.
 
     Raises:
         WrongUseError: there are no credentials.
@@ -39,18 +32,12 @@ def read_inventory(
     if planned.chosen is None:
         return no_inventory("AWS Batch launches the nodes for a job; there are none before it")
     if isinstance(planned.chosen, JobNodes):
-        return _kubernetes(stack_file, plan, planned.chosen, sandbox=sandbox)
-    with reached_head_node(plan, stack_file, sandbox=sandbox) as head_node:
-        return slurm_inventory(planned.chosen, head_node.run(SHOW_NODES))
+        return _kubernetes(deployed, plan, planned.chosen)
+    return slurm_inventory(planned.chosen, deployed.run_on_head_node(plan, SHOW_NODES))
 
 
-def _kubernetes(stack_file: StackFile, plan: Any, nodes: JobNodes, *, sandbox: bool) -> Inventory:
-    cluster, kubeconfig = deployed_cluster(stack_file, sandbox=sandbox)
-    with (
-        account_access(sandbox=sandbox, profile=stack_file.profile),
-        answering(cluster),
-        cluster_client(kubeconfig) as api,
-    ):
+def _kubernetes(deployed: DeployedStack, plan: Any, nodes: JobNodes) -> Inventory:
+    with reached_cluster(deployed.stack_file, sandbox=deployed.sandbox) as api:
         core: Any = client.CoreV1Api(api)
         found = core.list_node(label_selector=node_selector(nodes)).items
         pods = core.list_namespaced_pod(_SYSTEM).items

@@ -4,8 +4,32 @@ For image builds and continuous integration, to do this work before the first co
 """
 
 import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
-from tools.engine import EngineError, ensure_kubernetes, ensure_plugins, ensure_pulumi
+from tools.engine import EngineError, Plugin, ensure_kubernetes, ensure_plugins, ensure_pulumi
+from tools.engine.progress import Progress
+from tools.engine.pulumi_engine import PulumiEngine
+
+
+@dataclass(frozen=True, slots=True)
+class Programs:
+    """What the cache has."""
+
+    engine: PulumiEngine
+    plugins: Sequence[Plugin]
+    kubernetes: Mapping[str, Sequence[str]]
+    """Command prefix of each program, by its name."""
+
+
+def ensure_programs(report: Progress) -> Programs:
+    """Return all programs; get missing ones.
+
+    Raises:
+        EngineError: a program can neither be downloaded nor built.
+    """
+    engine = ensure_pulumi(report)
+    return Programs(engine, ensure_plugins(report, engine), ensure_kubernetes(report))
 
 
 def _report(message: str) -> None:
@@ -13,22 +37,21 @@ def _report(message: str) -> None:
     sys.stderr.flush()
 
 
-def main() -> int:
+def main(ensure: Callable[[Progress], Programs] = ensure_programs) -> int:
     """Get all programs and print their locations. Return the exit code."""
     try:
-        engine = ensure_pulumi(_report)
-        plugins = ensure_plugins(_report, engine)
-        programs = ensure_kubernetes(_report)
+        programs = ensure(_report)
     except EngineError as error:
         _report(f"error: {error}")
         return 1
     except KeyboardInterrupt:
         _report("interrupted; what is finished is kept, and the next run goes on from there")
         return 130
+    engine = programs.engine
     _report(f"Pulumi {engine.version} ({engine.origin}): {engine.directory}")
-    for plugin in plugins:
+    for plugin in programs.plugins:
         _report(f"{plugin.description}: {plugin.directory}")
-    for name, command in sorted(programs.items()):
+    for name, command in sorted(programs.kubernetes.items()):
         _report(f"{name}: {' '.join(command)}")
     return 0
 

@@ -1,6 +1,7 @@
 """Progress of long tasks, in lines that are also readable in a log."""
 
 import time
+from collections.abc import Callable
 from typing import Protocol
 
 HEARTBEAT_SECONDS = 30.0
@@ -18,16 +19,23 @@ class Progress(Protocol):
 class Heartbeat:
     """Reports periodically that a task is still running, and at the end how long it took."""
 
-    def __init__(self, report: Progress, work: str, usually: str) -> None:
+    def __init__(
+        self,
+        report: Progress,
+        work: str,
+        usually: str,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._report = report
         self._work = work
-        self._started = time.monotonic()
+        self._clock = clock
+        self._started = clock()
         self._told = self._started
         report(f"{work} (usually {usually})")
 
     def beat(self, detail: str = "") -> None:
         """Report that the task is still running, unless something was reported recently."""
-        now = time.monotonic()
+        now = self._clock()
         if now - self._told < HEARTBEAT_SECONDS:
             return
         self._told = now
@@ -36,7 +44,7 @@ class Heartbeat:
 
     def done(self) -> None:
         """Report the end of the task and its duration."""
-        self._report(f"{self._work}: done in {duration(time.monotonic() - self._started)}")
+        self._report(f"{self._work}: done in {duration(self._clock() - self._started)}")
 
 
 def duration(seconds: float) -> str:

@@ -78,23 +78,7 @@ def training_submission(
         JobError: an image, no matching job definition, too few nodes, or too long a command.
     """
     definition = _choose(plan, asked)
-    refuse_fewer_nodes(request, "AWS Batch")
-    require_torchrun(request)
-    require_shared(request, ())
-    if request.mounts:
-        raise JobError(
-            "`mounts` is for EKS and Slurm: a job definition has no shared file systems; remove it"
-        )
-    if request.files:
-        raise JobError(
-            "`files` is for EKS and Slurm: put the files into the image of the job definition, and "
-            "remove it"
-        )
-    if request.image is not None:
-        raise JobError(
-            "the image of a Batch job is that of its job definition; set "
-            f"`architecture.job_definitions.{definition.name}.image` in the stack file"
-        )
+    _refuse_foreign(request, definition)
     accelerators = definition.instance_type.accelerators
     if accelerators is None:
         raise JobError(f"the nodes of the job definition {definition.name} have no accelerators")
@@ -131,6 +115,31 @@ def training_submission(
         timeout_minutes=_timeout_minutes(request),
         retry=_retry(request),
     )
+
+
+def _refuse_foreign(request: TrainingRequest, definition: JobDefinitionPlan) -> None:
+    """Refuse what a job definition determines, or what only EKS and Slurm have.
+
+    Raises:
+        JobError: the request has it.
+    """
+    refuse_fewer_nodes(request, "AWS Batch")
+    require_torchrun(request)
+    require_shared(request, ())
+    if request.mounts:
+        raise JobError(
+            "`mounts` is for EKS and Slurm: a job definition has no shared file systems; remove it"
+        )
+    if request.files:
+        raise JobError(
+            "`files` is for EKS and Slurm: put the files into the image of the job definition, and "
+            "remove it"
+        )
+    if request.image is not None:
+        raise JobError(
+            "the image of a Batch job is that of its job definition; set "
+            f"`architecture.job_definitions.{definition.name}.image` in the stack file"
+        )
 
 
 def job_environments(plan: BatchPlan, asked: BatchRequest) -> list[ComputeEnvironmentPlan]:

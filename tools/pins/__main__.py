@@ -10,7 +10,7 @@ EKS require an account. Failed lookups are reported with the reason.
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 
@@ -30,25 +30,34 @@ _PLAIN_WIDTH = 180
 _OFFLINE = Answer(reason="--offline")
 
 
-def main(arguments: Sequence[str]) -> int:
+Ask = Callable[[Iterable[Pin], argparse.Namespace], Mapping[str, Answer]]
+"""Asks for the newest versions of pins, with the options of the command; returns them by name."""
+
+
+def ask_everywhere(asked: Iterable[Pin], options: argparse.Namespace) -> Mapping[str, Answer]:
+    """Ask the package indexes, the repositories and the account."""
+    return look_up(asked, _clients(options))
+
+
+def main(arguments: Sequence[str], ask: Ask = ask_everywhere) -> int:
     """Run the command. Return the exit code."""
     try:
         if arguments[:1] == ["raise"]:
-            return _raise(_raise_parser().parse_args(arguments[1:]))
-        return _report(_report_parser().parse_args(arguments))
+            return _raise(_raise_parser().parse_args(arguments[1:]), ask)
+        return _report(_report_parser().parse_args(arguments), ask)
     except PinError as error:
         sys.stderr.write(f"error: {error}\n")
         return 1
 
 
-def _report(options: argparse.Namespace) -> int:
+def _report(options: argparse.Namespace, ask: Ask) -> int:
     chosen = _chosen(options.names)
     today = datetime.now(UTC).date()
     if options.offline:
         answers = dict.fromkeys(chosen, _OFFLINE)
     else:
         _say(f"asking for the newest version of {len(chosen)} pins (a minute or two for all)")
-        answers = look_up(chosen.values(), _clients(options))
+        answers = ask(chosen.values(), options)
     found = findings(chosen, answers, today)
     if options.json:
         sys.stdout.write(json.dumps([each.document() for each in found], indent=2) + "\n")
@@ -57,9 +66,9 @@ def _report(options: argparse.Namespace) -> int:
     return 1 if options.check and any(each.state in URGENT for each in found) else 0
 
 
-def _raise(options: argparse.Namespace) -> int:
+def _raise(options: argparse.Namespace, ask: Ask) -> int:
     pin = find(options.name, pins())
-    change = plan(pin, options.version or _newest(pin, options))
+    change = plan(pin, options.version or _newest(pin, options, ask))
     for place in pin.places:
         if place.note:
             _say(f"{place.file}:{place.line} says: {place.note}")
@@ -76,10 +85,10 @@ def _raise(options: argparse.Namespace) -> int:
     return 0
 
 
-def _newest(pin: Pin, options: argparse.Namespace) -> str:
+def _newest(pin: Pin, options: argparse.Namespace, ask: Ask) -> str:
     if pin.by_hand:
         return pin.version  # plan() rejects it with the reason; no lookup is necessary
-    answer = look_up([pin], _clients(options))[pin.name]
+    answer = ask([pin], options)[pin.name]
     if answer.newest is None:
         raise PinError(
             f"the newest version of {pin.name} is not known ({answer.reason}); name one: "

@@ -32,6 +32,14 @@ def test_fails(program):
     assert "subnet public assigns public addresses only to instances with one" in message
 
 
+def test_two_interfaces_are_several():
+    """A type with one EFA interface has an EFA-only one next to its primary interface."""
+    two = [{"deviceIndex": 0}, {"deviceIndex": 1, "interfaceType": "efa-only"}]
+    launched = (on_demand(networkInterfaces=two), asg(vpcZoneIdentifiers=["public-id"]), PUBLIC)
+    (message,) = check(POLICY, *launched).messages
+    assert "has 2 network interfaces" in message
+
+
 @pytest.mark.parametrize(
     "program",
     [

@@ -24,9 +24,9 @@ def nodes(*taints, instance_type="p5.48xlarge"):
     )
 
 
-def daemon_set(*tolerations, image=NVIDIA):
+def daemon_set(*tolerations, image=NVIDIA, name="plugin"):
     pod = {"containers": [{"image": image}], "tolerations": list(tolerations)}
-    return Declared(DAEMON_SET, "plugin", {"spec": {"template": {"spec": pod}}})
+    return Declared(DAEMON_SET, name, {"spec": {"template": {"spec": pod}}})
 
 
 def release(chart="nvidia-device-plugin", **values):
@@ -51,6 +51,7 @@ VIOLATING = tuple(FAULTS.values())
 RIGHT = {
     "tolerated": (*nodes(TAINT), daemon_set(FOR_GPUS)),
     "everything": (*nodes(TAINT, TEAM), daemon_set({"operator": "Exists"})),
+    "tolerated-by-one-of-two": (*nodes(TAINT), daemon_set(name="other"), daemon_set(FOR_GPUS)),
     "no-taint": (*nodes(), daemon_set()),
     "chart": (*nodes(TAINT), release()),
     "no-plugin": nodes(TAINT),

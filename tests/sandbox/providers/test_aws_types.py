@@ -11,14 +11,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.aws_cases import (
-    Case,
-    batch_cases,
-    cases,
-    monitoring_cases,
-    network_cases,
-    storage_cases,
-)
+from tests.support.aws_cases import Case, batch_cases, cases
+from tests.support.aws_service_cases import monitoring_cases, network_cases, storage_cases
 from tests.support.provider_plugin import Made, Plugin, RefusedError
 from tests.support.sandbox_aws import Account
 from tools.workspace.recovery.table import WAYS

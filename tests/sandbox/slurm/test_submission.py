@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from sandbox.slurm.block_instances import BlockInstances
 from sandbox.slurm.head_nodes import HeadNodes
 from tests.support.parallelcluster import rendered
 from tests.support.sandbox_aws import Account
+from tests.support.sandbox_here import record_sandbox
 from tests.support.stacks import stack_plan
 from tools.cli import slurm_submission
 from tools.cli.job_wait import JobWait
@@ -65,11 +65,8 @@ def cluster(account: Account, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
             MaxCount=1,
             TagSpecifications=[{"ResourceType": "instance", "Tags": listed}],
         )
-    clients = {name: account.client(name) for name in ("ec2", "ssm")}
-    monkeypatch.setattr(slurm_submission.boto3, "client", lambda name, **_: clients[name])
-    monkeypatch.setattr(slurm_submission, "account_access", lambda **_: nullcontext())
-    monkeypatch.setattr(slurm_submission, "refuse_occupied", lambda *_, **__: None)
-    monkeypatch.setattr(slurm_submission, "add_slurm", lambda _: None)
+    monkeypatch.setenv("TRAINYARD_SANDBOX", str(tmp_path / "sandbox"))
+    record_sandbox(tmp_path / "sandbox", account.server)
     yield
     nodes.stop_all()
     spawner.stop_all()

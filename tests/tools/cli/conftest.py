@@ -9,10 +9,8 @@ import pytest
 import yaml
 from typer.testing import CliRunner, Result
 
-from sandbox.state import SandboxStatus
 from tests.support.eks import changed
 from tools.cli.app import app
-from tools.engine import Plugin, write_plugins
 
 NO_CREDENTIALS = {
     "AWS_EC2_METADATA_DISABLED": "true",
@@ -21,33 +19,21 @@ NO_CREDENTIALS = {
 }
 CREDENTIALS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_PROFILE", "AWS_ENDPOINT_URL")
 
-STATUS = SandboxStatus(
-    pid=1,
-    process_start_time="",
-    aws_endpoint="http://127.0.0.1:1",
-    account_id="123456789012",
-    region="us-west-2",
-)
-"""The status of a running sandbox; no process listens at its address."""
-AWS = Plugin(name="aws", version="7.0.0", origin="official", directory="/cache/aws")
 COMPLETE = changed()
 """A cluster's configuration with every value that only the user knows."""
 
 
-def record_plugins(directory: Path) -> None:
-    """Record the plugins of a sandbox, as for one that was started."""
-    write_plugins(directory, (AWS,))
-
-
 @pytest.fixture
 def trainyard(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Result]:
-    """Run a command like `./trainyard` and return its result."""
+    """Run a command like `./trainyard` and return its result; `deployed` stands for the stack."""
     for name in CREDENTIALS:
         monkeypatch.delenv(name, raising=False)
     for name, value in NO_CREDENTIALS.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("TRAINYARD_SANDBOX", str(tmp_path / "sandbox"))
-    return lambda *arguments: CliRunner().invoke(app, [str(a) for a in arguments])
+    return lambda *arguments, deployed=None: CliRunner().invoke(
+        app, [str(a) for a in arguments], obj=deployed
+    )
 
 
 @pytest.fixture

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import platform
+import shutil
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from types import SimpleNamespace
@@ -143,7 +144,9 @@ def test_the_test_of_slurm_in_the_sandbox_is_a_program_on_all_nodes(
     trainyard, monkeypatch: pytest.MonkeyPatch, packaged: bool
 ) -> None:
     """Where Slurm cannot be had, there is none."""
-    monkeypatch.setattr(accept, "slurm_is_packaged", lambda: packaged)
+    monkeypatch.setattr(platform, "system", lambda: "Linux" if packaged else "Darwin")
+    monkeypatch.setattr(platform, "machine", lambda: "x86_64")
+    monkeypatch.setattr(shutil, "which", lambda name: f"/usr/bin/{name}")
     found = find_stack_file("pc-trn1")
     assert accept._test(found, sandbox=False) == ("verify", "pc-trn1")
     command = accept._test(found, sandbox=True)
@@ -241,17 +244,14 @@ def test_the_account_is_asked_for_the_objects_of_the_stack(
 ) -> None:
     asked: list[Any] = []
 
-    @contextmanager
-    def access(**_: object) -> Iterator[None]:
-        yield
-
     def paginate(**wanted: Any) -> list[dict[str, Any]]:
         asked.append(wanted)
         return [{"ResourceTagMappingList": [{"ResourceARN": "b"}, {"ResourceARN": "a"}]}]
 
     client = SimpleNamespace(get_paginator=lambda _: SimpleNamespace(paginate=paginate))
     monkeypatch.setattr("boto3.client", lambda *_, **__: client)
-    monkeypatch.setattr(accept, "account_access", access)
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "not-real")
     stack_file: Any = SimpleNamespace(stack="dev", region="us-west-2", profile="")
     assert accept._inventory(stack_file, sandbox=False) == ["a", "b"]
     assert asked == [{"TagFilters": [{"Key": "trainyard:cluster", "Values": ["dev"]}]}]

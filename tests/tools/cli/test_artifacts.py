@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from typer.testing import Result
 
-from components.architectures.prepare import Prepared
-from tests.support.parallelcluster import new_vpc_plan, p4de_plan
+from tests.support.recorded_stack import RecordedStack
+from tests.support.sandbox_here import running_sandbox
 from tools.cli import failures
 from tools.workspace.stack_files import find_stack_file
 
@@ -19,59 +22,44 @@ OUTPUTS: dict[str, Any] = {
 }
 
 
+DEPLOYED = RecordedStack(found=OUTPUTS)
+NOT_DEPLOYED = RecordedStack(found=failures.NotDeployedError("no outputs yet"))
+
+
 @pytest.fixture
-def in_account(monkeypatch: pytest.MonkeyPatch):
-    """Let the account fit a plan, and the backend give outputs or an error."""
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "not-real")
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "not-real")
-
-    def given(plan: Any, outputs: dict[str, Any] | Exception) -> None:
-        def read(*_: object, **__: object) -> dict[str, Any]:
-            if isinstance(outputs, Exception):
-                raise outputs
-            return outputs
-
-        monkeypatch.setattr("tools.cli.artifacts.outputs_of", read)
-        monkeypatch.setattr(
-            "tools.cli.account_check.prepared_in_account", lambda *_, **__: Prepared(plan, ())
+def shown(trainyard, tmp_path: Path) -> Iterator[Callable[..., Result]]:
+    """Print the configuration of a cluster, with the account of the sandbox."""
+    with running_sandbox(tmp_path / "sandbox"):
+        yield lambda stack, deployed, *more: trainyard(
+            "artifact", stack, "cluster-config", "--sandbox", *more, deployed=deployed
         )
 
-    return given
 
-
-MISSING = failures.NotDeployedError("no outputs yet")
-
-
-def test_a_configuration_is_shown_before_the_cluster_exists(trainyard, in_account) -> None:
-    in_account(p4de_plan(), MISSING)
-    result = trainyard("artifact", "pc-gpu", "cluster-config")
+def test_a_configuration_is_shown_before_the_cluster_exists(shown) -> None:
+    result = shown("pc-gpu", NOT_DEPLOYED)
     assert result.exit_code == 0, result.stderr
     assert yaml.safe_load(result.stdout)["HeadNode"]["Networking"]["SubnetId"].startswith("subnet-")
     assert "pc-gpu is not deployed; `up` would write this configuration" in result.stderr
 
 
-def test_what_up_creates_is_named_in_a_comment(trainyard, in_account) -> None:
-    in_account(new_vpc_plan(), MISSING)
-    text = trainyard("artifact", "pc-trn1", "cluster-config").stdout
+def test_what_up_creates_is_named_in_a_comment(shown) -> None:
+    text = shown("pc-trn1", NOT_DEPLOYED).stdout
     subnet = yaml.safe_load(text)["HeadNode"]["Networking"]["SubnetId"]
     assert subnet.startswith("<subnet public")
     assert f"#   {subnet}\n" in text.partition("Region:")[0]
 
 
-def test_the_deployed_configuration_comes_first_and_planned_selects_the_other(
-    trainyard, in_account
-) -> None:
-    in_account(p4de_plan(), OUTPUTS)
-    assert trainyard("artifact", "pc-gpu", "cluster-config").stdout == OUTPUTS["cluster_config"]
-    planned = trainyard("artifact", "pc-gpu", "cluster-config", "--planned")
+def test_the_deployed_configuration_comes_first_and_planned_selects_the_other(shown) -> None:
+    assert shown("pc-gpu", DEPLOYED).stdout == OUTPUTS["cluster_config"]
+    planned = shown("pc-gpu", DEPLOYED, "--planned")
     assert "SlurmQueues" in planned.stdout
     assert planned.stderr == ""
 
 
-def test_a_kubeconfig_is_not_planned(trainyard, in_account) -> None:
-    in_account(None, failures.NotDeployedError("no outputs yet"))
-    assert trainyard("artifact", "p5-cb", "kubeconfig").exit_code == failures.WORK_FAILED
-    refused = trainyard("artifact", "p5-cb", "kubeconfig", "--planned")
+def test_a_kubeconfig_is_not_planned(trainyard) -> None:
+    asked = ("artifact", "p5-cb", "kubeconfig")
+    assert trainyard(*asked, deployed=NOT_DEPLOYED).exit_code == failures.WORK_FAILED
+    refused = trainyard(*asked, "--planned", deployed=NOT_DEPLOYED)
     assert refused.exit_code == failures.WRONG_USE
     assert "--planned applies to cluster-config" in refused.stderr
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from contextlib import nullcontext
+from pathlib import Path
 from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
 
+from tests.support.sandbox_here import running_sandbox
 from tests.support.stacks import BATCH_STACKS, prepared
 from tools.cli import batch_jobs, failures
 from tools.cli.batch_submission import submit_job
@@ -61,7 +62,8 @@ def batch(monkeypatch: pytest.MonkeyPatch) -> Batch:
     """Replace the account's Batch with one of the test."""
     made = Batch("SUBMITTED", "RUNNING", "SUCCEEDED")
     monkeypatch.setattr("boto3.client", lambda service, region_name, config=None: made)
-    monkeypatch.setattr("tools.cli.session.require_credentials", lambda: None)
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "not-real")
     return made
 
 
@@ -183,11 +185,12 @@ def test_a_log_that_cannot_be_read_does_not_fail_the_job(plan, batch, capsys, mo
     assert "is not authorized to perform logs:FilterLogEvents" in capsys.readouterr().err
 
 
-def test_the_sandbox_says_why_a_log_is_empty(plan, batch, capsys, monkeypatch) -> None:
-    monkeypatch.setattr("tools.cli.batch_submission.account_access", lambda **_: nullcontext())
-    monkeypatch.setattr("tools.cli.batch_submission.refuse_occupied", lambda *_, **__: None)
+def test_the_sandbox_says_why_a_log_is_empty(
+    plan, batch, capsys, monkeypatch, tmp_path: Path
+) -> None:
     monkeypatch.setattr(batch, "paginate", lambda **_: [{"events": []}])
-    submit(plan, batch, sandbox=True, wait=JobWait(pause=lambda _: None))
+    with running_sandbox(tmp_path):
+        submit(plan, batch, sandbox=True, wait=JobWait(pause=lambda _: None))
     assert "the sandbox runs no containers" in capsys.readouterr().err
 
 

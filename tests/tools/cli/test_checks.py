@@ -84,20 +84,6 @@ def test_a_wrong_file_is_refused_before_the_account_is_asked(trainyard, stack_fi
     assert "credentials" not in result.stderr
 
 
-def test_check_imports_neither_pulumi_nor_an_aws_sdk(stack_file) -> None:
-    """Importing any of them takes longer than the time limit of the whole check."""
-    program = (
-        "import sys\n"
-        "from tools.cli.app import app\n"
-        "app(['check', 'p5-cb', '--stack-file', sys.argv[1]], standalone_mode=False)\n"
-        "heavy = {'pulumi', 'pulumi_aws', 'boto3', 'botocore', 'kubernetes', 'rich', 'moto'}\n"
-        "print(sorted(heavy & set(sys.modules)))\n"
-    )
-    command = [sys.executable, "-c", program, str(stack_file(COMPLETE))]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1] == "[]"
-
-
 @pytest.mark.parametrize(
     ("cluster", "other"),
     [

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.recorded_stack import RecordedStack
 from tests.support.tracked import ROOT
 from tools.cli.connect import Instance, instances_of, selected
 from tools.cli.failures import CommandError, WrongUseError
@@ -59,9 +60,10 @@ def test_only_a_slurm_cluster_has_a_head_node(trainyard) -> None:
 
 
 BECOME = """\
-from tools.cli import connect
-connect.outputs_of = lambda *_a, **_k: {"ssh_command": %r, "ssm_command": %r}
-connect.ssh("pc-gpu")
+from tests.support.recorded_stack import RecordedStack
+from tools.cli.app import app
+deployed = RecordedStack(found={"ssh_command": %r, "ssm_command": %r})
+app(["ssh", "pc-gpu"], obj=deployed)
 """
 SSM = "aws ssm start-session --target i-1 --region us-west-2"
 
@@ -95,8 +97,7 @@ def test_a_missing_program_is_named_with_its_page(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, trainyard
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    outputs = {"ssh_command": None, "ssm_command": SSM}
-    monkeypatch.setattr("tools.cli.connect.outputs_of", lambda *_a, **_k: outputs)
-    result = trainyard("ssm", "pc-gpu")
+    deployed = RecordedStack(found={"ssh_command": None, "ssm_command": SSM})
+    result = trainyard("ssm", "pc-gpu", deployed=deployed)
     assert result.exit_code == 2
     assert "needs aws, which is not on the PATH; install it: https://" in result.stderr

@@ -44,7 +44,7 @@ def account(monkeypatch: pytest.MonkeyPatch) -> None:
     def access(*, sandbox: bool, profile: str = "") -> Iterator[None]:
         yield
 
-    monkeypatch.setattr("tools.cli.stack_cost.account_access", access)
+    monkeypatch.setattr("tools.cli.current_cost.account_access", access)
 
 
 def test_every_charge_has_its_price_and_the_sums_are_those_of_the_charges(document) -> None:
@@ -111,7 +111,7 @@ def test_with_credentials_the_prices_are_those_of_the_price_list(
 ) -> None:
     price = Price(usd=1, source="AWS Price List", url="https://a", day=date(2026, 11, 25))
     monkeypatch.setattr(
-        "tools.prices.price_list.listed_prices", lambda *_: {"ec2:p5.48xlarge": price}
+        "tools.cli.current_cost.listed_prices", lambda *_: {"ec2:p5.48xlarge": price}
     )
     found = document(ON_DEMAND)
     prices = {each["resource"]: each for each in found["items"]}
@@ -130,7 +130,7 @@ def test_a_denied_price_list_is_named_and_the_snapshot_is_used(
         answer: Any = {"Error": {"Code": "AccessDeniedException", "Message": "no"}}
         raise ClientError(answer, "GetProducts")
 
-    monkeypatch.setattr("tools.prices.price_list.listed_prices", denied)
+    monkeypatch.setattr("tools.cli.current_cost.listed_prices", denied)
     found = document(ON_DEMAND)
     assert found["complete"]
     (note,) = found["notes"]

@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from kubernetes import client
 from kubernetes.client import ApiException
-from kubernetes.utils import FailToCreateError
 
 from tests.support.eks import P5, eks_plan
 from tests.support.workload_api import WorkloadApi, condition, workload
-from tools.cli import eks_submission, failures
-from tools.cli.eks_submission import answering, submit_manifest
-from tools.cli.eks_workloads import Workload
+from tools.cli import failures
+from tools.cli.eks_cluster import answering
+from tools.cli.eks_submission import create_jobs
 from tools.cli.job_wait import JobWait
 from tools.jobs.efa_smoke import render_efa_smoke
 from tools.jobs.job_manifest import manifests_of
@@ -26,39 +24,19 @@ MANIFEST = render_nccl_tests(eks_plan(P5), JobRequest())
 MANAGED = {"app.kubernetes.io/managed-by": "trainyard"}
 
 
-class Cluster(WorkloadApi):
-    """The part of an API server that the command uses; records its requests."""
-
-    def __init__(self, *present: dict[str, Any], refused: int = 0, keeps: bool = False) -> None:
-        super().__init__([*present], keeps=keeps)
-        self.refused = refused
-
-    def create(self, _api: object, made: dict[str, Any]) -> None:
-        if self.refused:
-            raise FailToCreateError([ApiException(status=self.refused, reason="Conflict")])
-        self.requests.append(f"create {made['kind']}")
-        self.made.append(made)
-
-
-@pytest.fixture
-def submitted(monkeypatch: pytest.MonkeyPatch, tmp_path):
-    """Submit the job to a cluster of the test."""
-    monkeypatch.setattr(eks_submission, "refuse_occupied", lambda *_, **__: None)
-    monkeypatch.setattr(eks_submission, "deployed_cluster", lambda *_, **__: ("p5-cb", "{}"))
-    monkeypatch.setattr(
-        "tools.cli.kubeconfig.kubeconfig_path", lambda *_, **__: tmp_path / "p5-cb.kubeconfig"
+def submitted(
+    cluster: WorkloadApi, manifest: str = MANIFEST, wait: JobWait | None = None
+) -> WorkloadApi:
+    """Submit the jobs of a manifest to a cluster."""
+    create_jobs(
+        cluster,
+        manifests_of(manifest),
+        wait or JobWait(),
+        kubectl="kubectl --kubeconfig p5-cb.kubeconfig",
+        stack_file=find_stack_file("p5-cb"),
+        sandbox=False,
     )
-    monkeypatch.setattr(eks_submission, "cluster_client", lambda _: client.ApiClient())
-    monkeypatch.setattr("tools.cli.session.require_credentials", lambda: None)
-
-    def submit(cluster: Cluster, manifest: str = MANIFEST) -> Cluster:
-        monkeypatch.setattr(client, "CustomObjectsApi", lambda _api: cluster)
-        monkeypatch.setattr(eks_submission, "create_from_dict", cluster.create)
-        file = find_stack_file("p5-cb")
-        submit_manifest(manifest, stack_file=file, sandbox=False, wait=None)
-        return cluster
-
-    return submit
+    return cluster
 
 
 def job(
@@ -78,8 +56,8 @@ def test_each_job_has_the_objects_of_its_name() -> None:
     assert (smoke.name, smoke.namespace, smoke.others) == ("efa-smoke-p5", "vision", ())
 
 
-def test_pods_start_when_everything_is_there_and_the_job_owns_it(submitted, capsys) -> None:
-    cluster = submitted(Cluster())
+def test_pods_start_when_everything_is_there_and_the_job_owns_it(capsys) -> None:
+    cluster = submitted(WorkloadApi())
     assert cluster.requests[0] == "create Job"
     assert cluster.requests[-1] == f"patch {NAME} {{'spec': {{'suspend': False}}}}"
     assert len(cluster.requests) == 7
@@ -99,11 +77,11 @@ def test_pods_start_when_everything_is_there_and_the_job_owns_it(submitted, caps
     assert f"logs -n default -l batch.kubernetes.io/job-name={NAME} --prefix" in printed.err
 
 
-def test_kueue_sees_a_job_when_everything_is_there(submitted) -> None:
+def test_kueue_sees_a_job_when_everything_is_there() -> None:
     """The label hands the job to the queue, which may start it at once."""
     addons = {"nvidia": ("p5",), "efa": ("p5",), "kueue": ("p5",)}
     manifest = render_nccl_tests(eks_plan(P5, self_managed_addons=addons), JobRequest())
-    cluster = submitted(Cluster(), manifest)
+    cluster = submitted(WorkloadApi(), manifest)
     label = {"metadata": {"labels": {"kueue.x-k8s.io/queue-name": "training"}}}
     assert cluster.requests[-1] == f"patch {NAME} {label}"
     made = cluster.made[0]
@@ -111,14 +89,14 @@ def test_kueue_sees_a_job_when_everything_is_there(submitted) -> None:
     assert "kueue.x-k8s.io/queue-name" not in made["metadata"]["labels"]
 
 
-def test_a_run_that_has_ended_is_replaced(submitted) -> None:
-    cluster = submitted(Cluster(job(labels=MANAGED, ended="Failed")))
+def test_a_run_that_has_ended_is_replaced() -> None:
+    cluster = submitted(WorkloadApi([job(labels=MANAGED, ended="Failed")]))
     assert cluster.requests[:2] == [f"delete Job {NAME} Foreground", "create Job"]
 
 
-def test_a_run_from_before_the_add_on_was_installed_is_replaced(submitted) -> None:
+def test_a_run_from_before_the_add_on_was_installed_is_replaced() -> None:
     previous = job(kind="JobSet", labels=MANAGED, ended="Completed")
-    cluster = submitted(Cluster(previous))
+    cluster = submitted(WorkloadApi([previous]))
     assert cluster.requests[:2] == [f"delete JobSet {NAME} Foreground", "create Job"]
 
 
@@ -129,8 +107,8 @@ def test_a_run_from_before_the_add_on_was_installed_is_replaced(submitted) -> No
         pytest.param(job(ended="Complete"), "neither `job` nor `run` has created", id="foreign"),
     ],
 )
-def test_a_job_that_runs_or_is_foreign_is_not_touched(submitted, present, says: str) -> None:
-    cluster = Cluster(present)
+def test_a_job_that_runs_or_is_foreign_is_not_touched(present, says: str) -> None:
+    cluster = WorkloadApi([present])
     with pytest.raises(failures.CommandError, match=says) as caught:
         submitted(cluster)
     assert cluster.requests == []
@@ -141,23 +119,18 @@ def test_a_job_that_runs_or_is_foreign_is_not_touched(submitted, present, says: 
     ("status", "says"),
     [(409, "delete them:  kubectl .* delete -n default serviceaccount,"), (403, "403 Conflict")],
 )
-def test_a_job_whose_objects_are_refused_is_removed(submitted, status: int, says: str) -> None:
-    cluster = Cluster(refused=status)
+def test_a_job_whose_objects_are_refused_is_removed(status: int, says: str) -> None:
+    cluster = WorkloadApi(refused=status)
     with pytest.raises(failures.CommandError, match=says):
         submitted(cluster)
     assert cluster.requests[-1] == f"delete Job {NAME} Background"
 
 
-def test_a_previous_run_that_does_not_go_ends_the_command(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    cluster = Cluster(job(labels=MANAGED, ended="Complete"), keeps=True)
+def test_a_previous_run_that_does_not_go_ends_the_command() -> None:
+    cluster = WorkloadApi([job(labels=MANAGED, ended="Complete")], keeps=True)
     paused: list[float] = []
-    monkeypatch.setattr(client, "CustomObjectsApi", lambda _api: cluster)
-    wait = JobWait(pause=paused.append)
-    run = Workload("Job", cluster.present[0])
     with pytest.raises(failures.CommandError, match="do not end"):
-        eks_submission._delete_run(client.ApiClient(), run, wait)
+        submitted(cluster, wait=JobWait(pause=paused.append))
     assert sum(paused) == 120
 
 

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
+from tests.support.api_server import answers, api_server
 from tools.cli import engine_failure, options, rollout, rollout_failure
 from tools.cli.engine_failure import recorded_kubeconfig, why_it_failed
 from tools.cli.rollout import ClusterState
-from tools.diagnosis.pods import PodState
 from tools.diagnosis.reservation_use import ReservationUse
 from tools.workspace.engine_events import EngineError
 
@@ -23,9 +23,6 @@ GROUP = "urn:pulumi:s::trainyard::aws:autoscaling/group:Group::p5-cb-p5-nodes"
 PLUGIN = "urn:pulumi:s::trainyard::t$kubernetes:apps/v1:DaemonSet::p5-cb-plugins-nvidia-daemon-set"
 NOT_READY = "failed to fully initialize or become live: timed out waiting for the condition"
 KUBECONFIG = '{"clusters": []}'
-CRASHED = PodState(
-    "nvidia-x1", "kube-system", "ip-10-0-1-1", ready=False, reason="CrashLoopBackOff: back-off"
-)
 
 
 def exported(value: Any) -> dict[str, Any]:
@@ -38,10 +35,11 @@ class Workspace:
     """A workspace whose engine knows a cluster."""
 
     stack_file: Any
+    kubeconfig: str = KUBECONFIG
 
     @property
     def command(self) -> Any:
-        return SimpleNamespace(output=lambda _: json.dumps(exported(KUBECONFIG)))
+        return SimpleNamespace(output=lambda _: json.dumps(exported(self.kubeconfig)))
 
 
 @pytest.fixture
@@ -60,7 +58,8 @@ def test_the_reservation_of_the_stack_file_is_asked_about(
         return (ReservationUse(ids[0], "expired", "p5.48xlarge", 2, 0),)
 
     monkeypatch.setattr("boto3.client", lambda service, **_: None)
-    monkeypatch.setattr("tools.cli.session.require_credentials", lambda: None)
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "not-real")
     monkeypatch.setattr("tools.cli.engine_failure.read_reservations", read)
     error = EngineError(GROUP, "ReservationCapacityExceeded - The requested reservation")
     found = "\n".join(why_it_failed([error], workspace, sandbox=False))
@@ -70,24 +69,28 @@ def test_the_reservation_of_the_stack_file_is_asked_about(
 
 
 def test_a_plugin_that_is_not_rolled_out_comes_with_its_pods_and_a_kubeconfig(
-    workspace: Any, monkeypatch: pytest.MonkeyPatch
+    workspace: Any,
 ) -> None:
-    state = ClusterState((), (), (), {}, {"nvidia-device-plugin-daemonset": (CRASHED,)})
-    monkeypatch.setattr(engine_failure, "look_at", lambda _: (state, ""))
     error = EngineError(PLUGIN, NOT_READY)
-    found = "\n".join(why_it_failed([error], workspace, sandbox=True))
-    assert "on ip-10-0-1-1: pod nvidia-x1 does not run: CrashLoopBackOff: back-off" in found
-    assert "--namespace kube-system logs nvidia-x1 --previous" in found
+    with api_server() as server:
+        server.said = answers("back-off")
+        workspace.kubeconfig = server.kubeconfig
+        found = "\n".join(why_it_failed([error], workspace, sandbox=True))
+    assert "on broken: pod plugin-broken does not run: CrashLoopBackOff: back-off" in found
+    assert "--namespace kube-system logs plugin-broken --previous" in found
     path = Path(found.partition("--kubeconfig ")[2].split()[0])
-    assert path.read_text(encoding="utf-8") == KUBECONFIG
+    assert path.read_text(encoding="utf-8") == server.kubeconfig
 
 
 def test_a_cluster_that_is_silent_then_is_said_to_be(
-    workspace: Any, monkeypatch: pytest.MonkeyPatch
+    workspace: Any,
 ) -> None:
-    monkeypatch.setattr(engine_failure, "look_at", lambda _: (None, "the API server is silent"))
+    with api_server() as server:
+        workspace.kubeconfig = server.kubeconfig
     error = EngineError(PLUGIN, NOT_READY)
-    assert why_it_failed([error], workspace, sandbox=True)[-1] == "the API server is silent"
+    assert why_it_failed([error], workspace, sandbox=True)[-1] == (
+        "the state of the cluster cannot be read from its API server (NewConnectionError)"
+    )
 
 
 def test_an_object_that_exists_leads_to_the_commands_that_remove_or_adopt_it(

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from types import SimpleNamespace
 from typing import Any
 
 import boto3
@@ -42,10 +41,17 @@ ENDED = {"state": "FAILED", "ended": LATER, "has_ended": True}
 
 @dataclass
 class Jobs:
-    """A scheduler with some jobs."""
+    """A stack whose scheduler has some jobs, and that scheduler."""
 
     found: list[ListedJob]
     cancelled: list[str] = field(default_factory=list)
+
+    def __call__(self, *_: object) -> Jobs:
+        return self
+
+    @contextmanager
+    def scheduler(self, _plan: object) -> Iterator[Jobs]:
+        yield self
 
     def jobs(self) -> list[ListedJob]:
         return self.found
@@ -58,44 +64,58 @@ class Jobs:
 
 
 @pytest.fixture
-def scheduler(monkeypatch: pytest.MonkeyPatch) -> Jobs:
-    made = Jobs([listed("1"), listed("2", name="other"), listed("3", **ENDED)])
-
-    @contextmanager
-    def scheduler_of(*_: object, **__: object) -> Iterator[Jobs]:
-        yield made
-
-    for module in ("job_list", "schedulers"):
-        monkeypatch.setattr(f"tools.cli.{module}.scheduler_of", scheduler_of)
-    return made
+def scheduler() -> Jobs:
+    return Jobs([listed("1"), listed("2", name="other"), listed("3", **ENDED)])
 
 
-@pytest.mark.usefixtures("scheduler")
-def test_the_log_of_a_job_is_printed(trainyard) -> None:
-    result = trainyard("logs", "p5-cb", "train", "--sandbox")
+def test_the_log_of_a_job_is_printed(trainyard, scheduler: Jobs) -> None:
+    result = trainyard("logs", "p5-cb", "train", "--sandbox", deployed=scheduler)
     assert (result.exit_code, result.stdout) == (0, "log of train\n"), result.stderr
 
 
-@pytest.mark.parametrize(
-    ("scheduler", "log"),
-    [
-        (EksScheduler(SimpleNamespace()), "eks_log"),  # pyright: ignore[reportArgumentType]
-        (BatchScheduler(None, None, ["q"]), "batch_log"),
-    ],
-)
-def test_the_log_is_that_of_the_job_with_the_name(
-    monkeypatch: pytest.MonkeyPatch, scheduler: Any, log: str
-) -> None:
-    monkeypatch.setattr(type(scheduler), "jobs", lambda _: [listed("2"), listed("1")])
-    monkeypatch.setattr(f"tools.cli.schedulers.{log}", lambda *given: iter([given[-2].id]))
-    assert [*scheduler.log(LogRequest(job="1"))] == ["1"]
-    with pytest.raises(failures.WrongUseError, match="has no job 3; it has: 2, 1"):
-        scheduler.log(LogRequest(job="3"))
+def test_the_log_of_eks_is_that_of_the_pods_of_the_job() -> None:
+    api = WorkloadApi([kubernetes_job("two"), kubernetes_job("one")])
+    scheduler = EksScheduler(api)
+    assert not [*scheduler.log(LogRequest(job="one"))]
+    assert api.pods_of == ["batch.kubernetes.io/job-name=one"]
+    with pytest.raises(failures.WrongUseError, match="it has: team/two, team/one"):
+        scheduler.log(LogRequest(job="three"))
 
 
-@pytest.mark.usefixtures("scheduler")
-def test_jobs_are_rows_with_their_time(trainyard) -> None:
-    result = trainyard("jobs", "p5-cb", "--sandbox")
+def test_the_log_of_batch_is_that_of_the_job_with_the_name() -> None:
+    batch, logs = aws("batch"), aws("logs")
+    two, one = ({"jobId": each, "jobName": "train", "status": "FAILED"} for each in ("2", "1"))
+    needed = {"jobQueue": "q", "jobDefinition": "d", "startedAt": 1}
+    described = {**one, **needed, "container": {"logStreamName": "s"}}
+    with Stubber(batch) as of_batch, Stubber(logs) as of_logs:
+        expect_jobs(of_batch, FAILED=[two, one])
+        for _ in range(3):
+            of_batch.add_response("describe_jobs", {"jobs": [described]}, {"jobs": ["1"]})
+        event = {"timestamp": 1, "message": "step 1", "eventId": "e", "logStreamName": "s"}
+        of_logs.add_response("filter_log_events", {"events": [event]})
+        expect_jobs(of_batch, FAILED=[two, one])
+        scheduler = BatchScheduler(batch, logs, ["q"])
+        assert [*scheduler.log(LogRequest(job="1"))] == ["step 1"]
+        with pytest.raises(failures.WrongUseError, match="has no job 3; it has: 2, 1"):
+            scheduler.log(LogRequest(job="3"))
+
+
+def aws(service: str) -> Any:
+    return boto3.client(
+        service, region_name="us-west-2", aws_access_key_id="x", aws_secret_access_key="x"
+    )
+
+
+def expect_jobs(batch: Stubber, **jobs: list[dict[str, Any]]) -> None:
+    """Expect the requests for the jobs of a queue, and answer with jobs by their state."""
+    states = ("SUBMITTED", "PENDING", "RUNNABLE", "STARTING", "RUNNING", "SUCCEEDED", "FAILED")
+    for state in states:
+        answer = {"jobSummaryList": jobs.get(state, [])}
+        batch.add_response("list_jobs", answer, {"jobQueue": "q", "jobStatus": state})
+
+
+def test_jobs_are_rows_with_their_time(trainyard, scheduler: Jobs) -> None:
+    result = trainyard("jobs", "p5-cb", "--sandbox", deployed=scheduler)
     assert result.exit_code == 0, result.stderr
     header, first, _, last = result.stdout.splitlines()
     assert header.split() == ["ID", "NAME", "STATE", "NODES", "STARTED", "TIME"]
@@ -103,16 +123,16 @@ def test_jobs_are_rows_with_their_time(trainyard) -> None:
     assert last == "3   train  FAILED   2      2026-11-24 10:00  1 h 4 min"
 
 
-@pytest.mark.usefixtures("scheduler")
-def test_jobs_as_json(trainyard) -> None:
-    answer = json.loads(trainyard("jobs", "p5-cb", "--sandbox", "--json").stdout)
+def test_jobs_as_json(trainyard, scheduler: Jobs) -> None:
+    result = trainyard("jobs", "p5-cb", "--sandbox", "--json", deployed=scheduler)
+    answer = json.loads(result.stdout)
     assert [each["id"] for each in answer] == ["1", "2", "3"]
     assert answer[2]["ended"] == "2026-11-24T11:04:00+00:00"
 
 
 def test_no_jobs_are_told(trainyard, scheduler: Jobs) -> None:
     scheduler.found.clear()
-    result = trainyard("jobs", "p5-cb", "--sandbox")
+    result = trainyard("jobs", "p5-cb", "--sandbox", deployed=scheduler)
     assert (result.exit_code, result.stdout) == (0, "")
     assert "p5-cb has no jobs" in result.stderr
 
@@ -121,7 +141,7 @@ def test_no_jobs_are_told(trainyard, scheduler: Jobs) -> None:
 def test_the_job_of_a_name_or_id_is_cancelled(
     trainyard, scheduler: Jobs, job: str, ended: str
 ) -> None:
-    result = trainyard("cancel", "p5-cb", job, "--sandbox")
+    result = trainyard("cancel", "p5-cb", job, "--sandbox", deployed=scheduler)
     assert result.exit_code == 0, result.stderr
     assert scheduler.cancelled == [ended]
     assert "which was RUNNING" in result.stderr
@@ -139,7 +159,7 @@ def test_nothing_is_cancelled_unless_one_job_is_meant(
     trainyard, scheduler: Jobs, job: str, says: str
 ) -> None:
     scheduler.found.append(listed("4"))
-    result = trainyard("cancel", "p5-cb", job, "--sandbox")
+    result = trainyard("cancel", "p5-cb", job, "--sandbox", deployed=scheduler)
     assert result.exit_code == failures.WRONG_USE
     assert says in result.stderr
     assert not scheduler.cancelled
@@ -193,16 +213,8 @@ def kubernetes_job(name: str, *, end: str = "", kind: str = "Job", **changes: An
     return workload(name, kind=kind, namespace="team", conditions=conditions, **changes)
 
 
-def listed_jobs(monkeypatch: pytest.MonkeyPatch, api: WorkloadApi) -> EksScheduler:
-    monkeypatch.setattr("tools.cli.eks_workloads.client.CustomObjectsApi", lambda _: api)
-    unused: Any = None
-    return EksScheduler(unused)
-
-
 @pytest.mark.parametrize("has_job_set", [True, False])
-def test_jobs_of_eks_are_those_that_carry_the_label(
-    monkeypatch: pytest.MonkeyPatch, *, has_job_set: bool
-) -> None:
+def test_jobs_of_eks_are_those_that_carry_the_label(*, has_job_set: bool) -> None:
     not_started: dict[str, Any] = {"status": {"startTime": None}}
     present = [
         kubernetes_job("failed", end="Failed"),
@@ -216,7 +228,7 @@ def test_jobs_of_eks_are_those_that_carry_the_label(
         ),
     ]
     api = WorkloadApi(present, has_job_set=has_job_set)
-    scheduler = listed_jobs(monkeypatch, api)
+    scheduler = EksScheduler(api)
     found = scheduler.jobs()
     assert [(each.id, each.state, each.has_ended) for each in found] == [
         ("team/runs", "Running", False),
@@ -230,7 +242,7 @@ def test_jobs_of_eks_are_those_that_carry_the_label(
     assert api.requests == ["delete Job runs Foreground"]
 
 
-def test_job_sets_are_listed_and_cancelled_like_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_job_sets_are_listed_and_cancelled_like_jobs() -> None:
     resumed = condition("Suspended", "False", lastTransitionTime=AT.isoformat())
     ready = {"replicatedJobsStatus": [{"name": "nodes", "ready": 1}]}
     runs = kubernetes_job("runs", kind="JobSet", status=ready)
@@ -240,7 +252,7 @@ def test_job_sets_are_listed_and_cancelled_like_jobs(monkeypatch: pytest.MonkeyP
     )
     queued = kubernetes_job("queued", kind="JobSet", spec={"suspend": True})
     api = WorkloadApi([ended, runs, queued])
-    scheduler = listed_jobs(monkeypatch, api)
+    scheduler = EksScheduler(api)
     found = scheduler.jobs()
     assert [(each.id, each.state, each.nodes, each.started, each.ended) for each in found] == [
         ("team/runs", "Running", 2, AT, None),
@@ -252,9 +264,7 @@ def test_job_sets_are_listed_and_cancelled_like_jobs(monkeypatch: pytest.MonkeyP
 
 
 def test_jobs_of_batch_are_listed_by_queue_and_state() -> None:
-    batch: Any = boto3.client(
-        "batch", region_name="us-west-2", aws_access_key_id="x", aws_secret_access_key="x"
-    )
+    batch = aws("batch")
     running = {
         "jobId": "a-1",
         "jobName": "train",
@@ -268,12 +278,8 @@ def test_jobs_of_batch_are_listed_by_queue_and_state() -> None:
         "status": "FAILED",
         "stoppedAt": int(LATER.timestamp() * 1000),
     }
-    states = ("SUBMITTED", "PENDING", "RUNNABLE", "STARTING", "RUNNING", "SUCCEEDED", "FAILED")
-    by_state = {"RUNNING": [running], "FAILED": [failed]}
     with Stubber(batch) as stub:
-        for state in states:
-            answer = {"jobSummaryList": by_state.get(state, [])}
-            stub.add_response("list_jobs", answer, {"jobQueue": "q", "jobStatus": state})
+        expect_jobs(stub, RUNNING=[running], FAILED=[failed])
         asked = {"jobId": "a-1", "reason": "cancelled with trainyard"}
         stub.add_response("terminate_job", {}, asked)
         scheduler = BatchScheduler(batch, None, ["q"])

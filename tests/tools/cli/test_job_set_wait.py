@@ -40,10 +40,9 @@ def test_a_job_set_fails_for_the_reason_of_its_job(
         api.present = [failed, job]
 
     monkeypatch.setattr(client, "CoreV1Api", lambda _api: cluster)
-    monkeypatch.setattr(client, "CustomObjectsApi", lambda _api: api)
     wait = JobWait(pause=pause, now=lambda: 0.0)
     with pytest.raises(failures.JobFailedError) as caught:
-        wait_for(client.ApiClient(), manifests_of(text), wait, sandbox=False)
+        wait_for(api, manifests_of(text), wait, sandbox=False)
     assert "2 Failed, of 2 pods, restarted 1 times" in capsys.readouterr().err
     assert f"ReachedMaxRestarts: reached max number of restarts\n  {reason}: exit code 2" in str(
         caught.value
@@ -51,8 +50,6 @@ def test_a_job_set_fails_for_the_reason_of_its_job(
     assert caught.value.exit_code == {2: failures.WORK_FAILED}.get(exits, exits)
 
 
-def test_a_job_that_was_deleted_ends_the_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(client, "CoreV1Api", lambda _api: None)
-    monkeypatch.setattr(client, "CustomObjectsApi", lambda _api: WorkloadApi())
+def test_a_job_that_was_deleted_ends_the_wait() -> None:
     with pytest.raises(failures.CommandError, match="was deleted while the command waited"):
-        wait_for(client.ApiClient(), [LEADS], JobWait(now=lambda: 0.0), sandbox=False)
+        wait_for(WorkloadApi(), [LEADS], JobWait(now=lambda: 0.0), sandbox=False)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.support.recorded_stack import RecordedStack
 from tools.cli.kubeconfig_merge import default_path, merge
 
 OWN = {
@@ -54,30 +55,25 @@ def test_the_default_is_that_of_kubectl() -> None:
     assert default_path({}) == Path("~/.kube/config").expanduser()
 
 
-@pytest.fixture
-def deployed(monkeypatch: pytest.MonkeyPatch) -> None:
-    outputs = {"kubeconfig": json.dumps(OWN), "cluster_name": "p5-cb"}
-    monkeypatch.setattr("tools.cli.artifacts.outputs_of", lambda *_a, **_k: outputs)
+DEPLOYED = RecordedStack(found={"kubeconfig": json.dumps(OWN), "cluster_name": "p5-cb"})
 
 
-@pytest.mark.usefixtures("deployed")
 def test_the_file_is_private_and_a_link_stays_a_link(trainyard, tmp_path: Path) -> None:
     real, link = tmp_path / "real", tmp_path / "config"
     real.write_text("users: [{name: theirs, user: {}}]\n")
     link.symlink_to(real)
-    result = trainyard("kubeconfig", "p5-cb", "--path", link)
+    result = trainyard("kubeconfig", "p5-cb", "--path", link, deployed=DEPLOYED)
     assert result.exit_code == 0, result.stderr
     assert link.is_symlink()
     assert names(yaml.safe_load(real.read_text()), "users") == ["theirs", NAME]
     assert stat.S_IMODE(real.stat().st_mode) == 0o600
 
 
-@pytest.mark.usefixtures("deployed")
 @pytest.mark.parametrize("content", ["- a list\n", "clusters: no\n", "a: [\n"])
 def test_what_is_no_kubeconfig_is_not_changed(trainyard, tmp_path: Path, content: str) -> None:
     path = tmp_path / "config"
     path.write_text(content)
-    result = trainyard("kubeconfig", "p5-cb", "--path", path)
+    result = trainyard("kubeconfig", "p5-cb", "--path", path, deployed=DEPLOYED)
     assert result.exit_code == 2
     assert "not changed" in result.stderr
     assert path.read_text() == content

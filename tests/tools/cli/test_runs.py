@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import yaml
 
+from components import clock
 from tests.support.batch import TRN1
-from tests.support.eks import RESERVATION, changed
+from tests.support.eks import OTHER_RESERVATION, changed
 from tests.support.parallelcluster import raw_p4de
-from tests.support.stack_files import AMI, raw_config
+from tests.support.recorded_stack import RecordedStack
+from tests.support.sandbox_aws import BLOCK, Account, default_account
+from tests.support.sandbox_here import running_sandbox
+from tests.support.stack_files import AMI, RESERVATION, raw_config
 from tests.tools.cli.conftest import COMPLETE
 from tools.cli import failures
+from tools.cli.sandbox_session import advance_clock
 
 IMAGE = ("--image", "pytorch/pytorch:2.11.0")
 
@@ -114,68 +117,79 @@ def test_what_cannot_run_is_refused(trainyard, arguments: list[str], says: str) 
 END = datetime(2026, 12, 1, 11, 30, tzinfo=UTC)
 
 
+BEFORE_BLOCK_ENDS = timedelta(minutes=45)
+"""From the end of the job: the nodes leave, and the program has five minutes."""
+
+
 @pytest.fixture
-def block_ends_at(monkeypatch: pytest.MonkeyPatch):
-    """An account whose Capacity Block ends then."""
+def account(trainyard) -> Iterator[Account]:
+    """The emulated account, whose Capacity Block `BLOCK` is that of the stack."""
+    with default_account() as account:
+        yield account
 
-    def set_end(ends_at: datetime | None) -> None:
-        found = SimpleNamespace(ends_at=ends_at)
-        reader = SimpleNamespace(reservation=lambda _id: found if ends_at else None)
-        monkeypatch.setattr("tools.cli.run_limits.AccountReader", lambda **_: reader)
-        monkeypatch.setattr("tools.cli.run_limits.account_access", lambda **_: nullcontext())
 
-    return set_end
+@pytest.fixture
+def at(monkeypatch: pytest.MonkeyPatch):
+    """Set the time of the account, to within half a minute."""
+
+    def move(moment: datetime) -> None:
+        ahead = moment - timedelta(seconds=30) - datetime.now(UTC)
+        monkeypatch.setenv(clock.VARIABLE, str(ahead.total_seconds()))
+
+    return move
 
 
 def test_the_limit_of_a_job_is_read_from_the_block(
-    trainyard, stack_file, block_ends_at, monkeypatch: pytest.MonkeyPatch
+    trainyard, stack_file, account: Account, at
 ) -> None:
-    submitted: list[str] = []
-    submit = "tools.cli.eks_submission.submit_manifest"
-    monkeypatch.setattr(submit, lambda text, **_: submitted.append(text))
-    monkeypatch.setattr("components.clock.now", lambda: END - timedelta(hours=10))
-    arguments = ("run", "p5-cb", *IMAGE, "--stack-file", stack_file(COMPLETE), "--", "train.py")
-    for ends_at, seconds in ((END, (600 - 45) * 60), (None, None)):
-        block_ends_at(ends_at)
-        result = trainyard(*arguments)
-        assert result.exit_code == 0, result.stderr
-        _, job = yaml.safe_load_all(submitted[-1])
-        assert job["spec"].get("activeDeadlineSeconds") == seconds
-        said = "gets SIGTERM at 2026-12-01 10:45 UTC" if ends_at else "cannot be read, so the job"
-        assert said in result.stderr
-    monkeypatch.setattr("components.clock.now", lambda: END - timedelta(minutes=45))
-    block_ends_at(END)
-    result = trainyard(*arguments)
+    deployed = RecordedStack()
+    path = stack_file(COMPLETE)
+    arguments = ("run", "p5-cb", *IMAGE, "--stack-file", path, "--", "train.py")
+    end = account.reservation(BLOCK)["EndDate"]
+    at(end - timedelta(hours=10))
+    result = trainyard(*arguments, deployed=deployed)
+    assert result.exit_code == 0, result.stderr
+    _, job = yaml.safe_load_all(deployed.submitted[-1])
+    assert job["spec"]["activeDeadlineSeconds"] == (600 - 45) * 60
+    assert f"gets SIGTERM at {end - BEFORE_BLOCK_ENDS:%Y-%m-%d %H:%M} UTC" in result.stderr
+    at(end - BEFORE_BLOCK_ENDS)
+    result = trainyard(*arguments, deployed=deployed)
     assert result.exit_code == failures.WRONG_USE
     assert "no time to start before" in result.stderr
 
 
-def test_the_limit_is_by_the_clock_of_the_account(
-    trainyard, stack_file, block_ends_at, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.usefixtures("account")
+def test_a_job_on_a_block_that_cannot_be_read_has_no_limit(trainyard, stack_file) -> None:
+    deployed = RecordedStack()
+    path = stack_file(changed(reservations__block__reservation_id=OTHER_RESERVATION))
+    result = trainyard(
+        "run", "p5-cb", *IMAGE, "--stack-file", path, "--", "train.py", deployed=deployed
+    )
+    assert result.exit_code == 0, result.stderr
+    _, job = yaml.safe_load_all(deployed.submitted[-1])
+    assert "activeDeadlineSeconds" not in job["spec"]
+    assert "cannot be read, so the job" in result.stderr
+
+
+def test_the_limit_is_by_the_clock_of_the_account(trainyard, stack_file, tmp_path: Path) -> None:
     """A sandbox can be ahead of this machine."""
-    submitted: list[str] = []
-    submit = "tools.cli.eks_submission.submit_manifest"
-    monkeypatch.setattr(submit, lambda text, **_: submitted.append(text))
-
-    @contextmanager
-    def access(**_: object) -> Iterator[None]:
-        with monkeypatch.context() as inside:
-            inside.setattr("components.clock.now", lambda: END - timedelta(hours=10))
-            yield
-
-    block_ends_at(END)
-    monkeypatch.setattr("tools.cli.run_limits.account_access", access)
+    deployed = RecordedStack()
     path = stack_file(COMPLETE)
-    assert not trainyard("run", "p5-cb", *IMAGE, "--stack-file", path, "--", "a.py").exit_code
-    _, job = yaml.safe_load_all(submitted[-1])
+    with running_sandbox(tmp_path / "sandbox") as account:
+        end = account.reservation(BLOCK)["EndDate"]
+        ahead = end - timedelta(hours=10, seconds=30) - datetime.now(UTC)
+        advance_clock(ahead.total_seconds() / 3600)
+        arguments = ("run", "p5-cb", *IMAGE, "--sandbox", "--stack-file", path, "--", "a.py")
+        result = trainyard(*arguments, deployed=deployed)
+    assert result.exit_code == 0, result.stderr
+    _, job = yaml.safe_load_all(deployed.submitted[-1])
     assert job["spec"]["activeDeadlineSeconds"] == (600 - 45) * 60
 
 
-def test_the_end_in_the_stack_file_needs_no_account(trainyard, stack_file, monkeypatch) -> None:
+def test_the_end_in_the_stack_file_needs_no_account(trainyard, stack_file, at) -> None:
     block = {**COMPLETE["reservations"]["block"], "ends_at": END.isoformat()}
     path = stack_file({**COMPLETE, "reservations": {"block": block}})
-    monkeypatch.setattr("components.clock.now", lambda: END - timedelta(hours=10))
+    at(END - timedelta(hours=10))
     result = trainyard("run", "p5-cb", *IMAGE, "--stack-file", path, "--dry-run", "--", "train.py")
     _, job = yaml.safe_load_all(result.stdout)
     assert job["spec"]["activeDeadlineSeconds"] == (600 - 45) * 60
@@ -219,12 +233,12 @@ ON_BATCH = raw_config(
 def test_a_job_on_an_ultraserver_has_five_minutes_before_its_nodes_leave(
     trainyard,
     stack_file,
-    monkeypatch: pytest.MonkeyPatch,
+    at,
     cluster: dict[str, Any],
     options: tuple[str, ...],
     minutes_before_end: int,
 ) -> None:
-    monkeypatch.setattr("components.clock.now", lambda: END - timedelta(hours=10))
+    at(END - timedelta(hours=10))
     arguments = ("--stack-file", stack_file(cluster), *options, "--dry-run", "--", "train.py")
     result = trainyard("run", "p5-cb", *arguments)
     assert result.exit_code == 0, result.stderr
@@ -232,33 +246,17 @@ def test_a_job_on_an_ultraserver_has_five_minutes_before_its_nodes_leave(
     assert f"gets SIGTERM at {stops_at:%Y-%m-%d %H:%M} UTC" in result.stderr
 
 
-@pytest.mark.parametrize(
-    ("cluster", "submitted", "options"),
-    [
-        (COMPLETE, "tools.cli.eks_submission.submit_manifest", IMAGE),
-        (raw_p4de(), "tools.cli.slurm_submission.submit_directory", ()),
-    ],
-)
-def test_it_waits_unless_it_is_detached(
-    trainyard,
-    stack_file,
-    monkeypatch: pytest.MonkeyPatch,
-    block_ends_at,
-    cluster,
-    submitted: str,
-    options,
-) -> None:
-    waits: list[Any] = []
-    block_ends_at(None)
-    monkeypatch.setattr(submitted, lambda *_, wait, **__: waits.append(wait))
+@pytest.mark.usefixtures("account")
+@pytest.mark.parametrize(("cluster", "options"), [(COMPLETE, IMAGE), (raw_p4de(), ())])
+def test_it_waits_unless_it_is_detached(trainyard, stack_file, cluster, options) -> None:
+    deployed = RecordedStack()
     path = stack_file(cluster)
     for more in ((), ("--detach",), ("--wait-minutes", "5")):
         arguments = [*options, *more, "--stack-file", path, "--", "train.py"]
-        result = trainyard("run", "p5-cb", *arguments)
+        result = trainyard("run", "p5-cb", *arguments, deployed=deployed)
         assert result.exit_code == 0, result.stderr
-    assert waits[0].start_limit_minutes == 30
-    assert waits[1] is None
-    assert waits[2].start_limit_minutes == 5
+    limits = [wait and wait.start_limit_minutes for wait in deployed.waits]
+    assert limits == [30, None, 5]
 
 
 @pytest.mark.parametrize("command", [["run", "--", "x"], ["job", "nccl-tests"]])

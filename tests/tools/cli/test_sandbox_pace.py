@@ -2,45 +2,54 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from components import clock
+from sandbox.aws.transitions import TRANSITIONS
 from sandbox.latency.pace import VARIABLE
-from sandbox.state import SandboxDirectory, SandboxStatus
-from tests.tools.cli.conftest import AWS, STATUS, record_plugins
+from sandbox.state import SandboxDirectory
+from tests.support.sandbox_aws import Account
+from tests.support.sandbox_here import AWS, record_sandbox, running_sandbox
 from tools.cli import sandbox_session, sandboxes
-from tools.cli.sandbox_session import RunningSandbox, started_sandbox
+from tools.cli.sandbox_session import RunningSandbox, SandboxPrograms, started_sandbox
+from tools.engine import Plugin
+
+
+class Programs(SandboxPrograms):
+    """Programs that are there; meanwhile, another process starts the sandbox."""
+
+    def __init__(self, directory: Path, account: Account) -> None:
+        self.directory, self.account = directory, account
+
+    def plugins(self, *_: object) -> tuple[Plugin, ...]:
+        return (AWS,)
+
+    def kubernetes(self, *_: object) -> dict[str, list[str]]:
+        record_sandbox(self.directory, self.account.server)
+        return {"kubectl": ["kubectl"]}
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> SandboxDirectory:
+    return SandboxDirectory(tmp_path)
 
 
 @pytest.fixture(autouse=True)
-def answers(monkeypatch, tmp_path) -> list[SandboxStatus | None]:
-    """The status of the sandbox: running, or None."""
-    said: list[SandboxStatus | None] = [STATUS]
-    monkeypatch.setenv("TRAINYARD_SANDBOX", str(tmp_path))
+def account(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Account]:
+    """The account of a running sandbox."""
     monkeypatch.delenv(VARIABLE, raising=False)
-    monkeypatch.setattr(SandboxDirectory, "read_status", lambda _: said[-1])
-    monkeypatch.setattr(SandboxDirectory, "start", lambda *_, **__: STATUS)
-    record_plugins(tmp_path)
-    monkeypatch.setattr(sandbox_session, "ensure_pulumi", lambda _: None)
-    monkeypatch.setattr(sandbox_session, "ensure_plugins", lambda *_: (AWS,))
-    monkeypatch.setattr(sandbox_session, "ensure_kubernetes", lambda _: {"kubectl": ["kubectl"]})
-    return said
+    with running_sandbox(tmp_path) as account:
+        yield account
 
 
-@pytest.fixture(autouse=True)
-def told(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The settings that the account received, in order."""
-    told: list[str] = []
-
-    def answer(_: SandboxStatus, method: str, path: str) -> dict[str, float]:
-        if method == "POST":
-            told.append(path)
-        return {"ahead_seconds": 176400}
-
-    monkeypatch.setattr(sandbox_session, "_ask", answer)
-    return told
+@pytest.fixture
+def started(account: Account, directory: SandboxDirectory) -> Callable[..., RunningSandbox]:
+    """Start the sandbox, or find the running one."""
+    return partial(started_sandbox, print, programs=Programs(directory.path, account))
 
 
 def pace(sandbox: RunningSandbox) -> str | None:
@@ -49,48 +58,48 @@ def pace(sandbox: RunningSandbox) -> str | None:
     return sandbox.environment(Path("/engine"), project).get(VARIABLE)
 
 
-def test_a_sandbox_takes_no_time_that_was_not_asked_for(told):
-    assert pace(started_sandbox(print)) == ""
-    assert not told
+def test_a_sandbox_takes_no_time_that_was_not_asked_for(started):
+    assert pace(started()) == ""
+    assert TRANSITIONS.scale == 0
 
 
-def test_a_running_sandbox_takes_a_pace_and_keeps_it(told):
-    started_sandbox(print, latency=0.25)
-    assert pace(started_sandbox(print)) == "0.25"
-    assert told == ["latency?scale=0.25"]
+def test_a_running_sandbox_takes_a_pace_and_keeps_it(started):
+    started(latency=0.25)
+    assert pace(started()) == "0.25"
+    assert TRANSITIONS.scale == 0.25
 
 
-def test_zero_ends_it(told):
-    started_sandbox(print, latency=0.25)
-    assert pace(started_sandbox(print, latency=0)) == ""
-    assert told[-1] == "latency?scale=0"
+def test_zero_ends_it(started):
+    started(latency=0.25)
+    assert pace(started(latency=0)) == ""
+    assert TRANSITIONS.scale == 0
 
 
-def test_a_new_sandbox_has_the_pace_that_it_is_started_with(answers, told):
-    answers.append(None)
-    assert pace(started_sandbox(print, latency=0.1)) == "0.1"
-    assert told == ["latency?scale=0.1"]
+def test_a_new_sandbox_has_the_pace_that_it_is_started_with(started, directory):
+    directory.daemon_file.unlink()
+    assert pace(started(latency=0.1)) == "0.1"
+    assert TRANSITIONS.scale == 0.1
 
 
-def test_a_new_sandbox_has_not_the_pace_of_the_one_before(answers):
-    started_sandbox(print, latency=0.25)
-    answers.append(None)
-    assert pace(started_sandbox(print)) == ""
+def test_a_new_sandbox_has_not_the_pace_of_the_one_before(started, directory):
+    started(latency=0.25)
+    directory.daemon_file.unlink()
+    assert pace(started()) == ""
+    assert TRANSITIONS.scale == 0
 
 
-def test_the_environment_of_one_command_does_not_change_it(monkeypatch):
+def test_the_environment_of_one_command_does_not_change_it(started, monkeypatch):
     """The account would not have the setting."""
     monkeypatch.setenv(VARIABLE, "0.5")
-    assert pace(started_sandbox(print)) == ""
+    assert pace(started()) == ""
 
 
-def test_the_status_says_it(monkeypatch):
-    monkeypatch.setattr(sandboxes, "_faults", list)
+def test_the_status_says_it(started):
     assert sandboxes.describe()["latency"] == ""
-    started_sandbox(print, latency=0.25)
+    started(latency=0.25)
     assert sandboxes.describe()["latency"] == "0.25 of AWS's time"
 
 
-def test_every_process_has_the_clock_of_the_account():
-    sandbox = started_sandbox(print)
-    assert sandbox.aws_environment()[clock.VARIABLE] == "176400"
+def test_every_process_has_the_clock_of_the_account(started):
+    sandbox_session.advance_clock(49)
+    assert started().aws_environment()[clock.VARIABLE] == "176400"

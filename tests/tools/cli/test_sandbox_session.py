@@ -3,48 +3,57 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from sandbox.state import PARALLELCLUSTER_PYTHON, SandboxDirectory
-from tests.tools.cli.conftest import STATUS, record_plugins
+from sandbox.state import PARALLELCLUSTER_PYTHON, SLURM_PROGRAMS, SandboxDirectory
+from tests.support.sandbox_here import running_sandbox
 from tools.cli import sandbox_session, sandboxes
 from tools.cli.failures import CommandError
 from tools.cli.kubeconfig import usable_kubeconfig
+from tools.cli.sandbox_session import SandboxPrograms
 
-PYTHON = Path("/cache/parallelcluster/bin/python")
+
+class Programs(SandboxPrograms):
+    """Programs that are there."""
+
+    def parallelcluster(self, *_: object) -> list[str]:
+        return ["/cache/parallelcluster/bin/python"]
+
+    def controller(self, name: str, *_: object) -> list[str]:
+        return [f"/cache/{name}"]
+
+    def slurm(self, *_: object) -> list[str]:
+        return ["/cache/slurm"]
 
 
 @pytest.fixture
-def running(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> SandboxDirectory:
+def running(tmp_path: Path) -> Iterator[SandboxDirectory]:
     """A running sandbox that was started with its own program."""
-    monkeypatch.setenv("TRAINYARD_SANDBOX", str(tmp_path))
-    monkeypatch.setattr(SandboxDirectory, "read_status", lambda _: STATUS)
-    monkeypatch.setattr("tools.cli.sandbox_session.parallelcluster_python", lambda _report: PYTHON)
-    directory = sandbox_session.sandbox_directory()
-    directory.programs_file.write_text('{"kubectl": ["/bin/kubectl"]}')
-    record_plugins(tmp_path)
-    return directory
+    with running_sandbox(tmp_path):
+        yield SandboxDirectory(tmp_path)
 
 
-def started(*, with_parallelcluster: bool) -> None:
-    found = sandbox_session.started_sandbox(print, with_parallelcluster=with_parallelcluster)
-    assert found.status == STATUS
+def started(*, with_parallelcluster: bool = False, **more: Any) -> None:
+    sandbox_session.started_sandbox(
+        print, with_parallelcluster=with_parallelcluster, programs=Programs(), **more
+    )
 
 
 def test_a_running_sandbox_is_given_parallelcluster_for_its_first_such_stack(running) -> None:
     started(with_parallelcluster=True)
-    assert running.program(PARALLELCLUSTER_PYTHON) == [str(PYTHON)]
+    assert running.program(PARALLELCLUSTER_PYTHON) == ["/cache/parallelcluster/bin/python"]
     assert running.program("kubectl") == ["/bin/kubectl"]
 
 
-def test_it_is_given_once(running, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_is_given_once(running) -> None:
     started(with_parallelcluster=True)
-    monkeypatch.setattr(SandboxDirectory, "give", None)
+    written = running.programs_file.stat()
     started(with_parallelcluster=True)
-    assert running.program(PARALLELCLUSTER_PYTHON) == [str(PYTHON)]
+    assert running.programs_file.stat() == written
 
 
 def test_a_stack_of_eks_makes_no_environment_of_parallelcluster(running) -> None:
@@ -52,14 +61,16 @@ def test_a_stack_of_eks_makes_no_environment_of_parallelcluster(running) -> None
     assert running.program(PARALLELCLUSTER_PYTHON) is None
 
 
-def test_a_controller_is_built_for_the_first_stack_that_asks_for_it(running, monkeypatch) -> None:
-    monkeypatch.setattr(
-        sandbox_session, "ensure_controller", lambda name, _report: [f"/cache/{name}"]
-    )
-    started(with_parallelcluster=False)
+def test_a_controller_is_built_for_the_first_stack_that_asks_for_it(running) -> None:
+    started()
     assert running.program("jobset") is None
-    sandbox_session.started_sandbox(print, controllers=["jobset"])
+    started(controllers=["jobset"])
     assert running.program("jobset") == ["/cache/jobset"]
+
+
+def test_slurm_is_given_to_the_running_sandbox(running) -> None:
+    sandbox_session.add_slurm(print, Programs())
+    assert running.program(SLURM_PROGRAMS) == ["/cache/slurm"]
 
 
 def test_the_account_of_an_earlier_version_is_not_gone_on_with(running) -> None:
@@ -69,13 +80,14 @@ def test_the_account_of_an_earlier_version_is_not_gone_on_with(running) -> None:
         started(with_parallelcluster=False)
 
 
-def test_other_plugins_than_those_that_made_the_account_are_refused(running) -> None:
+@pytest.mark.usefixtures("running")
+def test_other_plugins_than_those_that_made_the_account_are_refused() -> None:
     with pytest.raises(CommandError, match=r"another plugin for aws.*sandbox stop"):
         sandbox_session.started_sandbox(print, plugins={"aws": Path("/opt/mine")})
 
 
-def test_the_status_says_which_plugins_run(running, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sandboxes, "_faults", list)
+@pytest.mark.usefixtures("running")
+def test_the_status_says_which_plugins_run() -> None:
     assert sandboxes.describe()["plugins"] == ["aws 7.0.0: official release"]
 
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import base64
 import os
+import platform
 import subprocess
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +16,18 @@ import boto3
 import pytest
 from botocore.stub import ANY, Stubber
 
+from tests.support.sandbox_aws import NVIDIA_IMAGE
+from tests.support.sandbox_here import running_sandbox
 from tests.support.stacks import prepared
 from tools.cli import failures, slurm_submission
-from tools.cli.slurm_submission import HeadNode, submit_directory
-from tools.engine import EngineError, ensure_slurm
+from tools.cli.slurm_submission import (
+    HeadNode,
+    explaining,
+    reached_head_node,
+    running_head_node,
+    submit_on,
+)
+from tools.engine import EngineError
 from tools.jobs.slurm.directory import JobDirectory
 from tools.workspace.stack_files import find_stack_file
 
@@ -71,19 +79,18 @@ class Answers:
 
 
 @pytest.fixture
-def answers(monkeypatch: pytest.MonkeyPatch) -> Answers:
-    made = Answers()
-    monkeypatch.setattr("boto3.client", lambda service, **_: made.clients[service])
-    monkeypatch.setattr("tools.cli.session.require_credentials", lambda: None)
-    monkeypatch.setattr(slurm_submission, "refuse_occupied", lambda *_, **__: None)
-    return made
+def answers() -> Answers:
+    return Answers()
 
 
-def submit(**changes: Any) -> None:
+def submit(answers: Answers, *, sandbox: bool = False) -> str:
+    """Submit the job on the head node that EC2 names."""
     plan: Any = prepared("pc-gpu").plan
     file = find_stack_file("pc-gpu")
-    asked = {"stack_file": file, "sandbox": False, "wait": None, **changes}
-    submit_directory(plan, DIRECTORY, "nccl-tests", **asked)
+    with explaining(file):
+        found = running_head_node(answers.clients["ec2"], plan, file, sandbox=sandbox)
+        head_node = HeadNode(answers.clients["ssm"], found, "ubuntu")
+        return submit_on(head_node, DIRECTORY, "nccl-tests", stack_file=file, sandbox=sandbox)
 
 
 def test_the_files_arrive_as_they_are_and_the_commands_run_in_their_directory(
@@ -134,49 +141,66 @@ def test_a_script_reaches_the_default_user_whatever_it_contains(answers: Answers
 def test_the_id_of_the_last_job_is_the_answer(answers: Answers, capsys) -> None:
     answers.head_node(HEAD)
     answers.command(output="job 11: compile.sbatch 1\njob 12: train.sbatch 1\n")
-    submit()
+    assert submit(answers) == "12"
     printed = capsys.readouterr()
     assert printed.out == "12\n"
     assert "Slurm job 11, 12, in ~/trainyard-jobs/nccl-tests-" in printed.err
     assert "./trainyard ssm pc-gpu" in printed.err
 
 
-@pytest.fixture
-def slurm(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Whether the sandbox got Slurm: an entry then."""
-    added: list[str] = []
-    monkeypatch.setattr(slurm_submission, "add_slurm", lambda _: added.append("slurm"))
-    monkeypatch.setattr(slurm_submission, "account_access", lambda **_: nullcontext())
-    return added
-
-
-def test_in_the_sandbox_it_says_where_programs_run(answers: Answers, slurm, capsys) -> None:
+def test_in_the_sandbox_it_says_where_programs_run(answers: Answers, capsys) -> None:
     answers.head_node(HEAD)
     answers.command(output="Submitted batch job 12\n")
-    submit(sandbox=True)
+    submit(answers, sandbox=True)
     printed = capsys.readouterr()
-    assert (printed.out, slurm) == ("12\n", ["slurm"])
+    assert printed.out == "12\n"
     assert "programs run here as your user, without GPUs" in printed.err
     assert "./trainyard logs pc-gpu --sandbox 12 --follow" in printed.err
     assert "./trainyard cancel pc-gpu --sandbox 12" in printed.err
     assert "trainyard ssm" not in printed.err
 
 
-def test_a_stack_that_is_not_up_needs_no_slurm(answers: Answers, slurm) -> None:
-    answers.head_node()
-    with pytest.raises(failures.CommandError, match=r"\./trainyard up pc-gpu --sandbox"):
-        submit(sandbox=True)
-    assert slurm == []
+@pytest.fixture
+def on_macos(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine for which there are no packages of Slurm."""
+    monkeypatch.setattr(platform, "system", lambda: "Darwin")
 
 
-def test_a_machine_that_cannot_have_slurm_says_so(
-    answers: Answers, slurm, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(slurm_submission, "add_slurm", ensure_slurm)
-    monkeypatch.setattr("tools.engine.slurm.has_packages", lambda: False)
-    answers.head_node(HEAD)
-    with pytest.raises(EngineError, match="needs Linux on x86-64 with `apt-get`"):
-        submit(sandbox=True)
+def reach_in_sandbox() -> None:
+    plan: Any = prepared("pc-gpu").plan
+    with reached_head_node(plan, find_stack_file("pc-gpu"), sandbox=True):
+        pass
+
+
+@pytest.mark.usefixtures("on_macos")
+def test_a_stack_that_is_not_up_needs_no_slurm(tmp_path: Path) -> None:
+    wanted = pytest.raises(failures.CommandError, match=r"\./trainyard up pc-gpu --sandbox")
+    with running_sandbox(tmp_path / "sandbox"), wanted:
+        reach_in_sandbox()
+
+
+@pytest.mark.usefixtures("on_macos")
+def test_a_machine_that_cannot_have_slurm_says_so(tmp_path: Path) -> None:
+    wanted = pytest.raises(EngineError, match="needs Linux on x86-64 with `apt-get`")
+    with running_sandbox(tmp_path / "sandbox") as account, wanted:
+        tags = head_node_tags(prepared("pc-gpu").plan.name)
+        account.ec2.run_instances(
+            ImageId=NVIDIA_IMAGE,
+            InstanceType="m5.large",
+            MinCount=1,
+            MaxCount=1,
+            TagSpecifications=[{"ResourceType": "instance", "Tags": tags}],
+        )
+        reach_in_sandbox()
+
+
+def head_node_tags(cluster: str) -> list[dict[str, str]]:
+    """Return the tags that ParallelCluster gives the head node.
+
+    https://github.com/aws/aws-parallelcluster/blob/v3.16.1/cli/src/pcluster/constants.py
+    """
+    tags = {"parallelcluster:cluster-name": cluster, "parallelcluster:node-type": "HeadNode"}
+    return [{"Key": name, "Value": value} for name, value in tags.items()]
 
 
 @pytest.mark.parametrize(
@@ -207,4 +231,4 @@ def test_a_machine_that_cannot_have_slurm_says_so(
 def test_what_does_not_work_says_why(answers: Answers, expect, says: str) -> None:
     expect(answers)
     with pytest.raises(failures.CommandError, match=says):
-        submit()
+        submit(answers)

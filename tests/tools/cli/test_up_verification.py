@@ -10,13 +10,16 @@ import typer
 from tests.support.batch import P4D
 from tests.support.eks import changed, p5
 from tests.support.parallelcluster import raw_p4de
+from tests.support.recorded_stack import RecordedStack, prints
 from tests.support.stack_files import plan_from
-from tools.cli import failures, up_verification
+from tests.tools.cli.test_verify import GOOD
+from tools.cli import failures
 from tools.cli.stack_config import plan_of
 from tools.cli.up_verification import planned_verification
 from tools.verify.planned_nodes import verifiable_pools
 from tools.workspace.stack_files import find_stack_file
 
+FAILED = "x [0] NCCL WARN Cuda failure 'out of memory'"
 G6 = {"instance_type": "g6.8xlarge", "desired": 1, "maximum": 1}
 SEVERAL = changed(architecture__node_groups__g6=G6)
 
@@ -57,22 +60,22 @@ def test_definitions_of_several_nodes_are_verified_in_batch() -> None:
 
 @pytest.mark.parametrize("failing", ["p5", "g6", ""])
 def test_the_exit_code_is_that_of_any_verification(
-    stack_file, monkeypatch: pytest.MonkeyPatch, failing: str
+    stack_file, capsys: pytest.CaptureFixture[str], failing: str
 ) -> None:
-    verified: list[str] = []
+    def job(manifest: str, wait: Any) -> None:
+        group = "g6" if "g6.8xlarge" in manifest else "p5"
+        prints(FAILED if group == failing else GOOD)(manifest, wait)
 
-    def verify(stack: str, *, group: str, **_: object) -> None:
-        verified.append(f"{stack} {group}")
-        if group == failing:
-            raise typer.Exit(failures.WORK_FAILED)
-
-    monkeypatch.setattr(up_verification, "verify", verify)
-    path = stack_file(SEVERAL)
-    run = planned_verification(find_stack_file("p5-cb", path=path), stack_file=path, sandbox=False)
+    deployed: Any = RecordedStack(job)
+    run = planned_verification(deployed(find_stack_file("p5-cb", path=stack_file(SEVERAL)), False))
     if failing:
         with pytest.raises(typer.Exit) as ended:
             run()
         assert ended.value.exit_code == failures.WORK_FAILED
     else:
         run()
-    assert verified == ["p5-cb g6", "p5-cb p5"]
+    told = [line for line in capsys.readouterr().out.splitlines() if line.startswith("p5-cb")]
+    assert told == [
+        "p5-cb: nccl-tests on 1 node of g6.8xlarge",
+        "p5-cb: nccl-tests on 2 nodes of p5.48xlarge",
+    ]

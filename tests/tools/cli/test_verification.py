@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from tests.support.parallelcluster import raw_p4de, raw_trn1
+from tests.support.recorded_stack import RecordedStack, prints
 from tests.tools.cli.conftest import COMPLETE
-from tests.tools.cli.test_verify import GOOD, in_scheduler
+from tests.tools.cli.test_verify import GOOD
 from tools.cli import console, failures
 
 RESULT = (
@@ -19,45 +20,27 @@ RESULT = (
 )
 
 
-@pytest.fixture(autouse=True)
-def as_planned(monkeypatch: pytest.MonkeyPatch) -> None:
-    in_scheduler(monkeypatch, "pass", "2 of 2 nodes are as planned")
-
-
-@pytest.mark.parametrize(
-    ("cluster", "runs"),
-    [
-        (COMPLETE, "tools.cli.eks_submission.submit_manifest"),
-        (raw_p4de(), "tools.cli.slurm_submission.submit_directory"),
-    ],
-)
-def test_it_runs_the_job_and_judges_its_log(
-    trainyard, stack_file, monkeypatch: pytest.MonkeyPatch, cluster: Any, runs: str
-) -> None:
-    def submit(*_: object, wait: Any, **__: object) -> None:
+@pytest.mark.parametrize("cluster", [COMPLETE, raw_p4de()])
+def test_it_runs_the_job_and_judges_its_log(trainyard, stack_file, cluster: Any) -> None:
+    def job(what: str, wait: Any) -> None:
         console.answer("nccl-tests")
-        for line in GOOD.splitlines():
-            wait.show(line)
+        prints(GOOD)(what, wait)
 
-    monkeypatch.setattr(runs, submit)
-    path = stack_file(cluster)
-    arguments = ("--json", "--wait-minutes", "5", "--stack-file", path)
-    result = trainyard("verify", "p5-cb", *arguments)
+    arguments = ("--json", "--wait-minutes", "5", "--stack-file", stack_file(cluster))
+    result = trainyard("verify", "p5-cb", *arguments, deployed=RecordedStack(job))
     answer = json.loads(result.stdout)
     assert answer["stages"][0]["reason"] == "2 of 2 nodes are as planned"
     assert answer["measurements"][-1]["bus_bandwidth_gb_per_second"] == 487.09
     assert "nccl-tests" in result.stderr
 
 
-def test_the_log_of_a_failed_job_is_judged(
-    trainyard, stack_file, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def submit(*_: object, wait: Any, **__: object) -> None:
+def test_the_log_of_a_failed_job_is_judged(trainyard, stack_file) -> None:
+    def job(_what: str, wait: Any) -> None:
         wait.show("x [0] NCCL WARN Cuda failure 'out of memory'")
         raise failures.CommandError("the job nccl-tests failed: exit code 1")
 
-    monkeypatch.setattr("tools.cli.eks_submission.submit_manifest", submit)
-    result = trainyard("verify", "p5-cb", "--stack-file", stack_file(COMPLETE))
+    path, deployed = stack_file(COMPLETE), RecordedStack(job)
+    result = trainyard("verify", "p5-cb", "--stack-file", path, deployed=deployed)
     assert result.exit_code == failures.WORK_FAILED
     assert "the job nccl-tests failed: exit code 1" in result.stderr
     assert "NCCL WARN Cuda failure 'out of memory'" in result.stdout
@@ -81,24 +64,16 @@ PAIRS = "".join(
     ],
 )
 def test_pairs_of_nodes_are_tested_if_more_than_two_nodes_fail(
-    trainyard,
-    stack_file,
-    monkeypatch: pytest.MonkeyPatch,
-    options: tuple[str, ...],
-    jobs: list[str],
+    trainyard, stack_file, options: tuple[str, ...], jobs: list[str]
 ) -> None:
-    submitted: list[str] = []
+    def job(name: str, wait: Any) -> None:
+        prints(PAIRS if name == "nccl-pairs" else SLOW)(name, wait)
 
-    def submit(_plan: object, _job: object, name: str, *, wait: Any, **__: object) -> None:
-        submitted.append(name)
-        for line in (PAIRS if name == "nccl-pairs" else SLOW).splitlines():
-            wait.show(line)
-
-    monkeypatch.setattr("tools.cli.slurm_submission.submit_directory", submit)
+    deployed = RecordedStack(job)
     arguments = (*options, "--minimum-bandwidth", "300", "--stack-file", stack_file(raw_p4de()))
-    result = trainyard("verify", "p5-cb", *arguments, "--json")
+    result = trainyard("verify", "p5-cb", *arguments, "--json", deployed=deployed)
     assert result.exit_code == failures.WORK_FAILED, result.stderr
-    assert submitted == jobs
+    assert deployed.submitted == jobs
     answer = json.loads(result.stdout)
     assert [each["gb_per_second"] for each in answer["pairs"]] == (
         [487.09, 87.09, 87.09] if len(jobs) == 2 else []
@@ -109,18 +84,11 @@ def test_pairs_of_nodes_are_tested_if_more_than_two_nodes_fail(
     assert last["reason"].startswith(expected[1])
 
 
-def test_pairs_of_nodes_with_neuron_devices_are_tested_too(
-    trainyard, stack_file, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    submitted: list[str] = []
-
-    def submit(_plan: object, _job: object, name: str, *, wait: Any, **__: object) -> None:
-        submitted.append(name)
-        wait.show("Failure running neuron-bench - log file /tmp/nccom_test_log_7pqpdfjf.log")
-
-    monkeypatch.setattr("tools.cli.slurm_submission.submit_directory", submit)
-    result = trainyard("verify", "p5-cb", "--json", "--stack-file", stack_file(raw_trn1()))
-    assert submitted == ["nccom-tests", "nccom-pairs"]
+def test_pairs_of_nodes_with_neuron_devices_are_tested_too(trainyard, stack_file) -> None:
+    said = "Failure running neuron-bench - log file /tmp/nccom_test_log_7pqpdfjf.log"
+    path, deployed = stack_file(raw_trn1()), RecordedStack(prints(said))
+    result = trainyard("verify", "p5-cb", "--json", "--stack-file", path, deployed=deployed)
+    assert deployed.submitted == ["nccom-tests", "nccom-pairs"]
     stages = {each["name"]: each for each in json.loads(result.stdout)["stages"]}
     assert "Failure running neuron-bench" in stages["test"]["reason"]
     assert (stages["pairs"]["result"], stages["pairs"]["reason"]) == (
@@ -136,25 +104,20 @@ def test_pairs_of_nodes_with_neuron_devices_are_tested_too(
         ("", "fail     dcgm       the log has no diagnostics"),
     ],
 )
-def test_the_diagnostics_run_at_their_level(
-    trainyard, stack_file, monkeypatch: pytest.MonkeyPatch, said: str, stage: str
-) -> None:
-    manifests: list[str] = []
-
-    def submit(manifest: str, *, wait: Any, **__: object) -> None:
-        manifests.append(manifest)
+def test_the_diagnostics_run_at_their_level(trainyard, stack_file, said: str, stage: str) -> None:
+    def job(manifest: str, wait: Any) -> None:
         if "dcgm-diag" in manifest:
             for node in ("a", "b"):
                 wait.show(f"[dcgm {node}] {said}" if said else "no output")
         else:
             wait.show(GOOD)
 
-    monkeypatch.setattr("tools.cli.eks_submission.submit_manifest", submit)
-    path = stack_file(COMPLETE)
-    result = trainyard("verify", "p5-cb", "--dcgm", "3", "--stack-file", path)
+    options = ("--dcgm", "3", "--stack-file", stack_file(COMPLETE))
+    deployed = RecordedStack(job)
+    result = trainyard("verify", "p5-cb", *options, deployed=deployed)
     assert stage in result.stdout, result.stderr
     assert result.exit_code == (0 if said else failures.WORK_FAILED)
-    assert "dcgmi diag --run 3" in manifests[-1]
+    assert "dcgmi diag --run 3" in deployed.submitted[-1]
 
 
 def test_the_diagnostics_are_for_gpus(trainyard, stack_file) -> None:
@@ -164,10 +127,8 @@ def test_the_diagnostics_are_for_gpus(trainyard, stack_file) -> None:
 
 
 @pytest.mark.parametrize("says", ["the job nccl-pairs failed", ""])
-def test_pairs_without_a_log_are_skipped(
-    trainyard, stack_file, monkeypatch: pytest.MonkeyPatch, says: str
-) -> None:
-    def submit(manifest: str, *, wait: Any, **__: object) -> None:
+def test_pairs_without_a_log_are_skipped(trainyard, stack_file, says: str) -> None:
+    def job(manifest: str, wait: Any) -> None:
         if "nccl-pairs" not in manifest:
             wait.show(SLOW)
         elif says:
@@ -175,9 +136,8 @@ def test_pairs_without_a_log_are_skipped(
         else:
             wait.show("waiting for c")
 
-    monkeypatch.setattr("tools.cli.eks_submission.submit_manifest", submit)
-    path = stack_file(COMPLETE)
-    result = trainyard("verify", "p5-cb", "--pairs", "--stack-file", path)
+    path, deployed = stack_file(COMPLETE), RecordedStack(job)
+    result = trainyard("verify", "p5-cb", "--pairs", "--stack-file", path, deployed=deployed)
     assert result.exit_code == failures.WORK_FAILED
     assert f"skipped  pairs      {says or 'the log has no pairs'}" in result.stdout
 
@@ -206,15 +166,13 @@ def test_pairs_are_for_several_nodes(
 
 
 @pytest.mark.parametrize("says", ["", "no cluster is deployed"])
-def test_without_a_log_nothing_is_judged(
-    trainyard, stack_file, monkeypatch: pytest.MonkeyPatch, says: str
-) -> None:
-    def submit(*_: object, **__: object) -> None:
+def test_without_a_log_nothing_is_judged(trainyard, stack_file, says: str) -> None:
+    def job(_what: str, _wait: Any) -> None:
         if says:
             raise failures.CommandError(says)
 
-    monkeypatch.setattr("tools.cli.eks_submission.submit_manifest", submit)
-    result = trainyard("verify", "p5-cb", "--stack-file", stack_file(COMPLETE))
+    path, deployed = stack_file(COMPLETE), RecordedStack(job)
+    result = trainyard("verify", "p5-cb", "--stack-file", path, deployed=deployed)
     assert result.exit_code == failures.WORK_FAILED
     assert (says or "without a log that could be judged") in result.stderr
     assert not result.stdout

@@ -8,10 +8,10 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from tests.support.recorded_stack import RecordedStack
 from tests.tools.cli.conftest import COMPLETE
 from tools.cli import failures
-from tools.verify.inventory import Inventory
-from tools.verify.verdict import Result, Stage
+from tools.verify.verdict import Stage
 
 LOGS = Path("tests/tools/verify/logs")
 EFA = "x:1:1 [0] NCCL INFO NET/OFI Selected provider is efa, fabric is efa (found 32 nics)\n"
@@ -24,18 +24,6 @@ def good(tmp_path: Path) -> Path:
     path = tmp_path / "good.log"
     path.write_text(GOOD, encoding="utf-8")
     return path
-
-
-def in_scheduler(monkeypatch: pytest.MonkeyPatch, result: Result, reason: str) -> None:
-    """Let the nodes in the scheduler be so."""
-    stage = Stage(name="inventory", result=result, reason=reason)
-    found = Inventory(stage=stage, versions={"kernel": {"n-1": "6.12"}})
-    monkeypatch.setattr("tools.cli.verify_inventory.read_inventory", lambda *_, **__: found)
-
-
-@pytest.fixture(autouse=True)
-def as_planned(monkeypatch: pytest.MonkeyPatch) -> None:
-    in_scheduler(monkeypatch, "pass", "2 of 2 nodes are as planned")
 
 
 def test_a_good_log_passes(trainyard, good: Path, tmp_path: Path) -> None:
@@ -107,18 +95,19 @@ def test_what_cannot_be_verified_is_refused(trainyard, arguments: list[str], say
 
 @pytest.mark.parametrize("stack", ["p5-cb", "pc-p4de-ami", "batch-p5"])
 def test_the_inventory_alone_runs_no_test(trainyard, stack: str) -> None:
-    result = trainyard("verify", stack, "--inventory", "--sandbox")
+    result = trainyard("verify", stack, "--inventory", "--sandbox", deployed=RecordedStack())
     assert result.exit_code == 0, result.stderr
     first, second = result.stdout.splitlines()[1:]
     assert "pass     inventory  2 of 2 nodes are as planned" in first
     assert "pass     versions   equal on 1 node: kernel" in second
 
 
-def test_no_test_runs_on_nodes_that_are_not_as_planned(
-    trainyard, stack_file, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    in_scheduler(monkeypatch, "fail", "1 of 2 nodes are as planned")
-    result = trainyard("verify", "p5-cb", "--stack-file", stack_file(COMPLETE), "--pairs")
+def test_no_test_runs_on_nodes_that_are_not_as_planned(trainyard, stack_file) -> None:
+    stage = Stage(name="inventory", result="fail", reason="1 of 2 nodes are as planned")
+    deployed = RecordedStack(nodes=stage)
+    path = stack_file(COMPLETE)
+    result = trainyard("verify", "p5-cb", "--stack-file", path, "--pairs", deployed=deployed)
+    assert deployed.submitted == []
     assert result.exit_code == failures.WORK_FAILED
     assert "fail     inventory  1 of 2 nodes are as planned" in result.stdout
     assert "skipped  test       the nodes are not as planned" in result.stdout

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from types import SimpleNamespace
 from typing import Any
 
-import pytest
-
 from tests.support.parallelcluster import p4de_plan
+from tests.support.recorded_stack import RecordedStack
 from tests.tools.verify.test_inventory import shown, slurm_node
 from tests.tools.verify.test_verdict import nodes
 from tools.cli.verify_inventory import read_inventory
@@ -19,33 +15,22 @@ from tools.verify.planned_nodes import PlannedTest
 from tools.verify.slurm_inventory import SHOW_NODES
 
 SLURM = choose_slurm_nodes(p4de_plan(), "nvidia", SlurmRequest(nodes=1))
-FILE: Any = SimpleNamespace(stack="pc-gpu", profile=None)
 
 
-def read(chosen: Any, *, sandbox: bool) -> Inventory:
+def read(chosen: Any, deployed: Any) -> Inventory:
     planned = PlannedTest(test="nccl-tests", nodes=nodes("p4de.24xlarge", 1), chosen=chosen)
-    return read_inventory(FILE, p4de_plan(), planned, sandbox=sandbox)
+    return read_inventory(deployed, p4de_plan(), planned)
 
 
-def test_slurm_is_asked_on_the_head_node(monkeypatch: pytest.MonkeyPatch) -> None:
-    said: list[str] = []
-
-    def run(script: str) -> str:
-        said.append(script)
-        return shown(slurm_node("n-1", "IDLE+CLOUD+DRAIN"))
-
-    @contextmanager
-    def reached(*_: object, sandbox: bool) -> Iterator[Any]:
-        assert sandbox
-        yield SimpleNamespace(run=run)
-
-    monkeypatch.setattr("tools.cli.verify_inventory.reached_head_node", reached)
-    stage = read(SLURM, sandbox=True).stage
-    assert said == [SHOW_NODES]
+def test_slurm_is_asked_on_the_head_node() -> None:
+    said = shown(slurm_node("n-1", "IDLE+CLOUD+DRAIN"))
+    deployed = RecordedStack(head_node_says=said)
+    stage = read(SLURM, deployed).stage
+    assert deployed.scripts == [SHOW_NODES]
     assert (stage.result, "n-1 is IDLE+CLOUD+DRAIN" in stage.reason) == ("fail", True)
 
 
 def test_without_nodes_to_ask_it_is_skipped() -> None:
-    stage = read(None, sandbox=True).stage
+    stage = read(None, RecordedStack()).stage
     assert stage.result == "skipped"
     assert stage.reason.startswith("AWS Batch launches the nodes for a job")

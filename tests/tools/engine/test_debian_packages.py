@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import platform
+import shutil
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,13 +11,11 @@ from typing import Any
 
 import pytest
 
-from tools.engine import chromium, debian_packages, slurm
+from tools.engine import chromium, slurm
 from tools.engine.debian_packages import INSTALLED, unpack_packages
 from tools.engine.errors import EngineError
-from tools.engine.platforms import Platform
 
-LINUX = Platform(system="linux", architecture="amd64", pulumi_architecture="x64")
-MAC = Platform(system="darwin", architecture="arm64", pulumi_architecture="arm64")
+LINUX, MAC = ("Linux", "x86_64"), ("Darwin", "arm64")
 FILES = (
     *(f"usr/bin/{name}" for name in slurm._COMMANDS),
     *(f"usr/sbin/{name}" for name in slurm._DAEMONS.values()),
@@ -46,12 +46,12 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Sequence[str]]:
     return commands
 
 
-def on(monkeypatch: pytest.MonkeyPatch, platform: Platform, *, apt: bool = True) -> None:
-    """Choose the machine; it has no browser."""
-    monkeypatch.setattr(slurm, "this_platform", lambda: platform)
-    monkeypatch.setattr(chromium.shutil, "which", lambda _: None)
-    for module in (slurm, chromium):
-        monkeypatch.setattr(module, "has_packages", lambda: apt)
+def on(monkeypatch: pytest.MonkeyPatch, machine: tuple[str, str], *, apt: bool = True) -> None:
+    """Choose the operating system and the processor; there is no browser."""
+    for name, value in zip(("system", "machine"), machine, strict=True):
+        monkeypatch.setattr(platform, name, lambda value=value: value)
+    programs = {"apt-get": "/usr/bin/apt-get", "dpkg-deb": "/usr/bin/dpkg-deb"} if apt else {}
+    monkeypatch.setattr(shutil, "which", programs.get)
 
 
 @pytest.mark.parametrize(("complete", "installed"), [(True, False), (False, True)])
@@ -73,7 +73,7 @@ def test_what_cannot_be_downloaded_is_explained(
     def fail(command: Sequence[str], **_: Any) -> None:
         raise subprocess.CalledProcessError(100, command, stderr="E: Unable to locate\npackage")
 
-    monkeypatch.setattr(debian_packages.subprocess, "run", fail)
+    monkeypatch.setattr(subprocess, "run", fail)
     with pytest.raises(EngineError, match=r"`apt-get` failed: E: Unable to locate package$"):
         unpack_packages(("one",), tmp_path)
 
@@ -93,12 +93,12 @@ def test_programs_of_slurm_load_the_libraries_of_their_packages(
     assert len(asked) == count
 
 
-@pytest.mark.parametrize(("platform", "apt"), [(MAC, True), (LINUX, False)])
+@pytest.mark.parametrize(("machine", "apt"), [(MAC, True), (LINUX, False)])
 @pytest.mark.usefixtures("cache")
 def test_machines_without_slurm_are_refused(
-    monkeypatch: pytest.MonkeyPatch, platform: Platform, *, apt: bool
+    monkeypatch: pytest.MonkeyPatch, machine: tuple[str, str], *, apt: bool
 ) -> None:
-    on(monkeypatch, platform, apt=apt)
+    on(monkeypatch, machine, apt=apt)
     with pytest.raises(EngineError, match=r"needs Linux on x86-64 with `apt-get`"):
         slurm.ensure_slurm(print)
 
@@ -117,7 +117,7 @@ def test_chromium_finds_its_libraries_and_fonts(cache: Path, asked: list[Sequenc
 
 def test_an_installed_chromium_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
     found = {"chromium": "/usr/bin/chromium"}
-    monkeypatch.setattr(chromium.shutil, "which", found.get)
+    monkeypatch.setattr(shutil, "which", found.get)
     assert chromium.ensure_chromium(print) == chromium.Chromium("/usr/bin/chromium")
 
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import io
+import platform
 import tarfile
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,9 +13,7 @@ import pytest
 from tests.support.release_host import ReleaseHost
 from tools.engine import EngineError, download, ensure_kubernetes, kubernetes_programs, pins
 from tools.engine.errors import RefusedDownloadError
-from tools.engine.platforms import Platform
 
-PLATFORM = Platform(system="linux", architecture="amd64", pulumi_architecture="x64")
 KUBERNETES = f"dl.k8s.io/v{pins.KUBERNETES_VERSION}/bin/linux/amd64"
 ETCD = f"github.com/etcd-io/etcd/releases/download/v{pins.ETCD_VERSION}"
 ETCD_NAME = f"etcd-v{pins.ETCD_VERSION}-linux-amd64"
@@ -31,7 +30,13 @@ EVERY_PROGRAM = {
 
 @pytest.fixture(autouse=True)
 def on_linux(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kubernetes_programs, "this_platform", lambda: PLATFORM)
+    on(monkeypatch, "Linux", "x86_64")
+
+
+def on(monkeypatch: pytest.MonkeyPatch, system: str, machine: str) -> None:
+    """Choose the operating system and the processor."""
+    monkeypatch.setattr(platform, "system", lambda: system)
+    monkeypatch.setattr(platform, "machine", lambda: machine)
 
 
 @pytest.fixture
@@ -130,9 +135,7 @@ def test_a_page_in_place_of_a_checksum_is_not_taken_for_one(
 def test_on_macos_everything_is_built(
     releases: ReleaseHost, told: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    macos = Platform(system="darwin", architecture="arm64", pulumi_architecture="arm64")
-    monkeypatch.setattr(kubernetes_programs, "this_platform", lambda: macos)
-
+    on(monkeypatch, "Darwin", "arm64")
     assert len(ensure_kubernetes(told.append)["etcd"]) == 2
     assert releases.asked == []
 

@@ -4,21 +4,17 @@ from pathlib import Path
 
 import pytest
 
-from tools.engine import EngineError, Plugin, __main__
+from tools.engine import EngineError, Plugin
+from tools.engine.__main__ import Programs, main
 from tools.engine.pulumi_engine import PulumiEngine
 
 PULUMI = PulumiEngine(directory=Path("/cache/pulumi"), version="3.0.0", origin="build")
 AWS = Plugin(name="aws", version="7.0.0", origin="official", directory="/cache/aws")
 
 
-def test_it_says_where_everything_is(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(__main__, "ensure_pulumi", lambda _: PULUMI)
-    monkeypatch.setattr(__main__, "ensure_plugins", lambda _report, _engine: (AWS,))
-    monkeypatch.setattr(__main__, "ensure_kubernetes", lambda _: {"etcd": ["/k/one", "etcd"]})
-
-    assert __main__.main() == 0
+def test_it_says_where_everything_is(capsys: pytest.CaptureFixture[str]) -> None:
+    programs = Programs(PULUMI, (AWS,), {"etcd": ["/k/one", "etcd"]})
+    assert main(lambda _: programs) == 0
     assert capsys.readouterr().err.splitlines() == [
         "Pulumi 3.0.0 (build): /cache/pulumi",
         "aws 7.0.0: official release: /cache/aws",
@@ -38,13 +34,10 @@ def test_a_failure_is_one_message(
     failure: BaseException,
     code: int,
     words: str,
-    monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    def fail(_: object) -> PulumiEngine:
+    def fail(_: object) -> Programs:
         raise failure
 
-    monkeypatch.setattr(__main__, "ensure_pulumi", fail)
-
-    assert __main__.main() == code
+    assert main(fail) == code
     assert words in capsys.readouterr().err

@@ -1,5 +1,6 @@
 """Sources of the engine: the PATH, the cache, a release, or a build. No network."""
 
+import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 
@@ -201,12 +202,12 @@ def test_a_host_that_cannot_be_reached_is_tried_once(
         tries.append(address)
         raise OSError("network is unreachable")
 
-    monkeypatch.setattr(download.urllib.request, "urlopen", refuse)
-    monkeypatch.setattr(download, "_unreachable", {})
-    monkeypatch.delenv(download.MIRROR_VARIABLE, raising=False)
+    monkeypatch.setattr(urllib.request, "urlopen", refuse)
+    monkeypatch.setenv(download.MIRROR_VARIABLE, "https://no-such-mirror.invalid")
 
     for _ in range(2):
         with pytest.raises(EngineError, match="cannot be reached: network is unreachable"):
             ensure_pulumi(told.append)
 
-    assert tries == [pins.PULUMI_CHECKSUMS_URL]
+    path = pins.PULUMI_CHECKSUMS_URL.removeprefix("https://")
+    assert tries == [f"https://no-such-mirror.invalid/{path}"]

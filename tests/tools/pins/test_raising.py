@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Iterable, Mapping
 from datetime import date
 from pathlib import Path
 
 import pytest
 
 from tools.pins import ROOT, Pin, PinError, Place, PyPI, Unasked, __main__, raising
-from tools.pins.newest import Answer, Clients
+from tools.pins.newest import Answer, Clients, look_up
 from tools.pins.raising import Command, find, follow, mentions, plan
 from tools.pins.registry import pins
 
@@ -229,20 +230,22 @@ def test_a_dry_run_shows_diff_commands_and_tests(capsys: pytest.CaptureFixture[s
 
 
 def test_the_newest_is_taken_where_no_version_is_given(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr(__main__, "_clients", lambda _: None)
-    monkeypatch.setattr(__main__, "look_up", lambda *_: {"boto3": Answer(newest="999.1.0")})
+    def ask(*_: object) -> dict[str, Answer]:
+        return {"boto3": Answer(newest="999.1.0")}
 
-    assert __main__.main(["raise", "boto3", "--dry-run"]) == 0
+    assert __main__.main(["raise", "boto3", "--dry-run"], ask) == 0
     assert "boto3==999.1.0" in capsys.readouterr().out
 
 
 def test_a_newest_that_is_not_known_has_to_be_named(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr(__main__, "_clients", lambda _: Clients(today=date(2026, 11, 22)))
+    def ask(asked: Iterable[Pin], _: object) -> Mapping[str, Answer]:
+        return look_up(asked, Clients(today=date(2026, 11, 22)))
+
     unasked = [name for name, pin in pins().items() if isinstance(pin.source, Unasked)]
 
-    assert __main__.main(["raise", unasked[0], "--dry-run"]) == 1
+    assert __main__.main(["raise", unasked[0], "--dry-run"], ask) == 1
     assert f"python -m tools.pins raise {unasked[0]} VERSION" in capsys.readouterr().err

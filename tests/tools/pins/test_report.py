@@ -168,12 +168,9 @@ def test_an_unknown_name_is_refused_with_the_nearest(capsys: pytest.CaptureFixtu
     ],
 )
 def test_only_a_check_fails_for_what_is_urgent(
-    newest: str, arguments: list[str], code: int, monkeypatch: pytest.MonkeyPatch
+    newest: str, arguments: list[str], code: int
 ) -> None:
-    monkeypatch.setattr(__main__, "_clients", lambda _: None)
-    monkeypatch.setattr(__main__, "look_up", lambda *_: {"boto3": Answer(newest=newest)})
-
-    assert __main__.main(arguments) == code
+    assert __main__.main(arguments, lambda *_: {"boto3": Answer(newest=newest)}) == code
 
 
 def test_what_was_not_looked_up_is_not_urgent() -> None:

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.recorded_engine import creating
 from tools.workspace.engine_process import PulumiCommand
 from tools.workspace.missing_stack import StackMissingError
+from tools.workspace.recovery.errors import CreatesPendingError
 from tools.workspace.stack_files import StackFile
 from tools.workspace.workspace import AccountWorkspace, run
 
@@ -63,6 +65,17 @@ def test_refuses_a_stack_that_the_backend_does_not_have(workspace) -> None:
 @pytest.mark.parametrize("name", ["p5-cb", "somebody/p5-cb"])
 def test_a_stack_is_found_with_or_without_its_owner(workspace, name: str) -> None:
     workspace(name).prepare(changes=True, report=told)
+
+
+def test_what_a_killed_command_left_unfinished_is_looked_for_before_a_change(
+    workspace, tmp_path: Path
+) -> None:
+    killed = workspace("p5-cb")
+    pending = [creating("urn:pulumi:p5-cb::trainyard::aws:s3/bucket:Bucket::data")]
+    state = {"version": 3, "deployment": {"pending_operations": pending}}
+    (tmp_path / "export.json").write_text(json.dumps(state))
+    with pytest.raises(CreatesPendingError, match="Bucket::data"):
+        killed.prepare(changes=True, report=told)
 
 
 def test_nothing_is_asked_of_the_backend_where_nothing_changes(workspace) -> None:

@@ -1,71 +1,21 @@
-"""Answers of AWS as a document, and as the text of its keys."""
+"""Answers of AWS as a document."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-
-import botocore.session
 
 from components.tagging import CLUSTER_TAG
 from tools.importing.source import Document, node_of_value
 
-Shapes = Mapping[str, tuple[str, str, str]]
-"""Service, operation and path in its answer, by the key of the document that has it."""
-
 CLOUDFORMATION_TAG = "aws:cloudformation:stack-name"
 CREATORS = (CLOUDFORMATION_TAG, CLUSTER_TAG)
 """Tags of what a stack of CloudFormation, such as one of eksctl, or of this program created."""
-_SCALARS = {
-    **dict.fromkeys(("integer", "long"), "integer"),
-    **dict.fromkeys(("double", "float"), "number"),
-    "boolean": "boolean",
-}
+OWNER = "OwnerStack"
+"""Key that the program adds to an answer, with the stack that has the object (`owner_of`)."""
 
 
 def document_of(name: str, answers: Mapping[str, Any]) -> Document:
     """Return the answers about the cluster of a name, without lines."""
     return Document(Path(name), node_of_value(answers))
-
-
-def keys_of_shapes(shapes: Shapes, added: Mapping[str, str]) -> str:
-    """Return the keys of answers, one a line with its kind.
-
-    Args:
-        shapes: The answers, whose fields are in the models of botocore.
-        added: Kinds of keys that the program adds, or that replace those of the models; below one
-            that is not read (`any`, `anys`) are no keys.
-    """
-    session = botocore.session.get_session()
-    rows = dict(added)
-    for key, (service, operation, path) in shapes.items():
-        shape: Any = session.get_service_model(service).operation_model(operation).output_shape
-        for part in path.split("."):
-            shape = shape.members[part]
-        rows.setdefault(key, _kind(shape))
-        for below, kind in _keys(_item(shape), key, added):
-            rows.setdefault(below, kind)
-    return "".join(f"{key} {kind}\n" for key, kind in sorted(rows.items()))
-
-
-def _keys(shape: Any, prefix: str, added: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    if shape.type_name != "structure":
-        return
-    for name, member in shape.members.items():
-        path = f"{prefix}.{name}"
-        yield path, _kind(member)
-        if not added.get(path, "").startswith("any"):
-            yield from _keys(_item(member), path, added)
-
-
-def _item(shape: Any) -> Any:
-    return shape.member if shape.type_name == "list" else shape
-
-
-def _kind(shape: Any) -> str:
-    if shape.type_name == "structure":
-        return "section"
-    if shape.type_name == "list":
-        return "sections" if shape.member.type_name == "structure" else "list"
-    return "map" if shape.type_name == "map" else _SCALARS.get(shape.type_name, "text")

@@ -9,9 +9,6 @@ from components.account.lookup import AccountReader
 from components.tagging import CLUSTER_TAG
 from tools.importing.live.answers import CLOUDFORMATION_TAG
 
-OWNER = "OwnerStack"
-"""Key of an answer that the program adds, with what `owner_of` returns."""
-
 
 def owner_of(reader: AccountReader, tags: Mapping[str, str]) -> str:
     """Return the stack that has an object, by its tags; empty without one that exists.

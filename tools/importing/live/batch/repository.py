@@ -12,7 +12,8 @@ from components.account.lookup import AccountReader
 from components.account.named_lookup import private_image
 from components.tagging import tag_map
 from tools.importing.draft import Draft
-from tools.importing.live.owner import OWNER, owner_of
+from tools.importing.live.answers import OWNER
+from tools.importing.live.owner import owner_of
 from tools.importing.reader import Reader
 
 CALL = "DescribeRepositories"

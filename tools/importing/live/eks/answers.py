@@ -11,14 +11,47 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from components.account.lookup import AccountReader
+from components.account.owner_lookup import LOG_GROUP_CALLS, log_group_named
+from components.eks.log_group_plan import control_plane_log_group
+from components.tagging import tag_map
 from tools.importing.live import launch_templates
+from tools.importing.live.answers import OWNER
+from tools.importing.live.eks.launch_template import template_of
 from tools.importing.live.eks.log_group import CALL as LOG_GROUPS
-from tools.importing.live.eks.log_group import read_log_group
-from tools.importing.live.eks.storage import CALL, read_file_systems
+from tools.importing.live.eks.storage import CALL as FILE_SYSTEMS
+from tools.importing.live.eks.storage import GROUPS
+from tools.importing.live.owner import owner_of
 from tools.importing.live.roles import read_attached, read_inline, read_profiles
 from tools.importing.user_data import summary
 
 Answer = Mapping[str, Any]
+
+_LISTS: Mapping[str, tuple[str, str]] = {
+    "ListNodegroups": ("list_nodegroups", "nodegroups"),
+    "ListAddons": ("list_addons", "addons"),
+    "ListAccessEntries": ("list_access_entries", "accessEntries"),
+    "ListFargateProfiles": ("list_fargate_profiles", "fargateProfileNames"),
+    "ListPodIdentityAssociations": ("list_pod_identity_associations", "associations"),
+    "ListIdentityProviderConfigs": ("list_identity_provider_configs", "identityProviderConfigs"),
+}
+"""Method and key of the answer, by the call that lists objects of a cluster."""
+_LISTED_ONLY = (
+    "ListFargateProfiles",
+    "ListPodIdentityAssociations",
+    "ListIdentityProviderConfigs",
+)
+"""Lists whose objects are not described."""
+_DESCRIBED: Mapping[str, tuple[str, str, str, str]] = {
+    "DescribeNodegroup": ("ListNodegroups", "describe_nodegroup", "nodegroupName", "nodegroup"),
+    "DescribeAddon": ("ListAddons", "describe_addon", "addonName", "addon"),
+    "DescribeAccessEntry": (
+        "ListAccessEntries",
+        "describe_access_entry",
+        "principalArn",
+        "accessEntry",
+    ),
+}
+"""List, method, argument and key of the answer, by the call that describes an object of a list."""
 
 
 def read_cluster(reader: AccountReader, name: str) -> Answer | None:
@@ -31,62 +64,30 @@ def read_answers(
     reader: AccountReader, cluster: Answer, *, with_file_systems: bool = False
 ) -> dict[str, Any]:
     """Return the answers about a cluster by call; lists of objects have one entry for each."""
-    eks, name = reader.eks, cluster["name"]
-    of = {"clusterName": name}
-    groups = [
-        reader.ask("eks:DescribeNodegroup", eks.describe_nodegroup, **of, nodegroupName=each)
-        for each in _listed(reader, "eks:ListNodegroups", eks.list_nodegroups, "nodegroups", of)
-    ]
-    node_groups = [each["nodegroup"] for each in groups if each]
-    addons = [
-        reader.ask("eks:DescribeAddon", eks.describe_addon, **of, addonName=each)
-        for each in _listed(reader, "eks:ListAddons", eks.list_addons, "addons", of)
-    ]
-    scaling_groups = list(_self_managed(reader, name, node_groups))
+    place = cluster["resourcesVpcConfig"]
+    node_groups = list(_described(reader, cluster, "DescribeNodegroup"))
+    scaling_groups = list(_self_managed(reader, cluster["name"], node_groups))
     launched = filter(None, map(template_of, [*node_groups, *scaling_groups]))
     wanted = (("LaunchTemplateId", *each) for each in launched)
     templates = list(launch_templates.read_templates(reader, wanted, summary))
     profiles = list(read_profiles(reader, _profile_names(templates)))
-    roles = dict.fromkeys(
-        [
-            *(str(each["nodeRole"]).rpartition("/")[2] for each in node_groups),
-            *(each["RoleName"] for each in profiles),
-        ]
-    )
-    subnets = {*cluster["resourcesVpcConfig"]["subnetIds"], *_subnets(node_groups, scaling_groups)}
+    roles = dict.fromkeys(_roles(node_groups, profiles))
+    subnets = {*place["subnetIds"], *_subnets(node_groups, scaling_groups)}
     found: dict[str, Any] = {
         "DescribeCluster": cluster,
         "DescribeNodegroup": node_groups,
-        "DescribeAddon": [each["addon"] for each in addons if each],
+        "DescribeAddon": list(_described(reader, cluster, "DescribeAddon")),
         "DescribeAccessEntry": list(_access_entries(reader, cluster)),
-        "ListFargateProfiles": _listed(
-            reader, "eks:ListFargateProfiles", eks.list_fargate_profiles, "fargateProfileNames", of
-        ),
-        "ListPodIdentityAssociations": _listed(
-            reader,
-            "eks:ListPodIdentityAssociations",
-            eks.list_pod_identity_associations,
-            "associations",
-            of,
-        ),
-        "ListIdentityProviderConfigs": _listed(
-            reader,
-            "eks:ListIdentityProviderConfigs",
-            eks.list_identity_provider_configs,
-            "identityProviderConfigs",
-            of,
-        ),
+        **{call: _listed(reader, cluster, call) for call in _LISTED_ONLY},
         "DescribeAutoScalingGroups": scaling_groups,
         launch_templates.CALL: templates,
         "DescribeCapacityReservations": list(_reservations(reader, templates)),
         "GetInstanceProfile": profiles,
         "ListAttachedRolePolicies": [read_attached(reader, role) for role in roles],
         "GetRolePolicy": [policy for role in roles for policy in read_inline(reader, role)],
-        LOG_GROUPS: list(read_log_group(reader, cluster)),
-        CALL: list(read_file_systems(reader, str(cluster["resourcesVpcConfig"]["vpcId"])))
-        if with_file_systems
-        else [],
-        "DescribeVpcs": list(_vpc(reader, cluster["resourcesVpcConfig"])),
+        LOG_GROUPS: list(_log_group(reader, cluster)),
+        FILE_SYSTEMS: list(_file_systems(reader, str(place["vpcId"]))) if with_file_systems else [],
+        "DescribeVpcs": list(_vpc(reader, place)),
         "DescribeSubnets": [
             {"SubnetId": each.subnet_id, "DefaultRoute": each.default_route}
             for each in reader.subnets(subnets).values()
@@ -102,24 +103,33 @@ def _vpc(reader: AccountReader, config: Answer) -> Iterator[Answer]:
         yield {"VpcId": each["VpcId"], "Tags": each.get("Tags") or []}
 
 
-def _listed(
-    reader: AccountReader, call: str, do: Any, key: str, arguments: Mapping[str, Any]
-) -> list[Any]:
-    return [each for page in reader.pages(call, do, **arguments) for each in page[key]]
+def _listed(reader: AccountReader, cluster: Answer, call: str) -> list[Any]:
+    method, key = _LISTS[call]
+    pages = reader.pages(f"eks:{call}", getattr(reader.eks, method), clusterName=cluster["name"])
+    return [each for page in pages for each in page[key]]
+
+
+def _described(reader: AccountReader, cluster: Answer, call: str) -> Iterator[Answer]:
+    """Yield the objects of a kind, each of which EKS lists by its name and describes by a call."""
+    listing, method, argument, key = _DESCRIBED[call]
+    for name in _listed(reader, cluster, listing):
+        of = {"clusterName": cluster["name"], argument: name}
+        found = reader.ask(f"eks:{call}", getattr(reader.eks, method), **of)
+        if found:
+            yield found[key]
 
 
 def _access_entries(reader: AccountReader, cluster: Answer) -> Iterator[Answer]:
     if (cluster.get("accessConfig") or {}).get("authenticationMode") == "CONFIG_MAP":
         return  # EKS refuses the call
-    of, eks = {"clusterName": cluster["name"]}, reader.eks
-    for principal in _listed(
-        reader, "eks:ListAccessEntries", eks.list_access_entries, "accessEntries", of
-    ):
-        found = reader.ask(
-            "eks:DescribeAccessEntry", eks.describe_access_entry, **of, principalArn=principal
-        )
-        if found:
-            yield found["accessEntry"]
+    yield from _described(reader, cluster, "DescribeAccessEntry")
+
+
+def _roles(node_groups: Iterable[Answer], profiles: Iterable[Answer]) -> Iterator[str]:
+    for each in node_groups:
+        yield str(each["nodeRole"]).rpartition("/")[2]
+    for each in profiles:
+        yield each["RoleName"]
 
 
 def _self_managed(
@@ -144,19 +154,6 @@ def _self_managed(
             # An endpoint may ignore a filter.
             if tag in keys and each["AutoScalingGroupName"] not in managed:
                 yield each
-
-
-def template_of(group: Answer) -> tuple[str, str] | None:
-    """Return id and version of the launch template of a node group, or None without one."""
-    mixed = ((group.get("MixedInstancesPolicy") or {}).get("LaunchTemplate") or {}).get(
-        "LaunchTemplateSpecification"
-    )
-    given = group.get("launchTemplate") or group.get("LaunchTemplate") or mixed
-    if not given:
-        return None
-    found = given.get("id") or given.get("LaunchTemplateId")
-    version = given.get("version") or given.get("Version") or "$Default"
-    return (str(found), str(version)) if found else None
 
 
 def _profile_names(templates: Iterable[Answer]) -> Iterator[str]:
@@ -184,3 +181,38 @@ def _reservations(reader: AccountReader, templates: Iterable[Answer]) -> Iterato
                 CapacityReservationIds=[target["CapacityReservationId"]],
             )
             yield from (answer or {}).get("CapacityReservations", [])
+
+
+def _log_group(reader: AccountReader, cluster: Answer) -> Iterator[Answer]:
+    """Yield the log group of a cluster that sends logs, if there is one."""
+    logging = (cluster.get("logging") or {}).get("clusterLogging") or []
+    if not any(each.get("enabled") and each.get("types") for each in logging):
+        return
+    name, do = control_plane_log_group(cluster["name"]), reader.client("logs").describe_log_groups
+    answer = reader.ask(LOG_GROUP_CALLS[0], do, logGroupNamePrefix=name)
+    found = log_group_named(name, answer)
+    if found is not None:
+        yield found
+
+
+def _file_systems(reader: AccountReader, vpc_id: str) -> Iterator[Answer]:
+    """Yield the available Lustre file systems of a VPC, each with its groups and its owner."""
+    do = reader.fsx.describe_file_systems
+    for page in reader.pages("fsx:DescribeFileSystems", do, next_key="NextToken"):
+        for each in page["FileSystems"]:
+            kind, where, state = each["FileSystemType"], each.get("VpcId"), each.get("Lifecycle")
+            if (kind, where, state) != ("LUSTRE", vpc_id, "AVAILABLE"):
+                continue
+            groups = _security_groups(reader, each.get("NetworkInterfaceIds") or [])
+            yield {**each, GROUPS: groups, OWNER: owner_of(reader, tag_map(each.get("Tags")))}
+
+
+def _security_groups(reader: AccountReader, interfaces: list[str]) -> list[str]:
+    """Return the security groups of the interfaces, which FSx does not return."""
+    answer = reader.ask(
+        "ec2:DescribeNetworkInterfaces",
+        reader.ec2.describe_network_interfaces,
+        Filters=[{"Name": "network-interface-id", "Values": interfaces}],
+    )
+    found = (answer or {}).get("NetworkInterfaces", [])
+    return sorted({group["GroupId"] for each in found for group in each.get("Groups", [])})

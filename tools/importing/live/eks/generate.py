@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tools.importing.live import roles
-from tools.importing.live.answers import Shapes, keys_of_shapes
+from tools.importing.live.shapes import Shapes, keys_of_shapes
 
 DATA_FILE = Path(__file__).with_name("keys.txt")
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from components.catalog.instance_types import INSTANCE_TYPES
 from tools.importing.draft import Draft
 from tools.importing.reader import Reader
@@ -20,6 +23,19 @@ _VOLUME = {
     "KmsKeyId": "volumeKmsKeyID",
 }
 _METADATA = "every node requires IMDSv2, with a hop limit of 2"
+
+
+def template_of(group: Mapping[str, Any]) -> tuple[str, str] | None:
+    """Return id and version of the launch template of a node group, or None without one."""
+    mixed = ((group.get("MixedInstancesPolicy") or {}).get("LaunchTemplate") or {}).get(
+        "LaunchTemplateSpecification"
+    )
+    given = group.get("launchTemplate") or group.get("LaunchTemplate") or mixed
+    if not given:
+        return None
+    found = given.get("id") or given.get("LaunchTemplateId")
+    version = given.get("version") or given.get("Version") or "$Default"
+    return (str(found), str(version)) if found else None
 
 
 def read_template(

@@ -5,31 +5,12 @@ Source: https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
-
-from components.account.lookup import AccountReader
-from components.account.owner_lookup import LOG_GROUP_CALLS, log_group_named
 from components.eks.log_group_plan import control_plane_log_group
 from tools.importing.reader import Reader
 from tools.importing.rewritten import Rewritten
 
 CALL = "DescribeLogGroups"
 _RETENTION = ("cloudWatch", "clusterLogging", "logRetentionInDays")
-
-
-def read_log_group(
-    reader: AccountReader, cluster: Mapping[str, Any]
-) -> Iterator[Mapping[str, Any]]:
-    """Yield the log group of a cluster that sends logs, if there is one."""
-    logging = (cluster.get("logging") or {}).get("clusterLogging") or []
-    if not any(each.get("enabled") and each.get("types") for each in logging):
-        return
-    name, do = control_plane_log_group(cluster["name"]), reader.client("logs").describe_log_groups
-    answer = reader.ask(LOG_GROUP_CALLS[0], do, logGroupNamePrefix=name)
-    found = log_group_named(name, answer)
-    if found is not None:
-        yield found
 
 
 def take_log_group(source: Reader, config: Rewritten, *, stack: str) -> None:

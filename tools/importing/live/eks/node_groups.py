@@ -9,8 +9,7 @@ from typing import Any
 
 from components.tagging import tag_map
 from tools.importing.draft import Draft
-from tools.importing.live.eks.answers import template_of
-from tools.importing.live.eks.launch_template import complete_nodes, read_template
+from tools.importing.live.eks.launch_template import complete_nodes, read_template, template_of
 from tools.importing.live.eks.permissions import read_role, role_of_profile
 from tools.importing.reader import Reader
 from tools.importing.rewritten import Rewritten

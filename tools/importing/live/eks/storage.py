@@ -7,13 +7,12 @@ Sources:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from components.account.lookup import AccountReader
 from components.tagging import tag_map
 from tools.importing.draft import Draft, plain_name
-from tools.importing.live.owner import OWNER, owner_of
+from tools.importing.live.answers import OWNER
 from tools.importing.reader import Reader
 
 CALL = "DescribeFileSystems"
@@ -32,29 +31,6 @@ _S3 = {
 }
 _LONGEST_NAME = 30
 _KEPT = "an adopted file system keeps it"
-
-
-def read_file_systems(reader: AccountReader, vpc_id: str) -> Iterator[Mapping[str, Any]]:
-    """Yield the available Lustre file systems of a VPC, each with its groups and its owner."""
-    do = reader.fsx.describe_file_systems
-    for page in reader.pages("fsx:DescribeFileSystems", do, next_key="NextToken"):
-        for each in page["FileSystems"]:
-            kind, where, state = each["FileSystemType"], each.get("VpcId"), each.get("Lifecycle")
-            if (kind, where, state) != ("LUSTRE", vpc_id, "AVAILABLE"):
-                continue
-            groups = _groups(reader, each.get("NetworkInterfaceIds") or [])
-            yield {**each, GROUPS: groups, OWNER: owner_of(reader, tag_map(each.get("Tags")))}
-
-
-def _groups(reader: AccountReader, interfaces: list[str]) -> list[str]:
-    """Return the security groups of the interfaces, which FSx does not return."""
-    answer = reader.ask(
-        "ec2:DescribeNetworkInterfaces",
-        reader.ec2.describe_network_interfaces,
-        Filters=[{"Name": "network-interface-id", "Values": interfaces}],
-    )
-    found = (answer or {}).get("NetworkInterfaces", [])
-    return sorted({group["GroupId"] for each in found for group in each.get("Groups", [])})
 
 
 def read_storage(source: Reader, cluster: Draft) -> None:

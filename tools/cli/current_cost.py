@@ -1,0 +1,64 @@
+"""What a stack costs now: at the prices of the AWS Price List, with the times of its blocks."""
+
+from __future__ import annotations
+
+import re
+
+import boto3
+from botocore.exceptions import BotoCoreError, ClientError
+
+from components import clock
+from components.account.lookup import AccountReader, AccountUnreachableError
+from components.account.reservations import with_block_times
+from components.catalog.prices import snapshot_prices
+from components.cost.item import Prices
+from tools.cli import failures
+from tools.cli.session import account_access
+from tools.cli.stack_cost import Cost, estimate_of, planned_cost
+from tools.prices.price_list import (
+    ENDPOINT_REGION,
+    GET_PRODUCTS,
+    AmbiguousPriceError,
+    listed_prices,
+)
+from tools.workspace.stack_files import StackFile
+
+
+def current_cost(stack_file: StackFile, *, sandbox: bool) -> Cost:
+    """Return what a stack costs at the prices of the AWS Price List, if they can be read.
+
+    The times of Capacity Blocks are read from the account. The sandbox has no Price List.
+
+    Raises:
+        ConfigError: the configuration is invalid; a budget does not matter.
+    """
+    planned = planned_cost(stack_file)
+    try:
+        with account_access(sandbox=sandbox, profile=stack_file.profile):
+            return _in_account(stack_file, planned, sandbox=sandbox)
+    except (failures.CommandError, AccountUnreachableError) as error:
+        why = re.split(r"[;\n]", str(error))[0]
+        return planned._replace(notes=(f"the account was not read: {why}",))
+
+
+def _in_account(stack_file: StackFile, planned: Cost, *, sandbox: bool) -> Cost:
+    notes: list[str] = []
+    config = planned.config
+    if planned.estimate.blocks:
+        reader = AccountReader(region=stack_file.region)
+        config = with_block_times(config, reader)
+        notes += [f"not read: {call}" for call in reader.not_read()]
+    prices = snapshot_prices(stack_file.region)
+    if not sandbox:
+        keys = [each.key for each in planned.estimate.items]
+        prices = {**prices, **_listed(stack_file.region, keys, notes)}
+    return Cost(estimate_of(stack_file, config, prices), config, tuple(notes))
+
+
+def _listed(region: str, keys: list[str], notes: list[str]) -> Prices:
+    client = boto3.client("pricing", region_name=ENDPOINT_REGION)
+    try:
+        return listed_prices(client, region, keys, clock.now().date())
+    except (ClientError, BotoCoreError, AmbiguousPriceError) as error:
+        notes.append(f"not read: {GET_PRODUCTS}: {error}; the prices are those of the snapshot")
+        return {}
