@@ -12,7 +12,7 @@ import botocore.session
 import pytest
 from botocore import xform_name
 
-from tests.support.code_blocks import code_blocks
+from tests.contract.support.code_blocks import code_blocks
 from tests.support.tracked import ROOT, tracked
 
 SESSION = botocore.session.Session()

@@ -15,7 +15,7 @@ import yaml
 from typer.core import TyperGroup
 
 from sandbox.faults.schedule import read_schedule
-from tests.support.code_blocks import CodeBlock, code_blocks, commands
+from tests.contract.support.code_blocks import CodeBlock, code_blocks, commands
 from tests.support.tracked import ROOT, tracked
 from tools.cli.command_line import COMMANDS, command
 from tools.jobs.job_file import read_job_file

@@ -13,8 +13,7 @@ from textwrap import dedent
 
 import pytest
 
-from tests.support.tracked import ROOT, tracked
-from tests.support.tree import (
+from tests.contract.support.tree import (
     Tree,
     long_functions,
     long_modules,
@@ -23,6 +22,7 @@ from tests.support.tree import (
     needless_modules,
     read_tree,
 )
+from tests.support.tracked import ROOT, tracked
 from tools.cli.command_line import COMMANDS
 
 MOST_LINES_OF_A_FUNCTION = 60

@@ -26,7 +26,7 @@ from botocore.parsers import ResponseParserError  # isort: skip
 from components.account.lookup import AccountReader, AccountUnreachableError  # isort: skip
 from components.config.problems import ConfigError  # isort: skip
 from components.preflight.run import Preflight  # isort: skip
-from tests.support.fuzzing import examples  # isort: skip
+from tests.faults.support.fuzzing import examples  # isort: skip
 
 STACKS = ("p5-cb", "pc-p4de-g5", "batch-p4d")
 """One stack with many API calls for each architecture; network stacks make fewer of the same

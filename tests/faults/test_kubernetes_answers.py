@@ -15,14 +15,14 @@ from hypothesis import strategies as st
 
 from components.runtime.aws_auth_config_map import AwsAuthConfigMap, AwsAuthError
 from components.runtime.aws_auth_plan import MapRolesError
-from tests.support.api_server import EXPECTED, PLUGIN, ROLE, ApiServer, answers, api_server
-from tests.support.fuzzing import (
+from tests.faults.support.fuzzing import (
     DROPPED,
     ODD,
     examples,
     paths,
     put,
 )
+from tests.support.api_server import EXPECTED, PLUGIN, ROLE, ApiServer, answers, api_server
 from tests.support.text_fields import COMMANDS, MARKUP, TERMINAL
 from tools.cli import console
 from tools.cli.rollout import ClusterState, look_at

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 
 from policies.pack.discovery import POLICIES
-from tests.support.fuzzing import SPELLINGS, examples, odd_programs, respelled
+from tests.faults.support.fuzzing import SPELLINGS, examples, odd_programs, respelled
 from tests.support.policy import Program, check
 from tests.support.policy_pack import all_programs
 

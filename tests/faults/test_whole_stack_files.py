@@ -21,10 +21,10 @@ from components.architectures.plan_stack import plan_stack
 from components.architectures.prepare import prepare
 from components.config.load import load_stack_config
 from components.config.problems import ConfigError
+from tests.faults.support.fuzzing import examples
 from tests.faults.support.random_stacks import RandomStack, bases, random_stacks
 from tests.faults.support.rendered import assert_registered, assert_rendered
 from tests.support.cloud import Cloud
-from tests.support.fuzzing import examples
 from tests.support.stacks import NOW, account_facts
 from tools.cli.app import app
 from tools.cli.stack_config import config_of, plan_of

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.foreign_program import Run, foreign_program
+from tests.stacks.support.foreign_program import Run, foreign_program
 from tests.support.sandbox import Sandbox
 from tests.support.tracked import ROOT
 

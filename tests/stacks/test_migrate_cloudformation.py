@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 import pytest
 
-from tests.support.new_user import NewUser, commands_in
+from tests.stacks.support.new_user import NewUser, commands_in
 from tests.support.sandbox import Done
 from tests.support.tracked import ROOT
 

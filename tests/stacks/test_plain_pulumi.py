@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.foreign_program import account_environment
+from tests.stacks.support.foreign_program import account_environment
 from tests.support.sandbox import Sandbox
 from tests.support.tracked import ROOT, tracked_files
 from tools.cli.protected import forget_arguments

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 
 import pytest
 
-from tests.support.new_user import NewUser, commands_in, names
+from tests.stacks.support.new_user import NewUser, commands_in, names
 from tests.support.processes import until
 from tests.support.sandbox import Done
 from tests.support.tracked import ROOT

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.support.foreign_program import account_environment
+from tests.stacks.support.foreign_program import account_environment
 from tests.support.sandbox import Sandbox
 from tests.support.tracked import ROOT
 from tests.support.warm_python import warm

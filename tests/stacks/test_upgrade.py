@@ -16,7 +16,7 @@ import pytest
 from kubernetes import client, config
 
 from components.catalog.versions import EKS_VERSIONS
-from tests.support.foreign_program import foreign_program
+from tests.stacks.support.foreign_program import foreign_program
 from tests.support.kubernetes import DEFAULT, PREVIOUS
 from tests.support.processes import until
 from tests.support.sandbox import Sandbox

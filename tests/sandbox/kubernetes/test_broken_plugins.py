@@ -12,7 +12,7 @@ from sandbox.faults.schedule import parse_schedule
 from sandbox.kubernetes.control_planes import ControlPlanes
 from sandbox.kubernetes.device_plugins import NVIDIA_GPU
 from sandbox.kubernetes.nodes import NodeSimulator
-from tests.support.joined_cluster import JoinedCluster, SandboxAccountDouble
+from tests.sandbox.kubernetes.support.joined_cluster import JoinedCluster, SandboxAccountDouble
 from tests.support.kubernetes import device_plugin
 from tests.support.processes import spawn, until
 from tools.cli.rollout import observe

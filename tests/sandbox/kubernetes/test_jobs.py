@@ -22,9 +22,9 @@ from components.eks.verification_plan import UNVERIFIED
 from sandbox.kubernetes.control_planes import ControlPlanes
 from sandbox.kubernetes.instances import Instance
 from sandbox.kubernetes.nodes import NodeSimulator
+from tests.sandbox.kubernetes.support.joined_cluster import JoinedCluster, SandboxAccountDouble
 from tests.support import processes
 from tests.support.eks import eks_plan, nodes_of
-from tests.support.joined_cluster import JoinedCluster, SandboxAccountDouble
 from tests.support.kubernetes import device_plugin
 from tests.support.processes import spawn
 from tools.cli.cluster_client import cluster_client

@@ -13,7 +13,7 @@ from sandbox.kubernetes.api import ApiError
 from sandbox.kubernetes.control_planes import ControlPlanes
 from sandbox.kubernetes.device_plugins import EFA, NVIDIA_GPU
 from sandbox.kubernetes.nodes import NodeSimulator
-from tests.support.joined_cluster import JoinedCluster, SandboxAccountDouble
+from tests.sandbox.kubernetes.support.joined_cluster import JoinedCluster, SandboxAccountDouble
 from tests.support.kubernetes import device_plugin, training_pod
 from tests.support.processes import spawn, until
 

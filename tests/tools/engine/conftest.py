@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.pulumi_workspace import Workspace, empty_project
-from tests.support.release_host import ReleaseHost, serving
+from tests.tools.engine.support.release_host import ReleaseHost, serving
 from tools.engine import PulumiEngine, download, ensure_pulumi
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.release_host import ReleaseHost, archive
+from tests.tools.engine.support.release_host import ReleaseHost, archive
 from tools.engine import download
 from tools.engine.download import Releases, extract, listed_checksum
 from tools.engine.errors import DownloadUnavailableError, RefusedDownloadError

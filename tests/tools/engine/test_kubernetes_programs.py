@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.release_host import ReleaseHost
+from tests.tools.engine.support.release_host import ReleaseHost
 from tools.engine import EngineError, download, ensure_kubernetes, kubernetes_programs, pins
 from tools.engine.errors import RefusedDownloadError
 

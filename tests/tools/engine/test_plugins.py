@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.release_host import ReleaseHost, archive
+from tests.tools.engine.support.release_host import ReleaseHost, archive
 from tools.engine import EngineError, PulumiEngine, ensure_plugins, parse_choices, plugins
 from tools.engine.platforms import this_platform
 from tools.engine.plugins import Plugin, read_plugins, write_plugins

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.release_host import (
+from tests.tools.engine.support.release_host import (
     ARCHIVE_PATH,
     CHECKSUMS_PATH,
     RELEASE,

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.release_host import (
+from tests.tools.engine.support.release_host import (
     ARCHIVE,
     ARCHIVE_PATH,
     RELEASE,

@@ -14,7 +14,7 @@ from tests.support.account import (
     VPC,
     listing,
 )
-from tests.support.new_stacks import conflicts
+from tests.tools.stack_creation.support.new_stacks import conflicts
 
 PRIVATE_A, PRIVATE_B = "subnet-0a000000000000002", "subnet-0b000000000000002"
 

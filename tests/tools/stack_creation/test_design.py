@@ -15,7 +15,7 @@ from tests.support.account import (
     VPC,
     listing,
 )
-from tests.support.new_stacks import cluster, design, missing, text
+from tests.tools.stack_creation.support.new_stacks import cluster, design, missing, text
 
 
 def groups(**given):

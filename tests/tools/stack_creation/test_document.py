@@ -10,8 +10,8 @@ from tests.support.account import (
     ODCR_P4D,
     listing,
 )
-from tests.support.new_stacks import design, text
 from tests.support.tracked import ROOT
+from tests.tools.stack_creation.support.new_stacks import design, text
 from tools.stack_creation.document import stack_file_text
 
 COMMAND = "./trainyard init prod-a"

@@ -21,7 +21,7 @@ from tests.support.live_answers import (
     scaling_group,
     template,
 )
-from tests.support.live_batch import VPC, LiveAccount
+from tests.tools.importing.live.support.live_batch import VPC, LiveAccount
 from tools.importing.imported import Imported
 from tools.importing.live.clusters import ClusterMissingError, read_live
 

@@ -20,7 +20,12 @@ from tests.support.live_answers import (
     managed,
     scaling_group,
 )
-from tests.support.live_batch import LiveAccount, batch_account, definition, environment
+from tests.tools.importing.live.support.live_batch import (
+    LiveAccount,
+    batch_account,
+    definition,
+    environment,
+)
 from tools.importing.imported import Imported
 from tools.importing.live.clusters import read_live
 

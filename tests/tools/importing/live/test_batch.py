@@ -10,7 +10,7 @@ from components import clock
 from components.architectures.plan_stack import plan_stack
 from components.config.load import load_stack_config
 from tests.support.importing import at, document_with, fates
-from tests.support.live_batch import (
+from tests.tools.importing.live.support.live_batch import (
     BLOCK,
     DEFINITION,
     PRIVATE,
