@@ -20,7 +20,7 @@ from components.catalog.instance_types import instance_type
 from tests.support.processes import descendants, free_port
 from tests.support.tracked import ROOT
 from tests.support.waiting import until
-from tools.cli.suite import examples_python
+from tools.engine.pytorch import examples_python
 from tools.jobs.training import (
     MASTER_ADDRESS,
     NODE_RANK,
