@@ -19,7 +19,7 @@ import pytest
 from components.catalog.instance_types import instance_type
 from tests.support.processes import descendants, free_port
 from tests.support.tracked import ROOT
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE, until
 from tools.engine.pytorch import examples_python
 from tools.jobs.training import (
     MASTER_ADDRESS,
@@ -36,7 +36,6 @@ SMALL = (
     "--heads=4 --checkpoint-every=10"
 ).split()
 STEP = re.compile(r"^step (\d+) loss ([\d.]+) ", re.MULTILINE)
-SECONDS = 120
 
 
 @dataclass(frozen=True)
@@ -54,10 +53,10 @@ class Run:
         return {int(step): float(loss) for step, loss in STEP.findall(self.text())}
 
     def reaches(self, step: int) -> None:
-        until(lambda: step in self.losses(), f"step {step}", seconds=SECONDS)
+        until(lambda: step in self.losses(), f"step {step}")
 
     def exit_codes(self) -> list[int]:
-        return [each.wait(timeout=SECONDS) for each in self.nodes]
+        return [each.wait(timeout=PATIENCE) for each in self.nodes]
 
 
 @contextmanager

@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 from tests.support.text_fields import CANARY
+from tests.support.waiting import PATIENCE
 
 _SILENT = "command_not_found_handle() { return 0; }\n"
 """Every missing program succeeds, so that a script runs to its end."""
@@ -38,7 +39,7 @@ def obeyed(script: str, directory: Path) -> bool:
         env={"PATH": str(programs), "HOME": str(place)},
         stdin=subprocess.DEVNULL,
         capture_output=True,
-        timeout=30,
+        timeout=PATIENCE,
         check=False,
     )
     return (place / CANARY).exists()

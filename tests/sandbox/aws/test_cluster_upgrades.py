@@ -10,7 +10,7 @@ import pytest
 from components.catalog.versions import EKS_VERSIONS
 from tests.support.kubernetes_versions import DEFAULT, PREVIOUS
 from tests.support.sandbox_aws import PRIVATE_A, Account, refused
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE, until
 
 OTHERS = "arn:aws:kms:us-west-2:123456789012:key/00000000-0000-0000-0000-000000000000"
 
@@ -29,7 +29,7 @@ class ControlPlanesDouble:
         return self
 
     def upgrade(self, name: str, version: str) -> None:
-        self.go.wait(60)
+        self.go.wait(PATIENCE)
         if self.error is not None:
             raise self.error
         self.upgraded.append((name, version))

@@ -20,7 +20,7 @@ from tests.support.sandbox_aws import (
     Account,
     refused,
 )
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE, until
 
 
 def test_a_cluster_keeps_what_it_was_given(account: Account) -> None:
@@ -225,14 +225,14 @@ class ControlPlanesDouble:
     error: Exception | None = None
 
     def create(self, name: str, version: str) -> ControlPlaneDouble:
-        self.go.wait(10)
+        self.go.wait(PATIENCE)
         if self.error is not None:
             raise self.error
         self.names.append(f"{name} {version}")
         return ControlPlaneDouble()
 
     def delete(self, name: str) -> None:
-        self.go.wait(10)
+        self.go.wait(PATIENCE)
         self.names.remove(f"{name} {DEFAULT}")
 
 

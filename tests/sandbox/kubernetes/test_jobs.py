@@ -10,7 +10,6 @@ import copy
 import threading
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import partial
 
 import pytest
 import yaml
@@ -22,13 +21,13 @@ from components.eks.verification_plan import UNVERIFIED
 from sandbox.kubernetes.control_planes import ControlPlanes
 from sandbox.kubernetes.instances import Instance
 from sandbox.kubernetes.nodes import NodeSimulator
-from tests.support import waiting
 from tests.support.eks_plans import eks_plan
 from tests.support.job_plans import nodes_of
 from tests.support.joined_cluster import JoinedCluster
 from tests.support.kubernetes import device_plugin
 from tests.support.processes import spawn
 from tests.support.sandbox_account import SandboxAccountDouble
+from tests.support.waiting import until
 from tools.cli.cluster_client import cluster_client
 from tools.cli.node_marks import Mark, is_closed, mark_node, marks_of, verification_of
 from tools.jobs.eks_training import render_training
@@ -40,7 +39,6 @@ from tools.verify.node_results import NodeResults
 
 pytestmark = pytest.mark.kubernetes
 
-until = partial(waiting.until, seconds=120)
 """Time limit: on a busy machine, two nodes, their plugins and their pods start one by one."""
 
 ROLE = "arn:aws:iam::123456789012:role/nodes"

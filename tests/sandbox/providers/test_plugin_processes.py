@@ -13,7 +13,7 @@ import pytest
 
 from tests.support.aws_plugin import built_program
 from tests.support.tracked import ROOT
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE, until
 
 PROVIDERS = ("eks", "kubernetes")
 NOBODY = "http://127.0.0.1:9"
@@ -47,7 +47,7 @@ def started(
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=PATIENCE,
     )
 
 

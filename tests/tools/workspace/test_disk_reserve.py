@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.waiting import PATIENCE
 from tools.workspace import disk_reserve
 from tools.workspace.disk_reserve import FEWEST_FREE_BYTES, RESERVED_BYTES, disk_space_kept
 
@@ -40,7 +41,7 @@ def test_it_is_given_up_when_the_disk_fills_up(tmp_path: Path, free) -> None:
 
     with disk_space_kept(path, report):
         free["bytes"] = FEWEST_FREE_BYTES - 1
-        assert told.wait(10)
+        assert told.wait(PATIENCE)
         assert not path.exists()
     (line,) = said
     assert line.startswith(f"the disk of {tmp_path} is full: the 16 MiB that were reserved")
