@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.processes import until
+from tests.support.processes import PATIENCE, until
 
 ROOT = Path(__file__).resolve().parents[1]
 LOCKS = ("requirements.txt", "requirements-dev.txt")
@@ -75,7 +75,7 @@ class Checkout:
     ) -> tuple[int, str, str]:
         """Return the exit code, standard output and standard error of one start."""
         process = self.start(*arguments, launcher=launcher, cwd=cwd, env=env)
-        output, errors = process.communicate(timeout=60)
+        output, errors = process.communicate(timeout=PATIENCE)
         return process.returncode, output, errors
 
     def syncs(self) -> list[str]:
@@ -190,7 +190,7 @@ def test_two_starts_at_once_install_once(checkout: Checkout) -> None:
     assert "another trainyard is setting up the environment" in second.stderr.readline()
     hold.write_text("go on\n")
 
-    outputs = [process.communicate(timeout=60)[0] for process in (first, second)]
+    outputs = [process.communicate(timeout=PATIENCE)[0] for process in (first, second)]
 
     assert [json.loads(output)[0] for output in outputs] == [["first"], ["second"]]
     assert checkout.syncs() == ["requirements.txt"]

@@ -6,6 +6,7 @@ It survives what happens to a cluster:
 
 - It continues from the newest complete checkpoint when it starts.
 - On SIGTERM (a drained node, the end of a Capacity Block), all processes save a checkpoint and end.
+- A run that has finished ends with 0, also when threads of Gloo still run (`leave`).
 - The data depend on the step only, and the global batch is fixed. The loss curve after a restart is
   that of a run without one, also with another number of processes.
 
@@ -14,6 +15,7 @@ Source:
     https://docs.pytorch.org/tutorials/recipes/distributed_checkpoint_recipe.html
     https://awsdocs-neuron.readthedocs-hosted.com/en/latest/torch/guides/torch-distributed.html
         (TorchNeuron: device and backend `neuron`, the same API)
+    https://github.com/pytorch/pytorch/pull/179291 (threads of Gloo at the end of the interpreter)
 """
 
 import argparse
@@ -23,6 +25,7 @@ import signal
 import sys
 import time
 from pathlib import Path
+from typing import NoReturn
 
 import torch
 import torch.distributed as dist
@@ -200,5 +203,19 @@ def main() -> int:
         dist.destroy_process_group()
 
 
+def leave(code: int) -> NoReturn:
+    """End the process without finalizing the interpreter.
+
+    A thread of Gloo that has finished an operation still has to release its tensors, which takes
+    the GIL. If the interpreter is being finalized, Python ends the thread, C++ calls
+    `std::terminate`, and a run without an error ends with SIGABRT. `destroy_process_group` does not
+    wait for these threads: they end with the last reference to the group, and FSDP2's caches keep
+    the mesh with its group. Everything is saved, so that nothing is left for Python to do.
+    """
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    leave(main())

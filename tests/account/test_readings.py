@@ -6,10 +6,11 @@ import pytest
 
 from components.account.lookup import AccountUnreachableError
 from components.account.readings import read_side_by_side
+from tests.support.processes import PATIENCE
 
 
 def test_readings_run_at_the_same_time():
-    met = threading.Barrier(3, timeout=10)
+    met = threading.Barrier(3, timeout=PATIENCE)
 
     def reading():
         met.wait()  # fails unless all three run at the same time

@@ -21,7 +21,7 @@ import pytest
 
 from components.batch.nccl_command import on_all_nodes
 from components.batch.node_start import MEETING_PORT, SSH_PORT
-from tests.support.processes import free_port
+from tests.support.processes import PATIENCE, free_port
 
 JOB = "6c1f0d0e-nccl"
 TELL = 'echo "NODES=$NODES HOSTS=$HOSTS"'
@@ -101,7 +101,7 @@ def multinode(index: int, nodes: int) -> dict[str, str]:
 def test_one_command_runs_on_the_main_node_over_all_nodes(start: Start, tmp_path: Path) -> None:
     """BAT5-10: separate tests on each node would prove nothing about the network."""
     nodes = [start(index, 3) for index in range(3)]
-    said = [node.communicate(timeout=30) for node in nodes]
+    said = [node.communicate(timeout=PATIENCE) for node in nodes]
     assert [node.returncode for node in nodes] == [0, 0, 0], said
     assert "NODES=3 HOSTS=127.0.0.1 127.0.0.1 127.0.0.1" in said[0][0]
     assert all("NODES=3" not in out for out, _ in said[1:])
@@ -112,7 +112,7 @@ def test_the_main_node_alone_may_log_in_and_knows_every_server(
     start: Start, tmp_path: Path
 ) -> None:
     nodes = [start(index, 2) for index in range(2)]
-    said = [node.communicate(timeout=30) for node in nodes]
+    said = [node.communicate(timeout=PATIENCE) for node in nodes]
     assert nodes[0].returncode == 0, said
     for home in (tmp_path / "node0", tmp_path / "node1"):
         assert (home / ".ssh/authorized_keys").read_text() == "ssh-ed25519 KEY-node0-client\n"
@@ -134,7 +134,7 @@ def test_sessions_get_the_environment_but_not_what_is_a_nodes_own(
     # The end of the job ends the server, which may not yet have written its arguments.
     text = f"until [ -s '{written}' ]; do sleep 0.05; done"
     nodes = [start(index, 2, text=text) for index in range(2)]
-    assert [node.wait(30) for node in nodes] == [0, 0]
+    assert [node.wait(PATIENCE) for node in nodes] == [0, 0]
     lines = (tmp_path / "node1/.ssh/environment").read_text().splitlines()
     names = {line.partition("=")[0] for line in lines}
     assert "NCCL_DEBUG=INFO" in lines
@@ -147,12 +147,12 @@ def test_sessions_get_the_environment_but_not_what_is_a_nodes_own(
 
 def test_the_job_ends_as_its_command_does(start: Start) -> None:
     nodes = [start(index, 2, text="exit 7") for index in range(2)]
-    assert [node.wait(30) for node in nodes] == [7, 0]
+    assert [node.wait(PATIENCE) for node in nodes] == [7, 0]
 
 
 def test_a_job_on_one_node_needs_no_meeting(start: Start, tmp_path: Path) -> None:
     node = start(0, 1, first="echo prepared")
-    out, err = node.communicate(timeout=30)
+    out, err = node.communicate(timeout=PATIENCE)
     assert node.returncode == 0, err
     assert "prepared\n" in out
     assert "NODES=1 HOSTS=localhost" in out
@@ -161,14 +161,14 @@ def test_a_job_on_one_node_needs_no_meeting(start: Start, tmp_path: Path) -> Non
 
 def test_nodes_that_do_not_come_are_named(start: Start) -> None:
     main, _ = start(0, 3, MEETING_SECONDS="3"), start(1, 3, MEETING_SECONDS="3")
-    _, err = main.communicate(timeout=30)
+    _, err = main.communicate(timeout=PATIENCE)
     assert main.returncode == 1
     assert f"not there within 3 s, see their logs: {JOB}#2" in err
 
 
 def test_a_worker_without_a_main_node_gives_up(start: Start, port: int) -> None:
     worker = start(1, 2, MEETING_SECONDS="1")
-    _, err = worker.communicate(timeout=30)
+    _, err = worker.communicate(timeout=PATIENCE)
     assert worker.returncode == 1
     assert f"no answer from the main node at 127.0.0.1:{port} within 1 s" in err
 
@@ -176,16 +176,16 @@ def test_a_worker_without_a_main_node_gives_up(start: Start, port: int) -> None:
 def test_what_every_node_runs_first_fails_the_job_where_it_fails(start: Start) -> None:
     main = start(0, 2, first="true")
     worker = start(1, 2, first="echo no compiler >&2; exit 3")
-    _, err = main.communicate(timeout=30)
+    _, err = main.communicate(timeout=PATIENCE)
     assert main.returncode == 1
     assert "the node at 127.0.0.1 came and did not get ready" in err
-    assert worker.wait(30) == 3
+    assert worker.wait(PATIENCE) == 3
 
 
 def test_a_worker_whose_server_ends_says_so(start: Start) -> None:
     start(0, 2, text="sleep 20")
     worker = start(1, 2, sshd=BROKEN_SSHD)
-    _, err = worker.communicate(timeout=30)
+    _, err = worker.communicate(timeout=PATIENCE)
     assert worker.returncode == 1
     assert "the SSH server ended" in err
 
@@ -219,10 +219,10 @@ def test_who_is_no_node_of_the_job_gets_no_key_and_stops_nothing(
     main = start(0, 2)
     assert meet(port, hello) == b""
     worker = start(1, 2)
-    out, err = main.communicate(timeout=30)
+    out, err = main.communicate(timeout=PATIENCE)
     assert main.returncode == 0, err
     assert "turned 127.0.0.1 away" in out
-    assert worker.wait(30) == 0
+    assert worker.wait(PATIENCE) == 0
 
 
 def test_a_job_that_is_terminated_ends_at_once(start: Start) -> None:
@@ -232,4 +232,4 @@ def test_a_job_that_is_terminated_ends_at_once(start: Start) -> None:
     while "begun" not in main.stdout.readline():
         assert main.poll() is None
     main.terminate()
-    assert main.wait(30) == 143
+    assert main.wait(PATIENCE) == 143

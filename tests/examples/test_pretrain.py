@@ -17,9 +17,9 @@ from pathlib import Path
 import pytest
 
 from components.catalog.instance_types import instance_type
-from tests.support.processes import descendants, free_port, until
+from tests.support.processes import PATIENCE, descendants, free_port, until
 from tests.support.tracked import ROOT
-from tools.cli.suite import examples_python
+from tools.engine.pytorch import examples_python
 from tools.jobs.training import (
     MASTER_ADDRESS,
     NODE_RANK,
@@ -35,7 +35,6 @@ SMALL = (
     "--heads=4 --checkpoint-every=10"
 ).split()
 STEP = re.compile(r"^step (\d+) loss ([\d.]+) ", re.MULTILINE)
-SECONDS = 120
 
 
 @dataclass(frozen=True)
@@ -53,10 +52,10 @@ class Run:
         return {int(step): float(loss) for step, loss in STEP.findall(self.text())}
 
     def reaches(self, step: int) -> None:
-        until(lambda: step in self.losses(), f"step {step}", seconds=SECONDS)
+        until(lambda: step in self.losses(), f"step {step}")
 
     def exit_codes(self) -> list[int]:
-        return [each.wait(timeout=SECONDS) for each in self.nodes]
+        return [each.wait(timeout=PATIENCE) for each in self.nodes]
 
 
 @contextmanager

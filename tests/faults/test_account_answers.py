@@ -5,7 +5,6 @@ Run it manually with more examples: `TRAINYARD_FUZZ_EXAMPLES=2000 pytest tests/f
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -26,7 +25,7 @@ from botocore.parsers import ResponseParserError  # isort: skip
 from components.account.lookup import AccountReader, AccountUnreachableError  # isort: skip
 from components.config.problems import ConfigError  # isort: skip
 from components.preflight.run import Preflight  # isort: skip
-from tests.faults.support.fuzzing import examples  # isort: skip
+from tests.faults.support.fuzzing import examples, takes_less_than  # isort: skip
 
 STACKS = ("p5-cb", "pc-p4de-g5", "batch-p4d")
 """One stack with many API calls for each architecture; network stacks make fewer of the same
@@ -65,9 +64,8 @@ def test_one_odd_answer_is_a_verdict_or_an_error_in_words(
     @given(st.data())
     def judged(data: st.DataObject) -> None:
         change = data.draw(changes(recorded[stack]))
-        begun = time.monotonic()
-        found = verdict(recorded[stack], stack, change)
-        assert time.monotonic() - begun < SECONDS
+        with takes_less_than(SECONDS):
+            found = verdict(recorded[stack], stack, change)
         if not isinstance(found, Preflight):
             assert all(line.isprintable() for line in str(found).splitlines())
 

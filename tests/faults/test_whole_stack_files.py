@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -21,7 +20,7 @@ from components.architectures.plan_stack import plan_stack
 from components.architectures.prepare import prepare
 from components.config.load import load_stack_config
 from components.config.problems import ConfigError
-from tests.faults.support.fuzzing import examples
+from tests.faults.support.fuzzing import examples, takes_less_than
 from tests.faults.support.random_stacks import RandomStack, bases, random_stacks
 from tests.faults.support.rendered import assert_registered, assert_rendered
 from tests.support.cloud import Cloud
@@ -30,8 +29,8 @@ from tools.cli.app import app
 from tools.cli.stack_config import config_of, plan_of
 from tools.workspace.stack_files import StackFileError, find_stack_file
 
-SOON = timedelta(seconds=20)
-"""Time limit for one file on a busy machine."""
+SECONDS = 20.0
+"""Time limit for one file."""
 FORMS = ([], ["--json"], ["--sarif"])
 REFUSED = 2
 SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
@@ -44,7 +43,8 @@ def check(tmp_path: Path) -> Callable[[RandomStack, list[str]], tuple[int, str]]
     def run(stack: RandomStack, form: list[str]) -> tuple[int, str]:
         path = tmp_path / "stack.yaml"
         path.write_text(stack.text, encoding="utf-8")
-        done = CliRunner().invoke(app, ["check", "x", "--stack-file", str(path), *form])
+        with takes_less_than(SECONDS):
+            done = CliRunner().invoke(app, ["check", "x", "--stack-file", str(path), *form])
         assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
         return done.exit_code, done.output
 
@@ -64,7 +64,7 @@ def test_every_file_is_planned_and_rendered_or_refused_in_words(
     """Schema, rules between keys, plan, and all of its documents."""
     passed: list[int] = []
 
-    @settings(max_examples=examples(200), deadline=SOON, suppress_health_check=SLOW)
+    @settings(max_examples=examples(200), suppress_health_check=SLOW)
     @given(random_stacks())
     def judged(stack: RandomStack) -> None:
         exit_code, said = check(stack, [])
@@ -86,7 +86,7 @@ def test_the_forms_for_programs_are_documents_whatever_the_file_holds(
 ) -> None:
     """`--json` and `--sarif`: the document contains the problems of the file."""
 
-    @settings(max_examples=examples(30), deadline=SOON, suppress_health_check=SLOW)
+    @settings(max_examples=examples(30), suppress_health_check=SLOW)
     @given(random_stacks())
     def judged(stack: RandomStack) -> None:
         codes = set()
@@ -106,7 +106,7 @@ def test_what_fits_the_account_is_registered_whole(
     """Run the program under a recording monitor, for files that the sandbox's account allows."""
     facts, documents = account_facts(), 0
 
-    @settings(max_examples=examples(25), deadline=SOON, suppress_health_check=SLOW)
+    @settings(max_examples=examples(25), suppress_health_check=SLOW)
     @given(random_stacks())
     def judged(stack: RandomStack) -> None:
         nonlocal documents
@@ -119,7 +119,9 @@ def test_what_fits_the_account_is_registered_whole(
             )
         except (ConfigError, StackFileError):
             return
-        documents += assert_registered(deploy(lambda: build(prepared.plan), stack="x"))
+        with takes_less_than(SECONDS):
+            cloud = deploy(lambda: build(prepared.plan), stack="x")
+        documents += assert_registered(cloud)
 
     judged()
     assert documents > 10

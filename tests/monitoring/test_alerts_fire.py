@@ -19,6 +19,7 @@ import pytest
 from tests.monitoring.test_alarms import SERIES
 from tests.monitoring.test_alert_rules import ALERTS, rules_of
 from tests.support.monitoring import Point
+from tests.support.processes import PATIENCE
 from tools.engine.alert_evaluator import ensure_alert_evaluator
 
 pytestmark = pytest.mark.engine
@@ -45,7 +46,7 @@ def fired(stack: str, samples: Sequence[Sample]) -> list[dict[str, Any]]:
     assert rules is not None
     asked = json.dumps({"rules": rules.file, "series": samples})
     run = subprocess.run(
-        [evaluator()], input=asked, capture_output=True, text=True, check=False, timeout=60
+        [evaluator()], input=asked, capture_output=True, text=True, check=False, timeout=PATIENCE
     )
     assert run.returncode == 0, run.stderr
     return json.loads(run.stdout)

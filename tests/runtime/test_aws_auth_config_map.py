@@ -29,6 +29,7 @@ from tests.runtime.support.aws_auth import (
     USERS,
     kubeconfig_for,
 )
+from tests.support.processes import PATIENCE
 
 NODE = MappedRole(NODE_ROLE_ARN, NODE_USERNAME, NODE_GROUPS)
 
@@ -142,7 +143,7 @@ def test_many_writers_at_once_lose_no_entry(cluster):
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(timeout=60)
+        thread.join(timeout=PATIENCE)
     assert all(cluster.entries.find(role.role_arn) for role in roles)
     for role in roles:
         cluster.entries.take_out(role.role_arn)

@@ -20,7 +20,7 @@ from sandbox.process_identity import (
     start_time,
 )
 from sandbox.processes import Spawner, sweep
-from tests.support.processes import until
+from tests.support.processes import PATIENCE, until
 
 FOREVER = [sys.executable, "-c", "import signal; signal.pause()"]
 DEAF_PROGRAM = """
@@ -59,14 +59,14 @@ def test_a_child_writes_to_its_log_and_has_its_variables(spawner: Spawner, tmp_p
     child = spawner.spawn(
         [sys.executable, "-c", program], name="child", log_path=log, env={"SAID": "hello"}
     )
-    assert child.wait(10) == 0
+    assert child.wait(PATIENCE) == 0
     assert log.read_text() == "hello\n"
 
 
 def test_a_program_that_does_not_exist_ends_and_says_so(spawner: Spawner, tmp_path: Path) -> None:
     log = tmp_path / "child.log"
     child = spawner.spawn(["/nowhere/at/all"], name="child", log_path=log)
-    assert child.wait(10) != 0
+    assert child.wait(PATIENCE) != 0
     assert "No such file" in log.read_text()
 
 
@@ -114,7 +114,7 @@ def test_sweeping_ends_what_was_left(tmp_path: Path) -> None:
         (tmp_path / "etcd.json").write_text(json.dumps(record))
         (tmp_path / "torn.json").write_text('{"pid":')
         assert sweep(tmp_path) == ["etcd"]
-        assert left.wait(10) == -signal.SIGKILL
+        assert left.wait(PATIENCE) == -signal.SIGKILL
         assert list(tmp_path.iterdir()) == []
     finally:
         left.kill()

@@ -14,7 +14,7 @@ import pytest
 
 from sandbox.process_identity import start_time
 from sandbox.state import SandboxDirectory, SandboxError, SandboxStatus
-from tests.support.processes import processes_below, until
+from tests.support.processes import PATIENCE, processes_below, until
 
 NO_PROGRAMS: dict[str, list[str]] = {}
 
@@ -103,7 +103,7 @@ def test_a_daemon_that_somebody_did_not_wait_for_is_found(directory: SandboxDire
         assert status.pid == daemon.pid
         assert directory.stop() is True
     finally:
-        daemon.wait(30)
+        daemon.wait(PATIENCE)
 
 
 def test_a_port_that_is_taken_is_told_and_nothing_is_left(directory: SandboxDirectory) -> None:

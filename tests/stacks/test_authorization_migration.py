@@ -106,7 +106,7 @@ class Walker:
         )
         instances = [i["InstanceId"] for r in found["Reservations"] for i in r["Instances"]]
         self.ec2.terminate_instances(InstanceIds=instances)
-        until(lambda: len(self.ready_nodes() - before) == NODES, f"nodes at {name}", seconds=180)
+        until(lambda: len(self.ready_nodes() - before) == NODES, f"nodes at {name}")
         self.seen.nodes[name] = self.ready_nodes() - before
 
     def ready_nodes(self) -> frozenset[str]:

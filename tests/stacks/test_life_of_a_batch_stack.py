@@ -127,7 +127,7 @@ def _live_in_it(commands: Commands) -> None:
     commands.life.done["jobs"] = commands.sandbox.must("jobs", STACK, "--sandbox", "--json")
     _run_with_faults(commands)
     # Batch terminates the idle nodes of the job.
-    until(lambda: not _nodes(commands.sandbox), "the nodes of the job are gone", seconds=120)
+    until(lambda: not _nodes(commands.sandbox), "the nodes of the job are gone")
 
 
 def _run_with_faults(commands: Commands) -> None:

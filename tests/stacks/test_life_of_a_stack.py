@@ -101,7 +101,7 @@ def _change(life: Life, sandbox: Sandbox, directory: Path) -> None:
     _run(life, sandbox, "smaller", "up", "--stack-file", smaller)
     with sandbox.kubernetes(STACK) as api:
         core = client.CoreV1Api(api)
-        until(lambda: len(_p5(core.list_node().items)) == 1, "one p5 node is left", seconds=60)
+        until(lambda: len(_p5(core.list_node().items)) == 1, "one p5 node is left")
         life.nodes["smaller"] = core.list_node().items
     tagged = copied_stack_file(directory / "tagged.yaml", {"tags": {"Team": "research"}})
     _run(life, sandbox, "tagged", "up", "--stack-file", tagged)

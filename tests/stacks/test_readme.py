@@ -40,7 +40,7 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str, list
         for command in COMMANDS:
             if names(command) == STATUS:
                 # The nodes launch while the user types.
-                until(nodes_are_ready, "a system node and the nodes of the block", seconds=60)
+                until(nodes_are_ready, "a system node and the nodes of the block")
             else:
                 user.run(command)
         yield {**user.results}

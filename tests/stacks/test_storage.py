@@ -98,7 +98,7 @@ def _mount(life: Life, sandbox: Sandbox) -> None:
         def node() -> str:
             return core.read_namespaced_pod("reader", "default").spec.node_name or ""
 
-        until(lambda: node() != "", "the pod with the claim has a node", seconds=60)
+        until(lambda: node() != "", "the pod with the claim has a node")
         life.node_of_pod = node()
         claim = core.read_namespaced_persistent_volume_claim("data", "default")
         life.claim_phase = claim.status.phase

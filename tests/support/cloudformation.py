@@ -165,7 +165,7 @@ class Stacks:
 
     def settled(self, name: str) -> str:
         """Wait until no operation is in progress; return the status."""
-        until(lambda: "IN_PROGRESS" not in self.status(name), f"{name} to settle", seconds=240)
+        until(lambda: "IN_PROGRESS" not in self.status(name), f"{name} to settle")
         return self.status(name)
 
     def status(self, name: str) -> str:

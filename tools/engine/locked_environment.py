@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -43,7 +44,9 @@ class LockedEnvironment(cache.Entry):
         return same and os.access(self.python, os.X_OK)
 
 
-def locked_python(lock: Path, what: str, report: Progress) -> Path:
+def locked_python(
+    lock: Path, what: str, report: Progress, *, finish: Callable[[Path], None] | None = None
+) -> Path:
     """Return the interpreter of the environment of a lock; create the environment if necessary.
 
     Start its programs as modules (`python -m …`), because scripts in its `bin` contain the path at
@@ -53,6 +56,7 @@ def locked_python(lock: Path, what: str, report: Progress) -> Path:
         lock: The lock file.
         what: What the environment is for, such as `ParallelCluster`; also its directory.
         report: Receives progress messages; not called if there is nothing to do.
+        finish: Called with the directory when the packages are installed.
 
     Raises:
         EngineError: it does not exist and cannot be created; the message says why and what to do.
@@ -61,7 +65,7 @@ def locked_python(lock: Path, what: str, report: Progress) -> Path:
     if not wanted.complete():
         with cache.filling(wanted, report) as directory:
             if directory is not None:
-                _make(wanted, what, directory, report)
+                _make(wanted, what, directory, report, finish)
     return wanted.python
 
 
@@ -74,7 +78,13 @@ def _wanted(lock: Path, what: str) -> LockedEnvironment:
     )
 
 
-def _make(wanted: LockedEnvironment, what: str, directory: Path, report: Progress) -> None:
+def _make(
+    wanted: LockedEnvironment,
+    what: str,
+    directory: Path,
+    report: Progress,
+    finish: Callable[[Path], None] | None,
+) -> None:
     """Create the environment in a directory that is renamed to `wanted.directory`."""
     work = Heartbeat(report, f"setting up the environment of {what}", USUALLY)
     base = Path(getattr(sys, "_base_executable", sys.executable)).resolve()
@@ -91,5 +101,7 @@ def _make(wanted: LockedEnvironment, what: str, directory: Path, report: Progres
         )
     except environment.SetupError as error:
         raise EngineError(f"{what} has no environment: {error}") from error
+    if finish is not None:
+        finish(directory)
     shutil.copyfile(wanted.lock, directory / wanted.lock.name)
     work.done()

@@ -27,6 +27,8 @@ class Lock:
     """Whether the lock also includes the program's own dependencies."""
     constraint: Path | None = None
     """Another lock file whose versions apply."""
+    omitted: tuple[str, ...] = ()
+    """Packages that others require and that the environment works without."""
 
 
 PROGRAM = Lock(path=Path("requirements.txt"), groups=("sandbox",))
@@ -42,8 +44,36 @@ PARALLELCLUSTER = Lock(
 )
 """ParallelCluster and its sandbox deployment, in a separate environment."""
 
-EXAMPLES = Lock(path=Path("requirements-examples.txt"), groups=("examples",), program=False)
-"""PyTorch, for the tests of `examples`, in a separate environment."""
+EXAMPLES = Lock(
+    path=Path("requirements-examples.txt"),
+    groups=("examples",),
+    program=False,
+    omitted=(
+        "cuda-bindings",
+        "cuda-pathfinder",
+        "cuda-toolkit",
+        "nvidia-cublas",
+        "nvidia-cuda-cupti",
+        "nvidia-cuda-nvrtc",
+        "nvidia-cudnn-cu13",
+        "nvidia-cufft",
+        "nvidia-cufile",
+        "nvidia-curand",
+        "nvidia-cusolver",
+        "nvidia-cusparse",
+        "nvidia-cusparselt-cu13",
+        "nvidia-nccl-cu13",
+        "nvidia-nvjitlink",
+        "nvidia-nvshmem-cu13",
+        "nvidia-nvtx",
+        "triton",
+    ),
+)
+"""PyTorch, for the tests of `examples`, in a separate environment.
+
+Without the libraries of CUDA, except for its runtime, which says that the machine has no GPU: 2 GiB
+that these tests do not call (`tools/engine/pytorch.py`).
+"""
 
 DOCS = Lock(path=Path("requirements-docs.txt"), groups=("docs",), program=False)
 """The generator of the documentation site, in a separate environment."""

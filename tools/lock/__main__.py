@@ -49,6 +49,7 @@ def _inputs(lock: Lock) -> list[str]:
     inputs += [f"--group={group}" for group in lock.groups]
     if lock.constraint is not None:
         inputs.append(f"--constraints={lock.constraint}")
+    inputs += [f"--no-emit-package={name}" for name in lock.omitted]
     return inputs
 
 

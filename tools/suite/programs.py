@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from components.catalog.controller_releases import CONTROLLER_RELEASES
 from tools.docs.building import docs_python
 from tools.engine import ensure_controller, ensure_kubernetes, ensure_plugins, ensure_pulumi
 from tools.engine.alert_evaluator import ensure_alert_evaluator
 from tools.engine.chromium import ensure_chromium
-from tools.engine.locked_environment import locked_python
 from tools.engine.progress import Progress
+from tools.engine.pytorch import examples_python
 from tools.engine.slurm import ensure_slurm, slurm_is_packaged
-from tools.lock import EXAMPLES
 from tools.parallelcluster.environment import parallelcluster_python
-from tools.workspace.checkout import ROOT
 
 
 def ensure_programs_of_lives(report: Progress) -> None:
@@ -43,12 +39,3 @@ def ensure_all_programs(report: Progress) -> None:
     ensure_chromium(report)
     examples_python(report)
     docs_python(report)
-
-
-def examples_python(report: Progress) -> Path:
-    """Return the interpreter with PyTorch, which the tests of `examples` run.
-
-    Raises:
-        EngineError: it does not exist and cannot be created.
-    """
-    return locked_python(ROOT / EXAMPLES.path, "PyTorch", report)

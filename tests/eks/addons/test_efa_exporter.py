@@ -10,6 +10,7 @@ from components.eks.addons import efa_exporter
 from components.monitoring.accelerators import EFA_IMPAIRED, EFA_UNRESPONSIVE
 from tests.eks.addons.test_registry import controllers
 from tests.support.monitoring import EFA_EXPORTER_COUNTERS
+from tests.support.processes import PATIENCE
 
 LINE = re.compile(r'node_amazonefa_(\w+)\{device="(\w+)",port="(\d)"\} (\d+)')
 DEVICES = ("rdmap79s0", "rdmap80s0")
@@ -26,7 +27,9 @@ def written(directory: Path) -> str:
         own = directory / mounted["name"]
         script = script.replace(f"{mounted['mountPath']}/", f"{own}/")
     script = script.replace(f"sleep {efa_exporter.SECONDS}", "exit")
-    done = subprocess.run([*shell, script], capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run(
+        [*shell, script], capture_output=True, text=True, check=True, timeout=PATIENCE
+    )
     assert (done.stdout, done.stderr) == ("", "")
     assert list(file.parent.iterdir()) == [file]
     return file.read_text(encoding="utf-8")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -140,3 +142,11 @@ def _as_text(value: Any) -> Any:
     if isinstance(value, bool):
         return str(value).lower()
     return str(value) if isinstance(value, int | float) else value
+
+
+@contextlib.contextmanager
+def takes_less_than(seconds: float) -> Iterator[None]:
+    """Limit the time of the CPU, which other programs of the machine do not change."""
+    begun = time.process_time()
+    yield
+    assert time.process_time() - begun < seconds

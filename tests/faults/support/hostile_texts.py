@@ -6,6 +6,7 @@ import os
 import subprocess
 from pathlib import Path
 
+from tests.support.processes import PATIENCE
 from tests.support.text_fields import CANARY
 
 _SILENT = "command_not_found_handle() { return 0; }\n"
@@ -38,7 +39,7 @@ def obeyed(script: str, directory: Path) -> bool:
         env={"PATH": str(programs), "HOME": str(place)},
         stdin=subprocess.DEVNULL,
         capture_output=True,
-        timeout=30,
+        timeout=PATIENCE,
         check=False,
     )
     return (place / CANARY).exists()

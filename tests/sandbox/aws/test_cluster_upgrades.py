@@ -9,7 +9,7 @@ import pytest
 
 from components.catalog.versions import EKS_VERSIONS
 from tests.support.kubernetes import DEFAULT, PREVIOUS
-from tests.support.processes import until
+from tests.support.processes import PATIENCE, until
 from tests.support.sandbox_aws import PRIVATE_A, Account, refused
 
 OTHERS = "arn:aws:kms:us-west-2:123456789012:key/00000000-0000-0000-0000-000000000000"
@@ -29,7 +29,7 @@ class ControlPlanesDouble:
         return self
 
     def upgrade(self, name: str, version: str) -> None:
-        self.go.wait(60)
+        self.go.wait(PATIENCE)
         if self.error is not None:
             raise self.error
         self.upgraded.append((name, version))

@@ -12,7 +12,7 @@ from moto.ec2.models import ec2_backends
 from components.catalog.versions import EKS_VERSIONS
 from sandbox.aws.eks import network
 from tests.support.kubernetes import DEFAULT, PREVIOUS, minor
-from tests.support.processes import until
+from tests.support.processes import PATIENCE, until
 from tests.support.sandbox_aws import (
     ACCOUNT,
     PRIVATE_A,
@@ -225,14 +225,14 @@ class ControlPlanesDouble:
     error: Exception | None = None
 
     def create(self, name: str, version: str) -> ControlPlaneDouble:
-        self.go.wait(10)
+        self.go.wait(PATIENCE)
         if self.error is not None:
             raise self.error
         self.names.append(f"{name} {version}")
         return ControlPlaneDouble()
 
     def delete(self, name: str) -> None:
-        self.go.wait(10)
+        self.go.wait(PATIENCE)
         self.names.remove(f"{name} {DEFAULT}")
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from components.tagging import PARALLELCLUSTER_NODE_TAG, PARALLELCLUSTER_TAG
-from tests.support.processes import until
+from tests.support.processes import PATIENCE, until
 from tests.support.sandbox_aws import ACCOUNT, Account, refused
 
 MISSING = "00000000-0000-4000-8000-000000000000"
@@ -92,7 +92,7 @@ def ended(account: Account, **changes: Any) -> dict[str, Any]:
 
 def test_a_command_is_in_progress_until_its_program_ends(account: Account, nodes) -> None:
     goes_on = threading.Event()
-    nodes.result = lambda: (0, "done" * goes_on.wait(60), "")
+    nodes.result = lambda: (0, "done" * goes_on.wait(PATIENCE), "")
     node = instance(account)
     command = send(account, node)
     until(lambda: nodes.scripts, "the program has begun")

@@ -78,7 +78,7 @@ def cluster(kubernetes_programs, tmp_path_factory) -> Iterator[Cluster]:
             def active() -> bool:
                 return account.eks.describe_cluster(name="c")["cluster"]["status"] == "ACTIVE"
 
-            until(active, "the cluster being ACTIVE", seconds=90)
+            until(active, "the cluster being ACTIVE")
             plane = planes.get("c")
             assert plane is not None
             yield Cluster(account, plane)

@@ -116,7 +116,7 @@ def jobs(make_control_planes: Callable[[], Any]) -> Iterator[Jobs]:
             found = apps.read_namespaced_deployment_status(name, JOBSET_RELEASE.namespace)
             return found.status.ready_replicas == 1
 
-        until(is_ready, "the controller is ready", seconds=120)
+        until(is_ready, "the controller is ready")
         made = Jobs(plane, api)
         try:
             yield made
@@ -132,7 +132,7 @@ def test_all_pods_start_again_and_a_lost_node_does_not_count(jobs: Jobs) -> None
         until(lambda: len(jobs.pods()) == 2, "both pods")
         before = jobs.pods()
         jobs.end("1", exit_code=7, conditions=conditions)
-        until(lambda t=times, b=before: jobs.restarted(t, b), "all pods are new", seconds=120)
+        until(lambda t=times, b=before: jobs.restarted(t, b), "all pods are new")
     service = jobs.core.read_namespaced_service("train", "default").spec
     assert (service.cluster_ip, service.publish_not_ready_addresses) == ("None", True)
     assert {each["spec"]["subdomain"] for each in jobs.pods().values()} == {"train"}

@@ -10,7 +10,6 @@ import copy
 import threading
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import partial
 
 import pytest
 import yaml
@@ -23,10 +22,9 @@ from sandbox.kubernetes.control_planes import ControlPlanes
 from sandbox.kubernetes.instances import Instance
 from sandbox.kubernetes.nodes import NodeSimulator
 from tests.sandbox.kubernetes.support.joined_cluster import JoinedCluster, SandboxAccountDouble
-from tests.support import processes
 from tests.support.eks import eks_plan, nodes_of
 from tests.support.kubernetes import device_plugin
-from tests.support.processes import spawn
+from tests.support.processes import spawn, until
 from tools.cli.cluster_client import cluster_client
 from tools.cli.node_marks import Mark, is_closed, mark_node, marks_of, verification_of
 from tools.jobs.eks_training import render_training
@@ -37,9 +35,6 @@ from tools.jobs.training import TrainingRequest
 from tools.verify.node_results import NodeResults
 
 pytestmark = pytest.mark.kubernetes
-
-until = partial(processes.until, seconds=120)
-"""Time limit: on a busy machine, two nodes, their plugins and their pods start one by one."""
 
 ROLE = "arn:aws:iam::123456789012:role/nodes"
 PODS = "/api/v1/namespaces/default/pods"

@@ -18,6 +18,7 @@ from sandbox.aws.clock import CLOCK
 from sandbox.kubernetes.container_logs import ContainerLogs
 from sandbox.kubernetes.credentials import make_credentials
 from sandbox.kubernetes.kubelet_server import KubeletServer
+from tests.support.processes import PATIENCE
 
 NODE = "ip-10-0-1-2.us-west-2.compute.internal"
 LOG = "/containerLogs/default/train-0/program"
@@ -115,7 +116,7 @@ def test_a_log_is_followed_until_its_container_ends(logs: ContainerLogs) -> None
     reader.start()
     logs.write("default", "train-0", ["four"])
     logs.end("default", "train-0")
-    reader.join(10)
+    reader.join(PATIENCE)
     assert found in ([(200, "three\nfour\n")], [(200, "four\n")])
 
 

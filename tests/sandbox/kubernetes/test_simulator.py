@@ -11,7 +11,7 @@ from sandbox.kubernetes.credentials import make_credentials
 from sandbox.kubernetes.instances import Instance
 from sandbox.kubernetes.nodes import NodeSimulator
 from sandbox.kubernetes.startup import ControlPlane
-from tests.support.processes import until
+from tests.support.processes import PATIENCE, until
 
 NOBODY = "https://127.0.0.1:9"
 
@@ -100,7 +100,7 @@ def run():
     yield start
     stop.set()
     for thread in threads:
-        thread.join(timeout=5)
+        thread.join(timeout=PATIENCE)
         assert not thread.is_alive()
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.aws_plugin import built_program
-from tests.support.processes import until
+from tests.support.processes import PATIENCE, until
 from tests.support.tracked import ROOT
 
 PROVIDERS = ("eks", "kubernetes")
@@ -47,7 +47,7 @@ def started(
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=PATIENCE,
     )
 
 

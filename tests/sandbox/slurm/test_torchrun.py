@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from sandbox.slurm import torchrun
-from tests.support.processes import until
+from tests.support.processes import PATIENCE, until
 
 SHOW = 'echo "$RANK $LOCAL_RANK $GROUP_RANK of $WORLD_SIZE x $LOCAL_WORLD_SIZE $MASTER_ADDR $0"'
 NODE = {
@@ -34,7 +34,7 @@ def start(*arguments: str, cwd: Path | None = None, **environment: str) -> subpr
 
 def test_every_process_of_a_node_has_its_rank() -> None:
     with start("--no-python", "sh", "-c", SHOW, "train") as process:
-        said, told = process.communicate(timeout=60)
+        said, told = process.communicate(timeout=PATIENCE)
     assert sorted(said.splitlines()) == [
         "2 0 1 of 4 x 2 127.0.0.1 train",
         "3 1 1 of 4 x 2 127.0.0.1 train",
@@ -48,13 +48,13 @@ def test_files_and_modules_run_in_python(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(program, encoding="utf-8")
     for arguments in (("train.py", "--lr", "1"), ("-m", "train", "--lr", "1")):
         with start(*arguments, cwd=tmp_path) as process:
-            assert process.communicate(timeout=60)[0] == "['--lr', '1']\n" * 2
+            assert process.communicate(timeout=PATIENCE)[0] == "['--lr', '1']\n" * 2
 
 
 def test_a_process_that_fails_ends_the_others() -> None:
     program = 'if [ "$LOCAL_RANK" = 1 ]; then exit 7; else exec sleep 600; fi'
     with start("--no-python", "sh", "-c", program, PET_MAX_RESTARTS="1") as process:
-        _, told = process.communicate(timeout=60)
+        _, told = process.communicate(timeout=PATIENCE)
     assert process.returncode == 1
     assert told.splitlines() == [
         "torchrun of the sandbox: does not start a program again that fails",
@@ -67,5 +67,5 @@ def test_sigterm_reaches_the_processes_which_may_end_in_their_own_way(tmp_path: 
     with start("--no-python", "bash", "-c", program) as process:
         until(lambda: len([*tmp_path.iterdir()]) == 2, "both processes")
         process.send_signal(signal.SIGTERM)
-        said, _ = process.communicate(timeout=60)
+        said, _ = process.communicate(timeout=PATIENCE)
     assert (said, process.returncode) == ("saved\nsaved\n", 1)

@@ -79,7 +79,6 @@ class JobsOfALife:
         until(
             lambda: len(found := self._instances()) == 2 and found != before,
             "the lost node is replaced",
-            seconds=60,
         )
         self.instances["after"] = self._instances()
         self.done["broken"] = self.sandbox.run(*run, "--name", "broken", *_PROGRAM)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.processes import until
+from tests.support.processes import PATIENCE, until
 from tools.engine.cache import Entry, cache_directory, content_key, filling
 from tools.engine.errors import EngineError
 
@@ -37,8 +37,8 @@ def test_two_processes_that_need_the_same_entry_make_it_once(tmp_path: Path) -> 
     second.start()
     until((tmp_path / "second-told").exists, "the second process to wait")
     (tmp_path / "permission").touch()
-    first.join(30)
-    second.join(30)
+    first.join(PATIENCE)
+    second.join(PATIENCE)
 
     assert (first.exitcode, second.exitcode) == (0, 0)
     assert "another trainyard is already getting 1.0" in (tmp_path / "second-told").read_text()

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.processes import until
+from tests.support.processes import PATIENCE, until
 from tests.support.pulumi_workspace import Workspace
 
 pytestmark = pytest.mark.engine
@@ -194,7 +194,7 @@ def test_an_interrupted_update_ends_its_program(workspace: Workspace) -> None:
     try:
         until(waiting.exists, "the program to wait")
         engine.send_signal(signal.SIGINT)
-        assert engine.wait(timeout=30) != 0
+        assert engine.wait(timeout=PATIENCE) != 0
     finally:
         engine.kill()
         engine.wait()

@@ -103,3 +103,12 @@ def test_locks_are_compiled_with_the_uv_of_the_launcher(monkeypatch: pytest.Monk
 
     assert command_line.main([]) == 0
     assert set(started) == {sys.executable}
+
+
+def test_the_examples_lock_omits_what_pytorch_requires_for_gpus() -> None:
+    versions = lock.locked(lock.EXAMPLES.path)
+
+    assert not {*lock.EXAMPLES.omitted} & {*versions}
+    assert [name for name in versions if re.match("cuda|nvidia|triton", name)] == [
+        "nvidia-cuda-runtime"
+    ]

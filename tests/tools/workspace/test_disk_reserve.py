@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
+import resource
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.support.processes import PATIENCE
 from tools.workspace import disk_reserve
 from tools.workspace.disk_reserve import FEWEST_FREE_BYTES, RESERVED_BYTES, disk_space_kept
 
@@ -37,22 +41,37 @@ def test_it_is_given_up_when_the_disk_fills_up(tmp_path: Path, free) -> None:
 
     with disk_space_kept(path, report):
         free["bytes"] = FEWEST_FREE_BYTES - 1
-        assert told.wait(10)
+        assert told.wait(PATIENCE)
         assert not path.exists()
     (line,) = said
     assert line.startswith(f"the disk of {tmp_path} is full: the 16 MiB that were reserved")
 
 
-def test_without_that_much_room_nothing_begins(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A full test disk; the error names the file, for the message."""
-    monkeypatch.setattr(disk_reserve, "RESERVED_BYTES", 2**20)
-    path = Path("/dev/full")
-    monkeypatch.setattr(Path, "unlink", lambda *_, **__: None)
-    with pytest.raises(OSError, match="/dev/full") as raised, disk_space_kept(path, print):
+def test_without_that_much_room_nothing_begins(tmp_path: Path) -> None:
+    """The error names the file, for the message; the part that was written is deleted."""
+    path = tmp_path / ".p5-cb.reserve"
+    with (
+        file_sizes_limited_to(RESERVED_BYTES - 1),
+        pytest.raises(OSError, match=str(path)) as raised,
+        disk_space_kept(path, print),
+    ):
         raise AssertionError("the engine would run")
-    assert raised.value.errno == errno.ENOSPC
+    assert raised.value.errno == errno.EFBIG
+    assert not path.exists()
+
+
+@contextlib.contextmanager
+def file_sizes_limited_to(limit: int) -> Iterator[None]:
+    """A write beyond the limit is short, and the next one an error, as on a full disk.
+
+    Python ignores SIGXFSZ, so that it gets the error EFBIG (`man 2 setrlimit`).
+    """
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 def test_what_a_killed_launcher_left_is_used_again(tmp_path: Path, free) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.processes import until
+from tests.support.processes import PATIENCE, until
 from tests.support.tracked import ROOT
 from tools.workspace.engine_process import EngineFailedError, PulumiCommand
 
@@ -61,9 +61,9 @@ def test_a_request_to_stop_is_passed_on_as_one_interrupt(tmp_path: Path, number:
     )
     assert caller.stdout is not None
     assert caller.stdout.readline() == "working\n"
-    until(lambda: _catches(caller.pid, signal.SIGHUP), "the caller forwards signals", seconds=20)
+    until(lambda: _catches(caller.pid, signal.SIGHUP), "the caller forwards signals")
     caller.send_signal(number)
-    said, _ = caller.communicate(timeout=20)
+    said, _ = caller.communicate(timeout=PATIENCE)
     assert said.splitlines() == ["stopping once", "8 True"]
 
 
@@ -137,9 +137,9 @@ def test_a_terminal_that_is_closed_interrupts_the_engine_and_does_not_kill_it(
     os.close(inside)
     assert os.read(terminal, 1024).startswith(b"working")
     os.close(terminal)
-    shell.wait(timeout=20)
+    shell.wait(timeout=PATIENCE)
     said = tmp_path / "ended-by"
-    until(said.exists, "the engine to be interrupted", seconds=20)
+    until(said.exists, "the engine to be interrupted")
     assert said.read_text() == "SIGINT"
 
 

@@ -102,7 +102,7 @@ def busy(directory: SandboxDirectory) -> SandboxStatus:
     client.create_stack(
         StackName="s", TemplateBody=thing_template(), Capabilities=["CAPABILITY_IAM"]
     )
-    until(lambda: _status(client) == "CREATE_COMPLETE", "the stack", seconds=120)
+    until(lambda: _status(client) == "CREATE_COMPLETE", "the stack")
     assert [line for line in processes_below(directory.path) if "_worker.py" in line]
     return status
 

@@ -14,7 +14,7 @@ import pytest
 
 from sandbox.aws.cloudformation import supervise
 from sandbox.process_identity import start_time
-from tests.support.processes import spawn, until
+from tests.support.processes import PATIENCE, spawn, until
 
 PROGRAM = """
 import signal, subprocess, sys, pathlib, os
@@ -80,7 +80,7 @@ def test_it_ends_when_its_supervisor_is_asked_to(family: Family) -> None:
     assert not family.is_gone()
     supervisor.terminate()
     until(family.is_gone, "program and child to end")
-    assert supervisor.wait(30) == -signal.SIGKILL
+    assert supervisor.wait(PATIENCE) == -signal.SIGKILL
 
 
 def test_its_children_end_when_it_ends_by_itself(family: Family) -> None:
@@ -95,5 +95,5 @@ def test_it_ends_with_the_parent_of_its_supervisor(
     parent = family.start(sys.executable, "-c", PARENT, supervise.__file__, *family.program)
     assert not family.is_gone()
     end(parent)
-    parent.wait(30)
+    parent.wait(PATIENCE)
     until(family.is_gone, "program and child to end")
