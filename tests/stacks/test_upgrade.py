@@ -39,7 +39,6 @@ from components.architectures.lookup import look_up
 from components.architectures.build import build
 from components.config.load import load_stack_config
 from components.config.problems import ConfigError
-from tests.support.kubernetes_versions import DEFAULT, PREVIOUS
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 FILE = "Pulumi.{NAME}.yaml"
