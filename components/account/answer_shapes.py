@@ -1,7 +1,9 @@
 """Type checks of AWS responses against the API models.
 
 An endpoint, a proxy or an emulator can return anything. After the check, code can rely on the
-types; a missing key that the program needs raises an error that names the call.
+types; a missing key that the program needs raises an error that names the call. Times are in UTC:
+botocore converts those that a service sends as numbers, as EKS does, to the zone of this machine
+(`_parse_timestamp_with_tzinfo` in `botocore/utils.py`), so that a day could be another one.
 
 Source: botocore's service models, the machine-readable API references
 (https://github.com/boto/botocore/tree/develop/botocore/data)
@@ -11,7 +13,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, cast
 
 from components.plain_text import legible
@@ -50,6 +52,14 @@ class UnexpectedAnswerError(AccountUnreachableError):
         )
 
 
+class MissingValueError(UnexpectedAnswerError):
+    """An object in a response lacks a value that the program needs."""
+
+    def __init__(self, call: str, key: str) -> None:
+        self.problem = f"it has no {key}"
+        super().__init__(call, self.problem)
+
+
 class Answer(dict[str, Any]):
     """A part of a response; a missing key raises an error that names the call."""
 
@@ -63,9 +73,9 @@ class Answer(dict[str, Any]):
         """Raise an error for the missing key.
 
         Raises:
-            UnexpectedAnswerError: always.
+            MissingValueError: always.
         """
-        raise UnexpectedAnswerError(self.call, f"it has no {key}")
+        raise MissingValueError(self.call, key)
 
 
 def understood(call: str, value: Any, do: object) -> Any:
@@ -115,6 +125,8 @@ def _checked(call: str, value: Any, shape: Any, path: str) -> Any:
         wanted and (boolean or not isinstance(value, wanted))
     ):
         raise _wrong(call, path, kind)
+    if isinstance(value, datetime) and value.tzinfo is not None:
+        return value.astimezone(UTC)
     return value
 
 

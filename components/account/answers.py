@@ -9,6 +9,7 @@ from typing import Any
 
 from components.account.facts import DefaultRoute, ReservationFacts
 from components.account.named_facts import ImageFacts
+from components.catalog.capacity_blocks import BOUGHT_TAG
 from components.tagging import tag_map
 
 
@@ -75,16 +76,26 @@ def reservation(answer: dict[str, Any]) -> ReservationFacts:
 
 
 def instance_count(answer: dict[str, Any]) -> int:
-    """Return how many instances a reservation has for those that target it.
+    """Return how many instances a reservation has, or will have, for those that target it.
+
+    A Capacity Block has a total of 0 until it starts, and the number that was bought in a tag. The
+    larger of both is correct before and after. It is 0 if the tag is missing:
+    `ReservationFacts.known_count` is then None.
 
     EC2 moves the instances of an interruptible reservation out of its source, and does not document
     whether `TotalInstanceCount` of the source still has them. What is used and what is available
     is correct in both cases.
 
+    https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-blocks-view.html
+    aws/aws-parallelcluster, cli/src/pcluster/validators/ec2_validators.py at 451cc5320d5d,
+    CapacityReservationSizeValidator
     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/interruptible-capacity-reservations.html
     https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CapacityAllocation.html
     """
     total: int = answer["TotalInstanceCount"]
+    if answer.get("ReservationType") == "capacity-block":
+        bought = tag_map(answer.get("Tags")).get(BOUGHT_TAG, "")
+        return max(total, int(bought) if bought.isdecimal() else 0)
     lent: int = (answer.get("InterruptibleCapacityAllocation") or {}).get("InstanceCount", 0)
     if not lent:
         return total

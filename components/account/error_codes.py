@@ -30,6 +30,9 @@ NOT_FOUND = frozenset(
         "InvalidAMIID.NotFound",
         "InvalidAMIID.Malformed",
         "InvalidAMIID.Unavailable",
+        "InvalidLaunchTemplateId.NotFound",
+        "InvalidLaunchTemplateId.VersionNotFound",
+        "InvalidLaunchTemplateName.NotFoundException",
         "InvalidVolume.NotFound",
         "InvalidVpcID.NotFound",
         # FSx: https://docs.aws.amazon.com/fsx/latest/APIReference/API_DescribeFileSystems.html
@@ -46,6 +49,11 @@ NOT_FOUND = frozenset(
         "InvalidPlacementGroup.Unknown",
         # https://docs.aws.amazon.com/efs/latest/ug/API_DescribeAccessPoints.html
         "AccessPointNotFound",
+        # EFS: https://docs.aws.amazon.com/efs/latest/ug/API_DescribeMountTargetSecurityGroups.html;
+        # the second of a mount target that is being created or deleted, which has no groups yet, or
+        # no longer.
+        "MountTargetNotFound",
+        "IncorrectMountTargetState",
         # https://docs.aws.amazon.com/AmazonECR/latest/APIReference/API_DescribeImages.html
         "RepositoryNotFoundException",
         "ImageNotFoundException",

@@ -8,7 +8,14 @@ from datetime import datetime
 from ipaddress import IPv4Network
 from typing import Any, Literal
 
-from components.account.named_facts import Found, ImageFacts, NamedFacts, VolumeFacts
+from components.account.named_facts import (
+    Found,
+    ImageFacts,
+    NamedFacts,
+    PublicImageFacts,
+    VolumeFacts,
+)
+from components.account.reservation_states import LATER
 from components.account.vpc_layout import VpcLayout
 from components.network.network_plan import RESERVED_ADDRESSES
 
@@ -73,7 +80,7 @@ class ReservationFacts:
     state: str
     """`CapacityReservationState`: `active`, `scheduled`, `expired` …"""
     instance_count: int
-    """`TotalInstanceCount`, without the instances that an interruptible reservation has taken."""
+    """Instances that it has, or will have, as `answers.instance_count` determines it."""
     owner_id: str
     platform: str
     placement_group: str | None
@@ -96,6 +103,12 @@ class ReservationFacts:
     """End of the commitment of a future-dated ODCR."""
     tags: Mapping[str, str] = field(default_factory=dict[str, str])
 
+    @property
+    def known_count(self) -> int | None:
+        """`instance_count`; None of a Capacity Block that shows no number before its start."""
+        is_unknown = self.kind == "capacity-block" and self.state in LATER
+        return self.instance_count or (None if is_unknown else 0)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterFacts:
@@ -107,6 +120,12 @@ class ClusterFacts:
     kubernetes_version: str
     authentication_mode: str
     """`CONFIG_MAP`, `API_AND_CONFIG_MAP` or `API`."""
+    upgraded_at: datetime | None = None
+    """When EKS began the upgrade to `kubernetes_version`. Read only if the stack has an older
+    version; None if EKS lists no such update."""
+    support_type: str = "EXTENDED"
+    """Upgrade policy: `EXTENDED`, or `STANDARD`, with which EKS upgrades the cluster when standard
+    support ends."""
     secrets_key_arn: str | None = None
     """Customer managed KMS key that encrypts secrets."""
     access_entries: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -240,6 +259,9 @@ class AccountFacts:
     """Types (`rsa`, `ed25519`) of the existing key pairs in the stack file."""
     images: Mapping[str, ImageFacts] = field(default_factory=dict[str, ImageFacts])
     """AMIs in the stack file, by id."""
+    pool_image_ids: Mapping[str, str | None] = field(default_factory=dict[str, "str | None"])
+    """Ids of the AMIs that SSM parameters and names of Amazon's AMIs lead to, by `str` of the
+    `ImageSource`; None if the region has none."""
     offered_zone_ids: Mapping[str, frozenset[str]] = field(
         default_factory=dict[str, frozenset[str]]
     )
@@ -255,7 +277,7 @@ class AccountFacts:
     volumes: Mapping[str, VolumeFacts] = field(default_factory=dict[str, VolumeFacts])
     """EBS volumes in the stack file, by id."""
     addon_offers: Mapping[str, AddonOffer] = field(default_factory=dict[str, AddonOffer])
-    """Offers for each add-on with a version in the stack file, by name."""
+    """Offers for each add-on that EKS installs, by name."""
     default_group: DefaultGroupFacts | None = None
     """Default group of the VPC; None if the stack does not use it or it was not read."""
     disabled_environments: tuple[str, ...] = ()
@@ -279,8 +301,15 @@ class AccountFacts:
         default_factory=dict[str, Mapping[str, float]]
     )
     """What counts towards them and is not of this stack, by quota and scope."""
+    public_images: Mapping[str, PublicImageFacts] = field(
+        default_factory=dict[str, PublicImageFacts]
+    )
+    """Container images in public registries that the stack uses, by name."""
     unreadable: tuple[str, ...] = ()
-    """Calls that were denied, each with the reason from AWS. Checks that need them are skipped."""
+    """Calls that were denied, each with the reason from AWS, and images that could not be looked
+    up. Checks that need them are skipped."""
+    left_out: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Why objects of the account are not in these facts, by object (`subnet subnet-0a…`)."""
 
     def zone(self, name_or_id: str) -> ZoneFacts | None:
         """Return a zone by name or id; None if it does not exist or zones were not read."""

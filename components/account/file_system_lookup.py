@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from components.account.facts import FileSystemFacts
-from components.account.lookup import AccountReader
+from components.account.lookup import AccountReader, readable
 from components.account.security_group_rules import ingress_of
 from components.config.fsx_lustre import NewFsxLustre, adopted_or_existing
 from components.config.stack import StackConfig
@@ -39,6 +40,12 @@ def look_up_file_systems(
 def described_file_systems(reader: AccountReader, ids: list[str]) -> list[FileSystemFacts]:
     """Return the FSx file systems that exist."""
     return [_facts(reader, answer) for answer in _described(reader, ids)]
+
+
+def every_file_system(reader: AccountReader) -> Iterator[FileSystemFacts]:
+    """Yield the FSx file systems of the region, without those that lack a value."""
+    found = _described(reader, None)
+    yield from readable(reader, "file system", "FileSystemId", found, partial(_facts, reader))
 
 
 def _described(reader: AccountReader, ids: list[str] | None) -> list[dict[str, Any]]:

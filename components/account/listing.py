@@ -19,8 +19,8 @@ from components.account.facts import (
     VpcFacts,
     ZoneFacts,
 )
-from components.account.file_system_lookup import described_file_systems
-from components.account.lookup import AccountReader
+from components.account.file_system_lookup import every_file_system
+from components.account.lookup import AccountReader, readable
 from components.account.mount_target_lookup import efs_facts
 from components.account.readings import Reading, read_side_by_side
 from components.tagging import tag_map
@@ -56,6 +56,8 @@ class AccountListing:
     """Zone ids of the region that offer an instance type, by type; only the types asked for."""
     unreadable: tuple[str, ...] = ()
     """Calls that were denied, each with the reason from AWS."""
+    left_out: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Why objects of the account are not in this listing, by object."""
 
     def denied(self, *calls: str) -> tuple[str, ...]:
         """Return the reasons for which AWS denied one of these calls (`ec2:DescribeVpcs`)."""
@@ -88,12 +90,17 @@ def list_account(reader: AccountReader, instance_types: Iterable[str]) -> Accoun
         lambda: _networks(reader),
         lambda: {"reservations": tuple(every_reservation(reader))},
         lambda: {"key_pairs": _key_pairs(reader)},
-        lambda: {"fsx": tuple(described_file_systems(reader, []))},
+        lambda: {"fsx": tuple(every_file_system(reader))},
         lambda: {"efs": tuple(_efs(reader))},
         lambda: {"offered_zone_ids": _offered(reader, types)},
     ]
     found = read_side_by_side(readings)
-    return AccountListing(region=reader.region, **found, unreadable=reader.not_read())
+    return AccountListing(
+        region=reader.region,
+        **found,
+        unreadable=reader.not_read(),
+        left_out=dict(sorted(reader.left_out.items())),
+    )
 
 
 def _networks(reader: AccountReader) -> dict[str, Any]:
@@ -117,7 +124,13 @@ def every_reservation(reader: AccountReader) -> Iterator[ReservationFacts]:
     """Yield the reservations that the account sees in the region of the reader, in every state."""
     do = reader.ec2.describe_capacity_reservations
     for page in reader.pages("ec2:DescribeCapacityReservations", do, next_key="NextToken"):
-        yield from map(answers.reservation, page["CapacityReservations"])
+        yield from readable(
+            reader,
+            "capacity reservation",
+            "CapacityReservationId",
+            page["CapacityReservations"],
+            answers.reservation,
+        )
 
 
 def _key_pairs(reader: AccountReader) -> dict[str, str]:
@@ -130,8 +143,13 @@ def _efs(reader: AccountReader) -> Iterator[EfsFacts]:
     do = reader.client("efs").describe_file_systems
     call = "elasticfilesystem:DescribeFileSystems"
     for page in _marked_pages(reader, call, do):
-        for each in page["FileSystems"]:
-            yield efs_facts(reader, each["FileSystemId"])
+        yield from readable(
+            reader,
+            "file system",
+            "FileSystemId",
+            page["FileSystems"],
+            lambda each: efs_facts(reader, each["FileSystemId"]),
+        )
 
 
 def _marked_pages(reader: AccountReader, call: str, do: Any) -> Iterator[Any]:

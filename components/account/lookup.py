@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from ipaddress import IPv4Network
-from typing import Any
+from typing import Any, TypeVar
 
 import boto3
 from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError
@@ -15,7 +15,11 @@ from components.account import answers
 from components.account.answer_shapes import (
     AccountUnreachableError as AccountUnreachableError,
 )
-from components.account.answer_shapes import UnexpectedAnswerError, understood
+from components.account.answer_shapes import (
+    MissingValueError,
+    UnexpectedAnswerError,
+    understood,
+)
 from components.account.call_failures import CLIENT, explained
 from components.account.error_codes import NOT_ALLOWED as NOT_ALLOWED
 from components.account.error_codes import NOT_FOUND as NOT_FOUND
@@ -29,6 +33,9 @@ from components.account.facts import (
 from components.account.named_facts import ImageFacts
 from components.config.provider_settings import is_region
 
+T = TypeVar("T")
+NO_IPV4 = "it has no IPv4 block, and nodes have IPv4 addresses"
+"""Why a subnet is left out."""
 _MOST_PAGES = 1000
 """Limit for one list call; no list that a stack depends on has more pages."""
 
@@ -58,6 +65,8 @@ class AccountReader:
         self._account_id: str | None = None
         self.region = region
         self.unreadable: list[str] = []
+        self.left_out: dict[str, str] = {}
+        """Why objects of the account are left out of the facts, by object."""
 
     @property
     def ec2(self) -> Any:
@@ -95,6 +104,17 @@ class AccountReader:
     def not_read(self) -> tuple[str, ...]:
         """Return the denied calls, without duplicates and in a stable order."""
         return tuple(sorted(set(self.unreadable)))
+
+    def leave_out(self, what: str, why: str) -> None:
+        """Record that an object is left out of the facts, which the commands say.
+
+        An object that a stack does not own can have any state. It never ends a command.
+
+        Args:
+            what: The object, such as `subnet subnet-0a…`.
+            why: What it lacks, such as `it has no IPv4 block`.
+        """
+        self.left_out[what] = why
 
     def ask(
         self, call: str, do: Callable[..., Any], *, if_denied: Any = None, **arguments: Any
@@ -180,6 +200,7 @@ class AccountReader:
             endpoint_services=frozenset(
                 endpoint["ServiceName"].removeprefix(prefix)
                 for endpoint in (endpoints or {}).get("VpcEndpoints", [])
+                if endpoint.get("ServiceName")
             ),
         )
 
@@ -205,9 +226,11 @@ class AccountReader:
 
     def subnet_facts(self, subnets: Sequence[Mapping[str, Any]]) -> dict[str, SubnetFacts]:
         """Return the facts of subnets of `DescribeSubnets` with their default routes, by id."""
-        routes = self._default_routes({s["VpcId"] for s in subnets})
-        return {
-            s["SubnetId"]: SubnetFacts(
+        usable = with_ipv4(self, subnets)
+        routes = self._default_routes({s["VpcId"] for s in usable if "VpcId" in s})
+
+        def read(s: Mapping[str, Any]) -> SubnetFacts:
+            return SubnetFacts(
                 subnet_id=s["SubnetId"],
                 vpc_id=s["VpcId"],
                 availability_zone=s["AvailabilityZone"],
@@ -217,8 +240,9 @@ class AccountReader:
                 default_route=routes.get(s["SubnetId"], routes.get(s["VpcId"], "none")),
                 maps_public_addresses=s.get("MapPublicIpOnLaunch", True),
             )
-            for s in subnets
-        }
+
+        found = readable(self, "subnet", "SubnetId", usable, read)
+        return {each.subnet_id: each for each in found}
 
     def zones(self) -> tuple[ZoneFacts, ...]:
         """Return the zones of the region that are enabled in the account."""
@@ -298,3 +322,45 @@ class AccountReader:
             Filters=[{"Name": "instance-type", "Values": [instance_type]}],
         )
         return frozenset(o["Location"] for o in (answer or {}).get("InstanceTypeOfferings", []))
+
+
+def with_ipv4(
+    reader: AccountReader, subnets: Iterable[Mapping[str, Any]]
+) -> list[Mapping[str, Any]]:
+    """Return the subnets of `DescribeSubnets` that nodes can use; leave out those with IPv6 only.
+
+    They have no `CidrBlock`: aws/aws-cli, awscli/examples/ec2/create-subnet.rst at 07c4fe36.
+    """
+    found: list[Mapping[str, Any]] = []
+    for each in subnets:
+        if "CidrBlock" in each:
+            found.append(each)
+        else:
+            reader.leave_out(f"subnet {each['SubnetId']}", NO_IPV4)
+    return found
+
+
+def readable(
+    reader: AccountReader,
+    kind: str,
+    key: str,
+    answers: Iterable[Mapping[str, Any]],
+    read: Callable[[Any], T],
+) -> Iterator[T]:
+    """Yield what `read` makes of listed objects; leave out those that lack a value.
+
+    A list has the objects of all owners, in every state. Objects that a stack file names are not
+    read with this: what they lack is an error.
+
+    Args:
+        reader: The reader, which records what is left out.
+        kind: What they are, such as `capacity reservation`.
+        key: Key of their id.
+        answers: The objects in a response.
+        read: Makes facts of one.
+    """
+    for each in answers:
+        try:
+            yield read(each)
+        except MissingValueError as error:
+            reader.leave_out(f"{kind} {each.get(key, 'without an id')}", error.problem)

@@ -33,18 +33,29 @@ def efs_facts(reader: AccountReader, file_system_id: str) -> EfsFacts:
     return EfsFacts(
         file_system_id=file_system_id,
         targets=tuple(
-            _target(reader, target) for target in (targets or {}).get("MountTargets", [])
+            found
+            for target in (targets or {}).get("MountTargets", [])
+            if (found := _target(reader, target)) is not None
         ),
     )
 
 
-def _target(reader: AccountReader, target: Mapping[str, Any]) -> MountTargetFacts:
+def _target(reader: AccountReader, target: Mapping[str, Any]) -> MountTargetFacts | None:
+    """Return a mount target, or None while it is created or deleted."""
     answer = reader.ask(
         "elasticfilesystem:DescribeMountTargetSecurityGroups",
         reader.client("efs").describe_mount_target_security_groups,
+        if_denied={},
         MountTargetId=target["MountTargetId"],
     )
-    groups = frozenset((answer or {}).get("SecurityGroups", []))
+    if answer is None:
+        reader.leave_out(
+            f"mount target {target['MountTargetId']} of {target['FileSystemId']}",
+            f"it is {target['LifeCycleState']}, and EFS shows no security groups of it; try again "
+            "when it is available",
+        )
+        return None
+    groups = frozenset(answer.get("SecurityGroups", []))
     return MountTargetFacts(
         vpc_id=target.get("VpcId", ""),
         availability_zone=target.get("AvailabilityZoneName", ""),

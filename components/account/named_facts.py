@@ -108,10 +108,18 @@ class FunctionFacts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PublicImageFacts:
+    """A container image in a public registry; it can be pulled if neither field is set."""
+
+    missing: str | None = None
+    """Why nodes cannot pull it, as the registry says."""
+    unknown: str | None = None
+    """Why it could not be looked up."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ContainerImageFacts:
     """An existing image in a repository of ECR."""
-
-    digest: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

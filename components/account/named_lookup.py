@@ -246,9 +246,7 @@ def look_up_container_image(reader: AccountReader, image: str) -> ContainerImage
         repositoryName=found["repository"],
         imageIds=[wanted],
     )
-    for each in (answer or {}).get("imageDetails", []):
-        return ContainerImageFacts(digest=each.get("imageDigest", ""))
-    return None
+    return ContainerImageFacts() if answer and answer.get("imageDetails") else None
 
 
 def private_image(image: str, region: str) -> re.Match[str] | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from components.account import answers
 from components.account.facts import AccountFacts, ReservationFacts
@@ -10,7 +10,7 @@ from components.account.lookup import AccountReader
 from components.account.provenance import read_provenance
 from components.config.reservations import CapacityBlock, OdcrGroup, Reservation
 from components.config.stack import StackConfig
-from components.tagging import CLUSTER_TAG, RESERVATION_TAG
+from components.tagging import CLUSTER_TAG, RESERVATION_TAG, tag_map
 
 DESCRIBE = "ec2:DescribeCapacityReservations"
 LIST_GROUP_RESOURCES = "resource-groups:ListGroupResources"
@@ -41,9 +41,10 @@ def look_up_created(reader: AccountReader, config: StackConfig) -> dict[str, Res
     ]
     do = reader.ec2.describe_capacity_reservations
     pages = reader.pages(DESCRIBE, do, next_key="NextToken", Filters=filters)
-    found = [answers.reservation(each) for page in pages for each in page["CapacityReservations"]]
-    of_stack = [each for each in found if each.tags.get(CLUSTER_TAG) == config.name]
-    entries = {each.tags.get(RESERVATION_TAG, ""): each for each in of_stack}
+    listed = (each for page in pages for each in page["CapacityReservations"])
+    mine = [each for each in listed if tag_map(each.get("Tags")).get(CLUSTER_TAG) == config.name]
+    found = [answers.reservation(each) for each in mine]
+    entries = {each.tags.get(RESERVATION_TAG, ""): each for each in found}
     return {name: entries[name] for name in wanted if name in entries}
 
 
@@ -85,6 +86,13 @@ def reservations_of_kind(reservation: Reservation, facts: AccountFacts) -> list[
     """Return the existing reservations of one entry, without those of another kind."""
     kind = kind_of(reservation)
     return [each for each in found_reservations(reservation, facts) if each.kind == kind]
+
+
+def held_count(found: Sequence[ReservationFacts]) -> int | None:
+    """Return how many instances reservations have together; None if one does not show it yet."""
+    counts = [each.known_count for each in found]
+    known = [count for count in counts if count is not None]
+    return sum(known) if len(known) == len(counts) else None
 
 
 def is_shared_later(reservation: Reservation) -> bool:
@@ -137,9 +145,9 @@ def complete_reservation(name: str, reservation: Reservation, facts: AccountFact
     found = reservations_of_kind(reservation, facts)
     if not found:
         return reservation
-    held, stated = sum(each.instance_count for each in found), reservation.instance_count
+    held, stated = held_count(found), reservation.instance_count
     update: dict[str, object] = {
-        "instance_count": held if stated is None else min(stated, held),
+        "instance_count": stated if held is None else held if stated is None else min(stated, held),
         **read_provenance(reservation, found, facts.account_id),
     }
     if isinstance(reservation, CapacityBlock):

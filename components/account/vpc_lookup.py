@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from components.account.lookup import AccountReader
+from components.account.lookup import AccountReader, with_ipv4
 from components.account.vpc_layout import (
     LayoutEndpoint,
     LayoutNat,
@@ -114,7 +114,7 @@ def _subnets(
             zone_id=each["AvailabilityZoneId"],
             table_id=explicit.get(each["SubnetId"], ""),
         )
-        for each in _in(reader, "Subnets", vpc_id)
+        for each in with_ipv4(reader, _in(reader, "Subnets", vpc_id))
     }
 
 
@@ -128,6 +128,7 @@ def _endpoints(reader: AccountReader, vpc_id: str) -> dict[str, LayoutEndpoint]:
             tags=tag_map(each.get("Tags")),
         )
         for each in _in(reader, "VpcEndpoints", vpc_id)
+        if each.get("ServiceName")
     }
 
 

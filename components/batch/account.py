@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime
 
 from typing_extensions import override
 
@@ -23,6 +24,7 @@ from components.batch.default_group_check import (
 )
 from components.batch.egress_check import IMAGES_OF_JOBS, egress_problems
 from components.batch.image_check import image_problems, image_warnings
+from components.batch.job_definition_plan import PINNED_IMAGES
 from components.batch.plan import BatchPlan
 from components.batch.quota_needs import BATCH_QUOTAS, batch_needs
 from components.batch.repository_plan import plan_repository
@@ -40,10 +42,12 @@ from components.checks.made_name_check import (
 from components.checks.needs import ArchitectureNeeds, NodeNeeds, ServiceRole
 from components.checks.pool_check import ADDRESSES, address_problems
 from components.checks.quota_needs import Need
+from components.checks.used_image import UPDATE_PROGRAM, UsedImage
 from components.config.batch import BatchArchitecture
 from components.config.batch_stack import BatchStackConfig
 from components.config.named import Named
 from components.config.network import ExistingVpc
+from components.config.problems import ROOT
 from components.config.reservations import CapacityBlock
 
 
@@ -73,6 +77,29 @@ class BatchAccount(AccountPart[BatchStackConfig, BatchPlan]):
     """Source: https://docs.aws.amazon.com/batch/latest/userguide/vpc-interface-endpoints.html,
     https://docs.aws.amazon.com/AmazonECS/latest/developerguide/vpc-endpoints.html and
     https://docs.aws.amazon.com/AmazonECR/latest/userguide/vpc-endpoints.html."""
+    pool_image_remedy = "set `image: custom` and `custom_ami_id` to an AMI of your own"
+
+    @override
+    def container_images(self, plan: BatchPlan, *, stack_file: str) -> Iterator[UsedImage]:
+        """Yield the images of job definitions that are not in the repository of the stack."""
+        del stack_file
+        for each in plan.job_definitions:
+            if each.container.image is not None:
+                key = f"architecture.job_definitions.{each.name}.image"
+                pinned = each.container.image in PINNED_IMAGES.values()
+                yield UsedImage(
+                    image=each.container.image,
+                    key=key,
+                    user=f"the job definition {each.name}",
+                    architectures=frozenset({each.instance_type.architecture}),
+                    remedy=f"set `{ROOT}.{key}` to an image that exists, or push it first"
+                    + (f"; or {UPDATE_PROGRAM}" if pinned else ""),
+                )
+
+    @override
+    def is_up(self, plan: BatchPlan, facts: AccountFacts) -> bool:
+        """Whether a job queue of the stack exists."""
+        return any(facts.named.get((JOB_QUEUE, name)) is not None for name in plan.queue_names)
 
     @override
     def readings(self, reader: AccountReader, config: BatchStackConfig) -> Iterator[Reading]:
@@ -110,7 +137,7 @@ class BatchAccount(AccountPart[BatchStackConfig, BatchPlan]):
 
     @override
     def checks(
-        self, config: BatchStackConfig, facts: AccountFacts, *, stack_file: str
+        self, config: BatchStackConfig, facts: AccountFacts, *, stack_file: str, now: datetime
     ) -> Iterator[Check]:
         """Yield the checks of a completed configuration."""
         pools = config.architecture.compute_environments

@@ -1,10 +1,13 @@
-"""Limits of Capacity Blocks for ML and of their extensions.
+"""Limits of Capacity Blocks for ML and of their extensions, and the tags that EC2 sets on them.
 
 Read in November 2026:
     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-blocks.html (instances, start,
     UltraServers, termination)
     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-blocks-purchase.html (durations)
     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-blocks-extend.html (extensions)
+    https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-blocks-view.html (their tag)
+    aws/aws-parallelcluster, cli/src/pcluster/aws/aws_resources.py at 451cc5320d5d (an answer of EC2
+    with both tags)
 The types and regions that EC2 sells change often: `usage_classes` of the catalog has the types, and
 EC2 itself refuses a region without them.
 """
@@ -18,6 +21,12 @@ from types import MappingProxyType
 
 MOST_INSTANCES = 64
 """Instances of one Capacity Block. Not every type in every region has blocks of this size."""
+MOST_INSTANCES_OF_ALL_BLOCKS = 256
+"""Instances of all Capacity Blocks together, of an account or its organization.
+
+https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribeCapacityBlockOfferings.html:
+"you can have up to 256 instances across Capacity Blocks"
+"""
 DAILY_DAYS = 14
 """Longest duration that is any number of days."""
 WEEK_DAYS = 7
@@ -35,11 +44,21 @@ TERMINATED_BEFORE_END = timedelta(minutes=30)
 """How long before the end of a block EC2 begins to terminate its instances."""
 ULTRASERVERS_TERMINATED_BEFORE_END = timedelta(minutes=60)
 """The same of a block of UltraServers."""
+BOUGHT_TAG = "aws:ec2capacityreservation:incrementalRequestedQuantity"
+"""Key of the tag with the number of instances that was bought.
+
+Before its start, a block has no instances: `TotalInstanceCount` is 0."""
+TYPE_TAG = "aws:ec2capacityreservation:capacityReservationType"
+"""Key of the tag with the type of the reservation, `capacity-block`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ultraserver:
-    """Instances with one accelerator interconnect, which EC2 sells together as one block."""
+    """Instances with one accelerator interconnect, which EC2 sells together as one block.
+
+    Unlike other blocks, its owner cannot share it with accounts of the organization:
+    https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-blocks-share.html, "Prerequisites".
+    """
 
     instance_type: str
     instances: int

@@ -12,6 +12,7 @@ from components.account.launch_place import placed
 from components.account.lookup import AccountReader
 from components.account.preflight_facts import PreflightFacts
 from components.account.readings import Reading
+from components.catalog.versions import EKS_VERSIONS
 from components.checks.account_part import AccountPart
 from components.checks.check import Check
 from components.checks.key_pair_check import key_pair_subjects, pool_key_problems
@@ -20,15 +21,19 @@ from components.checks.needs import ArchitectureNeeds, NodeNeeds, ServiceRole
 from components.checks.pool_check import ADDRESSES, address_problems
 from components.checks.quota_needs import Need
 from components.checks.row import Row
+from components.checks.used_image import UsedImage
 from components.config.eks import EksArchitecture
 from components.config.eks_stack import EksStackConfig
 from components.config.named import Named
 from components.config.network import ExistingVpc
+from components.config.problems import ROOT
 from components.eks.addon_version_check import (
+    addon_offer_readings,
     addon_version_problems,
     addon_version_subjects,
-    look_up_addon_offers,
+    addon_version_warnings,
 )
+from components.eks.addons.registry import addon_images, verification_images
 from components.eks.address_capacity import addresses_by_subnet
 from components.eks.authorization_check import (
     AUTHORIZATION,
@@ -82,14 +87,34 @@ class EksAccount(AccountPart[EksStackConfig, EksPlan]):
         ),
     )
     """Source: https://docs.aws.amazon.com/eks/latest/userguide/private-clusters.html."""
+    pool_image_remedy = (
+        f"set `{ROOT}.architecture.kubernetes_version` to another version of "
+        f"{', '.join(EKS_VERSIONS)}, or update trainyard, which pins another AMI release"
+    )
+
+    @override
+    def container_images(self, plan: EksPlan, *, stack_file: str) -> Iterator[UsedImage]:
+        """Yield the images of add-ons, and those of `verify`."""
+        yield from addon_images(plan, stack_file=stack_file)
+        yield from verification_images(plan)
+
+    @override
+    def is_up(self, plan: EksPlan, facts: AccountFacts) -> bool:
+        """Whether the cluster exists."""
+        return facts.cluster is not None
 
     @override
     def readings(self, reader: AccountReader, config: EksStackConfig) -> Iterator[Reading]:
         """Yield the readings of the cluster and of the offered add-on versions."""
         yield lambda: {
-            "cluster": look_up_cluster(reader, config.name, with_aws_auth=needs_aws_auth(config))
+            "cluster": look_up_cluster(
+                reader,
+                config.name,
+                wanted_version=config.architecture.kubernetes_version,
+                with_aws_auth=needs_aws_auth(config),
+            )
         }
-        yield lambda: {"addon_offers": look_up_addon_offers(reader, config)}
+        yield from addon_offer_readings(reader, config)
 
     @override
     def made_names(self, config: EksStackConfig) -> Iterator[Named]:
@@ -112,7 +137,7 @@ class EksAccount(AccountPart[EksStackConfig, EksPlan]):
 
     @override
     def checks(
-        self, config: EksStackConfig, facts: AccountFacts, *, stack_file: str
+        self, config: EksStackConfig, facts: AccountFacts, *, stack_file: str, now: datetime
     ) -> Iterator[Check]:
         """Yield the checks of a completed configuration."""
         if isinstance(config.network, ExistingVpc):
@@ -128,7 +153,7 @@ class EksAccount(AccountPart[EksStackConfig, EksPlan]):
         yield Check("key pairs", keys, key_pair_subjects(config, facts))
         authorization = authorization_problems(config, facts, stack_file=stack_file)
         yield Check("authorization", authorization, [AUTHORIZATION])
-        versions = version_problems(config, facts, stack_file=stack_file)
+        versions = version_problems(config, facts, stack_file=stack_file, now=now)
         yield Check("Kubernetes version", versions, [version_subject(facts)])
         addons = addon_version_problems(config, facts, stack_file=stack_file)
         yield Check("add-on versions", addons, addon_version_subjects(config))
@@ -160,6 +185,7 @@ class EksAccount(AccountPart[EksStackConfig, EksPlan]):
         """Yield warnings to show before any change."""
         yield from authorization_warnings(config, facts)
         yield from version_warnings(config, facts)
+        yield from addon_version_warnings(config, facts)
         yield from log_group_warnings(config, plan, facts)
         yield from file_system_warnings(plan, facts)
 
@@ -172,7 +198,7 @@ class EksAccount(AccountPart[EksStackConfig, EksPlan]):
 
     @override
     def preflight_rows(
-        self, config: EksStackConfig, more: PreflightFacts, today: date
+        self, config: EksStackConfig, facts: AccountFacts, more: PreflightFacts, today: date
     ) -> Iterable[Row]:
         """Return the row of the Kubernetes version."""
-        return version_rows(config, more, today)
+        return version_rows(config, facts, more, today)

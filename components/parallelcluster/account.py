@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 from typing import Any
 
 from typing_extensions import override
@@ -89,6 +90,15 @@ class ParallelClusterAccount(AccountPart[ParallelClusterStackConfig, ParallelClu
     """Source: https://docs.aws.amazon.com/parallelcluster/latest/ug/network-configuration-v3.html,
     "AWS ParallelCluster in a single subnet with no internet access"; `SubnetsValidator` of
     aws-parallelcluster 3.16.1 for DNS."""
+    pool_image_remedy = (
+        "set `custom_ami_id` of the queue or of `architecture` to an AMI of your own, or choose "
+        "another `operating_system`"
+    )
+
+    @override
+    def is_up(self, plan: ParallelClusterPlan, facts: AccountFacts) -> bool:
+        """Whether the cluster is deployed."""
+        return facts.deployed_cluster is not None
 
     @override
     def readings(
@@ -125,7 +135,12 @@ class ParallelClusterAccount(AccountPart[ParallelClusterStackConfig, ParallelClu
 
     @override
     def checks(
-        self, config: ParallelClusterStackConfig, facts: AccountFacts, *, stack_file: str
+        self,
+        config: ParallelClusterStackConfig,
+        facts: AccountFacts,
+        *,
+        stack_file: str,
+        now: datetime,
     ) -> Iterator[Check]:
         """Yield the checks of a completed configuration."""
         architecture = config.architecture

@@ -13,11 +13,12 @@ from typing import Any
 
 from pulumi_policy import PolicyResource
 
+from components.catalog.capacity_blocks import BOUGHT_TAG
 from components.catalog.parallelcluster import RESERVATION_PLATFORMS
 from policies.resources.launches import CAPACITY_BLOCK, LAUNCHES, Launch, templates_of
 from policies.resources.node_groups import instance_types_of, platform_of, sizes_of
 from policies.resources.parallelcluster import ComputeResource, compute_resources_of
-from policies.resources.props import UNKNOWN, Facts, is_set, whole_number
+from policies.resources.props import UNKNOWN, is_set, whole_number
 from policies.resources.reservations import (
     ONLY,
     PREFERENCE,
@@ -33,12 +34,12 @@ from policies.resources.types import (
     AUTO_SCALING_GROUP,
     AUTO_SCALING_SCHEDULE,
     BATCH_COMPUTE_ENVIRONMENT,
+    CAPACITY_BLOCK_RESERVATION,
     EKS_NODE_GROUP,
     INSTANCE,
     LAUNCH_TEMPLATE,
 )
 
-_BOUGHT = "aws:ec2capacityreservation:incrementalRequestedQuantity"
 GROUPS = (AUTO_SCALING_GROUP, EKS_NODE_GROUP, BATCH_COMPUTE_ENVIRONMENT, INSTANCE)
 
 
@@ -184,16 +185,27 @@ def demands(stack: Stack) -> Iterator[Demand]:
         if not nodes.target.elsewhere:
             urns = frozenset(each.urn for each in nodes.target.reservations)
             shared.setdefault(urns, []).append(nodes)
-    for urns, sharers in shared.items():
-        sizes = [_instances(stack.facts_of(urn)) for urn in urns]
+    for sharers in shared.values():
+        reservations = {each.urn: each for each in sharers[0].target.reservations}
+        sizes = [_instances(stack, each) for each in reservations.values()]
         known = [size for size in sizes if size is not None]
         if len(known) == len(sizes):
             yield Demand(tuple(sharers), sum(known))
 
 
-def _instances(facts: Facts) -> int | None:
-    # A Capacity Block has no instances until it starts; a tag of AWS has the purchased count.
-    return whole_number(facts.first(("instanceCount",), ("tagsAll", _BOUGHT)))
+def _instances(stack: Stack, reservation: PolicyResource) -> int | None:
+    """Return how many instances a reservation has, or will have; None if that is unknown.
+
+    A Capacity Block has a count of 0 until it starts, and the purchased count in a tag of AWS. The
+    provider leaves tags of AWS out of its state (hashicorp/terraform-provider-aws,
+    internal/tags/key_value_tags.go, IgnoreAWS); a program may set the tag, or another provider.
+    """
+    facts = stack.facts_of(reservation.urn)
+    count = whole_number(facts.get("instanceCount"))
+    if reservation.resource_type != CAPACITY_BLOCK_RESERVATION:
+        return count
+    bought = whole_number(facts.get("tagsAll", BOUGHT_TAG))
+    return max(count or 0, bought or 0) or None
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ import pytest
 
 from components.account.facts import AccountFacts, ReservationFacts, SubnetFacts, VpcFacts
 from components.config.stack import StackConfig
-from tests.support.account_fixtures import account, reader, server
+from tests.support.account_fixtures import account, chicago, reader, server
 from tests.support.eks import (
     PRIVATE,
     PUBLIC,
@@ -21,7 +21,7 @@ from tests.support.eks import (
     config,
 )
 
-__all__ = ["account", "reader", "server"]
+__all__ = ["account", "chicago", "reader", "server"]
 
 ACCOUNT = "123456789012"
 VPC = changed()["network"]["vpc_id"]

@@ -88,3 +88,13 @@ def test_what_the_stack_file_says_itself_stays(configure, facts, odcr):
     found = complete(configure(reservations__block=assisted), holding(facts, own))
     assert found.reservations["block"].provenance == "aws-assisted"
     assert found.reservations["block"].placement_group is None
+
+
+def test_a_group_of_aws_beside_a_reservation_without_one_is_left_alone(configure, facts, odcr):
+    """Only a placement group of the account can be that of the launch template."""
+    entry = {"kind": "odcr-group", "members": [BLOCK, OTHER_RESERVATION], "provenance": "auto"}
+    delivered = replace(odcr, placement_group="aws", placement_group_owner_id=OTHER_ACCOUNT)
+    account = holding(facts, delivered, replace(odcr, reservation_id=OTHER_RESERVATION))
+    config = complete(configure(reservations__block=entry), account)
+    assert config.reservations["block"].provenance == "auto"
+    assert list(reservation_problems(config, account, NOW)) == []

@@ -6,10 +6,11 @@ import pytest
 
 from components.architectures.prepare import complete, examine
 from components.checks.reservation_check import reservation_problems
+from components.checks.reservation_use_check import use_problems
 from components.config.load import load_stack_config
 from components.config.reservations import OdcrGroup
 from tests.account.conftest import ACCOUNT, NOW
-from tests.support.eks import STACK_FILE, changed
+from tests.support.eks import PRIVATE, STACK_FILE, changed
 
 FIRST, SECOND = "cr-00d00000000000001", "cr-00d00000000000002"
 ARN = "arn:aws:resource-groups:us-west-2:123456789012:group/training"
@@ -144,3 +145,13 @@ def test_a_group_that_may_not_be_read_is_not_judged(facts):
         account(facts), unreadable=("resource-groups:ListGroupResources: AccessDenied",)
     )
     assert problems(pool(group_arn=ARN), known) == []
+
+
+def test_members_in_two_zones_accept_a_subnet_in_each(facts, odcr):
+    known = account(facts, odcr(FIRST, availability_zone="us-west-2a"), odcr(SECOND))
+    users = of_members().pools_with("block")
+    for subnet in PRIVATE:
+        here = [replace(pool, subnet_ids=(subnet,)) for pool in users]
+        assert list(use_problems(here, [*known.reservations.values()], known)) == []
+    there = [replace(pool, subnet_ids=(PRIVATE[0],)) for pool in users]
+    assert list(use_problems(there, [odcr(SECOND)], known))

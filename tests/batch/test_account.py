@@ -109,8 +109,10 @@ def test_a_key_pair_that_does_not_exist_is_refused_with_the_way_without_one():
     key = f"{ENVIRONMENT}.ssh_key_name"
     raw = p4d(architecture__compute_environments__p4d__ssh_key_name="sandbox")
     assert problems(raw, fitting()) == {}
-    found = problems(raw, fitting(key_pairs={}))
+    found = problems(raw, fitting(key_pairs={"other": "rsa"}))
     assert "Session Manager" in found[key].remedy
+    denied = ("ec2:DescribeKeyPairs: UnauthorizedOperation",)
+    assert problems(raw, fitting(key_pairs={}, unreadable=denied)) == {}
 
 
 def with_image(**changes):

@@ -59,10 +59,6 @@ CASES = {
         raw_config(P4D, architecture__compute_environments__p4d__maximum=3),
         f"{P4D_NODES}.maximum",
     ),
-    "an expired Capacity Block": (
-        raw_config(P5, reservations__block__ends_at="2026-11-02T11:30:00Z"),
-        "reservations.block.ends_at",
-    ),
     "spot with multi-node": (
         multi(g4dn(purchase_option="spot", availability_zone="us-west-2b")),
         f"{JOBS}.nccl-single.nodes",

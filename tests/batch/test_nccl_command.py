@@ -117,6 +117,7 @@ def all_reduce(tmp_path):
             cwd=tmp_path,
             env={
                 "PATH": sysconfig.get_path("scripts") + ":/usr/bin:/bin",
+                "TMPDIR": str(tmp_path),
                 "NODES": str(len(hosts)),
                 "HOSTS": " ".join(hosts),
                 "INTERFACE": "eth1",

@@ -11,9 +11,18 @@ from components.eks.cluster import ClusterAccess
 from components.eks.node_group_args import NodeGroupArgs
 from components.eks.node_group_plan import NodeGroupPlan
 from components.identity.node_role import NodeRole, NodeRoleArgs
-from tests.account.conftest import block, configure, facts, with_subnet
+from tests.account.conftest import (
+    account,
+    block,
+    chicago,
+    configure,
+    facts,
+    reader,
+    server,
+    with_subnet,
+)
 
-__all__ = ["block", "configure", "facts", "with_subnet"]
+__all__ = ["account", "block", "chicago", "configure", "facts", "reader", "server", "with_subnet"]
 
 
 @pytest.fixture

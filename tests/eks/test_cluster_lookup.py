@@ -8,13 +8,17 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from tests.support.sandbox_aws import PRIVATE_A, Account  # before boto3 makes a client
+from tests.support.sandbox_aws import (  # before boto3 makes a client
+    PRIVATE_A,
+    STANDARD_IMAGE,
+    Account,
+)
 
-from components.eks import cluster_lookup  # isort: skip
 from components.eks.cluster_lookup import look_up_cluster  # isort: skip
+from components.account.facts import ClusterFacts  # isort: skip
 from components.account.lookup import AccountReader  # isort: skip
 from sandbox.aws.server import AwsServer  # isort: skip
-from tests.support.kubernetes import DEFAULT
+from tests.support.kubernetes import DEFAULT, PREVIOUS
 
 
 @pytest.fixture(scope="module")
@@ -34,9 +38,12 @@ def reader(account: Account, monkeypatch: pytest.MonkeyPatch) -> AccountReader:
     monkeypatch.setenv("AWS_ENDPOINT_URL", account.server.endpoint)
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "sandbox")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "sandbox")
-    # No control plane runs behind this account.
-    monkeypatch.setattr(cluster_lookup, "read_aws_auth", lambda *_: {"mapRoles": "[]"})
     return AccountReader(region="us-west-2")
+
+
+def look_up(reader: AccountReader, name: str, **arguments: Any) -> ClusterFacts | None:
+    """Look up a cluster; no control plane runs behind this account."""
+    return look_up_cluster(reader, name, aws_auth_of=lambda *_: {"mapRoles": "[]"}, **arguments)
 
 
 def fill(account: Account, name: str, mode: str) -> str:
@@ -54,13 +61,13 @@ def fill(account: Account, name: str, mode: str) -> str:
 
 
 def test_a_cluster_that_does_not_exist_is_none(name, reader):
-    assert look_up_cluster(reader, name) is None
+    assert look_up(reader, name) is None
     assert reader.unreadable == []
 
 
 def test_a_cluster_is_read_with_versions_and_access(account, name, reader):
     node = fill(account, name, "API_AND_CONFIG_MAP")
-    found = look_up_cluster(reader, name)
+    found = look_up(reader, name)
     assert found is not None
     assert (found.status, found.kubernetes_version) == ("ACTIVE", DEFAULT)
     assert found.authentication_mode == "API_AND_CONFIG_MAP"
@@ -80,7 +87,7 @@ def test_a_cluster_is_read_with_versions_and_access(account, name, reader):
 )
 def test_only_what_the_mode_has_is_read(account, name, reader, mode, has_entries, has_map):
     fill(account, name, mode)
-    found = look_up_cluster(reader, name)
+    found = look_up(reader, name)
     assert found is not None
     assert bool(found.access_entries) == has_entries
     assert (found.aws_auth is not None) == has_map
@@ -100,14 +107,14 @@ def test_a_cluster_that_is_not_there_yet_is_not_asked_who_may_enter(account, nam
         raise ClientError({"Error": {"Code": "InvalidRequestException"}}, "ListAccessEntries")
 
     reader.eks.describe_cluster, reader.eks.list_access_entries = unfinished, refused
-    found = look_up_cluster(reader, name, with_aws_auth=False)
+    found = look_up(reader, name, with_aws_auth=False)
     assert found is not None
     assert (found.status, found.access_entries) == (status, {})
 
 
 def test_the_map_is_left_alone_where_nobody_needs_it(account, name, reader):
     fill(account, name, "CONFIG_MAP")
-    found = look_up_cluster(reader, name, with_aws_auth=False)
+    found = look_up(reader, name, with_aws_auth=False)
     assert found is not None
     assert found.aws_auth is None
 
@@ -123,7 +130,7 @@ def test_every_page_of_a_list_is_read(account, name, reader):
         return listed(**arguments, maxResults=1)
 
     reader.eks.list_access_entries = one_at_a_time
-    found = look_up_cluster(reader, name)
+    found = look_up(reader, name)
     assert found is not None
     assert people <= found.access_entry_arns
 
@@ -145,7 +152,7 @@ def test_a_call_that_may_not_be_made_is_noted(account, name, reader, call, metho
         raise ClientError({"Error": {"Code": "AccessDeniedException"}}, method)
 
     setattr(reader.eks, method, denied)
-    found = look_up_cluster(reader, name)
+    found = look_up(reader, name)
     assert found is not None
     assert not getattr(found, left)
     assert any(line.startswith(call) for line in reader.unreadable)
@@ -158,5 +165,52 @@ def test_a_cluster_that_may_not_be_read_is_unknown(account, name, reader):
         raise ClientError({"Error": {"Code": "AccessDeniedException"}}, "DescribeCluster")
 
     reader.eks.describe_cluster = denied
-    assert look_up_cluster(reader, name) is None
+    assert look_up(reader, name) is None
     assert reader.unreadable == ["eks:DescribeCluster: AccessDeniedException"]
+
+
+def test_the_upgrade_is_read_only_for_a_stack_with_an_older_version(account, name, reader):
+    account.cluster(name, version=PREVIOUS)
+    account.eks.update_cluster_version(name=name, version=DEFAULT)
+    account.eks.update_cluster_config(
+        name=name, logging={"clusterLogging": [{"types": ["api"], "enabled": True}]}
+    )
+    assert look_up(reader, name, wanted_version=DEFAULT).upgraded_at is None
+    found = look_up(reader, name, wanted_version=PREVIOUS)
+    (update,) = (
+        each
+        for each in account.eks.list_updates(name=name)["updateIds"]
+        if account.eks.describe_update(name=name, updateId=each)["update"]["type"]
+        == "VersionUpdate"
+    )
+    began = account.eks.describe_update(name=name, updateId=update)["update"]["createdAt"]
+    assert found.upgraded_at == began
+    assert found.support_type == "EXTENDED"
+
+
+def test_a_cluster_that_was_created_with_its_version_was_not_upgraded(account, name, reader):
+    account.cluster(name)
+    assert look_up(reader, name, wanted_version=PREVIOUS).upgraded_at is None
+    assert reader.unreadable == []
+
+
+def test_a_group_of_another_owner_with_an_image_of_its_own_leaves_only_its_version_out(
+    account, name, reader
+):
+    """eksctl-io/eksctl, pull request 3960: EKS shows no version of it."""
+    node = fill(account, name, "API")
+    data = {"ImageId": STANDARD_IMAGE, "InstanceType": "c5.2xlarge"}
+    account.eks.create_nodegroup(
+        clusterName=name,
+        nodegroupName="foreign",
+        nodeRole=node,
+        subnets=[PRIVATE_A],
+        launchTemplate={"id": account.template(f"{name}-custom", **data)},
+    )
+    found = look_up(reader, name)
+    assert found is not None
+    assert found.node_group_versions == {"n": DEFAULT}
+    assert found.node_group_sizes == {"n": 1, "foreign": 1}
+    ((what, why),) = reader.left_out.items()
+    assert what == "version of node group foreign"
+    assert "AMI of its own" in why

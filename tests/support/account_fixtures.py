@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -10,6 +11,7 @@ from tests.support.sandbox_aws import Account  # before boto3 makes a client
 
 from components.account.lookup import AccountReader  # isort: skip
 from sandbox.aws.server import AwsServer  # isort: skip
+from sandbox.registries import registry_environment  # isort: skip
 
 
 @pytest.fixture(scope="module")
@@ -23,6 +25,8 @@ def server() -> Iterator[AwsServer]:
 def account(server: AwsServer, monkeypatch: pytest.MonkeyPatch) -> Account:
     """Let boto3 reach the account."""
     monkeypatch.setenv("AWS_ENDPOINT_URL", server.endpoint)
+    for name, value in registry_environment(server.endpoint).items():
+        monkeypatch.setenv(name, value)
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "sandbox")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "sandbox")
     return Account(server)
@@ -32,3 +36,13 @@ def account(server: AwsServer, monkeypatch: pytest.MonkeyPatch) -> Account:
 def reader(account: Account) -> AccountReader:
     """Return a reader of the account."""
     return AccountReader(region="us-west-2")
+
+
+@pytest.fixture
+def chicago(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """This machine is in America/Chicago, hours behind UTC."""
+    with monkeypatch.context() as changed:
+        changed.setenv("TZ", "America/Chicago")
+        time.tzset()
+        yield
+    time.tzset()

@@ -51,6 +51,8 @@ class ListedReservation:
     def use(self) -> str:
         """The use as text, such as `2 of 4: 2 used by prod-a`."""
         total = self.facts.instance_count
+        if self.facts.known_count is None:
+            return "not shown before its start"
         if self.used is None:
             return f"{total}"
         held = held_text(self.holders, used=self.used, ids=False)
@@ -81,7 +83,7 @@ class ListedReservation:
             "instance_type": facts.instance_type,
             "zone": facts.availability_zone,
             "zone_id": facts.zone_id,
-            "instances": facts.instance_count,
+            "instances": facts.known_count,
             "used": self.used,
             "used_by": {owner: [*ids] for owner, ids in self.holders.items()},
             "stacks": [*self.stacks],

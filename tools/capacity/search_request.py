@@ -11,6 +11,7 @@ from components.catalog.capacity_blocks import (
     DURATIONS,
     LATEST_START,
     MOST_INSTANCES,
+    MOST_INSTANCES_OF_ALL_BLOCKS,
     ULTRASERVERS,
     is_duration,
 )
@@ -79,7 +80,8 @@ def request_problems(request: SearchRequest, now: datetime) -> Iterator[Problem]
             problem="a Capacity Block has at most 64 instances",
             found=request.nodes,
             allowed=f"1 to {MOST_INSTANCES}",
-            remedy="search for fewer nodes; a stack can use several blocks",
+            remedy="search for fewer nodes; a stack can use several blocks, with at most "
+            f"{MOST_INSTANCES_OF_ALL_BLOCKS} instances in all",
         )
     if not is_duration(request.days):
         yield Problem(

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
+from components.account.lookup import AccountReader
 from components.config.problems import ConfigError
 from tools.cli import console, failures, options
 from tools.cli.import_report import show_report
@@ -19,6 +20,7 @@ from tools.cli.new_stack_directory import new_stack_directory, write_new_stack
 from tools.cli.stack_config import plan_of
 from tools.importing.formats import together, without_siblings
 from tools.importing.imported import Imported, UnknownFormatError, Unread, import_file
+from tools.importing.live.clusters import Wanted
 from tools.importing.report import counted
 from tools.importing.source import Document, text_of
 from tools.importing.stack_file import stack_file_text
@@ -48,6 +50,7 @@ Adopt = Annotated[
 
 
 def import_(
+    context: typer.Context,
     files: Files = None,
     live: Live = "",
     kind: Kind = "",
@@ -64,7 +67,11 @@ def import_(
     if live:
         read = [
             read_from_account(
-                live, name=name, kind=kind, adopt=adopt, region=region, sandbox=sandbox
+                Wanted(live, name, adopt),
+                kind=kind,
+                region=region,
+                sandbox=sandbox,
+                reader=context.obj or AccountReader,
             )
         ]
     else:

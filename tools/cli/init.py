@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -28,6 +30,9 @@ from tools.stack_creation.option_conflicts import SANDBOX_REGION, option_conflic
 from tools.stack_creation.question import Ask, Choice, Defaults, Question, ask_in_terminal
 from tools.stack_creation.repeat_command import repeat_command
 from tools.stack_creation.resolving import Resolver, resolve_kind
+
+if TYPE_CHECKING:
+    from components.preflight.run import Preflight
 
 _NEEDED = (
     "ec2:DescribeAvailabilityZones",
@@ -114,27 +119,52 @@ def init(
         lustre_gib=lustre_gib,
         sandbox=sandbox,
     )
+    create_stack(request, yes=yes)
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """What `init` asks an account, and the time at which it asks."""
+
+    listing: Callable[[AccountReader, Collection[str]], AccountListing] = list_account
+    problems: Callable[[StackDesign], Preflight] = account_problems
+    now: Callable[[], datetime] = clock.now
+
+
+def create_stack(request: Request, *, yes: bool, account: Account = Account()) -> None:
+    """Write a stack file as requested.
+
+    Args:
+        request: The options.
+        yes: Whether nobody is asked.
+        account: Answers if there are credentials.
+
+    Raises:
+        ConfigError: options are missing or contradict each other, or the account refuses the stack;
+            the error lists every problem. Nothing was written.
+        WrongUseError: the file exists, or the account cannot be used.
+    """
     _refuse(option_conflicts(request), request)
     interactive = console.at_a_terminal() and not yes
     defaults = Defaults()
     ask: Ask = ask_in_terminal if interactive else defaults
     target = new_stack_directory(ask, yes=yes)
-    path = target / f"Pulumi.{name}.yaml" if target is not None else None
+    path = target / f"Pulumi.{request.name}.yaml" if target is not None else None
     if path is not None and os.path.lexists(path):
         raise failures.WrongUseError(
             f"{path} exists, and `init` never overwrites a file; choose another name, or delete it"
         )
-    design, listing = _designed(request, ask)
+    design, listing = _designed(request, ask, account)
     _refuse(defaults.missing, request)
     assert path is not None  # noqa: S101 - otherwise it is among the missing options
     refuse_invalid(design)
     missing = missing_values(design)
     if listing is not None and not missing:
-        _refuse_in_account(design, request)
+        _refuse_in_account(design, request, account)
     if interactive:
         _confirm(design, path)
     write_new_stack(path, stack_file_text(design, command=repeat_command(design, request)))
-    _tell(path, design, missing, sandbox=sandbox, live=listing is not None)
+    _tell(path, design, missing, sandbox=request.sandbox, live=listing is not None)
 
 
 def _refuse(problems: list[Problem], request: Request) -> None:
@@ -142,7 +172,9 @@ def _refuse(problems: list[Problem], request: Request) -> None:
         raise ConfigError(problems, stack_file=f"init {request.name}")
 
 
-def _designed(request: Request, ask: Ask) -> tuple[StackDesign, AccountListing | None]:
+def _designed(
+    request: Request, ask: Ask, account: Account
+) -> tuple[StackDesign, AccountListing | None]:
     """Return the design, and the account if there are credentials."""
     request = resolve_kind(request, ask)
     if request.sandbox:
@@ -151,10 +183,10 @@ def _designed(request: Request, ask: Ask) -> tuple[StackDesign, AccountListing |
         with account_access(sandbox=request.sandbox, profile=request.profile):
             request = _with_region(request, ask)
             if not request.region:
-                return Resolver(request, None, clock.now(), ask).design(), None
-            listing = _listed(request)
-            resolver = Resolver(request, listing, clock.now(), ask)
-            conflicts = account_conflicts(request, resolver.kind, listing, clock.now())
+                return Resolver(request, None, account.now(), ask).design(), None
+            listing = _listed(request, account)
+            resolver = Resolver(request, listing, account.now(), ask)
+            conflicts = account_conflicts(request, resolver.kind, listing, account.now())
             _refuse(conflicts, request)
             return resolver.design(), listing
     except failures.WrongUseError as error:
@@ -164,7 +196,7 @@ def _designed(request: Request, ask: Ask) -> tuple[StackDesign, AccountListing |
         console.progress(f"the account is not read: {reason}")
     request = _with_region(request, ask)
     _refuse(unread_conflicts(request), request)
-    return Resolver(request, None, clock.now(), ask).design(), None
+    return Resolver(request, None, account.now(), ask).design(), None
 
 
 def _with_region(request: Request, ask: Ask) -> Request:
@@ -195,20 +227,22 @@ def _regions(request: Request, usual: str, ask: Ask) -> tuple[str, ...]:
         return known_regions()
 
 
-def _listed(request: Request) -> AccountListing:
+def _listed(request: Request, account: Account) -> AccountListing:
     console.progress(f"reading the account in {request.region}")
     reader = AccountReader(region=request.region, profile=request.profile or None)
     types = {*offers.accelerated_types(request.region), *request.instance_types}
-    listing = list_account(reader, types)
+    listing = account.listing(reader, types)
     denied = listing.denied(*_NEEDED)
     if denied:
         raise failures.WrongUseError(f"AWS denies {'; '.join(denied)}")
     for line in listing.unreadable:
         console.progress(f"not read: {line}")
+    for what, why in listing.left_out.items():
+        console.progress(f"left out: {what}: {why}")
     return listing
 
 
-def _refuse_in_account(design: StackDesign, request: Request) -> None:
+def _refuse_in_account(design: StackDesign, request: Request, account: Account) -> None:
     """Run the checks of `check --live`, and print their warnings.
 
     Raises:
@@ -217,7 +251,7 @@ def _refuse_in_account(design: StackDesign, request: Request) -> None:
     """
     console.progress("checking the stack in the account")
     with account_access(sandbox=request.sandbox, profile=request.profile):
-        found = account_problems(design)
+        found = account.problems(design)
     _refuse(list(found.problems), request)
     for warning in found.warnings:
         console.progress(f"warning: {warning}")

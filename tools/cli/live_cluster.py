@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from components.account.lookup import AccountReader
 from tools.cli import failures
 from tools.cli.session import account_access
 from tools.cli.usual_region import usual_region
 from tools.importing.imported import Imported
-from tools.importing.live.clusters import KINDS, ClusterMissingError, read_live
+from tools.importing.live.clusters import KINDS, ClusterMissingError, Wanted, read_live
 
 
 def read_from_account(
-    cluster: str, *, name: str, kind: str, adopt: bool, region: str, sandbox: bool
+    wanted: Wanted,
+    *,
+    kind: str,
+    region: str,
+    sandbox: bool,
+    reader: Callable[..., AccountReader],
 ) -> Imported:
     """Return what becomes of a cluster of the account, or of the sandbox's.
+
+    Args:
+        wanted: The cluster.
+        kind: Its kind; empty to look for a cluster of every kind.
+        region: Its region; empty for the usual one.
+        sandbox: Whether the account is the sandbox's.
+        reader: Returns the reader of a region.
 
     Raises:
         WrongUseError: there is no region, no credentials, or no such cluster.
@@ -28,7 +42,12 @@ def read_from_account(
                 "the region of the cluster is not known: add --region, or set AWS_REGION"
             )
         try:
-            reader = AccountReader(region=found)
-            return read_live(reader, cluster, name=name, kind=kind, adopt=adopt)
+            return read_live(
+                reader(region=found),
+                wanted.cluster,
+                name=wanted.name,
+                kind=kind,
+                adopt=wanted.adopt,
+            )
         except ClusterMissingError as error:
             raise failures.WrongUseError(str(error)) from error

@@ -77,11 +77,12 @@ def _reservations(request: Request, listing: AccountListing, now: datetime) -> I
 
 
 def _too_many_nodes(nodes: int | None, found: ReservationFacts) -> Iterator[Problem]:
-    if nodes is not None and nodes > found.instance_count:
+    held = found.known_count
+    if nodes is not None and held is not None and nodes > held:
         yield problem(
             "--nodes",
             f"is more than {found.reservation_id} has; the additional nodes would never launch",
-            f"use at most {found.instance_count}",
+            f"use at most {held}",
             found=nodes,
         )
 

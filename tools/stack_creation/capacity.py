@@ -17,7 +17,7 @@ def reserved_by(found: ReservationFacts, account_id: str) -> Reserved:
         kind=found.kind,
         reservation_id=found.reservation_id,
         zone=found.availability_zone,
-        instance_count=found.instance_count,
+        instance_count=found.known_count,
         placement_group=own_placement_group(found, account_id),
         aws_assisted=is_aws_assisted(found, account_id),
     )
@@ -30,7 +30,7 @@ def reserved_pool(
     free = found.available_count if found.state == "active" else None
     return PoolDesign(
         instance_type=found.instance_type,
-        nodes=nodes or free or found.instance_count,
+        nodes=nodes or free or found.known_count or 1,
         reserved=reserved_by(found, listing.account_id),
     )
 

@@ -104,7 +104,8 @@ class CapacityQuestions:
                 found = self._asked_reservation(template, listing, taken, pool.nodes)
                 if found is not None:
                     taken.add(found.reservation_id)
-                    nodes = min(pool.nodes, found.instance_count)
+                    held = found.known_count
+                    nodes = pool.nodes if held is None else min(pool.nodes, held)
                     pool = replace(reserved_pool(found, listing, nodes), example_pool=template.name)
             pools.append(pool)
         return pools
@@ -117,7 +118,7 @@ class CapacityQuestions:
             for each in offers.usable_reservations(listing, self.now)
             if (each.kind, each.instance_type) == (template.purchase, template.instance_type)
             and each.reservation_id not in taken
-            and (not self.request.nodes or each.instance_count >= nodes)
+            and (not self.request.nodes or each.known_count is None or each.known_count >= nodes)
         ]
         question = Question(
             option="--reservation",
@@ -209,7 +210,8 @@ def _offered(found: ReservationFacts) -> Choice:
     times = f", starts {found.starts_at:%Y-%m-%d %H:%M} UTC" if _is_later(found) else ""
     if found.ends_at is not None:
         times += f", ends {found.ends_at:%Y-%m-%d %H:%M} UTC"
-    count = f"{free}{found.instance_count} {found.instance_type}"
+    held = "unknown number of" if found.known_count is None else found.known_count
+    count = f"{free}{held} {found.instance_type}"
     return Choice(
         found.reservation_id, f"{kind}: {count}, {found.availability_zone}, {found.state}{times}"
     )

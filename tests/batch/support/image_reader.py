@@ -15,6 +15,9 @@ class ReaderOfOneImage:
 
     region = "us-west-2"
 
+    def __init__(self) -> None:
+        self.unreadable: list[str] = []
+
     def client(self, _service: str) -> ReaderOfOneImage:
         """Return a client that answers every call with an empty result."""
         return self

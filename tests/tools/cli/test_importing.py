@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
-from components.account.lookup import AccountReader
+from tests.support import live_answers
 from tests.support.import_sources import QUEUE, batch, cluster
-from tests.support.live_answers import FILE_SYSTEM, answers, file_system
-from tools.cli import live_cluster
+from tests.support.live_answers import FILE_SYSTEM, OTHER, PRIVATE, PUBLIC, file_system, managed
+from tests.tools.importing.live.support.live_batch import LiveAccount
 from tools.cli.app import app
-from tools.importing.live import adopted_network, clusters
 from tools.workspace import stacks_directory
 from tools.workspace.stack_files import find_stack_file
 
@@ -35,8 +32,16 @@ def stacks(tmp_path: Path) -> Path:
     return directory
 
 
-def run(*arguments: str | Path):
-    return CliRunner().invoke(app, list(map(str, arguments)))
+def run(*arguments: str | Path, account: LiveAccount | None = None):
+    """Run a command; `account` stands for the account in the region of the command."""
+
+    def reader(*, region: str) -> LiveAccount:
+        assert account is not None
+        account.region = region
+        return account
+
+    obj = reader if account is not None else None
+    return CliRunner().invoke(app, list(map(str, arguments)), obj=obj)
 
 
 def test_a_stack_file_is_written_that_check_accepts_with_the_vpc(source: Path, stacks: Path):
@@ -183,37 +188,29 @@ def test_lint_answers_for_a_file_that_it_cannot_read_and_judges_the_others(
 
 
 @pytest.fixture
-def account(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
-    """Let the account have one EKS cluster, `train`; return what was asked for."""
-    asked: list[tuple[str, str]] = []
-
-    @contextmanager
-    def access(*, sandbox: bool, profile: str = "") -> Iterator[None]:
-        del sandbox, profile
-        yield
-
-    def read(reader: AccountReader, name: str) -> Mapping[str, Any] | None:
-        asked.append((reader.region, name))
-        return answers() if name == "train" else None
-
-    monkeypatch.setattr(live_cluster, "account_access", access)
-    monkeypatch.setattr(clusters, "read_cluster", read)
-
-    def answered(_: AccountReader, found: Mapping[str, Any], *, with_file_systems: bool):
-        return dict(found) | ({"DescribeFileSystems": [file_system()]} if with_file_systems else {})
-
-    monkeypatch.setattr(clusters, "read_answers", answered)
-    monkeypatch.setattr(adopted_network, "look_up_vpc", lambda *_: None)
-    monkeypatch.setattr(clusters, "KINDS", {"eks": clusters.KINDS["eks"]})
-    return asked
+def account(credentials: None) -> LiveAccount:
+    """An account with one EKS cluster, `train`."""
+    clusters = {"train": {"cluster": live_answers.cluster()}}
+    answers = {
+        "eks:DescribeCluster": lambda name: clusters.get(name),
+        "eks:ListNodegroups": {"nodegroups": ["services"]},
+        "eks:DescribeNodegroup": {"nodegroup": managed()},
+        "fsx:DescribeFileSystems": {"FileSystems": [file_system()]},
+        "ec2:DescribeNetworkInterfaces": {
+            "NetworkInterfaces": [{"Groups": [{"GroupId": "sg-0123456789abcdef0"}]}]
+        },
+    }
+    account = LiveAccount(answers, {PUBLIC: "internet-gateway", PRIVATE: "nat", OTHER: "nat"})
+    account.region = ""  # the command has it
+    return account
 
 
 def test_a_cluster_of_the_account_is_written_with_a_report_by_call(
-    account: list[tuple[str, str]], stacks: Path
+    account: LiveAccount, stacks: Path
 ):
-    done = run("--stacks", stacks, "import", "--live", "train", "--region", "us-west-2")
+    arguments = ("import", "--live", "train", "--region", "us-west-2")
+    done = run("--stacks", stacks, *arguments, account=account)
     assert done.exit_code == 0, done.output
-    assert account == [("us-west-2", "train")]
     assert "    DescribeCluster.version: 1.36 -> architecture.kubernetes_version" in done.stdout
     text = (stacks / "Pulumi.train.yaml").read_text(encoding="utf-8")
     assert "#   ./trainyard import --live train --region us-west-2\n" in text
@@ -221,27 +218,24 @@ def test_a_cluster_of_the_account_is_written_with_a_report_by_call(
 
 
 def test_a_file_system_is_adopted_with_a_note_and_in_the_command_of_the_stack_file(
-    account: list[tuple[str, str]], stacks: Path
+    account: LiveAccount, stacks: Path
 ):
     arguments = ("import", "--live", "train", "--region", "us-west-2", "--adopt")
-    done = run("--stacks", stacks, *arguments)
+    done = run("--stacks", stacks, *arguments, account=account)
     assert done.exit_code == 0, done.output
-    assert account
     assert f"{FILE_SYSTEM} becomes part of the stack with the next `up`" in (
         " ".join(done.stdout.split())
     )
     text = (stacks / "Pulumi.train.yaml").read_text(encoding="utf-8")
     assert "--live train --region us-west-2 --adopt\n" in text
-    assert f"adopt:\n          file_system_id: {FILE_SYSTEM}\n" in text
+    assert f"file_system_id: {FILE_SYSTEM}\n" in text
 
 
-def test_a_cluster_that_the_region_does_not_have_is_refused(
-    account: list[tuple[str, str]], stacks: Path
-):
-    done = run("--stacks", stacks, "import", "--live", "other", "--region", "us-west-2")
+def test_a_cluster_that_the_region_does_not_have_is_refused(account: LiveAccount, stacks: Path):
+    arguments = ("import", "--live", "other", "--region", "us-west-2", "--kind", "eks")
+    done = run("--stacks", stacks, *arguments, account=account)
     assert done.exit_code == 2
     assert "us-west-2 has no eks cluster 'other' that this account can see" in done.stderr
-    assert account
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from components.account.vpc_inhabitants import Inhabitant
-from tools.cli import inhabited_network
+from tools.cli.failures import WrongUseError
 from tools.cli.inhabited_network import refusal, refuse_inhabited
 from tools.cli.protected import Kept
 from tools.workspace.stack_files import StackFile
@@ -43,24 +43,16 @@ def test_what_belongs_to_no_stack_gets_no_command():
     assert not [line for line in said(INTERFACE) if "./trainyard" in line]
 
 
-def test_a_network_that_is_protected_stays_and_nobody_is_asked(monkeypatch):
-    asked = []
-    monkeypatch.setattr(inhabited_network, "account_access", lambda **access: asked.append(access))
+@pytest.mark.usefixtures("trainyard")
+def test_a_network_that_is_protected_stays_and_nobody_is_asked():
+    # There are no credentials to ask with.
     refuse_inhabited([VPC], NETWORK_STACK, sandbox=False)
     adopted = replace(VPC, protected=False, retained=True)
     refuse_inhabited([adopted], NETWORK_STACK, sandbox=False)
-    assert asked == []
 
 
-def test_the_account_is_the_one_of_the_profile_that_the_stack_file_names(monkeypatch):
-    class AskedError(Exception):
-        pass
-
-    def access(*, sandbox: bool, profile: str):
-        raise AskedError(profile, sandbox)
-
-    monkeypatch.setattr(inhabited_network, "account_access", access)
+@pytest.mark.usefixtures("trainyard")
+def test_the_account_is_the_one_of_the_profile_that_the_stack_file_names():
     leaving = replace(VPC, protected=False)
-    with pytest.raises(AskedError) as asked:
+    with pytest.raises(WrongUseError, match=r"The config profile \(training\) could not be found"):
         refuse_inhabited([leaving], NETWORK_STACK, sandbox=False)
-    assert asked.value.args == ("training", False)

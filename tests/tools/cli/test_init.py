@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
 import shlex
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
-from components import clock
-from components.config.problems import Problem
+from components.config.problems import ConfigError, Problem
+from components.preflight.run import Preflight
 from tests.support.account import NOW, listing
 from tests.support.tracked import ROOT
 from tools.cli.command_line import command
+from tools.cli.init import Account, create_stack
+from tools.stack_creation.design import Request
 from tools.stack_creation.examples import examples
 from tools.workspace import stacks_directory
 
@@ -25,11 +25,10 @@ def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     empty = tmp_path / "mine"
     empty.mkdir()
     monkeypatch.chdir(empty)
-    for name in ("AWS_REGION", "AWS_DEFAULT_REGION", stacks_directory.VARIABLE):
+    for name in ("AWS_REGION", "AWS_DEFAULT_REGION"):
         monkeypatch.delenv(name, raising=False)
-    own = tmp_path / "own"
-    monkeypatch.setattr(stacks_directory, "OWN_FILES", own)
-    monkeypatch.setattr(stacks_directory, "_REMEMBERED", own / "stacks-directory")
+    # With the variable, no stacks directory is remembered.
+    monkeypatch.setenv(stacks_directory.VARIABLE, str(ROOT))
     return empty
 
 
@@ -152,35 +151,33 @@ def test_a_profile_that_does_not_exist_is_refused(trainyard, directory) -> None:
     assert [*directory.iterdir()] == []
 
 
-def test_an_account_that_denies_its_networks_counts_as_unread(
-    trainyard, directory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.usefixtures("credentials")
+def test_an_account_that_denies_its_networks_counts_as_unread(directory, capsys) -> None:
     denied = listing(unreadable=("ec2:DescribeVpcs: UnauthorizedOperation",))
-    access = contextlib.nullcontext()
-    monkeypatch.setattr("tools.cli.init.account_access", lambda **_: access)
-    monkeypatch.setattr("tools.cli.init.list_account", lambda *_: denied)
-    result = trainyard("init", "prod-a", "--from", "p5-cb", "--region", "us-west-2")
-    assert result.exit_code == 0, result.output
-    assert "AWS denies ec2:DescribeVpcs: UnauthorizedOperation" in result.stderr
+    request = Request(name="prod-a", example="p5-cb", region="us-west-2")
+    create_stack(request, yes=False, account=Account(listing=lambda *_: denied))
+    assert "AWS denies ec2:DescribeVpcs: UnauthorizedOperation" in capsys.readouterr().err
     assert "vpc_id" not in (directory / "Pulumi.prod-a.yaml").read_text()
 
 
-def test_what_the_account_refuses_is_not_written(
-    trainyard, directory, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    refused = SimpleNamespace(
-        problems=(Problem(path="trainyard:cluster.name", problem="is taken", remedy="rename it"),),
+@pytest.mark.usefixtures("credentials")
+def test_what_the_account_refuses_is_not_written(directory) -> None:
+    problem = Problem(path="trainyard:cluster.name", problem="is taken", remedy="rename it")
+    refused = Preflight(
+        account_id="",
+        caller_arn="",
+        region="us-west-2",
+        plan=None,
+        rows=(),
+        problems=(problem,),
         warnings=(),
     )
-    access = contextlib.nullcontext()
-    monkeypatch.setattr("tools.cli.init.account_access", lambda **_: access)
-    monkeypatch.setattr("tools.cli.init.list_account", lambda *_: listing())
-    monkeypatch.setattr("tools.cli.init.account_problems", lambda _: refused)
-    monkeypatch.setattr(clock, "now", lambda: NOW)
-    options = "--kind eks --region us-west-2 --reservation cr-0123456789abcdef0"
-    result = trainyard("init", "prod-a", *options.split())
-    assert result.exit_code == 2
-    assert "trainyard:cluster.name\n    problem: is taken" in result.stderr
+    account = Account(listing=lambda *_: listing(), problems=lambda _: refused, now=lambda: NOW)
+    request = Request(
+        name="prod-a", kind="eks", region="us-west-2", reservations=("cr-0123456789abcdef0",)
+    )
+    with pytest.raises(ConfigError, match=r"trainyard:cluster\.name\n +problem: is taken"):
+        create_stack(request, yes=False, account=account)
     assert [*directory.iterdir()] == []
 
 

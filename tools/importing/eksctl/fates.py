@@ -109,7 +109,7 @@ _ROWS: Mapping[str, tuple[Fate, str]] = {
         "add the endpoints to your VPC, or let the stack create it (`kind: new-vpc`)",
     ),
     "remoteNetworkConfig": ("not supported", "stacks have no hybrid nodes"),
-    "upgradePolicy": ("not supported", "stacks have versions in standard support only"),
+    "upgradePolicy": ("not supported", "stacks keep the default of EKS, EXTENDED"),
     "vpc": ("not supported", "the stack creates its own security groups and IPv4 subnets"),
     "zonalShiftConfig": ("not supported", "enable it after `up`: `aws eks update-cluster-config`"),
     **{f"{group}.{key}": row for group in _GROUPS for key, row in _OF_GROUPS.items()},

@@ -112,4 +112,7 @@ def read_live(
         f"{each}: the answer is not in the stack file; allow the call, and import again"
         for each in reader.not_read()
     ]
+    imported.report.notes += [
+        f"left out: {what}: {why}" for what, why in sorted(reader.left_out.items())
+    ]
     return imported

@@ -26,9 +26,15 @@ def read_templates(
         answer = reader.ask(
             f"ec2:{CALL}",
             reader.ec2.describe_launch_template_versions,
+            if_denied={},
             **{key: template},
             Versions=[version],
         )
+        if answer is None:
+            reader.leave_out(
+                f"launch template {template}, version {version}",
+                "EC2 has no such version any more; its nodes cannot be replaced",
+            )
         for each in (answer or {}).get("LaunchTemplateVersions", []):
             data = dict(each["LaunchTemplateData"])
             if "UserData" in data:

@@ -66,7 +66,7 @@ _EKS: Mapping[str, tuple[Fate, str]] = {
         "not supported",
         "enable it after `up`: `aws eks update-cluster-config`",
     ),
-    "upgrade_policy": ("not supported", "stacks have versions in standard support only"),
+    "upgrade_policy": ("not supported", "stacks keep the default of EKS, EXTENDED"),
     "control_plane_scaling": ("not supported", "EKS scales the control plane by its load"),
     "deletion_protection": (
         "not supported",

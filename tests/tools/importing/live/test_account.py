@@ -171,3 +171,10 @@ def test_a_name_of_two_clusters_needs_the_kind():
         read(both, "train")
     found = read(both, "train", kind="eks")
     assert found.format.name == "live.eks"
+
+
+def test_a_deleted_launch_template_is_a_note_of_the_import():
+    account = eks_account()
+    del account.answers["ec2:DescribeLaunchTemplateVersions"]
+    notes = read(account, "train").report.notes
+    assert any(each.startswith("left out: launch template lt-") for each in notes)

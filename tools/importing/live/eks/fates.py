@@ -67,7 +67,7 @@ _ROWS: Mapping[str, tuple[Fate, str]] = {
     f"{_CLUSTER}.tags": ("dropped", _TAGS),
     f"{_CLUSTER}.upgradePolicy": (
         "dropped",
-        "stacks have versions in standard support, for which it has no effect",
+        "it only decides what EKS does when standard support ends; stacks do not change it",
     ),
     f"{_CLUSTER}.zonalShiftConfig": _of_eksctl("zonalShiftConfig"),
     **{

@@ -29,6 +29,7 @@ class LiveAccount:
     ) -> None:
         self.answers, self.routes = {**answers}, routes or {}
         self.calls: list[str] = []
+        self.left_out: dict[str, str] = {}
 
     def client(self, service: str) -> Any:
         """Return a client whose methods are their own names."""
@@ -54,8 +55,9 @@ class LiveAccount:
         """As `client`."""
         return _Methods()
 
-    def ask(self, call: str, do: Any, **arguments: Any) -> Any:
-        """As `AccountReader.ask`."""
+    def ask(self, call: str, do: Any, *, if_denied: Any = None, **arguments: Any) -> Any:
+        """As `AccountReader.ask`; no call is denied."""
+        del if_denied
         if isinstance(do, str):  # otherwise it is wrapped
             assert xform_name(call.partition(":")[2]) == do
         self.calls.append(call)
@@ -91,6 +93,10 @@ class LiveAccount:
     def not_read(self) -> tuple[str, ...]:
         """As `AccountReader.not_read`."""
         return ()
+
+    def leave_out(self, what: str, why: str) -> None:
+        """As `AccountReader.leave_out`."""
+        self.left_out[what] = why
 
 
 class _Methods:
