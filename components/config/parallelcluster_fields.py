@@ -50,6 +50,14 @@ ScriptLocation = Annotated[
         names="script",
     ),
 ]
+ScriptDigest = Annotated[
+    str,
+    Form(
+        pattern=r"[0-9a-f]{64}",
+        expected="a SHA-256 digest: 64 hexadecimal digits, as `sha256sum` prints it",
+        example="e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+    ),
+]
 # https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html
 BucketName = Annotated[
     str,

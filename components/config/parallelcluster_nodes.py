@@ -24,6 +24,7 @@ from components.config.parallelcluster_fields import (
     ObjectKey,
     PublicKey,
     QueueName,
+    ScriptDigest,
     ScriptLocation,
     SlurmSettings,
 )
@@ -36,6 +37,8 @@ class Script(StrictModel):
     script: ScriptLocation
     """`docker`, `pyxis` (with Enroot), `nccl` or `neuron` for a script that the program pins, or
     the URL of another script."""
+    sha256: ScriptDigest | None = None
+    """SHA-256 digest of the script at a URL. A node that downloads another file does not start."""
     arguments: tuple[Text, ...] = ()
     """Arguments of the script."""
 

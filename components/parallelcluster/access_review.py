@@ -5,13 +5,20 @@ https://docs.aws.amazon.com/parallelcluster/latest/ug/custom-bootstrap-actions-v
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterator
 
 from components.catalog.instance_types import INSTANCE_TYPES
-from components.catalog.post_install_scripts import POST_INSTALL_SCRIPTS, script_supports
+from components.catalog.parallelcluster import RESERVED_DIRECTORIES
+from components.catalog.post_install_scripts import (
+    POST_INSTALL_SCRIPTS,
+    script_supports,
+    takes_own_directory,
+)
 from components.config.parallelcluster import OperatingSystem
-from components.config.parallelcluster_nodes import HeadNode, Queue
+from components.config.parallelcluster_nodes import HeadNode, Queue, Script
+from components.config.parallelcluster_stack import ParallelClusterStackConfig
 from components.config.review import Review
 from components.parallelcluster.script_address import (
     bucket_of,
@@ -23,17 +30,23 @@ from components.parallelcluster.script_address import (
 _S3_OBJECT = r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]/.+"
 """`s3_validators.py`, `UrlValidator`, and
 https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html"""
+HOME = "/home"
+"""ParallelCluster shares it from the head node unless a storage entry is mounted there.
+https://docs.aws.amazon.com/parallelcluster/latest/ug/directories-v3.html"""
 _DEVICES = {"neuron": "neuron", "nccl": "nvidia"}
 """Manufacturer of the devices that a built-in script is for."""
 
 
 def review_access(
-    key: str, node: HeadNode | Queue, operating_system: OperatingSystem, review: Review
+    key: str, node: HeadNode | Queue, config: ParallelClusterStackConfig, review: Review
 ) -> None:
     """Record problems of the scripts of a head node or a queue, at `key`."""
     first: dict[str, str] = {}
-    for at, script in _scripts(key, node):
-        _review_script(at, script, operating_system, review)
+    for at, given in _scripts(key, node):
+        script = given.script
+        _review_script(at, script, config.architecture.operating_system, review)
+        _review_digest(at, given, review)
+        _review_own_directory(at.removesuffix(".script"), given, config, review)
         _note_access(at, script, node, review)
         if isinstance(node, Queue):
             _note_devices(at, script, node, review)
@@ -41,14 +54,14 @@ def review_access(
             review.note(f"{at}: `{script}` already runs at {first[script]}; remove one of the two")
 
 
-def _scripts(key: str, node: HeadNode | Queue) -> Iterator[tuple[str, str]]:
+def _scripts(key: str, node: HeadNode | Queue) -> Iterator[tuple[str, Script]]:
     actions = node.custom_actions
     for event, scripts in (
         ("on_node_start", actions.on_node_start),
         ("on_node_configured", actions.on_node_configured),
     ):
         for index, each in enumerate(scripts):
-            yield f"{key}.custom_actions.{event}[{index}].script", each.script
+            yield f"{key}.custom_actions.{event}[{index}].script", each
 
 
 def _review_script(
@@ -84,6 +97,71 @@ def _review_script(
             allowed=f"operating systems that begin with {', '.join(systems)}",
             remedy="remove the script, or change `architecture.operating_system`",
         )
+
+
+def _review_digest(key: str, script: Script, review: Review) -> None:
+    at = f"{key.removesuffix('.script')}.sha256"
+    if script.script in POST_INSTALL_SCRIPTS:
+        if script.sha256 is not None:
+            review.refuse(
+                at,
+                f"is for a script at a URL; the program has the text of `{script.script}`",
+                found=script.sha256,
+                allowed="no digest",
+                remedy=review.remove_command(at),
+            )
+    elif script.sha256 is None:
+        review.note(
+            f"{key}: each node downloads {script.script} when it starts, and runs whatever it is "
+            f"then as root; set {at} to the digest that `sha256sum` prints for the file"
+        )
+
+
+def _review_own_directory(
+    key: str, script: Script, config: ParallelClusterStackConfig, review: Review
+) -> None:
+    """Refuse a directory with other files where a script changes its mode."""
+    if not script.arguments or not takes_own_directory(script.script):
+        return
+    directory = posixpath.normpath(script.arguments[0])
+    # AWS's script changes all files in it.
+    makes, runs = (
+        ("makes", "`chmod 1777`")
+        if script.script in POST_INSTALL_SCRIPTS
+        else ("makes every file in", "`chmod -R 1777`")
+    )
+    mounted = {each.mount_directory for each in config.storage.values()}
+    shared = sorted({HOME, *filter(None, mounted)})
+    taken = next((each for each in shared if _contains(directory, each)), None)
+    within = next((each for each in shared if _contains(each, directory)), None)
+    if taken is not None:
+        why = (
+            f"{makes} {taken}, which all nodes share, writable for everybody: the script runs "
+            f"{runs} on this directory whenever a node starts"
+        )
+    elif within is not None:
+        why = (
+            f"lies in {within}, which all nodes share: Enroot unpacks the containers of all nodes "
+            "into the same directories, and they overwrite each other"
+        )
+    elif directory in RESERVED_DIRECTORIES | {"/"}:
+        why = (
+            "is a directory of the operating system, and becomes writable for everybody: the "
+            f"script runs {runs} on it whenever a node starts"
+        )
+    else:
+        return
+    review.refuse(
+        f"{key}.arguments[0]",
+        why,
+        found=script.arguments[0],
+        allowed="no argument, or a new directory on a local disk, such as /scratch/enroot",
+        remedy=review.remove_command(f"{key}.arguments"),
+    )
+
+
+def _contains(directory: str, other: str) -> bool:
+    return f"{other}/".startswith(f"{directory.rstrip('/')}/")
 
 
 def _note_access(key: str, script: str, node: HeadNode | Queue, review: Review) -> None:

@@ -48,7 +48,7 @@ def review_head_node(context: Context, review: Review) -> None:
     review_root_volume(KEY, node.root_volume, architecture.custom_ami_id, review)
     public = is_public(node, context)
     review_ssh(node, architecture.operating_system, review, public=public)
-    review_access(KEY, node, architecture.operating_system, review)
+    review_access(KEY, node, context.config, review)
 
 
 def _review_memory(found: InstanceType, context: Context, review: Review) -> None:

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from components.catalog.post_install_scripts import script_url
+from components.catalog.post_install_scripts import POST_INSTALL_SCRIPTS
 from components.config.parallelcluster_nodes import HeadNode, Queue, S3Access, Script
 from components.naming import managed_policy_arns
+from components.parallelcluster.node_scripts import VERIFIED, head_node_key, queue_key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScriptPlan:
-    """A script that nodes run."""
+    """A script that nodes run: at a URL of the user, or in the bucket of the stack."""
 
-    url: str
-    """`https://` or `s3://`; built-in scripts are pinned to a commit."""
+    url: str = ""
+    """`https://` or `s3://`; empty for a built-in script."""
+    built_in: str = ""
+    """Name of a built-in script, or `VERIFIED`; empty for another one."""
+    key: str = ""
+    """Key of a built-in script in the bucket of the stack."""
     arguments: tuple[str, ...] = ()
 
 
@@ -28,6 +33,12 @@ class NodeAccess:
     s3_access: tuple[S3Access, ...] = ()
     on_node_start: tuple[ScriptPlan, ...] = ()
     on_node_configured: tuple[ScriptPlan, ...] = ()
+
+    @property
+    def built_in_scripts(self) -> tuple[ScriptPlan, ...]:
+        """The scripts that the nodes read from the bucket of the stack."""
+        scripts = (*self.on_node_start, *self.on_node_configured)
+        return tuple(each for each in scripts if each.built_in)
 
 
 def plan_access(
@@ -43,10 +54,20 @@ def plan_access(
     return NodeAccess(
         iam_policies=managed_policy_arns((*node.iam_policies, *more_policies), region),
         s3_access=node.s3_access,
-        on_node_start=_scripts(node.custom_actions.on_node_start),
-        on_node_configured=_scripts(node.custom_actions.on_node_configured),
+        on_node_start=_scripts(node, node.custom_actions.on_node_start),
+        on_node_configured=_scripts(node, node.custom_actions.on_node_configured),
     )
 
 
-def _scripts(scripts: Sequence[Script]) -> tuple[ScriptPlan, ...]:
-    return tuple(ScriptPlan(url=script_url(s.script), arguments=s.arguments) for s in scripts)
+def _scripts(node: HeadNode | Queue, scripts: Sequence[Script]) -> tuple[ScriptPlan, ...]:
+    key_of = head_node_key if isinstance(node, HeadNode) else queue_key
+    return tuple(_script(each, key_of) for each in scripts)
+
+
+def _script(script: Script, key_of: Callable[[str], str]) -> ScriptPlan:
+    name, arguments = script.script, script.arguments
+    if script.sha256 is not None:
+        name, arguments = VERIFIED, (script.script, script.sha256, *script.arguments)
+    elif name not in POST_INSTALL_SCRIPTS:
+        return ScriptPlan(url=name, arguments=arguments)
+    return ScriptPlan(built_in=name, key=key_of(name), arguments=arguments)

@@ -96,6 +96,13 @@ class ParallelClusterPlan:
     notes: tuple[str, ...] = ()
 
     @property
+    def node_scripts(self) -> Mapping[str, str]:
+        """The names of the built-in scripts that nodes read, by their keys in the bucket."""
+        nodes = (self.head_node, *self.queues)
+        scripts = (script for node in nodes for script in node.access.built_in_scripts)
+        return {script.key: script.built_in for script in scripts}
+
+    @property
     def node_pools(self) -> tuple[NodePoolPlan, ...]:
         """The compute resources of all queues."""
         return tuple(each for queue in self.queues for each in queue.compute_resources)

@@ -40,7 +40,7 @@ def review_queue(name: str, queue: Queue, context: Context, review: Review) -> N
     _review_allocation_strategy(key, queue, context, review)
     _review_devices(name, queue, review)
     review_settings(f"{key}.slurm_settings", queue.slurm_settings, "partition", review)
-    review_access(key, queue, context.config.architecture.operating_system, review)
+    review_access(key, queue, context.config, review)
     custom_ami = queue.custom_ami_id or context.config.architecture.custom_ami_id
     review_root_volume(key, queue.root_volume, custom_ami, review)
     for resource_name in queue.compute_resources:

@@ -10,7 +10,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-ReferenceKind = Literal["subnet", "key-pair", "reservation", "reservation-group", "open-zfs-volume"]
+ReferenceKind = Literal[
+    "subnet",
+    "key-pair",
+    "reservation",
+    "reservation-group",
+    "open-zfs-volume",
+    "node-script",
+    "script-bucket",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +27,17 @@ class Reference:
 
     kind: ReferenceKind
     name: str
-    """Reference of the `NetworkPlan` for a subnet; otherwise a key of the stack file."""
+    """Reference of the `NetworkPlan` for a subnet, key of the object for a script, what nodes may
+    read for the bucket; otherwise a key of the stack file."""
+
+    def can_be(self, value: Any) -> bool:
+        """Return whether a deployed value can be what this stands for.
+
+        Only the address of a script contains its name: its key.
+        """
+        if self.kind == "node-script":
+            return str(value).startswith("s3://") and str(value).endswith(f"/{self.name}")
+        return value is not None
 
 
 def resolve(document: Any, value_of: Callable[[Reference], Any]) -> Any:

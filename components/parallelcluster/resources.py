@@ -15,15 +15,22 @@ from components.compute.reservations import make_reservations
 from components.compute.resource_shares import accept_shares
 from components.monitoring.plan import Subject
 from components.network.cluster_network import ClusterNetwork
+from components.parallelcluster.node_scripts import HEAD_NODE_PREFIX, script_text
 from components.parallelcluster.plan import ParallelClusterPlan, SharedStoragePlan
 from components.parallelcluster.queue_plan import QueuePlan
 from components.parallelcluster.slurm_cluster import SlurmCluster, SlurmClusterArgs
 from components.storage.open_zfs import OpenZfs, OpenZfsArgs, client_cidrs
+from components.storage.private_bucket import PrivateBucket, PrivateBucketArgs, TextObject
 
 LOG_GROUP_PARAMETER = "ClusterCWLogGroup"
 """Parameter of ParallelCluster's CloudFormation stack with the name of the log group. The name ends
 with the creation time in minutes and cannot be derived otherwise.
 https://github.com/aws/aws-parallelcluster/blob/develop/cli/src/pcluster/constants.py"""
+
+SCRIPT_BUCKET_PREFIX = "parallelcluster-scripts-"
+"""The Lambda function of the ParallelCluster provider, which asks whether the scripts exist, may
+read buckets of the prefix `parallelcluster-` only (`S3ResourcesBucket`).
+https://github.com/aws/aws-parallelcluster/blob/003dc38fbc3e77513df2bd3a935f8a64c82922e1/cloudformation/policies/parallelcluster-policies.yaml"""
 
 
 def login_commands(
@@ -72,7 +79,8 @@ class ParallelClusterArchitecture(pulumi.ComponentResource):
     Children: `<name>` (`SlurmCluster`), `<name>-network` (`Vpc`, if new),
     `<name>-<reservation>-share` (`aws.ram.ResourceShareAccepter`) and `<name>-<reservation>`
     (`CapacityReservation` or `ReservationGroup`) for reservations that need them, and
-    `<name>-<storage>` (`OpenZfs`) for file systems that ParallelCluster cannot create.
+    `<name>-<storage>` (`OpenZfs`) for file systems that ParallelCluster cannot create, and
+    `<name>-scripts` (`PrivateBucket`) if nodes run built-in scripts.
     """
 
     def __init__(
@@ -87,6 +95,7 @@ class ParallelClusterArchitecture(pulumi.ComponentResource):
         )
         shares = accept_shares(name, plan.resource_shares, parent=self)
         file_systems = self._make_file_systems(name)
+        scripts = self._make_script_bucket(name)
         self._reservations = make_reservations(
             name,
             plan,
@@ -104,10 +113,13 @@ class ParallelClusterArchitecture(pulumi.ComponentResource):
                 open_zfs_volume_ids={
                     storage: made.root_volume_id for storage, made in file_systems.items()
                 },
+                script_bucket=scripts.bucket if scripts else None,
+                script_addresses=scripts.addresses if scripts else {},
                 launch_after=[
                     *self._network.ready,
                     *shares,
                     *(ready for made in file_systems.values() for ready in made.ready),
+                    *(scripts.ready if scripts else ()),
                 ],
             ),
             self._child,
@@ -152,6 +164,22 @@ class ParallelClusterArchitecture(pulumi.ComponentResource):
             "file_systems": {each.name: _mounted(each) for each in plan.shared_storage},
             "notes": list(plan.notes),
         }
+
+    def _make_script_bucket(self, name: str) -> PrivateBucket | None:
+        scripts = self._plan.node_scripts
+        if not scripts:
+            return None
+        objects = {
+            f"{'head-node' if key.startswith(HEAD_NODE_PREFIX) else 'queues'}-{script}": TextObject(
+                key=key, text=script_text(script), content_type="text/x-shellscript"
+            )
+            for key, script in scripts.items()
+        }
+        return PrivateBucket(
+            f"{name}-scripts",
+            PrivateBucketArgs(prefix=SCRIPT_BUCKET_PREFIX, objects=objects, tags=self._plan.tags),
+            self._child,
+        )
 
     def _make_file_systems(self, name: str) -> Mapping[str, OpenZfs]:
         return {

@@ -7,7 +7,7 @@ https://www.pulumi.com/registry/packages/aws/api-docs/cloudformation/stack/
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import pulumi
@@ -48,6 +48,12 @@ class SlurmClusterArgs:
     """ARNs of new reservation groups, by the name of the reservation."""
     open_zfs_volume_ids: Mapping[str, pulumi.Input[str]]
     """Root volume ids of new file systems, by name."""
+    script_bucket: pulumi.Input[str] | None = None
+    """Name of the bucket with the built-in scripts, if nodes run any."""
+    script_addresses: Mapping[str, pulumi.Input[str]] = field(
+        default_factory=dict[str, pulumi.Input[str]]
+    )
+    """Addresses of the built-in scripts, by key."""
     launch_after: Sequence[pulumi.Resource]
     """Resources that must exist before the first node and until after the last one: routes,
     endpoints and resource shares."""
@@ -135,5 +141,7 @@ class SlurmCluster(pulumi.ComponentResource):
             "reservation": args.reservation_ids.__getitem__,
             "reservation-group": args.reservation_group_arns.__getitem__,
             "open-zfs-volume": args.open_zfs_volume_ids.__getitem__,
+            "node-script": args.script_addresses.__getitem__,
+            "script-bucket": lambda _: args.script_bucket,
         }
         return values[reference.kind](reference.name)

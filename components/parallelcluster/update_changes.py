@@ -44,7 +44,7 @@ def changes(deployed: Section, wanted: Section) -> Iterator[Change]:
     """Yield the changes, in the order of ParallelCluster's schema.
 
     CloudFormation converts numbers and booleans to strings, so `true` and `"true"` are equal here.
-    A `Reference` is equal to any deployed value.
+    A `Reference` is equal to any deployed value that it can be.
     """
     yield from _in_section(rules(), deployed, wanted, ())
 
@@ -73,7 +73,7 @@ def _in_nested(rule: Rule, key: str, old: Any, new: Any, path: Path) -> Iterator
 def _in_list(rule: Rule, key: str, old: Section, new: Section, path: Path) -> Iterator[Change]:
     name_key = rule.item_name or "Name"
     before = {str(item.get(name_key)): item for item in old.get(key) or ()}
-    after = {str(item.get(name_key)): item for item in new.get(key) or ()}
+    after = {_item_name(item, name_key, before): item for item in new.get(key) or ()}
     for name in (*after, *(gone for gone in before if gone not in after)):
         if name in before and name in after:
             yield from _in_section(rule, before[name], after[name], (*path, key, name))
@@ -88,10 +88,18 @@ def _in_list(rule: Rule, key: str, old: Section, new: Section, path: Path) -> It
             )
 
 
+def _item_name(item: Section, name_key: str, before: Mapping[str, Section]) -> str:
+    """Return the name of a list item, for a `Reference` that of the deployed item it can be."""
+    name = item.get(name_key)
+    if isinstance(name, Reference):
+        return next((each for each, old in before.items() if same(old, item)), name.name)
+    return str(name)
+
+
 def same(old: Any, new: Any) -> bool:
     """Return whether two values are equal after the conversion by CloudFormation."""
     if isinstance(new, Reference):
-        return old is not None
+        return new.can_be(old)
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         one, other = cast("Section", old), cast("Section", new)
         return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)

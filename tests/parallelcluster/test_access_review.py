@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from components.parallelcluster.node_scripts import script_text
 from tests.support.parallelcluster import raw_g4dn
-from tests.support.stack_files import notes, refusals
+from tests.support.stack_files import notes, plan_from, refusals
 
 
 @pytest.mark.parametrize(
@@ -138,3 +139,95 @@ def test_a_built_in_script_that_runs_twice_is_noted():
     raw = raw_g4dn(architecture__queues__compute__custom_actions=actions)
     assert not refusals(raw)
     assert "`docker` already runs" in notes(raw)
+
+
+SHARED = {"kind": "efs", "mount_directory": "/shared/data"}
+PYXIS_BY_URL = (
+    "https://raw.githubusercontent.com/aws-samples/aws-parallelcluster-post-install-scripts/"
+    "main/pyxis/postinstall.sh"
+)
+
+
+@pytest.mark.parametrize("where", ["architecture.head_node", QUEUE])
+@pytest.mark.parametrize("script", ["pyxis", PYXIS_BY_URL])
+@pytest.mark.parametrize(
+    ("directory", "why"),
+    [
+        ("/shared/data", "/shared/data, which all nodes share, writable"),
+        ("/shared/data/", "/shared/data, which all nodes share, writable"),
+        ("/shared", "/shared/data, which all nodes share, writable"),
+        ("/", "/home, which all nodes share, writable"),
+        ("/home", "/home, which all nodes share, writable"),
+        ("/shared/data/enroot", "lies in /shared/data"),
+        ("/home/ubuntu/enroot", "lies in /home"),
+        ("/etc", "directory of the operating system"),
+        ("/tmp", "directory of the operating system"),
+    ],
+)
+def test_pyxis_gets_no_directory_with_other_files(
+    where: str, script: str, directory: str, why: str
+) -> None:
+    """`pyxis/postinstall.sh` of AWS: `chmod -R 1777 $ENROOT_DIR`, which is `$1`."""
+    actions = {"on_node_configured": [{"script": script, "arguments": [directory]}]}
+    key = f"{where}.custom_actions.on_node_configured[0].arguments"
+    raw = raw_g4dn(
+        storage={"data": SHARED}, **{f"{where.replace('.', '__')}__custom_actions": actions}
+    )
+    (problem,) = [each for at, each in refusals(raw).items() if at == f"{key}[0]"]
+    assert why in problem.problem
+    assert ("-R" in problem.problem) == (script != "pyxis" and "lies in" not in why)
+    assert problem.remedy.startswith("pulumi config rm ")
+    assert problem.remedy.endswith(f"'trainyard:cluster.{key}'")
+
+
+@pytest.mark.parametrize(
+    ("script", "arguments"),
+    [
+        ("pyxis", []),
+        ("pyxis", ["/local_scratch/enroot"]),
+        ("pyxis", ["/tmp/enroot"]),
+        ("pyxis", ["/shared/database"]),
+        ("nccl", ["v2.27.7-1", "/shared/data"]),
+        ("https://example.org/setup.sh", ["/shared/data"]),
+    ],
+)
+def test_other_directories_and_scripts_are_accepted(script: str, arguments: list[str]) -> None:
+    actions = {"on_node_configured": [{"script": script, "arguments": arguments}]}
+    raw = raw_g4dn(storage={"data": SHARED}, architecture__queues__compute__custom_actions=actions)
+    assert not refusals(raw)
+
+
+DIGEST = "8c8d5cd9793dad3ff0d39898622fb59b23acb78c1a5d690fe0e2347e90381cb7"
+
+
+def test_a_script_at_a_url_is_verified_at_each_start():
+    """Nodes download it from the bucket of the stack, with its address and digest as arguments."""
+    given = {
+        "script": "https://example.org/setup.sh",
+        "sha256": DIGEST,
+        "arguments": ["--fast"],
+    }
+    actions = {"on_node_configured": [given]}
+    raw = raw_g4dn(
+        architecture__head_node__custom_actions=actions,
+        architecture__queues__compute__custom_actions=actions,
+    )
+    assert "as root" not in notes(raw)
+    plan = plan_from(raw)
+    for access in (plan.head_node.access, plan.queues[0].access):
+        (script,) = access.on_node_configured
+        assert script.url == ""
+        assert script.arguments == ("https://example.org/setup.sh", DIGEST, "--fast")
+        assert "sha256sum" in script_text(plan.node_scripts[script.key])
+
+
+def test_a_script_at_a_url_without_a_digest_is_noted():
+    said = notes(with_script("https://example.org/a.sh"))
+    assert f"set {QUEUE}.custom_actions.on_node_configured[0].sha256" in said
+    assert "sha256" not in notes(with_script("docker"))
+
+
+def test_a_built_in_script_has_no_digest_of_the_user():
+    actions = {"on_node_configured": [{"script": "docker", "sha256": DIGEST}]}
+    problems = refusals(raw_g4dn(architecture__queues__compute__custom_actions=actions))
+    assert list(problems) == [f"{QUEUE}.custom_actions.on_node_configured[0].sha256"]

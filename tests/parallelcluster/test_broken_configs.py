@@ -29,8 +29,8 @@ from tests.parallelcluster.support.refusals.case import (
     good_yaml,
 )
 from tests.parallelcluster.support.refusals.table import CASES, PAGE, page
+from tests.support.parallelcluster_validators import Validation, validate
 from tests.support.sandbox_aws import Account, default_account
-from tools.parallelcluster.validators import Validation, validate
 
 GOOD_CLUSTER = "pc-good"
 OFFLINE = [case for case in CASES if not case.account]

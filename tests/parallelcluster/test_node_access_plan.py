@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from components.catalog.post_install_scripts import script_url
 from components.config.parallelcluster_nodes import CustomActions, HeadNode, S3Access, Script
 from components.parallelcluster.node_access_plan import plan_access
+from components.parallelcluster.node_scripts import head_node_key
 
 
-def test_scripts_of_the_program_are_pinned_and_others_kept():
+def test_built_in_scripts_are_in_the_bucket_of_the_stack_and_others_where_they_are():
     """PCx-07."""
     node = HeadNode(
         s3_access=(S3Access(bucket="training-scripts"),),
@@ -18,7 +18,9 @@ def test_scripts_of_the_program_are_pinned_and_others_kept():
     )
     access = plan_access(node, "cn-north-1")
     assert access.on_node_start[0].url == "s3://training-scripts/a.sh"
-    assert access.on_node_configured[0].url == script_url("pyxis")
-    assert access.on_node_configured[0].arguments == ("/fsx",)
+    (pyxis,) = access.on_node_configured
+    assert (pyxis.built_in, pyxis.key, pyxis.url) == ("pyxis", head_node_key("pyxis"), "")
+    assert pyxis.arguments == ("/fsx",)
+    assert access.built_in_scripts == (pyxis,)
     assert access.iam_policies[0].startswith("arn:aws-cn:iam::aws:policy/")
     assert access.s3_access == node.s3_access

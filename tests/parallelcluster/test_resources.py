@@ -1,6 +1,7 @@
 """The ParallelCluster architecture: its resources, their order, and its outputs."""
 
 import json
+import re
 from dataclasses import replace
 
 import pulumi
@@ -8,6 +9,8 @@ import pytest
 import yaml
 
 from components.config.parallelcluster import Monitoring
+from components.parallelcluster.node_access_plan import NodeAccess, ScriptPlan
+from components.parallelcluster.node_scripts import head_node_key, queue_key, script_text
 from components.parallelcluster.plan import SharedStoragePlan
 from components.parallelcluster.references import Reference
 from components.parallelcluster.resources import ParallelClusterArchitecture
@@ -254,3 +257,71 @@ def test_plans_of_two_clusters_do_not_collide(deploy):
 
     cloud = deploy(program)
     assert len({made.urn for made in cloud.registered}) == len(cloud.registered)
+
+
+def with_scripts(*names, head_node_names=()):
+    """Return a plan whose queue and head node run built-in scripts."""
+    queues = NodeAccess(
+        on_node_configured=tuple(ScriptPlan(built_in=name, key=queue_key(name)) for name in names)
+    )
+    head = NodeAccess(
+        on_node_configured=tuple(
+            ScriptPlan(built_in=name, key=head_node_key(name)) for name in head_node_names
+        )
+    )
+    resource = compute_resource()
+    return plan(
+        head_node=head_node(access=head), queues=(queue("compute", resource, access=queues),)
+    )
+
+
+def test_built_in_scripts_are_objects_of_a_private_bucket(architecture):
+    """PCx-07, TRN-23."""
+    cloud = architecture(with_scripts("docker", "pyxis", head_node_names=("pyxis",)))
+    (bucket,) = cloud.of_type("aws:s3/bucket:Bucket")
+    # Only such buckets are open to ParallelCluster's own function, which looks for the scripts.
+    assert bucket.inputs["bucketPrefix"].startswith("parallelcluster-")
+    assert bucket.inputs["forceDestroy"] is True
+    (closed,) = cloud.of_type("aws:s3/bucketPublicAccessBlock:BucketPublicAccessBlock")
+    assert [closed.inputs[each] for each in closed.inputs if each != "bucket"] == [True] * 4
+    (owned,) = cloud.of_type("aws:s3/bucketOwnershipControls:BucketOwnershipControls")
+    assert owned.inputs["rule"] == {"objectOwnership": "BucketOwnerEnforced"}
+    (policy,) = cloud.of_type("aws:s3/bucketPolicy:BucketPolicy")
+    (statement,) = json.loads(policy.inputs["policy"])["Statement"]
+    assert statement["Effect"] == "Deny"
+    assert statement["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}
+    objects = cloud.of_type("aws:s3/bucketObjectv2:BucketObjectv2")
+    assert {each.inputs["key"]: each.inputs["content"] for each in objects} == {
+        queue_key("docker"): script_text("docker"),
+        queue_key("pyxis"): script_text("pyxis"),
+        head_node_key("pyxis"): script_text("pyxis"),
+    }
+
+
+def test_nodes_read_the_scripts_from_the_bucket(architecture):
+    cloud = architecture(with_scripts("neuron", head_node_names=("neuron",)))
+    config = yaml.safe_load(cloud.exports["cluster_config"])
+    (queued,) = config["Scheduling"]["SlurmQueues"]
+    for section, key in (
+        (config["HeadNode"], head_node_key("neuron")),
+        (queued, queue_key("neuron")),
+    ):
+        (access,) = section["Iam"]["S3Access"]
+        (script,) = section["CustomActions"]["OnNodeConfigured"]["Sequence"]
+        assert script["Script"] == f"s3://{access['BucketName']}/{key}"
+        assert access["KeyName"] == "node-scripts/*"
+        assert re.fullmatch(r"[a-z0-9.-]+", access["BucketName"])
+
+
+def test_the_bucket_is_there_before_the_cluster_and_after_it(architecture):
+    cloud = architecture(with_scripts("neuron"))
+    made = {each.name for each in cloud.registered if each.type.startswith("aws:s3/")}
+    (policy,) = cloud.of_type("aws:s3/bucketPolicy:BucketPolicy")
+    assert len(made) == 6
+    assert made <= before(cloud, "pc-g4dn-deployment")
+    assert policy.name in made
+
+
+def test_stacks_without_built_in_scripts_have_no_bucket(architecture):
+    """`p4de_plan` runs scripts of the user."""
+    assert not [each for each in architecture(p4de_plan()).registered if "s3/" in each.type]

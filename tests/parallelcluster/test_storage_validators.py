@@ -20,6 +20,7 @@ from components.storage.open_zfs_plan import NFS_PORTS
 from sandbox.aws.server import AwsServer
 from tests.support.cluster_configs import Config, p4de, queue
 from tests.support.parallelcluster import RAW
+from tests.support.parallelcluster_validators import Validation, validate
 from tests.support.sandbox_aws import Account
 from tests.support.shared_storage import (
     EBS,
@@ -34,7 +35,6 @@ from tests.support.shared_storage import (
     planned,
 )
 from tests.support.stack_files import PRIVATE_A, PRIVATE_B, PUBLIC_B
-from tools.parallelcluster.validators import Validation, validate
 
 pytestmark = pytest.mark.parallelcluster
 

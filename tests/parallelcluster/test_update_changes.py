@@ -18,6 +18,7 @@ def keys(old, new):
         ("4", 4),
         ("true", True),
         (["subnet-1"], [Reference("subnet", "private-a")]),
+        ("s3://bucket-1/scripts/a-12.sh", Reference("node-script", "scripts/a-12.sh")),
         ({"JobCompType": "1"}, {"JobCompType": 1}),
         ("0.5", 0.5),
     ],
@@ -32,6 +33,8 @@ def test_what_cloudformation_makes_text_of_is_the_same(old, new):
         ("4", 5),
         ("true", False),
         (None, Reference("subnet", "private-a")),
+        ("s3://bucket-1/scripts/a-34.sh", Reference("node-script", "scripts/a-12.sh")),
+        ("https://example.com/scripts/a-12.sh", Reference("node-script", "scripts/a-12.sh")),
         (["subnet-1"], [Reference("subnet", "private-a"), Reference("subnet", "private-b")]),
         ({"a": "1"}, {"a": "1", "b": "2"}),
         ("subnet-1", ["subnet-1"]),
@@ -55,6 +58,20 @@ def test_items_that_come_and_go_are_one_change_each():
     old = {"SharedStorage": [{"Name": "old", "MountDir": "/old", "StorageType": "Ebs"}]}
     new = {"SharedStorage": [{"Name": "new", "MountDir": "/new", "StorageType": "Ebs"}]}
     assert keys(old, new) == [("SharedStorage", "new"), ("SharedStorage", "old")]
+
+
+def test_the_bucket_of_the_scripts_is_the_one_that_nodes_may_read_already():
+    read = {"KeyName": "node-scripts/*", "EnableWriteAccess": "false"}
+    old = {"BucketName": "parallelcluster-scripts-1", **read}
+    new = {"BucketName": Reference("script-bucket", "node-scripts/*"), **read}
+    other = {"BucketName": "data", "EnableWriteAccess": False}
+    deployed = {"HeadNode": {"Iam": {"S3Access": [other, old]}}}
+    assert keys(deployed, {"HeadNode": {"Iam": {"S3Access": [other, new]}}}) == []
+    added = keys(
+        {"HeadNode": {"Iam": {"S3Access": [other]}}},
+        {"HeadNode": {"Iam": {"S3Access": [other, new]}}},
+    )
+    assert added == [("HeadNode", "Iam", "S3Access", "node-scripts/*")]
 
 
 def test_a_section_that_goes_is_one_change_unless_its_own_policy_says_nothing():

@@ -54,7 +54,7 @@ with the reason. The test in the last column (in `tests/parity`) asserts each *s
 value by value, on the registered resources and the cluster configuration.
 
 The references use Amazon Linux 2 and Ubuntu 20.04, which ParallelCluster no longer supports. The
-stacks use Amazon Linux 2023 and Ubuntu 22.04 instead.
+stacks use Amazon Linux 2023 and Ubuntu 24.04 instead.
 
 `pytest tests/parity --update-goldens` generates this page from those tests.
 """

@@ -8,16 +8,8 @@ import pytest
 
 from components.config.problems import ConfigError
 from tests.support.parallelcluster import policies, rendered, scripts
-from tests.support.parity import better, not_applicable, same
+from tests.support.parity import better, same
 from tests.support.stacks import stack_plan
-
-NOT_APPLICABLE = [
-    not_applicable(
-        "TRN-23",
-        "`Iam.S3Access` to the bucket of the installation script, head node and queue",
-        why="the script is read over https, so that nodes need no bucket of somebody else's",
-    ),
-]
 
 
 @pytest.fixture
@@ -139,10 +131,10 @@ def test_what_is_added_is_what_people_need_to_get_in_and_to_see_failures(trn1):
 @better(
     "TRN-20",
     "Amazon Linux 2 with an image of one's own, later Ubuntu 20.04 with ParallelCluster's",
-    why="Ubuntu 22.04, the oldest that ParallelCluster 3.16 supports, with its own image",
+    why="Ubuntu 24.04, the only one that Neuron supports, with ParallelCluster's image",
 )
 def test_the_ultracluster_runs_ubuntu(ultracluster):
-    assert ultracluster.cluster["Image"] == {"Os": "ubuntu2204"}
+    assert ultracluster.cluster["Image"] == {"Os": "ubuntu2404"}
 
 
 @same("TRN-21", "Head node c5.2xlarge, later c5.4xlarge, with 1024 GiB")
@@ -154,13 +146,25 @@ def test_the_head_node_of_the_ultracluster_has_1024_gib(ultracluster):
 @better(
     "TRN-22",
     "`install_neuron.sh` from S3 after configuration, for head node and queue",
-    why="ParallelCluster's own script for Trainium at a commit: the old one wants Ubuntu 20.04",
+    why="own script with the packages of one Neuron release: the old one wants Ubuntu 20.04",
 )
 def test_neuron_is_installed_on_head_node_and_nodes(ultracluster):
     for section in (ultracluster.head, ultracluster.queue):
         (script,) = scripts(section)
-        assert re.search(r"/[0-9a-f]{40}/.*/neuron-installation\.sh$", script["Script"])
+        assert re.search(r"/neuron(-[0-9a-f]{12})?\.sh$", script["Script"])
         assert scripts(section, "OnNodeStart") == []
+
+
+@better(
+    "TRN-23",
+    "`Iam.S3Access` to the bucket of the installation script, head node and queue",
+    why="a private bucket of the stack, of which nodes read the scripts only",
+)
+def test_nodes_may_read_the_scripts_of_the_stack_only(ultracluster):
+    for section in (ultracluster.head, ultracluster.queue):
+        (access,) = section["Iam"]["S3Access"]
+        assert access["KeyName"] == "node-scripts/*"
+        assert not access["EnableWriteAccess"]
 
 
 @same("TRN-24", "Queue `compute1`, compute resource `queue1-i1`: none to 16 trn1.32xlarge")

@@ -101,20 +101,22 @@ def test_training_on_p4de_has_its_nodes_for_itself(templates):
 @better(
     "PCx-07",
     "Docker, then Pyxis with `/fsx`, after configuration of head node and queue, from `main`",
-    why="the same scripts at a commit, so that a node of next year runs what today's does",
+    why="own scripts with pinned versions, from a bucket of the stack: those of AWS update the "
+    "system and download what changes; Pyxis without `/fsx`, which was the cache of images in the "
+    "script of that time and is the directory of unpacked containers in today's",
 )
-def test_docker_and_pyxis_are_installed_from_a_commit(templates):
+def test_docker_and_pyxis_are_installed_by_pinned_scripts(templates):
     for name, made in templates.items():
         wanted = 2 if name == "pc-p4de-postinstall" else 0
         assert [len(scripts(made.head)), len(scripts(made.queue))] == [wanted, wanted]
     made = templates["pc-p4de-postinstall"]
     for section in (made.head, made.queue):
         docker, pyxis = scripts(section)
-        assert docker["Script"].endswith("/docker/postinstall.sh")
+        assert re.search(r"/docker(-[0-9a-f]{12})?\.sh$", docker["Script"])
         assert "Args" not in docker
-        assert pyxis["Script"].endswith("/pyxis/postinstall.sh")
-        assert pyxis["Args"] == ["/fsx"]
-        assert all(re.search(r"/[0-9a-f]{40}/", each["Script"]) for each in (docker, pyxis))
+        assert re.search(r"/pyxis(-[0-9a-f]{12})?\.sh$", pyxis["Script"])
+        assert "Args" not in pyxis
+        assert section["Iam"]["S3Access"][-1]["KeyName"] == "node-scripts/*"
 
 
 @same("PCx-08", "Second queue `inference-gpu`: up to ten g5.12xlarge, no EFA, group or reservation")
@@ -173,7 +175,8 @@ def test_a_placement_group_is_never_made_beside_a_reservation(templates):
 @better(
     "DF-06",
     "Scripts from a branch; no image although the text says that there is one",
-    why="pinned to a commit; the stack with scripts starts from ParallelCluster's own image",
+    why="own scripts with pinned versions; the stack that has them starts from ParallelCluster's "
+    "own image",
 )
 def test_no_script_of_any_stack_is_from_a_branch(slurm):
     made = [slurm(name) for name in (*P4DE, "pc-trn1-ami", "pc-trn1", "pc-trn1-ultracluster")]
@@ -184,7 +187,7 @@ def test_no_script_of_any_stack_is_from_a_branch(slurm):
         for script in scripts(section)
     ]
     assert len(found) == 8
-    assert not [url for url in found if not re.search(r"/[0-9a-f]{40}/", url)]
+    assert all(re.search(r"/node-scripts/(head-node/)?[\w-]+\.sh$", address) for address in found)
     assert "CustomAmi" not in slurm("pc-p4de-postinstall").cluster["Image"]
 
 

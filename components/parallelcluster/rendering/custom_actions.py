@@ -11,6 +11,8 @@ from typing import Any
 
 from components.config.parallelcluster_nodes import S3Access
 from components.parallelcluster.node_access_plan import NodeAccess, ScriptPlan
+from components.parallelcluster.node_scripts import PREFIX
+from components.parallelcluster.references import Reference
 
 ACCESS_KEYS: Mapping[str, str] = {
     "CustomActions": "custom_actions",
@@ -38,7 +40,8 @@ def _custom_actions(access: NodeAccess) -> dict[str, Any]:
 
 
 def _script(script: ScriptPlan) -> dict[str, Any]:
-    rendered: dict[str, Any] = {"Script": script.url}
+    address = Reference("node-script", script.key) if script.built_in else script.url
+    rendered: dict[str, Any] = {"Script": address}
     return {**rendered, "Args": list(script.arguments)} if script.arguments else rendered
 
 
@@ -46,8 +49,17 @@ def _iam(access: NodeAccess) -> dict[str, Any]:
     iam: dict[str, Any] = {}
     if access.iam_policies:
         iam["AdditionalIamPolicies"] = [{"Policy": arn} for arn in access.iam_policies]
-    if access.s3_access:
-        iam["S3Access"] = [_s3_access(each) for each in access.s3_access]
+    s3_access = [_s3_access(each) for each in access.s3_access]
+    if access.built_in_scripts:
+        s3_access.append(
+            {
+                "BucketName": Reference("script-bucket", f"{PREFIX}*"),
+                "KeyName": f"{PREFIX}*",
+                "EnableWriteAccess": False,
+            }
+        )
+    if s3_access:
+        iam["S3Access"] = s3_access
     return iam
 
 

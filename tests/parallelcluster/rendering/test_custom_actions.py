@@ -4,6 +4,7 @@ import pytest
 
 from components.config.parallelcluster_nodes import S3Access
 from components.parallelcluster.node_access_plan import NodeAccess, ScriptPlan
+from components.parallelcluster.references import Reference
 from components.parallelcluster.rendering.custom_actions import render_access
 
 DOCKER = ScriptPlan(url="https://example.com/1/docker.sh")
@@ -54,3 +55,21 @@ def test_policies():
     assert render_access(NodeAccess(iam_policies=(arn,))) == {
         "Iam": {"AdditionalIamPolicies": [{"Policy": arn}]}
     }
+
+
+def test_built_in_scripts_are_read_from_their_part_of_the_bucket():
+    """TRN-23: besides the buckets of the user, and nothing else of the stack's bucket."""
+    scripts = (ScriptPlan(built_in="docker", key="node-scripts/docker-0123.sh"), PYXIS)
+    own = S3Access(bucket="training-scripts", write=True)
+    rendered = render_access(NodeAccess(s3_access=(own,), on_node_configured=scripts))
+    first, second = rendered["CustomActions"]["OnNodeConfigured"]["Sequence"]
+    assert first == {"Script": Reference("node-script", "node-scripts/docker-0123.sh")}
+    assert second["Script"] == PYXIS.url
+    assert rendered["Iam"]["S3Access"] == [
+        {"BucketName": "training-scripts", "EnableWriteAccess": True},
+        {
+            "BucketName": Reference("script-bucket", "node-scripts/*"),
+            "KeyName": "node-scripts/*",
+            "EnableWriteAccess": False,
+        },
+    ]

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import pytest
 
-from components.capacity.plan import CreationPlan
 from components.catalog.instance_types import instance_type
 from components.config.node_pool import RootVolume
 from components.config.parallelcluster_nodes import S3Access
@@ -17,16 +16,17 @@ from components.parallelcluster.rendering.queues import (
 )
 from tests.support import stack_files
 from tests.support.parallelcluster import NAMED_PLACEMENT, ODCR, compute_resource, queue
-from tests.support.pools import BLOCK, MANAGED_PLACEMENT, NO_PLACEMENT, ODCR_GROUP, ON_DEMAND, SPOT
+from tests.support.pools import (
+    BLOCK,
+    CREATION,
+    MANAGED_PLACEMENT,
+    NO_PLACEMENT,
+    ODCR_GROUP,
+    ON_DEMAND,
+    SPOT,
+)
 from tests.support.stack_files import PRIVATE_A, PRIVATE_B
 
-CREATED = CreationPlan(
-    instance_count=4,
-    availability_zone="us-west-2b",
-    placement_group=None,
-    ends_at=None,
-    deletion_protection=True,
-)
 GROUP_ARN = "arn:aws:resource-groups:us-west-2:123456789012:group/p4de"
 
 
@@ -82,7 +82,7 @@ def test_placement_groups_that_differ_stand_at_the_compute_resources():
         (ODCR, {"CapacityReservationId": stack_files.RESERVATION}),
         (BLOCK, {"CapacityReservationId": stack_files.RESERVATION}),
         (
-            replace(ODCR, creation=CREATED, purchase_option="new"),
+            replace(ODCR, creation=CREATION, purchase_option="new"),
             {"CapacityReservationId": Reference("reservation", "new")},
         ),
         (

@@ -26,8 +26,8 @@ from tests.support.parallelcluster import (
     queue,
     trn1_plan,
 )
+from tests.support.parallelcluster_validators import read
 from tools.parallelcluster.process import ParallelClusterError
-from tools.parallelcluster.validators import read
 
 pytestmark = pytest.mark.parallelcluster
 

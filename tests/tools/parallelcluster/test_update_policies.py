@@ -14,9 +14,9 @@ from tests.support.cluster_configs import (
     put,
     texts,
 )
+from tests.support.parallelcluster_validators import UpdateCheck, update_check, update_checks
 from tools.parallelcluster.process import ParallelClusterError
 from tools.parallelcluster.update_policies import DATA_FILE, schema_policies, table
-from tools.parallelcluster.validators import UpdateCheck, update_check, update_checks
 
 pytestmark = pytest.mark.parallelcluster
 

@@ -20,14 +20,14 @@ from tests.support.cluster_configs import (
     setting,
     trainium,
 )
-from tests.support.sandbox_aws import AWS_ASSISTED, BLOCK, ODCR
-from tools.parallelcluster.validators import (
+from tests.support.parallelcluster_validators import (
     UpdateCheck,
     Validation,
     update_check,
     update_checks,
     validate,
 )
+from tests.support.sandbox_aws import AWS_ASSISTED, BLOCK, ODCR
 
 pytestmark = pytest.mark.parallelcluster
 

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tools.lock import ROOT
+from tests.support.tracked import ROOT
 from tools.parallelcluster.process import Configuration, ask
 
 SCRIPT = ROOT / "sandbox" / "parallelcluster" / "validation.py"

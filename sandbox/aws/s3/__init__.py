@@ -1,0 +1,1 @@
+"""S3 of the emulated account: what moto lacks."""
