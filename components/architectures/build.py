@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -27,36 +27,53 @@ if TYPE_CHECKING:
 
 _SDK_MODULES = ("pulumi_aws.ec2", "pulumi_aws.iam")
 """SDK modules that every architecture uses; the SDK loads them on first use."""
-_importing: list[threading.Thread] = []
-_building = threading.Event()
 
 
-def import_ahead(config: AnyStackConfig) -> None:
+class Ahead:
+    """Imports modules in the background, until the stack is built."""
+
+    def __init__(self, load: Callable[[str], object] = import_module) -> None:
+        self._load = load
+        self._threads: list[threading.Thread] = []
+        self._building = threading.Event()
+
+    def begin(self, modules: Iterable[str]) -> None:
+        """Begin to import modules, one after the other."""
+        run = contextvars.copy_context().run
+        thread = threading.Thread(target=run, args=(self._import, modules))
+        self._threads.append(thread)
+        self._building.clear()
+        thread.start()
+
+    def end(self) -> None:
+        """Import nothing further, and wait for the module that is being imported."""
+        self._building.set()
+        while self._threads:
+            self._threads.pop().join()
+
+    def _import(self, modules: Iterable[str]) -> None:
+        # A failure here occurs again at the actual import, which reports it.
+        with contextlib.suppress(Exception):
+            for name in modules:
+                if self._building.is_set():
+                    return
+                getattr(self._load(name), "__all__", None)
+
+
+_AHEAD = Ahead()
+
+
+def import_ahead(config: AnyStackConfig, ahead: Ahead = _AHEAD) -> None:
     """Import the components of a stack in the background, while AWS calls wait for answers."""
     architecture = ARCHITECTURES[config.architecture.kind]
-    modules = (architecture.resources, *_SDK_MODULES)
-    thread = threading.Thread(target=contextvars.copy_context().run, args=(_import, modules))
-    _importing.append(thread)
-    _building.clear()
-    thread.start()
+    ahead.begin((architecture.resources, *_SDK_MODULES))
 
 
-def _import(modules: Iterable[str]) -> None:
-    # A failure here occurs again at the actual import, which reports it.
-    with contextlib.suppress(Exception):
-        for name in modules:
-            if _building.is_set():
-                return
-            getattr(import_module(name), "__all__", None)
-
-
-def build(plan: AnyPlan) -> Mapping[str, pulumi.Input[object]]:
+def build(plan: AnyPlan, ahead: Ahead = _AHEAD) -> Mapping[str, pulumi.Input[object]]:
     """Register the resources of a plan and return the stack outputs, by name."""
     # In Python 3.11, a second thread can see a lazily loaded module half loaded:
     # https://github.com/python/cpython/issues/114763
-    _building.set()
-    while _importing:
-        _importing.pop().join()
+    ahead.end()
     architecture = ARCHITECTURES[plan.kind]
     component: Any = getattr(import_module(architecture.resources), architecture.component)
     tag_every_resource()

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from components import clock
 from components.account.facts import AccountFacts
 from components.account.file_system_lookup import look_up_file_systems
 from components.account.lookup import AccountReader
@@ -17,13 +18,18 @@ from components.account.reservations import (
     look_up_reservations,
 )
 from components.account.vpc_lookup import look_up_vpc
+from components.architectures.plan_stack import plan_stack
 from components.architectures.registry import account_of
 from components.checks.named_check import named_readings
+from components.checks.pool_image_check import pool_image_readings
+from components.checks.public_image_check import public_image_readings
 from components.checks.quota_needs import quotas_of
 from components.config.named import Named, names_in
 from components.config.network import NewVpc
+from components.config.problems import ConfigError
 
 if TYPE_CHECKING:
+    from components.any_plan import AnyPlan
     from components.config.stack_models import AnyStackConfig
 
 
@@ -47,9 +53,12 @@ def account_facts(
     """
     facts = AccountFacts(**fields, unreadable=reader.not_read())
     later = [*account_of(config).later_readings(reader, config, facts)]
-    if not later:
-        return facts
-    return replace(facts, **read_side_by_side(later), unreadable=reader.not_read())
+    return replace(
+        facts,
+        **read_side_by_side(later),
+        unreadable=reader.not_read(),
+        left_out=dict(sorted(reader.left_out.items())),
+    )
 
 
 def account_readings(reader: AccountReader, config: AnyStackConfig) -> Iterator[Reading]:
@@ -70,6 +79,21 @@ def account_readings(reader: AccountReader, config: AnyStackConfig) -> Iterator[
     yield from quota_readings(reader, quotas_of(config, account.needs.quotas), config.name)
     for name in sorted(config.architecture.key_names()):
         yield lambda name=name: _key_pair(reader, name)
+    plan = _plan_without_account(config, reader.region)
+    if plan is not None:
+        yield from pool_image_readings(reader, plan.node_pools)
+        yield from public_image_readings(reader, account.container_images(plan, stack_file=""))
+
+
+def _plan_without_account(config: AnyStackConfig, region: str) -> AnyPlan | None:
+    """Return the plan without what only the account knows, to look up the versions in it.
+
+    They do not depend on the account. None if the stack cannot be planned; `examine` says why.
+    """
+    try:
+        return plan_stack(config, stack_file="", region=region, now=clock.now())
+    except ConfigError:
+        return None
 
 
 def all_names(config: AnyStackConfig) -> tuple[Named, ...]:

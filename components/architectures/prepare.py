@@ -5,10 +5,10 @@ Only the checks of the stack's architecture are imported.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from components.account.facts import AccountFacts
 from components.account.file_system_complete import complete_storage
@@ -18,8 +18,9 @@ from components.architectures.lookup import all_names
 from components.architectures.lookup import look_up as look_up
 from components.architectures.plan_stack import plan_stack
 from components.architectures.registry import account_of
+from components.checks.account_part import AccountPart
 from components.checks.adopted_vpc_check import adopted_vpc_problems, adopted_vpc_subjects
-from components.checks.check import Check
+from components.checks.check import Check, as_warnings
 from components.checks.file_system_check import file_system_problems, file_system_subjects
 from components.checks.named_check import named_checks, named_warnings
 from components.checks.needs import ArchitectureNeeds
@@ -28,11 +29,14 @@ from components.checks.network_reference import at_reference
 from components.checks.noun import NamedContext
 from components.checks.placement_group_check import shared_group_problems
 from components.checks.pool_check import offering_subjects, pool_problems
+from components.checks.pool_image_check import pool_image_problems, pool_image_subjects
+from components.checks.public_image_check import public_image_problems, public_image_subjects
 from components.checks.quota_check import quota_check, quota_warnings
 from components.checks.quota_needs import Need, shared_needs
 from components.checks.reservation_check import reservation_problems, reservation_subjects
-from components.checks.reservation_state_check import later_reservation_warnings
+from components.checks.reservation_state_check import later_reservation_warnings, over_problems
 from components.checks.reservation_use_check import STATED_VALUES, stated_problems
+from components.checks.used_image import UsedImage
 from components.checks.zone_check import zone_problems, zone_subjects
 from components.config.network import ExistingVpc
 from components.config.problems import ConfigError, Problem
@@ -114,8 +118,8 @@ def examine(
     completed = complete(config, facts)
     account = account_of(config)
     checks = [
-        *_shared_checks(completed, facts, account.needs, now),
-        *account.checks(completed, facts, stack_file=stack_file),
+        *_shared_checks(completed, facts, account.needs, now, stack_file=stack_file),
+        *account.checks(completed, facts, stack_file=stack_file, now=now),
     ]
     names = all_names(config)
     context = NamedContext(completed, facts, region, stack_file)
@@ -125,6 +129,7 @@ def examine(
         checks.append(Check("values of reservations", stated, [STATED_VALUES]))
     plan: AnyPlan | None = None
     needs: tuple[Need, ...] = ()
+    unchanged: tuple[str, ...] = ()
     try:
         plan = plan_stack(
             completed,
@@ -140,6 +145,8 @@ def examine(
         checks.append(Check("plan", error.problems))
     else:
         checks.extend(account.plan_checks(plan, facts, stack_file=stack_file))
+        pinned, unchanged = _pin_checks(account, plan, facts, stack_file)
+        checks.extend(pinned)
         needs = (*shared_needs(completed, plan), *account.quota_needs(plan))
         checks.append(quota_check(needs, facts, region))
     return Examined(
@@ -147,12 +154,50 @@ def examine(
         plan=plan,
         checks=tuple(_named_for_people(check, config) for check in checks),
         warnings=(
+            *(f"left out: {what}: {why}" for what, why in facts.left_out.items()),
             *named_warnings(names, context),
+            *unchanged,
             *later_reservation_warnings(completed, facts),
             *(() if plan is None else account.warnings(completed, plan, facts)),
             *(() if plan is None else quota_warnings(needs, facts, region)),
         ),
     )
+
+
+def _pin_checks(
+    account: AccountPart[Any, Any], plan: AnyPlan, facts: AccountFacts, stack_file: str
+) -> tuple[list[Check], tuple[str, ...]]:
+    """Return the checks of what the program pins, and the warnings of their subjects.
+
+    A stack that is up has warnings instead of problems: its nodes run, and an update that changes
+    nothing must work. So has an image that only a later command pulls.
+    """
+    pools, images = plan.node_pools, [*account.container_images(plan, stack_file=stack_file)]
+    missing = pool_image_problems(
+        pools, facts, region=plan.region, remedy=account.pool_image_remedy
+    )
+    refusing = [
+        Check("AMIs", missing, pool_image_subjects(pools, facts)),
+        _image_check((image for image in images if not image.later), facts),
+    ]
+    warning = [_image_check((image for image in images if image.later), facts)]
+    if account.is_up(plan, facts):
+        refusing, warning = [], [*refusing, *warning]
+    told = as_warnings(problem for check in warning for problem in check.problems)
+    return [*refusing, *map(_without_problems, warning)], tuple(told)
+
+
+def _image_check(images: Iterable[UsedImage], facts: AccountFacts) -> Check:
+    used = tuple(images)
+    subjects = public_image_subjects(used, facts)
+    return Check("public images", public_image_problems(used, facts), subjects)
+
+
+def _without_problems(check: Check) -> Check:
+    """Return what a check found to be right; warnings tell the rest."""
+    wrong = {problem.found for problem in check.problems}
+    subjects = (subject for subject in check.subjects if subject.found not in wrong)
+    return Check(check.name, (), subjects)
 
 
 def _named_for_people(check: Check, config: AnyStackConfig) -> Check:
@@ -161,7 +206,12 @@ def _named_for_people(check: Check, config: AnyStackConfig) -> Check:
 
 
 def _shared_checks(
-    config: AnyStackConfig, facts: AccountFacts, needs: ArchitectureNeeds, now: datetime
+    config: AnyStackConfig,
+    facts: AccountFacts,
+    needs: ArchitectureNeeds,
+    now: datetime,
+    *,
+    stack_file: str,
 ) -> Iterator[Check]:
     network = config.network
     if not isinstance(network, ExistingVpc):
@@ -171,7 +221,10 @@ def _shared_checks(
     elif needs.nodes is not None:
         problems = network_problems(network, facts, needs.nodes)
         yield Check("VPC and subnets", problems, network_subjects(network, facts))
-    reservations = reservation_problems(config, facts, now)
+    reservations = [
+        *over_problems(config, now, stack_file=stack_file),
+        *reservation_problems(config, facts, now),
+    ]
     yield Check("reservations", reservations, reservation_subjects(config, facts))
     yield Check("offered types", pool_problems(config, facts), offering_subjects(config, facts))
     yield Check("placement groups", shared_group_problems(config, facts))

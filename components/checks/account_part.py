@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from components.checks.needs import ArchitectureNeeds
     from components.checks.quota_needs import Need
     from components.checks.row import Row
+    from components.checks.used_image import UsedImage
     from components.config.named import Named
     from components.config.stack import Architecture
 
@@ -28,6 +29,18 @@ class AccountPart(Generic[Config, Plan]):
     """Readings and checks of one architecture; one that has none keeps the empty method."""
 
     needs: ClassVar[ArchitectureNeeds]
+    pool_image_remedy: ClassVar[str] = "update trainyard, which looks for another AMI"
+    """What to do if the region lacks the AMI of a node pool."""
+
+    def container_images(self, plan: Plan, *, stack_file: str) -> Iterable[UsedImage]:
+        """Return the container images that the stack pulls."""
+        del plan, stack_file
+        return ()
+
+    def is_up(self, plan: Plan, facts: AccountFacts) -> bool:
+        """Whether the stack exists, so that it keeps what the program pins and runs on."""
+        del plan, facts
+        return False
 
     def readings(self, reader: AccountReader, config: Config) -> Iterable[Reading]:
         """Return the readings of `AccountFacts` that only this architecture needs."""
@@ -56,9 +69,11 @@ class AccountPart(Generic[Config, Plan]):
         del facts, now
         return {}
 
-    def checks(self, config: Config, facts: AccountFacts, *, stack_file: str) -> Iterable[Check]:
+    def checks(
+        self, config: Config, facts: AccountFacts, *, stack_file: str, now: datetime
+    ) -> Iterable[Check]:
         """Return the checks of a completed configuration."""
-        del config, facts, stack_file
+        del config, facts, stack_file, now
         return ()
 
     def plan_checks(self, plan: Plan, facts: AccountFacts, *, stack_file: str) -> Iterable[Check]:
@@ -81,7 +96,9 @@ class AccountPart(Generic[Config, Plan]):
         del reader, config
         return ()
 
-    def preflight_rows(self, config: Config, more: PreflightFacts, today: date) -> Iterable[Row]:
-        """Return further rows of `check --live`."""
-        del config, more, today
+    def preflight_rows(
+        self, config: Config, facts: AccountFacts, more: PreflightFacts, today: date
+    ) -> Iterable[Row]:
+        """Return further rows of `check --live`; `today` is in UTC."""
+        del config, facts, more, today
         return ()

@@ -138,9 +138,9 @@ def _subnet_problems(plan: NetworkPlan, wanted: AdoptedVpc, found: VpcLayout) ->
         if given not in found.subnets:
             yield difference(
                 key,
-                f"is not a subnet of {found.vpc_id}",
+                f"is not a subnet of {found.vpc_id} with an IPv4 block",
                 found=given,
-                allowed="subnets of the VPC",
+                allowed="subnets of the VPC with an IPv4 block",
             )
             continue
         for what, theirs, ours in _compared(subnet, found.subnets[given], table or ""):

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from components.config.problems import Problem
+from components.config.problems import ROOT, Problem
 
 NOTHING_FOUND = "no problem found"
 """Result of a passed check without facts to show."""
+
+
+def as_warnings(problems: Iterable[Problem]) -> Iterator[str]:
+    """Yield problems as warnings: what exists already is not created again and keeps running."""
+    for each in problems:
+        yield f"{each.path.removeprefix(f'{ROOT}.')}: {each.found}: {each.problem}; {each.remedy}"
 
 
 @dataclass(frozen=True, slots=True)

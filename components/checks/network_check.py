@@ -27,7 +27,15 @@ def network_problems(
         for index, subnet_id in enumerate(ids):
             path = f"{NETWORK}.{kind}[{index}]"
             subnet = facts.subnets.get(subnet_id)
-            if subnet is None:
+            left_out = facts.left_out.get(f"subnet {subnet_id}")
+            if left_out is not None:
+                yield Problem(
+                    path=path,
+                    found=subnet_id,
+                    problem=f"this subnet cannot be used: {left_out}",
+                    remedy="set the id of a subnet with an IPv4 block",
+                )
+            elif subnet is None:
                 yield Problem(
                     path=path,
                     found=subnet_id,

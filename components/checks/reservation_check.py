@@ -232,8 +232,9 @@ def reservation_subjects(config: StackConfig, facts: AccountFacts) -> Iterator[S
 def _described(found: ReservationFacts) -> str:
     kind = "Capacity Block" if found.kind == "capacity-block" else "ODCR"
     group = f", in placement group {found.placement_group}" if found.placement_group else ""
+    count = "unknown number of" if found.known_count is None else found.known_count
     return (
-        f"{found.reservation_id}: {kind}, {found.state}, {found.instance_count} "
+        f"{found.reservation_id}: {kind}, {found.state}, {count} "
         f"{found.instance_type} in {found.availability_zone}, {found.platform}, of account "
         f"{found.owner_id}{group}"
     )

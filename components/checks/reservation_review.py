@@ -8,10 +8,10 @@ from datetime import datetime
 
 from components.capacity.pool_review import review_zone_region
 from components.capacity.purchase import OPEN_PURCHASE_OPTIONS
-from components.capacity.succession import is_succeeded
+from components.capacity.succession import ended_at, is_succeeded
 from components.catalog.capacity_blocks import ultraserver_sizes
 from components.config.pools import Pool
-from components.config.reservations import CapacityBlock, Odcr, OdcrGroup, Reservation
+from components.config.reservations import CapacityBlock, OdcrGroup, Reservation
 from components.config.review import Review
 from components.config.stack import StackConfig
 
@@ -43,7 +43,7 @@ def review_reservations(config: StackConfig, region: str, now: datetime, review:
         if is_succeeded(config, name, now):
             _note_succeeded(review, name, users[name])
         else:
-            _review_end(review, key, reservation, now, noun)
+            _note_end(review, name, reservation, now)
         _review_count(review, name, reservation, users[name], noun)
     _review_twice(config, review)
 
@@ -88,34 +88,17 @@ def _review_region(review: Review, key: str, reservation: Reservation, region: s
     review_zone_region(review, key, reservation.availability_zone, region)
 
 
-def _review_end(
-    review: Review, key: str, reservation: Reservation, now: datetime, noun: str
-) -> None:
-    if isinstance(reservation, OdcrGroup) or reservation.ends_at is None:
-        return
-    if now < reservation.ends_at:
-        return
-    if isinstance(reservation, Odcr):
-        review.refuse(
-            f"{key}.ends_at",
-            "is in the past: EC2 has released the reservation, and creates none that is over",
-            found=reservation.ends_at.isoformat(),
-            allowed="a time in the future, or none",
-            remedy=review.remove_command(f"{key}.ends_at"),
-        )
-    else:
-        review.refuse(
-            f"{key}.ends_at",
-            "is in the past: the Capacity Block has expired, and EC2 launches no instance into it",
-            found=reservation.ends_at.isoformat(),
-            allowed="a block that is scheduled or active",
-            remedy=(
-                f"buy another block and set its id: "
-                f"{review.set_command(f'{key}.reservation_id', 'cr-…')} "
-                "(and `starts_at` and `ends_at`, if the file has them); or remove the reservation "
-                f"and the {noun}s that use it"
-            ),
-            rules=("D19",),
+def _note_end(review: Review, name: str, reservation: Reservation, now: datetime) -> None:
+    """Note a reservation that is over.
+
+    `reservation_state_check.over_problems` refuses it where nodes would be created: the rest of the
+    stack stays operable.
+    """
+    if ended_at(reservation, now) is not None:
+        what = "Capacity Block" if isinstance(reservation, CapacityBlock) else "reservation"
+        review.note(
+            f"reservation {name}: the {what} is over, and EC2 launches no instance into it; "
+            "`preview` and `up` refuse it"
         )
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 
 from components.account.facts import AccountFacts, ReservationFacts
 from components.account.reservation_states import LATER, USABLE_STATES, why_not_active
 from components.account.reservations import found_reservations
+from components.capacity.succession import ended_at, is_succeeded
 from components.config.pools import Pool
-from components.config.problems import ROOT, Problem
+from components.config.problems import ROOT, Problem, remove_command, set_command
+from components.config.reservations import CapacityBlock
 from components.config.stack import StackConfig
 
 
@@ -33,6 +36,38 @@ def state_problems(key: str, found: ReservationFacts, users: Sequence[Pool]) -> 
             yield _not_yet(key, found, reason, launching)
     if found.interruptible:
         yield _interruptible(key, found)
+
+
+def over_problems(config: StackConfig, now: datetime, *, stack_file: str) -> Iterator[Problem]:
+    """Yield the reservations that are over, and that the pools which use them have no other for.
+
+    Without the account, this is a note, because the rest of the stack can be operated.
+    """
+    for name, reservation in config.reservations.items():
+        ended = ended_at(reservation, now)
+        if ended is None or is_succeeded(config, name, now):
+            continue
+        key = f"{ROOT}.reservations.{name}"
+        if isinstance(reservation, CapacityBlock):
+            reason = "the Capacity Block has expired, and EC2 launches no instance into it"
+            allowed = "a block that is scheduled or active"
+            other = set_command(f"{key}.reservation_id", "cr-…", stack_file=stack_file)
+            remedy = (
+                f"buy another block and set its id: {other} (and `starts_at` and `ends_at`, if the "
+                f"file has them); or remove the reservation and the {config.architecture.POOL_NOUN}"
+                "s that use it"
+            )
+        else:
+            reason = "EC2 has released the reservation, and creates none that is over"
+            allowed = "a time in the future, or none"
+            remedy = remove_command(f"{key}.ends_at", stack_file=stack_file)
+        yield Problem(
+            path=f"{key}.ends_at",
+            problem=f"is in the past: {reason}",
+            found=ended.isoformat(),
+            allowed=allowed,
+            remedy=remedy,
+        )
 
 
 def later_reservation_warnings(config: StackConfig, facts: AccountFacts) -> Iterator[str]:

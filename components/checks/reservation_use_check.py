@@ -9,7 +9,12 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from components.account.facts import AccountFacts, ReservationFacts
 from components.account.launch_place import contradicted_zone, in_zone
-from components.account.reservations import DESCRIBE, found_reservations, reservations_of_kind
+from components.account.reservations import (
+    DESCRIBE,
+    found_reservations,
+    held_count,
+    reservations_of_kind,
+)
 from components.checks.check import NOTHING_FOUND, Subject
 from components.config.pools import Pool
 from components.config.problems import ROOT, Problem
@@ -76,8 +81,8 @@ def stated_problems(given: StackConfig, facts: AccountFacts) -> Iterator[Problem
     """
     for name, reservation in given.reservations.items():
         stated, found = reservation.instance_count, reservations_of_kind(reservation, facts)
-        held = sum(each.instance_count for each in found)
-        if found and stated is not None and stated > held:
+        held = held_count(found)
+        if found and stated is not None and held is not None and stated > held:
             yield Problem(
                 path=f"{ROOT}.reservations.{name}.instance_count",
                 found=stated,

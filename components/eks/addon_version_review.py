@@ -13,14 +13,11 @@ offers. This module has the rules that do not change:
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from components.catalog.versions import EksVersion
 from components.config.eks import EksArchitecture
-from components.config.eks_addons import AddonName, AddonVersion
 from components.config.review import Review
 from components.eks.node_group_plan import NodeGroupPlan
-from components.eks.plan import AddonVersions
 
 EFA_ONLY_VPC_CNI = (1, 18, 5)
 OLDEST_COREDNS = (1, 11, 0)
@@ -30,15 +27,6 @@ KEY = "architecture.addons.versions"
 def upstream_version(addon_version: str) -> tuple[int, ...]:
     """Return the version of the installed software: (1, 35, 3) for `v1.35.3-eksbuild.29`."""
     return tuple(map(int, addon_version.removeprefix("v").partition("-")[0].split(".")))
-
-
-def chosen_versions(versions: Mapping[AddonName, AddonVersion], pins: EksVersion) -> AddonVersions:
-    """Return the versions of the default add-ons: from the stack file, or else the pinned ones."""
-    return AddonVersions(
-        vpc_cni=versions.get("vpc-cni", pins.vpc_cni),
-        kube_proxy=versions.get("kube-proxy", pins.kube_proxy),
-        coredns=versions.get("coredns", pins.coredns),
-    )
 
 
 def review_addon_versions(

@@ -9,8 +9,8 @@ from typing import Literal
 import pulumi
 import pulumi_kubernetes as kubernetes
 
-from components.eks.addons.addon import AddonTarget, SelfManagedAddon
-from components.eks.addons.registry import SELF_MANAGED_ADDONS
+from components.eks.addons.addon import SelfManagedAddon
+from components.eks.addons.registry import SELF_MANAGED_ADDONS, addon_target
 from components.eks.node_group_plan import NodeGroupPlan
 from components.eks.plan import EksPlan
 from components.runtime.addon_workloads import AddonWorkloads, AddonWorkloadsArgs
@@ -64,14 +64,6 @@ def install_addon(
 ) -> AddonWorkloads:
     """Register the workloads of an add-on that serves these node groups."""
     plan = args.plan
-    target = AddonTarget(
-        region=plan.region,
-        kubernetes_version=plan.kubernetes_version,
-        instance_types=[group.instance_type.name for group in groups],
-        taints=plan.device_plugin_tolerations,
-        groups=groups,
-        plugins=plan.self_managed_addons,
-    )
     nodes = [group.name for group in groups if group.schedule.desired > 0]
     if addon.on_system_nodes:
         # The first node group is the system node group, which does not depend on the others.
@@ -81,7 +73,7 @@ def install_addon(
         AddonWorkloadsArgs(
             component=addon.component,
             provider=args.provider,
-            workloads=addon.workloads(target),
+            workloads=addon.workloads(addon_target(plan, addon)),
             install_after=[args.ready[name] for name in nodes],
         ),
         pulumi.ResourceOptions(parent=parent),

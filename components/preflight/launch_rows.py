@@ -11,8 +11,9 @@ from components.account.facts import AccountFacts
 from components.account.lookup import AccountReader, AccountUnreachableError
 from components.account.named_facts import ImageFacts
 from components.account.readings import read_side_by_side
+from components.checks.pool_image_check import DESCRIBE_IMAGES, GET_PARAMETER
 from components.checks.row import Row, ok, refused, skipped
-from components.compute.node_pool_plan import ImageSource, NodePoolPlan
+from components.compute.node_pool_plan import NodePoolPlan
 from components.config.problems import ROOT, Problem
 from components.preflight.dry_run import DryRun, plan_dry_run
 from components.preflight.dry_run_row import LAUNCH, WOULD_HAVE_SUCCEEDED, Answer, dry_run_row
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from components.any_plan import AnyPlan
 
 IMAGE = "the AMI fits the instance type and the platform of its reservation"
-_GET_PARAMETER = "ssm:GetParameter"
-_DESCRIBE_IMAGES = "ec2:DescribeImages"
 
 
 def launch_rows(reader: AccountReader, plan: AnyPlan, facts: AccountFacts) -> list[Row]:
@@ -41,11 +40,12 @@ def launch_rows(reader: AccountReader, plan: AnyPlan, facts: AccountFacts) -> li
 def _rows(
     reader: AccountReader, launch: NodePoolPlan, plan: AnyPlan, facts: AccountFacts
 ) -> list[Row]:
-    before = len(reader.unreadable)
-    image = look_up_image(reader, launch.image)
+    source = launch.image
+    image_id = source.image_id or facts.pool_image_ids.get(str(source))
+    image = reader.image(image_id) if image_id else None
     if image is None:
-        denied = [line for line in reader.unreadable[before:] if _is_about_images(line)]
-        why = denied[0] if denied else f"not found: {launch.image}"
+        denied = [line for line in reader.not_read() if _is_about_images(line)]
+        why = denied[0] if denied else f"not found: {image_id or source}"
         return [
             skipped(launch.key, IMAGE, why),
             skipped(launch.key, LAUNCH, "no AMI for the dry run"),
@@ -56,23 +56,6 @@ def _rows(
         return [*rows, skipped(launch.key, LAUNCH, dry_run)]
     answer = _ask(reader, dry_run, image.image_id)
     return [*rows, dry_run_row(dry_run, image.image_id, answer)]
-
-
-def look_up_image(reader: AccountReader, source: ImageSource) -> ImageFacts | None:
-    """Return the AMI of a source; None if it does not exist or cannot be read.
-
-    Raises:
-        AccountUnreachableError: no credentials, or no answer.
-    """
-    if source.name is not None:
-        return reader.newest_image(source.name)
-    image_id = source.image_id
-    if source.parameter is not None:
-        answer = reader.ask(
-            _GET_PARAMETER, reader.client("ssm").get_parameter, Name=source.parameter
-        )
-        image_id = answer["Parameter"]["Value"] if answer else None
-    return reader.image(image_id) if image_id else None
 
 
 def image_row(launch: NodePoolPlan, image: ImageFacts, facts: AccountFacts) -> Row:
@@ -105,7 +88,7 @@ def _unfit(launch: NodePoolPlan, found: str, problem: str, allowed: str) -> Prob
 
 
 def _is_about_images(line: str) -> bool:
-    return line.startswith((_GET_PARAMETER, _DESCRIBE_IMAGES))
+    return line.startswith((GET_PARAMETER, DESCRIBE_IMAGES))
 
 
 def _ask(reader: AccountReader, dry_run: DryRun, image_id: str) -> Answer:

@@ -16,7 +16,7 @@ from components.account.preflight_facts import (
     UltraserverFacts,
 )
 from components.account.reservation_states import LATER, why_not_active
-from components.account.reservations import DESCRIBE, found_reservations
+from components.account.reservations import DESCRIBE, found_reservations, held_count
 from components.catalog.capacity_blocks import ultraserver_sizes
 from components.checks.row import Row, ok, skipped, warning
 from components.config.reservations import CapacityBlock, Reservation
@@ -163,7 +163,9 @@ def _address_row(key: str, name: str, found: list[ReservationFacts], config: Sta
     if not counted:
         return skipped(key, FREE, "EC2 did not return the number of available instances")
     free = sum(each.available_count or 0 for each in counted)
-    held = sum(each.instance_count for each in found)
+    held = held_count(found)
+    if held is None:
+        return skipped(key, FREE, "EC2 does not show the number of instances before the start")
     numbers = f"{free} of {held} are available, {wanted} needed"
     if all(each.state in LATER for each in found):
         return ok(key, FREE, f"{held} instances from its start, {wanted} needed")

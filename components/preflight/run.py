@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
-from datetime import datetime
+from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -111,7 +111,7 @@ def _rows(
     config = found.config
     yield from reservation_rows(config, facts, more, now)
     account = account_of(config)
-    yield from account.preflight_rows(config, more, now.date())
+    yield from account.preflight_rows(config, facts, more, now.astimezone(UTC).date())
     yield from role_rows(config, more)
     if found.plan is not None:
         planned = found.plan.node_pools

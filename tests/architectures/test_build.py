@@ -8,8 +8,7 @@ from importlib import import_module
 import pulumi
 import pytest
 
-from components.architectures import build as build_module
-from components.architectures.build import build, import_ahead
+from components.architectures.build import Ahead, build, import_ahead
 from components.architectures.registry import ARCHITECTURES
 from components.config.given_stack import GivenStack
 from components.config.keys import kinds_of
@@ -58,45 +57,59 @@ def test_the_stack_is_named_after_its_cluster(deploy, plan, component, named):
 
 
 @pytest.mark.parametrize("stack", ["p5-cb", "pc-gpu", "batch-p5", "vpc-one-az"])
-def test_what_is_imported_ahead_is_what_the_plan_of_the_stack_is_built_of(monkeypatch, stack):
-    imported: list[tuple[str, ...]] = []
-    monkeypatch.setattr(build_module, "_import", imported.append)
+def test_what_is_imported_ahead_is_what_the_plan_of_the_stack_is_built_of(stack):
+    begun: list[tuple[str, ...]] = []
+
+    class Recorded(Ahead):
+        def begin(self, modules) -> None:
+            begun.append(modules)
+
     stack_file = completed(find_stack_file(stack), completion(find_stack_file(stack)))
-    monkeypatch.setattr(build_module, "_importing", [])
-    import_ahead(config_of(stack_file))
-    (thread,) = build_module._importing
-    thread.join()
-    ((module, *_),) = imported
+    import_ahead(config_of(stack_file), Recorded())
+    ((module, *_),) = begun
     assert module == ARCHITECTURES[plan_of(stack_file).kind].resources
 
 
-def test_a_stack_is_built_when_what_was_imported_ahead_is_there(deploy, monkeypatch):
-    waited: list[str] = []
+def test_a_stack_is_built_when_what_was_imported_ahead_is_there(deploy):
+    imported: list[str] = []
+    begun = threading.Event()
 
-    class Importing:
-        def join(self) -> None:
-            waited.append("joined")
+    def until_the_end(name: str) -> None:
+        begun.set()
+        ahead._building.wait(timeout=10)
+        imported.append(name)
 
-    monkeypatch.setattr(build_module, "_importing", [Importing()])
-    deploy(lambda: build(network_stack_plan(name="other")))
-    assert waited == ["joined"]
+    class Recorded(Ahead):
+        def end(self) -> None:
+            super().end()
+            imported.append("ended")
+
+    ahead = Recorded(until_the_end)
+    ahead.begin(["first"])
+    begun.wait()
+    deploy(lambda: build(network_stack_plan(name="other"), ahead))
+    assert imported == ["first", "ended"]
 
 
 def test_an_import_that_fails_is_said_where_the_stack_is_built():
-    build_module._import(["components.architectures.no_such_module"])
+    ahead = Ahead()
+    ahead.begin(["components.architectures.no_such_module"])
+    ahead.end()
 
 
-def test_what_is_imported_ahead_ends_with_the_module_under_way_when_the_stack_is_built(monkeypatch):
+def test_what_is_imported_ahead_ends_with_the_module_under_way_when_the_stack_is_built():
     imported: list[str] = []
+    begun = threading.Event()
 
-    def import_module(name: str) -> object:
+    def until_the_end(name: str) -> None:
         imported.append(name)
-        build_module._building.set()
-        return object()
+        begun.set()
+        ahead._building.wait(timeout=10)
 
-    monkeypatch.setattr(build_module, "import_module", import_module)
-    monkeypatch.setattr(build_module, "_building", threading.Event())
-    build_module._import(["first", "second"])
+    ahead = Ahead(until_the_end)
+    ahead.begin(["first", "second"])
+    begun.wait()
+    ahead.end()
     assert imported == ["first"]
 
 

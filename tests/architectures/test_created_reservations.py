@@ -10,26 +10,14 @@ import pytest
 import yaml
 
 from components.batch.resources import BatchArchitecture
-from components.capacity.plan import CapacityPlan, CreationPlan
 from components.eks.resources import EksArchitecture
 from components.parallelcluster.resources import ParallelClusterArchitecture
 from tests.support import batch, parallelcluster
 from tests.support.eks import P5, eks_plan
+from tests.support.pools import CREATED_ODCR
 
 RESERVATION = "aws:ec2/capacityReservation:CapacityReservation"
-CAPACITY = CapacityPlan(
-    purchase_option="training",
-    kind="odcr",
-    preference="capacity-reservations-only",
-    availability_zone="us-west-2b",
-    creation=CreationPlan(
-        instance_count=4,
-        availability_zone="us-west-2b",
-        placement_group=None,
-        ends_at=None,
-        deletion_protection=True,
-    ),
-)
+CAPACITY = replace(CREATED_ODCR, purchase_option="training")
 BATCH = batch.plan(
     compute_environments=(
         batch.efa_environment("p4d", "p4d.24xlarge", capacity=CAPACITY),

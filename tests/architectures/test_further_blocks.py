@@ -11,6 +11,7 @@ import pytest
 from components.batch.plan import BatchPlan
 from components.batch.resources import BatchArchitecture
 from components.capacity.timeline import block_timelines
+from components.checks.reservation_state_check import over_problems
 from components.eks.addons import kueue
 from components.eks.addons.addon import AddonTarget
 from components.eks.node_group_plan import BLOCK_LABEL, NodeGroupPlan
@@ -20,7 +21,7 @@ from tests.support.batch import P5
 from tests.support.eks import OTHER_RESERVATION, RESERVATION, changed, config, refusals
 from tests.support.kubernetes import DEFAULT
 from tests.support.parallelcluster import raw_g4dn
-from tests.support.stack_files import plan_from
+from tests.support.stack_files import STACK_FILE, plan_from
 from tools.jobs.nodes import JobRequest, choose_nodes, placement
 from tools.jobs.slurm.nodes import SlurmRequest, choose_slurm_nodes
 from tools.verify.kubernetes_inventory import node_selector
@@ -98,11 +99,14 @@ def test_the_entry_of_a_block_that_is_over_can_stay_when_no_nodes_use_it():
     assert only.schedule.state == "active"
 
 
-def test_a_stack_with_only_blocks_that_are_over_is_refused():
-    assert refusals(eks(), now=CHANGE + 2 * WEEK).keys() == {
-        "reservations.block.ends_at",
-        "reservations.next.ends_at",
-    }
+def test_a_stack_with_only_blocks_that_are_over_is_operated_but_not_deployed():
+    late = CHANGE + 2 * WEEK
+    assert refusals(eks(), now=late) == {}
+    found = over_problems(config(eks()), late, stack_file=STACK_FILE)
+    assert [problem.path for problem in found] == [
+        "trainyard:cluster.reservations.block.ends_at",
+        "trainyard:cluster.reservations.next.ends_at",
+    ]
 
 
 def test_too_many_nodes_for_the_second_block_are_refused_at_the_key_of_the_first_one():

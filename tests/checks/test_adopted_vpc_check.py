@@ -85,6 +85,17 @@ def test_zones_can_be_given_by_id(found: Found) -> None:
             "not the association of 100.64.0.0/16",
             named("vpc-cidr-assoc", 9),
         ),
+        (
+            layout(
+                secondary={
+                    "100.64.0.0/16": named("vpc-cidr-assoc", 9),
+                    "100.65.0.0/16": layout().secondary["100.64.0.0/16"],
+                }
+            ),
+            "adopt.cidr_association_ids[0]",
+            "not the association of 100.64.0.0/16",
+            named("vpc-cidr-assoc", 9),
+        ),
         (layout(secondary={}), "adopt.cidr_association_ids[0]", "not the association", "the VPC"),
         (layout(dns_support=False), "adopt.vpc_id", "enable-dns-support is disabled", None),
         (layout(dns_hostnames=False), "adopt.vpc_id", "enable-dns-hostnames is disabled", None),
@@ -163,6 +174,18 @@ def test_zones_can_be_given_by_id(found: Found) -> None:
             PUBLIC[0],
         ),
         (
+            with_("nat_gateways", NATS[0], state="deleting"),
+            "adopt.zones.us-west-2a.nat_gateway_id",
+            "another state",
+            "available",
+        ),
+        (
+            with_("endpoints", S3, service="dynamodb"),
+            "adopt.gateway_endpoint_ids.s3",
+            "not a gateway endpoint of the VPC for s3",
+            None,
+        ),
+        (
             without("endpoints", S3),
             "adopt.gateway_endpoint_ids.s3",
             "not a gateway endpoint of the VPC for s3",
@@ -221,6 +244,8 @@ def test_a_gateway_endpoint_that_exists_must_be_named(found: Found) -> None:
     # The stack creates one that the VPC does not have, and finds it again in the next update.
     assert found(layout(), values) == []
     assert found(endpoint("dynamodb", "Gateway", OWN), values) == []
+    # A VPC can have an interface endpoint and a gateway endpoint of one service.
+    assert found(endpoint("dynamodb", "Interface", {}), values) == []
 
 
 def test_an_interface_endpoint_is_not_created_twice(found: Found) -> None:

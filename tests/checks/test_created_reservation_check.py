@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from components.architectures.prepare import examine
+from components.architectures.prepare import complete, examine
+from components.checks.reservation_state_check import later_reservation_warnings, over_problems
 from tests.account.conftest import BLOCK, NOW
 from tests.support.eks import PRIVATE, STACK_FILE, config, refusals, with_created_odcr
 
@@ -96,6 +97,18 @@ def test_more_nodes_than_instances_are_refused():
     assert "which the stack creates" in problem.problem
 
 
-def test_an_end_in_the_past_is_refused():
-    found = refusals(with_created_odcr(ends_at="2026-11-01T00:00:00Z"))
-    assert "in the past" in found["reservations.block.ends_at"].problem
+def test_an_end_in_the_past_is_refused_where_the_reservation_would_be_created():
+    raw = with_created_odcr(ends_at="2026-11-01T00:00:00Z")
+    assert refusals(raw) == {}
+    (problem,) = over_problems(config(raw), NOW, stack_file=STACK_FILE)
+    assert problem.path == "trainyard:cluster.reservations.block.ends_at"
+    assert "in the past" in problem.problem
+
+
+def test_a_reservation_of_the_stack_that_is_not_active_yet_is_no_warning(facts, created):
+    """It is the stack that creates it; the nodes wait for it."""
+    pending = replace(created, state="pending")
+    account = replace(facts, reservations={BLOCK: pending}, created_reservations={"block": BLOCK})
+    completed = complete(config(with_created_odcr()), account)
+    assert completed.reservations["block"].reservation_id == BLOCK
+    assert list(later_reservation_warnings(completed, account)) == []

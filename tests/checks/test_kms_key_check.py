@@ -6,12 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from components.account.facts import ClusterFacts
 from components.account.named_facts import (
     KmsKeyFacts,
 )
+from tests.eks.test_file_system_check import NEW as FSX
+from tests.eks.test_file_system_check import file_system
 from tests.support.account import judged, refused
-from tests.support.eks import changed
+from tests.support.eks import changed, cluster_facts
 
 KEY = "arn:aws:kms:us-west-2:123456789012:key/1234abcd-12ab-34cd-56ef-1234567890ab"
 
@@ -60,13 +61,26 @@ def test_a_disabled_key_can_be_enabled(with_key):
 
 
 def test_the_key_of_an_existing_cluster_is_a_warning(with_key):
-    cluster = ClusterFacts(
-        name="p5-cb",
-        status="ACTIVE",
-        kubernetes_version="1.36",
-        authentication_mode="API_AND_CONFIG_MAP",
-        secrets_key_arn=KEY,
-    )
+    cluster = cluster_facts(secrets_key_arn=KEY)
     found = with_key(key(state="Disabled"), cluster=cluster)
     assert refused(found, "KMS keys") == {}
     assert any(SECRETS in warning for warning in found.warnings)
+
+
+def test_another_key_than_that_of_the_cluster_is_refused(with_key):
+    cluster = cluster_facts(secrets_key_arn=KEY.replace("1234abcd", "00000000"))
+    found = with_key(key(state="Disabled"), cluster=cluster)
+    assert list(refused(found, "KMS keys")) == [SECRETS]
+
+
+@pytest.mark.parametrize(("stack", "refuses"), [("p5-cb", False), ("prod", True)])
+def test_only_a_file_system_of_the_stack_may_have_the_key_already(facts, stack, refuses):
+    """A file system of another stack is no reason to create one with a key that is disabled."""
+    raw = changed(storage={"data": {**FSX, "kms_key_arn": KEY}})
+    theirs = file_system(tags={"trainyard:cluster": stack})
+    known = replace(
+        facts,
+        named={("kms-key", KEY): key(state="Disabled")},
+        file_systems={theirs.file_system_id: theirs},
+    )
+    assert ("storage.data.kms_key_arn" in refused(judged(raw, known), "KMS keys")) == refuses

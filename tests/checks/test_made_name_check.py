@@ -9,6 +9,7 @@ import pytest
 from components.account.named_facts import (
     OwnerFacts,
 )
+from components.checks.made_name_check import group_names
 from components.tagging import CLUSTER_TAG, RESOURCE_TAG
 from tests.support.account import (
     in_batch,
@@ -17,7 +18,7 @@ from tests.support.account import (
     refused,
 )
 from tests.support.batch import P4D
-from tests.support.eks import changed
+from tests.support.eks import changed, config
 from tests.support.parallelcluster import raw_p4de
 from tests.support.stack_files import raw_config
 
@@ -127,3 +128,23 @@ OUTER, INNER = ("cloudformation-stack", f"{NAME}-deployment"), ("slurm-cluster",
 def test_a_cluster_without_the_stack_that_deploys_it_keeps_its_name(outer, inner, accepted):
     found = in_slurm(raw_p4de(), {OUTER: outer, INNER: inner})
     assert ("name" not in refused(found)) == accepted
+
+
+@pytest.mark.parametrize(
+    ("found", "accepted"),
+    [(None, True), (owner(), True), (owner("p5-cb", "p5-cb"), True), (owner("prod"), False)],
+)
+def test_a_log_group_without_a_stack_is_taken(facts, found, accepted):
+    """EKS has created it if the control plane had logs before.
+
+    https://docs.aws.amazon.com/eks/latest/userguide/control-plane-logs.html
+    """
+    known = replace(facts, named={("log-group", "/aws/eks/p5-cb/cluster"): found})
+    raw = changed(architecture__log_types=["api"])
+    assert ("name" not in refused(judged(raw, known))) == accepted
+
+
+def test_an_existing_reservation_group_has_no_name_of_the_stack():
+    arn = "arn:aws:resource-groups:us-west-2:123456789012:group/training"
+    raw = changed(reservations__block={"kind": "odcr-group", "group_arn": arn})
+    assert list(group_names(config(raw))) == []

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import pytest
 
+from components.account.lookup import AccountReader
 from components.account.named_facts import (
     AccessPointFacts,
     ContainerImageFacts,
     FunctionFacts,
 )
+from components.checks.named_check import named_readings
+from components.config.named import Named
 from tests.support.account import in_batch, in_slurm, refused
 from tests.support.batch import P4D
 from tests.support.parallelcluster import raw_p4de
@@ -53,7 +58,7 @@ def test_the_provider_of_parallelcluster_must_answer(found, accepted):
     assert (at not in refused(judgement, "provider")) == accepted
 
 
-@pytest.mark.parametrize(("found", "told"), [(None, True), (ContainerImageFacts(digest=""), False)])
+@pytest.mark.parametrize(("found", "told"), [(None, True), (ContainerImageFacts(), False)])
 def test_an_image_that_is_not_pushed_yet_is_a_warning(found, told):
     image = "123456789012.dkr.ecr.us-west-2.amazonaws.com/training:1.0"
     own = {"compute_environment": "p4d", "image": image, "command": ["true"]}
@@ -61,3 +66,15 @@ def test_an_image_that_is_not_pushed_yet_is_a_warning(found, told):
     judgement = in_batch(raw, {("container-image", image): found})
     assert refused(judgement, "container images") == {}
     assert any("CannotPullContainerError" in each for each in judgement.warnings) == told
+
+
+def test_an_image_that_was_not_read_is_no_warning():
+    image = "123456789012.dkr.ecr.us-west-2.amazonaws.com/training:1.0"
+    own = {"compute_environment": "p4d", "image": image, "command": ["true"]}
+    found = in_batch(raw_config(P4D, architecture__job_definitions={"own": own}), {})
+    assert not [each for each in found.warnings if image in each]
+
+
+def test_every_object_of_a_kind_is_looked_up():
+    uses = [Named("iam-policy", name, "architecture") for name in ("one", "two", "one")]
+    assert len([*named_readings(cast("AccountReader", None), uses)]) == 2

@@ -31,12 +31,16 @@ def test_a_vpc_that_does_not_exist_is_named(configure, facts):
     assert "does not exist" in problem.problem
 
 
-def test_a_vpc_without_dns_hostnames_gets_the_command_that_turns_them_on(configure, facts):
-    """Rule E2."""
-    vpc = replace(facts.vpc, dns_hostnames=False)
+@pytest.mark.parametrize("attribute", ["dns_support", "dns_hostnames"])
+def test_a_vpc_without_dns_gets_the_command_that_turns_it_on(configure, facts, attribute):
+    """Rule E2: EKS needs both.
+
+    https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html
+    """
+    vpc = replace(facts.vpc, **{attribute: False})
     problem = only(network_problems(configure().network, replace(facts, vpc=vpc)))
     assert "modify-vpc-attribute" in problem.remedy
-    assert "--enable-dns-hostnames" in problem.remedy
+    assert f"--enable-{attribute.replace('_', '-')}" in problem.remedy
 
 
 def test_a_missing_subnet_is_named_by_its_place_in_the_stack_file(configure, facts):

@@ -10,7 +10,7 @@ from components.account.named_facts import (
     PlacementGroupFacts,
 )
 from tests.support.account import judged, refused
-from tests.support.eks import p5, with_odcr
+from tests.support.eks import block, p5, with_odcr
 
 GROUP = {"kind": "odcr", "placement_group": "mine"}
 RESERVED = "reservations.block.placement_group"
@@ -43,6 +43,25 @@ def test_a_cluster_placement_group_is_accepted(with_group):
 def test_another_placement_group_is_refused(with_group, found):
     """B3."""
     assert RESERVED in refused(with_group(found), "placement groups")
+
+
+def test_nodes_outside_of_a_reservation_share_its_group_in_its_zone_only(facts):
+    """https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/cr-cpg.html."""
+    raw = with_odcr({"placement_group": "mine"})
+    other = {**raw["architecture"]["node_groups"]["p5"], "purchase_option": "on-demand"}
+    raw["architecture"]["node_groups"]["other"] = {
+        **other,
+        "availability_zone": "us-west-2a",
+        "placement": {"group": "existing", "name": "mine"},
+    }
+    found = judged(raw, replace(facts, offered_zone_ids={}))
+    (problem,) = refused(found, "placement groups").values()
+    assert problem.found == "mine, in usw2-az2"
+    assert "node_groups.other uses this one in usw2-az1" in problem.problem
+
+
+def test_a_block_has_no_placement_group_to_share(facts):
+    assert refused(judged(block(), facts), "placement groups") == {}
 
 
 @pytest.mark.parametrize(("letter", "accepted"), [("b", True), ("a", False)])

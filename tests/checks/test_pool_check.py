@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from ipaddress import IPv4Network
+
 import pytest
 
 from components.architectures.prepare import prepare
+from components.checks.pool_check import address_problems, offering_problems
 from components.config.problems import ROOT, ConfigError
+from components.network.address_capacity import Need
+from components.network.vpc_plan import plan_network
 from tests.account.conftest import NOW
 from tests.batch import test_account as batch
 from tests.support import account as slurm
+from tests.support.eks import PRIVATE, changed, config
 from tests.support.parallelcluster import RAW_P4DE
 from tests.support.stack_files import RESERVATION, raw_config
 
@@ -118,3 +125,27 @@ def test_subnets_that_nobody_could_look_at_are_left_to_the_plan():
         "could not be read from the account"
         in found[f"{POOL.replace('__', '.')}.subnet_id"].problem
     )
+
+
+@pytest.mark.parametrize(("size", "accepted"), [(11, True), (12, False)])
+def test_a_subnet_of_16_addresses_has_11_for_nodes(facts, size, accepted):
+    """AWS reserves five addresses of each subnet.
+
+    https://docs.aws.amazon.com/vpc/latest/userguide/subnet-sizing.html
+    """
+    small = replace(facts.subnets[PRIVATE[0]], cidr=IPv4Network("10.0.0.0/28"))
+    account = replace(facts, subnets={PRIVATE[0]: small})
+    network = plan_network(config(changed()).network, region="us-west-2")
+    need = {PRIVATE[0]: Need(size, ("p5",))}
+    found = [*address_problems(need, network, account, takers="interfaces", remedy="or not")]
+    assert (found == []) == accepted
+
+
+@pytest.mark.parametrize(
+    ("offered", "accepted"),
+    [({"usw2-az1"}, True), ({"usw2-az1", "usw2-az2"}, True), ({"usw2-az2"}, False), (set(), False)],
+)
+def test_a_subnet_is_in_a_zone_that_offers_the_type(facts, offered, accepted):
+    account = replace(facts, offered_zone_ids={"p5.48xlarge": frozenset(offered)})
+    found = [*offering_problems("key", "p5.48xlarge", PRIVATE[0], account)]
+    assert (found == []) == accepted

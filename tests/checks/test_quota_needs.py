@@ -10,6 +10,8 @@ from components.architectures.registry import account_of
 from components.checks.quota_needs import quotas_of, shared_needs
 from components.config.load import load_stack_config
 from tests.support import vpcs
+from tests.support.eks import PRIVATE, config, p5
+from tests.support.stack_files import plan_from
 from tests.support.stacks import STACKS, prepared, stack_config
 
 
@@ -81,3 +83,37 @@ def test_open_zfs_file_systems_count_by_number_capacity_throughput_and_iops():
     assert found["open-zfs-throughput"] == 640
     assert found["open-zfs-iops"] == 6144
     assert set(found) <= set(quotas_of(config, account_of(config).needs.quotas))
+
+
+def test_the_capacity_of_lustre_file_systems_counts_together():
+    raw = stack_config("pc-gpu")["trainyard:cluster"]
+    fsx = {"kind": "fsx-lustre", "per_unit_storage_throughput": 250}
+    storage = {
+        name: {**fsx, "mount_directory": f"/{name}", "storage_capacity_gib": size}
+        for name, size in (("one", 1200), ("two", 2400))
+    }
+    config = load_stack_config(raw | {"storage": storage}, stack_file="Pulumi.pc-gpu.yaml")
+    found = {need.quota: need.amount for need in shared_needs(config, prepared("pc-gpu").plan)}
+    assert sorted(found[name] for name in found if name.startswith("lustre-")) == [2, 3600]
+
+
+def test_root_volumes_count_in_tebibytes_for_every_node():
+    """The quota L-7A658B76 is in TiB.
+
+    https://docs.aws.amazon.com/general/latest/gr/ebs-service.html
+    """
+    plan = prepared("eks-g4dn").plan
+    pools = [pool for pool in plan.node_pools if pool.root_volume]
+    assert max(pool.nodes for pool in pools) > 1
+    gib = sum(pool.root_volume.size_gib for pool in pools for _ in range(pool.nodes))
+    assert needs("eks-g4dn")["gp3-storage"] * 1024 == gib
+
+
+@pytest.mark.parametrize(
+    ("placement", "created"),
+    [({"group": "create"}, 1), ({"group": "existing", "name": "mine"}, None)],
+)
+def test_only_placement_groups_that_the_stack_creates_are_needed(placement, created):
+    raw = p5(purchase_option="on-demand", subnet_id=PRIVATE[1], placement=placement)
+    found = {need.quota: need.amount for need in shared_needs(config(raw), plan_from(raw))}
+    assert found.get("placement-groups") == created

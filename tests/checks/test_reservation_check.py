@@ -5,8 +5,9 @@ from dataclasses import replace
 import pytest
 
 from components.architectures.prepare import examine
+from components.checks.reservation_check import reservation_problems
 from tests.account.conftest import BLOCK, NOW
-from tests.support.eks import PRIVATE, STACK_FILE
+from tests.support.eks import OTHER_RESERVATION, PRIVATE, STACK_FILE
 
 ODCR = {"kind": "odcr", "reservation_id": BLOCK, "instance_count": 2}
 
@@ -27,8 +28,11 @@ def test_a_block_that_fits_has_no_problem(configure, facts, block):
     assert problems(configure(), facts, block) == []
 
 
-def test_a_reservation_that_does_not_exist_is_named(configure, facts):
-    problem = only(configure(), facts, None)
+@pytest.mark.parametrize("has_others", [False, True])
+def test_a_reservation_that_does_not_exist_is_named(configure, facts, block, has_others):
+    other = {OTHER_RESERVATION: replace(block, reservation_id=OTHER_RESERVATION)}
+    account = replace(facts, reservations=other if has_others else {})
+    (problem,) = reservation_problems(configure(), account, NOW)
     assert problem.path == "trainyard:cluster.reservations.block.reservation_id"
     assert "does not exist" in problem.problem
 
@@ -120,6 +124,10 @@ def test_a_zone_given_by_its_id_is_the_same_zone(configure, facts, block):
     assert problems(config, facts, block) == []
 
 
+def test_a_part_of_a_reservation_can_be_used(configure, facts, block):
+    assert problems(configure(), facts, replace(block, instance_count=4)) == []
+
+
 def test_a_reservation_that_is_too_small_is_refused(configure, facts, block):
     """Rules C5, D12."""
     found = problems(configure(), facts, replace(block, instance_count=1))
@@ -137,6 +145,26 @@ def test_an_own_odcr_made_in_a_group_must_say_so(configure, facts, block):
     odcr = replace(block, kind="odcr", placement_group="training")
     problem = only(configure(reservations__block=ODCR), facts, odcr)
     assert problem.remedy.endswith("placement_group to training")
+
+
+def test_a_group_in_which_the_odcr_was_not_made_is_refused(configure, facts, block):
+    """https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/cr-cpg.html."""
+    config = configure(reservations__block={**ODCR, "placement_group": "mine"})
+    problem = only(config, facts, replace(block, kind="odcr"))
+    assert problem.path == "trainyard:cluster.reservations.block.placement_group"
+    assert "not created in a placement group" in problem.problem
+
+
+def test_a_block_that_is_over_may_be_forgotten_if_its_nodes_have_another(configure, facts, block):
+    """EC2 does not list a block some time after its end."""
+    old = {"kind": "capacity-block", "reservation_id": OTHER_RESERVATION}
+    over = {**old, "starts_at": "2026-11-01T11:30:00Z", "ends_at": "2026-11-08T11:30:00Z"}
+    config = configure(
+        reservations__old={**over, "availability_zone": "us-west-2b", "instance_count": 2},
+        architecture__node_groups__p5__purchase_option="old",
+        architecture__node_groups__p5__further_blocks=["block"],
+    )
+    assert problems(config, facts, block) == []
 
 
 def test_a_group_of_another_owner_means_aws_assisted(configure, facts, block):

@@ -1,16 +1,18 @@
 import pytest
 
+from components.checks.reservation_state_check import over_problems
 from tests.support.eks import (
     NOW,
     OTHER_RESERVATION,
     RESERVATION,
     block,
     changed,
+    config,
     p5,
     refusals,
     with_odcr,
 )
-from tests.support.stack_files import plan_from
+from tests.support.stack_files import STACK_FILE, plan_from
 
 GROUP_ARN = "arn:aws:resource-groups:us-west-2:123456789012:group/g"
 
@@ -84,10 +86,13 @@ def test_instances_of_an_ultraserver_type_in_an_odcr_have_any_number():
     assert refusals(with_odcr(instance_type="trn2u.48xlarge", desired=1)) == {}
 
 
-def test_refuses_a_block_that_has_expired():
-    """D13, D19."""
-    found = refusals(block(ends_at=NOW.isoformat()))
-    problem = found["reservations.block.ends_at"]
+def test_a_block_that_has_expired_is_noted_and_refused_where_nodes_would_be_created():
+    """D13, D19: what else the stack has stays operable."""
+    raw = block(ends_at=NOW.isoformat())
+    (note,) = (note for note in plan_from(raw).notes if "is over" in note)
+    assert note.startswith("reservation block: the Capacity Block is over")
+    (problem,) = over_problems(config(raw), NOW, stack_file=STACK_FILE)
+    assert problem.path == "trainyard:cluster.reservations.block.ends_at"
     assert "has expired" in problem.problem
     assert "reservation_id' cr-…" in problem.remedy
 

@@ -37,6 +37,13 @@ def test_a_threshold_for_nodes_that_the_stack_does_not_have_is_refused(type_name
     assert problem[1].allowed == "p5.48xlarge"
 
 
+def test_a_threshold_for_nodes_without_accelerators_is_refused() -> None:
+    settings = {"minimum_bus_bandwidth_gb_per_second": {"c5.2xlarge": 300}}
+    cpu = {"instance_type": "c5.2xlarge", "desired": 1, "maximum": 1}
+    found = refusals(changed(verification=settings, architecture__node_groups__cpu=cpu))
+    assert [*found] == [f"{THRESHOLDS}.c5.2xlarge"]
+
+
 def test_nothing_is_required_of_nodes_without_accelerators() -> None:
     raw = p5(instance_type="c5.2xlarge", efa_enabled=False, purchase_option="on-demand", desired=1)
     del raw["reservations"]

@@ -15,6 +15,8 @@ from components.checks.zone_check import zone_problems
 from components.config.problems import ConfigError
 from components.config.stack import StackConfig
 from tests.account.conftest import NOW
+from tests.support.account import configured
+from tests.support.parallelcluster import raw_p4de
 
 ZONES = (
     ZoneFacts(name="us-west-2a", zone_id="usw2-az1", kind="availability-zone"),
@@ -160,3 +162,16 @@ def test_where_zones_may_not_be_read_nothing_is_claimed(in_zones, facts):
     ready = prepared(in_zones("usw2-az1", "usw2-az2"), denied)
     assert len(ready.plan.node_groups[1].subnets) == 2
     assert any("DescribeAvailabilityZones" in warning for warning in ready.warnings)
+
+
+def test_the_head_node_needs_its_type_in_the_first_zone_only(facts):
+    """ParallelCluster launches the head node into one subnet."""
+    network = {"kind": "new-vpc", "availability_zones": ["us-west-2a", "us-west-2b"]}
+    config = configured(raw_p4de(network=network))
+    head = config.architecture.head_node.instance_type
+    key = "architecture.head_node.instance_type"
+    for zone_id, accepted in (("usw2-az1", True), ("usw2-az2", False)):
+        account = replace(facts, offered_zone_ids={head: frozenset({zone_id})})
+        found = zone_problems(config, account, account_of(config).needs)
+        paths = [each.path.removeprefix("trainyard:cluster.") for each in found]
+        assert (key not in paths) == accepted

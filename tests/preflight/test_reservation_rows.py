@@ -69,6 +69,14 @@ def test_a_block_that_has_not_begun_counts_in_full(rows, block):
     assert (row.verdict, row.found) == ("ok", "2 instances from its start, 2 needed")
 
 
+def test_a_block_that_shows_no_number_before_its_start_is_not_counted(rows, block):
+    row = rows(replace(block, state="scheduled", available_count=0, instance_count=0))[FREE]
+    assert (row.verdict, row.found) == (
+        "skipped",
+        "EC2 does not show the number of instances before the start",
+    )
+
+
 def test_an_own_reservation_has_no_row_about_sharing(rows, block):
     assert SHARED not in rows(replace(block, kind="odcr"), reservations__block=ODCR)
 

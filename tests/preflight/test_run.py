@@ -113,7 +113,8 @@ def test_a_block_that_has_not_begun_passes_and_is_not_launched_into():
     """D8."""
     found = preflight("p5-cb", block(SCHEDULED))
     assert found.problems == ()
-    assert one(found, "reservations.block", FREE).verdict == "ok"
+    row = one(found, "reservations.block", FREE)
+    assert (row.verdict, row.found) == ("ok", "2 instances from its start, 2 needed")
     assert one(found, P5, LAUNCH).verdict == "skipped"
 
 

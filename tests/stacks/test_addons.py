@@ -6,6 +6,7 @@ The commands run once, in the order of `life`; every test asserts one claim abou
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -23,6 +24,8 @@ from tools.diagnosis.queued_job import why_it_is_queued
 pytestmark = pytest.mark.sandbox
 
 STACK = "p5-cb"
+BAD_MINUTES = 11
+"""For this long, a node has a bad GPU."""
 TAINT = {"key": "team", "value": "vision", "effect": "NoExecute"}
 CHANGES: dict[str, Any] = {
     "architecture.addons": {
@@ -173,7 +176,7 @@ def _replace_a_bad_node(life: Life, sandbox: Sandbox, stack_file: Path) -> None:
             "status": "False",
             "reason": "NvidiaXID79Error",
             "message": "GPU has fallen off the bus",
-            "lastTransitionTime": (datetime.now(UTC) - timedelta(minutes=11)).isoformat(),
+            "lastTransitionTime": (datetime.now(UTC) - timedelta(minutes=BAD_MINUTES)).isoformat(),
         }
         core.patch_node_status(bad, {"status": {"conditions": [lost]}})
         work = {
@@ -281,7 +284,10 @@ def test_every_step_of_the_repair_is_said_and_an_event(life: Life) -> None:
     assert {life.events[step] for step in steps[:3]} == {bad}
     said = life.done["repair"]
     assert (said.exit_code, "stopped; the next `repair` continues" in said.stderr) == (0, True)
-    assert "AcceleratedHardwareReady is False for 11 min (NvidiaXID79Error" in said.stdout
+    bad_since = r"AcceleratedHardwareReady is False for (\d+) min \(NvidiaXID79Error"
+    found = re.search(bad_since, said.stdout)
+    assert found is not None
+    assert int(found[1]) >= BAD_MINUTES  # a busy machine takes longer to look
     assert "evicted: default/work, which nothing starts again" in said.stdout
     assert "Ready as a replacement in cr-0123456789abcdef0" in said.stderr
 

@@ -34,18 +34,29 @@ def plan(
     if as_json:
         console.answer_json(result)
         return
+    show_plan(found, result, sandbox=sandbox)
+
+
+def show_plan(stack_file: StackFile, result: Mapping[str, Any], *, sandbox: bool) -> None:
+    """Print the resources of a plan, what they cost, and the cluster of ParallelCluster.
+
+    Args:
+        stack_file: The stack.
+        result: The result of `planned`.
+        sandbox: Whether the account is the sandbox's.
+    """
     for resource in result["resources"]:
         console.answer(f"{resource['type']:55} {resource['name']}")
     console.answer(f"{len(result['resources'])} resources; --json shows their inputs")
-    console.answer(f"cost: {cost_line(found, sandbox=sandbox)}")
-    if found.architecture == PARALLELCLUSTER:
+    console.answer(f"cost: {cost_line(stack_file, sandbox=sandbox)}")
+    if stack_file.architecture == PARALLELCLUSTER:
         console.answer("\nParallelCluster creates the cluster:")
-        facts = [*_cluster(found, result["outputs"])]
+        facts = [*_cluster(stack_file, result["outputs"])]
         width = max(len(name) for name, _ in facts)
         for name, fact in facts:
             console.answer(f"  {name:{width}}  {fact}")
-        more = f"cluster-config --planned{found.options(sandbox=sandbox)}"
-        console.answer(f"its configuration:  ./trainyard artifact {stack} {more}")
+        more = f"cluster-config --planned{stack_file.options(sandbox=sandbox)}"
+        console.answer(f"its configuration:  ./trainyard artifact {stack_file.stack} {more}")
 
 
 def _cluster(stack_file: StackFile, outputs: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

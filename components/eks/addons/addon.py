@@ -53,6 +53,8 @@ class SelfManagedAddon:
     """Whether a node group needs it. It is installed if at least one does."""
     enabled: Callable[[EksStackConfig], bool] = lambda _: True
     """Whether the stack file allows it."""
+    option: str | None = None
+    """Key of the stack file that turns it off if it is false."""
     workloads: Callable[[AddonTarget], Sequence[WorkloadPlan]]
     on_system_nodes: bool = False
     """Whether its pods wait for the system nodes instead of the nodes that it serves."""

@@ -100,6 +100,7 @@ EFA_DEVICE_PLUGIN = SelfManagedAddon(
     parent="plugins",
     serves=lambda group: group.interfaces is not None,
     enabled=lambda config: config.architecture.addons.efa_device_plugin,
+    option="architecture.addons.efa_device_plugin",
     workloads=workloads,
     daemon_set=CHART,
     devices=("vpc.amazonaws.com/efa",),

@@ -27,6 +27,7 @@ from components.eks.plan import AddonPlan, LogGroupPlan, PodIdentityPlan
 
 _CONTROLLERS = 2
 """Replicas of the controller of a driver: `controller.replicaCount` of the charts."""
+ALWAYS_INSTALLED: tuple[AddonName, ...] = ("vpc-cni", "kube-proxy", "coredns")
 POD_IDENTITY_AGENT: AddonName = "eks-pod-identity-agent"
 NODE_MONITORING_AGENT: AddonName = "eks-node-monitoring-agent"
 
@@ -162,15 +163,23 @@ EKS_ADDONS = (
 roles from it."""
 
 
+def installed_versions(config: EksStackConfig, pins: EksVersion) -> dict[AddonName, str]:
+    """Return the version of each add-on that EKS installs: of the stack file, or else pinned."""
+    names: list[AddonName] = [*ALWAYS_INSTALLED]
+    names.extend(addon.name for addon in EKS_ADDONS if addon.wanted(config))
+    given, pinned = config.architecture.addons.versions, pins.addon_versions()
+    return {name: given.get(name) or pinned[name] for name in names}
+
+
 def plan_eks_addons(
     config: EksStackConfig, version: EksVersion, groups: Sequence[NodeGroupPlan]
 ) -> tuple[AddonPlan, ...]:
-    """Return the add-ons of a stack, in the order of installation."""
-    addons = config.architecture.addons
+    """Return the add-ons of a stack besides the default ones, in the order of installation."""
+    addons, versions = config.architecture.addons, installed_versions(config, version)
     return tuple(
         AddonPlan(
             name=addon.name,
-            version=addons.versions.get(addon.name) or version.addon_versions()[addon.name],
+            version=versions[addon.name],
             configuration=addon.configuration(groups),
             identity=_identity(addon, addons),
             log_groups=tuple(

@@ -33,6 +33,7 @@ JOBSET = SelfManagedAddon(
     # Its image is pulled on the system nodes; its jobs run on all others.
     serves=lambda _: True,
     enabled=lambda config: config.architecture.addons.jobset,
+    option="architecture.addons.jobset",
     workloads=workloads,
     on_system_nodes=True,
     public_image="JobSet",

@@ -207,6 +207,7 @@ KUEUE = SelfManagedAddon(
     # Its image is pulled on the system nodes, and its queue is for all others.
     serves=lambda _: True,
     enabled=lambda config: config.architecture.addons.kueue,
+    option="architecture.addons.kueue",
     workloads=workloads,
     on_system_nodes=True,
     public_image="Kueue",

@@ -200,6 +200,7 @@ NEURON_SCHEDULER = SelfManagedAddon(
     parent="plugins",
     serves=has_accelerators("neuron"),
     enabled=lambda config: config.architecture.addons.neuron_scheduler,
+    option="architecture.addons.neuron_scheduler",
     workloads=workloads,
     on_system_nodes=True,
 )

@@ -1,8 +1,9 @@
 """The node termination handler, which drains nodes before EC2 terminates them.
 
 Source: https://github.com/aws/aws-node-termination-handler, the chart
-`config/helm/aws-node-termination-handler` in the pinned version, rendered with its default values
-for the metadata mode (one pod per node, no AWS permissions).
+`config/helm/aws-node-termination-handler` in the pinned version (`Chart.yaml` at 77ca841, which
+released 1.25.6), rendered with its default values for the metadata mode (one pod per node, no AWS
+permissions).
 """
 
 from __future__ import annotations
@@ -141,6 +142,7 @@ NODE_TERMINATION_HANDLER = SelfManagedAddon(
     component="NodeTerminationHandler",
     serves=lambda group: group.management == "self-managed",
     enabled=lambda config: config.architecture.addons.node_termination_handler,
+    option="architecture.addons.node_termination_handler",
     workloads=workloads,
     public_image="node termination handler",
     daemon_set=NAME,

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from components.catalog.instance_type import Manufacturer
+from components.catalog.neuron import NCCOM_TEST_IMAGE
+from components.catalog.versions import DCGM_IMAGE, NCCL_TESTS_IMAGE
+from components.checks.used_image import UPDATE_PROGRAM, UsedImage
 from components.config.eks import Taint
 from components.config.eks_stack import EksStackConfig
-from components.eks.addons.addon import SelfManagedAddon
+from components.config.problems import ROOT, set_command
+from components.eks.addons.addon import AddonTarget, SelfManagedAddon
 from components.eks.addons.dcgm_exporter import DCGM_EXPORTER
 from components.eks.addons.efa_device_plugin import EFA_DEVICE_PLUGIN
 from components.eks.addons.efa_exporter import EFA_EXPORTER
@@ -21,6 +26,7 @@ from components.eks.addons.node_termination_handler import NODE_TERMINATION_HAND
 from components.eks.addons.nvidia_device_plugin import NVIDIA_DEVICE_PLUGIN
 from components.eks.node_group_plan import NodeGroupPlan
 from components.eks.plan import EksPlan
+from components.runtime.workload_plan import WorkloadPlan
 
 SELF_MANAGED_ADDONS: Mapping[str, SelfManagedAddon] = {
     addon.name: addon
@@ -40,6 +46,12 @@ SELF_MANAGED_ADDONS: Mapping[str, SelfManagedAddon] = {
     )
 }
 """By name, in the order of installation."""
+
+VERIFICATION_IMAGES: Mapping[Manufacturer, tuple[str, ...]] = {
+    "nvidia": (NCCL_TESTS_IMAGE, DCGM_IMAGE),
+    "neuron": (NCCOM_TEST_IMAGE,),
+}
+"""Images of the jobs of `verify`, by manufacturer of the accelerators (`tools/jobs`)."""
 
 
 def plan_self_managed_addons(
@@ -82,6 +94,65 @@ def drained_node_groups(plan: EksPlan) -> list[str]:
         if SELF_MANAGED_ADDONS[name].drains
         for group in groups
     ]
+
+
+def addon_target(plan: EksPlan, addon: SelfManagedAddon) -> AddonTarget:
+    """Return what an installed add-on has to know of the cluster."""
+    served = plan.self_managed_addons[addon.name]
+    groups = [group for group in plan.node_groups if group.name in served]
+    return AddonTarget(
+        region=plan.region,
+        kubernetes_version=plan.kubernetes_version,
+        instance_types=[group.instance_type.name for group in groups],
+        taints=plan.device_plugin_tolerations,
+        groups=groups,
+        plugins=plan.self_managed_addons,
+    )
+
+
+def addon_images(plan: EksPlan, *, stack_file: str) -> Iterator[UsedImage]:
+    """Yield the images of the installed add-ons."""
+    for name in plan.self_managed_addons:
+        addon = SELF_MANAGED_ADDONS[name]
+        target = addon_target(plan, addon)
+        # Its system nodes are the first node group.
+        nodes = plan.node_groups[:1] if addon.on_system_nodes else target.groups
+        remedy = UPDATE_PROGRAM
+        if addon.option is not None:
+            off = set_command(f"{ROOT}.{addon.option}", "false", stack_file=stack_file)
+            remedy = f"do without it: {off}, or {UPDATE_PROGRAM}"
+        for image in dict.fromkeys(_images(addon.workloads(target))):
+            yield UsedImage(
+                image=image,
+                key=addon.option or "architecture",
+                user=f"the {addon.public_image or addon.name}",
+                architectures=frozenset(each.instance_type.architecture for each in nodes),
+                remedy=remedy,
+            )
+
+
+def verification_images(plan: EksPlan) -> Iterator[UsedImage]:
+    """Yield the images with which `verify` tests nodes."""
+    for group in plan.node_groups:
+        accelerators = group.instance_type.accelerators
+        if accelerators is None or group.instance_type.architecture != "x86_64":
+            continue  # `verify` has no image for Arm
+        for image in VERIFICATION_IMAGES[accelerators.manufacturer]:
+            yield UsedImage(
+                image=image,
+                key=group.key,
+                user="the tests of `verify`",
+                architectures=frozenset({group.instance_type.architecture}),
+                remedy=f"{UPDATE_PROGRAM}; `up` works without it",
+                later=True,
+            )
+
+
+def _images(workloads: Iterable[WorkloadPlan]) -> Iterator[str]:
+    for workload in workloads:
+        pod = workload.controller["spec"]["template"]["spec"]
+        for container in (*pod.get("initContainers", ()), *pod["containers"]):
+            yield container["image"]
 
 
 def with_public_images(names: Iterable[str]) -> list[str]:

@@ -8,6 +8,7 @@ from typing import Any
 from moto.core.responses import ActionResult
 from moto.moto_api._internal import mock_random
 
+from components.catalog.versions import EKS_VERSIONS, minor_number
 from sandbox.aws.clock import CLOCK
 from sandbox.aws.eks.addon_configuration import check_configuration
 from sandbox.aws.eks.addon_offers import default_version, offered_versions
@@ -159,7 +160,13 @@ def _checked_version(cluster: Cluster, name: str, version: str | None) -> str:
             clusterName=cluster.name,
             addonName=name,
         )
-    if version is not None and version not in offered[name]:
+    # kube-proxy goes back before its cluster does: rollback-cluster.html, "Rollback and add-ons".
+    behind = {
+        pins.kube_proxy
+        for minor, pins in EKS_VERSIONS.items()
+        if name == "kube-proxy" and minor_number(minor) == minor_number(kubernetes) - 1
+    }
+    if version is not None and version not in {*offered[name], *behind}:
         invalid_parameter(
             f"Addon version specified is not supported: {version}; for Kubernetes {kubernetes} "
             f"the sandbox has {', '.join(offered[name])}",

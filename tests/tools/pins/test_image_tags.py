@@ -7,7 +7,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from tools.pins.image_tags import Answer, RegistryError, image_tags
+from components.account.image_registry import Answer, RegistryError
+from tools.pins.image_tags import image_tags
 
 
 def http(status: int, body: object = None, **headers: str) -> Answer:
