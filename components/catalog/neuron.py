@@ -10,7 +10,7 @@ Read in November 2026:
   https://awsdocs-neuron.readthedocs-hosted.com/en/latest/about-neuron/arch/neuron-features/logical-neuroncore-config.html
 - Allocation sizes of the scheduler extension:
   https://awsdocs-neuron.readthedocs-hosted.com/en/latest/deploy/infrastructure/scheduler.html
-- Container image: https://github.com/aws-neuron/deep-learning-containers
+- Container image: https://github.com/aws-neuron/deep-learning-containers at 2be9ed1, README.md
 """
 
 from __future__ import annotations

@@ -7,12 +7,14 @@ Read in November 2026:
   https://aws.amazon.com/eks/pricing/
 - AMI releases: https://github.com/awslabs/amazon-eks-ami/releases. v20260930 and v20261003 are not
   used: their nodes reboot with kernel panics on Kubernetes 1.31 to 1.35, according to the release
-  notes of v20261003 and v20261012.
+  notes of v20261003 and v20261012. v20261012 has the fixed kernel (6.12.111); it is not used yet,
+  because the kubelet versions of its releases have not been read.
 - SSM parameters by release: https://docs.aws.amazon.com/eks/latest/userguide/retrieve-ami-id.html
 - Add-ons: the defaults of `aws eks describe-addon-versions --kubernetes-version …`.
   The VPC CNI must be 1.18.5 or later for `efa-only` interfaces,
   https://docs.aws.amazon.com/eks/latest/userguide/node-efa.html
-- Scheduler: https://distro.eks.amazonaws.com, the images of EKS Distro by Kubernetes version
+- Scheduler: https://distro.eks.amazonaws.com, the images of EKS Distro by Kubernetes version;
+  aws/eks-distro at 1788446, docs/contents/releases/1-36/7/index.md, and 1-34/21, 1-35/13
 
 EKS supports 1.37 since October 2026,
 https://aws.amazon.com/about-aws/whats-new/2026/10/amazon-eks-distro-kubernetes-version-1-37/. It is
@@ -69,6 +71,7 @@ class EksVersion:
 
         Unlike `…/recommended/image_id`, its value never changes.
         """
+        _check_image(variant, architecture)
         release = self.ami_release_version.partition("-")[2]
         name = f"amazon-eks-node-al2023-{architecture}-{variant}-{self.minor}-v{release}"
         return (
@@ -179,8 +182,21 @@ def ami_type(variant: AmiVariant, architecture: Architecture) -> str:
 
     Source: https://docs.aws.amazon.com/eks/latest/APIReference/API_Nodegroup.html
     """
+    _check_image(variant, architecture)
     spelling = {"x86_64": "x86_64", "arm64": "ARM_64"}[architecture]
     return f"AL2023_{spelling}_{variant.upper()}"
+
+
+def _check_image(variant: AmiVariant, architecture: Architecture) -> None:
+    """Raise for an image that EKS does not build: every Neuron type has x86_64.
+
+    https://docs.aws.amazon.com/eks/latest/APIReference/API_Nodegroup.html, `amiType`
+
+    Raises:
+        ValueError: there is no such image.
+    """
+    if variant == "neuron" and architecture == "arm64":
+        raise ValueError("EKS has no AL2023 image with the Neuron driver for arm64")
 
 
 NCCL_TESTS_IMAGE = (

@@ -15,17 +15,28 @@ if TYPE_CHECKING:
     from components.any_plan import AnyPlan
 
 KEY = "budget.monthly_usd"
+_DATED = frozenset({"eks:extended-support"})
+"""Keys of prices that are due from a date on, although nothing was changed."""
 
 
 def review_budget(config: StackConfig, plan: AnyPlan, now: datetime, review: Review) -> None:
     """Refuse a plan above the budget; note what the budget cannot cover.
 
     The prices are those of the snapshot, so that the same plan is accepted or refused everywhere.
+    What a date adds to the price of a cluster that exists is noted.
     """
     if config.budget is None:
         return
     found = estimate(config, plan, snapshot_prices(plan.region), now)
     limit = config.budget.monthly_usd
+    dated_usd = sum(each.hourly_usd for each in found.items if each.key in _DATED)
+    undated_usd = found.monthly_usd - dated_usd * HOURS_PER_MONTH
+    if undated_usd <= limit < found.monthly_usd:
+        review.note(
+            f"{KEY}: with extended support, the plan costs {found.monthly_usd:,.2f} USD a month, "
+            "which is above the budget"
+        )
+        return
     if found.monthly_usd > limit:
         review.refuse(
             KEY,

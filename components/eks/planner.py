@@ -12,8 +12,12 @@ from components.config.eks_stack import EksStackConfig
 from components.config.network import NewVpc
 from components.config.review import Review
 from components.eks.addon_review import review_addons
-from components.eks.addon_version_review import chosen_versions, review_addon_versions
-from components.eks.addons.eks_managed import observability_wanted, plan_eks_addons
+from components.eks.addon_version_review import review_addon_versions
+from components.eks.addons.eks_managed import (
+    installed_versions,
+    observability_wanted,
+    plan_eks_addons,
+)
 from components.eks.addons.registry import plan_self_managed_addons, plan_tolerations
 from components.eks.address_capacity import review_address_capacity
 from components.eks.cluster_review import review_cluster
@@ -35,7 +39,7 @@ from components.eks.node_group_plan import (
     version_of,
 )
 from components.eks.node_group_review import review_node_group
-from components.eks.plan import EksPlan
+from components.eks.plan import AddonVersions, EksPlan
 from components.eks.scraper_plan import plan_scraper, review_scraper
 from components.eks.system_pods_review import review_system_pods
 from components.monitoring.lustre import LustreSubject
@@ -211,7 +215,7 @@ def _plan(
     notes: list[str],
 ) -> EksPlan:
     config, version = context.config, version_of(context.config)
-    architecture = config.architecture
+    architecture, versions = config.architecture, installed_versions(config, version)
     return EksPlan(
         name=config.name,
         region=context.region,
@@ -226,7 +230,11 @@ def _plan(
         log_types=architecture.log_types,
         log_group=plan_log_group(config, context.log_groups),
         secrets_key_arn=architecture.secrets_key_arn,
-        addon_versions=chosen_versions(architecture.addons.versions, version),
+        addon_versions=AddonVersions(
+            vpc_cni=versions["vpc-cni"],
+            kube_proxy=versions["kube-proxy"],
+            coredns=versions["coredns"],
+        ),
         addons=plan_eks_addons(config, version, groups),
         self_managed_addons=plan_self_managed_addons(config, groups),
         scraper=plan_scraper(config, context.network),

@@ -5,24 +5,46 @@ before any resource is registered, with the commands to use instead.
 
 Sources:
     https://docs.aws.amazon.com/eks/latest/userguide/update-cluster.html
+    https://docs.aws.amazon.com/eks/latest/userguide/rollback-cluster.html, which is
+    `latest/ug/clusters/rollback-cluster.adoc` in awsdocs/amazon-eks-user-guide at 2471175. It has
+    managed node groups go back with UpdateNodegroupVersion, whose API reference in botocore 1.44.8
+    still says that they cannot.
     https://docs.aws.amazon.com/eks/latest/userguide/enable-kms.html
     https://docs.aws.amazon.com/eks/latest/userguide/capacity-blocks-mng.html
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from datetime import date, datetime, timedelta
 
 from components.account.facts import AccountFacts, ClusterFacts
-from components.catalog.versions import EKS_VERSIONS, KUBELET_SKEW, minor_number
+from components.catalog.versions import (
+    EKS_VERSIONS,
+    KUBELET_SKEW,
+    minor_number,
+    standard_support_ended,
+)
 from components.checks.check import Subject
 from components.config.eks_stack import EksStackConfig
-from components.config.problems import ROOT, Problem, set_command
+from components.config.problems import ROOT, Problem, set_command, stack_of
 from components.config.reservations import CapacityBlock
+from components.eks.cluster_lookup import DESCRIBE_CLUSTER, DESCRIBE_UPDATE, LIST_UPDATES
+from components.eks.version_review import (
+    EXTENDED_SUPPORT_COSTS,
+    next_version,
+    since,
+    versions_of_new_clusters,
+)
 from components.naming import MANAGED_NODE_GROUP
 
 VERSION = f"{ROOT}.architecture.kubernetes_version"
 KEY = f"{ROOT}.architecture.secrets_key_arn"
+ROLLBACK_WINDOW = timedelta(days=7)
+"""How long after an upgrade EKS takes a cluster back to the previous minor version.
+
+EKS counts from the end of the upgrade; its updates only tell when they began, some minutes before.
+"""
 
 
 def version_subject(facts: AccountFacts) -> Subject:
@@ -34,19 +56,26 @@ def version_subject(facts: AccountFacts) -> Subject:
         else "no cluster of this name yet"
     )
     asked = "the cluster can get to the version"
-    return Subject("architecture.kubernetes_version", asked, found, ("eks:DescribeCluster",))
+    return Subject("architecture.kubernetes_version", asked, found, (DESCRIBE_CLUSTER,))
 
 
 def version_problems(
-    config: EksStackConfig, facts: AccountFacts, *, stack_file: str
+    config: EksStackConfig, facts: AccountFacts, *, stack_file: str, now: datetime
 ) -> Iterator[Problem]:
-    """Yield why the existing cluster cannot change as the stack file requires."""
+    """Yield why the cluster cannot be created, or cannot change as the stack file requires.
+
+    A date refuses only what does not exist yet: EKS keeps a cluster running when the standard
+    support of its version ends.
+    """
     cluster = facts.cluster
     if cluster is None:
+        if facts.could_read(DESCRIBE_CLUSTER):
+            yield from _out_of_support(config, now.date(), stack_file)
         return
     steps = _steps(config, cluster)
     if steps < 0:
-        yield _downgrade(config, cluster, stack_file)
+        readable = facts.could_read(LIST_UPDATES) and facts.could_read(DESCRIBE_UPDATE)
+        yield from _rollback_problems(config, cluster, now if readable else None, stack_file)
     elif steps > 1:
         yield _skipped(config, cluster, stack_file)
     elif steps == 1:
@@ -72,8 +101,16 @@ def version_warnings(config: EksStackConfig, facts: AccountFacts) -> Iterator[st
         )
         yield (
             f"the cluster {cluster.name} goes from Kubernetes {cluster.kubernetes_version} to "
-            f"{wanted}, which cannot be stopped or undone: first the control plane, then "
-            f"kube-proxy and the VPC CNI, then the managed node groups, then CoreDNS.{kept}"
+            f"{wanted}, which cannot be stopped: first the control plane, then kube-proxy and the "
+            "VPC CNI, then the managed node groups, then CoreDNS. For seven days, EKS takes it "
+            f"back (docs/upgrades.md).{kept}"
+        )
+    elif _steps(config, cluster) == -1:
+        yield (
+            f"the cluster {cluster.name} goes back from Kubernetes {cluster.kubernetes_version} to "
+            f"{wanted}. EKS refuses that while a node or add-on is newer than {wanted}"
+            f"{_replaced(_self_managed(config))}; `aws eks list-insights --cluster-name "
+            f"{cluster.name} --filter categories=ROLLBACK_READINESS` lists what it found"
         )
     if config.architecture.secrets_key_arn and cluster.secrets_key_arn is None:
         yield (
@@ -89,19 +126,121 @@ def _steps(config: EksStackConfig, cluster: ClusterFacts) -> int:
     return minor_number(wanted) - minor_number(cluster.kubernetes_version)
 
 
-def _downgrade(config: EksStackConfig, cluster: ClusterFacts, stack_file: str) -> Problem:
+def _out_of_support(config: EksStackConfig, today: date, stack_file: str) -> Iterator[Problem]:
+    version = config.architecture.kubernetes_version
+    if not standard_support_ended(version, today):
+        return
+    allowed = versions_of_new_clusters(today)
+    way = (
+        set_command(VERSION, allowed[0], stack_file=stack_file)
+        if allowed
+        else "use a release of this program that pins a newer version"
+    )
+    yield Problem(
+        path=VERSION,
+        found=version,
+        problem=(
+            f"has been out of EKS's standard support{since(version)}, and the cluster does not "
+            f"exist yet; extended support costs {EXTENDED_SUPPORT_COSTS} and ends with a forced "
+            "upgrade"
+        ),
+        allowed=", ".join(allowed) or None,
+        remedy=way,
+        rules=("H5",),
+    )
+
+
+def _rollback_problems(
+    config: EksStackConfig, cluster: ClusterFacts, now: datetime | None, stack_file: str
+) -> Iterator[Problem]:
+    """Yield why EKS does not take the cluster back, or what has to go back before it.
+
+    `now` is None if the updates cannot be read, so that only EKS knows when its window ends.
+    """
+    current, wanted = cluster.kubernetes_version, config.architecture.kubernetes_version
+    until = cluster.upgraded_at and cluster.upgraded_at + ROLLBACK_WINDOW
+    window = f"until {until:%Y-%m-%d %H:%M} UTC" if until else "within seven days"
+    if _steps(config, cluster) < -1:
+        yield _no_way_back(config, cluster, "one minor version only", stack_file)
+    elif now is not None and until is None:
+        found = f"within seven days of an upgrade, and none to {current} is recorded"
+        yield _no_way_back(config, cluster, found, stack_file)
+    elif now is not None and until is not None and now >= until:
+        yield _no_way_back(config, cluster, f"only {window}, seven days after", stack_file)
+    elif steps := _steps_before_rollback(config, cluster, now):
+        again = set_command(VERSION, wanted, stack_file=stack_file)
+        refresh = f"`./trainyard refresh {stack_of(stack_file) or config.name}`"
+        yield Problem(
+            path=VERSION,
+            found=wanted,
+            problem=(
+                f"the cluster {cluster.name} runs Kubernetes {current}; EKS takes it back to "
+                f"{wanted} {window}, when its nodes and kube-proxy are no newer than that"
+            ),
+            allowed=_allowed(current),
+            remedy=(
+                f"{'; then '.join(steps)}; then {refresh}, {again} and `up`, "
+                "which takes back the control plane and the other add-ons"
+            ),
+        )
+
+
+def _steps_before_rollback(
+    config: EksStackConfig, cluster: ClusterFacts, now: datetime | None
+) -> list[str]:
+    """Return what has to be done before the control plane goes back, in order."""
+    wanted, name = config.architecture.kubernetes_version, cluster.name
+    steps: list[str] = []
+    ended = now is not None and standard_support_ended(wanted, now.date())
+    if ended and cluster.support_type != "EXTENDED":
+        steps.append(
+            f"aws eks update-cluster-config --name {name} --upgrade-policy supportType=EXTENDED"
+        )
+    newer = [
+        group
+        for group, version in cluster.node_group_versions.items()
+        if minor_number(version) > minor_number(wanted)
+    ]
+    for group in newer:
+        if _holds_block(config, cluster, group):
+            steps.append(f"set the size of {group} to 0, which holds a Capacity Block, and `up`")
+        command = f"{_update_node_group(cluster, group)} --kubernetes-version {wanted}"
+        if _is_ours(group, config):
+            command += f" --release-version {EKS_VERSIONS[wanted].ami_release_version}"
+        steps.append(command)
+    kube_proxy = cluster.addon_versions.get("kube-proxy")
+    if kube_proxy is not None and minor_number(kube_proxy) > minor_number(wanted):
+        steps.append(
+            f"aws eks update-addon --cluster-name {name} --addon-name kube-proxy --addon-version "
+            f"{EKS_VERSIONS[wanted].kube_proxy}"
+        )
+    return steps
+
+
+def _no_way_back(
+    config: EksStackConfig, cluster: ClusterFacts, limit: str, stack_file: str
+) -> Problem:
     current = cluster.kubernetes_version
     return Problem(
         path=VERSION,
         found=config.architecture.kubernetes_version,
         problem=(
-            f"the cluster {cluster.name} runs Kubernetes {current}; EKS never takes a cluster "
-            "back to an older version"
+            f"the cluster {cluster.name} runs Kubernetes {current}; EKS takes a cluster back to an "
+            f"older version {limit}"
         ),
-        allowed=f"{current}, or {_next(current)}",
+        allowed=_allowed(current),
         remedy=f"{set_command(VERSION, current, stack_file=stack_file)}, or a cluster of another "
         "name for the older version",
     )
+
+
+def _allowed(current: str) -> str | None:
+    """Return the versions that a stack of an existing cluster can have, or None."""
+    following = next_version(current)
+    can = [current] if current in EKS_VERSIONS else []
+    if following is not None and following == _next(current):
+        can.append(following)
+    return ", or ".join(can) or None
 
 
 def _skipped(config: EksStackConfig, cluster: ClusterFacts, stack_file: str) -> Problem:
@@ -117,7 +256,7 @@ def _skipped(config: EksStackConfig, cluster: ClusterFacts, stack_file: str) -> 
             f"the cluster {cluster.name} runs Kubernetes {current}, {len(way) - 1} minor versions "
             "away; EKS takes one at a time, and the nodes have to follow before the next"
         ),
-        allowed=f"{current}, or {way[1]}",
+        allowed=_allowed(current),
         remedy=steps,
     )
 
@@ -168,6 +307,21 @@ def _nodes_behind(
         allowed=current,
         remedy=f"{'; '.join(commands)}; then {again} and `up`",
     )
+
+
+def _holds_block(config: EksStackConfig, cluster: ClusterFacts, node_group: str) -> bool:
+    """Return whether a managed node group has nodes in a Capacity Block."""
+    return cluster.node_group_sizes.get(node_group, 0) > 0 and any(
+        node_group.startswith(_prefix(config, name))
+        and isinstance(config.reservations.get(group.purchase_option), CapacityBlock)
+        for name, group in config.architecture.node_groups.items()
+    )
+
+
+def _replaced(unmanaged: Sequence[str]) -> str:
+    if not unmanaged:
+        return ""
+    return f", such as a node of {', '.join(unmanaged)} that has launched since the upgrade"
 
 
 def _running_blocks(

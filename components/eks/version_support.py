@@ -6,8 +6,9 @@ Source: https://docs.aws.amazon.com/eks/latest/APIReference/API_DescribeClusterV
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 
+from components.account.facts import AccountFacts
 from components.account.lookup import AccountReader
 from components.account.preflight_facts import PreflightFacts, VersionFacts
 from components.catalog.versions import SUPPORT_NOTICE
@@ -37,18 +38,28 @@ def look_up_versions(reader: AccountReader) -> dict[str, VersionFacts]:
 
 
 def _day(moment: datetime | None) -> date | None:
-    return None if moment is None else moment.date()
+    """Return the day in UTC; boto3 returns the times of EKS in the zone of the machine."""
+    return None if moment is None else moment.astimezone(UTC).date()
 
 
-def version_rows(config: EksStackConfig, more: PreflightFacts, today: date) -> Iterator[Row]:
-    """Yield a row on whether EKS supports the Kubernetes version."""
+def version_rows(
+    config: EksStackConfig, facts: AccountFacts, more: PreflightFacts, today: date
+) -> Iterator[Row]:
+    """Yield a row on whether EKS supports the Kubernetes version.
+
+    A version that EKS no longer lists is refused for a new cluster only.
+    """
     version, key = config.architecture.kubernetes_version, "architecture.kubernetes_version"
     reason = more.why_not(DESCRIBE_VERSIONS)
     if reason is not None:
         yield skipped(key, VERSION, reason)
         return
     found = more.kubernetes_versions.get(version)
-    if found is None or found.status == _NONE:
+    listed = found is not None and found.status != _NONE
+    if not listed and facts.cluster is not None:
+        later = f"EKS no longer supports {version}, and upgrades clusters of it"
+        yield warning(key, VERSION, later)
+    elif found is None or not listed:
         yield refused(
             VERSION,
             Problem(

@@ -162,3 +162,10 @@ def test_records_that_are_read_one_by_one_are_those_of_the_whole_file():
     assert list(INSTANCE_TYPES) == list(records)
     for name, record in records.items():
         assert INSTANCE_TYPES[name] == parse_instance_type(name, record)
+
+
+@pytest.mark.parametrize("name", ["trn2.3xlarge", "trn2.48xlarge", "trn2u.48xlarge"])
+def test_a_chip_of_trainium2_has_96_gib(name):
+    """EC2 reports 512 GiB for two of them; Neuron documents 96 GiB of HBM."""
+    accelerators = instance_type(name).accelerators
+    assert (accelerators.model, accelerators.memory_mib) == ("Trainium2", 96 * 1024)

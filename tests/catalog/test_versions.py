@@ -2,6 +2,7 @@ import re
 from datetime import date
 
 import pytest
+from botocore.session import Session
 
 from components.catalog.versions import (
     DEFAULT_KUBERNETES_VERSION,
@@ -72,3 +73,18 @@ def test_the_ssm_parameter_names_the_release(variant):
 def test_ami_types_are_spelled_as_eks_spells_them():
     assert ami_type("nvidia", "x86_64") == "AL2023_x86_64_NVIDIA"
     assert ami_type("standard", "arm64") == "AL2023_ARM_64_STANDARD"
+
+
+@pytest.mark.parametrize("variant", ["standard", "nvidia", "neuron"])
+@pytest.mark.parametrize("architecture", ["x86_64", "arm64"])
+def test_only_images_that_eks_has_are_named(variant, architecture):
+    known = Session().get_service_model("eks").shape_for("AMITypes").enum
+    version = EKS_VERSIONS[DEFAULT_KUBERNETES_VERSION]
+    if (variant, architecture) == ("neuron", "arm64"):
+        assert "AL2023_ARM_64_NEURON" not in known
+        for name in (ami_type, version.ami_ssm_parameter):
+            with pytest.raises(ValueError, match="no AL2023 image with the Neuron driver"):
+                name(variant, architecture)
+        return
+    assert ami_type(variant, architecture) in known
+    assert architecture in version.ami_ssm_parameter(variant, architecture)

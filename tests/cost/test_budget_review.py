@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -19,10 +20,10 @@ from tests.support.eks import (
 from tests.support.stack_files import raw_config
 
 
-def notes(raw: dict[str, Any]) -> tuple[str, ...]:
+def notes(raw: dict[str, Any], now: datetime = NOW) -> tuple[str, ...]:
     file = "Pulumi.p5-cb.yaml"
     config = load_stack_config(raw, stack_file=file)
-    return plan_stack(config, stack_file=file, region=REGION, now=NOW).notes
+    return plan_stack(config, stack_file=file, region=REGION, now=now).notes
 
 
 def with_budget(raw: dict[str, Any], monthly_usd: int) -> dict[str, Any]:
@@ -64,3 +65,13 @@ def test_nodes_of_jobs_above_the_budget_are_noted() -> None:
     said = [each for each in notes(with_budget(raw, 100)) if each.startswith("budget")]
     assert len(said) == 1
     assert "a month with all nodes that jobs can launch costs" in said[0]
+
+
+def test_extended_support_alone_breaks_no_budget() -> None:
+    """The cluster costs more from a date on, and stays operable."""
+    raw = with_budget(p5(purchase_option="on-demand", availability_zone="us-west-2b"), 80766)
+    late = datetime(2029, 11, 28, tzinfo=UTC)
+    (said,) = (each for each in notes(raw, late) if each.startswith("budget"))
+    assert "with extended support, the plan costs 81,131.00 USD a month" in said
+    with pytest.raises(ConfigError):
+        notes(with_budget(raw, 80765), late)

@@ -16,7 +16,7 @@ from components.eks.authorization_check import (
     needs_aws_auth,
 )
 from tests.account.conftest import NOW
-from tests.support.kubernetes import DEFAULT
+from tests.support.eks import cluster_facts
 
 NODE = "arn:aws:iam::123456789012:role/p5-cb-p5-role-0a1b2c3"
 MANAGED = "arn:aws:iam::123456789012:role/p5-cb-system-role-4d5e6f7"
@@ -33,15 +33,12 @@ PEOPLE = {
 
 def cluster(mode: str, **changes: Any) -> ClusterFacts:
     fields: dict[str, Any] = {
-        "name": "p5-cb",
-        "status": "ACTIVE",
-        "kubernetes_version": DEFAULT,
         "authentication_mode": mode,
         "node_role_arns": frozenset({MANAGED}),
         "access_entries": {} if mode == "CONFIG_MAP" else {MANAGED: "EC2_LINUX"},
         "aws_auth": None if mode == "API" else {},
     }
-    return ClusterFacts(**(fields | changes))
+    return cluster_facts(**(fields | changes))
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from components.catalog.versions import STANDARD_SUPPORT_ENDS
 from components.config.review import Review
 from components.eks.cluster_review import review_cluster
 from tests.support.eks import NOW, PUBLIC, changed, config, p5, refusals, schema_problems
-from tests.support.kubernetes import DEFAULT
+from tests.support.kubernetes import DEFAULT, OLDEST
 from tests.support.stack_files import plan_from
 
 
@@ -31,14 +31,14 @@ from tests.support.stack_files import plan_from
             changed(architecture__kubernetes_version="1.33"),
             "architecture.kubernetes_version",
             "standard support since 2026-07-29",
-            f"kubernetes_version' {DEFAULT}",
+            f"kubernetes_version' {OLDEST}",
             id="version-out-of-support",
         ),
         pytest.param(
             changed(architecture__kubernetes_version="1.27"),
             "architecture.kubernetes_version",
-            "out of EKS's standard support;",
-            DEFAULT,
+            "out of EKS's standard support, and is a version for which no AMI",
+            f"kubernetes_version' {OLDEST}",
             id="version-older-than-the-calendar",
         ),
         pytest.param(
@@ -99,8 +99,10 @@ def test_one_subnet_cannot_hold_a_control_plane():
 
 def test_a_version_leaves_support_on_its_day():
     ends = datetime.combine(STANDARD_SUPPORT_ENDS[DEFAULT], time(), tzinfo=UTC)
-    assert refusals(p5(), now=ends - timedelta(minutes=1)) == {}
-    assert list(refusals(p5(), now=ends)) == ["architecture.kubernetes_version"]
+    before = plan_from(p5(), now=ends - timedelta(minutes=1)).notes
+    assert any("leaves EKS's standard support" in note for note in before)
+    after = plan_from(p5(), now=ends).notes
+    assert any("has been out of EKS's standard support since" in note for note in after)
 
 
 @pytest.mark.parametrize(

@@ -106,6 +106,21 @@ def test_an_existing_file_system_that_nodes_cannot_mount_is_refused(
     assert words in found[key].problem
 
 
+@pytest.mark.parametrize("lifecycle", ["AVAILABLE", "MISCONFIGURED", "UPDATING"])
+def test_a_file_system_that_has_lost_its_bucket_or_is_updated_can_be_mounted(
+    configure, facts, lifecycle
+):
+    """https://docs.aws.amazon.com/fsx/latest/LustreGuide/file-system-lifecycle-states.html."""
+    found = problems(configure(storage={"data": EXISTING}), holding(facts, lifecycle=lifecycle))
+    assert found == {}
+
+
+def test_the_file_system_of_another_stack_can_be_mounted(configure, facts):
+    """Only a stack that adopts it could delete it."""
+    other = holding(facts, tags={"trainyard:cluster": "prod"})
+    assert problems(configure(storage={"data": EXISTING}), other) == {}
+
+
 def test_a_file_system_that_does_not_exist_is_refused(configure, facts):
     found = problems(configure(storage={"data": EXISTING}), facts)
     assert "does not exist" in found["file_system_id"].problem

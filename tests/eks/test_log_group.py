@@ -7,7 +7,6 @@ from datetime import timedelta
 
 import pytest
 
-from components.account.facts import ClusterFacts
 from components.account.named_facts import LogGroupFacts
 from components.architectures.prepare import prepare
 from components.eks.cluster import EksCluster
@@ -16,16 +15,10 @@ from components.tagging import CLUSTER_TAG
 from tests.account.conftest import NOW
 from tests.eks.test_cluster import ARGS
 from tests.support.account import judged, refused
-from tests.support.eks import STACK_FILE, changed
-from tests.support.kubernetes import DEFAULT
+from tests.support.eks import STACK_FILE, changed, cluster_facts
 
 NAME = "/aws/eks/p5-cb/cluster"
-CLUSTER = ClusterFacts(
-    name="p5-cb",
-    status="ACTIVE",
-    kubernetes_version=DEFAULT,
-    authentication_mode="API_AND_CONFIG_MAP",
-)
+CLUSTER = cluster_facts()
 
 
 def group(retention_days=0, *, age_days=1, **tags):

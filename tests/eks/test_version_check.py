@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime, time, timedelta
 
 import pytest
 
-from components.account.facts import ClusterFacts
 from components.architectures.prepare import prepare
-from components.catalog.versions import EKS_VERSIONS, minor_number
+from components.catalog.versions import EKS_VERSIONS, STANDARD_SUPPORT_ENDS, minor_number
 from components.config.problems import ConfigError
 from components.eks.version_check import KEY, VERSION, version_problems, version_warnings
+from components.eks.version_review import versions_of_new_clusters
 from tests.account.conftest import NOW
-from tests.support.eks import STACK_FILE
+from tests.support.eks import STACK_FILE, cluster_facts
 from tests.support.kubernetes import (
     DEFAULT,
+    OLDEST,
     PREVIOUS,
     TOO_OLD,
     minor,
@@ -26,23 +28,21 @@ SYSTEM, FOREIGN = "p5-cb-system-node-group-1a2b3c4", "made-by-hand"
 
 def cluster(version=DEFAULT, **changes):
     fields = {
-        "name": "p5-cb",
-        "status": "ACTIVE",
         "kubernetes_version": version,
-        "authentication_mode": "API_AND_CONFIG_MAP",
         "node_group_versions": {SYSTEM: version},
         "node_group_sizes": {SYSTEM: 1},
     }
-    return ClusterFacts(**(fields | changes))
+    return cluster_facts(**(fields | changes))
 
 
 @pytest.fixture
 def problems(configure, facts):
     """Return the problems of a stack file whose cluster exists."""
 
-    def judged(exists, **changes):
-        known = replace(facts, cluster=exists)
-        return list(version_problems(configure(**changes), known, stack_file=STACK_FILE))
+    def judged(exists, *, now=NOW, unreadable=(), **changes):
+        known = replace(facts, cluster=exists, unreadable=unreadable)
+        found = version_problems(configure(**changes), known, stack_file=STACK_FILE, now=now)
+        return list(found)
 
     return judged
 
@@ -64,11 +64,117 @@ def test_a_new_cluster_the_same_version_and_the_next_are_fine(problems, exists):
     assert problems(exists) == []
 
 
-def test_a_downgrade_is_refused(problems):
-    (problem,) = problems(cluster(DEFAULT), architecture__kubernetes_version=PREVIOUS)
+@pytest.mark.parametrize("later", [timedelta(), timedelta(days=1), timedelta(days=3 * 365)])
+def test_a_date_refuses_only_a_cluster_that_does_not_exist(problems, later):
+    now = datetime.combine(STANDARD_SUPPORT_ENDS[OLDEST], time(), tzinfo=UTC) + later
+    old = {"now": now, "architecture__kubernetes_version": OLDEST}
+    assert problems(cluster(OLDEST), **old) == []
+    assert problems(None, unreadable=("eks:DescribeCluster: AccessDenied",), **old) == []
+    (problem,) = problems(None, **old)
+    assert (problem.path, problem.found) == (VERSION, OLDEST)
+    assert "the cluster does not exist yet" in problem.problem
+    allowed = versions_of_new_clusters(now.date())
+    assert problem.allowed == (", ".join(allowed) or None)
+    if allowed:
+        assert problem.remedy == set_version(minor(-1))
+    else:
+        assert "a release of this program that pins a newer version" in problem.remedy
+    before = now - later - timedelta(minutes=1)
+    assert problems(None, now=before, architecture__kubernetes_version=OLDEST) == []
+
+
+def upgraded(**changes):
+    """Return a cluster that was upgraded a day ago, and has only nodes of the version before."""
+    fields = {
+        "upgraded_at": NOW - timedelta(days=1),
+        "node_group_versions": {SYSTEM: PREVIOUS},
+        "addon_versions": {"kube-proxy": EKS_VERSIONS[PREVIOUS].kube_proxy},
+    }
+    return cluster(DEFAULT, **(fields | changes))
+
+
+def back(problems, exists, **changes):
+    return problems(exists, **{"architecture__kubernetes_version": PREVIOUS, **changes})
+
+
+def test_a_cluster_goes_back_within_seven_days_of_an_upgrade(problems, warnings):
+    assert back(problems, upgraded()) == []
+    (warning,) = warnings(upgraded(), architecture__kubernetes_version=PREVIOUS)
+    assert f"goes back from Kubernetes {DEFAULT} to {PREVIOUS}" in warning
+    assert "a node of p5 that has launched since the upgrade" in warning
+    assert "ROLLBACK_READINESS" in warning
+
+
+def test_nodes_and_kube_proxy_go_back_before_the_control_plane(problems):
+    newer = EKS_VERSIONS[DEFAULT].kube_proxy
+    versions = {SYSTEM: DEFAULT, FOREIGN: DEFAULT}
+    exists = upgraded(node_group_versions=versions, addon_versions={"kube-proxy": newer})
+    (problem,) = back(problems, exists)
+    assert "until 2026-11-27 00:00 UTC" in problem.problem
+    pins = EKS_VERSIONS[PREVIOUS]
+    update = "aws eks update-nodegroup-version --cluster-name p5-cb --nodegroup-name"
+    assert problem.remedy.split("; then ") == [
+        (
+            f"{update} {SYSTEM} --kubernetes-version {PREVIOUS} "
+            f"--release-version {pins.ami_release_version}"
+        ),
+        f"{update} {FOREIGN} --kubernetes-version {PREVIOUS}",
+        (
+            "aws eks update-addon --cluster-name p5-cb --addon-name kube-proxy --addon-version "
+            f"{pins.kube_proxy}"
+        ),
+        (
+            f"`./trainyard refresh p5-cb`, {set_version(PREVIOUS)} and `up`, which takes back the "
+            "control plane and the other add-ons"
+        ),
+    ]
+    assert problem.allowed == DEFAULT
+
+
+def test_a_managed_block_is_emptied_before_it_goes_back(problems):
+    group = "p5-cb-p5-node-group-5d6e7f8"
+    exists = upgraded(node_group_versions={group: DEFAULT}, node_group_sizes={group: 2})
+    (problem,) = back(problems, exists, architecture__node_groups__p5__management="managed")
+    empty, update, _ = problem.remedy.split("; then ")
+    assert empty.startswith(f"set the size of {group} to 0")
+    assert update.startswith("aws eks update-nodegroup-version")
+
+
+def test_extended_support_is_allowed_before_a_cluster_goes_back_to_it(problems):
+    """https://docs.aws.amazon.com/eks/latest/userguide/rollback-cluster.html."""
+    now = datetime.combine(STANDARD_SUPPORT_ENDS[PREVIOUS], time(), tzinfo=UTC)
+    exists = upgraded(upgraded_at=now - timedelta(days=1), support_type="STANDARD")
+    assert back(problems, replace(exists, support_type="EXTENDED"), now=now) == []
+    (problem,) = back(problems, exists, now=now)
+    assert "--upgrade-policy supportType=EXTENDED; then" in problem.remedy
+
+
+@pytest.mark.parametrize(
+    ("exists", "why"),
+    [
+        pytest.param({"upgraded_at": None}, f"none to {DEFAULT} is recorded", id="created-so"),
+        pytest.param(
+            {"upgraded_at": NOW - timedelta(days=7)}, "until 2026-11-21 00:00 UTC", id="too-late"
+        ),
+    ],
+)
+def test_a_downgrade_is_refused(problems, exists, why):
+    (problem,) = back(problems, upgraded(**exists))
     assert (problem.path, problem.found) == (VERSION, PREVIOUS)
-    assert "never takes a cluster back" in problem.problem
+    assert why in problem.problem
+    assert problem.allowed == DEFAULT
     assert problem.remedy.startswith(set_version(DEFAULT))
+
+
+def test_two_versions_back_are_refused(problems):
+    (problem,) = problems(upgraded(), architecture__kubernetes_version=minor(-2))
+    assert "one minor version only" in problem.problem
+
+
+@pytest.mark.parametrize("call", ["eks:ListUpdates", "eks:DescribeUpdate"])
+def test_eks_judges_the_window_if_its_updates_cannot_be_read(problems, call):
+    exists = upgraded(upgraded_at=None)
+    assert back(problems, exists, unreadable=(f"{call}: AccessDenied",)) == []
 
 
 def test_a_skipped_version_is_refused_with_the_way_through_it(problems):

@@ -9,9 +9,14 @@ import pytest
 from components.catalog.versions import (
     EKS_VERSIONS,
     STANDARD_SUPPORT_ENDS,
+    minor_number,
     standard_support_ends_soon,
 )
-from components.eks.version_review import newest_version, next_version
+from components.eks.version_review import (
+    newest_version,
+    next_version,
+    versions_of_new_clusters,
+)
 from tests.support.eks import changed, refusals
 from tests.support.kubernetes import minor
 from tests.support.stack_files import plan_from
@@ -66,18 +71,23 @@ def test_the_default_version_is_not_announced_yet():
     assert support_notes(changed(), date(2026, 11, 21)) == []
 
 
-def test_from_its_last_day_the_version_is_refused():
-    assert support_notes(OLD, ENDS - timedelta(days=1)) != []
-    problem = refusals(OLD, now=at(ENDS))[KEY]
-    assert f"out of EKS's standard support since {ENDS.isoformat()}" in problem.problem
-    assert problem.remedy.endswith(f" {newest_version()}")
+@pytest.mark.parametrize("later", [0, 1, 365, 3 * 365])
+def test_from_its_last_day_the_version_is_noted_with_the_next_one(later):
+    (note,) = support_notes(OLD, ENDS + timedelta(days=later))
+    assert f"out of EKS's standard support since {ENDS.isoformat()}" in note
+    assert f"{KEY}' {next_version(OLDEST)}`" in note
 
 
 def test_a_version_that_eks_has_and_nobody_pinned_is_refused():
-    assert (
-        "no AMI and add-ons are pinned"
-        in refusals(changed(architecture__kubernetes_version=minor(1)))[KEY].problem
-    )
+    problem = refusals(changed(architecture__kubernetes_version=minor(1)))[KEY]
+    assert "no AMI and add-ons are pinned" in problem.problem
+    assert problem.remedy.endswith(f" {newest_version()}")
+
+
+def test_a_new_cluster_has_a_version_in_standard_support():
+    versions = sorted(EKS_VERSIONS, key=minor_number)
+    assert versions_of_new_clusters(ENDS - timedelta(days=1)) == versions
+    assert versions_of_new_clusters(ENDS) == versions[1:]
 
 
 @pytest.mark.parametrize("version", [OLDEST, "9.99"])
