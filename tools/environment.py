@@ -203,7 +203,9 @@ def _has_pip() -> bool:
     return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
-def run(command: Sequence[str], work: str, hint: str = "") -> None:
+def run(
+    command: Sequence[str], work: str, hint: str = "", heartbeat_seconds: float = HEARTBEAT_SECONDS
+) -> None:
     """Run a command quietly; show what it said if it fails.
 
     It works in the root of the repository, so that the settings of another project, in which the
@@ -213,6 +215,7 @@ def run(command: Sequence[str], work: str, hint: str = "") -> None:
         command: Program and arguments.
         work: What it does, for the lines of progress: ``installing the locked packages``.
         hint: What to do when it fails.
+        heartbeat_seconds: Time between two lines of progress.
 
     Raises:
         SetupError: it failed; the message holds what it said.
@@ -229,7 +232,7 @@ def run(command: Sequence[str], work: str, hint: str = "") -> None:
     started = time.monotonic()
     while True:
         try:
-            said, _ = process.communicate(timeout=HEARTBEAT_SECONDS)
+            said, _ = process.communicate(timeout=heartbeat_seconds)
             break
         except subprocess.TimeoutExpired:
             say(f"{work}: {time.monotonic() - started:.0f} s so far")

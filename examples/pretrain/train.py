@@ -207,10 +207,11 @@ def leave(code: int) -> NoReturn:
     """End the process without finalizing the interpreter.
 
     A thread of Gloo that has finished an operation still has to release its tensors, which takes
-    the GIL. If the interpreter is being finalized, Python ends the thread, C++ calls
-    `std::terminate`, and a run without an error ends with SIGABRT. `destroy_process_group` does not
-    wait for these threads: they end with the last reference to the group, and FSDP2's caches keep
-    the mesh with its group. Everything is saved, so that nothing is left for Python to do.
+    the GIL. If it waits for the GIL when Python begins to finalize, Python ends the thread, C++
+    calls `std::terminate`, and a run without an error ends with SIGABRT. `destroy_process_group`
+    does not wait for these threads: they end with the last reference to the group, and FSDP2's
+    caches keep the mesh with its group. Everything is saved, so that nothing is left for Python to
+    do.
     """
     sys.stdout.flush()
     sys.stderr.flush()

@@ -119,8 +119,13 @@ class ControlPlanes:
                 self._lock.notify_all()
 
     def leave_alone(self, name: str, pods: Collection[str]) -> None:
-        """Keep pods with one of these values of the label `name` from running in a cluster."""
+        """Keep pods with one of these values of the label `name` from running in a cluster.
+
+        Waits for an upgrade in progress, which fails if a program ends.
+        """
         with self._lock:
+            while name in self._starting:
+                self._lock.wait()
             running = self._running.get(name)
             if running is not None:
                 running.startup.leave_alone(running.control_plane, pods)

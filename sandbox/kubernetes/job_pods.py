@@ -1,6 +1,8 @@
 """The pods of indexed Jobs on the nodes of a cluster, run according to the schedule of faults.
 
 kwok runs all other pods. It would complete these at once, and cannot decide which of them fails.
+Of the programs in containers, only the script with which `run` starts them is emulated: it sends
+SIGTERM at the time limits in its variables.
 """
 
 from __future__ import annotations
@@ -25,6 +27,8 @@ from sandbox.kubernetes.commands import COMPLETION_INDEX
 from sandbox.kubernetes.kubelet import Kubelet
 from sandbox.kubernetes.pod_status import ended_status, running_status
 from sandbox.kubernetes.startup import ControlPlane
+from tools.jobs.start import LIMIT_SECONDS, STOP_TIME
+from tools.jobs.time_limit import TIMED_OUT
 
 _LOG = logging.getLogger(__name__)
 
@@ -44,8 +48,12 @@ class _Run:
     course: Course
     started: dt.datetime | None = None
     """By the clock of the sandbox; None until the API server knows that it runs."""
+    stops_at: dt.datetime | None = None
+    """When the time limit of its program ends; None without one."""
     killed: dt.datetime | None = None
     """When it ends after SIGTERM; None before SIGTERM."""
+    is_late: bool = False
+    """Whether it got SIGTERM at its time limit."""
     exit_code: int | None = None
     """None while it runs."""
 
@@ -53,7 +61,7 @@ class _Run:
         """Return the exit code if the program has ended by now."""
         assert self.started is not None  # noqa: S101 - for the type checker
         if self.killed is not None and now >= self.killed:
-            return SIGTERM_EXIT_CODE
+            return TIMED_OUT if self.is_late else SIGTERM_EXIT_CODE
         ends_after = self.course.ends_after
         if ends_after is not None and now >= self.started + ends_after:
             return self.course.exit_code
@@ -116,7 +124,10 @@ class JobPods:
             self._start(uid, pod, kubelet)
         else:
             if is_deleted and run.killed is None:
-                self._stop(run, pod)
+                self._stop(run, _grace(pod))
+            elif run.killed is None and run.stops_at and CLOCK.now() >= run.stops_at:
+                run.is_late = True
+                self._stop(run, _own_grace(pod))
             self._go_on(run, pod, kubelet)
 
     def _start(self, uid: str, pod: Pod, kubelet: Kubelet) -> None:
@@ -135,11 +146,12 @@ class JobPods:
         self._addresses += 1
         self._report(pod, running_status(pod, kubelet.address, self._addresses))
         run.started = CLOCK.now()
+        run.stops_at = _stops_at(pod, run.started)
 
-    def _stop(self, run: _Run, pod: Pod) -> None:
+    def _stop(self, run: _Run, grace: dt.timedelta) -> None:
         """Send SIGTERM: the program prints its last lines, and takes its time to end."""
         self._logs.write(run.namespace, run.name, run.course.stop_lines)
-        run.killed = CLOCK.now() + min(run.course.stops_after, _grace(pod))
+        run.killed = CLOCK.now() + min(run.course.stops_after, grace)
 
     def _go_on(self, run: _Run, pod: Pod, kubelet: Kubelet) -> None:
         now = CLOCK.now()
@@ -151,7 +163,7 @@ class JobPods:
         exit_code = run.next_exit_code(now)
         if exit_code is None:
             return
-        if run.killed is not None and run.course.stops_after > _grace(pod):
+        if run.killed is not None and not run.is_late and run.course.stops_after > _grace(pod):
             exit_code = SIGKILL_EXIT_CODE
         self._report(pod, ended_status(pod, exit_code))
         run.exit_code = exit_code
@@ -170,6 +182,25 @@ def _is_indexed(pod: Pod) -> bool:
 
 def _path(pod: Pod) -> str:
     return f"/api/v1/namespaces/{pod['metadata']['namespace']}/pods/{pod['metadata']['name']}"
+
+
+def _stops_at(pod: Pod, started: dt.datetime) -> dt.datetime | None:
+    """Return when the script of a program sends SIGTERM: at the earlier of two limits."""
+    names = (LIMIT_SECONDS, STOP_TIME)
+    listed = [
+        each for container in pod["spec"]["containers"] for each in container.get("env") or []
+    ]
+    found = {each["name"]: int(each["value"]) for each in listed if each["name"] in names}
+    limits = []
+    if LIMIT_SECONDS in found:
+        limits.append(started + dt.timedelta(seconds=found[LIMIT_SECONDS]))
+    if STOP_TIME in found:
+        limits.append(dt.datetime.fromtimestamp(found[STOP_TIME], dt.UTC))
+    return min(limits, default=None)
+
+
+def _own_grace(pod: Pod) -> dt.timedelta:
+    return dt.timedelta(seconds=pod["spec"].get("terminationGracePeriodSeconds") or 0)
 
 
 def _grace(pod: Pod) -> dt.timedelta:

@@ -3,7 +3,8 @@
 kwok runs the pods of a node whose lease it holds. It lists them when it has created the lease, and
 skips them while its own cache does not contain the lease yet, which may take a moment; afterwards
 it waits for events. A pod that was bound in that moment, such as one of a DaemonSet that is older
-than the node, then gets no further event and stays Pending on a Ready node.
+than the node, then gets no further event and stays Pending on a Ready node. One that was deleted in
+that moment is never gone.
 
 Source: https://github.com/kubernetes-sigs/kwok/tree/v0.8.0/pkg/kwok/controllers: `sync` and `Held`
 of `node_lease_controller.go`, `watchResources` of `pod_controller.go`.
@@ -18,9 +19,10 @@ from typing import Any
 ANNOTATION = "sandbox.trainyard/looked-for"
 """A change of this annotation is an event without other effects."""
 TIMEOUT_SECONDS = 3.0
-"""Time that kwok may take for a pod, and between two attempts; it takes less than a second."""
-MOST_ATTEMPTS = 5
-"""After this, kwok skips the pod on purpose, because a fault breaks it."""
+"""Time that kwok may take for a pod; it takes less than a second."""
+MOST_DOUBLINGS = 4
+"""Each attempt doubles the time until the next one, this many times. There is no last attempt:
+kwok may get a lease only after any number of them, and an event without need has no effect."""
 
 
 class OverlookedPods:
@@ -48,10 +50,10 @@ class OverlookedPods:
         now = self._now()
         found: list[tuple[Mapping[str, Any], int]] = []
         for uid, pod in waiting.items():
-            attempt = self._attempts.get(uid, 0) + 1
-            if now < self._due.setdefault(uid, now + TIMEOUT_SECONDS) or attempt > MOST_ATTEMPTS:
+            if now < self._due.setdefault(uid, now + TIMEOUT_SECONDS):
                 continue
-            self._due[uid], self._attempts[uid] = now + TIMEOUT_SECONDS, attempt
+            attempt = self._attempts[uid] = self._attempts.get(uid, 0) + 1
+            self._due[uid] = now + TIMEOUT_SECONDS * 2 ** min(attempt, MOST_DOUBLINGS)
             found.append((pod, attempt))
         return found
 
@@ -79,11 +81,9 @@ def reported_again(pod: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def _waits(pod: Mapping[str, Any], nodes: Collection[str]) -> bool:
-    """Return whether a pod is bound to a node that can run it, but has not been started."""
+    """Return whether a pod is bound to a node that can run it, and must be started or removed."""
     status = pod.get("status") or {}
-    return (
-        pod["spec"].get("nodeName") in nodes
-        and "deletionTimestamp" not in pod["metadata"]
-        and status.get("phase", "Pending") == "Pending"
-        and not status.get("startTime")
+    to_start = status.get("phase", "Pending") == "Pending" and not status.get("startTime")
+    return pod["spec"].get("nodeName") in nodes and (
+        to_start or "deletionTimestamp" in pod["metadata"]
     )

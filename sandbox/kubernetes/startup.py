@@ -204,10 +204,15 @@ class Startup:
         write_private(self._layout.egress_selection, egress.encode())
 
     def leave_alone(self, control_plane: ControlPlane, names: Collection[str]) -> None:
-        """Let kwok run all pods except those with one of these values of the label `name`."""
-        process = self.processes.pop("kwok")
-        process.kill()
-        process.wait()
+        """Let kwok run all pods except those with one of these values of the label `name`.
+
+        kwok reads its options only when it starts. It starts with the same identity as before, so
+        it holds the leases of the nodes at once (`simulator.go`).
+        """
+        process = self.processes.pop("kwok", None)
+        if process is not None:  # else the last start of kwok failed
+            process.kill()
+            process.wait()
         self._start_kwok(control_plane.name, names)
 
     def _start_clients(self, name: str, aws_endpoint: str) -> None:

@@ -11,6 +11,7 @@ import secrets
 import shlex
 import shutil
 import socket
+import stat
 import subprocess
 import tempfile
 import threading
@@ -40,6 +41,8 @@ https://github.com/SchedMD/slurm/blob/slurm-22-05-8-1/src/slurmctld/node_mgr.c
 (`waiting_for_node_boot`) and `src/slurmd/slurmd/get_mach_stat.c` (`get_up_time`)"""
 _FIRST_PORT, _LAST_PORT = 20_000, 32_000
 """Below the ports that Linux gives to connections."""
+_MOST_CHARACTERS = 24
+"""Of the directory in which sockets are: 48 are left for the name of a node."""
 _POWER = """\
 #!/bin/sh
 for node in $({scontrol} show hostnames "$1"); do {action}; done
@@ -81,7 +84,7 @@ class SlurmCluster:
         self.layout = Layout(
             programs=programs,
             directory=directory,
-            sockets=Path(tempfile.mkdtemp(prefix="slurm-", dir="/tmp")),
+            sockets=_directory_of_sockets(),
             ports=_free_ports(1 + len(self._nodes)),
         )
         self._daemons: list[subprocess.Popen[Any]] = []
@@ -91,10 +94,11 @@ class SlurmCluster:
 
     @property
     def environment(self) -> dict[str, str]:
-        """Variables of a shell on the head node."""
+        """Variables of a shell on the head node, which jobs inherit."""
         return {
             "PATH": f"{self.layout.programs / 'bin'}:{os.defpath}",
             "SLURM_CONF": str(self.layout.configuration),
+            "TMPDIR": tempfile.gettempdir(),
         }
 
     def start(self) -> None:
@@ -285,6 +289,20 @@ def _end(process: subprocess.Popen[Any]) -> None:
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
+
+
+def _directory_of_sockets() -> Path:
+    """Make a directory for sockets: in `TMPDIR` if they can be there, else in `/tmp`.
+
+    The path of a socket has at most 107 bytes (https://man7.org/linux/man-pages/man7/unix.7.html),
+    at the end those of a node and a job step, and munged requires that others can reach its
+    socket.
+    """
+    given = Path(tempfile.gettempdir())
+    can_enter = all(each.stat().st_mode & stat.S_IXOTH for each in (given, *given.parents))
+    usable = can_enter and len(str(given)) <= _MOST_CHARACTERS
+    place = given if usable else "/tmp"  # noqa: S108 - with a name of its own below it
+    return Path(tempfile.mkdtemp(prefix="slurm-", dir=place))
 
 
 def _free_ports(count: int) -> list[int]:

@@ -6,6 +6,7 @@ import os
 import shlex
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -118,6 +119,7 @@ class Cluster:
             env={
                 "PATH": f"{self.commands}:{os.environ['PATH']}",
                 "HOME": str(self.scripts),
+                "TMPDIR": tempfile.gettempdir(),
                 "SLURM_SUBMIT_DIR": str(self.scripts),
                 "SLURM_JOB_ID": "7",
                 **environment,

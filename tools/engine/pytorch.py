@@ -17,7 +17,7 @@ from pathlib import Path
 
 from tools.engine.locked_environment import locked_python
 from tools.engine.progress import Progress
-from tools.lock import EXAMPLES, ROOT
+from tools.lock import EXAMPLES, OLD_PYTORCH, ROOT, Lock
 
 _WITHOUT_CODE = "libtorch_global_deps.so"
 _LAZY = "import os, sys; sys.setdlopenflags(os.RTLD_LAZY)\n"
@@ -30,7 +30,20 @@ def examples_python(report: Progress) -> Path:
     Raises:
         EngineError: it does not exist and cannot be created.
     """
-    return locked_python(ROOT / EXAMPLES.path, "PyTorch", report, finish=_do_without_cuda)
+    return _python(EXAMPLES, report)
+
+
+def old_examples_python(report: Progress) -> Path:
+    """Return the same with the last PyTorch whose torchrun gives its processes only 30 seconds.
+
+    Raises:
+        EngineError: it does not exist and cannot be created.
+    """
+    return _python(OLD_PYTORCH, report)
+
+
+def _python(lock: Lock, report: Progress) -> Path:
+    return locked_python(ROOT / lock.path, "PyTorch", report, finish=_do_without_cuda)
 
 
 def _do_without_cuda(environment: Path) -> None:

@@ -28,7 +28,8 @@ from components.batch.plan import BatchPlan, JobDefinitionPlan
 from components.catalog.open_mpi import OPEN_MPI_ENVIRONMENT, mpirun_script
 from tools.jobs.batch_request import BatchRequest, BatchSubmission, submission_of
 from tools.jobs.nodes import JobError
-from tools.jobs.time_limit import GRACE_SECONDS
+from tools.jobs.start import limit_environment, limit_of_mpi, start_command
+from tools.jobs.time_limit import GRACE_SECONDS, TIMED_OUT
 from tools.jobs.training import (
     INFRASTRUCTURE_RETRIES,
     TrainingRequest,
@@ -54,19 +55,9 @@ if [ "$NODES" -gt 1 ]; then
 fi
 """
 """The interface through which the nodes have connected; see `components.batch.nccl_command`."""
-_TIMED_OUT = 124
-"""Exit code of `timeout`.
-https://www.gnu.org/software/coreutils/manual/html_node/timeout-invocation.html"""
-_STOP = f"""\
-if [ $left -gt $(({{0}} - $(date +%s))) ]; then left=$(({{0}} - $(date +%s))); fi
-if [ $left -lt 1 ]; then
-  echo "the nodes of the Capacity Block leave, and the program is not started" >&2
-  exit {_TIMED_OUT}
-fi
-"""
 _LOST_HOST = {"action": "RETRY", "onStatusReason": "Host EC2*"}
 _ENDED = {"action": "EXIT", "onReason": "*"}
-_OUT_OF_TIME = {"action": "EXIT", "onExitCode": str(_TIMED_OUT)}
+_OUT_OF_TIME = {"action": "EXIT", "onExitCode": str(TIMED_OUT)}
 
 
 def training_submission(
@@ -96,7 +87,8 @@ def training_submission(
         script = _mpi_script(request, processes_of(accelerators, devices), [*environment])
         command, environment = on_all_nodes(script), {**OPEN_MPI_ENVIRONMENT, **environment}
     else:
-        command = ("bash", "-c", _start(request), request.name, *launch_command(request))
+        command = tuple(start_command(request, _START))
+    environment |= limit_environment(request)
     changed = {
         "command": [*command],
         "environment": [{"name": name, "value": value} for name, value in environment.items()],
@@ -152,13 +144,9 @@ def job_environments(plan: BatchPlan, asked: BatchRequest) -> list[ComputeEnviro
     return [each for each in plan.compute_environments if each.pool == name]
 
 
-def _start(request: TrainingRequest) -> str:
-    """Return the script of every node, which starts the program in its arguments."""
-    return f'{_START}{_left(request)}exec {_limit(request)}"$@"\n'
-
-
 def _mpi_script(request: TrainingRequest, processes: int, variables: Sequence[str]) -> str:
     """Return the script of the main node, which can reach all nodes; see `on_all_nodes`."""
+    limit, prefix = limit_of_mpi(request)
     started = mpirun_script(
         launch_command(request),
         ranks=f"$((NODES * {processes}))",
@@ -167,22 +155,9 @@ def _mpi_script(request: TrainingRequest, processes: int, variables: Sequence[st
         variables=["MASTER_ADDR", *variables],
         grace_seconds=GRACE_SECONDS,
         options='"${network[@]}" ',
-        prefix=_limit(request),
+        prefix=prefix,
     )
-    return f"{_MPI_HOSTS}{_left(request)}{started}"
-
-
-def _left(request: TrainingRequest) -> str:
-    """Return the commands that find out how many seconds are left; empty without a limit."""
-    if request.time_limit_minutes is None:
-        return ""
-    stop = _STOP.format(int(request.stops_at.timestamp())) if request.stops_at else ""
-    return f"left={request.time_limit_minutes * 60}\n{stop}"
-
-
-def _limit(request: TrainingRequest) -> str:
-    """Return the command that gives a program this time, and then the time for a checkpoint."""
-    return "" if request.time_limit_minutes is None else f"timeout -k {GRACE_SECONDS} $left "
+    return f"{_MPI_HOSTS}{limit}{started}"
 
 
 def _timeout_minutes(request: TrainingRequest) -> int | None:

@@ -18,7 +18,7 @@ from components.catalog.versions import DCGM_IMAGE
 from components.eks.plan import EksPlan
 from tools.jobs.names import DCGM_DIAG
 from tools.jobs.node_job import node_job
-from tools.jobs.nodes import JobNodes, JobRequest, choose_nodes, resources
+from tools.jobs.nodes import JobNodes, JobRequest, choose_nodes, resources, rights
 
 _DEADLINE_SECONDS = 3 * 3600
 """Longest run: level 4 takes up to 2.25 hours, says 4.validation_and_observability/
@@ -68,5 +68,6 @@ def _container(nodes: JobNodes, level: int) -> dict[str, Any]:
         "image": DCGM_IMAGE,
         "command": ["/bin/bash", "-c", _SCRIPT + diagnose_commands("$NODE_NAME", level)],
         "env": [node],
+        "securityContext": rights(),
         "resources": resources(nodes),
     }

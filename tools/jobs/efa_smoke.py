@@ -22,7 +22,7 @@ from components.catalog.nccl import ALL_REDUCE, nccl_environment
 from components.catalog.versions import NCCL_TESTS_IMAGE
 from components.eks.plan import EksPlan
 from tools.jobs.node_job import node_job
-from tools.jobs.nodes import JobError, JobNodes, JobRequest, choose_nodes, resources
+from tools.jobs.nodes import JobError, JobNodes, JobRequest, choose_nodes, resources, rights
 
 
 def render_efa_smoke(plan: EksPlan, request: JobRequest) -> str:
@@ -68,5 +68,6 @@ def _container(nodes: JobNodes) -> dict[str, Any]:
         "command": [ALL_REDUCE],
         "args": ["-b", "8", "-e", "1G", "-f", "2", "-g", gpus, "-c", "1"],
         "env": [{"name": name, "value": value} for name, value in environment.items()],
+        "securityContext": rights(),
         "resources": resources(nodes),
     }

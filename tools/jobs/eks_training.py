@@ -3,7 +3,8 @@
 Source:
     https://kubernetes.io/docs/tasks/job/job-with-pod-to-pod-communication/
     https://kubernetes.io/docs/concepts/workloads/controllers/job/#job-termination-and-cleanup:
-        `activeDeadlineSeconds` ends all pods, and no pod is replaced
+        `activeDeadlineSeconds` counts from the start of the Job, which a queue resets, and every
+        start of a JobSet is another Job; therefore the pods themselves end in time
 """
 
 from __future__ import annotations
@@ -12,13 +13,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-import yaml
-
 from components.catalog.open_mpi import OPEN_MPI_ENVIRONMENT, mpirun_script
 from components.eks.addons.jobset import JOBSET
 from components.eks.plan import EksPlan
 from tools.jobs.job_set import pod_host, services, submitted
 from tools.jobs.mpi import FILES, MpiJob, render_mpi_job
+from tools.jobs.node_versions import LOCKED_MEMORY
 from tools.jobs.nodes import (
     JobError,
     JobNodes,
@@ -26,9 +26,11 @@ from tools.jobs.nodes import (
     choose_nodes,
     placement,
     resources,
+    rights,
     shared_memory,
 )
 from tools.jobs.pod_failures import PROGRAM, job_set_failures, pod_failures
+from tools.jobs.start import limit_environment, limit_of_mpi, start_command
 from tools.jobs.time_limit import GRACE_SECONDS
 from tools.jobs.training import (
     MASTER_ADDRESS,
@@ -43,6 +45,7 @@ from tools.jobs.training import (
     require_storage,
     require_torchrun,
 )
+from tools.jobs.yaml_text import dump_documents
 
 _SHARE = 0.85
 """Share of CPUs and memory of a node that the pod requests; the rest is for the kubelet and
@@ -83,13 +86,12 @@ def render_training(plan: EksPlan, request: TrainingRequest, job: JobRequest) ->
         "labels": {"app.kubernetes.io/name": request.name},
     }
     files = [_config_map(request, metadata)] if request.files else []
-    return yaml.safe_dump_all(
+    return dump_documents(
         [
             *services(metadata, nodes, "rendezvous", PORT),
             *files,
             submitted(_job(request, nodes, mounts, metadata), nodes),
-        ],
-        sort_keys=False,
+        ]
     )
 
 
@@ -114,32 +116,29 @@ def _mpi_job(request: TrainingRequest, nodes: JobNodes, mounts: Mapping[str, str
         MASTER_ADDRESS[0]: pod_host(request.name, nodes, 0),
         **_same_environment(request, nodes),
     }
-    command = mpirun_script(
+    limit, prefix = limit_of_mpi(request)
+    command = limit + mpirun_script(
         launch_command(request),
         ranks=str(nodes.count * processes),
         processes=processes,
         hosts='"${hosts[@]}"',
         variables=[name for name in environment if not name.startswith("OMPI_")],
         grace_seconds=GRACE_SECONDS,
+        prefix=prefix,
     )
     return MpiJob(
         job=PROGRAM,
         name=request.name,
         image=request.image or "",
         command=command,
-        environment=environment,
+        environment={**environment, **limit_environment(request)},
         session_environment=["PATH", "LD_LIBRARY_PATH", "OPAL_PREFIX"],
         share=_SHARE,
-        limits={**pod_failures(request, nodes), **_deadline(request)},
+        limits=pod_failures(request, nodes),
         grace_seconds=GRACE_SECONDS,
         mounts=mounts,
         files=request.files,
     )
-
-
-def _deadline(request: TrainingRequest) -> dict[str, int]:
-    limit = request.time_limit_minutes
-    return {"activeDeadlineSeconds": limit * 60} if limit else {}
 
 
 def _job(
@@ -158,7 +157,6 @@ def _job(
             "completions": nodes.count,
             "parallelism": nodes.count,
             **pod_failures(request, nodes),
-            **_deadline(request),
             "template": {
                 "metadata": {"labels": {**metadata["labels"]}},
                 "spec": {
@@ -201,9 +199,10 @@ def _container(
     return {
         "name": PROGRAM,
         "image": request.image,
-        "command": launch_command(request),
+        "command": start_command(request, LOCKED_MEMORY),
         **({"workingDir": FILES} if request.files else {}),
         "env": [*_environment(request, nodes)],
+        "securityContext": rights(),
         "resources": resources(nodes, _SHARE),
         "volumeMounts": [{"name": "shm", "mountPath": "/dev/shm"}, *paths, *files],  # noqa: S108 - in the container
     }
@@ -216,7 +215,11 @@ def _environment(request: TrainingRequest, nodes: JobNodes) -> Iterator[dict[str
     first = pod_host(request.name, nodes, 0)
     for name in MASTER_ADDRESS:
         yield {"name": name, "value": first}
-    found = {**rendezvous(request, first), **_same_environment(request, nodes)}
+    found = {
+        **rendezvous(request, first),
+        **_same_environment(request, nodes),
+        **limit_environment(request),
+    }
     yield from ({"name": name, "value": value} for name, value in found.items())
 
 

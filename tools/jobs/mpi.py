@@ -17,8 +17,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import yaml
-
 from tools.jobs.job_set import pod_host, pod_selector, services, submitted
 from tools.jobs.nodes import (
     TEST_SHARE,
@@ -26,8 +24,10 @@ from tools.jobs.nodes import (
     job_name,
     placement,
     resources,
+    rights,
     shared_memory,
 )
+from tools.jobs.yaml_text import dump_documents
 
 KEYS = "/etc/trainyard"
 """Mount path of the ConfigMap with the public key."""
@@ -147,9 +147,7 @@ def render_mpi_job(job: MpiJob, nodes: JobNodes, namespace: str) -> str:
         *services(metadata, nodes, "ssh", 22),
         submitted(_job(job, nodes, metadata), nodes),
     ]
-    return _usage(name, nodes, namespace) + yaml.dump_all(
-        documents, Dumper=_Dumper, sort_keys=False, width=100, explicit_start=True
-    )
+    return _usage(name, nodes, namespace) + dump_documents(documents)
 
 
 def _usage(name: str, nodes: JobNodes, namespace: str) -> str:
@@ -217,8 +215,7 @@ def _container(job: MpiJob, nodes: JobNodes, name: str) -> dict[str, Any]:
                 for key, path in job.pod_fields.items()
             ),
         ],
-        # Memory that a device reads must be locked.
-        "securityContext": {"capabilities": {"add": ["IPC_LOCK"]}},
+        "securityContext": rights(),
         "resources": resources(nodes, job.share),
         "volumeMounts": [
             {"name": "shm", "mountPath": "/dev/shm"},  # noqa: S108 - in the container
@@ -237,18 +234,3 @@ def _script(job: MpiJob, nodes: JobNodes, name: str) -> str:
     for key, value in values.items():
         script = script.replace(f"@{key}@", value)
     return script
-
-
-class _Dumper(yaml.SafeDumper):
-    """Writes scripts as block scalars, without anchors."""
-
-    def ignore_aliases(self, data: Any) -> bool:
-        return True
-
-
-def _text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
-    style = "|" if "\n" in value else None
-    return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
-
-
-_Dumper.add_representer(str, _text)

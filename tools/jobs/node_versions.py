@@ -5,6 +5,7 @@ libfabric are those of the container.
 
 Source:
     https://docs.nvidia.com/deploy/nvidia-smi/ (`--query-gpu`)
+    https://www.gnu.org/software/bash/manual/bash.html#index-ulimit (`-l`: KiB, or `unlimited`)
     https://github.com/amzn/amzn-drivers, `efa_main.c`: the module has a version, as
         `/sys/module/efa/version`
     https://github.com/awslabs/awsome-distributed-ai, `efa-versions.py` of
@@ -28,10 +29,13 @@ version 'Neuron driver' "$(cat /sys/module/neuron/version 2> /dev/null)"
 version 'EFA driver' "$(cat /sys/module/efa/version 2> /dev/null)"
 version 'EFA installer' "$(sed -n 's/^# EFA installer version: //p' \\
   /opt/amazon/efa_installed_packages 2> /dev/null)"
+version 'locked memory limit' "$(ulimit -l)"
 version libfabric "$(/opt/amazon/efa/bin/fi_info --version 2> /dev/null |
   sed -n 's/^libfabric: //p')"
 """
 """A Bash script that prints a line such as `[version NODE] NVIDIA driver: 580.95.05` for each."""
+LOCKED_MEMORY = 'echo "[version $HOSTNAME] locked memory limit: $(ulimit -l)" >&2\n'
+"""Bash command that prints one of these lines for a program of a user, to its standard error."""
 NODE_FIELDS = {"NODE_NAME": "spec.nodeName"}
 """Variables of the pods of a job that runs `REPORT_NODES`: fields of the pod, by name."""
 REPORT_NODES = f"""\

@@ -215,6 +215,16 @@ def resources(nodes: JobNodes, share: float = TEST_SHARE) -> dict[str, dict[str,
     return {"limits": limits, "requests": {"cpu": int(group.vcpus * share), **limits}}
 
 
+def rights() -> dict[str, Any]:
+    """Return the security context of a container that uses devices, in every job.
+
+    Memory that a device reads must be locked. A process without this capability can lock only as
+    much as the container runtime lets it (`RLIMIT_MEMLOCK`):
+    https://man7.org/linux/man-pages/man2/mlock.2.html
+    """
+    return {"capabilities": {"add": ["IPC_LOCK"]}}
+
+
 def memory_mib(nodes: JobNodes, share: float = TEST_SHARE) -> int:
     """Return the memory of a pod in MiB, which includes shared memory."""
     return int(nodes.group.instance_type.memory_mib * share)

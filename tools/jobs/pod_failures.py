@@ -4,7 +4,8 @@
 |---|---|---|
 | lost its node (`DisruptionTarget`) | 1 node: replaced; more: the job fails | replaced |
 | never started | replaced, limited | replaced, limited |
-| ended with an exit code | the job fails | 1 node: the job fails; more: replaced, limited |
+| ended at its time limit | the job fails | the job fails |
+| ended with another exit code | the job fails | 1 node: the job fails; more: replaced, limited |
 
 A pod does not start if a device is lost: the kubelet rejects it (`UnexpectedAdmissionError`), or
 containerd cannot create its container (`StartError`). Without restarts, a job on several nodes
@@ -31,7 +32,8 @@ Source:
     https://github.com/kubernetes-sigs/jobset/blob/v0.12.0/api/jobset/v1alpha2/jobset_types.go:
         `FailurePolicy`, whose rules match the reason and the message of the Job's failure
     https://github.com/kubernetes/kubernetes/blob/v1.36.4/pkg/controller/job/pod_failure_policy.go:
-        the message, "Pod %s/%s has condition %v matching %v rule at index %d"
+        the messages, "Pod %s/%s has condition %v matching %v rule at index %d" and "Container %s
+        for pod %s/%s failed with exit code %v matching %v rule at index %d"
 """
 
 from __future__ import annotations
@@ -39,6 +41,7 @@ from __future__ import annotations
 from typing import Any
 
 from tools.jobs.nodes import JobNodes
+from tools.jobs.time_limit import TIMED_OUT
 from tools.jobs.training import INFRASTRUCTURE_RETRIES, TrainingRequest
 
 PROGRAM = "program"
@@ -46,6 +49,10 @@ PROGRAM = "program"
 _NOT_STARTED = 128
 """Exit code of a container that containerd could not start, for example without its devices."""
 _LOST_NODE = [{"type": "DisruptionTarget"}]
+_LATE = {
+    "action": "FailJob",
+    "onExitCodes": {"containerName": PROGRAM, "operator": "In", "values": [TIMED_OUT]},
+}
 _EXITED = {"containerName": PROGRAM, "operator": "NotIn", "values": [_NOT_STARTED]}
 """Any other exit code than 0, with which a container has not failed."""
 
@@ -66,10 +73,10 @@ def pod_failures(request: TrainingRequest, nodes: JobNodes) -> dict[str, Any]:
     if not restarts:
         lost = replaced if replaces else {**replaced, "action": "FailJob"}
         limits: dict[str, Any] = {"backoffLimit": INFRASTRUCTURE_RETRIES}
-        rules = [lost, {"action": "FailJob", "onExitCodes": _EXITED}]
+        rules = [lost, _LATE, {"action": "FailJob", "onExitCodes": _EXITED}]
     else:
         limits = {"backoffLimitPerIndex": restarts, "maxFailedIndexes": 0}
-        rules = [replaced]
+        rules = [replaced, _LATE]
         if replaces:
             rules.append({"action": "FailIndex", "onExitCodes": _EXITED})
     return {
@@ -97,7 +104,8 @@ def job_set_failures(request: TrainingRequest) -> dict[str, Any]:
     late = {
         "name": "timeLimit",
         "action": "FailJobSet",
-        "onJobFailureReasons": ["DeadlineExceeded"],
+        **failed_by_pod,
+        "onJobFailureMessagePatterns": [f"failed with exit code {TIMED_OUT} matching"],
     }
     exited = {"name": "program", "action": "FailJobSet", **failed_by_pod}
     return {

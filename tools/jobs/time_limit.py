@@ -1,7 +1,8 @@
 """When a job must end: at its own time limit, or before the nodes of a Capacity Block leave.
 
 At that time, the program gets SIGTERM; after `GRACE_SECONDS`, it is killed. The modules of EKS,
-Slurm and AWS Batch only render what is decided here.
+Slurm and AWS Batch only render what is decided here. The job may start later than it is submitted,
+so that all of them find out what is left when it starts.
 
 Source:
     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-blocks-using.html
@@ -18,6 +19,9 @@ from tools.jobs.nodes import JobError
 
 GRACE_SECONDS = 300
 """Time between SIGTERM and SIGKILL, for a checkpoint."""
+TIMED_OUT = 124
+"""Exit code of a node whose program was ended at its time limit: that of `timeout`.
+https://www.gnu.org/software/coreutils/manual/html_node/timeout-invocation.html"""
 LEAST_MINUTES = 5
 """A job that has less time would end before it has done anything: images take minutes to pull."""
 
@@ -69,7 +73,7 @@ def plan_time_limit(
         minutes=left if asked_minutes is None else min(asked_minutes, left),
         stops_at=stops_at,
         message=f"{when} {_text(leave_at)}: the program gets SIGTERM at {_text(stops_at)} at the "
-        "latest",
+        f"latest, and has {GRACE_SECONDS // 60} minutes for a checkpoint",
     )
 
 

@@ -29,6 +29,7 @@ from components.catalog.instance_type import Accelerators
 from components.catalog.nccl import nccl_environment
 from components.catalog.neuron import neuron_cores
 from tools.jobs.nodes import JobError
+from tools.jobs.time_limit import GRACE_SECONDS
 
 PORT = 29500
 """Port of the first node for the rendezvous; torchrun's default."""
@@ -48,6 +49,10 @@ STORE_SECONDS = 900
 default of 60 seconds is too short for that. Static rendezvous waits equally long."""
 PROCESSES = "PET_NPROC_PER_NODE"
 """Variable with the number of processes of a node."""
+SHUTDOWN_TIMEOUT = "TORCH_ELASTIC_SHUTDOWN_TIMEOUT"
+"""Variable with the time in seconds between SIGTERM and SIGKILL of torchrun's processes."""
+_SHUTDOWN_SECONDS = GRACE_SECONDS - 10
+"""torchrun itself must have ended when the scheduler kills what is left."""
 CHECKPOINTS = "CHECKPOINT_DIRECTORY"
 """Variable of the program with the directory of its checkpoints."""
 NEURON_EFA = {"FI_PROVIDER": "efa"}
@@ -185,6 +190,7 @@ def node_environment(
         "PET_NNODES": f"{least}:{nodes}" if least else str(nodes),
         PROCESSES: str(processes_of(accelerators, devices)),
         "PET_MASTER_PORT": str(PORT),
+        SHUTDOWN_TIMEOUT: str(_SHUTDOWN_SECONDS),
     }
     return {
         "NNODES": str(nodes),

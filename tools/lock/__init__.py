@@ -44,54 +44,59 @@ PARALLELCLUSTER = Lock(
 )
 """ParallelCluster and its sandbox deployment, in a separate environment."""
 
-EXAMPLES = Lock(
-    path=Path("requirements-examples.txt"),
-    groups=("examples",),
-    program=False,
-    omitted=(
-        "cuda-bindings",
-        "cuda-pathfinder",
-        "cuda-toolkit",
-        "nvidia-cublas",
-        "nvidia-cuda-cupti",
-        "nvidia-cuda-nvrtc",
-        "nvidia-cudnn-cu13",
-        "nvidia-cufft",
-        "nvidia-cufile",
-        "nvidia-curand",
-        "nvidia-cusolver",
-        "nvidia-cusparse",
-        "nvidia-cusparselt-cu13",
-        "nvidia-nccl-cu13",
-        "nvidia-nvjitlink",
-        "nvidia-nvshmem-cu13",
-        "nvidia-nvtx",
-        "triton",
-    ),
+_OF_GPUS = (
+    "cuda-bindings",
+    "cuda-pathfinder",
+    "cuda-toolkit",
+    "nvidia-cublas",
+    "nvidia-cuda-cupti",
+    "nvidia-cuda-nvrtc",
+    "nvidia-cudnn-cu13",
+    "nvidia-cufft",
+    "nvidia-cufile",
+    "nvidia-curand",
+    "nvidia-cusolver",
+    "nvidia-cusparse",
+    "nvidia-cusparselt-cu13",
+    "nvidia-nccl-cu13",
+    "nvidia-nvjitlink",
+    "nvidia-nvshmem-cu13",
+    "nvidia-nvtx",
+    "triton",
 )
-"""PyTorch, for the tests of `examples`, in a separate environment.
+"""The libraries of CUDA, except for its runtime, which says that the machine has no GPU: 2 GiB that
+no test calls (`tools/engine/pytorch.py`)."""
 
-Without the libraries of CUDA, except for its runtime, which says that the machine has no GPU: 2 GiB
-that these tests do not call (`tools/engine/pytorch.py`).
-"""
+EXAMPLES = Lock(
+    path=Path("requirements-examples.txt"), groups=("examples",), program=False, omitted=_OF_GPUS
+)
+"""PyTorch, for the tests of `examples`, in a separate environment."""
+
+OLD_PYTORCH = Lock(
+    path=Path("requirements-old-pytorch.txt"),
+    groups=("old-pytorch",),
+    program=False,
+    omitted=_OF_GPUS,
+)
+"""PyTorch before the variable for the time of a last checkpoint, for the same tests."""
 
 DOCS = Lock(path=Path("requirements-docs.txt"), groups=("docs",), program=False)
 """The generator of the documentation site, in a separate environment."""
 
-ALL = (PROGRAM, DEVELOPMENT, PARALLELCLUSTER, EXAMPLES, DOCS)
+ALL = (PROGRAM, DEVELOPMENT, PARALLELCLUSTER, EXAMPLES, OLD_PYTORCH, DOCS)
 """All locks, each after its constraint."""
 
 UV = Path("tools/lock/uv.txt")
 """The lock of uv itself, maintained by hand."""
 
 
-def declared(lock: Lock) -> dict[str, str]:
+def declared(lock: Lock, root: Path = ROOT) -> dict[str, str]:
     """Return the versions that ``pyproject.toml`` pins for ``lock``, by normalized name.
 
     Raises:
         ValueError: a direct dependency is not pinned with ``==``.
     """
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
     groups: Mapping[str, Sequence[str]] = project["dependency-groups"]
     requirements = list(project["project"]["dependencies"]) if lock.program else []
     for group in lock.groups:

@@ -7,7 +7,7 @@ a package index; uses the installed uv or the pinned one.
 import argparse
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from tools import environment
 from tools.lock import ALL, ROOT, UV, UV_VERSION, Lock, declared
@@ -24,12 +24,12 @@ _COMPILE = (
 )
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Write every lock file. Return the exit code."""
+def main(arguments: Sequence[str], uv: Callable[[], list[str]] = environment.uv) -> int:
+    """Write every lock file with the uv of the launcher. Return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m tools.lock", description=__doc__)
     parser.add_argument("--upgrade", action="store_true", help="take newer indirect versions")
     upgrade = ["--upgrade"] if parser.parse_args(arguments).upgrade else []
-    compile_lock = [*environment.uv(), *_COMPILE]
+    compile_lock = [*uv(), *_COMPILE]
     for lock in ALL:
         declared(lock)  # rejects dependencies that are not pinned
         subprocess.run([*compile_lock, *upgrade, *_inputs(lock)], cwd=ROOT, check=True)

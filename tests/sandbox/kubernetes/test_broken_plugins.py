@@ -64,6 +64,7 @@ def test_a_plugin_crashes_until_it_is_mended_and_says_so(cluster) -> None:
 
     FAULTS.use([])
     until(lambda: PLUGIN in seen().running_on, "the plugin")
+    assert "leaseTransitions" not in cluster.lease(instance), "kwok has waited for its own lease"
     until(lambda: seen().nodes[0].devices.get(NVIDIA_GPU) == "8", "the GPUs")
     assert seen().nodes[0].instance_id == instance.instance_id
     cluster.api.delete(f"/apis/apps/v1/namespaces/kube-system/daemonsets/{PLUGIN}")

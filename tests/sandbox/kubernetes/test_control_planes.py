@@ -15,8 +15,9 @@ from sandbox.kubernetes.control_planes import (
     ControlPlaneError,
     ControlPlanes,
 )
+from sandbox.kubernetes.startup import ControlPlane, Startup
 from tests.support.kubernetes import DEFAULT
-from tests.support.processes import processes_below, until
+from tests.support.processes import processes_below, spawn, until
 
 PROGRAM_COMMANDS = {name: ["false"] for name in PROGRAMS}
 
@@ -113,6 +114,36 @@ def test_a_program_that_ends_is_named_with_its_last_words(
         planes.create("broken")
     assert planes.names() == []
     assert processes_below(tmp_path) == []
+
+
+def test_kwok_that_could_not_be_started_is_started_the_next_time(tmp_path):
+    refusals = [BlockingIOError("Resource temporarily unavailable")]
+
+    def spawn_later(argv, **options):
+        if refusals:
+            raise refusals.pop()
+        return spawn(argv, **options)
+
+    programs = {"kwok": ["sh", "-c", "exec sleep 600"]}
+    startup = Startup(tmp_path, programs, spawn_later, threading.Event())
+    plane = ControlPlane(
+        name="p5-cb",
+        endpoint="https://127.0.0.1:9",
+        certificate_authority_data="",
+        admin_token="",
+        directory=tmp_path,
+    )
+    (tmp_path / "logs").mkdir()
+    try:
+        startup.processes["kwok"] = spawn(
+            ["sleep", "600"], name="kwok", log_path=tmp_path / "logs" / "kwok.log"
+        )
+        with pytest.raises(BlockingIOError):
+            startup.leave_alone(plane, ["plugin"])
+        startup.leave_alone(plane, ["plugin"])
+        assert startup.processes["kwok"].poll() is None
+    finally:
+        startup.end()
 
 
 def test_of_an_earlier_sandbox_only_the_logs_are_kept(tmp_path):

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 import subprocess
+import threading
+from pathlib import Path
 
 import pytest
 
 from components.catalog.versions import EKS_VERSIONS
 from sandbox.kubernetes.api import ApiUnreachableError
+from sandbox.kubernetes.control_planes import ControlPlanes
 from sandbox.kubernetes.emulation import (
     EMULATED_VERSIONS,
     OWN_VERSION,
@@ -18,34 +21,69 @@ from sandbox.kubernetes.emulation import (
     emulated_version,
 )
 from tests.support.kubernetes import DEFAULT, PREVIOUS, minor
-from tests.support.processes import processes_below
+from tests.support.processes import NO_ACCOUNT, processes_below, spawn, until
 from tools.engine.pins import KUBERNETES_VERSION
 
 CONFIG_MAP = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "kept"}, "data": {}}
 CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
 
 
+def programs_of(directory: Path) -> set[str]:
+    """Return the names of the programs that run for a control plane.
+
+    A process that has just been forked still has the command line of its parent, so that their
+    number can be too large for a moment.
+    """
+    found = (re.search(r"/control-plane (\S+)", each) for each in processes_below(directory))
+    return {each[1] for each in found if each}
+
+
 @pytest.mark.kubernetes
 def test_an_older_version_is_served_and_upgraded_with_everything_in_it(make_control_planes):
-    """The address, the keys, the objects and the number of processes do not change."""
+    """The address, the keys, the objects and the programs do not change."""
     planes = make_control_planes()
     plane = planes.create("p5-cb", PREVIOUS)
     api = plane.administrator()
     assert api.get("/version")["emulationMinor"] == PREVIOUS.removeprefix("1.")
     api.post(CONFIG_MAPS, CONFIG_MAP)
-    running = len(processes_below(plane.directory))
+    before = programs_of(plane.directory)
 
     planes.upgrade("p5-cb", DEFAULT)
     assert planes.get("p5-cb") is plane
     assert (plane.directory / "version").read_text() == DEFAULT
     assert api.get("/version")["emulationMinor"] == DEFAULT.removeprefix("1.")
     assert api.get(f"{CONFIG_MAPS}/kept")["metadata"]["name"] == "kept"
-    assert len(processes_below(plane.directory)) == running
+    until(lambda: programs_of(plane.directory) == before, f"the programs {sorted(before)}")
 
     planes.delete("p5-cb")
     assert processes_below(plane.directory) == []
     with pytest.raises(ApiUnreachableError):
         api.get("/version")
+
+
+@pytest.mark.kubernetes
+def test_kwok_starts_again_only_after_an_upgrade(kubernetes_programs, tmp_path):
+    """An upgrade fails if it finds that a program has ended."""
+    started: list[str] = []
+    left_alone: list[threading.Thread] = []
+
+    def recording(argv, *, name, **options):
+        started.append(name)
+        if started.count("p5-cb-kube-apiserver") == 2 and not left_alone:
+            left_alone.append(
+                threading.Thread(target=planes.leave_alone, args=("p5-cb", ["plugin"]))
+            )
+            left_alone[0].start()
+        return spawn(argv, name=name, **options)
+
+    planes = ControlPlanes(tmp_path, kubernetes_programs, NO_ACCOUNT, recording)
+    try:
+        planes.create("p5-cb", PREVIOUS)
+        planes.upgrade("p5-cb", DEFAULT)
+        left_alone[0].join()
+    finally:
+        planes.stop_all()
+    assert started[-2:] == ["p5-cb-kube-scheduler", "p5-cb-kwok"]
 
 
 @pytest.mark.kubernetes

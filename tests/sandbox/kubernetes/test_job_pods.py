@@ -159,6 +159,29 @@ def test_a_program_that_needs_more_than_its_grace_period_is_killed(
     assert cluster.exit_code() == 137
 
 
+@pytest.mark.parametrize("limits", [(600, 10**6), (10**6, 600)])
+def test_a_program_of_run_ends_at_the_earlier_of_its_limits(
+    cluster: Cluster, use: Any, limits: tuple[int, int]
+) -> None:
+    """The script that starts a program has one from its start, and one by the clock."""
+    use({"happens": "container-hangs", "stop_log": "stop.log", "stop_seconds": 20})
+    seconds, left = limits
+    variables = {
+        "TIME_LIMIT_SECONDS": str(seconds),
+        "STOP_TIME": str(int(CLOCK.now().timestamp()) + left),
+    }
+    env = [{"name": name, "value": value} for name, value in variables.items()]
+    container = {"name": "c", "image": "i", "env": env}
+    cluster.create(containers=[container], terminationGracePeriodSeconds=300)
+    cluster.step()
+    cluster.step(590)
+    assert (cluster.phase(), cluster.log()) == ("Running", [])
+    cluster.step(10)
+    assert (cluster.phase(), cluster.log()) == ("Running", ["checkpoint"])
+    cluster.step(20)
+    assert (cluster.phase(), cluster.exit_code()) == ("Failed", 124)
+
+
 def test_a_pod_that_is_deleted_before_it_starts_is_gone(cluster: Cluster) -> None:
     cluster.create()
     cluster.terminate()

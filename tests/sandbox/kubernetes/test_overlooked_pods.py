@@ -11,7 +11,7 @@ from sandbox.kubernetes.cluster_nodes import ClusterNodes
 from sandbox.kubernetes.container_logs import ContainerLogs
 from sandbox.kubernetes.overlooked_pods import (
     ANNOTATION,
-    MOST_ATTEMPTS,
+    MOST_DOUBLINGS,
     TIMEOUT_SECONDS,
     OverlookedPods,
     reported_again,
@@ -55,14 +55,27 @@ def test_a_pod_is_looked_for_only_when_kwok_has_had_its_time() -> None:
     assert waiting.due([pod()], {NODE}) == []
 
 
-def test_it_is_looked_for_again_and_not_for_ever() -> None:
+def test_it_is_looked_for_again_ever_more_rarely_until_it_runs() -> None:
+    """kwok may get the lease of the node only after any number of attempts."""
     clock = Clock()
     waiting = OverlookedPods(clock)
-    attempts = []
-    for _ in range(2 * MOST_ATTEMPTS):
-        attempts += [attempt for _, attempt in waiting.due([pod()], {NODE})]
-        clock.now += TIMEOUT_SECONDS
-    assert attempts == list(range(1, MOST_ATTEMPTS + 1))
+    waiting.due([pod()], {NODE})
+    times = [round(TIMEOUT_SECONDS * 2 ** min(n, MOST_DOUBLINGS)) for n in range(2000)]
+    for attempt, seconds in enumerate(times, start=1):
+        clock.now += seconds - 1
+        assert waiting.due([pod()], {NODE}) == []
+        clock.now += 1
+        assert waiting.due([pod()], {NODE}) == [(pod(), attempt)]
+
+
+def test_a_deleted_pod_is_looked_for_too() -> None:
+    clock = Clock()
+    waiting = OverlookedPods(clock)
+    deleted = pod(phase="Running", startTime="2026-11-22T00:00:00Z")
+    deleted["metadata"]["deletionTimestamp"] = "2026-11-22T00:00:01Z"
+    waiting.due([deleted], {NODE})
+    clock.now += TIMEOUT_SECONDS
+    assert names(waiting.due([deleted], {NODE})) == ["agent"]
 
 
 @pytest.mark.parametrize(
@@ -72,9 +85,6 @@ def test_it_is_looked_for_again_and_not_for_ever() -> None:
         pytest.param(pod(node="elsewhere"), id="its-node-has-not-joined"),
         pytest.param(pod(phase="Running"), id="running"),
         pytest.param(pod(startTime="2026-11-22T00:00:00Z"), id="somebody-has-begun"),
-        pytest.param(
-            pod() | {"metadata": {**pod()["metadata"], "deletionTimestamp": "now"}}, id="leaving"
-        ),
     ],
 )
 def test_others_are_left_alone(other: dict[str, Any]) -> None:

@@ -19,7 +19,7 @@ from sandbox.processes import Spawner
 from sandbox.slurm.block_instances import BlockInstances
 from sandbox.slurm.head_nodes import HeadNodes
 from tests.support.parallelcluster import rendered
-from tests.support.processes import until
+from tests.support.processes import PATIENCE, until
 from tests.support.sandbox_aws import BLOCK, PRIVATE_B, SCHEDULED, Account, p5_block
 from tests.support.stacks import stack_plan
 from tools.engine.slurm import ensure_slurm
@@ -67,7 +67,7 @@ class Cluster:
         )
 
     def said(self, *commands: str) -> list[str]:
-        done = self._nodes.run(NAME, commands, timeout_seconds=60)
+        done = self._nodes.run(NAME, commands, timeout_seconds=PATIENCE)
         assert done.returncode == 0, done.stderr
         return done.stdout.split()
 

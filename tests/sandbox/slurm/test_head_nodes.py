@@ -22,7 +22,7 @@ from sandbox.slurm.block_instances import BlockInstances
 from sandbox.slurm.cluster import SlurmError
 from sandbox.slurm.head_nodes import HeadNodes
 from tests.support.parallelcluster import rendered
-from tests.support.processes import until
+from tests.support.processes import PATIENCE, until
 from tests.support.stacks import stack_plan
 from tools.engine.slurm import ensure_slurm
 
@@ -69,7 +69,7 @@ class Place:
         self.write(Scheduling=scheduling)
 
     def run(self, *commands: str) -> subprocess.CompletedProcess[str]:
-        return self.nodes.run(NAME, commands, timeout_seconds=60)
+        return self.nodes.run(NAME, commands, timeout_seconds=PATIENCE)
 
     def said(self, *commands: str) -> str:
         done = self.run(*commands)
@@ -141,7 +141,7 @@ def test_slurm_starts_with_the_first_command_and_ends_with_its_cluster(place: Pl
 def test_an_update_of_the_queues_starts_slurm_anew_and_keeps_home(place: Place) -> None:
     place.programs.append(ensure_slurm(print))
     place.write()
-    place.said("touch ~/data", "sbatch --wrap 'sleep 60'")
+    place.said("touch ~/data", "sbatch --wrap 'sleep 600'")
     place.write(Tags=[{"Key": "a", "Value": "b"}])
     assert place.said("squeue --noheader --format=%i").split() == ["1"]
     place.resize(static=2, most=2)

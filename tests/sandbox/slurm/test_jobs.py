@@ -7,15 +7,14 @@ node restore it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.sandbox.slurm.support.real_slurm import RealSlurm, real_slurm
 from tests.support.processes import until
-from tests.tools.cli.test_repair import request as repair_request
+from tests.tools.cli.test_repair import in_checkout, request
 from tools.cli import failures, slurm_repair
 from tools.cli.log_request import LogRequest
 from tools.cli.schedulers import SlurmScheduler
@@ -159,26 +158,23 @@ def test_the_gpu_test_waits_for_its_build_and_runs_on_all_nodes(slurm: RealSlurm
 
 
 def test_the_inventory_reads_the_nodes_and_a_repair_drains_one(
-    slurm: RealSlurm, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys
+    slurm: RealSlurm, tmp_path: Path, capsys
 ) -> None:
-    @contextmanager
-    def reached(*_: object, **__: object) -> Iterator[Any]:
-        yield slurm
+    def drain(node: str) -> None:
+        asked = request(stack_file=in_checkout(tmp_path), node=node, yes=True)
+        slurm_repair.drain_node(slurm.plan, asked, lambda *_, **__: nullcontext(slurm))
 
-    monkeypatch.setattr(slurm_repair, "reached_head_node", reached)
-    monkeypatch.setattr("tools.cli.repair_request.kubeconfig_path", lambda *_, **__: tmp_path / "k")
     nodes = choose_slurm_nodes(slurm.plan, "nvidia", SlurmRequest())
     before = slurm_inventory(nodes, slurm.run(SHOW_NODES)).stage
     assert (before.result, before.reason[:12]) == ("pass", "4 of 4 nodes"), before.reason
-    asked = repair_request("pc-gpu", node=f"{NODE}4", yes=True)
-    slurm_repair.drain_node(slurm.plan, asked)
+    drain(f"{NODE}4")
     assert f"{NODE}4: State=" in capsys.readouterr().out
     after = slurm_inventory(nodes, slurm.run(SHOW_NODES)).stage
     slurm.slurm.run("scontrol", "update", f"nodename={NODE}4", "state=resume")
     assert (after.result, f"{NODE}4 is " in after.reason) == ("fail", True), after.reason
     assert "(repair)" in after.reason
     with pytest.raises(failures.CommandError, match=r"Node .*-9 not found"):
-        slurm_repair.drain_node(slurm.plan, repair_request("pc-gpu", node=f"{NODE}9", yes=True))
+        drain(f"{NODE}9")
 
 
 def test_a_program_gets_sigterm_and_writes_a_checkpoint_before_its_limit(

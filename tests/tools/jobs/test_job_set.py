@@ -32,6 +32,7 @@ EXITED = (
     "Container program for pod default/train-nodes-0-1-x7x9l failed with exit code 1 matching "
     "FailJob rule at index 1"
 )
+LATE = EXITED.replace("code 1 ", "code 124 ")
 """Messages of `pod_failure_policy.go` of the Job controller."""
 
 
@@ -138,8 +139,8 @@ def action(policy: dict[str, Any], reason: str, message: str = "") -> str:
     [
         pytest.param("PodFailurePolicy", LOST, *["RestartJobSetAndIgnoreMaxRestarts"] * 2, id="n"),
         pytest.param("PodFailurePolicy", EXITED, "FailJobSet", "RestartJobSet", id="program"),
+        pytest.param("PodFailurePolicy", LATE, *["FailJobSet"] * 2, id="time-limit"),
         pytest.param("BackoffLimitExceeded", "", *["RestartJobSet"] * 2, id="not-started"),
-        pytest.param("DeadlineExceeded", "", *["FailJobSet"] * 2, id="time-limit"),
     ],
 )
 def test_only_failures_of_the_program_count_as_restarts(

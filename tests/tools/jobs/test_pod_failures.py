@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tests.support.eks import P5
@@ -10,6 +12,10 @@ from tools.jobs.pod_failures import pod_failures
 from tools.jobs.training import TrainingRequest
 
 LOST = [{"type": "DisruptionTarget"}]
+LATE = {
+    "action": "FailJob",
+    "onExitCodes": {"containerName": "program", "operator": "In", "values": [124]},
+}
 EXITED = {"containerName": "program", "operator": "NotIn", "values": [128]}
 
 
@@ -34,7 +40,7 @@ def test_a_lost_node_and_an_exit_code_are_different_failures(
 ) -> None:
     """In a JobSet, which has a failure policy, every failed pod ends the Job."""
     request = TrainingRequest(command=("train.py",), restarts=restarts)
-    rules = [{"action": lost, "onPodConditions": LOST}]
+    rules: list[Any] = [{"action": lost, "onPodConditions": LOST}, LATE]
     if exited:
         rules.append({"action": exited, "onExitCodes": EXITED})
     assert pod_failures(request, JobNodes(group=P5, count=nodes, failure_policy=policy)) == {

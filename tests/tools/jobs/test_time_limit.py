@@ -42,7 +42,8 @@ def test_the_user_learns_when_the_program_is_stopped() -> None:
     found = plan_time_limit(None, END, nodes_leave_before=SCALED_IN, now=now)
     assert found.message == (
         "the Capacity Block ends at 2026-11-27 11:30 UTC, and its nodes leave from 2026-11-27 10:50"
-        " UTC: the program gets SIGTERM at 2026-11-27 10:45 UTC at the latest"
+        " UTC: the program gets SIGTERM at 2026-11-27 10:45 UTC at the latest, and has 5 "
+        "minutes for a checkpoint"
     )
 
 

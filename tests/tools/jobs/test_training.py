@@ -5,8 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
-from pathlib import Path
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -17,9 +16,12 @@ from components.catalog.instance_types import instance_type
 from tests.support.eks import P5, SHARED_LUSTRE, eks_plan, nodes_of
 from tests.support.stacks import prepared
 from tools.jobs.batch_request import BatchRequest
-from tools.jobs.batch_training import _start, training_submission
+from tools.jobs.batch_training import training_submission
+from tools.jobs.dcgm_diag import render_dcgm_diag
+from tools.jobs.efa_smoke import render_efa_smoke
 from tools.jobs.eks_training import render_training
-from tools.jobs.job_manifest import manifests_of
+from tools.jobs.job_manifest import manifests_of, spec_of_job
+from tools.jobs.nccl_tests import render_nccl_tests
 from tools.jobs.nodes import JobError, JobRequest
 from tools.jobs.training import TrainingRequest, launch_command, node_environment
 
@@ -97,6 +99,32 @@ def test_each_accelerator_has_a_process_and_the_network_is_efa(
 def test_the_manifest_of_a_stack_stays_as_it_is(golden) -> None:
     asked = request("train.py", image=IMAGE, time_limit_minutes=90)
     golden("jobs/train-p5.yaml", render_training(eks_plan(P5), asked, JobRequest(nodes=2)))
+
+
+@pytest.mark.parametrize("launcher", ["torchrun", "mpi"])
+def test_pods_end_in_time_whenever_a_queue_starts_them(launcher: Any) -> None:
+    """A deadline of the Job would count from when it was resumed, or from its last restart."""
+    at = datetime(2026, 11, 27, 10, 45, tzinfo=UTC)
+    asked = request(image=IMAGE, time_limit_minutes=90, stops_at=at, launcher=launcher)
+    (manifest,) = manifests_of(render_training(eks_plan(P5), asked, JobRequest()))
+    spec = manifest.job["spec"]
+    assert "activeDeadlineSeconds" not in spec
+    (container,) = spec["template"]["spec"]["containers"]
+    found = {each["name"]: each.get("value") for each in container["env"]}
+    limits = (found["TIME_LIMIT_SECONDS"], found["STOP_TIME"])
+    assert limits == ("5400", str(int(at.timestamp())))
+    assert "left=$((STOP_TIME - now))" in container["command"][2]
+
+
+def test_a_program_has_the_rights_of_a_test() -> None:
+    """Devices read locked memory, which a test could lock and a program could not."""
+    text = render_training(eks_plan(P5), request(image=IMAGE), JobRequest())
+    manifests = [*manifests_of(text)]
+    for render in (render_efa_smoke, render_nccl_tests, render_dcgm_diag):
+        manifests += manifests_of(render(eks_plan(P5), JobRequest()))
+    for each in manifests:
+        (container,) = spec_of_job(each.job)["template"]["spec"]["containers"]
+        assert container["securityContext"] == {"capabilities": {"add": ["IPC_LOCK"]}}
 
 
 def test_a_job_with_restarts_outlives_its_nodes() -> None:
@@ -251,43 +279,9 @@ def test_a_node_of_batch_knows_its_rank_and_the_main_node(
     bash = shutil.which("bash")
     assert bash is not None
     show = 'echo "$NODE_RANK $PET_NODE_RANK $MASTER_ADDR $PET_MASTER_ADDR $1"'
-    words = [bash, "-c", _start(request()), "train", bash, "-c", show, "program", "an argument"]
-    done = subprocess.run(words, env=given, text=True, capture_output=True, check=True)
+    asked = request(bash, "-c", show, "program", "an argument", launcher="none")
+    made = training_submission(stack("batch-p5"), asked, BatchRequest()).request
+    (everywhere,) = made["nodeOverrides"]["nodePropertyOverrides"]
+    _, *words = everywhere["containerOverrides"]["command"]
+    done = subprocess.run([bash, *words], env=given, text=True, capture_output=True, check=True)
     assert done.stdout == f"{rank} {rank} {address} {address} an argument\n"
-
-
-@pytest.mark.parametrize(
-    ("left_minutes", "code", "said"),
-    [
-        (2, 0, "timeout: -k 300 60 true\n"),
-        (0.5, 0, "timeout: -k 300 30 true\n"),
-        (-1, 124, ""),
-        (None, 0, "timeout: -k 300 60 true\n"),
-    ],
-)
-def test_a_node_of_batch_stops_the_program_in_time(
-    tmp_path: Path, left_minutes: float | None, code: int, said: str
-) -> None:
-    """The script runs in a real Bash, in which a command notes what `timeout` gets."""
-    for name, body in (("timeout", 'echo "timeout: $*"'), ("date", "echo 1000")):
-        (tmp_path / name).write_text(f"#!/bin/bash\n{body}\n", encoding="utf-8")
-        (tmp_path / name).chmod(0o755)
-    bash = shutil.which("bash")
-    assert bash is not None
-    now = datetime.fromtimestamp(1000, UTC)
-    stops_at = None if left_minutes is None else now + timedelta(minutes=left_minutes)
-    words = [bash, "-c", _start(request(time_limit_minutes=1, stops_at=stops_at)), "train", "true"]
-    done = subprocess.run(
-        words, env={"PATH": str(tmp_path)}, text=True, capture_output=True, check=False
-    )
-    assert (done.returncode, done.stdout) == (code, said)
-
-
-def test_a_program_gets_sigterm_and_time_for_a_checkpoint() -> None:
-    bash = shutil.which("bash")
-    assert bash is not None
-    script = _start(request(time_limit_minutes=1)).replace("left=60", "left=0.1")
-    program = "trap 'echo checkpoint; exit 0' TERM; sleep 60 & wait"
-    words = [bash, "-c", script, "train", bash, "-c", program]
-    done = subprocess.run(words, text=True, capture_output=True, check=False)
-    assert (done.returncode, done.stdout) == (124, "checkpoint\n")

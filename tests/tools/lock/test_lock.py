@@ -79,16 +79,13 @@ def test_nothing_is_installed_but_dependencies() -> None:
     assert project["project"]["requires-python"] == ">=3.11"
 
 
-def test_refuses_a_direct_dependency_without_an_exact_version(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_refuses_a_direct_dependency_without_an_exact_version(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text(
         '[project]\ndependencies = ["boto3>=1"]\n[dependency-groups]\nsandbox = []\n'
     )
-    monkeypatch.setattr(lock, "ROOT", tmp_path)
 
     with pytest.raises(ValueError, match="'boto3>=1' must pin one version with =="):
-        lock.declared(lock.PROGRAM)
+        lock.declared(lock.PROGRAM, tmp_path)
 
 
 def test_locks_are_compiled_with_the_uv_of_the_launcher(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -98,17 +95,17 @@ def test_locks_are_compiled_with_the_uv_of_the_launcher(monkeypatch: pytest.Monk
         started.append(command[0])
         return subprocess.CompletedProcess(command, 0)
 
-    monkeypatch.setattr(command_line.environment, "uv", lambda: [sys.executable])
     monkeypatch.setattr(command_line.subprocess, "run", record)
 
-    assert command_line.main([]) == 0
+    assert command_line.main([], lambda: [sys.executable]) == 0
     assert set(started) == {sys.executable}
 
 
-def test_the_examples_lock_omits_what_pytorch_requires_for_gpus() -> None:
-    versions = lock.locked(lock.EXAMPLES.path)
+@pytest.mark.parametrize("found", [lock.EXAMPLES, lock.OLD_PYTORCH], ids=["new", "old"])
+def test_the_locks_of_the_examples_omit_what_pytorch_requires_for_gpus(found: lock.Lock) -> None:
+    versions = lock.locked(found.path)
 
-    assert not {*lock.EXAMPLES.omitted} & {*versions}
+    assert not {*found.omitted} & {*versions}
     assert [name for name in versions if re.match("cuda|nvidia|triton", name)] == [
         "nvidia-cuda-runtime"
     ]

@@ -32,6 +32,7 @@ from tools.jobs.slurm.nodes import (
     choose_slurm_nodes,
 )
 from tools.jobs.slurm.templates import LIBRARY_PATH, exports, render_script
+from tools.jobs.start import start_command
 from tools.jobs.time_limit import GRACE_SECONDS
 from tools.jobs.training import (
     INFRASTRUCTURE_RETRIES,
@@ -48,10 +49,13 @@ from tools.jobs.training import (
 
 _SCRIPT = "training/train.sbatch"
 _PER_NODE = """\
+start=$(cat << 'START'
+{2}START
+)
 # One task per node; torchrun starts the other processes of its node.
 srun --kill-on-bad-exit=1{0} \\
-  bash -c 'export NODE_RANK=$SLURM_NODEID PET_NODE_RANK=$SLURM_NODEID; exec "$@"' program \\
-  {1}"""
+  bash -c "$start" {1}"""
+_RANK = "export NODE_RANK=$SLURM_NODEID PET_NODE_RANK=$SLURM_NODEID\n"
 _PER_PROCESS = """\
 {2}# One task per accelerator.
 srun --mpi=pmix --cpu-bind=none --kill-on-bad-exit=1{0} \\
@@ -158,10 +162,12 @@ def _stop(request: TrainingRequest) -> str:
 
 def _program(request: TrainingRequest, mounts: Mapping[str, str]) -> str:
     """Return the shell commands that start the program on all nodes."""
-    container, command = _container(request, mounts), shlex.join(launch_command(request))
-    if request.launcher != "mpi":
-        return _PER_NODE.format(container, command)
-    return _PER_PROCESS.format(container, command, "" if container else _LIBRARIES)
+    container = _container(request, mounts)
+    if request.launcher == "mpi":
+        command = shlex.join(launch_command(request))
+        return _PER_PROCESS.format(container, command, "" if container else _LIBRARIES)
+    _, _, script, *words = start_command(request, _RANK)
+    return _PER_NODE.format(container, shlex.join(words), script)
 
 
 def _rendezvous(request: TrainingRequest) -> str:

@@ -5,9 +5,11 @@ package simulator
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"strings"
 
+	"github.com/google/uuid"
 	"github.com/spf13/pflag"
 	nodefast "sigs.k8s.io/kwok/kustomize/stage/node/fast"
 	nodelease "sigs.k8s.io/kwok/kustomize/stage/node/heartbeat-with-lease"
@@ -36,6 +38,7 @@ func Main() int {
 	flags := pflag.NewFlagSet("global", pflag.ContinueOnError)
 	flags.ParseErrorsAllowlist.UnknownFlags = true
 	flags.Usage = func() {}
+	fixIdentity()
 
 	ctx, logger := log.InitFlags(signals.SetupSignalContext(), flags)
 	ctx, err := configured(ctx, flags)
@@ -49,6 +52,19 @@ func Main() int {
 		return 1
 	}
 	return 0
+}
+
+// fixIdentity gives kwok the same identity each time it starts on this machine.
+//
+// kwok identifies itself by the host's name and a random UUID, the first of the process, and runs
+// the pods of a node only while that is the holder in the node's lease. With another identity, a
+// kwok that starts again would wait until the leases of its predecessor expire, and then miss pods
+// if it lists them before its cache contains the lease that it has just taken. The sandbox ends a
+// cluster's kwok before it starts the next one, so a lease never has two holders.
+// https://github.com/kubernetes-sigs/kwok/blob/v0.8.0/pkg/kwok/controllers/controller.go, `Identity`
+// https://github.com/kubernetes-sigs/kwok/blob/v0.8.0/pkg/kwok/controllers/node_lease_controller.go
+func fixIdentity() {
+	uuid.SetRand(rand.NewChaCha8([32]byte{}))
 }
 
 // configured reads kwok's configuration with the stages. kwok reads them from files only, and

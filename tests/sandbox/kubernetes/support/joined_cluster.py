@@ -243,6 +243,11 @@ class JoinedCluster:
         nodes = self.api.get("/api/v1/nodes", fieldSelector=selector)["items"]
         return nodes[0] if nodes else None
 
+    def lease(self, instance: Instance) -> dict[str, Any]:
+        """The lease of the instance's Node: who keeps it alive, and until when."""
+        leases = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases"
+        return self.api.get(f"{leases}/{instance.private_dns_name}")["spec"]
+
     def is_ready(self, instance: Instance) -> bool:
         """Whether pods can run on the instance: it is Ready and has no taints."""
         node = self.node(instance)

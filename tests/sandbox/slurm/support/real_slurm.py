@@ -16,6 +16,7 @@ from sandbox.processes import Spawner
 from sandbox.slurm.cluster import SlurmCluster
 from sandbox.slurm.head_node import HeadNodeShell
 from tests.support.parallelcluster import rendered
+from tests.support.processes import PATIENCE
 from tests.support.stacks import stack_plan
 from tools.cli import failures
 from tools.cli.job_wait import JobWait
@@ -27,7 +28,6 @@ from tools.jobs.slurm.nodes import SlurmRequest
 from tools.jobs.slurm.training import render_training_directory
 from tools.jobs.training import TrainingRequest
 
-_COMMAND_SECONDS = 60
 _POLL_SECONDS = 0.1
 
 
@@ -52,7 +52,7 @@ class RealSlurm:
         encoded = base64.b64encode(script.encode()).decode()
         done = self.shell.run(
             [f"echo {encoded} | base64 -d | sudo -iu ec2-user bash"],
-            timeout_seconds=_COMMAND_SECONDS,
+            timeout_seconds=PATIENCE,
         )
         if done.returncode:
             raise failures.CommandError(done.stderr.strip())
