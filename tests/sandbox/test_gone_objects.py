@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,11 @@ from botocore.exceptions import ClientError
 
 from tests.support.recorded_engine import AT_ONCE, RecordedEngine, creating
 from tests.support.sandbox_aws import ACCOUNT, Account
-from tools.workspace.recovery import gone as unreadable
 from tools.workspace.recovery.account import Found, Progress
 from tools.workspace.recovery.gone import forget_gone
 from tools.workspace.recovery.recover import recover
+from tools.workspace.recovery.table import WayOf, way_of
+from tools.workspace.recovery.timeouts import Timeouts
 from tools.workspace.recovery.ways import By, Way
 
 PREFIX = "urn:pulumi:p5::trainyard::"
@@ -26,23 +28,50 @@ RULE_ARN = "arn:aws:ec2:{}:{}:security-group-rule/{}"
 GONE = "sgr-0123456789abcdef0"
 
 
+def denied(*_: Any) -> list[Found]:
+    raise ClientError({"Error": {"Code": "UnauthorizedOperation"}}, "DescribeSecurityGroupRules")
+
+
 @pytest.fixture
 def engine(account: Account, tmp_path: Path) -> RecordedEngine:
     return RecordedEngine(tmp_path, account.server.endpoint)
 
 
 @pytest.fixture
-def recovered(engine: RecordedEngine) -> Callable[[str, str], list[str]]:
-    """Recover from a pending deletion; return the report."""
+def told_by(engine: RecordedEngine) -> Callable[..., list[str]]:
+    """Run `recover` or `forget_gone` on a state with some resources; return the report."""
 
-    def run(urn: str, identifier: str) -> list[str]:
-        resource = {**creating(urn)["resource"], "id": identifier}
-        engine.write(resource, pending=({"type": "deleting", "resource": resource},))
+    def run(
+        command: Callable[..., object],
+        *resources: dict[str, Any],
+        pending: tuple[dict[str, Any], ...] = (),
+        way_of: WayOf = way_of,
+        timeouts: Timeouts = AT_ONCE,
+        written: datetime | None = None,
+    ) -> list[str]:
+        engine.write(*resources, pending=pending, written=written)
         told: list[str] = []
-        recover(
-            engine.command, stack="p5", region="us-west-2", timeouts=AT_ONCE, report=told.append
+        command(
+            engine.command,
+            stack="p5",
+            region="us-west-2",
+            timeouts=timeouts,
+            report=told.append,
+            way_of=way_of,
         )
         return told
+
+    return run
+
+
+@pytest.fixture
+def recovered(told_by: Callable[..., list[str]]) -> Callable[..., list[str]]:
+    """Recover from a pending deletion; return the report."""
+
+    def run(urn: str, identifier: str, **options: Any) -> list[str]:
+        resource = {**creating(urn)["resource"], "id": identifier}
+        pending = ({"type": "deleting", "resource": resource},)
+        return told_by(recover, resource, pending=pending, **options)
 
     return run
 
@@ -57,7 +86,7 @@ def rule_of(account: Account) -> str:
 
 @pytest.mark.parametrize(("urn", "identifier"), [(RULE, GONE), (QUEUE, QUEUE_ARN)])
 def test_what_was_deleted_and_cannot_be_read_leaves_the_state(
-    recovered: Callable[[str, str], list[str]], engine: RecordedEngine, urn: str, identifier: str
+    recovered: Callable[..., list[str]], engine: RecordedEngine, urn: str, identifier: str
 ) -> None:
     (said,) = recovered(urn, identifier)
     assert said.endswith("is deleted: an earlier command deleted it before it was killed")
@@ -65,7 +94,7 @@ def test_what_was_deleted_and_cannot_be_read_leaves_the_state(
 
 
 def test_what_was_being_deleted_and_exists_is_read_anew(
-    recovered: Callable[[str, str], list[str]], engine: RecordedEngine, account: Account
+    recovered: Callable[..., list[str]], engine: RecordedEngine, account: Account
 ) -> None:
     (said,) = recovered(RULE, rule_of(account))
     assert "it is read again" in said
@@ -74,30 +103,21 @@ def test_what_was_being_deleted_and_exists_is_read_anew(
 
 
 def test_what_aws_is_deleting_is_waited_for(
-    recovered: Callable[[str, str], list[str]],
-    engine: RecordedEngine,
-    monkeypatch: pytest.MonkeyPatch,
+    recovered: Callable[..., list[str]], engine: RecordedEngine
 ) -> None:
     answers = [[Found(QUEUE_ARN, Progress.MAKING, "DELETING")], []]
     way = Way(By.NAME, "").looked_up_by(lambda *_: answers.pop(0))
-    monkeypatch.setattr(unreadable, "way_of", lambda *_, **__: way)
-    recovered(QUEUE, QUEUE_ARN)
+    recovered(QUEUE, QUEUE_ARN, way_of=lambda *_, **__: way)
     assert (answers, engine.resources()) == ([], [])
 
 
-@pytest.fixture
-def forgotten(engine: RecordedEngine) -> Callable[..., list[str]]:
-    """Remove deleted rules from a state; return the report."""
-
-    def run(*resources: dict[str, Any]) -> list[str]:
-        engine.write(*resources)
-        told: list[str] = []
-        forget_gone(
-            engine.command, stack="p5", region="us-west-2", timeouts=AT_ONCE, report=told.append
-        )
-        return told
-
-    return run
+def test_a_deletion_that_cannot_be_looked_up_is_left_to_the_engine(
+    recovered: Callable[..., list[str]], engine: RecordedEngine
+) -> None:
+    way = Way(By.NAME, "").looked_up_by(denied)
+    (said,) = recovered(RULE, GONE, way_of=lambda *_, **__: way)
+    assert "it is read again" in said
+    assert [each["id"] for each in engine.resources()] == [GONE]
 
 
 def rule(
@@ -109,10 +129,10 @@ def rule(
 
 
 def test_a_rule_that_was_deleted_outside_pulumi_is_forgotten_before_a_refresh(
-    forgotten: Callable[..., list[str]], engine: RecordedEngine, account: Account
+    told_by: Callable[..., list[str]], engine: RecordedEngine, account: Account
 ) -> None:
     made = rule_of(account)
-    (said,) = forgotten(rule(made), rule(GONE))
+    (said,) = told_by(forget_gone, rule(made), rule(GONE))
     assert f"p5-ingress ({GONE}) was deleted outside Pulumi" in said
     assert [each["id"] for each in engine.resources()] == [made]
 
@@ -127,22 +147,28 @@ def test_a_rule_that_was_deleted_outside_pulumi_is_forgotten_before_a_refresh(
     ],
 )
 def test_nothing_else_is_forgotten(
-    forgotten: Callable[..., list[str]], engine: RecordedEngine, resource: dict[str, Any]
+    told_by: Callable[..., list[str]], engine: RecordedEngine, resource: dict[str, Any]
 ) -> None:
-    assert forgotten(resource) == []
+    assert told_by(forget_gone, resource) == []
+    assert not engine.imports.exists()
+
+
+def test_a_rule_that_aws_does_not_show_yet_is_kept(
+    told_by: Callable[..., list[str]], engine: RecordedEngine
+) -> None:
+    answers = [[], [], [Found(GONE)]]
+    way = Way(By.NAME, "").looked_up_by(lambda *_: answers.pop(0))
+    limits = Timeouts(settle=300, poll=0, limit=60)
+    now = datetime.now(UTC)
+    options = {"way_of": lambda *_, **__: way, "timeouts": limits, "written": now}
+    assert not told_by(forget_gone, rule(GONE), **options)
     assert not engine.imports.exists()
 
 
 def test_an_account_that_may_not_be_asked_is_said_and_nothing_is_forgotten(
-    forgotten: Callable[..., list[str]], engine: RecordedEngine, monkeypatch: pytest.MonkeyPatch
+    told_by: Callable[..., list[str]], engine: RecordedEngine
 ) -> None:
-    def denied(*_: Any) -> list[Found]:
-        raise ClientError(
-            {"Error": {"Code": "UnauthorizedOperation"}}, "DescribeSecurityGroupRules"
-        )
-
     way = Way(By.NAME, "").looked_up_by(denied)
-    monkeypatch.setattr(unreadable, "way_of", lambda *_, **__: way)
-    (said,) = forgotten(rule(GONE))
+    (said,) = told_by(forget_gone, rule(GONE), way_of=lambda *_, **__: way)
     assert "UnauthorizedOperation" in said
     assert not engine.imports.exists()

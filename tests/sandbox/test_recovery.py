@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +16,11 @@ from components.tagging import RESOURCE_TAG
 from tests.support.processes import until
 from tests.support.recorded_engine import AT_ONCE, RecordedEngine, creating
 from tests.support.sandbox_aws import Account
-from tools.workspace.recovery import recover as recovery
 from tools.workspace.recovery.account import Found, Progress
 from tools.workspace.recovery.errors import CreatesPendingError
 from tools.workspace.recovery.leftovers import MARK
 from tools.workspace.recovery.recover import recover
+from tools.workspace.recovery.table import way_of
 from tools.workspace.recovery.timeouts import Timeouts
 from tools.workspace.recovery.ways import By, Way
 
@@ -38,13 +39,27 @@ def engine(account: Account, tmp_path: Path) -> RecordedEngine:
 
 @pytest.fixture
 def recovered(engine: RecordedEngine) -> Recover:
-    """Recover from a state with these pending operations; return the report."""
+    """Recover from a state with these pending operations; return the report.
 
-    def run(*operations: dict[str, Any], timeouts: Timeouts = AT_ONCE) -> list[str]:
-        engine.write(pending=operations)
+    `way` is how every object is found.
+    """
+
+    def run(
+        *operations: dict[str, Any],
+        timeouts: Timeouts = AT_ONCE,
+        way: Way | None = None,
+        resources: tuple[dict[str, Any], ...] = (),
+        written: datetime | None = None,
+    ) -> list[str]:
+        engine.write(*resources, pending=operations, written=written)
         told: list[str] = []
         recover(
-            engine.command, stack="p5", region="us-west-2", timeouts=timeouts, report=told.append
+            engine.command,
+            stack="p5",
+            region="us-west-2",
+            timeouts=timeouts,
+            report=told.append,
+            way_of=way_of if way is None else lambda *_, **__: way,
         )
         return told
 
@@ -60,13 +75,10 @@ def vpc(account: Account) -> str:
     return made["Vpc"]["VpcId"]
 
 
-def seen_as(
-    monkeypatch: pytest.MonkeyPatch, *answers: list[Found], fixed_name: bool = False
-) -> None:
-    """Make the account return these results in order, for any search."""
+def seen_as(*answers: list[Found], fixed_name: bool = False) -> Way:
+    """Return a search with these results, in order."""
     left = list(answers)
-    way = Way(By.TAG, "", lambda *_: left.pop(0) if len(left) > 1 else left[0], fixed_name)
-    monkeypatch.setattr(recovery, "way_of", lambda *_, **__: way)
+    return Way(By.TAG, "", lambda *_: left.pop(0) if len(left) > 1 else left[0], fixed_name)
 
 
 def test_a_stack_with_nothing_pending_is_not_written(
@@ -94,7 +106,7 @@ def test_a_plugin_that_the_killed_engine_left_is_ended_first(engine: RecordedEng
     engine.write(pending=(creating(f"{PREFIX}aws:autoscaling/schedule:Schedule::end"),))
     told: list[str] = []
     plugin = subprocess.Popen(
-        ["pulumi-resource-aws", "60"], executable="/bin/sleep", env=dict(command.environment)
+        ["pulumi-resource-aws", "600"], executable="/bin/sleep", env=dict(command.environment)
     )
     try:
         shown = Path(f"/proc/{plugin.pid}/environ")
@@ -153,54 +165,116 @@ def test_what_may_be_repeated_is_not_looked_for(recovered: Recover, engine: Reco
     assert engine.resources() == []
 
 
-def test_what_aws_is_making_is_waited_for(
-    recovered: Recover, engine: RecordedEngine, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_aws_is_making_is_waited_for(recovered: Recover, engine: RecordedEngine) -> None:
     making = Found("vpc-1", Progress.MAKING, "CREATING")
-    seen_as(monkeypatch, [making], [making], [Found("vpc-1")])
-    waiting, _ = recovered(creating(VPC, tags=TAG))
+    way = seen_as([making], [making], [Found("vpc-1")])
+    waiting, _ = recovered(creating(VPC, tags=TAG), way=way)
     assert waiting == "waiting for aws:ec2/vpc:Vpc p5-vpc, which AWS is creating (CREATING)"
     assert engine.resources()[0]["id"] == "vpc-1"
 
 
-def test_what_takes_too_long_ends_the_command(
-    recovered: Recover, engine: RecordedEngine, monkeypatch: pytest.MonkeyPatch
+def test_an_object_that_aws_does_not_show_yet_is_looked_for(
+    recovered: Recover, engine: RecordedEngine
 ) -> None:
-    seen_as(monkeypatch, [Found("vpc-1", Progress.MAKING, "CREATING")])
+    """EC2 is eventually consistent: tools/workspace/recovery/timeouts.py."""
+    way = seen_as([], [], [Found("vpc-1")])
+    told = recovered(
+        creating(VPC, tags=TAG),
+        timeouts=Timeouts(settle=300, poll=0, limit=60),
+        way=way,
+        written=datetime.now(UTC),
+    )
+    assert len(told) == 2
+    assert told[0].startswith("looking for aws:ec2/vpc:Vpc p5-vpc for up to 300 s")
+    assert engine.resources()[0]["id"] == "vpc-1"
+
+
+def half(*, identifier: str = "vpc-1") -> dict[str, Any]:
+    """Return a resource whose create got an id and then an error."""
+    return {**creating(VPC, tags=TAG)["resource"], "id": identifier, "initErrors": ["timeout"]}
+
+
+@pytest.mark.parametrize(
+    ("found", "fixed_name", "said", "taint"),
+    [
+        (Found("vpc-1"), False, "was not completed: it is read again", None),
+        (Found("vpc-1", Progress.FAILED, "FAILED"), False, "it is created again", True),
+        (Found("vpc-1", Progress.FAILED, "FAILED"), True, "blocks its name", None),
+    ],
+)
+def test_an_incomplete_object_is_read_again_or_created_again(
+    recovered: Recover,
+    engine: RecordedEngine,
+    found: Found,
+    fixed_name: bool,
+    said: str,
+    taint: bool | None,
+) -> None:
+    (told,) = recovered(resources=(half(),), way=seen_as([found], fixed_name=fixed_name))
+    assert said in told
+    (kept,) = engine.resources()
+    assert (kept["refreshBeforeUpdate"], kept.get("taint")) == (True, taint)
+
+
+def test_the_object_that_is_to_be_replaced_is_not_its_replacement(
+    recovered: Recover, engine: RecordedEngine
+) -> None:
+    old = {**creating(VPC, tags=TAG)["resource"], "id": "vpc-old"}
+    (told,) = recovered(creating(VPC, tags=TAG), resources=(old,), way=seen_as([Found("vpc-old")]))
+    assert "was not created" in told
+    assert [each["id"] for each in engine.resources()] == ["vpc-old"]
+
+
+def test_a_create_without_the_input_that_finds_it_is_refused(
+    recovered: Recover, engine: RecordedEngine
+) -> None:
+    with pytest.raises(CreatesPendingError, match="its inputs have no name"):
+        recovered(creating(ROLE))
+    assert not engine.imports.exists()
+
+
+def test_a_tag_of_another_stack_does_not_make_an_object_its_own(
+    recovered: Recover, engine: RecordedEngine, account: Account
+) -> None:
+    account.role("p5-role")
+    tags = [{"Key": "trainyard:cluster", "Value": "p5-cb"}]
+    account.iam.tag_role(RoleName="p5-role", Tags=tags)
+    (said,) = recovered(creating(ROLE, name="p5-role", tags={"trainyard:cluster": "p5"}))
+    assert "does not belong to this stack" in said
+    assert engine.resources() == []
+
+
+def test_what_takes_too_long_ends_the_command(recovered: Recover, engine: RecordedEngine) -> None:
+    way = seen_as([Found("vpc-1", Progress.MAKING, "CREATING")])
     with pytest.raises(CreatesPendingError, match=r"still creating .* nothing was changed"):
-        recovered(creating(VPC, tags=TAG), timeouts=NEVER)
+        recovered(creating(VPC, tags=TAG), timeouts=NEVER, way=way)
     assert not engine.imports.exists()
 
 
 @pytest.mark.parametrize(("fixed_name", "taint"), [(False, True), (True, None)])
 def test_what_failed_is_replaced_unless_its_name_is_taken(
-    recovered: Recover,
-    engine: RecordedEngine,
-    monkeypatch: pytest.MonkeyPatch,
-    fixed_name: bool,
-    taint: bool | None,
+    recovered: Recover, engine: RecordedEngine, fixed_name: bool, taint: bool | None
 ) -> None:
     failed = Found("vpc-1", Progress.FAILED, "CREATE_FAILED")
-    seen_as(monkeypatch, [failed], fixed_name=fixed_name)
-    (said,) = recovered(creating(VPC, tags=TAG))
+    way = seen_as([failed], fixed_name=fixed_name)
+    (said,) = recovered(creating(VPC, tags=TAG), way=way)
     assert "it failed (CREATE_FAILED)" in said
     assert engine.resources()[0].get("taint") is taint
 
 
 def test_an_account_that_may_not_be_read_ends_the_command(
-    recovered: Recover, engine: RecordedEngine, monkeypatch: pytest.MonkeyPatch
+    recovered: Recover, engine: RecordedEngine
 ) -> None:
     def denied(*_: Any) -> list[Found]:
         raise ClientError({"Error": {"Code": "UnauthorizedOperation"}}, "DescribeVpcs")
 
-    monkeypatch.setattr(recovery, "way_of", lambda *_, **__: Way(By.NAME, "", denied))
     with pytest.raises(CreatesPendingError, match="UnauthorizedOperation"):
-        recovered(creating(VPC, tags=TAG))
+        recovered(creating(VPC, tags=TAG), way=Way(By.NAME, "", denied))
     assert not engine.imports.exists()
 
 
 def test_what_was_being_changed_is_waited_for_and_read_anew(
-    recovered: Recover, engine: RecordedEngine, monkeypatch: pytest.MonkeyPatch
+    recovered: Recover, engine: RecordedEngine
 ) -> None:
     looked: list[str] = []
 
@@ -208,7 +282,6 @@ def test_what_was_being_changed_is_waited_for_and_read_anew(
         looked.append(update.urn)
         return [Found("p5-role")]
 
-    monkeypatch.setattr(recovery, "way_of", lambda *_, **__: Way(By.NAME, "", ready))
-    (said,) = recovered({**creating(ROLE), "type": "updating"})
+    (said,) = recovered({**creating(ROLE), "type": "updating"}, way=Way(By.NAME, "", ready))
     assert said == "p5-role was being updated when an earlier command was killed: it is read again"
     assert looked == [ROLE]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,23 @@ PROJECT = "trainyard"
 """Name of the Pulumi project, which is part of the URN of every resource."""
 
 
-def project_content() -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class Checkout:
+    """A checkout, for functions that read or write files in it."""
+
+    root: Path
+
+    @property
+    def own_files(self) -> Path:
+        """Directory of the commands in the checkout."""
+        return self.root / OWN_FILES.name
+
+
+CHECKOUT = Checkout(ROOT)
+"""The checkout that contains this module."""
+
+
+def project_content(checkout: Checkout = CHECKOUT) -> dict[str, Any]:
     """Return the content of a `Pulumi.yaml` outside of the checkout that runs its program.
 
     `main` and `virtualenv` are absolute:
@@ -23,9 +41,24 @@ def project_content() -> dict[str, Any]:
     return {
         "name": PROJECT,
         "description": "Generated; the program is the checkout's.",
-        "main": str(ROOT),
+        "main": str(checkout.root),
         "runtime": {
             "name": "python",
-            "options": {"toolchain": "pip", "virtualenv": str(ROOT / ".venv")},
+            "options": {"toolchain": "pip", "virtualenv": str(checkout.root / ".venv")},
         },
     }
+
+
+def repository_files(root: Path) -> list[str]:
+    """Return the sorted paths, below the root of a repository, of the files that belong to it.
+
+    These are the files that git tracks or would add, without those that have been removed.
+
+    Raises:
+        subprocess.CalledProcessError: the directory is in no repository.
+    """
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)
+    # A file with a merge conflict is listed several times.
+    paths = {path for path in listed.stdout.split("\0") if path}
+    return sorted(path for path in paths if (root / path).is_file())

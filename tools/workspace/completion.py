@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Set
 from typing import Any
 
@@ -82,7 +83,7 @@ def completed(stack_file: StackFile, completion: Mapping[str, Any]) -> StackFile
     plain = {key: value for key, value in stack_file.config.items() if not _is_encrypted(value)}
     config = {**plain, CLUSTER_KEY: cluster}
     config.pop(PROFILE_KEY, None)
-    return StackFile(stack_file.stack, stack_file.path, {**stack_file.content, "config": config})
+    return dataclasses.replace(stack_file, content={**stack_file.content, "config": config})
 
 
 def _is_encrypted(value: Any) -> bool:

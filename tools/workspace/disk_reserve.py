@@ -26,13 +26,24 @@ _LOOK_SECONDS = 0.2
 _PIECE_BYTES = 2**20
 
 
+def free_bytes(directory: Path) -> int:
+    """Return the number of bytes that can still be written in a directory."""
+    found = os.statvfs(directory)
+    return found.f_bavail * found.f_frsize
+
+
 @contextlib.contextmanager
-def disk_space_kept(path: Path | None, report: Callable[[str], None]) -> Iterator[None]:
+def disk_space_kept(
+    path: Path | None,
+    report: Callable[[str], None],
+    free_bytes: Callable[[Path], int] = free_bytes,
+) -> Iterator[None]:
     """Reserve disk space while the block runs, and release it when the disk is full.
 
     Args:
         path: A file that holds the space; deleted when the block ends. None reserves nothing.
         report: Called when the space is released.
+        free_bytes: Returns the number of bytes that can still be written in a directory.
 
     Raises:
         OSError: there is not enough space; nothing was started.
@@ -43,7 +54,8 @@ def disk_space_kept(path: Path | None, report: Callable[[str], None]) -> Iterato
     ended = threading.Event()
     try:
         _fill(path)
-        watch = threading.Thread(target=_watch, args=(path, ended, report), daemon=True)
+        asked = path, ended, report, free_bytes
+        watch = threading.Thread(target=_watch, args=asked, daemon=True)
         watch.start()
         try:
             yield
@@ -66,7 +78,12 @@ def _fill(path: Path) -> None:
         raise OSError(error.errno, error.strerror, str(path)) from error
 
 
-def _watch(path: Path, ended: threading.Event, report: Callable[[str], None]) -> None:
+def _watch(
+    path: Path,
+    ended: threading.Event,
+    report: Callable[[str], None],
+    free_bytes: Callable[[Path], int],
+) -> None:
     while not ended.wait(_LOOK_SECONDS):
         if free_bytes(path.parent) < FEWEST_FREE_BYTES:
             path.unlink(missing_ok=True)
@@ -75,9 +92,3 @@ def _watch(path: Path, ended: threading.Event, report: Callable[[str], None]) ->
                 "reserved for the state are released now; free disk space before they are used up"
             )
             return
-
-
-def free_bytes(directory: Path) -> int:
-    """Return the number of bytes that can still be written in a directory."""
-    found = os.statvfs(directory)
-    return found.f_bavail * found.f_frsize

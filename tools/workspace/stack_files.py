@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from components.catalog.controller_releases import CONTROLLER_RELEASES
-from tools.workspace.checkout import OWN_FILES, PROJECT, ROOT
+from tools.workspace.checkout import CHECKOUT, OWN_FILES, PROJECT, Checkout
 from tools.workspace.stacks_directory import (
     chosen_directory,
     directory_without_option,
@@ -52,6 +52,7 @@ class StackFile:
     path: Path
     content: Mapping[str, Any] = field(repr=False)
     """The whole document: `config` and, if Pulumi wrote it, `encryptionsalt`."""
+    checkout: Checkout = field(default=CHECKOUT, repr=False)
 
     @property
     def name(self) -> str:
@@ -61,7 +62,8 @@ class StackFile:
         the checkout.
         """
         here = Path(os.path.realpath("."))
-        directory = here if here != ROOT and is_stacks_directory(here) else ROOT
+        root = self.checkout.root
+        directory = here if here != root and is_stacks_directory(here) else root
         return self.path.name if self.path == _file_in(directory, self.stack) else str(self.path)
 
     @property
@@ -74,9 +76,9 @@ class StackFile:
         """The directory in which the engine runs: the one of the file, if that is a project."""
         directory = self.path.parent
         if self.path.name != _file_name(self.stack):
-            return stacks_directory()
-        is_project = directory == ROOT or is_stacks_directory(directory)
-        return directory if is_project else stacks_directory()
+            return stacks_directory(self.checkout)
+        is_project = directory == self.checkout.root or is_stacks_directory(directory)
+        return directory if is_project else stacks_directory(self.checkout)
 
     @property
     def own_files(self) -> Path:
@@ -85,7 +87,8 @@ class StackFile:
 
     def options(self, *, sandbox: bool) -> str:
         """Return the options that follow the stack's name in a command, with a leading space."""
-        is_found = self.path == _lookup(self.stack, directory_without_option())
+        directory = directory_without_option(self.checkout)
+        is_found = self.path == _lookup(self.stack, directory, self.checkout)
         file = "" if is_found else f" --stack-file {shlex.quote(str(self.path))}"
         return (" --sandbox" if sandbox else "") + file
 
@@ -150,9 +153,9 @@ class StackFile:
         return tuple(key for key in ours if key != CLUSTER_KEY)
 
 
-def stack_names() -> list[str]:
+def stack_names(checkout: Checkout = CHECKOUT) -> list[str]:
     """Return the names of the user's stacks and of the examples, sorted."""
-    return sorted({*names_in(stacks_directory()), *names_in(ROOT)})
+    return sorted({*names_in(stacks_directory(checkout)), *names_in(checkout.root)})
 
 
 def names_in(directory: Path) -> list[str]:
@@ -163,7 +166,9 @@ def names_in(directory: Path) -> list[str]:
     )
 
 
-def find_stack_file(stack: str, *, path: Path | None = None) -> StackFile:
+def find_stack_file(
+    stack: str, *, path: Path | None = None, checkout: Checkout = CHECKOUT
+) -> StackFile:
     """Return the stack's file, or `path` read as that stack's file.
 
     The user's file is found before an example of the same name.
@@ -176,35 +181,35 @@ def find_stack_file(stack: str, *, path: Path | None = None) -> StackFile:
     if _STACK_NAME.fullmatch(stack) is None:
         raise StackFileError(
             f"{stack!r} is not a valid stack name: use at most 100 letters, digits, `-`, `_` and "
-            f"`.`, beginning with a letter or a digit; {_known_stacks()}"
+            f"`.`, beginning with a letter or a digit; {_known_stacks(checkout)}"
         )
     if path is None:
-        path = _lookup(stack, stacks_directory())
+        path = _lookup(stack, stacks_directory(checkout), checkout)
         if not path.is_file():
-            raise StackFileError(_unknown_stack(stack))
+            raise StackFileError(_unknown_stack(stack, checkout))
     elif not _is_there(path):
         raise StackFileError(f"{path}: no such stack file; give the path of an existing one")
-    return StackFile(stack, path, _read(path))
+    return StackFile(stack, path, _read(path), checkout)
 
 
 def project_directory(stack: str) -> Path:
     """Return the directory of a stack's file; that of the user if there is no such file."""
     own = stacks_directory()
-    return _lookup(stack, own).parent if stack else own
+    return _lookup(stack, own, CHECKOUT).parent if stack else own
 
 
 def unread_stack_file(stack: str, path: Path | None) -> StackFile:
     """Return a stack file without content, for messages about a file that cannot be read."""
-    found = _lookup(stack, stacks_directory()) if path is None else path.absolute()
+    found = _lookup(stack, stacks_directory(), CHECKOUT) if path is None else path.absolute()
     return StackFile(stack, found, {})
 
 
-def _lookup(stack: str, directory: Path) -> Path:
+def _lookup(stack: str, directory: Path, checkout: Checkout) -> Path:
     """Return the file of a stack in the user's directory or among the examples.
 
     Without one, the path at which the user's would be.
     """
-    places = [_file_in(each, stack) for each in (directory, ROOT)]
+    places = [_file_in(each, stack) for each in (directory, checkout.root)]
     return next((place for place in places if _is_there(place)), places[0])
 
 
@@ -223,19 +228,20 @@ def _is_there(path: Path) -> bool:
         return False
 
 
-def _unknown_stack(stack: str) -> str:
-    near = difflib.get_close_matches(stack, stack_names(), n=3, cutoff=0.5)
+def _unknown_stack(stack: str, checkout: Checkout) -> str:
+    near = difflib.get_close_matches(stack, stack_names(checkout), n=3, cutoff=0.5)
     hint = f"did you mean {' or '.join(near)}? " if near else ""
-    places = " or ".join(str(place) for place in dict.fromkeys((stacks_directory(), ROOT)))
+    directories = dict.fromkeys((stacks_directory(checkout), checkout.root))
+    places = " or ".join(map(str, directories))
     return (
         f"there is no stack {stack!r} (no {_file_name(stack)} in {places}); {hint}"
-        f"{_known_stacks()}; or set a file with --stack-file{_gone_directory()}"
+        f"{_known_stacks(checkout)}; or set a file with --stack-file{_gone_directory(checkout)}"
     )
 
 
-def _gone_directory() -> str:
+def _gone_directory(checkout: Checkout) -> str:
     """Return a sentence about a remembered stacks directory that is not there, for messages."""
-    remembered = remembered_directory()
+    remembered = remembered_directory(checkout)
     if chosen_directory() or remembered is None or is_stacks_directory(remembered):
         return ""
     return (
@@ -244,10 +250,11 @@ def _gone_directory() -> str:
     )
 
 
-def _known_stacks() -> str:
+def _known_stacks(checkout: Checkout) -> str:
     """Return the names of the user's stacks and of the examples, for messages."""
-    directory, examples = stacks_directory(), ", ".join(names_in(ROOT)) or "none"
-    if directory == ROOT:
+    directory = stacks_directory(checkout)
+    examples = ", ".join(names_in(checkout.root)) or "none"
+    if directory == checkout.root:
         return f"stacks: {examples}"
     return f"stacks: {', '.join(names_in(directory)) or 'none'}; examples: {examples}"
 

@@ -14,7 +14,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
-from tools.workspace.checkout import OWN_FILES, PROJECT, ROOT, project_content
+from tools.workspace.checkout import CHECKOUT, PROJECT, Checkout, project_content
 from tools.workspace.files import write_whole
 from tools.workspace.yaml_limits import UnreadableYamlError
 from tools.workspace.yaml_reader import read_yaml, write_yaml
@@ -23,7 +23,8 @@ VARIABLE = "TRAINYARD_STACKS"
 """Environment variable that names the stacks directory."""
 PROJECT_FILE = "Pulumi.yaml"
 LAUNCHER = "trainyard"
-_REMEMBERED = OWN_FILES / "stacks-directory"
+_REMEMBERED = "stacks-directory"
+"""File in the checkout with the directory that was created last."""
 _IGNORED = (".trainyard/", ".pulumi/", ".*.reserve")
 """Files of the commands, the state of a `file://` backend in the directory, and the disk space that
 commands reserve in such a backend."""
@@ -69,7 +70,7 @@ def _of_variable() -> Path | None:
     return Path(os.path.realpath(Path(named).expanduser())) if named else None
 
 
-def stacks_directory() -> Path:
+def stacks_directory(checkout: Checkout = CHECKOUT) -> Path:
     """Return the directory of the user's stack files.
 
     The first of: `--stacks`, `$TRAINYARD_STACKS`, the working directory if it is a stacks
@@ -81,20 +82,20 @@ def stacks_directory() -> Path:
     """
     chosen = chosen_directory()
     if chosen is not None:
-        _require(chosen)
+        _require(chosen, checkout)
         return chosen
-    return _default()
+    return _default(checkout)
 
 
-def directory_without_option() -> Path:
+def directory_without_option(checkout: Checkout = CHECKOUT) -> Path:
     """Return the directory that a command without `--stacks` uses, for printed commands."""
-    return _of_variable() or _default()
+    return _of_variable() or _default(checkout)
 
 
-def _default() -> Path:
-    places = (Path(os.path.realpath(".")), remembered_directory())
+def _default(checkout: Checkout) -> Path:
+    places = (Path(os.path.realpath(".")), remembered_directory(checkout))
     found = (place for place in places if place is not None and is_stacks_directory(place))
-    return next(found, ROOT)
+    return next(found, checkout.root)
 
 
 def is_stacks_directory(directory: Path) -> bool:
@@ -112,16 +113,16 @@ def is_stacks_directory(directory: Path) -> bool:
     return isinstance(project.get("main"), str)
 
 
-def remembered_directory() -> Path | None:
-    """Return the directory that was created last from this checkout, which may be gone."""
+def remembered_directory(checkout: Checkout = CHECKOUT) -> Path | None:
+    """Return the directory that was created last from a checkout, which may be gone."""
     try:
-        text = _REMEMBERED.read_text(encoding="utf-8")
+        text = (checkout.own_files / _REMEMBERED).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         return None
     return Path(text.strip()) if text.strip() else None
 
 
-def create(directory: Path) -> None:
+def create(directory: Path, checkout: Checkout = CHECKOUT) -> None:
     """Make a directory a stacks directory, and remember it in the checkout.
 
     Existing files are never overwritten. The lines of a missing or incomplete `.gitignore` are
@@ -130,6 +131,7 @@ def create(directory: Path) -> None:
 
     Args:
         directory: Need not exist. Usually empty, but other files do no harm.
+        checkout: The one whose program the directory runs.
 
     Raises:
         StacksDirectoryError: the directory is in the checkout, or has another `Pulumi.yaml` or a
@@ -137,24 +139,24 @@ def create(directory: Path) -> None:
         OSError: a file cannot be written.
     """
     directory = Path(os.path.realpath(directory))
-    _refuse_checkout(directory)
+    _refuse_checkout(directory, checkout)
     if not is_stacks_directory(directory):
         _refuse_occupied(directory)
         directory.mkdir(parents=True, exist_ok=True)
         _ignore_files(directory / ".gitignore")
-        write_whole(directory / LAUNCHER, launcher_text(ROOT), mode=0o755)
+        write_whole(directory / LAUNCHER, launcher_text(checkout.root), mode=0o755)
         # The project file is last: it makes the directory a stacks directory.
-        write_yaml(directory / PROJECT_FILE, project_content())
+        write_yaml(directory / PROJECT_FILE, project_content(checkout))
     if os.environ.get(VARIABLE):
         return
     # A checkout that cannot be written is shared; the launcher names the directory.
     with contextlib.suppress(OSError):
-        OWN_FILES.mkdir(exist_ok=True)
-        write_whole(_REMEMBERED, f"{directory}\n")
+        checkout.own_files.mkdir(exist_ok=True)
+        write_whole(checkout.own_files / _REMEMBERED, f"{directory}\n")
 
 
-def _require(directory: Path) -> None:
-    if directory == ROOT or is_stacks_directory(directory):
+def _require(directory: Path, checkout: Checkout) -> None:
+    if directory == checkout.root or is_stacks_directory(directory):
         return
     if not (directory / PROJECT_FILE).exists():
         problem = f"it has no {PROJECT_FILE}"
@@ -167,8 +169,8 @@ def _require(directory: Path) -> None:
     )
 
 
-def _refuse_checkout(directory: Path) -> None:
-    if directory.is_relative_to(ROOT):
+def _refuse_checkout(directory: Path, checkout: Checkout) -> None:
+    if directory.is_relative_to(checkout.root):
         raise StacksDirectoryError(
             f"{directory} is in the checkout of trainyard, which an upgrade replaces; choose a "
             "directory outside of it for your stack files"

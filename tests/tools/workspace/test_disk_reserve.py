@@ -12,35 +12,27 @@ from pathlib import Path
 import pytest
 
 from tests.support.processes import PATIENCE
-from tools.workspace import disk_reserve
 from tools.workspace.disk_reserve import FEWEST_FREE_BYTES, RESERVED_BYTES, disk_space_kept
 
 
-@pytest.fixture
-def free(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
-    """Free space of the disk; the test changes it."""
-    value = {"bytes": 10 * FEWEST_FREE_BYTES}
-    monkeypatch.setattr(disk_reserve, "free_bytes", lambda _directory: value["bytes"])
-    return value
-
-
-def test_room_is_kept_while_the_engine_runs_and_no_longer(tmp_path: Path, free) -> None:
+def test_room_is_kept_while_the_engine_runs_and_no_longer(tmp_path: Path) -> None:
     path = tmp_path / "state" / ".p5-cb.reserve"
-    with disk_space_kept(path, print):
+    with disk_space_kept(path, print, lambda _: FEWEST_FREE_BYTES):
         assert path.stat().st_blocks * 512 >= RESERVED_BYTES
     assert not path.exists()
 
 
-def test_it_is_given_up_when_the_disk_fills_up(tmp_path: Path, free) -> None:
+def test_it_is_given_up_when_the_disk_fills_up(tmp_path: Path) -> None:
     path, told = tmp_path / ".p5-cb.reserve", threading.Event()
     said: list[str] = []
+    free = [FEWEST_FREE_BYTES]
 
     def report(message: str) -> None:
         said.append(message)
         told.set()
 
-    with disk_space_kept(path, report):
-        free["bytes"] = FEWEST_FREE_BYTES - 1
+    with disk_space_kept(path, report, lambda _: free[0]):
+        free[0] -= 1
         assert told.wait(PATIENCE)
         assert not path.exists()
     (line,) = said
@@ -74,10 +66,10 @@ def file_sizes_limited_to(limit: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
-def test_what_a_killed_launcher_left_is_used_again(tmp_path: Path, free) -> None:
+def test_what_a_killed_launcher_left_is_used_again(tmp_path: Path) -> None:
     path = tmp_path / ".p5-cb.reserve"
     path.write_bytes(b"x" * 100)
-    with disk_space_kept(path, print):
+    with disk_space_kept(path, print, lambda _: FEWEST_FREE_BYTES):
         assert path.stat().st_size == RESERVED_BYTES
     assert not path.exists()
 

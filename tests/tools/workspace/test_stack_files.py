@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.workspace import stack_files
+from tools.workspace.checkout import Checkout
 from tools.workspace.stack_files import (
     StackFile,
     StackFileError,
@@ -14,19 +14,18 @@ from tools.workspace.stack_files import (
     read_yaml,
     stack_names,
 )
-from tools.workspace.stacks_directory import create
+from tools.workspace.stacks_directory import VARIABLE, choose, create
 
 
 @pytest.fixture
-def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(stack_files, "ROOT", tmp_path)
-    monkeypatch.setattr(stack_files, "stacks_directory", lambda: tmp_path)
-    monkeypatch.setattr(stack_files, "directory_without_option", lambda: tmp_path)
+def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Checkout:
+    """A checkout with two examples, which is in use."""
+    monkeypatch.setenv(VARIABLE, str(tmp_path))
     (tmp_path / "Pulumi.p5-cb.yaml").write_text(
         "config:\n  aws:region: us-east-1\n  trainyard:cluster: {name: p5-cb}\n"
     )
     (tmp_path / "Pulumi.p5-odcr.yaml").write_text("config: {}\n")
-    return tmp_path
+    return Checkout(tmp_path)
 
 
 def write(path: Path, text: str) -> Path:
@@ -68,24 +67,24 @@ def test_plain_scalars_are_read_as_the_engine_reads_them(
     assert read_yaml(write(tmp_path / "a.yaml", f"key: {text}\n")) == {"key": value}
 
 
-def test_a_stack_is_found_by_its_name(checkout: Path) -> None:
-    found = find_stack_file("p5-cb")
-    assert found.path == checkout / "Pulumi.p5-cb.yaml"
+def test_a_stack_is_found_by_its_name(checkout: Checkout) -> None:
+    found = find_stack_file("p5-cb", checkout=checkout)
+    assert found.path == checkout.root / "Pulumi.p5-cb.yaml"
     assert found.name == "Pulumi.p5-cb.yaml"
     assert found.region == "us-east-1"
     assert found.cluster == {"name": "p5-cb"}
 
 
-def test_an_unknown_stack_is_answered_with_the_nearest_names(checkout: Path) -> None:
+def test_an_unknown_stack_is_answered_with_the_nearest_names(checkout: Checkout) -> None:
     with pytest.raises(StackFileError, match=r"did you mean p5-cb or p5-odcr\?"):
-        find_stack_file("p5cb")
+        find_stack_file("p5cb", checkout=checkout)
 
 
 def test_a_stack_file_from_elsewhere_keeps_the_name_of_the_stack(
-    checkout: Path, tmp_path: Path
+    checkout: Checkout, tmp_path: Path
 ) -> None:
     other = write(tmp_path / "copy.yaml", "config:\n  trainyard:cluster: {name: other}\n")
-    found = find_stack_file("p5-cb", path=other)
+    found = find_stack_file("p5-cb", path=other, checkout=checkout)
     assert (found.stack, found.name) == ("p5-cb", str(other))
     assert found.cluster == {"name": "other"}
 
@@ -140,12 +139,12 @@ def test_a_key_that_is_a_number_is_none_of_the_programs() -> None:
 
 @pytest.mark.parametrize("sandbox", [True, False])
 def test_commands_name_a_stack_file_that_is_none_of_the_tracked_ones(
-    checkout: Path, sandbox: bool
+    checkout: Checkout, sandbox: bool
 ) -> None:
     flag = " --sandbox" if sandbox else ""
-    tracked = StackFile("p5-cb", checkout / "Pulumi.p5-cb.yaml", {})
+    tracked = StackFile("p5-cb", checkout.root / "Pulumi.p5-cb.yaml", {}, checkout)
     assert tracked.options(sandbox=sandbox) == flag
-    copy = StackFile("p5-cb", checkout / "my copy.yaml", {})
+    copy = StackFile("p5-cb", checkout.root / "my copy.yaml", {}, checkout)
     assert copy.options(sandbox=sandbox) == f"{flag} --stack-file '{copy.path}'"
 
 
@@ -157,78 +156,89 @@ def test_look_alikes_in_a_line_that_is_no_yaml_are_named(tmp_path: Path) -> None
 
 
 @pytest.fixture
-def own(checkout: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch):
+def own(
+    checkout: Checkout, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> Path:
     """A stacks directory with `prod-a` and its own `p5-cb`, which is in use."""
     directory = tmp_path_factory.mktemp("stacks")
-    create(directory)
+    create(directory, checkout)
     for stack in ("prod-a", "p5-cb"):
         (directory / f"Pulumi.{stack}.yaml").write_text("config: {}\n")
-    monkeypatch.setattr(stack_files, "stacks_directory", lambda: directory)
-    monkeypatch.setattr(stack_files, "directory_without_option", lambda: directory)
+    monkeypatch.setenv(VARIABLE, str(directory))
     return directory
 
 
-def test_a_file_of_the_user_is_found_before_an_example(own: Path, checkout: Path) -> None:
-    assert find_stack_file("p5-cb").path == own / "Pulumi.p5-cb.yaml"
-    assert find_stack_file("prod-a").path == own / "Pulumi.prod-a.yaml"
-    assert find_stack_file("p5-odcr").path == checkout / "Pulumi.p5-odcr.yaml"
-    assert stack_names() == ["p5-cb", "p5-odcr", "prod-a"]
+def test_a_file_of_the_user_is_found_before_an_example(own: Path, checkout: Checkout) -> None:
+    paths = {
+        "p5-cb": own / "Pulumi.p5-cb.yaml",
+        "prod-a": own / "Pulumi.prod-a.yaml",
+        "p5-odcr": checkout.root / "Pulumi.p5-odcr.yaml",
+    }
+    assert {name: find_stack_file(name, checkout=checkout).path for name in paths} == paths
+    assert stack_names(checkout) == ["p5-cb", "p5-odcr", "prod-a"]
 
 
-def test_the_engine_of_a_stack_runs_next_to_its_file(own: Path, checkout: Path) -> None:
-    elsewhere = write(checkout / "other.yaml", "config: {}\n")
+def test_the_engine_of_a_stack_runs_next_to_its_file(own: Path, checkout: Checkout) -> None:
+    elsewhere = write(checkout.root / "other.yaml", "config: {}\n")
     files = [
-        find_stack_file("prod-a"),
-        find_stack_file("p5-odcr"),
-        find_stack_file("prod-a", path=elsewhere),
-        find_stack_file("p5-odcr", path=own / "Pulumi.prod-a.yaml"),
+        find_stack_file("prod-a", checkout=checkout),
+        find_stack_file("p5-odcr", checkout=checkout),
+        find_stack_file("prod-a", path=elsewhere, checkout=checkout),
+        find_stack_file("p5-odcr", path=own / "Pulumi.prod-a.yaml", checkout=checkout),
     ]
-    assert [file.project_directory for file in files] == [own, checkout, own, own]
-    assert files[1].own_files == checkout / ".trainyard"
+    assert [file.project_directory for file in files] == [own, checkout.root, own, own]
+    assert files[1].own_files == checkout.root / ".trainyard"
     assert [file.is_project_file for file in files] == [True, True, False, False]
 
 
 def test_a_file_is_named_alone_only_where_pulumi_finds_it(
-    own: Path, checkout: Path, monkeypatch: pytest.MonkeyPatch
+    own: Path, checkout: Checkout, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     names = {
-        own: ("Pulumi.prod-a.yaml", str(checkout / "Pulumi.p5-odcr.yaml")),
-        checkout: (str(own / "Pulumi.prod-a.yaml"), "Pulumi.p5-odcr.yaml"),
+        own: ("Pulumi.prod-a.yaml", str(checkout.root / "Pulumi.p5-odcr.yaml")),
+        checkout.root: (str(own / "Pulumi.prod-a.yaml"), "Pulumi.p5-odcr.yaml"),
         Path("/"): (str(own / "Pulumi.prod-a.yaml"), "Pulumi.p5-odcr.yaml"),
     }
     for directory, (of_user, of_example) in names.items():
         monkeypatch.chdir(directory)
-        assert find_stack_file("prod-a").name == of_user
-        assert find_stack_file("p5-odcr").name == of_example
+        assert find_stack_file("prod-a", checkout=checkout).name == of_user
+        assert find_stack_file("p5-odcr", checkout=checkout).name == of_example
 
 
 def test_a_command_names_the_file_if_another_run_would_not_find_it(
-    own: Path, checkout: Path, monkeypatch: pytest.MonkeyPatch
+    own: Path, checkout: Checkout, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = find_stack_file("prod-a")
+    found = find_stack_file("prod-a", checkout=checkout)
     assert found.command("up", sandbox=True) == "./trainyard up prod-a --sandbox"
-    # Like the option --stacks, which is not part of the printed command.
-    monkeypatch.setattr(stack_files, "directory_without_option", lambda: checkout)
-    assert found.command("up", sandbox=False) == f"./trainyard up prod-a --stack-file {found.path}"
+    # The option --stacks is not part of the printed command.
+    monkeypatch.setenv(VARIABLE, str(checkout.root))
+    choose(own)
+    try:
+        printed = found.command("up", sandbox=False)
+    finally:
+        choose(None)
+    assert printed == f"./trainyard up prod-a --stack-file {found.path}"
 
 
-def test_an_unknown_stack_lists_the_users_and_the_examples(own: Path, checkout: Path) -> None:
+def test_an_unknown_stack_lists_the_users_and_the_examples(own: Path, checkout: Checkout) -> None:
     with pytest.raises(StackFileError) as refused:
-        find_stack_file("prod-b")
-    assert f"no Pulumi.prod-b.yaml in {own} or {checkout}" in str(refused.value)
+        find_stack_file("prod-b", checkout=checkout)
+    assert f"no Pulumi.prod-b.yaml in {own} or {checkout.root}" in str(refused.value)
     assert "did you mean prod-a" in str(refused.value)
     assert "stacks: p5-cb, prod-a; examples: p5-cb, p5-odcr;" in str(refused.value)
 
 
 def test_a_stacks_directory_that_is_gone_is_named(
-    checkout: Path, monkeypatch: pytest.MonkeyPatch
+    checkout: Checkout, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    gone = checkout / "gone"
-    monkeypatch.setattr(stack_files, "remembered_directory", lambda: gone)
-    monkeypatch.setattr(stack_files, "chosen_directory", lambda: None)
-    with pytest.raises(StackFileError, match=f"stacks directory {gone}, .* is not there"):
-        find_stack_file("prod-a")
-    create(gone)
+    monkeypatch.delenv(VARIABLE)
+    monkeypatch.chdir(checkout.root)
+    stacks = tmp_path_factory.mktemp("stacks")
+    create(stacks, checkout)
+    moved = stacks.rename(stacks.with_name("moved"))
+    with pytest.raises(StackFileError, match=f"stacks directory {stacks}, .* is not there"):
+        find_stack_file("prod-a", checkout=checkout)
+    moved.rename(stacks)
     with pytest.raises(StackFileError) as refused:
-        find_stack_file("prod-a")
+        find_stack_file("prod-a", checkout=checkout)
     assert "is not there" not in str(refused.value)

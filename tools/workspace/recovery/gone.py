@@ -24,7 +24,7 @@ from tools.workspace.environment import process_environment, profile_environment
 from tools.workspace.exported_state import exported_state, import_state, resources_of
 from tools.workspace.recovery.account import Account, Found, Progress
 from tools.workspace.recovery.operations import taken_up, written_at
-from tools.workspace.recovery.table import way_of
+from tools.workspace.recovery.table import WayOf, way_of
 from tools.workspace.recovery.timeouts import Timeouts
 from tools.workspace.recovery.ways import LookById
 from tools.workspace.urns import name_of, type_of
@@ -34,7 +34,7 @@ _ARN = re.compile(r"arn:[a-z0-9-]+:[a-z0-9-]+:([a-z0-9-]*):(\d{12}):")
 """https://docs.aws.amazon.com/IAM/latest/UserGuide/reference-arns.html"""
 
 
-def _look_of(urn: str) -> LookById | None:
+def _look_of(urn: str, way_of: WayOf) -> LookById | None:
     """Return the lookup by id for an affected type; None if the provider reads deleted objects."""
     way = way_of(type_of(urn))
     return way.look_by_id if way else None
@@ -46,6 +46,7 @@ def gone(
     *,
     timeouts: Timeouts,
     written: datetime | None,
+    way_of: WayOf,
 ) -> set[tuple[str, str]]:
     """Return which objects of affected types no longer exist.
 
@@ -54,12 +55,13 @@ def gone(
         objects: URNs and ids, of any types.
         timeouts: How long AWS may take to complete a deletion and to show new objects.
         written: When the state was last written; None if unknown.
+        way_of: Returns how the objects of a type are found.
 
     Raises:
         BotoCoreError: the request could not be sent.
         ClientError: AWS rejected the request.
     """
-    looks = [(urn, identifier, _look_of(urn)) for urn, identifier in objects]
+    looks = [(urn, identifier, _look_of(urn, way_of)) for urn, identifier in objects]
     return {
         (urn, identifier)
         for urn, identifier, look in looks
@@ -75,6 +77,7 @@ def forget_gone(
     profile: str = "",
     timeouts: Timeouts,
     report: Report,
+    way_of: WayOf = way_of,
 ) -> None:
     """Remove objects from the state that were deleted outside Pulumi and cannot be refreshed.
 
@@ -82,7 +85,7 @@ def forget_gone(
     account is not changed.
     """
     deployment = exported_state(command, stack)
-    candidates = [each for each in resources_of(deployment) if _is_candidate(each)]
+    candidates = [each for each in resources_of(deployment) if _is_candidate(each, way_of)]
     if not candidates:
         return
     with process_environment(profile_environment(command.environment, profile)):
@@ -90,7 +93,8 @@ def forget_gone(
         try:
             own = account.client("sts").get_caller_identity()["Account"]
             objects = [(r["urn"], r["id"]) for r in candidates if _is_of(r, region, own)]
-            missing = gone(account, objects, timeouts=timeouts, written=written_at(deployment))
+            written = written_at(deployment)
+            missing = gone(account, objects, timeouts=timeouts, written=written, way_of=way_of)
         except (BotoCoreError, ClientError) as error:
             report(f"could not check whether objects were deleted outside Pulumi: {error}")
             return
@@ -116,10 +120,10 @@ def _is_gone(look: Callable[[], list[Found]], timeouts: Timeouts, written: datet
     return False
 
 
-def _is_candidate(resource: Mapping[str, Any]) -> bool:
+def _is_candidate(resource: Mapping[str, Any], way_of: WayOf) -> bool:
     # A refresh skips resources that were deleted before their replacement.
     is_read = resource.get("id") and not resource.get("pendingReplacement")
-    return bool(is_read and _look_of(resource["urn"]))
+    return bool(is_read and _look_of(resource["urn"], way_of))
 
 
 def _is_of(resource: Mapping[str, Any], region: str, account: str) -> bool:

@@ -71,7 +71,7 @@ def _scraper(account: Account, create: PendingCreate) -> list[Found]:
     return [
         Found(each["scraperId"])
         for each in found
-        if each["tags"].get(RESOURCE_TAG) == tag_of(create)
+        if (each.get("tags") or {}).get(RESOURCE_TAG) == tag_of(create)
     ]
 
 
@@ -84,7 +84,9 @@ def _rules(account: Account, create: PendingCreate) -> list[Found]:
         workspaceId=workspace,
         name=name,
     )
-    return [Found(each["arn"], tags=each["tags"]) for each in found if each["name"] == name]
+    return [
+        Found(each["arn"], tags=each.get("tags") or {}) for each in found if each["name"] == name
+    ]
 
 
 WAYS: dict[str, Way] = {

@@ -29,12 +29,14 @@ from tools.workspace.recovery.operations import (
     updates_begun,
     written_at,
 )
-from tools.workspace.recovery.table import IN_STATE, way_of
+from tools.workspace.recovery.table import IN_STATE, WayOf, way_of
 from tools.workspace.recovery.timeouts import Timeouts
 from tools.workspace.recovery.ways import By, Way
 from tools.workspace.urns import name_of
 
 Report = Callable[[str], None]
+_SHORT_WAIT_SECONDS = 5.0
+"""Waits that are not told."""
 
 
 def recover(
@@ -45,6 +47,7 @@ def recover(
     profile: str = "",
     timeouts: Timeouts,
     report: Report,
+    way_of: WayOf = way_of,
 ) -> None:
     """Complete what an earlier command started and did not finish, and report it.
 
@@ -61,7 +64,7 @@ def recover(
         return
     for pid in end_leftovers(command.environment, stack=stack):
         report(f"terminated process {pid}, which a killed command left running")
-    lookup = _LookUp(stack, timeouts, report, written_at(deployment))
+    lookup = _LookUp(stack, timeouts, report, written_at(deployment), way_of)
     with process_environment(profile_environment(command.environment, profile)):
         account = Account(region)
         objects = lookup.objects(account, pending_creates(deployment))
@@ -86,6 +89,7 @@ class _LookUp:
     timeouts: Timeouts
     report: Report
     killed_at: datetime | None
+    way_of: WayOf
 
     def objects(self, account: Account, creates: list[PendingCreate]) -> list[TakenUp]:
         """Return the objects that exist of the pending creates."""
@@ -106,7 +110,7 @@ class _LookUp:
         """Return which created objects failed in AWS; wait for the others."""
         given_up: set[str] = set()
         for half in halves:
-            way = way_of(half.type_token, custom=half.custom)
+            way = self.way_of(half.type_token, custom=half.custom)
             if way is None or way.look is None or way.by is By.READ:
                 continue
             found = self._finished(account, half, way)
@@ -125,19 +129,25 @@ class _LookUp:
     def wait_for_updates(self, account: Account, updates: list[PendingCreate]) -> None:
         """Wait until AWS has completed pending updates, because it rejects changes meanwhile."""
         for update in updates:
-            way = way_of(update.type_token, custom=update.custom)
+            way = self.way_of(update.type_token, custom=update.custom)
             if way is not None and way.by is By.NAME:
                 self._finished(account, update, way)
 
     def gone(self, account: Account, deletions: list[tuple[str, str]]) -> set[tuple[str, str]]:
         """Return which pending deletions are complete and cannot be read by the provider."""
         try:
-            return gone(account, deletions, timeouts=self.timeouts, written=self.killed_at)
+            return gone(
+                account,
+                deletions,
+                timeouts=self.timeouts,
+                written=self.killed_at,
+                way_of=self.way_of,
+            )
         except (BotoCoreError, ClientError):
             return set()  # the engine calls AWS next and reports the error
 
     def _way(self, create: PendingCreate) -> Way:
-        way = way_of(create.type_token, custom=create.custom)
+        way = self.way_of(create.type_token, custom=create.custom)
         if way is None:
             raise CreatesPendingError(
                 self._refused(create, "objects of its type are not looked up")
@@ -173,6 +183,9 @@ class _LookUp:
         while True:
             found = self._look(account, create, way)
             if found is None and not self.timeouts.is_settled(self.killed_at):
+                if not told:
+                    self._tell_search(create)
+                    told = True
                 time.sleep(self.timeouts.poll)
                 continue
             if found is None or found.progress is not Progress.MAKING:
@@ -188,6 +201,14 @@ class _LookUp:
                 )
                 told = True
             time.sleep(self.timeouts.poll)
+
+    def _tell_search(self, create: PendingCreate) -> None:
+        left = self.timeouts.unsettled_seconds(self.killed_at)
+        if left > _SHORT_WAIT_SECONDS:
+            self.report(
+                f"looking for {_described(create)} for up to {left:.0f} s, because AWS can take "
+                "that long to show a new object"
+            )
 
     def _look(self, account: Account, create: PendingCreate, way: Way) -> Found | None:
         try:

@@ -6,6 +6,8 @@ A contract test compares it with the types that the stacks register, and the tab
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from tools.workspace.recovery import (
     batch,
     clusters,
@@ -34,6 +36,8 @@ WAYS: dict[str, Way] = {
     **clusters.WAYS,
 }
 """By type token; a token that ends with a colon matches every type of the package."""
+WayOf = Callable[..., Way | None]
+"""`way_of` or a replacement."""
 _COMPONENTS = ("pulumi:", "trainyard:", "eks:index:")
 
 

@@ -70,8 +70,12 @@ def test_components_and_providers_are_in_the_state_alone(token: str) -> None:
     assert way_of(token) is IN_STATE
 
 
+def test_a_component_of_any_package_is_in_the_state_alone() -> None:
+    assert way_of("mine:index:Nodes", custom=False) is IN_STATE
+
+
 def test_a_type_that_nobody_thought_of_has_no_way() -> None:
-    assert way_of("aws:s3/bucket:Bucket") is None
+    assert way_of("aws:sqs/queue:Queue") is None
 
 
 def test_the_document_has_the_table_as_it_is() -> None:
