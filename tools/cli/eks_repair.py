@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 import boto3
@@ -24,24 +24,6 @@ from tools.repair.account import Account
 from tools.repair.decision import Decision
 from tools.repair.nodes import Nodes, RunningPod
 from tools.repair.report import report
-
-
-def repair_cluster(plan: EksPlan, request: RepairRequest) -> None:
-    """Replace the bad nodes of a cluster, or the named one.
-
-    Raises:
-        WrongUseError: there is no such node, there are no credentials, or no terminal for the
-            confirmation.
-        CancelledError: the user does not confirm.
-        StackLockedError: another command changes the stack.
-        CommandError: the stack has no cluster, the node cannot be replaced inside its reservation,
-            cannot be drained, or its replacement is not Ready in time.
-    """
-    # A change of the stack can replace its nodes as well.
-    file, sandbox = request.stack_file, request.sandbox
-    alone = nullcontext() if request.dry_run else working_alone(file, "repair", sandbox=sandbox)
-    with alone, opened(plan, request) as replacement:
-        _run(replacement, request)
 
 
 @contextmanager
@@ -72,6 +54,39 @@ def opened(plan: EksPlan, request: RepairRequest) -> Iterator[NodeReplacement]:
             drain_limit_minutes=request.drain_limit_minutes,
             wait=JobWait(start_limit_minutes=request.wait_limit_minutes, pause=request.pause),
         )
+
+
+Opened = Callable[[EksPlan, RepairRequest], AbstractContextManager[NodeReplacement]]
+"""`opened` or a replacement."""
+
+
+def repair_cluster(
+    plan: EksPlan,
+    request: RepairRequest,
+    opened: Opened = opened,
+    alone: Callable[..., AbstractContextManager[None]] = working_alone,
+) -> None:
+    """Replace the bad nodes of a cluster, or the named one.
+
+    Args:
+        plan: The plan of the cluster.
+        request: The arguments of the command.
+        opened: Gives the replacement of nodes.
+        alone: Locks the stack.
+
+    Raises:
+        WrongUseError: there is no such node, there are no credentials, or no terminal for the
+            confirmation.
+        CancelledError: the user does not confirm.
+        StackLockedError: another command changes the stack.
+        CommandError: the stack has no cluster, the node cannot be replaced inside its reservation,
+            cannot be drained, or its replacement is not Ready in time.
+    """
+    # A change of the stack can replace its nodes as well.
+    file, sandbox = request.stack_file, request.sandbox
+    locked = nullcontext() if request.dry_run else alone(file, "repair", sandbox=sandbox)
+    with locked, opened(plan, request) as replacement:
+        _run(replacement, request)
 
 
 def pods_of(replacement: NodeReplacement, decision: Decision) -> dict[str, list[RunningPod]]:

@@ -15,7 +15,7 @@ from queue import Empty, SimpleQueue
 
 from components.eks.plan import EksPlan
 from tools.cli import console
-from tools.cli.eks_repair import opened, pods_of, repair_cluster
+from tools.cli.eks_repair import Opened, opened, pods_of, repair_cluster
 from tools.cli.repair_request import RepairRequest
 from tools.cli.user_errors import exit_code_of, message_of
 from tools.repair.decision import Decision
@@ -54,6 +54,8 @@ class Watch:
 
     load: Callable[[], tuple[EksPlan, RepairRequest]]
     """Reads the stack file, which may have changed since the last look."""
+    opened: Opened = opened
+    repair: Callable[[EksPlan, RepairRequest], None] = repair_cluster
     told: object = None
     """What the last look has found."""
 
@@ -69,7 +71,7 @@ class Watch:
             plan, request = self.load()
             if not self._has_work(plan, request):
                 return
-            repair_cluster(plan, request)
+            self.repair(plan, request)
         except StoppedError:
             raise
         except Exception as error:
@@ -79,7 +81,7 @@ class Watch:
 
     def _has_work(self, plan: EksPlan, request: RepairRequest) -> bool:
         """Return whether nodes are to be replaced now; tell what is found otherwise."""
-        with opened(plan, request) as replacement:
+        with self.opened(plan, request) as replacement:
             cluster = replacement.look()
             decision = replacement.decide(cluster)
             if not request.dry_run and replacement.has_work(decision):
@@ -95,17 +97,23 @@ class Watch:
 
 
 def watch(
-    load: Callable[[Stop], tuple[EksPlan, RepairRequest]], *, interval_minutes: float
+    load: Callable[[Stop], tuple[EksPlan, RepairRequest]],
+    *,
+    interval_minutes: float,
+    opened: Opened = opened,
+    repair: Callable[[EksPlan, RepairRequest], None] = repair_cluster,
 ) -> None:
     """Look at a cluster until SIGTERM, and replace its bad nodes.
 
     Args:
         load: Reads the stack file, and returns its plan and a request whose pauses end on SIGTERM.
         interval_minutes: Time between two looks.
+        opened: Gives the replacement of nodes, for a look.
+        repair: Replaces bad nodes.
     """
     stop = Stop(SimpleQueue())
     before = signal.signal(signal.SIGTERM, lambda received, _: stop.signals.put(received))
-    made = Watch(lambda: load(stop))
+    made = Watch(lambda: load(stop), opened, repair)
     try:
         while True:
             made.look()

@@ -150,6 +150,7 @@ def wait_until_ready(
     *,
     deadline_seconds: float,
     report: Callable[[str], None],
+    poll_seconds: float = POLL_SECONDS,
 ) -> tuple[ClusterState, list[str]]:
     """Return the cluster's state and what is missing, at the deadline at the latest.
 
@@ -168,7 +169,7 @@ def wait_until_ready(
         if missing != told:
             report("waiting: " + "; ".join(missing))
             told = missing
-        time.sleep(POLL_SECONDS)
+        time.sleep(poll_seconds)
 
 
 def look_at(kubeconfig: str) -> tuple[ClusterState | None, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import boto3
@@ -13,7 +13,7 @@ from components.plain_text import shell_word
 from tools.cli.rollout import ClusterState
 from tools.cli.rollout_expectation import GroupExpectation
 from tools.cli.session import account_access
-from tools.diagnosis.node_groups import Place, read_group, what_it_lacks
+from tools.diagnosis.node_groups import GroupFacts, Place, read_group, what_it_lacks
 
 if TYPE_CHECKING:
     from tools.diagnosis.pods import PodState
@@ -88,8 +88,9 @@ def _groups(
                 boto3.client(service, region_name=stack_file.region, config=CLIENT)
                 for service in ("eks", "autoscaling")
             )
-            groups = [
-                read_group(
+
+            def read(name: str, output: Mapping[str, Any]) -> GroupFacts:
+                return read_group(
                     eks,
                     autoscaling,
                     cluster=place.cluster,
@@ -97,10 +98,24 @@ def _groups(
                     output=output,
                     mapped_roles=state.aws_auth_roles,
                 )
+
+            return [
+                sentence
                 for name, output in outputs.get("node_groups", {}).items()
+                for sentence in _group(lambda n=name, o=output: read(n, o), name, joined, place)
             ]
-    except (BotoCoreError, ClientError) as error:
+    except BotoCoreError as error:
         return [f"the reason cannot be read from the account: {error}"]
-    except (LookupError, TypeError) as error:  # for example, of a node group that was never created
-        return [f"the reason cannot be read from the account: a response has no {error}"]
-    return [sentence for group in groups for sentence in what_it_lacks(group, joined, place)]
+
+
+def _group(
+    read: Callable[[], GroupFacts], name: str, joined: Collection[str], place: Place
+) -> list[str]:
+    """Return what a node group lacks. If it cannot be read, the others are still explained."""
+    try:
+        return what_it_lacks(read(), joined, place)
+    except ClientError as error:
+        why = str(error)
+    except (LookupError, TypeError) as error:  # an answer that does not match the API
+        why = f"a response has no {error}"
+    return [f"node group {name}: the reason cannot be read from the account: {why}"]

@@ -14,6 +14,8 @@ Source:
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 
 from components import clock
 from components.parallelcluster.plan import ParallelClusterPlan
@@ -32,8 +34,17 @@ squeue --noheader --nodelist={0} --format='job %i %j on %D nodes'
 """
 
 
-def drain_node(plan: ParallelClusterPlan, request: RepairRequest) -> None:
+def drain_node(
+    plan: ParallelClusterPlan,
+    request: RepairRequest,
+    reached: Callable[..., AbstractContextManager[HeadNode]] = reached_head_node,
+) -> None:
     """Drain a node of a Slurm cluster.
+
+    Args:
+        plan: The plan of the cluster.
+        request: The arguments of the command.
+        reached: Gives the head node.
 
     Raises:
         WrongUseError: no node is named, the name cannot be one, or there is no terminal for the
@@ -52,7 +63,7 @@ def drain_node(plan: ParallelClusterPlan, request: RepairRequest) -> None:
             f"{name} is no node of ParallelCluster, whose names are as in "
             "compute-gpu-st-distributed-ml-1"
         )
-    with reached_head_node(plan, request.stack_file, sandbox=request.sandbox) as head_node:
+    with reached(plan, request.stack_file, sandbox=request.sandbox) as head_node:
         console.answer(_state(head_node, name))
         if request.dry_run:
             console.progress(f"{name}: nothing was changed")

@@ -14,8 +14,8 @@ from tools.workspace.engine_events import EngineError
 from tools.workspace.urns import project_of, stack_of
 
 TAKEN = re.compile(
-    r"\b(?:\w*AlreadyExists(?:Exception)?|Invalid\w+\.Duplicate|InvalidSubnet\.Conflict|"
-    r"Object already exists|group already exists)\b"
+    r"\b(?:\w*AlreadyExists(?:Exception)?|BucketAlreadyOwnedByYou|Invalid\w+\.Duplicate|"
+    r"InvalidSubnet\.Conflict|Object already exists|group already exists)\b"
 )
 """Error codes and messages if an object with the name exists."""
 LIMIT = re.compile(

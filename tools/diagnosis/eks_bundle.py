@@ -19,6 +19,7 @@ from kubernetes import client
 from components.catalog.controller_releases import JOBSET_API, JOBSET_GROUP
 from components.catalog.kueue import KUEUE_API, KUEUE_GROUP
 from tools.diagnosis.bundle import Bundle, answer
+from tools.diagnosis.node_groups import health_issues
 from tools.diagnosis.pod_log import read_pod_log
 from tools.diagnosis.pods import name_of, reason_of
 
@@ -78,8 +79,7 @@ def _add_group(
                 "nodegroup"
             ],
         )
-        issues = (found or {}).get("health", {}).get("issues", [])
-        bundle.blame(f"node group {name}: {each['code']}: {each['message']}" for each in issues)
+        bundle.blame(f"node group {name}: {issue}" for issue in health_issues(found or {}))
         groups = (found or {}).get("resources", {}).get("autoScalingGroups", [])
         scaling_group = groups[0]["name"] if groups else None
     if not scaling_group:

@@ -3,6 +3,17 @@
 An entry has the heading of its section. Messages that explain an error name the section, and
 `known_error` finds it for any text: of AWS, EKS, Slurm or NCCL.
 
+Auto Scaling has a form of its messages without the code of EC2: the sentence of EC2, then
+"Launching EC2 instance failed.". So each error of EC2 has its sentence in the pattern too. Seen in
+issues of GitHub:
+    quotas: kubernetes/kops 15778, kubernetes/autoscaler 1263,
+    aws-deepracer-community/deepracer-on-the-spot 55
+    capacity: hashicorp/terraform 8857, aws/aws-parallelcluster 618,
+    scylladb/scylla-cluster-tests 8839 (of a reservation)
+    configuration: gruntwork-io/intro-to-terraform 6, trailofbits/algo 314
+    account: eksctl-io/eksctl 7299, runs-on/runs-on 88, coiled/feedback 225 (fleet requests),
+    openshift/installer 1709, appvia/kore 585 (validation)
+
 Sources, in addition to those of the modules with the patterns:
     https://docs.aws.amazon.com/AWSEC2/latest/APIReference/errors-overview.html
     https://docs.aws.amazon.com/batch/latest/userguide/job_stuck_in_runnable.html
@@ -65,7 +76,37 @@ GONE = KnownError(
 UNREADY = KnownError("was created but failed to initialize", NOT_READY)
 VCPU_QUOTA = KnownError(
     "VcpuLimitExceeded",
-    _texts("VcpuLimitExceeded", "InstanceLimitExceeded", "MaxSpotInstanceCountExceeded"),
+    _texts(
+        "VcpuLimitExceeded",
+        "InstanceLimitExceeded",
+        "MaxSpotInstanceCountExceeded",
+        "You have requested more vCPU capacity than your current vCPU limit",
+        "You have requested more instances",
+        "Max spot instance count exceeded",
+    ),
+)
+FLEET_QUOTA = KnownError(
+    "MaxFleetCountExceeded",
+    _texts(
+        "MaxFleetCountExceeded",
+        "You've reached your quota for maximum Fleet Requests",
+        "You've reached your quota for maximum Spot Fleet Requests",
+    ),
+)
+VALIDATION = KnownError(
+    "PendingVerification",
+    _texts(
+        "PendingVerification",
+        "Your request for accessing resources in this region is being validated",
+        "Your account is currently being verified",
+    ),
+)
+UNSUPPORTED = KnownError(
+    "The requested configuration is currently not supported",
+    _texts(
+        "The requested configuration is currently not supported",
+        "is not supported in your requested Availability Zone",
+    ),
 )
 BLOCK_QUOTA = KnownError(
     "CapacityBlockDescribeLimitExceeded", _texts("CapacityBlockDescribeLimitExceeded")
@@ -81,17 +122,22 @@ SLURM_CAPACITY = KnownError(
 )
 CAPACITY = KnownError(
     "InsufficientInstanceCapacity",
-    _texts(
-        "InsufficientInstanceCapacity",
-        "InsufficientReservedInstanceCapacity",
-        "ReservationCapacityExceeded",
-        "InvalidCapacityReservationState",
-        "InvalidCapacityReservationId.NotFound",
+    re.compile(
+        r"\b(?:InsufficientInstanceCapacity|InsufficientReservedInstanceCapacity|"
+        r"ReservationCapacityExceeded|InvalidCapacityReservationState|"
+        r"InvalidCapacityReservationId\.NotFound|"
+        # EC2 names the instance type in between.
+        r"We currently do not have sufficient [\w. -]{0,80}capacity|Insufficient capacity|"
+        r"The requested reservation does not have sufficient)(?!\w)"
     ),
 )
 ADDRESSES = KnownError(
     "InsufficientFreeAddresses",
-    _texts("InsufficientFreeAddresses", "InsufficientFreeAddressesInSubnet"),
+    _texts(
+        "InsufficientFreeAddresses",
+        "InsufficientFreeAddressesInSubnet",
+        "There are not enough free addresses in subnet",
+    ),
 )
 NOT_JOINED = KnownError("NodeCreationFailure", _texts("NodeCreationFailure"))
 EXISTS = KnownError("AlreadyExists", TAKEN)
@@ -159,6 +205,8 @@ KNOWN_ERRORS = (
     UNREADY,
     CLUSTER_UNREACHABLE,
     VCPU_QUOTA,
+    FLEET_QUOTA,
+    VALIDATION,
     BLOCK_QUOTA,
     BATCH_CAPACITY,
     BATCH_MAXIMUM,
@@ -168,6 +216,7 @@ KNOWN_ERRORS = (
     SLURM_CAPACITY,
     NOT_REGISTERED,
     CAPACITY,
+    UNSUPPORTED,
     ADDRESSES,
     NOT_JOINED,
     EXISTS,

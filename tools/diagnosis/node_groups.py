@@ -21,8 +21,10 @@ class GroupFacts:
 
     name: str
     """Entry in the stack file."""
+    scaling_group: str
+    """Name of its Auto Scaling group; empty before EKS has created one."""
     desired: int
-    """Desired capacity of its Auto Scaling group."""
+    """Desired capacity of its Auto Scaling group, or of the managed group before it has one."""
     instance_ids: tuple[str, ...]
     """Instances in service."""
     refusal: str
@@ -68,18 +70,19 @@ def read_group(
     """
     managed = output.get("node_group")
     issues: tuple[str, ...] = ()
+    wanted = 0
     scaling_group = output.get("autoscaling_group") or ""
     if managed:
         found = _managed_group(eks, cluster, managed)
         scaling_group = _scaling_group(found)
-        health = found.get("health", {}).get("issues", [])
-        issues = tuple(f"{each['code']}: {each['message']}" for each in health)
-    answer = autoscaling.describe_auto_scaling_groups(AutoScalingGroupNames=[scaling_group])
-    group = next(iter(answer["AutoScalingGroups"]), {"DesiredCapacity": 0, "Instances": []})
+        issues = health_issues(found)
+        wanted = found.get("scalingConfig", {}).get("desiredSize", 0)
+    group = described_scaling_group(autoscaling, scaling_group)
     role_arn = output.get("role_arn") or ""
     return GroupFacts(
         name=name,
-        desired=group["DesiredCapacity"],
+        scaling_group=scaling_group,
+        desired=group["DesiredCapacity"] if scaling_group else wanted,
         instance_ids=tuple(
             each["InstanceId"]
             for each in group["Instances"]
@@ -102,7 +105,12 @@ def what_it_lacks(group: GroupFacts, joined: Collection[str], place: Place) -> l
         place: Cluster and region for the commands.
     """
     found: list[str] = []
-    if len(group.instance_ids) < group.desired:
+    if not group.scaling_group:
+        found.append(
+            f"node group {group.name}: EKS has not created its Auto Scaling group, so none of its "
+            f"{group.desired} instances is launched"
+        )
+    elif len(group.instance_ids) < group.desired:
         found.append(
             f"node group {group.name}: {len(group.instance_ids)} of {group.desired} instances are "
             "in service; "
@@ -110,7 +118,10 @@ def what_it_lacks(group: GroupFacts, joined: Collection[str], place: Place) -> l
         )
         refused = known_error(group.refusal)
         found += [f"  {refused.more}"] if refused else []
-    found += [f"node group {group.name}: EKS says: {issue}" for issue in group.issues]
+    for issue in group.issues:
+        found.append(f"node group {group.name}: EKS says: {issue}")
+        known = known_error(issue)
+        found += [f"  {known.more}"] if known else []
     absent = [each for each in group.instance_ids if each not in joined]
     if absent:
         found.append(
@@ -134,6 +145,8 @@ def what_it_lacks(group: GroupFacts, joined: Collection[str], place: Place) -> l
 def scaling_group_of(eks: Any, cluster: str, output: Mapping[str, Any]) -> str:
     """Return the name of the Auto Scaling group of a node group in the stack's outputs.
 
+    Empty before EKS has created it, and if it could not.
+
     Raises:
         botocore.exceptions.ClientError: EKS rejected the request.
     """
@@ -143,25 +156,56 @@ def scaling_group_of(eks: Any, cluster: str, output: Mapping[str, Any]) -> str:
     return _scaling_group(_managed_group(eks, cluster, managed))
 
 
+def health_issues(described: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return code and message of the health issues in an answer of EKS, both optional there."""
+    issues = (described.get("health") or {}).get("issues") or []
+    return tuple(
+        f"{each.get('code', 'unknown issue')}: {each.get('message', 'EKS gives no reason')}"
+        for each in issues
+    )
+
+
 def _managed_group(eks: Any, cluster: str, name: str) -> dict[str, Any]:
     return eks.describe_nodegroup(clusterName=cluster, nodegroupName=name)["nodegroup"]
 
 
 def _scaling_group(managed_group: Mapping[str, Any]) -> str:
-    return managed_group["resources"]["autoScalingGroups"][0]["name"]
+    """Return the name of the Auto Scaling group; empty without `resources`, as in `CREATING`.
+
+    aws/aws-cli, awscli/examples/eks/create-nodegroup.rst at 07c4fe36
+    """
+    groups = managed_group.get("resources", {}).get("autoScalingGroups", [])
+    return groups[0]["name"] if groups else ""
+
+
+def described_scaling_group(autoscaling: Any, name: str) -> Mapping[str, Any]:
+    """Return an Auto Scaling group, which is empty if it does not exist or `name` is empty.
+
+    Raises:
+        botocore.exceptions.ClientError: Auto Scaling rejected the request.
+    """
+    nothing = {"DesiredCapacity": 0, "Instances": []}
+    if not name:
+        return nothing
+    answer = autoscaling.describe_auto_scaling_groups(AutoScalingGroupNames=[name])
+    return next(iter(answer["AutoScalingGroups"]), nothing)
 
 
 def latest_refusal(autoscaling: Any, scaling_group: str) -> str:
     """Return why the newest scaling activity of a group failed; empty if it did not fail.
 
+    Also empty if `scaling_group` is.
+
     Raises:
         botocore.exceptions.ClientError: Auto Scaling rejected the request.
     """
+    if not scaling_group:
+        return ""
     activities = autoscaling.describe_scaling_activities(AutoScalingGroupName=scaling_group)
     newest = next(iter(activities["Activities"]), None)
     if newest is None or newest["StatusCode"] != "Failed":
         return ""
-    return newest.get("StatusMessage") or newest["Description"]
+    return newest.get("StatusMessage") or newest.get("Description") or "no reason given"
 
 
 def _let_in(eks: Any, cluster: str, role_arn: str, mapped_roles: Collection[str]) -> bool | None:

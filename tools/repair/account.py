@@ -15,7 +15,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from components.eks.node_group_plan import NodeGroupPlan
-from tools.diagnosis.node_groups import latest_refusal, scaling_group_of
+from tools.diagnosis.node_groups import (
+    described_scaling_group,
+    latest_refusal,
+    scaling_group_of,
+)
 from tools.diagnosis.reservation_use import ReservationUse, read_reservations
 from tools.repair.decision import Group
 
@@ -78,8 +82,7 @@ class Account:
 
     def _group(self, plan: NodeGroupPlan, output: Mapping[str, Any]) -> Group:
         name = scaling_group_of(self.eks, self.cluster, output)
-        answer = self.autoscaling.describe_auto_scaling_groups(AutoScalingGroupNames=[name])
-        found = next(iter(answer["AutoScalingGroups"]), {"DesiredCapacity": 0, "Instances": []})
+        found = described_scaling_group(self.autoscaling, name)
         instances = {each["InstanceId"]: each["LifecycleState"] for each in found["Instances"]}
         return Group(
             name=plan.name,

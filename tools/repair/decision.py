@@ -64,7 +64,7 @@ class Group:
     name: str
     """Entry in the stack file."""
     scaling_group: str
-    """Name of the Auto Scaling group."""
+    """Name of the Auto Scaling group; empty before EKS has created one."""
     desired: int
     instances: Mapping[str, str]
     """Lifecycle state by instance id."""

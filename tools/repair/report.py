@@ -31,6 +31,12 @@ def report(
         yield f"  why not: {each.obstacle}"
     for each in decision.suspected:
         yield _line(each, "watched")
+    for group in cluster.groups:
+        if not group.scaling_group:
+            yield (
+                f"node group {group.name} is left out: EKS has not created its Auto Scaling group, "
+                "so it has no nodes"
+            )
     for name, count in decision.replacing.items():
         yield f"node group {name} lacks {count} of its nodes, which launch, join or are not Ready"
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from botocore.exceptions import ClientError, EndpointConnectionError
 from kubernetes.client import ApiException
 
 from components import clock
@@ -39,7 +40,13 @@ class World:
     """Polls until a replacement is Ready; None for never."""
     use: ReservationUse = field(default_factory=lambda: block(ends_at=None))
     inside: bool = True
+    outside: tuple[str, ...] = ()
+    """Instances that run outside of the block."""
     lost_answers: int = 0
+    error: Exception = field(
+        default_factory=lambda: ApiException(status=503, reason="Service Unavailable")
+    )
+    """In place of an answer that is lost."""
     steps: list[str] = field(default_factory=list[str])
     seconds: float = 0.0
     _leaving: dict[str, int] = field(default_factory=dict[str, int])
@@ -52,7 +59,7 @@ class World:
     def all(self, *, now: object) -> tuple[Node, ...]:
         if self.lost_answers:
             self.lost_answers -= 1
-            raise ApiException(status=503, reason="Service Unavailable")
+            raise self.error
         return tuple(self.nodes)
 
     def pods(self, name: str) -> list[RunningPod]:
@@ -82,6 +89,7 @@ class World:
         states = dict.fromkeys((n.instance_id for n in self.nodes), "InService")
         states |= dict.fromkeys(self._leaving, "Terminating:Wait")
         inside = {n.instance_id: BLOCK for n in self.nodes if self.inside or "new" not in n.name}
+        inside = {each: BLOCK for each in inside if each not in self.outside}
         made = group(*self.nodes, at_once=self.at_once, desired=self._desired, instances=states)
         return (replace(made, reservation_of=inside),)
 
@@ -252,10 +260,48 @@ def test_a_node_that_has_become_good_stays(tmp_path: Path) -> None:
     assert world.steps == []
 
 
-def test_an_answer_that_is_lost_does_not_end_the_repair(tmp_path: Path) -> None:
-    world = World([node(1, bad=True)], lost_answers=4)
+def test_a_node_that_becomes_bad_meanwhile_is_left_to_the_next_repair(tmp_path: Path) -> None:
+    """The user has confirmed the others."""
+    world = World([node(1), node(2, bad=True)], at_once=2)
+    made = repair(world, tmp_path)
+    decision = made.decide(made.look())
+    world.nodes[0] = node(1, bad=True)
+    made.replace(decision.now)
+    assert world.done == ["cordon n2", "terminate i-2"]
+
+
+def test_a_node_that_cannot_be_replaced_does_not_keep_another_from_it(tmp_path: Path) -> None:
+    world = World([node(1, bad=True), node(2, bad=True)], outside=("i-1",))
+    made = repair(world, tmp_path)
+    decision = made.decide(made.look())
+    assert [each.node.name for each in decision.refused] == ["n1"]
+    made.replace(decision.now)
+    assert world.done == ["cordon n2", "terminate i-2"]
+
+
+def refused(code: str) -> ClientError:
+    return ClientError({"Error": {"Code": code}}, "DescribeAutoScalingGroups")
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ApiException(status=503, reason="Service Unavailable"),
+        refused("ThrottlingException"),
+        EndpointConnectionError(endpoint_url="https://ec2"),
+    ],
+)
+def test_an_answer_that_is_lost_does_not_end_the_repair(tmp_path: Path, error: Exception) -> None:
+    world = World([node(1, bad=True)], lost_answers=4, error=error)
     run(world, tmp_path)
     assert world.done == ["cordon n1", "terminate i-1"]
+
+
+def test_a_denied_request_is_not_repeated(tmp_path: Path) -> None:
+    world = World([node(1, bad=True)], lost_answers=1, error=refused("AccessDenied"))
+    with pytest.raises(ClientError):
+        run(world, tmp_path)
+    assert world.seconds == 0
 
 
 def test_an_event_that_is_refused_does_not_end_the_repair(tmp_path: Path, monkeypatch) -> None:

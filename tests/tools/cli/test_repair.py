@@ -6,7 +6,7 @@ import os
 import subprocess
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,8 @@ from tests.tools.cli.test_node_replacement import repair as replacement_of
 from tools.cli import console, eks_repair, failures, slurm_repair
 from tools.cli.repair_request import RepairRequest
 from tools.repair.journal import Journal
-from tools.workspace.stack_files import find_stack_file
+from tools.workspace.checkout import Checkout
+from tools.workspace.stack_files import StackFile, find_stack_file
 
 SLURM_NODE = "compute-gpu-st-distributed-ml-1"
 STATE = "State=MIXED+CLOUD\njob 12 train on 4 nodes\n"
@@ -161,20 +162,30 @@ class HeadNode:
 
 
 @pytest.fixture
-def head_node(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> HeadNode:
-    made = HeadNode()
-    monkeypatch.setattr(slurm_repair, "reached_head_node", lambda *_, **__: nullcontext(made))
-    monkeypatch.setattr("tools.cli.repair_request.kubeconfig_path", lambda *_, **__: tmp_path / "x")
-    return made
+def head_node() -> HeadNode:
+    return HeadNode()
 
 
-def drain(**changes: Any) -> None:
-    plan: Any = prepared("pc-gpu").plan
-    slurm_repair.drain_node(plan, request("pc-gpu", **{"node": SLURM_NODE, **changes}))
+def in_checkout(root: Path) -> StackFile:
+    """Return the stack `pc-gpu` of another checkout, which has the log of its repairs."""
+    file = replace(find_stack_file("pc-gpu"), checkout=Checkout(root))
+    return replace(file, path=root / file.path.name)
+
+
+@pytest.fixture
+def drain(head_node: HeadNode, tmp_path: Path) -> Callable[..., None]:
+    """Drain a node of `pc-gpu`."""
+
+    def run(**changes: Any) -> None:
+        plan: Any = prepared("pc-gpu").plan
+        values = {"stack_file": in_checkout(tmp_path), "node": SLURM_NODE, **changes}
+        slurm_repair.drain_node(plan, request(**values), lambda *_, **__: nullcontext(head_node))
+
+    return run
 
 
 def test_a_slurm_node_is_drained_after_its_jobs_were_shown(
-    head_node: HeadNode, tmp_path: Path, capsys
+    drain, head_node: HeadNode, tmp_path: Path, capsys
 ) -> None:
     drain()
     assert f"{SLURM_NODE}: State=MIXED+CLOUD\njob 12 train on 4 nodes" in capsys.readouterr().out
@@ -183,12 +194,12 @@ def test_a_slurm_node_is_drained_after_its_jobs_were_shown(
     assert update == (
         f"sudo /opt/slurm/bin/scontrol update nodename={SLURM_NODE} state=drain reason=repair\n"
     )
-    log = (tmp_path / "pc-gpu.repair.jsonl").read_text(encoding="utf-8")
+    log = (tmp_path / ".trainyard" / "pc-gpu.repair.jsonl").read_text(encoding="utf-8")
     assert f'"node": "{SLURM_NODE}"' in log
 
 
 def test_the_state_of_a_slurm_node_is_read_by_a_real_bash(
-    head_node: HeadNode, tmp_path: Path
+    drain, head_node: HeadNode, tmp_path: Path
 ) -> None:
     drain(dry_run=True)
     for name, says in (
@@ -210,7 +221,7 @@ def test_the_state_of_a_slurm_node_is_read_by_a_real_bash(
 
 
 def test_a_slurm_node_is_not_drained_in_a_dry_run_or_against_the_answer(
-    head_node: HeadNode, answered: list[str]
+    drain, head_node: HeadNode, answered: list[str]
 ) -> None:
     drain(dry_run=True)
     with pytest.raises(failures.CancelledError):
@@ -220,8 +231,14 @@ def test_a_slurm_node_is_not_drained_in_a_dry_run_or_against_the_answer(
 
 
 @pytest.mark.parametrize(
-    ("name", "words"), [(None, "with --node"), ("x; reboot", "is no node of ParallelCluster")]
+    ("name", "words"),
+    [
+        (None, "with --node"),
+        ("x; reboot", "is no node of ParallelCluster"),
+        (f"{SLURM_NODE}; reboot", "is no node of ParallelCluster"),
+        (f"{SLURM_NODE}\nreboot", "is no node of ParallelCluster"),
+    ],
 )
-def test_a_slurm_node_must_be_named_as_one(name: str | None, words: str) -> None:
+def test_a_slurm_node_must_be_named_as_one(drain, name: str | None, words: str) -> None:
     with pytest.raises(failures.WrongUseError, match=words):
         drain(node=name)

@@ -6,6 +6,7 @@ import os
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from tools.workspace.locks import StackLockedError
 
 
 @pytest.fixture
-def watching(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Watch]:
+def watching(tmp_path: Path) -> Callable[..., Watch]:
     """Watch a cluster of the test; every repair takes the lock, and gives it back."""
 
     def made(world: World, **changes: Any) -> Watch:
@@ -38,11 +39,9 @@ def watching(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., W
             yield
             world.steps.append("Repair: unlock")
 
-        for module in (eks_repair, repair_watch):
-            monkeypatch.setattr(module, "opened", opened)
-        monkeypatch.setattr(eks_repair, "working_alone", locked)
         plan: Any = None
-        return Watch(lambda: (plan, request(**changes)))
+        repair = partial(eks_repair.repair_cluster, opened=opened, alone=locked)
+        return Watch(lambda: (plan, request(**changes)), opened, repair)
 
     return made
 
@@ -97,6 +96,13 @@ def test_a_repair_that_was_interrupted_is_continued(watching, tmp_path: Path) ->
     assert [each.name for each in world.nodes] == ["n2", "new-i-1"]
 
 
+def test_a_bad_node_waits_for_a_missing_one_and_is_replaced_at_the_same_look(watching) -> None:
+    world = World([node(1), node(2, bad=True)])
+    world.terminate("i-1")
+    watching(world).look()
+    assert world.done == ["terminate i-1", "cordon n2", "terminate i-2"]
+
+
 def test_a_node_that_cannot_be_drained_is_tried_again(watching, capsys, tmp_path: Path) -> None:
     world = World([node(1, bad=True)], launch_polls=None)
     watched = watching(world)
@@ -131,7 +137,7 @@ def test_the_end_and_a_bug_end_it(error: Exception) -> None:
 def test_sigterm_ends_the_next_pause_of_a_repair(watching, monkeypatch, capsys, tmp_path) -> None:
     """What has begun stays in the journal."""
     world = World([node(1, bad=True)], launch_polls=None)
-    watching(world)
+    watched = watching(world)
     stops: list[repair_watch.Stop] = []
 
     def pause(seconds: float) -> None:
@@ -146,7 +152,7 @@ def test_sigterm_ends_the_next_pause_of_a_repair(watching, monkeypatch, capsys, 
         return plan, request()
 
     before = signal.getsignal(signal.SIGTERM)
-    watch(load, interval_minutes=0)
+    watch(load, interval_minutes=0, opened=watched.opened, repair=watched.repair)
     assert signal.getsignal(signal.SIGTERM) == before
     assert world.done == ["cordon n1", "terminate i-1"]
     assert world.steps[-1] == "RepairTerminated n1"

@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 import yaml
 
-from tools.cli import failures, rollout, waiting
+from tools.cli import failures, waiting
 from tools.cli.rollout import wait_until_ready
 from tools.cli.rollout_expectation import GroupExpectation
 
@@ -59,11 +59,6 @@ def kubeconfig(port: int) -> str:
     )
 
 
-@pytest.fixture(autouse=True)
-def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rollout, "POLL_SECONDS", 0)
-
-
 @pytest.fixture
 def flaky() -> Iterator[Server]:
     server = Server(503, 500, 429)
@@ -74,7 +69,11 @@ def flaky() -> Iterator[Server]:
 def test_errors_of_the_api_server_are_waited_out_and_told(flaky: Server) -> None:
     told: list[str] = []
     _, missing = wait_until_ready(
-        kubeconfig(flaky.port), (SYSTEM,), deadline_seconds=60, report=told.append
+        kubeconfig(flaky.port),
+        (SYSTEM,),
+        deadline_seconds=60,
+        report=told.append,
+        poll_seconds=0,
     )
     assert missing == []
     codes = [line.partition("(")[2].split()[0] for line in told]

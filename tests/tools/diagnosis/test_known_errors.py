@@ -46,6 +46,55 @@ def test_the_other_texts_of_a_section_lead_to_it(text: str, error: KnownError) -
     assert known_error(f"failed: {text}") is error
 
 
+@pytest.mark.parametrize(
+    ("text", "heading"),
+    [
+        (
+            "You've reached your quota for maximum Fleet Requests for this account. Launching",
+            "MaxFleetCountExceeded",
+        ),
+        (
+            "You have requested more vCPU capacity than your current vCPU limit of 384 allows for",
+            "VcpuLimitExceeded",
+        ),
+        (
+            "You have requested more instances (7) than your current instance limit of 5 allows",
+            "VcpuLimitExceeded",
+        ),
+        ("Max spot instance count exceeded. Launching EC2 instance failed.", "VcpuLimitExceeded"),
+        (
+            "We currently do not have sufficient p2.xlarge capacity in zones with support for",
+            "InsufficientInstanceCapacity",
+        ),
+        (
+            "We currently do not have sufficient capacity in the Availability Zone you requested",
+            "InsufficientInstanceCapacity",
+        ),
+        (
+            "The requested reservation does not have sufficient compatible and available capacity",
+            "InsufficientInstanceCapacity",
+        ),
+        (
+            "The requested configuration is currently not supported. Please check the",
+            "The requested configuration is currently not supported",
+        ),
+        (
+            "There are not enough free addresses in subnet 'subnet-0a1b2c' to satisfy the",
+            "InsufficientFreeAddresses",
+        ),
+        (
+            "Your request for accessing resources in this region is being validated, and you will",
+            "PendingVerification",
+        ),
+    ],
+)
+def test_a_launch_that_failed_without_a_code_is_known_by_its_sentence(text, heading) -> None:
+    """The issues with these texts are in the docstring of the module."""
+    found = known_error(text)
+    assert found is not None
+    assert found.heading == heading
+
+
 @pytest.mark.parametrize("code", REMEDIES)
 def test_every_reason_of_a_waiting_batch_job_has_its_own_section(code: str) -> None:
     found = known_error(f"{code} - job")
@@ -83,6 +132,7 @@ def test_the_summary_of_a_diagnosis_names_the_section_of_a_cause(tmp_path: Path)
 def test_missing_nodes_come_with_the_sections_of_their_errors() -> None:
     group = GroupFacts(
         name="p5",
+        scaling_group="p5",
         desired=2,
         instance_ids=("i-1",),
         refusal="ReservationCapacityExceeded - no capacity",

@@ -40,6 +40,15 @@ def test_a_bad_node_of_a_full_block_is_replaced_in_the_place_that_it_frees() -> 
     assert (found.later, found.refused, found.replacing) == ((), (), {})
 
 
+def test_a_bad_node_that_is_not_ready_is_not_waited_for() -> None:
+    """The node controller sets `Ready` of a node to Unknown when its kubelet is silent.
+
+    https://kubernetes.io/docs/concepts/architecture/nodes/#heartbeats
+    """
+    found = decided(cluster(node(1), node(2, bad=True, is_ready=False)))
+    assert (names(found.now), found.replacing) == ("n2", {})
+
+
 def test_good_nodes_stay() -> None:
     found = decided(cluster(node(1), node(2)))
     assert (found.now, found.later, found.refused, found.suspected) == ((), (), (), ())
@@ -117,6 +126,14 @@ def test_a_node_outside_of_its_reservation_frees_no_place() -> None:
     assert decided(cluster(node(1, bad=True), use=block(available=1), **outside)).now
 
 
+def test_a_reservation_that_ends_has_no_place_for_a_node_outside_of_it() -> None:
+    soon = block(available=1, ends_at=NOW + timedelta(minutes=69))
+    found = cluster(node(1, bad=True), use=soon, reservation_of={})
+    assert "frees no place in them, and cr-0123456789abcdef0 ends in less than 70" in obstacle(
+        found
+    )
+
+
 def test_a_node_in_an_unknown_reservation_of_a_group_is_not_replaced() -> None:
     found = cluster(node(1, bad=True), targets=(), reservation_of={"i-1": "cr-unknown"})
     assert "frees no place" in obstacle(found)
@@ -131,6 +148,11 @@ def test_a_suspended_process_would_leave_the_group_without_the_node() -> None:
     assert "--scaling-processes Launch`" in obstacle(found)
     assert obstacle(found, named="n1")
     assert decided(cluster(node(1, bad=True), suspended=("AZRebalance",))).now
+
+
+def test_a_group_that_terminates_nothing_is_not_drained() -> None:
+    found = cluster(node(1, bad=True), suspended=("Terminate",))
+    assert "--scaling-processes Terminate`" in obstacle(found)
 
 
 @pytest.mark.parametrize("state", ["Terminating", "Terminating:Wait", "Terminated"])
@@ -152,6 +174,12 @@ def test_eks_repairs_its_groups_unless_a_node_is_named() -> None:
     assert decided(found, named="n1").now
 
 
+def test_a_named_repair_that_was_interrupted_continues_in_a_group_of_eks() -> None:
+    """Its node is cordoned, and EKS does not know why."""
+    found = decided(cluster(node(1, has_begun=True), node(2), repaired_by_eks=True))
+    assert (names(found.now), found.refused) == ("n1", ())
+
+
 def test_many_bad_nodes_have_another_cause_than_a_node() -> None:
     """As in EKS: more than 20 % of a group with more than five nodes."""
     good = [node(number) for number in range(8)]
@@ -161,8 +189,18 @@ def test_many_bad_nodes_have_another_cause_than_a_node() -> None:
     assert len(decided(three).refused) == 3
     assert "3 of 10 nodes" in decided(three).refused[0].obstacle
     assert names(decided(three, named="n9").now) == "n9"
-    five = cluster(*good[:4], node(4, bad=True))
-    assert decided(five).now
+    five = cluster(*good[:3], node(3, bad=True), node(4, bad=True))
+    assert names(decided(five).now) == "n3"
+
+
+def test_bad_nodes_of_another_group_do_not_count() -> None:
+    """EKS compares the nodes of one group."""
+    small = [node(1, bad=True), node(2)]
+    large = [node(number, bad=number < 8) for number in range(3, 9)]
+    groups = (group(*small), group(*large, name="p4d"))
+    found = Cluster(nodes=(*small, *large), groups=groups, reservations={BLOCK: block()})
+    assert names(decided(found).now) == "n1"
+    assert {each.group.name for each in decided(found).refused} == {"p4d"}
 
 
 def verified(number: int, result: str, at: str = "20261125T1403Z") -> Node:

@@ -26,8 +26,16 @@ def test_a_condition_makes_a_node_bad_when_it_has_lasted_as_long_as_eks_waits(ki
     assert not after.suspected
 
 
-def test_faults_of_accelerators_are_repaired_first() -> None:
-    assert min(REPAIR_AFTER, key=lambda kind: REPAIR_AFTER[kind]) == "AcceleratedHardwareReady"
+def test_the_waits_are_those_of_eks() -> None:
+    """https://docs.aws.amazon.com/eks/latest/userguide/node-repair.html, "Repair after"."""
+    assert {kind: wait.total_seconds() / 60 for kind, wait in REPAIR_AFTER.items()} == {
+        "AcceleratedHardwareReady": 10,
+        "ContainerRuntimeReady": 30,
+        "KernelReady": 30,
+        "NetworkingReady": 30,
+        "StorageReady": 30,
+        "Ready": 30,
+    }
 
 
 @pytest.mark.parametrize(

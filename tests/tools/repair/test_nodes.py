@@ -122,6 +122,17 @@ def test_the_annotation_tells_that_a_repair_has_begun(core: Core, nodes: Nodes) 
     assert patch["metadata"]["annotations"] == {BEGUN: "2026-11-25T12:00:00+00:00"}
 
 
+@pytest.mark.parametrize("status", ["False", "Unknown"])
+def test_a_node_is_not_ready_because_of_another_condition(
+    core: Core, nodes: Nodes, status: str
+) -> None:
+    new = kubernetes_node()
+    ready, other = new.status.conditions
+    ready.status, other.status = status, "True"
+    core.nodes = [new]
+    assert not nodes.all(now=NOW)[0].is_ready
+
+
 def test_a_node_without_a_status_is_not_ready(core: Core, nodes: Nodes) -> None:
     new = kubernetes_node()
     new.status = None
@@ -145,6 +156,17 @@ def test_a_drain_leaves_the_pods_of_daemon_sets_and_of_the_kubelet(
         "default/alone, which nothing starts again",
     ]
     assert core.asked == [("spec.nodeName=n1",)]
+
+
+def test_the_owner_of_a_pod_is_its_controller(core: Core, nodes: Nodes) -> None:
+    """A pod can have other owners, with which it is deleted.
+
+    https://kubernetes.io/docs/concepts/architecture/garbage-collection/#owners-dependents
+    """
+    owned = pod("train-0", kind="DaemonSet")
+    owned.metadata.owner_references[0].controller = None
+    core.pods = [owned]
+    assert [each.owner for each in nodes.pods("n1")] == [""]
 
 
 def test_an_eviction_is_of_this_pod_only(core: Core, nodes: Nodes) -> None:
