@@ -72,9 +72,11 @@ class Spawner:
 
     Args:
         directory: Directory of the process identity files.
+        grace_seconds: Time to end after SIGTERM, before SIGKILL.
     """
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, grace_seconds: float = _GRACE_SECONDS) -> None:
+        self._grace_seconds = grace_seconds
         self._directory = directory
         self._directory.mkdir(parents=True, exist_ok=True)
         self._orders: queue.SimpleQueue[_Order | None] = queue.SimpleQueue()
@@ -118,7 +120,7 @@ class Spawner:
             self._children.clear()
         for child in children.values():
             child.terminate()
-        deadline = time.monotonic() + _GRACE_SECONDS
+        deadline = time.monotonic() + self._grace_seconds
         for child in children.values():
             try:
                 child.wait(max(0.0, deadline - time.monotonic()))

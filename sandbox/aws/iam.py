@@ -3,10 +3,12 @@
 - AWS's managed policies: loaded once per process, while moto loads them for every new account.
   There are about fifteen hundred, which would take most of the time of a reset.
 - RemoveRoleFromInstanceProfile for a role that is not in the profile, on which moto fails.
+- What GetRole and GetPolicy say of a name that does not exist: tests/witness/tables/errors.json.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import copy
 from typing import Any
 
@@ -39,3 +41,15 @@ def remove_role(backend: IAMBackend, profile_name: str, role_name: str) -> None:
     if role not in profile.roles:
         raise NotFoundException(f"The role with name {role_name} cannot be found.")
     profile.roles.remove(role)
+
+
+def found(get: Callable[[IAMBackend, str], Any], text: str) -> Callable[[IAMBackend, str], Any]:
+    """Return a method of the backend with another message if there is no such object."""
+
+    def get_or_refuse(backend: IAMBackend, name: str) -> Any:
+        try:
+            return get(backend, name)
+        except NotFoundException:
+            raise NotFoundException(text.format(name)) from None
+
+    return get_or_refuse

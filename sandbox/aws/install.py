@@ -14,6 +14,7 @@ import moto.ec2.models.launch_templates
 import moto.ec2.models.security_groups
 import moto.ec2.urls
 import moto.ec2.utils
+import moto.efs.models
 import moto.eks.urls
 import moto.events.models
 import moto.fsx.urls
@@ -22,6 +23,8 @@ import moto.kms.models
 import moto.logs.metric_filters
 import moto.ram.urls
 import moto.resourcegroups.urls
+import moto.s3.models
+import moto.s3.responses
 import moto.scheduler.urls
 import moto.servicequotas.urls
 import moto.ssm.urls
@@ -30,14 +33,17 @@ from sandbox.aws.autoscaling.groups import Group
 from sandbox.aws.autoscaling.responses import SandboxAutoScalingResponse
 from sandbox.aws.batch.responses import SandboxBatchResponse
 from sandbox.aws.ec2.default_group import Ec2SecurityGroup
+from sandbox.aws.ec2.described import add_fields
 from sandbox.aws.ec2.launch_template_calls import TaggedLaunchTemplate
 from sandbox.aws.ec2.responses import SandboxEc2Response
 from sandbox.aws.eks.responses import SandboxEksResponse
+from sandbox.aws.errors import use_words_of_aws
 from sandbox.aws.fsx.responses import SandboxFsxResponse
-from sandbox.aws.iam import managed_policies, remove_role
+from sandbox.aws.iam import found, managed_policies, remove_role
 from sandbox.aws.prometheus import SandboxPrometheusResponse
 from sandbox.aws.resource_groups import SandboxResourceGroupsResponse
 from sandbox.aws.resource_shares import SandboxRamResponse
+from sandbox.aws.s3.buckets import over_tls, with_tags
 from sandbox.aws.scheduler import SandboxSchedulerResponse
 from sandbox.aws.service_quotas import SandboxServiceQuotasResponse
 from sandbox.aws.ssm import SandboxSsmResponse
@@ -98,15 +104,25 @@ def install() -> None:
         groups[f"{{0}}/{path}$"] = SandboxResourceGroupsResponse.dispatch
     for path in _RAM_CALLS:
         moto.ram.urls.url_paths[f"{{0}}/{path}$"] = SandboxRamResponse.dispatch
+    add_fields()
     moto.autoscaling.models.FakeAutoScalingGroup = Group  # type: ignore[misc] - the replacement
+    buckets: Any = moto.s3.responses.S3Response
+    buckets._bucket_response_put = with_tags(buckets._bucket_response_put)  # noqa: SLF001
+    bucket: Any = moto.s3.models.FakeBucket
+    bucket.get_permission = over_tls(bucket.get_permission)
     iam_backend: Any = moto.iam.models.IAMBackend
     iam_backend._init_aws_policies = managed_policies  # noqa: SLF001 - the replacement
     iam_backend.remove_role_from_instance_profile = remove_role
+    iam_backend.get_role = found(iam_backend.get_role, "The role with name {} cannot be found.")
+    iam_backend.get_policy = found(iam_backend.get_policy, "Policy {} was not found.")
+    use_words_of_aws()
     templates: Any = moto.ec2.models.launch_templates
     templates.LaunchTemplate = TaggedLaunchTemplate
     groups_of_ec2: Any = moto.ec2.models.security_groups
     groups_of_ec2.SecurityGroupRule.description = property(_rule_description)
     groups_of_ec2.SecurityGroup = Ec2SecurityGroup
+    systems: Any = moto.efs.models.FileSystem
+    systems.info_json = _as_efs(systems.info_json)
     filters: Any = moto.logs.metric_filters.MetricFilters
     filters.add_filter = _replacing(filters.add_filter)
     for resource_type, prefix in _TAGGABLE.items():
@@ -133,6 +149,25 @@ def _replacing(add_filter: Any) -> Any:
         add_filter(filters, filter_name, pattern, log_group_name, to)
 
     return put
+
+
+def _as_efs(info_json: Any) -> Any:
+    """Return the description of a file system with the fields of real accounts, which moto lacks.
+
+    They are in all recorded answers (`tests/witness/tables/efs.DescribeFileSystems.json`).
+    """
+
+    def info(system: Any) -> dict[str, Any]:
+        found = info_json(system)
+        if found["ThroughputMode"] != "provisioned":
+            del found["ProvisionedThroughputInMibps"]
+        key = ":".join([*system.file_system_arn.split(":")[:5], "key/aws-elasticfilesystem"])
+        if system.encrypted and not system.kms_key_id:
+            found["KmsKeyId"] = key.replace(":elasticfilesystem:", ":kms:")
+        found["SizeInBytes"]["ValueInArchive"] = 0
+        return {**found, "FileSystemProtection": {"ReplicationOverwriteProtection": "ENABLED"}}
+
+    return info
 
 
 def _rule_description(rule: Any) -> str | None:

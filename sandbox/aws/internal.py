@@ -6,7 +6,8 @@
 /_trainyard/latency?scale=…`: the share of AWS's time that the account takes from now on.
 `/_trainyard/faults`: GET returns the schedule in force, POST sets a schedule in YAML, whose paths
 start in `?directory=…`, DELETE ends it. `POST /_trainyard/slurm-job?name=…`: counts the start of a
-job, and returns its recorded program, or null.
+job, and returns its recorded program, or null. `/_trainyard/registries/HOST/…`: the emulated
+registry of a host (`sandbox.registries`).
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
 
+from sandbox import registries
 from sandbox.aws.clock import CLOCK
 from sandbox.aws.identity import caller_arn, identity
 from sandbox.aws.transitions import TRANSITIONS
@@ -36,6 +38,8 @@ def answer(environ: Mapping[str, Any], body: bytes) -> Answer:
     parsed = parse_qs(environ.get("QUERY_STRING", ""), keep_blank_values=True)
     query = {key: values[0] for key, values in parsed.items()}
     method, name = environ["REQUEST_METHOD"], environ["PATH_INFO"].removeprefix(PREFIX)
+    if name.startswith(registries.PATH):
+        return registries.answer(environ, name.removeprefix(registries.PATH))
     endpoint = _ENDPOINTS.get((method, name))
     if endpoint is None:
         return _json("404 NOT FOUND", {"message": f"the sandbox has no {method} {name}"})

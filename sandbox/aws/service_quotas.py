@@ -17,12 +17,21 @@ from moto.servicequotas.responses import ServiceQuotasResponse
 
 from components.catalog.quotas import QUOTAS
 from sandbox.account.fixture import fixture
+from sandbox.aws.environment import ACCOUNT_ID
 
 _DEFAULT_STANDARD_VCPUS = 5
 """Default of the two quotas for Standard instances; all others have 0.
 
 https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/using-spot-limits.html
 """
+
+
+_SERVICE_NAMES = {
+    "ec2": "Amazon Elastic Compute Cloud (Amazon EC2)",
+    "vpc": "Amazon Virtual Private Cloud (Amazon VPC)",
+    "eks": "Amazon Elastic Kubernetes Service (Amazon EKS)",
+    "fsx": "Amazon FSx",
+}
 
 
 @dataclass(frozen=True)
@@ -35,9 +44,12 @@ class _Quota:
     """None if the account never had another value than the default."""
     adjustable: bool = True
 
-    def answer(self, value: float) -> Mapping[str, object]:
+    def answer(self, value: float, region: str) -> Mapping[str, object]:
         return {
             "ServiceCode": self.service,
+            "ServiceName": _SERVICE_NAMES.get(self.service, self.service),
+            "QuotaArn": f"arn:aws:servicequotas:{region}:{ACCOUNT_ID}:{self.service}/{self.code}",
+            "Unit": "None",
             "QuotaCode": self.code,
             "QuotaName": self.name,
             "Value": float(value),
@@ -54,12 +66,12 @@ class SandboxServiceQuotasResponse(ServiceQuotasResponse):
         quota = self._asked()
         if quota.applied is None:
             _no_such(quota.code)
-        return json.dumps({"Quota": quota.answer(quota.applied)})
+        return json.dumps({"Quota": quota.answer(quota.applied, self.region)})
 
     def get_aws_default_service_quota(self) -> str:
         """GetAWSDefaultServiceQuota."""
         quota = self._asked()
-        return json.dumps({"Quota": quota.answer(quota.default)})
+        return json.dumps({"Quota": quota.answer(quota.default, self.region)})
 
     def list_service_quotas(self) -> str:
         """ListServiceQuotas: the applied quotas of a service, in one page."""
@@ -67,7 +79,9 @@ class SandboxServiceQuotasResponse(ServiceQuotasResponse):
         found = [each for each in _quotas() if each.service == service]
         if not found:
             raise NotImplementedError(f"quotas of {service}")
-        applied = [each.answer(each.applied) for each in found if each.applied is not None]
+        applied = [
+            each.answer(each.applied, self.region) for each in found if each.applied is not None
+        ]
         return json.dumps({"Quotas": applied})
 
     def _asked(self) -> _Quota:

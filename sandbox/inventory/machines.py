@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from components.account.answers import instance_count
 from sandbox.inventory.clients import Clients
 from sandbox.inventory.item import Item, tags
 
@@ -74,7 +75,7 @@ def _capacity(clients: Clients) -> Iterator[Item]:
             "kind": each["ReservationType"],
             "type": each["InstanceType"],
             "zone": each["AvailabilityZone"],
-            "count": each["TotalInstanceCount"],
+            "count": instance_count(each),
             "used": _used(each),
             "owner": each["OwnerId"],
             "tags": tags(each.get("Tags")),

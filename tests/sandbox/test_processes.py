@@ -77,11 +77,8 @@ def test_a_log_that_cannot_be_opened_is_an_error_of_the_caller(
         spawner.spawn(FOREVER, name="child", log_path=tmp_path / "missing" / "child.log")
 
 
-def test_stopping_ends_children_that_listen_and_children_that_do_not(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("sandbox.processes._GRACE_SECONDS", 0.2)
-    spawner = Spawner(tmp_path / "processes")
+def test_stopping_ends_children_that_listen_and_children_that_do_not(tmp_path: Path) -> None:
+    spawner = Spawner(tmp_path / "processes", grace_seconds=0.2)
     children = [
         spawner.spawn(argv, name=name, log_path=tmp_path / f"{name}.log")
         for name, argv in (("forever", FOREVER), ("deaf", DEAF))

@@ -38,7 +38,7 @@ def inputs(token: str) -> Mapping[str, Declared]:
     """Return the input properties of a resource, by wire name."""
     module, name = _class(token)
     # `InitArgs` where a property's type has the other name, such as the attachment of an interface.
-    return _fields(getattr(module, f"{name}Args", None) or getattr(module, f"{name}InitArgs"))
+    return _fields(getattr(module, f"{name}InitArgs", None) or getattr(module, f"{name}Args"))
 
 
 def outputs(token: str) -> Mapping[str, Declared]:

@@ -130,10 +130,74 @@ def _of_logs(account: Account, vpc: str) -> list[Case]:
 
 
 def storage_cases(account: Account) -> list[Case]:
-    """Return a case for every type of FSx; their prerequisites are in the account."""
+    """Return a case for every type of FSx and S3; their prerequisites are in the account."""
     lustre, closed = account.lustre(), account.group("lustre")
     account.open_lustre(closed)
-    return [*_of_lustre(lustre, closed), *_of_openzfs(closed)]
+    account.client("s3").create_bucket(
+        Bucket="held", CreateBucketConfiguration={"LocationConstraint": "us-west-2"}
+    )
+    return [*_of_lustre(lustre, closed), *_of_openzfs(closed), *_of_buckets("held")]
+
+
+def _of_buckets(held: str) -> list[Case]:
+    statement = {
+        "Sid": "OnlyTls",
+        "Effect": "Deny",
+        "Principal": "*",
+        "Action": "s3:*",
+        "Resource": f"arn:aws:s3:::{held}/*",
+        "Condition": {"Bool": {"aws:SecureTransport": "false"}},
+    }
+    closed = dict.fromkeys(
+        ("blockPublicAcls", "blockPublicPolicy", "ignorePublicAcls", "restrictPublicBuckets"),
+        True,
+    )
+    encrypted = {
+        "applyServerSideEncryptionByDefault": {"sseAlgorithm": "AES256"},
+        "bucketKeyEnabled": False,
+    }
+    elsewhere = {"bucket": "another"}
+    return [
+        Case(
+            "aws:s3/bucket:Bucket",
+            {"bucketPrefix": "scripts-", "forceDestroy": True, "tags": {"team": "a"}},
+            {"tags": {"team": "b"}},
+            {"bucketPrefix": "others-"},
+        ),
+        Case(
+            "aws:s3/bucketObjectv2:BucketObjectv2",
+            {"bucket": held, "key": "a.sh", "content": "true\n", "contentType": "text/plain"},
+            None,
+            {"key": "b.sh"},
+        ),
+        Case(
+            "aws:s3/bucketOwnershipControls:BucketOwnershipControls",
+            {"bucket": held, "rule": {"objectOwnership": "BucketOwnerEnforced"}},
+            {"rule": {"objectOwnership": "BucketOwnerPreferred"}},
+            elsewhere,
+        ),
+        Case(
+            "aws:s3/bucketPolicy:BucketPolicy",
+            {
+                "bucket": held,
+                "policy": json.dumps({"Version": "2012-10-17", "Statement": [statement]}),
+            },
+            None,
+            elsewhere,
+        ),
+        Case(
+            "aws:s3/bucketPublicAccessBlock:BucketPublicAccessBlock",
+            {"bucket": held, **closed},
+            {"blockPublicAcls": False},
+            elsewhere,
+        ),
+        Case(
+            "aws:s3/bucketServerSideEncryptionConfiguration:BucketServerSideEncryptionConfiguration",
+            {"bucket": held, "rules": [encrypted]},
+            None,
+            elsewhere,
+        ),
+    ]
 
 
 def _of_lustre(made: str, group: str) -> list[Case]:

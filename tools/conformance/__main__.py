@@ -11,7 +11,7 @@ import argparse
 import os
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -30,21 +30,33 @@ what changes, as JSON merge patches; a combination is the sum of its variants.
 `tools/conformance/eks_cluster.py` has the arguments and what AWS answers."""
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Record or compare. Return 1 if `--check` finds a difference, 2 if a call fails."""
+def main(
+    arguments: Sequence[str],
+    recordings: Path = RECORDINGS,
+    cases: Iterable[Case] | None = None,
+) -> int:
+    """Record or compare. Return 1 if `--check` finds a difference, 2 if a call fails.
+
+    Args:
+        arguments: Of the command line.
+        recordings: The file.
+        cases: The calls; by default all of `eks_cluster`.
+    """
     parser = argparse.ArgumentParser(prog="python -m tools.conformance", description=__doc__)
     parser.add_argument("plugin", type=Path, help="the program pulumi-resource-eks")
     parser.add_argument("--check", action="store_true", help="print differences, write nothing")
     parser.add_argument("--source", default="an official release", help="where the plugin is from")
     options = parser.parse_args(arguments)
     try:
-        version, calls = record(options.plugin.resolve())
+        version, calls = record(
+            options.plugin.resolve(), eks_cluster.cases() if cases is None else cases
+        )
     except ConstructError as error:
         sys.stderr.write(f"{error}\n")
         return 2
-    before = read(RECORDINGS) if RECORDINGS.exists() else {}
+    before = read(recordings) if recordings.exists() else {}
     before.pop("recorded", None)
-    difference = shown_difference(text_of("", before), text_of("", calls), RECORDINGS.name)
+    difference = shown_difference(text_of("", before), text_of("", calls), recordings.name)
     sys.stdout.write(difference)
     if options.check:
         return 1 if difference else 0
@@ -53,12 +65,12 @@ def main(arguments: Sequence[str]) -> int:
         "date": datetime.now(UTC).date().isoformat(),
         "source": options.source,
     }
-    RECORDINGS.parent.mkdir(exist_ok=True)
-    RECORDINGS.write_text(text_of(HEADER, {"recorded": origin, **calls}), encoding="utf-8")
+    recordings.parent.mkdir(exist_ok=True)
+    recordings.write_text(text_of(HEADER, {"recorded": origin, **calls}), encoding="utf-8")
     return 0
 
 
-def record(plugin: Path) -> tuple[str, Values]:
+def record(plugin: Path, cases: Iterable[Case]) -> tuple[str, Values]:
     """Return the version that a plugin reports, and the recordings of its calls.
 
     Raises:
@@ -72,9 +84,9 @@ def record(plugin: Path) -> tuple[str, Values]:
         hosts = HttpsEndpoints([eks_cluster.ISSUER_HOST, eks_cluster.HOST], directory / "tls")
         path = os.pathsep.join([str(programs), os.environ.get("PATH", os.defpath)])
         with hosts.serving():
-            environment = {"PATH": path, "HOME": name, **hosts.environment()}
+            environment = {"PATH": path, "HOME": name, "TMPDIR": name, **hosts.environment()}
             with running([str(plugin)], environment=environment, log=directory / "log") as started:
-                calls = {case: _call(started, case) for case in eks_cluster.cases()}
+                calls = {case: _call(started, case) for case in cases}
                 return started.version(), compact(calls)
 
 

@@ -37,6 +37,8 @@ SERVICES = frozenset(
         "meta",
         "ram",
         "resourcegroups",
+        "s3",
+        "s3control",  # tags of buckets
         "scheduler",
         "sns",
         "ssm",

@@ -5,6 +5,7 @@ https://docs.aws.amazon.com/autoscaling/ec2/APIReference/API_Activity.html
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -33,6 +34,8 @@ class ScalingActivity:
     status_code: str
     status_message: str | None = None
     progress: int = 100
+    details: str = "{}"
+    """The place of the instance, as JSON."""
 
 
 class ScalingActivities(list[ScalingActivity]):
@@ -44,18 +47,21 @@ def activities_of(autoscaling: Any) -> ScalingActivities:
     return state_of(autoscaling, ScalingActivities)
 
 
-def record_launch(group: Any, instance_id: str) -> None:
+def record_launch(group: Any, instance: Any) -> None:
     """Record that a group launched an instance."""
-    _record(group, f"Launching a new EC2 instance: {instance_id}", "Successful", None)
+    description = f"Launching a new EC2 instance: {instance.id}"
+    _record(group, description, "Successful", None, instance.subnet_id)
 
 
-def record_termination(group: Any, instance_id: str) -> None:
+def record_termination(group: Any, instance: Any) -> None:
     """Record that a group terminated an instance."""
-    _record(group, f"Terminating EC2 instance: {instance_id}", "Successful", None)
+    _record(
+        group, f"Terminating EC2 instance: {instance.id}", "Successful", None, instance.subnet_id
+    )
 
 
-def record_failure(group: Any, error: Exception) -> None:
-    """Record a failed launch; a repeated failure only changes the end time."""
+def record_failure(group: Any, error: Exception, subnet_id: str | None) -> None:
+    """Record a failed launch in a subnet; a repeated failure only changes the end time."""
     code, message = code_and_message(error)
     status = (
         f"Could not launch On-Demand Instances. {code} - {message.rstrip('.')}. "
@@ -67,14 +73,33 @@ def record_failure(group: Any, error: Exception) -> None:
     if latest is not None and latest.status_message == status:
         latest.end_time = CLOCK.now()
         return
-    _record(group, f"Launching a new EC2 instance.  Status Reason: {status}", "Failed", status)
+    description = f"Launching a new EC2 instance.  Status Reason: {status}"
+    _record(group, description, "Failed", status, subnet_id)
 
 
 def _is_of(activity: ScalingActivity, group: Any) -> bool:
     return activity.auto_scaling_group_arn == group.arn
 
 
-def _record(group: Any, description: str, status_code: str, status_message: str | None) -> None:
+def _details(group: Any, subnet_id: str | None) -> str:
+    """Return the details of an activity, as real accounts answer them.
+
+    https://docs.aws.amazon.com/autoscaling/ec2/userguide/detach-instance-asg.html
+    """
+    if subnet_id is None:
+        return "{}"
+    zone = group.ec2_backend.get_subnet(subnet_id).availability_zone
+    place = {"Subnet ID": subnet_id, "Availability Zone": zone}
+    return json.dumps(place, separators=(",", ":"))
+
+
+def _record(
+    group: Any,
+    description: str,
+    status_code: str,
+    status_message: str | None,
+    subnet_id: str | None,
+) -> None:
     now = CLOCK.now()
     activities = activities_of(group.autoscaling_backend)
     activities.insert(
@@ -92,6 +117,7 @@ def _record(group: Any, description: str, status_code: str, status_message: str 
             end_time=now,
             status_code=status_code,
             status_message=status_message,
+            details=_details(group, subnet_id),
         ),
     )
     del activities[_KEPT:]

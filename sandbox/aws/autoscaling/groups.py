@@ -6,7 +6,7 @@ reports the reason in its scaling activities, and retries.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -60,6 +60,7 @@ class GroupInstance(InstanceState):
 class Group(FakeAutoScalingGroup):
     """A group; replaces moto's class."""
 
+    traffic_sources: Sequence[Mapping[str, str]] = ()
     next_attempt: datetime | None = None
     """When a failed launch is retried; None if none failed."""
     capacity_reservation_specification: Mapping[str, Any] = _NO_RESERVATION_NAMED
@@ -137,7 +138,7 @@ class Group(FakeAutoScalingGroup):
             try:
                 instance = self._launch_one()
             except ServiceException as error:
-                record_failure(self, error)
+                record_failure(self, error, self.subnet_ids[0])
                 self.next_attempt = CLOCK.now() + RETRY_INTERVAL
                 return
             instance.autoscaling_group = self
@@ -145,7 +146,7 @@ class Group(FakeAutoScalingGroup):
             state = GroupInstance(instance, "Pending", protected_from_scale_in=protected)
             self.instance_states.append(state)
             TRANSITIONS.begin(GROUP_TYPE, "create", state.come_into_service)
-            record_launch(self, instance.id)
+            record_launch(self, instance)
 
     def _launch_one(self) -> Any:
         """Launch an instance in the first subnet with capacity.
@@ -171,7 +172,7 @@ class Group(FakeAutoScalingGroup):
     def _end(self, state: InstanceState) -> None:
         self.ec2_backend.terminate_instances([state.instance.id])
         self.instance_states.remove(state)
-        record_termination(self, state.instance.id)
+        record_termination(self, state.instance)
 
 
 def retry_launches(autoscaling: Any) -> None:

@@ -126,11 +126,14 @@ def _check_placement(
         "of the Capacity Block" if reservation.reservation_type == "capacity-block" else None
     )
     if placed not in (None, arn):
+        others = sorted({each.name for each in ec2.describe_availability_zones()} - {zone})
         refuse(
             "InsufficientInstanceCapacity",
             f"We currently do not have sufficient {launch.instance_type} capacity in the "
             f"Availability Zone you requested ({zone}). Our system will be working on "
-            "provisioning additional capacity.",
+            f"provisioning additional capacity. You can currently get {launch.instance_type} "
+            "capacity by not specifying an Availability Zone in your request or choosing "
+            f"{', '.join(others)}.",
         )
 
 

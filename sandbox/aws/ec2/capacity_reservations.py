@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
-from components.catalog.capacity_blocks import terminated_before_end
+from components.catalog.capacity_blocks import BOUGHT_TAG, TYPE_TAG, terminated_before_end
 from sandbox.aws.clock import CLOCK
 from sandbox.aws.errors import refuse
 from sandbox.aws.state import state_of
@@ -147,9 +147,34 @@ def available_count(ec2_backend: Any, reservation: CapacityReservation) -> int:
     return max(0, reservation.instance_count - used_count(ec2_backend, reservation))
 
 
+def _total_count(reservation: CapacityReservation) -> int:
+    """Return `TotalInstanceCount`, which is 0 of a Capacity Block that has not started.
+
+    aws/aws-parallelcluster, cli/src/pcluster/aws/aws_resources.py at 451cc5320d5d
+    """
+    is_later = reservation.state in ("scheduled", "payment-pending")
+    if reservation.reservation_type == "capacity-block" and is_later:
+        return 0
+    return reservation.instance_count
+
+
+def _tags_of_aws(reservation: CapacityReservation) -> dict[str, str]:
+    """Return the tags that EC2 sets on a Capacity Block, as in the same answer."""
+    if reservation.reservation_type != "capacity-block":
+        return {}
+    return {BOUGHT_TAG: str(reservation.instance_count), TYPE_TAG: "capacity-block"}
+
+
+def _allocations(ec2_backend: Any, reservation: CapacityReservation) -> list[dict[str, Any]]:
+    """Return what is used of a reservation, as EC2 answers it."""
+    used = used_count(ec2_backend, reservation)
+    return [{"AllocationType": "used", "Count": used}] if used else []
+
+
 def described(ec2_backend: Any, reservation: CapacityReservation) -> dict[str, Any]:
     """Return the reservation as in DescribeCapacityReservations."""
-    tags = ec2_backend.tags.get(reservation.reservation_id, {})
+    given = ec2_backend.tags.get(reservation.reservation_id, {})
+    tags = _tags_of_aws(reservation) | given
     answer: dict[str, Any] = {
         "CapacityReservationId": reservation.reservation_id,
         "OwnerId": reservation.owner_id,
@@ -159,7 +184,7 @@ def described(ec2_backend: Any, reservation: CapacityReservation) -> dict[str, A
         "InstanceType": reservation.instance_type,
         "InstancePlatform": reservation.instance_platform,
         "Tenancy": reservation.tenancy,
-        "TotalInstanceCount": reservation.instance_count,
+        "TotalInstanceCount": _total_count(reservation),
         "AvailableInstanceCount": available_count(ec2_backend, reservation),
         "EbsOptimized": reservation.ebs_optimized,
         "EphemeralStorage": False,
@@ -169,6 +194,7 @@ def described(ec2_backend: Any, reservation: CapacityReservation) -> dict[str, A
         "EndDateType": "limited" if reservation.ends_at else "unlimited",
         "InstanceMatchCriteria": reservation.instance_match_criteria,
         "ReservationType": reservation.reservation_type,
+        "CapacityAllocations": _allocations(ec2_backend, reservation),
         "Tags": [{"Key": key, "Value": value} for key, value in tags.items()],
     }
     if reservation.ultraserver_type:

@@ -16,7 +16,7 @@ class Ec2SecurityGroup(SecurityGroup):
     def __init__(self, ec2_backend: Any, group_id: str, *arguments: Any, **settings: Any) -> None:
         super().__init__(ec2_backend, group_id, *arguments, **settings)
         if self.is_default:
-            members = {"GroupId": self.id, "OwnerId": self.owner_id}
+            members = {"GroupId": self.id, "OwnerId": self.owner_id, "UserId": self.owner_id}
             rule: Any = SecurityGroupRule(
                 ec2_backend, "-1", self.id, None, None, None, members, is_egress=False
             )

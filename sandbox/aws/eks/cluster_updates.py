@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from datetime import timedelta
 from typing import Any
 
 from moto.core.responses import ActionResult
@@ -34,6 +35,9 @@ _PLAIN = {
     "controlPlaneScalingConfig": "ControlPlaneScalingConfigUpdate",
 }
 """Parameters that replace the cluster's field of the same name, with their update type."""
+
+_ROLLBACK_WINDOW = timedelta(days=7)
+"""https://docs.aws.amazon.com/eks/latest/userguide/rollback-cluster.html"""
 
 ADDON_TYPE, NODE_GROUP_TYPE = "aws:eks/addon:Addon", "aws:eks/nodeGroup:NodeGroup"
 
@@ -98,12 +102,49 @@ def check_node_skew(cluster: Cluster, version: str) -> None:
         InvalidRequestException: A kubelet would be more than three minor versions behind.
     """
     for name, group in cluster.node_groups.items():
-        if minor_number(version) - minor_number(group["version"]) > KUBELET_SKEW:
+        # EKS shows no version of a group with an image of its own; it is not known whether it
+        # compares its nodes.
+        if minor_number(version) - minor_number(group.get("version", version)) > KUBELET_SKEW:
             invalid_request(
                 f"Nodegroup {name} has the Kubernetes version {group['version']}; update it "
                 f"before the cluster goes to {version}",
                 clusterName=cluster.name,
                 nodegroupName=name,
+            )
+
+
+def check_rollback(cluster: Cluster, version: str) -> None:
+    """Reject a rollback to the previous version that EKS does not make.
+
+    https://docs.aws.amazon.com/eks/latest/userguide/rollback-cluster.html, "Prerequisites" and
+    "Rollback readiness checks"; the messages are the sandbox's own.
+
+    Raises:
+        InvalidRequestException: No upgrade in the last seven days, or a newer node or kube-proxy.
+    """
+    current = {"type": "Version", "value": cluster.fields["version"]}
+    upgrades = [
+        update.created_at
+        for update in cluster.updates.values()
+        if update.kind == "VersionUpdate"
+        and update.status == "Successful"
+        and current in update.parameters
+    ]
+    if not upgrades or CLOCK.now() - max(upgrades) >= _ROLLBACK_WINDOW:
+        invalid_request(
+            f"Cluster was not upgraded to {current['value']} in the last 7 days",
+            clusterName=cluster.name,
+        )
+    newer = {name: group["version"] for name, group in cluster.node_groups.items()}
+    newer |= {
+        name: addon["addonVersion"]
+        for name, addon in cluster.addons.items()
+        if name == "kube-proxy"
+    }
+    for name, found in newer.items():
+        if minor_number(found) > minor_number(version):
+            invalid_request(
+                f"{name} has {found}, which is newer than {version}", clusterName=cluster.name
             )
 
 
@@ -142,17 +183,21 @@ class ClusterUpdateCalls(EksBase):
         return ActionResult({"update": record_update(cluster, _PLAIN[key], {key: wanted})})
 
     def update_cluster_version(self) -> ActionResult:
-        """UpdateClusterVersion: one minor version up."""
+        """UpdateClusterVersion: one minor version up, or back within seven days of an upgrade."""
         cluster = self.active_cluster(self.params["name"])
         wanted, current = check_version(self.params["version"]), cluster.fields["version"]
-        if minor_number(wanted) != minor_number(current) + 1:
+        steps = minor_number(wanted) - minor_number(current)
+        if steps == -1:
+            check_rollback(cluster, wanted)
+        elif steps != 1:
             invalid_parameter(
                 f"Unsupported Kubernetes minor version update from {current} to {wanted}",
                 clusterName=cluster.name,
             )
         check_runnable(cluster.name, wanted)
         check_node_skew(cluster, wanted)
-        update = _kept_update(cluster, "VersionUpdate", {"Version": wanted})
+        kind = "VersionRollback" if steps < 0 else "VersionUpdate"
+        update = _kept_update(cluster, kind, {"Version": wanted})
         bring_to_version(cluster, wanted, update)
         return ActionResult({"update": update.described()})
 

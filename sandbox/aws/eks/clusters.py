@@ -73,11 +73,12 @@ class ClusterCalls(EksBase):
             add_creator_entry(cluster, self.region, self.current_account)
         bring_up(self.store, cluster)
         ensure_log_group(cluster, self.current_account, self.region)
-        return ActionResult({"cluster": cluster.fields})
+        return ActionResult({"cluster": _described({**cluster.fields, "status": "CREATING"})})
 
     def describe_cluster(self) -> ActionResult:
         """DescribeCluster."""
-        return ActionResult({"cluster": self.store.cluster(self.params["name"]).fields})
+        cluster = self.store.cluster(self.params["name"])
+        return ActionResult({"cluster": _described(dict(cluster.fields))})
 
     def list_clusters(self) -> ActionResult:
         """ListClusters."""
@@ -187,6 +188,18 @@ class ClusterCalls(EksBase):
             "health": {"issues": []},
             **{key: asked[key] for key in _KEPT if asked.get(key)},
         }
+
+
+def _described(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a cluster as EKS shows it: in `CREATING` without endpoint, certificate and issuer.
+
+    aws/aws-cli, awscli/examples/eks/create-cluster.rst at 07c4fe36
+    """
+    if fields["status"] != "CREATING":
+        return dict(fields)
+    hidden = {"endpoint", "identity"}
+    shown = {key: value for key, value in fields.items() if key not in hidden}
+    return shown | {"certificateAuthority": {}}
 
 
 def _check_access(name: str, access: Mapping[str, Any]) -> None:

@@ -178,7 +178,8 @@ class Machines:
     def _template_data(self) -> dict[str, Any]:
         data = deepcopy(self._own_template())
         data.setdefault("InstanceType", (self._group.get("instanceTypes") or [None])[0])
-        data.setdefault("ImageId", image_of_type(self._group["amiType"], self._group["version"]))
+        if "ImageId" not in data:
+            data["ImageId"] = image_of_type(self._group["amiType"], self._group["version"])
         data["IamInstanceProfile"] = {"Name": self._shared_name}
         cluster_group = self._cluster.fields["resourcesVpcConfig"]["clusterSecurityGroupId"]
         interfaces = data.get("NetworkInterfaces") or []

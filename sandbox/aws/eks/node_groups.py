@@ -62,19 +62,19 @@ class NodeGroupCalls(AccessEntryCalls):
         failed = issues and group["capacityType"] != "CAPACITY_BLOCK"
         ended = "CREATE_FAILED" if failed else "ACTIVE"
         TRANSITIONS.begin(NODE_GROUP_TYPE, "create", lambda: group.update(status=ended))
-        return ActionResult({"nodegroup": {**group, "status": "CREATING"}})
+        return ActionResult({"nodegroup": _described({**group, "status": "CREATING"})})
 
     def describe_nodegroup(self) -> ActionResult:
         """DescribeNodegroup."""
         cluster, group = self._group()
         if group["status"] == "DELETING":
-            return ActionResult({"nodegroup": group})
+            return ActionResult({"nodegroup": _described(group)})
         machines = self._machines(cluster, group)
         group["scalingConfig"] = machines.sizes()
         group["health"] = {"issues": machines.issues()}
         if group["status"] == "CREATE_FAILED" and not group["health"]["issues"]:
             group["status"] = "ACTIVE"
-        return ActionResult({"nodegroup": group})
+        return ActionResult({"nodegroup": _described(group)})
 
     def list_nodegroups(self) -> ActionResult:
         """ListNodegroups."""
@@ -91,7 +91,7 @@ class NodeGroupCalls(AccessEntryCalls):
             self._machines(cluster, group).delete()
             group["status"] = "DELETING"
             TRANSITIONS.begin(NODE_GROUP_TYPE, "delete", lambda: self._forget_group(cluster, group))
-        return ActionResult({"nodegroup": group})
+        return ActionResult({"nodegroup": _described(group)})
 
     def update_nodegroup_config(self) -> ActionResult:
         """UpdateNodegroupConfig: labels, taints, sizes, update and repair configuration."""
@@ -134,7 +134,18 @@ class NodeGroupCalls(AccessEntryCalls):
             check_template(template.data, {**group, "instanceTypes": None}, about)
             group["launchTemplate"] = _described_template(template)
             changes["LaunchTemplateVersion"] = str(template.number)
-        if asked.get("version") or asked.get("releaseVersion") or not asked.get("launchTemplate"):
+        own_image = group["amiType"] == "CUSTOM"
+        if own_image and not asked.get("launchTemplate"):
+            invalid_request(
+                "A node group with an image of its own is updated by a version of its launch "
+                "template.",
+                **about,
+            )
+        if own_image:
+            group["releaseVersion"] = template_of(self._ec2(), group["launchTemplate"], about).data[
+                "ImageId"
+            ]
+        elif asked.get("version") or asked.get("releaseVersion") or not asked.get("launchTemplate"):
             version = asked.get("version") or cluster.fields["version"]
             release = check_release(
                 version, asked.get("releaseVersion"), cluster.fields["version"], about
@@ -190,20 +201,15 @@ class NodeGroupCalls(AccessEntryCalls):
             if asked.get("launchTemplate")
             else None
         )
-        own_image = template is not None and template.data.get("ImageId")
+        own_image = None if template is None else template.data.get("ImageId")
         types = asked.get("instanceTypes")
         if not types and not (template is not None and template.data.get("InstanceType")):
             types = ["t3.medium"]  # EKS's default
-        version = asked.get("version") or cluster.fields["version"]
         group: NodeGroup = {
             "nodegroupName": name,
             "nodegroupArn": self.arn("nodegroup", cluster.name, name, unique),
             "clusterName": cluster.name,
-            "version": version,
-            "releaseVersion": own_image
-            or check_release(
-                version, asked.get("releaseVersion"), cluster.fields["version"], about
-            ),
+            **_release(cluster, asked, own_image, about),
             "createdAt": now,
             "modifiedAt": now,
             "status": "CREATING",
@@ -237,6 +243,33 @@ class NodeGroupCalls(AccessEntryCalls):
         still = {without_path(group["nodeRole"]) for group in cluster.node_groups.values()}
         if entry is not None and entry.made_by_eks and without_path(role_arn) not in still:
             del cluster.access_entries[role_arn]
+
+
+def _described(group: NodeGroup) -> NodeGroup:
+    """Return a node group as EKS shows it.
+
+    It has no `taints` if there are none, and in `CREATING` no Auto Scaling group:
+    aws/aws-cli, awscli/examples/eks/create-nodegroup.rst at 07c4fe36
+    """
+    hidden = {"taints"} if not group["taints"] else set[str]()
+    hidden |= {"resources"} if group["status"] == "CREATING" else set()
+    return {key: value for key, value in group.items() if key not in hidden}
+
+
+def _release(
+    cluster: Cluster, asked: Mapping[str, Any], own_image: str | None, about: dict[str, Any]
+) -> dict[str, str]:
+    """Return the version fields of a new node group.
+
+    One with an image of its own has no version, and the image as its release: eksctl-io/eksctl,
+    pull request 3960, and aws-samples/eks-cluster-upgrade, issue 123.
+    """
+    if own_image:
+        return {"releaseVersion": own_image}
+    current = cluster.fields["version"]
+    version = asked.get("version") or current
+    release = check_release(version, asked.get("releaseVersion"), current, about)
+    return {"version": version, "releaseVersion": release}
 
 
 def _scaling(asked: Mapping[str, Any]) -> dict[str, int]:

@@ -6,6 +6,7 @@ months of standard support and twelve of extended support; after that EKS reject
 
 from __future__ import annotations
 
+from calendar import monthrange
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
@@ -19,6 +20,7 @@ from sandbox.aws.clock import CLOCK
 from sandbox.aws.eks.errors import invalid_parameter
 
 _EXTENDED_SUPPORT = timedelta(days=365)
+_STANDARD_SUPPORT_MONTHS = 14
 
 _OTHER_ADDONS = {
     "aws-efs-csi-driver": "v2.3.0-eksbuild.1",
@@ -55,9 +57,12 @@ def described_version(version: str) -> dict[str, Any]:
         "clusterType": "eks",
         "defaultPlatformVersion": "eks.1",
         "defaultVersion": version == DEFAULT_KUBERNETES_VERSION,
+        "kubernetesPatchVersion": _patch(version),
+        "releaseDate": _midnight(_released(ends)),
         "endOfStandardSupportDate": _midnight(ends),
         "endOfExtendedSupportDate": _midnight(ends + _EXTENDED_SUPPORT),
-        "status": "standard-support" if standard else "extended-support",
+        # Real accounts answer both alike; the model still has other values of the first.
+        "status": "STANDARD_SUPPORT" if standard else "EXTENDED_SUPPORT",
         "versionStatus": "STANDARD_SUPPORT" if standard else "EXTENDED_SUPPORT",
     }
 
@@ -72,6 +77,18 @@ def addon_versions(kubernetes_version: str) -> dict[str, str]:
     """Return the version of each EKS add-on for a Kubernetes version."""
     pins = EKS_VERSIONS.get(kubernetes_version) or EKS_VERSIONS[DEFAULT_KUBERNETES_VERSION]
     return {**pins.addon_versions(), **_OTHER_ADDONS}
+
+
+def _released(ends: date) -> date:
+    """Return when EKS released a version whose standard support of fourteen months ends then."""
+    year, month = divmod(ends.year * 12 + ends.month - 1 - _STANDARD_SUPPORT_MONTHS, 12)
+    return date(year, month + 1, min(ends.day, monthrange(year, month + 1)[1]))
+
+
+def _patch(version: str) -> str:
+    """Return the newest patch of a version that the program pins; for others, the first one."""
+    pins = EKS_VERSIONS.get(version)
+    return pins.ami_release_version.partition("-")[0] if pins else f"{version}.0"
 
 
 def _midnight(day: date) -> datetime:

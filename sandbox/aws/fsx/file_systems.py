@@ -130,11 +130,9 @@ def _record(
             "DataCompressionType": "NONE",
             "WeeklyMaintenanceStartTime": "1:05:00",
             "MountName": _mount_name(lustre["DeploymentType"]),
-            **(
-                {"AutomaticBackupRetentionDays": 0, "CopyTagsToBackups": False}
-                if persistent
-                else {}
-            ),
+            "CopyTagsToBackups": False,
+            "LogConfiguration": {"Level": "DISABLED"},
+            **({"AutomaticBackupRetentionDays": 0} if persistent else {}),
             **lustre,
             **({"DataRepositoryConfiguration": {"Lifecycle": "AVAILABLE", **s3}} if s3 else {}),
         },

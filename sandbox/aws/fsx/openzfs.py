@@ -19,6 +19,30 @@ from sandbox.aws.fsx.checks import refuse
 from sandbox.aws.fsx.file_systems import CREATED, records_of
 from sandbox.aws.state import state_of
 
+VOLUME_DEFAULTS: Mapping[str, Any] = {
+    "CopyTagsToSnapshots": False,
+    "DataCompressionType": "NONE",
+    "NfsExports": [{"ClientConfigurations": [{"Clients": "*", "Options": ["rw", "crossmnt"]}]}],
+    "ReadOnly": False,
+    "RecordSizeKiB": 128,
+    "StorageCapacityReservationGiB": 0,
+    "StorageCapacityQuotaGiB": 0,
+    "UserAndGroupQuotas": [],
+}
+"""What FSx answers about a volume that was created without these.
+
+https://docs.aws.amazon.com/fsx/latest/APIReference/API_OpenZFSVolumeConfiguration.html
+"""
+
+
+def disk_iops(capacity_gib: int) -> dict[str, Any]:
+    """Return what FSx provisions for a request without `DiskIopsConfiguration`.
+
+    https://github.com/hashicorp/terraform-provider-aws, `TestAccFSxOpenZFSFileSystem_basic` in
+    internal/service/fsx/openzfs_file_system_test.go: 192 IOPS for 64 GiB
+    """
+    return {"Mode": "AUTOMATIC", "Iops": 3 * capacity_gib}
+
 
 @dataclass
 class VolumeRecords:
@@ -67,6 +91,11 @@ def load(backend: Any, wanted: Mapping[str, Any]) -> None:
             "DeploymentType": "SINGLE_AZ_HA_2",
             "ThroughputCapacity": 160,
             "AutomaticBackupRetentionDays": 0,
+            "CopyTagsToBackups": False,
+            "CopyTagsToVolumes": False,
+            "WeeklyMaintenanceStartTime": "1:05:00",
+            "DiskIopsConfiguration": disk_iops(wanted["capacity_gib"]),
+            "RootVolumeId": f"{wanted['volume'][:-1]}0",
         },
     }
     backend.tagger.tag_resource(arn, [{"Key": "Name", "Value": wanted["name"]}])
@@ -78,7 +107,7 @@ def load(backend: Any, wanted: Mapping[str, Any]) -> None:
         "CreationTime": CREATED,
         "Lifecycle": "AVAILABLE",
         "ResourceARN": f"{place}:volume/{wanted['id']}/{wanted['volume']}",
-        "OpenZFSConfiguration": {"VolumePath": wanted["volume_path"]},
+        "OpenZFSConfiguration": {**VOLUME_DEFAULTS, "VolumePath": wanted["volume_path"]},
     }
 
 

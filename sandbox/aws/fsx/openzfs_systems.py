@@ -17,7 +17,7 @@ from moto.moto_api._internal import mock_random
 
 from sandbox.aws.fsx.checks import refuse
 from sandbox.aws.fsx.file_systems import CREATED, TYPES, become_available, describe, records_of
-from sandbox.aws.fsx.openzfs import volumes_of
+from sandbox.aws.fsx.openzfs import VOLUME_DEFAULTS, disk_iops, volumes_of
 
 ROOT_PATH = "/fsx"
 _OLD = (64, 128, 256, 512, 1024, 2048, 3072, 4096)
@@ -135,18 +135,9 @@ def _record(
             "CopyTagsToVolumes": False,
             "WeeklyMaintenanceStartTime": "1:05:00",
             **settings,
-            "DiskIopsConfiguration": _disk_iops(wanted["StorageCapacity"]),
+            "DiskIopsConfiguration": disk_iops(wanted["StorageCapacity"]),
         },
     }
-
-
-def _disk_iops(capacity_gib: int) -> dict[str, Any]:
-    """Return what FSx provisions for a request without `DiskIopsConfiguration`.
-
-    https://github.com/hashicorp/terraform-provider-aws, `TestAccFSxOpenZFSFileSystem_basic` in
-    internal/service/fsx/openzfs_file_system_test.go: 192 IOPS for 64 GiB
-    """
-    return {"Mode": "AUTOMATIC", "Iops": 3 * capacity_gib}
 
 
 def _make_root(backend: Any, system: Mapping[str, Any], root: Mapping[str, Any]) -> str:
@@ -164,11 +155,9 @@ def _make_root(backend: Any, system: Mapping[str, Any], root: Mapping[str, Any])
         "Lifecycle": "AVAILABLE",
         "ResourceARN": f"arn:aws:fsx:{place}:volume/{owner}/{identifier}",
         "OpenZFSConfiguration": {
+            **VOLUME_DEFAULTS,
             "VolumePath": ROOT_PATH,
-            "CopyTagsToSnapshots": False,
-            "DataCompressionType": "NONE",
-            "RecordSizeKiB": 128,
-            "ReadOnly": False,
+            "StorageCapacityQuotaGiB": system["StorageCapacity"],
             **root,
             "UserAndGroupQuotas": _quotas(root),
         },
@@ -195,7 +184,7 @@ def update(backend: Any, wanted: Mapping[str, Any]) -> dict[str, Any]:
     changed = {**found["OpenZFSConfiguration"], **(wanted.get("OpenZFSConfiguration") or {})}
     _check(capacity, changed)
     found["StorageCapacity"] = capacity
-    found["OpenZFSConfiguration"] = changed | {"DiskIopsConfiguration": _disk_iops(capacity)}
+    found["OpenZFSConfiguration"] = changed | {"DiskIopsConfiguration": disk_iops(capacity)}
     return describe(backend, wanted["FileSystemId"])
 
 

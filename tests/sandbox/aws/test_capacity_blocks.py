@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from moto.ec2 import ec2_backends
 
+from components.catalog.capacity_blocks import BOUGHT_TAG, TYPE_TAG
 from sandbox.aws.clock import CLOCK
 from sandbox.aws.ec2.capacity_reservations import reservations_of
 from sandbox.aws.ec2.offerings import MOST_OFFERINGS, offered_periods
@@ -33,6 +34,10 @@ def buy(account: Account, offering: dict[str, Any], **more: Any) -> dict[str, An
     return account.ec2.purchase_capacity_block(
         CapacityBlockOfferingId=offering["CapacityBlockOfferingId"], InstancePlatform=LINUX, **more
     )["CapacityReservation"]
+
+
+def bought_count(reservation: dict[str, Any]) -> str:
+    return {tag["Key"]: tag["Value"] for tag in reservation["Tags"]}[BOUGHT_TAG]
 
 
 @given(
@@ -130,7 +135,7 @@ def test_an_ultraserver_is_sold_whole_and_terminated_an_hour_before_its_end(
         CapacityBlockOfferingId=offering["CapacityBlockOfferingId"], InstancePlatform=LINUX
     )
     found, (block,) = bought["CapacityReservation"], bought["CapacityBlocks"]
-    assert (found["InstanceType"], found["TotalInstanceCount"]) == ("trn2u.48xlarge", 4)
+    assert (found["InstanceType"], bought_count(found)) == ("trn2u.48xlarge", "4")
     assert block["CapacityReservationIds"] == [found["CapacityReservationId"]]
     assert block["CapacityBlockId"] == found["CapacityBlockId"]
     sold = {"StartDateRange": offering["StartDate"], "EndDateRange": offering["EndDate"]}
@@ -160,6 +165,21 @@ def test_an_ultraserver_is_sold_whole_and_terminated_an_hour_before_its_end(
 def test_a_search_that_is_not_emulated_fails(account: Account, asked: dict[str, Any]) -> None:
     with refused("SandboxNotImplemented"):
         account.ec2.describe_capacity_block_offerings(**asked, CapacityDurationHours=WEEK)
+
+
+def test_a_block_has_no_instances_before_its_start_and_a_tag_with_what_was_bought(
+    account: Account,
+) -> None:
+    """aws/aws-parallelcluster, cli/src/pcluster/aws/aws_resources.py at 451cc5320d5d."""
+    block = account.reservation(SCHEDULED)
+    assert (block["State"], block["TotalInstanceCount"]) == ("scheduled", 0)
+    assert (block["AvailableInstanceCount"], block["CapacityAllocations"]) == (0, [])
+    tags = {tag["Key"]: tag["Value"] for tag in block["Tags"]}
+    assert (tags[BOUGHT_TAG], tags[TYPE_TAG]) == ("2", "capacity-block")
+    CLOCK.advance(timedelta(days=3))
+    started = account.reservation(SCHEDULED)
+    assert (started["State"], started["TotalInstanceCount"]) == ("active", 2)
+    assert started["AvailableInstanceCount"] == 2
 
 
 def test_a_purchase_is_found_by_the_tags_that_it_sets(account: Account) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from sandbox.aws.transitions import TRANSITIONS
 from sandbox.aws.unimplemented import FAILURE_CODE
 from sandbox.faults.clusters import is_named
 from sandbox.faults.in_force import FAULTS
@@ -106,6 +107,10 @@ def test_a_job_of_an_environment_that_takes_none_is_told_so(account: Account) ->
 
 def create(account: Account, name: str = "c-p5-node-group-0c5d") -> dict[str, Any]:
     account.cluster()
+    return create_group(account, name)
+
+
+def create_group(account: Account, name: str) -> dict[str, Any]:
     account.eks.create_nodegroup(
         clusterName="c",
         nodegroupName=name,
@@ -166,6 +171,20 @@ def test_a_group_without_capacity_says_what_ec2_says(account: Account) -> None:
     said = lacks(account, {"autoscaling_group": "c-p5-nodes"}, [])
     assert "0 of 2 instances are in service; EC2 says: Could not launch" in said
     assert "ReservationCapacityExceeded" in said
+
+
+def test_a_group_that_is_created_is_explained_without_its_autoscaling_group(
+    account: Account,
+) -> None:
+    account.cluster()
+    TRANSITIONS.scale = 1
+    group = create_group(account, "n")
+    assert "resources" not in group
+    said = lacks(account, {"node_group": "n"}, [])
+    assert said == (
+        "node group p5: EKS has not created its Auto Scaling group, so none of its 2 instances is "
+        "launched"
+    )
 
 
 @pytest.mark.parametrize(

@@ -164,3 +164,28 @@ def test_a_cluster_is_made_with_a_key_that_exists(account: Account):
         account.cluster("d", encryptionConfig=encryption(key))
     account.client("kms").enable_key(KeyId=key.rpartition("/")[2])
     assert account.cluster("e", encryptionConfig=encryption(key))["encryptionConfig"]
+
+
+def test_a_cluster_goes_back_within_seven_days_of_its_upgrade(account: Account):
+    """https://docs.aws.amazon.com/eks/latest/userguide/rollback-cluster.html."""
+    account.cluster(version=PREVIOUS)
+    back = {"name": "c", "version": PREVIOUS}
+    proxy = {"clusterName": "c", "addonName": "kube-proxy"}
+    upgrade(account)
+    account.eks.create_addon(**proxy)
+    with refused("InvalidRequestException", "kube-proxy has"):
+        account.eks.update_cluster_version(**back)
+    account.eks.update_addon(**proxy, addonVersion=EKS_VERSIONS[PREVIOUS].kube_proxy)
+    node_group(account)
+    with refused("InvalidRequestException", f"n has {DEFAULT}, which is newer than {PREVIOUS}"):
+        account.eks.update_cluster_version(**back)
+    account.eks.delete_nodegroup(clusterName="c", nodegroupName="n")
+    update = account.eks.update_cluster_version(**back)["update"]
+    assert update["type"] == "VersionRollback"
+    assert described(account) == ("ACTIVE", PREVIOUS)
+
+
+def test_a_cluster_that_was_created_with_its_version_does_not_go_back(account: Account):
+    account.cluster()
+    with refused("InvalidRequestException", "not upgraded"):
+        account.eks.update_cluster_version(name="c", version=PREVIOUS)

@@ -289,3 +289,15 @@ def test_a_version_that_the_control_planes_cannot_run_is_refused(account: Accoun
     account.server.use_control_planes(ControlPlanesDouble(), check)
     with refused("InvalidParameterException", f"c asks for {PREVIOUS}"):
         account.cluster(version=PREVIOUS)
+
+
+def test_a_cluster_that_is_created_has_no_endpoint_certificate_or_issuer(account: Account) -> None:
+    """aws/aws-cli, awscli/examples/eks/create-cluster.rst at 07c4fe36."""
+    account.role("creating")
+    made = account.eks.create_cluster(
+        name="creating",
+        roleArn="arn:aws:iam::123456789012:role/creating",
+        resourcesVpcConfig={"subnetIds": [PRIVATE_A, PRIVATE_B]},
+    )["cluster"]
+    assert (made["status"], made["certificateAuthority"]) == ("CREATING", {})
+    assert not made.keys() & {"endpoint", "identity"}

@@ -12,6 +12,7 @@ from components.catalog.versions import EKS_VERSIONS
 from sandbox.aws.clock import CLOCK
 from sandbox.aws.eks.capacity_block_end import scale_in_ending_blocks
 from sandbox.aws.eks.store import eks_stores
+from sandbox.aws.transitions import TRANSITIONS
 from tests.support.kubernetes import DEFAULT
 from tests.support.sandbox_aws import (
     ACCOUNT,
@@ -20,6 +21,7 @@ from tests.support.sandbox_aws import (
     NVIDIA_IMAGE,
     PRIVATE_A,
     PRIVATE_B,
+    STANDARD_IMAGE,
     Account,
     p5_block,
     refused,
@@ -259,3 +261,36 @@ def test_a_subnet_of_another_vpc_is_refused(account: Account, node_role: str) ->
     )["Subnet"]["SubnetId"]
     with refused("InvalidParameterException", "does not belong"):
         create(account, node_role, instanceTypes=["c5.2xlarge"], subnets=[subnet, PRIVATE_A])
+
+
+def custom(account: Account) -> dict[str, str]:
+    """Return a launch template with an image of its own."""
+    data = {"ImageId": STANDARD_IMAGE, "InstanceType": "c5.2xlarge"}
+    return {"id": account.template("custom", **data)}
+
+
+def test_a_group_with_an_image_of_its_own_has_no_version(account: Account, node_role: str) -> None:
+    """eksctl-io/eksctl, pull request 3960."""
+    group = create(account, node_role, launchTemplate=custom(account))
+    assert (group["amiType"], group["releaseVersion"]) == ("CUSTOM", STANDARD_IMAGE)
+    assert "version" not in group
+    (instance,) = account.instances()
+    assert instance["ImageId"] == STANDARD_IMAGE
+    with refused("InvalidRequestException", "launch template"):
+        account.eks.update_nodegroup_version(clusterName="c", nodegroupName="n")
+    account.eks.update_nodegroup_version(
+        clusterName="c", nodegroupName="n", launchTemplate=group["launchTemplate"]
+    )
+
+
+def test_a_group_that_is_created_shows_no_autoscaling_group_and_no_taints(
+    account: Account, node_role: str
+) -> None:
+    """aws/aws-cli, awscli/examples/eks/create-nodegroup.rst at 07c4fe36."""
+    TRANSITIONS.scale = 1
+    creating = create(account, node_role, instanceTypes=["c5.2xlarge"])
+    assert creating["status"] == "CREATING"
+    assert not creating.keys() & {"resources", "taints"}
+    CLOCK.advance(timedelta(hours=1))
+    active = account.eks.describe_nodegroup(clusterName="c", nodegroupName="n")["nodegroup"]
+    assert (active["status"], "resources" in active) == ("ACTIVE", True)

@@ -7,11 +7,15 @@ from typing import Any
 
 import pytest
 
+from components import clock
 from components.capacity.plan import CapacityPlan
 from components.eks.node_group_plan import NodeGroupPlan
+from sandbox.aws.transitions import TRANSITIONS
 from tests.support.eks import P5
-from tests.support.sandbox_aws import BLOCK, STANDARD_IMAGE, Account, p5_block, refused
+from tests.support.sandbox_aws import BLOCK, PRIVATE_B, STANDARD_IMAGE, Account, p5_block, refused
 from tools.repair.account import Account as Reader
+from tools.repair.decision import Cluster, decide
+from tools.repair.report import report
 
 
 @pytest.fixture
@@ -101,6 +105,22 @@ def test_a_repair_reads_suspended_processes(account: Account, full: dict[str, An
     assert found.suspended == ("Launch",)
 
 
+def test_eks_repairs_managed_groups_with_auto_repair_only(account: Account) -> None:
+    """https://docs.aws.amazon.com/eks/latest/userguide/node-repair.html: not self-managed nodes."""
+    gone = {"p5": {"autoscaling_group": "gone"}}
+    repairs = P5.config.model_copy(update={"auto_repair": True})
+
+    def repaired(**changes: Any) -> bool:
+        (found,) = reader(account).groups([replace(planned(), **changes)], gone)
+        return found.repaired_by_eks
+
+    assert repaired(management="managed", config=repairs)
+    assert not repaired(management="self-managed", config=repairs)
+    assert not repaired(
+        management="managed", config=P5.config.model_copy(update={"auto_repair": False})
+    )
+
+
 def test_members_of_a_reservation_group_are_known_by_id(account: Account) -> None:
     arn = f"arn:aws:ec2:us-west-2:123456789012:capacity-reservation/{BLOCK}"
     capacity = CapacityPlan(
@@ -110,3 +130,18 @@ def test_members_of_a_reservation_group_are_known_by_id(account: Account) -> Non
     (found,) = reader(account).groups([replace(planned(), capacity=capacity)], gone)
     assert found.targets == (BLOCK, "cr-1")
     assert (found.desired, found.instances, found.reservation_of) == (0, {}, {})
+
+
+def test_a_managed_group_that_eks_still_creates_is_left_out_of_a_repair(account: Account) -> None:
+    account.cluster()
+    TRANSITIONS.scale = 1
+    account.eks.create_nodegroup(
+        clusterName="c", nodegroupName="p5", nodeRole=account.role("node"), subnets=[PRIVATE_B]
+    )
+    (found,) = reader(account).groups([planned()], {"p5": {"node_group": "p5"}})
+    assert (found.scaling_group, found.desired, found.instances) == ("", 0, {})
+    assert reader(account).refusal(found) == ""
+    cluster = Cluster(nodes=(), groups=(found,), reservations={})
+    decision = decide(cluster, now=clock.now(), named=None)
+    (said,) = report(decision, cluster, {})
+    assert said.startswith(f"node group {found.name} is left out: EKS has not created")

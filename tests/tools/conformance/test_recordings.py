@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -11,7 +12,6 @@ from hypothesis import strategies as st
 
 from tests.support.tracked import ROOT
 from tools.conformance import __main__ as command
-from tools.conformance import eks_cluster
 from tools.conformance.recordings import compact, difference, expanded, merged, read, text_of
 
 SCALARS = st.booleans() | st.integers() | st.text(max_size=5)
@@ -42,11 +42,8 @@ def test_a_combination_that_is_the_sum_of_its_parts_takes_no_lines() -> None:
 
 
 @pytest.fixture
-def plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The sandbox's stand-in, with one recorded call."""
-    monkeypatch.setattr(eks_cluster, "cases", lambda: iter([()]))
-    monkeypatch.setattr(command, "ROOT", tmp_path)
-    monkeypatch.setattr(command, "RECORDINGS", tmp_path / "recordings" / "eks.yaml")
+def plugin(tmp_path: Path) -> Path:
+    """The sandbox's stand-in."""
     made = tmp_path / "pulumi-resource-eks"
     stand_in = ROOT / "sandbox" / "providers" / "eks" / "pulumi-resource-eks"
     made.write_text(
@@ -59,17 +56,19 @@ def plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_plugin_is_recorded_and_another_run_finds_no_difference(
-    plugin: Path, capsys: pytest.CaptureFixture[str]
+    plugin: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert command.main([str(plugin), "--check"]) == 1
-    assert not command.RECORDINGS.exists()
-    assert command.main([str(plugin), "--source", "the sandbox"]) == 0
+    recordings = tmp_path / "recordings" / "eks.yaml"
+    one_call: tuple[Any, ...] = recordings, [()]
+    assert command.main([str(plugin), "--check"], *one_call) == 1
+    assert not recordings.exists()
+    assert command.main([str(plugin), "--source", "the sandbox"], *one_call) == 0
     assert "+    aws: 7.51.1" in capsys.readouterr().out
-    kept = read(command.RECORDINGS)
+    kept = read(recordings)
     assert kept["recorded"]["component"] == "pulumi-eks 4.4.0"
     assert kept["recorded"]["source"] == "the sandbox"
     assert str(plugin.parent) not in text_of("", kept)
-    assert command.main([str(plugin), "--check"]) == 0
+    assert command.main([str(plugin), "--check"], *one_call) == 0
     assert capsys.readouterr().out == ""
 
 

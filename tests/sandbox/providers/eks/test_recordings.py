@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -56,6 +57,7 @@ ARGS = EksClusterArgs(
 def stand_in(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plugin]:
     environment = {
         "PATH": os.environ["PATH"],
+        "TMPDIR": tempfile.gettempdir(),
         "AWS_ENDPOINT_URL": "http://127.0.0.1:1",
         "TRAINYARD_PYTHON": sys.executable,
     }

@@ -1,0 +1,80 @@
+"""The operations of AWS that the program, its tools and the sandbox call."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+
+import botocore.session
+from botocore import xform_name
+
+from tests.support.tracked import ROOT, tracked
+from tests.witness.support.tables import model_of
+
+CALLERS = ("components", "tools", "policies/pack", "sandbox")
+PERMISSIONS_ONLY = (
+    "components/batch/job_role.py",
+    "components/identity/",
+    "components/monitoring/",
+    "components/network/",
+    "sandbox/account/",  # it fills the emulated account
+    "sandbox/aws/",  # it answers the calls
+    "sandbox/parallelcluster/",  # it is CloudFormation in the emulated account
+    "tools/importing/live/eks/permissions.py",
+)
+"""Places that name operations which they do not call."""
+SERVICES = {"elasticfilesystem": "efs", "servicequotas": "service-quotas", "aps": "amp"}
+"""Names of services in boto3, by prefix of IAM."""
+
+
+@cache
+def called() -> Mapping[str, tuple[str, ...]]:
+    """Return the operations, such as `ec2.DescribeVpcs`, with the files that name them.
+
+    A file calls the operations whose methods it names, of the services that it names.
+    """
+    found: dict[str, list[str]] = defaultdict(list)
+    for path in tracked(".py"):
+        name = path.as_posix()
+        if name.startswith(tuple(f"{each}/" for each in CALLERS)) and not name.startswith(
+            PERMISSIONS_ONLY
+        ):
+            for operation in sorted(set(_named(path))):
+                found[operation].append(name)
+    return {operation: tuple(found[operation]) for operation in sorted(found)}
+
+
+def _named(path: Path) -> Iterator[str]:
+    nodes = list(ast.walk(ast.parse((ROOT / path).read_text(encoding="utf-8"))))
+    texts = {
+        node.value
+        for node in nodes
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
+    names = texts | {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+    services = {name.replace("_", "-") for name in names} & _services()
+    for text in texts:
+        prefix, _, action = text.partition(":")
+        service = SERVICES.get(prefix, prefix)
+        if action and service in _services():
+            services.add(service)
+            if action in _methods(service).values():
+                yield f"{service}.{action}"
+    for service in services:
+        methods = _methods(service)
+        yield from (f"{service}.{methods[name]}" for name in names & methods.keys())
+
+
+@cache
+def _services() -> frozenset[str]:
+    return frozenset(botocore.session.get_session().get_available_services())
+
+
+@cache
+def _methods(service: str) -> Mapping[str, str]:
+    """Return operations by the methods of a client; a method in one word can be anything."""
+    names = ((xform_name(name), name) for name in model_of(service).operation_names)
+    return {method: name for method, name in names if "_" in method}
