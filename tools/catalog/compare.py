@@ -11,6 +11,7 @@ import json
 import sys
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import boto3
@@ -65,14 +66,14 @@ def _descriptions(client: Any, names: Sequence[str]) -> Iterator[tuple[str, Mapp
             yield description["InstanceType"], description
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None, data_file: Path = DATA_FILE) -> int:
     """Print the differences and return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m tools.catalog.compare", description=__doc__)
     parser.add_argument("--region", required=True, help="region to ask, such as us-west-2")
     parser.add_argument("--profile", help="AWS profile to use")
     options = parser.parse_args(arguments)
     session = boto3.Session(region_name=options.region, profile_name=options.profile)
-    catalog = json.loads(DATA_FILE.read_text(encoding="utf-8"))["instance_types"]
+    catalog = json.loads(data_file.read_text(encoding="utf-8"))["instance_types"]
     found = differences(catalog, session.client("ec2"))
     for line in found:
         sys.stdout.write(f"{line}\n")

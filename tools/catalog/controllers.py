@@ -2,7 +2,8 @@
 
 Run `python -m tools.catalog.controllers`. The manifests of a release are `config/default` of its
 source with the released image, built by Kustomize (`make artifacts` in the source). The source
-comes from the Go module that the sandbox builds the controller from.
+comes from the Go module that the sandbox builds the controller from. Clusters can have a later
+patch of it than the Go proxy: `kueue=DIRECTORY` names a checkout of that tag.
 
 Left out: the deprecated versions of custom resources and the documentation in their schemas (nine
 tenths of the files and of the stack's state), and of Kueue its configuration, which the add-on
@@ -17,6 +18,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import yaml
@@ -88,9 +90,11 @@ def _without_documentation(value: Any, *, of_names: bool = False) -> Any:
 
 def main() -> None:
     """Write the files."""
+    checkouts = dict(argument.split("=", 1) for argument in sys.argv[1:])
     kubectl = ensure_kubernetes(lambda line: print(line, file=sys.stderr))["kubectl"]  # noqa: T201
     for name, release in CONTROLLER_RELEASES.items():
-        source = Go.find(MODULE).module_directory(MODULE, PACKAGES[name])
+        given = checkouts.get(name)
+        source = Path(given or Go.find(MODULE).module_directory(MODULE, PACKAGES[name]))
         command = [*kubectl, "kustomize", str(source / "config" / "default")]
         built = subprocess.run(command, capture_output=True, text=True, check=True).stdout
         documents = list(yaml.safe_load_all(built))

@@ -19,6 +19,12 @@ _UNREPORTED_DEVICES: Mapping[str, list[Record]] = {
 """Neuron devices of types for which EC2 reports none.
 
 https://aws.amazon.com/ec2/instance-types/trn2/: 16 chips of 96 GiB, as trn2.48xlarge."""
+_DEVICE_MEMORY_MIB: Mapping[str, int] = {"Trainium2": 96 * 1024}
+"""Memory of devices for which EC2 reports another one: 512 GiB for each chip of Trainium2.
+
+https://awsdocs-neuron.readthedocs-hosted.com/en/latest/nki/arch/trainium2_arch.html: "4 HBM stacks
+with a total device memory capacity of 96GiB".
+"""
 
 
 def record(description: Mapping[str, Any], zone_ids: Iterable[str]) -> Record:
@@ -73,7 +79,7 @@ def _accelerators(description: Mapping[str, Any]) -> Record | None:
         "model": device["Name"],
         # EC2 reports a fraction of a GPU as Count 0 and LogicalGpuCount 1.
         "count": device["Count"] or device["LogicalGpuCount"],
-        "memory_mib": device["MemoryInfo"]["SizeInMiB"],
+        "memory_mib": _DEVICE_MEMORY_MIB.get(device["Name"], device["MemoryInfo"]["SizeInMiB"]),
     }
 
 

@@ -15,6 +15,7 @@ from datetime import date
 from functools import partial
 from typing import Any
 
+from components.account.image_registry import RegistryError
 from tools.engine.go_build import build_environment
 from tools.pins import (
     EksAddon,
@@ -32,7 +33,7 @@ from tools.pins import (
     numbers,
 )
 from tools.pins.eks import PERMISSIONS, Account, AccountError
-from tools.pins.image_tags import RegistryError, image_tags
+from tools.pins.image_tags import image_tags
 from tools.pins.support import newest_python
 
 TIMEOUT_SECONDS = 120.0

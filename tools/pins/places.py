@@ -32,6 +32,8 @@ _FROM = re.compile(
 _ARGUMENT = re.compile(r"^ARG (?P<name>\w+_VERSION)=(?P<version>\S+)$", flags=re.MULTILINE)
 _ACTION = re.compile(r"uses: (?P<name>[\w.-]+/[\w.-]+)(?:/[\w./-]+)?@(?P<version>v\d[\w.]*)")
 _SETTING = re.compile(r'(?P<name>python-version|runs-on): "?(?P<version>[\w.-]+)"?')
+_KEPT = re.compile(r"^old-\w+ = \[$.*?^\]$", re.MULTILINE | re.DOTALL)
+"""A group of ``pyproject.toml`` that keeps an old version."""
 _REQUIRES_PYTHON = re.compile(r'^(?P<name>requires-python) = ">=(?P<version>[\d.]+)"', re.MULTILINE)
 
 Named = Iterator[tuple[str, Place]]
@@ -39,8 +41,14 @@ Named = Iterator[tuple[str, Place]]
 
 
 def requirements() -> Named:
-    """Yield the direct requirements of ``pyproject.toml``, and the minimum Python version."""
-    yield from _matches("pyproject.toml", _REQUIREMENT)
+    """Yield the direct requirements of ``pyproject.toml``, and the minimum Python version.
+
+    Those of groups that keep an old version are left out.
+    """
+    kept = [found.span() for found in _KEPT.finditer(_read("pyproject.toml"))]
+    for name, place in _matches("pyproject.toml", _REQUIREMENT):
+        if not any(start <= place.start < end for start, end in kept):
+            yield name, place
     yield from _matches("pyproject.toml", _REQUIRES_PYTHON)
 
 
@@ -49,12 +57,12 @@ def go_modules() -> list[str]:
     return _files("go.mod")
 
 
-def go_requirements(file: str) -> Named:
+def go_requirements(file: str, root: Path = ROOT) -> Named:
     """Yield the direct requirements and the replacements of a ``go.mod``.
 
     For a replacement, its module and version count, because the required one is not built.
     """
-    text = _read(file)
+    text = _read(file, root)
     directories = {found["path"]: found["by"] for found in _GO_DIRECTORY.finditer(text)}
     replaced = {found["path"]: found for found in _GO_REPLACE.finditer(text)}
     for found in _GO_REQUIRE.finditer(text):
@@ -67,15 +75,15 @@ def go_requirements(file: str) -> Named:
         yield found["by"], _place(file, text, found, staging=staging)
 
 
-def constants() -> Iterator[tuple[str, str, Place]]:
+def constants(root: Path = ROOT) -> Iterator[tuple[str, str, Place]]:
     """Yield file, name and place of every version in a module constant of the program.
 
     The constant is named ``…VERSION``, ``…IMAGE``, ``…CHART`` or ``…COMMIT``, or the plural. An
     entry of a mapping is named ``NAME[key]``, a field of a record in it ``NAME[key].field``.
     """
     assigned = re.compile(rf"^{_CONSTANT.pattern}\b", flags=re.MULTILINE)
-    for file in _files("*.py"):
-        text = _read(file)
+    for file in _files("*.py", root):
+        text = _read(file, root)
         if assigned.search(text):
             for name, place in _constants(file, text):
                 yield file, name, place
@@ -196,12 +204,12 @@ def _line(text: str, offset: int) -> int:
     return text.count("\n", 0, offset) + 1
 
 
-def _read(file: str) -> str:
-    return (ROOT / file).read_text(encoding="utf-8")
+def _read(file: str, root: Path = ROOT) -> str:
+    return (root / file).read_text(encoding="utf-8")
 
 
-def _files(pattern: str) -> list[str]:
+def _files(pattern: str, root: Path = ROOT) -> list[str]:
     """Return the files of the program and its tools, relative to the root, sorted."""
     folders = ("components", "containers", "policies", "sandbox", "tools")
-    found = [path for folder in folders for path in (ROOT / folder).rglob(pattern)]
-    return sorted(Path(path).relative_to(ROOT).as_posix() for path in found)
+    found = [path for folder in folders for path in (root / folder).rglob(pattern)]
+    return sorted(Path(path).relative_to(root).as_posix() for path in found)

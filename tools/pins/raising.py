@@ -69,6 +69,8 @@ class Raise:
     """The text of each file before and after, by path in the repository."""
     commands: tuple[Command, ...]
     tests: tuple[str, ...]
+    root: Path
+    """The repository."""
 
     def diff(self) -> str:
         """Return the changes as a unified diff."""
@@ -86,7 +88,7 @@ class Raise:
     def write(self) -> None:
         """Write the files."""
         for file, (_, after) in self.files.items():
-            (ROOT / file).write_text(after, encoding="utf-8")
+            (self.root / file).write_text(after, encoding="utf-8")
 
 
 def find(name: str, pins: Mapping[str, Pin]) -> Pin:
@@ -103,8 +105,8 @@ def find(name: str, pins: Mapping[str, Pin]) -> Pin:
     raise PinError(f"there is no pin {name!r}; {said} `python -m tools.pins --offline` lists them")
 
 
-def plan(pin: Pin, version: str) -> Raise:
-    """Return the changes for a new version of a pin. Nothing is written.
+def plan(pin: Pin, version: str, root: Path = ROOT) -> Raise:
+    """Return the changes of a repository for a new version of a pin. Nothing is written.
 
     Raises:
         PinError: the pin cannot be raised to this version; the message says why.
@@ -113,19 +115,20 @@ def plan(pin: Pin, version: str) -> Raise:
     _check(pin, version)
     files = dict[str, tuple[str, str]]()
     for file in dict.fromkeys(place.file for place in pin.places):
-        before = (ROOT / file).read_text(encoding="utf-8")
+        before = (root / file).read_text(encoding="utf-8")
         here = [place for place in pin.places if place.file == file]
         files[file] = before, _replaced(before, here, version)
     return Raise(
         pin=pin,
         version=version,
         files={file: texts for file, texts in files.items() if texts[0] != texts[1]},
-        commands=tuple(_commands(pin, files)),
+        commands=tuple(_commands(pin, files, root)),
         tests=tuple(
             dict.fromkeys(
                 test for file in files for prefix, test in _TESTS.items() if file.startswith(prefix)
             )
         ),
+        root=root,
     )
 
 
@@ -160,13 +163,13 @@ def _replaced(text: str, places: Iterable[Place], version: str) -> str:
     return text
 
 
-def _commands(pin: Pin, files: Iterable[str]) -> Iterable[Command]:
+def _commands(pin: Pin, files: Iterable[str], root: Path) -> Iterable[Command]:
     locked = {"pyproject.toml", "tools/lock/__init__.py"}
     if locked & set(files) and pin.name != "python":
         yield _python(f"{_MODULE} tools.lock")
     for file in files:
         if Path(file).name == "go.mod":
-            yield _go(file)
+            yield _go(file, root)
     for line in _GENERATORS.get(pin.name, ()):
         yield _python(line)
 
@@ -175,14 +178,14 @@ def _python(line: str) -> Command:
     return Command(words=tuple(line.split()))
 
 
-def _go(file: str) -> Command:
+def _go(file: str, root: Path) -> Command:
     """Return the command that updates the indirect requirements and checksums of a Go module."""
-    text = (ROOT / file).read_text(encoding="utf-8")
+    text = (root / file).read_text(encoding="utf-8")
     line = "go list -mod=mod -deps ./..." if _NO_TIDY in text else _TIDY
     return Command(words=tuple(line.split()), directory=Path(file).parent.as_posix())
 
 
-def mentions(pin: Pin, raised: Mapping[str, tuple[str, str]]) -> list[str]:
+def mentions(pin: Pin, raised: Mapping[str, tuple[str, str]], root: Path = ROOT) -> list[str]:
     """Return the lines outside the raised files that contain the old version: ``path:line: text``.
 
     These lines, for example in documents, recordings and tests, must be reviewed. Lock files are
@@ -198,11 +201,11 @@ def mentions(pin: Pin, raised: Mapping[str, tuple[str, str]]) -> list[str]:
         ":!tools/lock/uv.txt",
     ]
     command = ["git", "grep", "-nIE", pattern, "--", ".", *excluded]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
     return done.stdout.splitlines()
 
 
-def follow(commands: Sequence[Command], say: Callable[[str], None]) -> None:
+def follow(commands: Sequence[Command], say: Callable[[str], None], root: Path = ROOT) -> None:
     """Run the commands for a raised pin, one after the other.
 
     Raises:
@@ -215,7 +218,7 @@ def follow(commands: Sequence[Command], say: Callable[[str], None]) -> None:
             words[0] = sys.executable
         try:
             done = subprocess.run(
-                words, cwd=ROOT / command.directory, env=build_environment(), check=False
+                words, cwd=root / command.directory, env=build_environment(), check=False
             )
             failed = f"exit code {done.returncode}" if done.returncode else ""
         except FileNotFoundError:

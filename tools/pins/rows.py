@@ -40,6 +40,15 @@ ETCD = Row(
 )
 NO_ROW = Unasked(reason="tools/pins/rows.py has no row for it; add one")
 
+_NEURON_PACKAGES = Unasked(
+    reason="the versions of a release belong together; read src/helperscripts/n2-manifest.json in "
+    f"{GITHUB}/aws-neuron/aws-neuron-sdk"
+)
+_DOCKER_PACKAGES = Unasked(
+    reason="the list must have it for each Ubuntu; read "
+    "https://download.docker.com/linux/ubuntu/dists/noble/stable/binary-amd64/Packages"
+)
+
 CONSTANTS: Mapping[str, Row] = {
     "tools/engine/pins.py:PULUMI_VERSION": Row(name="pulumi", source=PyPI(project="pulumi")),
     "tools/engine/pins.py:KUBERNETES_VERSION": KUBERNETES,
@@ -87,16 +96,54 @@ CONSTANTS: Mapping[str, Row] = {
         name="neuron-device-plugin",
         source=ImageTags(repository="public.ecr.aws/neuron/neuron-device-plugin"),
     ),
-    f"{_CATALOG}/post_install_scripts.py:POST_INSTALL_COMMIT": Row(
-        name="post-install-scripts",
-        source=GitHead(url=f"{GITHUB}/aws-samples/aws-parallelcluster-post-install-scripts"),
+    f"{_CATALOG}/post_install_scripts.py:NEURON_DRIVER_VERSION": Row(
+        name="node/neuron-driver", source=_NEURON_PACKAGES
     ),
-    f"{_CATALOG}/post_install_scripts.py:NEURON_COMMIT": Row(
-        name="post-install-neuron",
-        source=Unasked(
-            reason="every commit of ParallelCluster would be newer; read the history of the "
-            f"Neuron script in {GITHUB}/aws/aws-parallelcluster"
-        ),
+    f"{_CATALOG}/post_install_scripts.py:NEURON_COLLECTIVES_VERSION": Row(
+        name="node/neuron-collectives", source=_NEURON_PACKAGES
+    ),
+    f"{_CATALOG}/post_install_scripts.py:NEURON_RUNTIME_VERSION": Row(
+        name="node/neuron-runtime", source=_NEURON_PACKAGES
+    ),
+    f"{_CATALOG}/post_install_scripts.py:NEURON_TOOLS_VERSION": Row(
+        name="node/neuron-tools", source=_NEURON_PACKAGES
+    ),
+    f"{_CATALOG}/post_install_scripts.py:DOCKER_VERSION": Row(
+        name="node/docker", source=_DOCKER_PACKAGES
+    ),
+    f"{_CATALOG}/post_install_scripts.py:CONTAINERD_VERSION": Row(
+        name="node/containerd", source=_DOCKER_PACKAGES
+    ),
+    f"{_CATALOG}/post_install_scripts.py:BUILDX_VERSION": Row(
+        name="node/docker-buildx", source=_DOCKER_PACKAGES
+    ),
+    f"{_CATALOG}/post_install_scripts.py:COMPOSE_VERSION": Row(
+        name="node/docker-compose", source=_DOCKER_PACKAGES
+    ),
+    f"{_CATALOG}/post_install_scripts.py:NVIDIA_CONTAINER_TOOLKIT_VERSION": Row(
+        name="node/nvidia-container-toolkit",
+        source=GitTags(url=f"{GITHUB}/NVIDIA/nvidia-container-toolkit"),
+    ),
+    f"{_CATALOG}/post_install_scripts.py:NODE_NCCL_VERSION": Row(
+        name="node/nccl", source=GitTags(url=f"{GITHUB}/NVIDIA/nccl")
+    ),
+    f"{_CATALOG}/post_install_scripts.py:NODE_NCCL_COMMIT": Row(
+        name="node/nccl-commit",
+        source=Unasked(reason="it is the commit of the tag in NODE_NCCL_VERSION"),
+    ),
+    f"{_CATALOG}/post_install_scripts.py:NODE_OFI_NCCL_VERSION": Row(
+        name="node/aws-ofi-nccl", source=GitTags(url=f"{GITHUB}/aws/aws-ofi-nccl")
+    ),
+    f"{_CATALOG}/post_install_scripts.py:NODE_OFI_NCCL_COMMIT": Row(
+        name="node/aws-ofi-nccl-commit",
+        source=Unasked(reason="it is the commit of the tag in NODE_OFI_NCCL_VERSION"),
+    ),
+    f"{_CATALOG}/post_install_scripts.py:NODE_NCCL_TESTS_VERSION": Row(
+        name="node/nccl-tests", source=GitTags(url=f"{GITHUB}/NVIDIA/nccl-tests")
+    ),
+    f"{_CATALOG}/post_install_scripts.py:NODE_NCCL_TESTS_COMMIT": Row(
+        name="node/nccl-tests-commit",
+        source=Unasked(reason="it is the commit of the tag in NODE_NCCL_TESTS_VERSION"),
     ),
     "components/storage/fsx_lustre_plan.py:LUSTRE_VERSION": Row(
         name="fsx-lustre",

@@ -39,13 +39,16 @@ def test_a_fact_that_changed_and_a_type_that_is_missing_are_one_line_each(accoun
 
 
 @pytest.mark.parametrize(
-    ("found", "exit_code", "last"),
+    ("vcpus", "exit_code", "said"),
     [
-        ([], 0, "us-west-2: 0 differences"),
-        (["p5.48xlarge.vcpus: catalog 1, EC2 192"], 1, "us-west-2: 1 difference"),
+        (192, 0, ["us-west-2: 0 differences"]),
+        (1, 1, ["p5.48xlarge.vcpus: catalog 1, EC2 192", "us-west-2: 1 difference"]),
     ],
 )
-def test_the_command_fails_for_a_difference(account, capsys, monkeypatch, found, exit_code, last):
-    monkeypatch.setattr("tools.catalog.compare.differences", lambda catalog, ec2: found)
-    assert main(["--region", "us-west-2"]) == exit_code
-    assert capsys.readouterr().out.splitlines() == [*found, last]
+@pytest.mark.usefixtures("account")
+def test_the_command_fails_for_a_difference(catalog, capsys, tmp_path, vcpus, exit_code, said):
+    catalog["p5.48xlarge"]["vcpus"] = vcpus
+    data_file = tmp_path / "instance_types.json"
+    data_file.write_text(json.dumps({"instance_types": catalog}), encoding="utf-8")
+    assert main(["--region", "us-west-2"], data_file) == exit_code
+    assert capsys.readouterr().out.splitlines() == said

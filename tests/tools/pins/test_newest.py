@@ -11,6 +11,7 @@ import boto3
 import pytest
 from botocore.stub import Stubber
 
+from components.account.image_registry import RegistryError
 from tools.pins import (
     EksAddon,
     EksAmi,
@@ -28,7 +29,6 @@ from tools.pins import (
     newest_like,
 )
 from tools.pins.eks import Account
-from tools.pins.image_tags import RegistryError
 from tools.pins.newest import Answer, Clients, Command, look_up, run
 
 TODAY = date(2026, 11, 22)

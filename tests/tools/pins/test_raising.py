@@ -22,12 +22,11 @@ GO_MOD = (
 
 
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def project(tmp_path: Path) -> Path:
     """A repository of two files in which one pin has three places."""
     (tmp_path / "pyproject.toml").write_text(PYPROJECT)
     (tmp_path / "module").mkdir()
     (tmp_path / "module" / "go.mod").write_text(GO_MOD)
-    monkeypatch.setattr(raising, "ROOT", tmp_path)
     return tmp_path
 
 
@@ -46,7 +45,7 @@ def boto3() -> Pin:
 
 
 def test_every_place_is_written_as_its_file_spells_it_and_nothing_else(project: Path) -> None:
-    plan(boto3(), "v1.45.10").write()
+    plan(boto3(), "v1.45.10", project).write()
 
     assert (project / "pyproject.toml").read_text() == PYPROJECT.replace(
         "boto3==1.44.5", "boto3==1.45.10"
@@ -57,15 +56,14 @@ def test_every_place_is_written_as_its_file_spells_it_and_nothing_else(project: 
 
 
 def test_the_diff_shows_the_change_and_writes_nothing(project: Path) -> None:
-    change = plan(boto3(), "1.45.0")
+    change = plan(boto3(), "1.45.0", project)
 
     assert '-  "boto3==1.44.5", # held\n+  "boto3==1.45.0", # held\n' in change.diff()
     assert (project / "pyproject.toml").read_text() == PYPROJECT
 
 
-@pytest.mark.usefixtures("project")
-def test_locks_and_modules_follow() -> None:
-    assert [str(command) for command in plan(boto3(), "1.45.0").commands] == [
+def test_locks_and_modules_follow(project: Path) -> None:
+    assert [str(command) for command in plan(boto3(), "1.45.0", project).commands] == [
         "python -m tools.lock",
         "(cd module && go mod tidy)",
         "python -I tools/environment.py requirements-dev.txt",
@@ -82,10 +80,10 @@ def test_a_module_that_must_not_be_tidied_is_not(project: Path) -> None:
         places=(place("module/go.mod", "v1.44.5", "boto ", text),),
     )
 
-    assert str(plan(pin, "1.45.0").commands[0]) == ("(cd module && go list -mod=mod -deps ./...)")
+    (command,) = plan(pin, "1.45.0", project).commands
+    assert str(command) == "(cd module && go list -mod=mod -deps ./...)"
 
 
-@pytest.mark.usefixtures("project")
 @pytest.mark.parametrize(
     ("version", "message"),
     [
@@ -94,9 +92,11 @@ def test_a_module_that_must_not_be_tidied_is_not(project: Path) -> None:
         ("newest", "'newest' is no version for boto3 .*: give one like 1.44.5"),
     ],
 )
-def test_a_version_that_does_not_raise_is_refused(version: str, message: str) -> None:
+def test_a_version_that_does_not_raise_is_refused(
+    project: Path, version: str, message: str
+) -> None:
     with pytest.raises(PinError, match=message):
-        plan(boto3(), version)
+        plan(boto3(), version, project)
 
 
 def test_places_that_disagree_can_be_brought_to_the_version_of_the_first(project: Path) -> None:
@@ -107,7 +107,7 @@ def test_places_that_disagree_can_be_brought_to_the_version_of_the_first(project
         place("pyproject.toml", "1.44.1", "other==", text),
     )
 
-    plan(Pin(name="it", source=PyPI(project="it"), places=places), "1.44.5").write()
+    plan(Pin(name="it", source=PyPI(project="it"), places=places), "1.44.5", project).write()
 
     assert (project / "pyproject.toml").read_text() == PYPROJECT
 
@@ -192,14 +192,14 @@ def test_lines_that_still_name_the_old_version_are_listed(project: Path) -> None
     for command in (["init", "-q"], ["add", "-A"]):
         subprocess.run(["git", *command], cwd=project, check=True)
 
-    assert mentions(boto3(), plan(boto3(), "1.45.0").files) == [
+    raised = plan(boto3(), "1.45.0", project).files
+    assert mentions(boto3(), raised, project) == [
         "notes.md:1:boto3 1.44.5 is fine",
         "notes.md:4:v1.44.5.",
     ]
 
 
-@pytest.mark.usefixtures("project")
-def test_a_command_that_fails_leaves_the_rest_to_be_run() -> None:
+def test_a_command_that_fails_leaves_the_rest_to_be_run(project: Path) -> None:
     commands = [
         Command(words=("python", "-c", "")),
         Command(words=("python", "-c", "raise SystemExit(3)")),
@@ -208,7 +208,7 @@ def test_a_command_that_fails_leaves_the_rest_to_be_run() -> None:
     said: list[str] = []
 
     with pytest.raises(PinError) as refused:
-        follow(commands, said.append)
+        follow(commands, said.append, project)
 
     assert said == ["python -c ''", "python -c 'raise SystemExit(3)'"]
     assert "failed (exit code 3)" in str(refused.value)
