@@ -15,8 +15,9 @@ from policies.pack.configured import served
 from policies.pack.discovery import PACK_NAME, POLICIES
 from policies.pack.servicer import PackServicer, SdkServicer
 from tests.support.policy import UNKNOWN, Declared
-from tests.support.policy_pack import all_programs, configuration, resource_requests, stack_request
+from tests.support.policy_pack import configuration, resource_requests, stack_request
 from tests.support.policy_programs import EFA_NETWORK, auto_scaling_group, template
+from tests.support.rule_programs import all_programs
 
 LEVELS = {
     "advisory": analyzer_pb2.ADVISORY,

@@ -40,6 +40,15 @@ class Declared:
 Program = tuple[Declared, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class RulePrograms:
+    """The programs of one rule's test module."""
+
+    violating: tuple[Program, ...]
+    clean: tuple[Program, ...]
+    config: Mapping[str, Any]
+
+
 @dataclass(slots=True)
 class Findings:
     """The result of a rule for a program."""

@@ -1,29 +1,21 @@
-"""The policy pack for tests: its process, the programs of its rules, and its findings.
-
-A test module of a rule has `VIOLATING` and `CLEAN`, tuples of programs, and may have `CONFIG`, the
-rule's configuration for all of them.
-"""
+"""The policy pack for tests: its process, its requests, and its findings."""
 
 from __future__ import annotations
 
-import importlib
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import grpc
 from google.protobuf import empty_pb2, struct_pb2
 from pulumi.runtime.proto import analyzer_pb2, analyzer_pb2_grpc
 
-from policies.pack.discovery import POLICIES, rule_modules
+from policies.pack.discovery import POLICIES
 from tests.support.cloud import Cloud
-from tests.support.policy import Declared, Program, as_sent, check
+from tests.support.policy import Declared, as_sent, check
 
 PACK = Path(__file__).resolve().parents[2] / "policies"
 
@@ -124,35 +116,6 @@ def _struct(values: Mapping[str, Any]) -> struct_pb2.Struct:
     made = struct_pb2.Struct()
     made.update(as_sent(values))
     return made
-
-
-TESTS = Path(__file__).resolve().parents[1] / "policies"
-
-
-@dataclass(frozen=True, slots=True)
-class RulePrograms:
-    """The programs of one rule's test module."""
-
-    violating: tuple[Program, ...]
-    clean: tuple[Program, ...]
-    config: Mapping[str, Any]
-
-
-def programs_of(module: ModuleType) -> RulePrograms:
-    """Return the programs of the rule in a module; empty if it has no test module."""
-    _, _, domain, stem = module.__name__.split(".")
-    if not (TESTS / domain / f"test_{stem}.py").is_file():
-        return RulePrograms((), (), {})
-    test = importlib.import_module(f"tests.policies.{domain}.test_{stem}")
-    return RulePrograms(
-        getattr(test, "VIOLATING", ()), getattr(test, "CLEAN", ()), getattr(test, "CONFIG", {})
-    )
-
-
-@cache
-def all_programs() -> Mapping[str, RulePrograms]:
-    """Return the programs of every rule, by its name."""
-    return {module.POLICY.name: programs_of(module) for module in rule_modules()}
 
 
 def declared(cloud: Cloud) -> list[Declared]:

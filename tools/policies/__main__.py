@@ -20,20 +20,19 @@ def documents() -> Mapping[str, str]:
     return {"policies.md": reference(), "rules.md": coverage()}
 
 
-def main(arguments: list[str]) -> int:
-    """Write the documents, or check them; return the exit code."""
-    stale = {name: text for name, text in documents().items() if _committed(name) != text}
+def main(arguments: list[str], folder: Path = FOLDER) -> int:
+    """Write the documents into a folder, or check them; return the exit code."""
+    stale = {name: text for name, text in documents().items() if _committed(folder / name) != text}
     for name, text in stale.items():
         if "--check" in arguments:
             sys.stderr.write(f"docs/{name} is out of date; run python -m tools.policies\n")
         else:
-            (FOLDER / name).write_text(text, encoding="utf-8")
+            (folder / name).write_text(text, encoding="utf-8")
             sys.stdout.write(f"wrote docs/{name}\n")
     return 1 if stale and "--check" in arguments else 0
 
 
-def _committed(name: str) -> str | None:
-    path = FOLDER / name
+def _committed(path: Path) -> str | None:
     return path.read_text(encoding="utf-8") if path.exists() else None
 
 

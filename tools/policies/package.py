@@ -110,17 +110,17 @@ def pack_modules() -> frozenset[Path]:
     return frozenset(found)
 
 
-def requirements(modules: Iterable[Path]) -> str:
-    """Return the lines of the lock for the dependencies of modules, with hashes.
+def requirements(modules: Iterable[Path], lock: Path = ROOT / PROGRAM.path) -> str:
+    """Return the lines of a lock for the dependencies of modules, with hashes.
 
     Raises:
         LookupError: the lock lacks a dependency.
     """
-    locked = _locked()
+    locked = _locked(lock)
     names = _with_dependencies(_distributions(modules))
     missing = sorted(names - locked.keys())
     if missing:
-        raise LookupError(f"{PROGRAM.path} does not lock {', '.join(missing)}")
+        raise LookupError(f"{lock.name} does not lock {', '.join(missing)}")
     return "".join(locked[name] for name in sorted(names))
 
 
@@ -189,9 +189,9 @@ def _with_dependencies(names: set[str]) -> set[str]:
     return found
 
 
-def _locked() -> dict[str, str]:
-    """Return the entry of each package in the lock, unchanged."""
-    text = (ROOT / PROGRAM.path).read_text(encoding="utf-8")
+def _locked(lock: Path) -> dict[str, str]:
+    """Return the entry of each package in a lock, unchanged."""
+    text = lock.read_text(encoding="utf-8")
     entries = re.findall(r"^([a-zA-Z0-9._-]+)(==.*\n(?:    .*\n)*)", text, flags=re.MULTILINE)
     return {normalised(name): f"{name}{rest}" for name, rest in entries}
 

@@ -3,11 +3,13 @@
 Why:
     The EFA device plugin and the driver for dynamic resource allocation (`aws-dranet`) both
     allocate every EFA device of a node. If both run, they can give the same device to two pods, and
-    the second pod fails. The driver requires Kubernetes 1.34 and does not run on EKS Auto Mode.
+    the second pod fails. The driver requires Kubernetes 1.34, and 1.36 on EKS Auto Mode, which
+    includes it from that version on.
 Fix:
-    Remove one of the two: the driver on clusters before 1.34 and on Auto Mode, otherwise the
-    plugin.
+    Remove one of the two: the driver on clusters before 1.34 and on Auto Mode before 1.36,
+    otherwise the plugin.
 Source:
+    https://docs.aws.amazon.com/eks/latest/userguide/device-management.html,
     https://docs.aws.amazon.com/eks/latest/userguide/device-management-efa.html
 """
 
@@ -23,7 +25,7 @@ from policies.resources.stack import Stack
 from policies.resources.types import AUTO_SCALING_GROUP, EKS_CLUSTER, EKS_NODE_GROUP
 from policies.rule import Config, stack_rule
 
-_FIRST_MINOR = 34
+_FIRST_MINOR, _FIRST_MINOR_OF_AUTO_MODE = 34, 36
 
 
 def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
@@ -44,7 +46,9 @@ def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
     for cluster in clusters:
         facts = stack.facts_of(cluster.urn)
         version = facts.needed("version")
-        if isinstance(version, str) and _minor(version) < _FIRST_MINOR:
+        if not isinstance(version, str):
+            continue
+        if _minor(version) < _FIRST_MINOR:
             yield (
                 driver,
                 (
@@ -53,12 +57,14 @@ def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:
                 ),
             )
         groups = list(stack.of_type(EKS_NODE_GROUP, AUTO_SCALING_GROUP))
-        if is_true(facts.get("computeConfig", "enabled")) and not groups:
+        alone = is_true(facts.get("computeConfig", "enabled")) and not groups
+        if alone and _minor(version) < _FIRST_MINOR_OF_AUTO_MODE:
             yield (
                 driver,
                 (
-                    f"it does not run on EKS Auto Mode, and cluster {cluster.name} has no other "
-                    "nodes; install the EFA device plugin instead"
+                    f"it does not run on EKS Auto Mode before 1.{_FIRST_MINOR_OF_AUTO_MODE}, and "
+                    f"cluster {cluster.name} with {version} has no other nodes; install the EFA "
+                    "device plugin instead"
                 ),
             )
 
@@ -77,7 +83,7 @@ def _selector(plugin: EfaPlugin) -> Nested | None:
 
 def _minor(version: str) -> int:
     major, _, minor = version.partition(".")
-    return int(minor) if major == "1" and minor.isdigit() else _FIRST_MINOR
+    return int(minor) if major == "1" and minor.isdigit() else _FIRST_MINOR_OF_AUTO_MODE
 
 
 POLICY = stack_rule(

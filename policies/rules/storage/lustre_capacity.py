@@ -24,12 +24,12 @@ from policies.rule import Config, resource_rule
 
 def _check(type_: str, facts: Facts, _config: Config) -> Iterator[str]:
     for system in lustre_systems(type_, facts):
-        if system.capacity is UNKNOWN or system.throughput is UNKNOWN:
+        if system.capacity is UNKNOWN:
             continue
         rule = capacity_rule(
             system.deployment_type, system.storage_type, system.throughput, efa=system.efa
         )
-        # Without a capacity rule, lustre-throughput reports the throughput.
+        # Without a capacity rule, the throughput is unknown, or lustre-throughput reports it.
         if rule is None or (system.capacity is not None and rule.allows(system.capacity)):
             continue
         kind = f"{system.deployment_type} on {system.storage_type}{' with EFA' * system.efa}"

@@ -71,6 +71,7 @@ MADE_LATER = into(instanceMarketOptions=UNKNOWN)
         *CLEAN,
         (into("elsewhere", market=True),),
         (odcr(), block(), *pool("odcr", "block"), into("pool"), auto_scaling_group()),
+        (odcr(), block(), *pool("odcr", "block"), into("pool", market=True), auto_scaling_group()),
         (
             odcr(),
             Declared(

@@ -9,7 +9,7 @@ import pytest
 from components.catalog.capacity_blocks import ULTRASERVERS, terminated_before_end
 from components.catalog.instance_types import INSTANCE_TYPES
 from policies.rules.capacity.capacity_block_scale_in import POLICY, last_scale_in
-from tests.support.policy import UNKNOWN, check
+from tests.support.policy import UNKNOWN, Declared, check
 from tests.support.policy_programs import (
     EFA_NETWORK,
     auto_scaling_group,
@@ -17,6 +17,7 @@ from tests.support.policy_programs import (
     in_odcr,
     into,
     node_group,
+    pool,
     scheduled,
     template,
 )
@@ -48,6 +49,19 @@ def test_fails_for_an_action_in_the_last_thirty_minutes():
     assert message.endswith("; move it to 2999-01-01 11:00 UTC or earlier")
 
 
+def test_the_schedule_of_another_group_is_none_of_this_one():
+    other = Declared(GROUP.type, "other", GROUP.props)
+    program = (template(), GROUP, other, scheduled(0, IN_TIME, group="other"))
+    (message,) = check(POLICY, *program).messages
+    assert message.startswith("p5-asg: it launches into a Capacity Block without a scheduled")
+
+
+def test_a_time_without_an_offset_is_in_utc():
+    bought = block(endDate="2999-01-01T11:30:00")
+    (message,) = check(POLICY, bought, INTO_BLOCK, GROUP, scheduled(0, TOO_LATE)).messages
+    assert message.endswith("; move it to 2999-01-01 11:00 UTC or earlier")
+
+
 @pytest.mark.parametrize("instance_type", ["p6e-gb200.36xlarge", "trn2u.48xlarge"])
 def test_an_ultraserver_is_left_an_hour_before_its_end(instance_type):
     bought = block(instanceType=instance_type, endDate="2999-01-01T11:30:00Z")
@@ -66,6 +80,20 @@ def test_the_rule_and_the_schedule_have_the_same_time_for_every_type():
     "program",
     [
         *(pytest.param(program, id=f"clean-{i}") for i, program in enumerate(CLEAN)),
+        pytest.param(
+            (*CLEAN[1], scheduled(0, TOO_LATE, name="again")), id="in-time-and-again-at-the-end"
+        ),
+        pytest.param(
+            (
+                BOUGHT,
+                block("next", endDate="2999-01-09T11:30:00Z"),
+                *pool("block", "next"),
+                into("pool", market=True),
+                GROUP,
+                scheduled(0, "2999-01-09T11:20:00Z"),
+            ),
+            id="which-of-two-blocks-is-not-told",
+        ),
         pytest.param((template(), node_group()), id="eks-scales-in-its-own"),
         pytest.param((in_odcr("cr-1"), GROUP), id="not-a-block"),
         pytest.param((template(),), id="template-alone"),

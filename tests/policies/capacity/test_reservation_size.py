@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from policies.resources.types import INSTANCE
+from policies.resources.types import INSTANCE, RESOURCE_GROUP, RESOURCE_GROUP_MEMBER
 from policies.rules.capacity.reservation_size import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
 from tests.support.policy_programs import (
@@ -82,10 +82,45 @@ def test_a_block_that_has_not_started_shows_what_was_bought_in_a_tag():
     assert check(POLICY, block(instanceCount=UNKNOWN), *program).messages == []
 
 
+def test_a_block_that_has_not_started_has_an_unknown_number_without_the_tag():
+    """The provider leaves tags of AWS out of its state."""
+    program = (into("block", market=True), group(desiredCapacity=3, maxSize=3))
+    assert check(POLICY, block(instanceCount=0), *program).messages == []
+    assert len(check(POLICY, block(instanceCount=2), *program).messages) == 1
+
+
 def test_the_members_of_a_group_are_added():
     reserved = (odcr(), odcr("other"), *pool("odcr", "other"), into("pool"))
     assert check(POLICY, *reserved, group(desiredCapacity=4, maxSize=4)).messages == []
     assert len(check(POLICY, *reserved, group(desiredCapacity=5, maxSize=5)).messages) == 1
+
+
+def test_a_target_by_id_holds_all_nodes_whatever_the_preference_is():
+    """https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-reservations-launch.html"""
+    made = into(capacityReservationSpecification=targets(preference=None))
+    assert len(check(POLICY, odcr(), made, group(desiredCapacity=3, maxSize=3)).messages) == 1
+
+
+def test_a_launch_into_a_group_of_blocks_never_runs_on_demand():
+    made = into("pool", market=True, capacityReservationSpecification=targets("pool", None))
+    program = (block(), *pool("block"), made, group(desiredCapacity=3, maxSize=3))
+    assert len(check(POLICY, *program).messages) == 1
+
+
+BY_GROUP = {"CapacityReservationTarget": {"CapacityReservationResourceGroupArn": "arn:pool"}}
+
+
+def test_the_members_of_another_group_do_not_count():
+    second = Declared(RESOURCE_GROUP, "second", {"arn": UNKNOWN})
+    props = {"groupArn": UNKNOWN, "resourceArn": UNKNOWN}
+    member = Declared(
+        RESOURCE_GROUP_MEMBER,
+        "second-other",
+        props,
+        {"groupArn": ["second"], "resourceArn": ["other"]},
+    )
+    reserved = (odcr(), odcr("other"), *pool("odcr"), second, member, into("pool"))
+    assert len(check(POLICY, *reserved, group(desiredCapacity=3, maxSize=3)).messages) == 1
 
 
 FIRST = {
@@ -111,6 +146,28 @@ FIRST = {
             id="on-demand-takes-the-rest",
         ),
         pytest.param((*pool("other"), into("pool"), group(desiredCapacity=9)), id="elsewhere"),
+        pytest.param(
+            (odcr(), *pool("odcr", "other"), into("pool"), group(desiredCapacity=9)),
+            id="also-elsewhere",
+        ),
+        pytest.param(
+            (
+                odcr(),
+                odcr("other", instanceCount=UNKNOWN),
+                *pool("odcr", "other"),
+                into("pool"),
+                group(desiredCapacity=9),
+            ),
+            id="size-of-a-member-not-known-yet",
+        ),
+        pytest.param(
+            (
+                odcr(),
+                *pool("odcr", arn="arn:pool"),
+                slurm(BY_GROUP, {"MinCount": 3, "MaxCount": 3}),
+            ),
+            id="slurm-takes-the-rest-on-demand",
+        ),
         pytest.param(
             (
                 odcr(),

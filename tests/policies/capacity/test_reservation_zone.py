@@ -63,6 +63,18 @@ def test_fails_for_every_kind_of_nodes(nodes):
     assert len(check(POLICY, odcr(), into(), nodes, *subnets(OTHER_ZONE)).messages) == 1
 
 
+def test_the_reservation_of_a_group_overrides_that_of_its_template():
+    """https://docs.aws.amazon.com/autoscaling/ec2/userguide/use-ec2-capacity-reservations.html"""
+    own = {"capacityReservationTarget": {"capacityReservationIds": ["cr-2"]}}
+    group = auto_scaling_group(
+        vpcZoneIdentifiers=subnet_ids(1), capacityReservationSpecification=own
+    )
+    program = (odcr(), odcr("own", id="cr-2", availabilityZone=OTHER_ZONE), into(), group)
+    assert check(POLICY, *program, *subnets(OTHER_ZONE)).messages == []
+    (message,) = check(POLICY, *program, *subnets(ZONE)).messages
+    assert "but own is in us-west-2c" in message
+
+
 def test_fails_for_a_capacity_block_and_for_the_members_of_a_group():
     zone = subnets(OTHER_ZONE)
     assert len(check(POLICY, block(), into("block", market=True), ONE, *zone).messages) == 1

@@ -105,6 +105,11 @@ def cards(count, device):
         pytest.param("p99.48xlarge", cards(40, lambda _card: 0), id="type-of-the-future"),
         pytest.param("c5.2xlarge", [{"deviceIndex": 9}], id="no-efa-no-opinion"),
         pytest.param("p5.48xlarge", [{"interfaceType": "efa"}], id="places-left-to-ec2"),
+        pytest.param(
+            "p5.48xlarge",
+            [interface(0, 0, "efa", associatePublicIpAddress="true")],
+            id="public-address-of-the-only-one",
+        ),
     ],
 )
 def test_passes(instance_type, interfaces):

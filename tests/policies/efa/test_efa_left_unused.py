@@ -42,6 +42,13 @@ def test_says_what_is_lost(program):
     assert "add the 32 EFA interfaces of the type" in message
 
 
+def test_a_type_with_two_interfaces_counts():
+    (message,) = check(
+        POLICY, placed(plain(instanceType="c6in.32xlarge")), TOGETHER, asg()
+    ).messages
+    assert "add the 2 EFA interfaces of the type" in message
+
+
 @pytest.mark.parametrize("program", CLEAN)
 def test_passes(program):
     assert check(POLICY, *program).messages == []
@@ -59,6 +66,7 @@ def test_passes(program):
         ),
         pytest.param((plain(), asg()), id="nodes-that-serve-on-their-own"),
         pytest.param((plain(instanceType=UNKNOWN), asg()), id="type-not-known-yet"),
+        pytest.param((placed(plain()), TOGETHER, environment(maxVcpus=383)), id="batch-one-node"),
         pytest.param((queue(Efa={"Enabled": False}),), id="slurm-without-a-group"),
         pytest.param((queue(networking=IN_A_GROUP, MaxCount=1),), id="slurm-one-node"),
     ],

@@ -33,6 +33,7 @@ def test_the_versions_that_we_pin_pass(pins):
 @pytest.mark.parametrize(
     "program",
     [
+        pytest.param(efa_cluster(addon("v1.18.5-eksbuild.1")), id="first"),
         pytest.param(efa_cluster(addon("v1.20.1-eksbuild.3")), id="newer"),
         pytest.param(efa_cluster(addon("v1.10.1", "coredns")), id="another-add-on"),
         pytest.param(efa_cluster(addon("latest")), id="no-version"),

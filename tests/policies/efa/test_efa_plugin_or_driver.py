@@ -18,7 +18,7 @@ DRIVER = release("aws-dranet", version="1.0.0")
 VIOLATING = (
     efa_cluster(DRIVER, plugin()),
     (private_cluster(version="1.33"), DRIVER),
-    (private_cluster(computeConfig={"enabled": True}), DRIVER),
+    (private_cluster(version="1.35", computeConfig={"enabled": True}), DRIVER),
 )
 CLEAN = (efa_cluster(DRIVER), efa_cluster(plugin()))
 
@@ -28,7 +28,7 @@ CLEAN = (efa_cluster(DRIVER), efa_cluster(plugin()))
     [
         (VIOLATING[0], "that efa-plugin, the EFA device plugin, also allocates"),
         (VIOLATING[1], "needs Kubernetes 1.34, and cluster training has 1.33"),
-        (VIOLATING[2], "does not run on EKS Auto Mode"),
+        (VIOLATING[2], "does not run on EKS Auto Mode before 1.36, and cluster training with 1.35"),
         (
             efa_cluster(plugin(name="driver", image=DRIVER_IMAGE), plugin()),
             "also allocates",
@@ -48,8 +48,16 @@ def test_fails(program, fault):
         (private_cluster(version="1.33"), plugin()),
         (*efa_cluster(DRIVER, plugin()), private_cluster("other")),
         (private_cluster(), DRIVER),
+        (private_cluster(version="1.36", computeConfig={"enabled": True}), DRIVER),
     ],
-    ids=["driver", "plugin", "plugin-on-old", "which-cluster-is-not-told", "new-kubernetes"],
+    ids=[
+        "driver",
+        "plugin",
+        "plugin-on-old",
+        "which-cluster-is-not-told",
+        "new-kubernetes",
+        "auto-mode-with-the-driver",
+    ],
 )
 def test_passes(program):
     found = check(POLICY, *program)

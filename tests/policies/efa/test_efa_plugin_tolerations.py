@@ -85,6 +85,12 @@ def test_a_second_plugin_may_be_for_the_tainted_nodes():
     assert check(POLICY, *tainted(plugin("p5.48xlarge", tolerations=[CRITICAL]))).messages
 
 
+def test_one_plugin_on_the_tainted_nodes_is_enough():
+    other = plugin("p5.48xlarge", name="other", tolerations=[TOLERATED])
+    program = tainted(plugin("p5.48xlarge", tolerations=[CRITICAL]), other)
+    assert check(POLICY, *program).messages == []
+
+
 def test_tolerations_that_are_not_known_yet_are_said():
     made = plugin(tolerations=UNKNOWN)
     found = check(POLICY, *tainted(Declared(made.type, made.name, made.props, {"spec": ["efa"]})))

@@ -6,7 +6,7 @@ import pytest
 
 from policies.rules.efa.efa_pool_instance_types import POLICY
 from tests.support.policy import UNKNOWN, check
-from tests.support.policy_programs import EFA_NETWORK, node_group, template
+from tests.support.policy_programs import EFA_NETWORK, interface, node_group, template
 from tests.support.policy_programs_eks import (
     environment,
     fleet,
@@ -65,6 +65,12 @@ def test_what_is_no_type_of_the_catalog_is_not_judged(pool):
 def test_passes(program):
     found = check(POLICY, *program)
     assert (found.messages, found.undecided) == ([], [])
+
+
+def test_a_type_that_takes_one_interface_less_is_refused():
+    two = on_demand(networkInterfaces=[interface(0, 0, "efa"), interface(1, 0)])
+    (message,) = check(POLICY, two, mixed("p4d.24xlarge", "g5.48xlarge"), *EFA_NETWORK).messages
+    assert "has 2 EFA interfaces and g5.48xlarge takes at most 1" in message
 
 
 def test_a_template_without_efa_says_nothing_of_types():

@@ -128,6 +128,17 @@ def test_groups_are_found_by_id_once_ids_are_known():
     assert "add an egress rule to efa" in check(POLICY, *known(with_egress=False)).messages[0]
 
 
+def test_one_of_several_groups_with_both_rules_is_enough():
+    """EC2 asks for "a security group" of which an EFA is a member, and others may open ports.
+
+    https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-start.html
+    """
+    ssh = Declared(SECURITY_GROUP, "ssh", {"id": "sg-ssh"})
+    assert check(POLICY, *known(True, "sg-ssh"), ssh).messages == []
+    (message,) = check(POLICY, *known(False, "sg-ssh"), ssh).messages
+    assert "add an egress rule to efa" in message
+
+
 def test_a_group_that_was_made_elsewhere_may_have_the_rules():
     """The cluster security group of EKS has these rules, and is used next to other groups."""
     assert check(POLICY, *known(False, "sg-cluster")).messages == []

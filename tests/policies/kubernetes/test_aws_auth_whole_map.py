@@ -124,6 +124,14 @@ def test_nodes_with_access_entries_lose_nothing_by_the_map(mode):
     assert check(POLICY, made, *ROLES, *MANAGED, aws_auth("self-managed-role")).messages == []
 
 
+def test_the_map_of_another_cluster_without_access_entries_must_name_its_nodes():
+    made = cluster(["one", "two"], accessConfig={"authenticationMode": "API"})
+    other = Declared(made.type, "other", CLUSTER.props, CLUSTER.depends)
+    program = (made, other, *ROLES, *MANAGED, aws_auth("self-managed-role"))
+    (message,) = check(POLICY, *program).messages
+    assert "does not name the role of workers" in message
+
+
 def test_a_role_that_cannot_be_followed_is_no_fault():
     group = workers()
     untold = Declared(group.type, group.name, group.props, {"nodeRoleArn": ["workers-template"]})

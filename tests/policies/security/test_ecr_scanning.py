@@ -6,7 +6,7 @@ import pytest
 
 from policies.resources.types import ECR_REGISTRY_SCANNING, ECR_REPOSITORY
 from policies.rules.security.ecr_scanning import POLICY
-from tests.support.policy import Declared, check
+from tests.support.policy import UNKNOWN, Declared, check
 
 
 def repository(**props):
@@ -31,3 +31,11 @@ def test_fails(program):
 def test_passes(program):
     found = check(POLICY, *program)
     assert (found.messages, found.undecided) == ([], [])
+
+
+@pytest.mark.parametrize("scanning", [UNKNOWN, {"scanOnPush": UNKNOWN}], ids=["all", "value"])
+def test_a_setting_of_another_resource_is_not_judged_before_it_is_known(scanning):
+    """A setting that no resource determines is AWS's default, which is off."""
+    name, other = "imageScanningConfiguration", Declared(ECR_REPOSITORY, "other", SCANNED.props)
+    given = Declared(ECR_REPOSITORY, "images", {name: scanning}, {name: ["other"]})
+    assert check(POLICY, other, given).messages == []

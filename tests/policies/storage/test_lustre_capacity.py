@@ -28,13 +28,23 @@ EFA = {"efaEnabled": True}
     [
         (file_system(storageCapacity=2000), 2400),
         (file_system(storageCapacity=None), 1200),
+        (file_system(perUnitStorageThroughput=UNKNOWN, storageCapacity=2000), 2400),
         (file_system(**SCRATCH_1, storageCapacity=4800), 7200),
         (file_system(**DISKS, perUnitStorageThroughput=12, storageCapacity=1800), 6000),
         (file_system(**DISKS, perUnitStorageThroughput=40, storageCapacity=6000), 7200),
         (file_system(**EFA, storageCapacity=4800), 38400),
         (cluster_with(shared_storage(StorageCapacity=3600)), 4800),
     ],
-    ids=["ssd", "missing", "scratch-1", "hdd-12", "hdd-40", "efa", "parallelcluster"],
+    ids=[
+        "ssd",
+        "missing",
+        "any-throughput",
+        "scratch-1",
+        "hdd-12",
+        "hdd-40",
+        "efa",
+        "parallelcluster",
+    ],
 )
 def test_fails(system, fix):
     (message,) = check(POLICY, system).messages
@@ -74,8 +84,16 @@ def test_passes(system):
     assert check(POLICY, system).messages == []
 
 
-def test_a_capacity_that_is_not_known_yet_is_said():
-    found = check(POLICY, file_system(storageCapacity=UNKNOWN))
+@pytest.mark.parametrize(
+    "system",
+    [
+        file_system(storageCapacity=UNKNOWN),
+        file_system(**DISKS, perUnitStorageThroughput=UNKNOWN, storageCapacity=2000),
+    ],
+    ids=["capacity", "throughput"],
+)
+def test_a_value_that_is_not_known_yet_is_said(system):
+    found = check(POLICY, system)
     assert (found.messages, len(found.undecided)) == ([], 1)
 
 
