@@ -13,15 +13,16 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks import report
+from benchmarks.report import Benchmarks
 from tools.cli.failures import CommandError
 from tools.workspace.checkout import OWN_FILES
 
 
-def main(arguments: Sequence[str]) -> int:
+def main(arguments: Sequence[str], benchmarks: Benchmarks = report.ALL) -> int:
     """Run the benchmarks. Return the exit code."""
-    options = _options(arguments)
+    options = _options(arguments, benchmarks.names)
     try:
-        results = report.measure(options.names or report.names(), options.rounds, _say)
+        results = benchmarks.measure(options.names or benchmarks.names, options.rounds, _say)
     except CommandError as error:
         sys.stderr.write(f"error: {error}\n")
         return error.exit_code
@@ -36,13 +37,13 @@ def main(arguments: Sequence[str]) -> int:
     return 1 if results.missed else 0
 
 
-def _options(arguments: Sequence[str]) -> argparse.Namespace:
+def _options(arguments: Sequence[str], names: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    known = ", ".join(report.names())
+    known = ", ".join(names)
     parser.add_argument("names", nargs="*", metavar="NAME", help=known)
     parser.add_argument(
         "--rounds", type=int, default=5, help="number of rounds after the first one (default: 5)"
@@ -55,7 +56,7 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     )
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
     options = parser.parse_args(arguments)
-    unknown = ", ".join(name for name in options.names if name not in report.names())
+    unknown = ", ".join(name for name in options.names if name not in names)
     if unknown:
         parser.error(f"there is no benchmark {unknown}; available: {known}")
     if options.rounds < 1:

@@ -8,11 +8,12 @@ start`), whose emulated provider plugins are the same for every side.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from benchmarks.measuring import Comparison, Run, Spent, alternate
 from benchmarks.projects import (
+    Project,
     empty_program,
     flat_program,
     pack_of_one_rule,
@@ -27,10 +28,21 @@ PROGRAM, FLAT, EMPTY = "the program", "a flat program", "an empty program"
 PACK, ONE_RULE = "with the policy pack", "with a pack of one rule"
 
 
-def measure(rounds: int) -> list[Comparison]:
-    """Return the lines of the table; an empty program is one of the sides."""
+def measure(
+    rounds: int,
+    *,
+    project_of: Callable[[Path, str, Path], Project] = project,
+    flat: Callable[[Path], Path] = flat_program,
+) -> list[Comparison]:
+    """Return the lines of the table; an empty program is one of the sides.
+
+    Args:
+        rounds: The number of rounds.
+        project_of: Returns the project with a name that runs the program of a directory.
+        flat: Writes the flat program, and returns its directory.
+    """
     with tempfile.TemporaryDirectory(prefix="trainyard-bench-") as directory:
-        runs = alternate(_sides(Path(directory)), rounds)
+        runs = alternate(_sides(Path(directory), project_of, flat), rounds)
     return [
         _line("preview", PROGRAM, FLAT, runs, budget=BUDGET_OF_PROGRAM),
         _line("policies", PACK, ONE_RULE, runs, budget=BUDGET_OF_PACK),
@@ -57,10 +69,14 @@ def _line(
     )
 
 
-def _sides(scratch: Path) -> dict[str, Run]:
-    program = project(scratch, "program", ROOT)
-    flat = project(scratch, "flat", flat_program(scratch))
-    empty = project(scratch, "empty", empty_program(scratch))
+def _sides(
+    scratch: Path,
+    project_of: Callable[[Path, str, Path], Project],
+    flat_program: Callable[[Path], Path],
+) -> dict[str, Run]:
+    program = project_of(scratch, "program", ROOT)
+    flat = project_of(scratch, "flat", flat_program(scratch))
+    empty = project_of(scratch, "empty", empty_program(scratch))
     one_rule = pack_of_one_rule(scratch)
     return {
         PROGRAM: program.preview,

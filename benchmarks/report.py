@@ -30,7 +30,7 @@ from benchmarks.growth import Curve
 from benchmarks.measuring import Comparison, Spent
 from tools.pages.plot import picture
 
-BENCHMARKS: Mapping[str, Callable[[int], list[Comparison]]] = {
+LINES: Mapping[str, Callable[[int], list[Comparison]]] = {
     "check": check.measure,
     "lint": importing.measure,
     "pools": growth.measure,
@@ -61,24 +61,39 @@ class Results:
         ]
 
 
-def names() -> list[str]:
-    """Return the name of every benchmark."""
-    return [*BENCHMARKS, CURVES, PATHS, UPS]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Benchmarks:
+    """What can be measured."""
+
+    lines: Mapping[str, Callable[[int], list[Comparison]]]
+    curves: Callable[[int], list[Curve]]
+    """Takes the number of rounds."""
+    paths: Callable[[], list[CriticalPath]]
+    ups: Callable[[], list[ColdUp]]
+
+    @property
+    def names(self) -> list[str]:
+        """The name of every benchmark."""
+        return [*self.lines, CURVES, PATHS, UPS]
+
+    def measure(self, wanted: Sequence[str], rounds: int, report: Callable[[str], None]) -> Results:
+        """Run the benchmarks with these names, and pass their progress to `report`."""
+        comparisons: list[Comparison] = []
+        for name, run in self.lines.items():
+            if name in wanted:
+                report(f"measuring {name}")
+                comparisons += run(rounds)
+        return Results(
+            comparisons=comparisons,
+            curves=self.curves(rounds) if CURVES in wanted else [],
+            paths=self.paths() if PATHS in wanted else [],
+            ups=self.ups() if UPS in wanted else [],
+        )
 
 
-def measure(wanted: Sequence[str], rounds: int, report: Callable[[str], None]) -> Results:
-    """Run the benchmarks with these names, and pass their progress to `report`."""
-    comparisons: list[Comparison] = []
-    for name, run in BENCHMARKS.items():
-        if name in wanted:
-            report(f"measuring {name}")
-            comparisons += run(rounds)
-    return Results(
-        comparisons=comparisons,
-        curves=growth.curves(rounds) if CURVES in wanted else [],
-        paths=critical_path.measure() if PATHS in wanted else [],
-        ups=cold_up.measure() if UPS in wanted else [],
-    )
+ALL = Benchmarks(
+    lines=LINES, curves=growth.curves, paths=critical_path.measure, ups=cold_up.measure
+)
 
 
 def machine() -> dict[str, Any]:

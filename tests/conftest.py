@@ -6,6 +6,7 @@ import functools
 import json
 import os
 import re
+import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -16,14 +17,17 @@ import pytest
 from hypothesis import settings
 
 import components.cheap_imports  # noqa: F401 - garbage is looked for less: a seventh of the time
-from tests.support import warm_python
+from components.account.image_registry import EMULATED_REGISTRIES
+from tests.support import warm_python, write_access
 from tests.support.cloud import Cloud, readable
 from tests.support.tracked import ROOT
-from tools.suite.parts import SLOWEST_FIRST, UNIT, is_whole, names_slow_marker
+from tools.suite.parts import SLOWEST_FIRST, UNIT, UNMARKED, is_whole, slow_markers
 from tools.workspace.stacks_directory import VARIABLE
 
 # The tests use the stack files of the checkout, also where its user has a stacks directory.
 os.environ[VARIABLE] = str(ROOT)
+# No test asks a registry of the internet: nothing listens at this address.
+os.environ[EMULATED_REGISTRIES] = "http://127.0.0.1:9"
 
 # Each session of the AWS SDK reads the models of its services again, and EC2's has 3 MB: here all
 # sessions share a loader, as the clients of one session do.
@@ -47,6 +51,20 @@ def pytest_configure(config: pytest.Config) -> None:
     started = getattr(config, "workerinput", {}).get("warm_python")
     if started:
         warm_python.share(started)
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Deny writes outside the temporary directory, also to the processes that run tests."""
+    config = session.config
+    if hasattr(config, "workerinput"):
+        return
+    temporary = config._tmp_path_factory.getbasetemp()
+    # pytest removes the directories of older runs.
+    writable = [temporary if config.option.basetemp else temporary.parent]
+    if config.getoption("--update-goldens"):
+        writable.append(ROOT)
+    of_programs = write_access.restrict(writable)
+    config.add_cleanup(functools.partial(shutil.rmtree, of_programs, ignore_errors=True))
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -77,7 +95,7 @@ _OWN_GROUP = re.compile(r"\[(?:.+-)?(@[a-z0-9-]+@)")
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
     """Start one server of warm Python processes for all processes of the whole-stack tests."""
-    if node.config.option.markexpr != UNIT:
+    if node.config.option.markexpr not in (UNIT, UNMARKED):
         node.workerinput["warm_python"] = warm_python.address()
 
 
@@ -91,17 +109,16 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
         return None
     if is_whole(collection_path.relative_to(ROOT)):
         return None
-    return None if names_slow_marker(collection_path) else True
+    return None if slow_markers(collection_path) else True
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
     """Mark the unit tests."""
     path = item.path.relative_to(ROOT)
-    if not is_whole(path):
-        if any(map(item.get_closest_marker, SLOWEST_FIRST)):
-            assert names_slow_marker(item.path), f"{path} must name the markers of its tests"
-        else:
-            item.add_marker(UNIT)
+    if any(map(item.get_closest_marker, SLOWEST_FIRST)):
+        assert slow_markers(item.path), f"{path} must name the markers of its tests"
+    elif not is_whole(path):
+        item.add_marker(UNIT)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -75,7 +75,7 @@ def test_the_plan_that_is_measured_has_the_pools_and_nodes_that_are_asked_for(po
     assert growth.planning_seconds(growth.with_pools(pools, nodes=nodes)) > 0
 
 
-def test_a_preview_is_compared_on_every_side(small, monkeypatch):
+def test_a_preview_is_compared_on_every_side():
     previews: list[tuple[str, ...]] = []
 
     class Project:
@@ -83,10 +83,8 @@ def test_a_preview_is_compared_on_every_side(small, monkeypatch):
             previews.append(arguments)
             return Spent(wall_seconds=1, processor_seconds=2, memory_mib=3)
 
-    monkeypatch.setattr(preview, "project", lambda *_: Project())
-    for made in ("flat_program", "empty_program"):
-        monkeypatch.setattr(preview, made, lambda scratch: scratch)
-    lines = {line.name: line for line in preview.measure(1)}
+    measured = preview.measure(1, project_of=lambda *_: Project(), flat=lambda scratch: scratch)
+    lines = {line.name: line for line in measured}
     assert lines["preview"].budget == 1.1
     assert lines["policies"].budget == 1.25
     assert lines["pack"].budget_seconds_over == 1.0

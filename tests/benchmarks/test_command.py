@@ -5,8 +5,8 @@ import json
 import pytest
 
 from benchmarks import __main__ as command
-from benchmarks import cold_up, critical_path, growth, report
 from benchmarks.measuring import Comparison, Spent
+from benchmarks.report import Benchmarks
 
 
 def line(budget: float) -> Comparison:
@@ -21,14 +21,15 @@ def asked() -> list[str]:
 
 
 @pytest.fixture
-def bench(monkeypatch, tmp_path, asked):
+def bench(tmp_path, asked):
     def run(*arguments: str, budget: float = 1.0) -> int:
-        measures = {name: lambda _: [line(budget)] for name in ("check", "pools")}
-        monkeypatch.setattr(report, "BENCHMARKS", measures)
-        monkeypatch.setattr(growth, "curves", lambda _: [])
-        monkeypatch.setattr(critical_path, "measure", lambda: asked.append("critical-path") or [])
-        monkeypatch.setattr(cold_up, "measure", lambda: asked.append("cold-up") or [])
-        return command.main([*arguments, "--output", str(tmp_path)])
+        benchmarks = Benchmarks(
+            lines={name: lambda _: [line(budget)] for name in ("check", "pools")},
+            curves=lambda _: [],
+            paths=lambda: asked.append("critical-path") or [],
+            ups=lambda: asked.append("cold-up") or [],
+        )
+        return command.main([*arguments, "--output", str(tmp_path)], benchmarks)
 
     return run
 
@@ -61,8 +62,7 @@ def test_arguments_that_cannot_be_used_are_refused(bench, capsys, arguments, mes
     assert message in capsys.readouterr().err
 
 
-def test_a_benchmark_without_a_sandbox_says_how_to_start_one(bench, monkeypatch, tmp_path, capsys):
+def test_a_benchmark_without_a_sandbox_says_how_to_start_one(monkeypatch, tmp_path, capsys):
     monkeypatch.setenv("TRAINYARD_SANDBOX", str(tmp_path / "none"))
-    monkeypatch.setattr(report, "BENCHMARKS", {"preview": report.preview.measure})
     assert command.main(["preview"]) == 1
     assert "./trainyard sandbox start" in capsys.readouterr().err

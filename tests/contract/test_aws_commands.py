@@ -38,6 +38,7 @@ https://docs.aws.amazon.com/cli/latest/reference/"""
 OWN_OPTIONS = {
     ("ec2", "authorize-security-group-ingress"): {"cidr", "port", "protocol"},
     ("eks", "update-cluster-version"): {"kubernetes-version"},
+    ("eks", "update-nodegroup-version"): {"kubernetes-version"},
     ("sns", "subscribe"): {"notification-endpoint"},
 }
 """Options that the CLI adds to those of an API, or renames.

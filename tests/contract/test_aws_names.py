@@ -53,6 +53,8 @@ NEWER = {
         "aws:eks/nodeGroup:NodeGroup.warmPoolConfig",
         "aws:eks/podIdentityAssociation:PodIdentityAssociation.policy",
         "aws:fsx/openZfsFileSystem:OpenZfsFileSystem.networkType",
+        "aws:s3/bucket:Bucket.bucketNamespace",
+        "aws:s3/bucket:Bucket.serverSideEncryptionConfiguration.rule.blockedEncryptionTypes",
         "aws:sns/topic:Topic.maximumMessageSize",
     },
     "a patch of pulumi-aws (https://github.com/pulumi/pulumi-aws/pull/5716), not of the provider": {

@@ -8,7 +8,7 @@ import pytest
 
 from policies.pack.discovery import POLICIES, rule_modules
 from policies.rule import RuleText
-from tests.support.policy_pack import programs_of
+from tests.support.rule_programs import programs_of
 from tests.support.tracked import ROOT, tracked
 
 MODULES = list(rule_modules())

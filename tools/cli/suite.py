@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -46,7 +45,8 @@ def test(
 
     A life brings up and destroys one stack of EKS, Slurm and Batch in a sandbox. Instead,
     `test PART...` runs parts: style, types, contracts, unit, lives, directories such as capacity
-    or components/capacity, and files. Options that are not listed here go to pytest.
+    or components/capacity, and files such as capacity/test_purchase.py, with or without
+    ::test_name. Paths may omit tests/. Options that are not listed here go to pytest.
     """
     given = [bool(context.args), everything, since is not None]
     if sum(given) > 1:
@@ -110,13 +110,30 @@ def _path(argument: str) -> str:
     """Return the path of the tests that an argument names, or the argument itself."""
     if argument.startswith(("-", TESTS)):
         return argument
-    folder = f"{TESTS}/{argument.strip('/').removeprefix('components/')}"
-    return folder if (ROOT / folder).is_dir() else argument
+    named, separator, test_name = argument.partition("::")
+    path = f"{TESTS}/{named.strip('/').removeprefix('components/')}"
+    return f"{path}{separator}{test_name}" if (ROOT / path).exists() else argument
 
 
-def run(todo: Sequence[Step], run_tests: RunTests | None = None) -> bool:
+def pytest_exit_code(arguments: Sequence[str]) -> int:
+    """Run pytest in a process of its own."""
+    command = [sys.executable, "-m", "pytest", *arguments]
+    return subprocess.run(command, cwd=ROOT, env=environment(), check=False).returncode
+
+
+def environment() -> dict[str, str]:
+    """Return the environment of a user who starts pytest.
+
+    It lacks the variable with which messages name this launcher, and the one that makes every
+    engine recompile the SDKs.
+    """
+    removed = {LAUNCHER, "PYTHONDONTWRITEBYTECODE"}
+    return {name: value for name, value in os.environ.items() if name not in removed}
+
+
+def run(todo: Sequence[Step], run_tests: RunTests = pytest_exit_code) -> bool:
     """Run all steps, also after a failure, and return whether everything passed."""
-    results = [_passes(step, run_tests or pytest_exit_code) for step in todo]
+    results = [_passes(step, run_tests) for step in todo]
     return all(results)
 
 
@@ -134,22 +151,6 @@ def _passes(step: Step, run_tests: RunTests) -> bool:
     answer = "ok" if passed else "failed"
     console.progress(f"{step.name}: {answer}, {time.monotonic() - started:.0f} s")
     return passed
-
-
-def pytest_exit_code(arguments: Sequence[str]) -> int:
-    """Run pytest in a process of its own."""
-    command = [sys.executable, "-m", "pytest", *arguments]
-    return subprocess.run(command, cwd=ROOT, env=environment(), check=False).returncode
-
-
-def environment() -> dict[str, str]:
-    """Return the environment of a user who starts pytest.
-
-    It lacks the variable with which messages name this launcher, and the one that makes every
-    engine recompile the SDKs.
-    """
-    removed = {LAUNCHER, "PYTHONDONTWRITEBYTECODE"}
-    return {name: value for name, value in os.environ.items() if name not in removed}
 
 
 @contextlib.contextmanager
@@ -180,7 +181,7 @@ def _shown(check: _Checked) -> bool:
 def _checked(check: Check) -> _Checked:
     """Run one check of the locked environment."""
     name, *rest = check.command
-    program = Path(ROOT) / ".venv" / "bin" / name
+    program = ROOT / ".venv" / "bin" / name
     started = time.monotonic()
     done = subprocess.run(
         [str(program), *rest],

@@ -30,7 +30,9 @@ LEFT_OUT: Mapping[str, str] = {
 `./trainyard test` leaves them out, except for `LIVES`."""
 SLOWEST_FIRST = ("first", "sandbox", "parallelcluster", "engine", "kubernetes", "browser")
 """Markers of tests that take minutes, a minute, and seconds."""
-_SLOW = re.compile(rf"\bmark\.(?:{'|'.join(SLOWEST_FIRST)})\b")
+UNMARKED = f"not ({' or '.join(SLOWEST_FIRST)})"
+"""Expression for the tests that have none of these markers: more than the unit tests."""
+_SLOW = re.compile(rf"\bmark\.({'|'.join(SLOWEST_FIRST)})\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,6 @@ def is_whole(path: str | PurePosixPath) -> bool:
 
 
 @functools.cache
-def names_slow_marker(file: Path) -> bool:
-    """Return whether a test file names a marker of tests that need an additional program."""
-    return _SLOW.search(file.read_text(encoding="utf-8")) is not None
+def slow_markers(file: Path) -> frozenset[str]:
+    """Return the markers of tests that need an additional program, which a test file names."""
+    return frozenset(_SLOW.findall(file.read_text(encoding="utf-8")))

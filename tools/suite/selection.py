@@ -18,9 +18,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 
+from tools.suite.parts import is_whole, slow_markers
+from tools.workspace.checkout import repository_files
+
 STARTED_BY_PATH: Mapping[str, tuple[str, ...]] = {
     "tests/support/sandbox.py": ("__main__.py", "policies/__main__.py"),
     "tests/support/policy_pack.py": ("policies/__main__.py",),
+    "tests/support/parallelcluster_validators.py": ("sandbox/parallelcluster/validation.py",),
     "tests/stacks/test_program.py": ("__main__.py",),
     "tests/stacks/test_foreign_program.py": ("policies/__main__.py",),
     "tests/test_trainyard.py": ("tools/environment.py",),
@@ -38,9 +42,13 @@ CHANGES_EVERYTHING = (
 FOUND_BY_FOLDER = "policies/pack/discovery.py"
 """Imports every policy rule. No rule depends on another, and its own tests run it, also in the
 pack's process: a change of a rule does not select every test that deploys a stack."""
+RUN_EVERY_RULE = "tests/policies/test_*.py"
+"""Tests of the whole pack. Those without additional programs depend on every policy rule, and so
+does each test elsewhere, except for whole stacks, that names the rule."""
 _PACKAGE = re.compile(r"[\"']([a-z_]\w*(?:\.[a-z_]\w*)+)[\"']")
 _COMPOSED = re.compile(r"import_module\(\s*f\"([a-z_]\w*\.[^\"]+)\"")
 _INSERTED = re.compile(r"\{.+?\}")
+_RULE_NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +84,7 @@ class Repository:
     def __init__(self, root: Path) -> None:
         """Read the names of the files that git tracks or would add."""
         self._root = root
-        listed = _git(root, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
-        self._files = sorted(path for path in {*listed} if (root / path).is_file())
+        self._files = repository_files(root)
         self.tests = tuple(
             path
             for path in self._files
@@ -89,25 +96,25 @@ class Repository:
         """Return the tests that changes of these files can have broken."""
         if not changed:
             return Selection(())
-        begun: set[str] = set()
+        sources: set[str] = set()
         tests = {path for path in self.tests if path.startswith(ALWAYS)}
         for path in changed:
             if any(PurePosixPath(path).match(each) for each in CHANGES_EVERYTHING):
                 return Selection(self.tests, path)
             if path in self._texts:
-                begun.add(path)
+                sources.add(path)
                 continue
-            readers, beside = self._readers(path), self._tests_beside(path)
-            if not readers and not beside:
+            readers, neighbors = self._readers(path), self._tests_of_folder(path)
+            if not readers and not neighbors:
                 return Selection(self.tests, path)
-            begun |= readers
-            tests |= beside
-        return Selection(tuple(sorted(tests | (self._dependents(begun) & {*self.tests}))))
+            sources |= readers
+            tests |= neighbors
+        return Selection(tuple(sorted(tests | (self._dependents(sources) & {*self.tests}))))
 
-    def _dependents(self, begun: set[str]) -> set[str]:
+    def _dependents(self, sources: set[str]) -> set[str]:
         """Return these files and all that depend on them, directly or not."""
         found: set[str] = set()
-        waiting = [*begun]
+        waiting = [*sources]
         while waiting:
             path = waiting.pop()
             if path not in found:
@@ -157,11 +164,25 @@ class Repository:
                 yield from ((path, each) for each in self._composed(text))
         for starter, programs in STARTED_BY_PATH.items():
             yield from ((starter, program) for program in programs)
+        yield from self._rules_in_tests()
         for test in self.tests:
             for folder in PurePosixPath(test).parents:
                 # All tests depend on the fixtures of the root: see CHANGES_EVERYTHING.
                 if len(folder.parts) > 1:
                     yield test, f"{folder}/conftest.py"
+
+    def _rules_in_tests(self) -> Iterator[tuple[str, str]]:
+        """Yield each test that runs a policy rule of the whole pack, with the file of the rule."""
+        found = self._composed(self._texts.get(FOUND_BY_FOLDER, ""))
+        rules = {PurePosixPath(path).stem.replace("_", "-"): path for path in found}
+        for test in self.tests:
+            if is_whole(test):
+                continue
+            names = set(_RULE_NAME.findall(self._texts[test])) & rules.keys()
+            of_pack = PurePosixPath(test).match(RUN_EVERY_RULE)
+            if of_pack and not slow_markers(self._root / test):
+                names = rules.keys()
+            yield from ((test, rules[name]) for name in names)
 
     def _composed(self, text: str) -> Iterator[str]:
         """Yield the modules that a name with inserted parts can mean."""
@@ -190,7 +211,7 @@ class Repository:
         near = [own for folder in folders for own in self._packages.get(folder, ())]
         return found | {own for own in near if f'"{file.parent.name}"' in self._texts[own]}
 
-    def _tests_beside(self, path: str) -> set[str]:
+    def _tests_of_folder(self, path: str) -> set[str]:
         """Return the tests of the folder that a file lies in, or of the part that it belongs to."""
         for folder in PurePosixPath(path).parents:
             name = str(folder).removeprefix("components/")

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
+from components.catalog.controller_releases import CONTROLLER_RELEASES
+from tools.docs.building import docs_python
+from tools.engine import ensure_controller, ensure_kubernetes, ensure_plugins, ensure_pulumi
+from tools.engine.alert_evaluator import ensure_alert_evaluator
+from tools.engine.chromium import ensure_chromium
 from tools.engine.progress import Progress
+from tools.engine.pytorch import examples_python, old_examples_python
+from tools.engine.slurm import ensure_slurm, slurm_is_packaged
+from tools.parallelcluster.environment import parallelcluster_python
 from tools.suite.parts import (
     CONTRACTS,
     LEFT_OUT,
@@ -16,11 +25,11 @@ from tools.suite.parts import (
     TESTS,
     TYPES,
     UNIT,
+    UNMARKED,
     Check,
     is_whole,
-    names_slow_marker,
+    slow_markers,
 )
-from tools.suite.programs import ensure_all_programs, ensure_programs_of_lives
 
 MAXIMUM_PROCESSES = 4
 FEW_FILES = 3
@@ -88,18 +97,22 @@ def of_files(files: Sequence[str], processors: int, root: Path) -> Iterator[Step
         processors: Of this machine.
         root: Of the repository.
     """
-    unit = [each for each in files if not is_whole(each)]
-    if unit:
-        spread = side_by_side(processors) if len(unit) > FEW_FILES else ()
-        arguments = (*spread, *unit, "-m", UNIT)
-        yield Step(name="unit tests", pytest=arguments, can_be_empty=True)
-    whole = [each for each in files if is_whole(each) or names_slow_marker(root / each)]
-    if whole:
-        spread = side_by_side(2 * processors) if len(whole) > 1 else ()
+    markers = {each: slow_markers(root / each) for each in files}
+    # Files of whole stacks with a marker may have tests without one that share its fixtures.
+    unmarked = [each for each in files if not (is_whole(each) and markers[each])]
+    if unmarked:
+        spread = side_by_side(processors) if len(unmarked) > FEW_FILES else ()
+        arguments = (*spread, *unmarked, "-m", UNMARKED)
+        yield Step(name="tests without programs", pytest=arguments, can_be_empty=True)
+    marked = [each for each in files if markers[each]]
+    if marked:
+        # Each process imports everything: one without a file of its own costs more than it saves.
+        spread = side_by_side(min(2 * processors, len(marked))) if len(marked) > 1 else ()
+        needed = frozenset[str]().union(*markers.values())
         yield Step(
-            name="whole stacks",
-            pytest=(*spread, *whole, "-m", f"not {UNIT}"),
-            get_programs=ensure_all_programs,
+            name="tests with programs",
+            pytest=(*spread, *marked, "-m", f"not {UNIT}"),
+            get_programs=partial(ensure_programs, needed),
             can_be_empty=True,
         )
 
@@ -126,3 +139,65 @@ def side_by_side(processes: int) -> tuple[str, ...]:
     """
     count = str(min(MAXIMUM_PROCESSES, processes))
     return ("-n", count, "--dist", "loadscope", "--no-loadscope-reorder")
+
+
+def ensure_programs_of_lives(report: Progress) -> None:
+    """Get what a life of a stack in the sandbox needs.
+
+    Raises:
+        EngineError: a program cannot be had.
+    """
+    _ensure_engine(report)
+    ensure_kubernetes(report)
+    parallelcluster_python(report)
+
+
+def ensure_all_programs(report: Progress) -> None:
+    """Get what any test needs.
+
+    Raises:
+        EngineError: a program cannot be had.
+    """
+    ensure_programs(PROGRAMS, report)
+    examples_python(report)
+    old_examples_python(report)
+
+
+def ensure_programs(markers: Collection[str], report: Progress) -> None:
+    """Get what tests with these markers need.
+
+    Raises:
+        EngineError: a program cannot be had.
+    """
+    needed = [ensure for marker in PROGRAMS if marker in markers for ensure in PROGRAMS[marker]]
+    for ensure in dict.fromkeys(needed):
+        ensure(report)
+
+
+def _ensure_engine(report: Progress) -> None:
+    ensure_plugins(report, ensure_pulumi(report))
+
+
+def _ensure_controllers(report: Progress) -> None:
+    for name in CONTROLLER_RELEASES:
+        ensure_controller(name, report)
+
+
+def _ensure_packaged_slurm(report: Progress) -> None:
+    if slurm_is_packaged():
+        ensure_slurm(report)
+
+
+_OF_SANDBOX = (ensure_programs_of_lives, _ensure_controllers, _ensure_packaged_slurm)
+PROGRAMS: Mapping[str, tuple[Callable[[Progress], object], ...]] = {
+    "first": _OF_SANDBOX,
+    "sandbox": _OF_SANDBOX,
+    "parallelcluster": (parallelcluster_python,),
+    "engine": (_ensure_engine, ensure_alert_evaluator, _ensure_packaged_slurm),
+    "kubernetes": (ensure_kubernetes, _ensure_controllers),
+    "browser": (ensure_chromium, docs_python),
+}
+"""What gets the programs of the tests with each marker.
+
+A test that runs on its own gets them in its fixtures: here they are there before several processes
+wait for them. The tests of `examples` need PyTorch and have no marker."""

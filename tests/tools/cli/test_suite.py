@@ -7,7 +7,7 @@ import pytest
 from components.config.pulumi_command import LAUNCHER
 from tools.cli import failures, suite
 from tools.suite import steps
-from tools.suite.parts import LEFT_OUT, LIVES, Check
+from tools.suite.parts import LEFT_OUT, LIVES, SLOWEST_FIRST, UNMARKED, Check
 from tools.suite.steps import Step
 
 FAILS = Check("bad", ("ruff", "check", "no-such-file.py"))
@@ -76,9 +76,16 @@ def test_a_step_without_a_test_passes_only_if_it_is_a_part_of_a_selection(can_be
         (["components/capacity/", "-x"], ("tests/capacity", "-x")),
         (["tools/cli/capacity"], ("tests/tools/cli/capacity",)),
         (["tests/test_order.py", "-k", "first"], ("tests/test_order.py", "-k", "first")),
+        (["test_order.py"], ("tests/test_order.py",)),
+        (["changes/test_page.py", "-x"], ("tests/changes/test_page.py", "-x")),
+        (["components/capacity/test_purchase.py"], ("tests/capacity/test_purchase.py",)),
+        (["test_order.py::test_a[b/c]"], ("tests/test_order.py::test_a[b/c]",)),
+        (["no/test_such.py::test_a"], ("no/test_such.py::test_a",)),
     ],
 )
-def test_a_part_is_a_directory_of_the_program_or_of_the_tests(arguments, expected):
+def test_a_part_is_a_directory_or_a_file_with_or_without_the_folder_of_all_tests(
+    arguments, expected
+):
     (step,) = suite._named(arguments, 2)
     assert step.pytest == expected
 
@@ -91,16 +98,41 @@ def test_named_parts_and_files_run_one_after_the_other():
     ]
 
 
-def test_a_selection_runs_its_unit_tests_before_those_that_need_programs(tmp_path):
-    files = ["tests/stacks/test_a.py", "tests/capacity/test_b.py", "tests/eks/test_c.py"]
-    for name, text in zip(files, ["", "", "@pytest.mark.engine"], strict=True):
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(text, encoding="utf-8")
-    unit, whole = steps.of_files(files, 2, tmp_path)
-    named = [[each for each in step.pytest if each.startswith("tests/")] for step in (unit, whole)]
-    assert named == [files[1:], [files[0], files[2]]]
-    assert (unit.get_programs, unit.can_be_empty) == (None, True)
-    assert whole.get_programs is not None
+def of_files(root, files):
+    """Return the steps of test files, given with their texts, and the files of each."""
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text, encoding="utf-8")
+    found = list(steps.of_files([*files], 2, root))
+    return found, [[each for each in step.pytest if each in files] for step in found]
+
+
+def test_a_selection_runs_tests_without_a_marker_before_those_that_need_programs(tmp_path):
+    texts = {
+        "tests/stacks/test_a.py": "@pytest.mark.sandbox",
+        "tests/faults/test_b.py": "",
+        "tests/capacity/test_c.py": "",
+        "tests/eks/test_d.py": "@pytest.mark.engine",
+    }
+    stack, whole, unit, mixed = texts
+    (unmarked, marked), named = of_files(tmp_path, texts)
+    assert named == [[whole, unit, mixed], [stack, mixed]]
+    assert (unmarked.get_programs, unmarked.can_be_empty) == (None, True)
+    assert unmarked.pytest[-1] == UNMARKED
+    assert marked.pytest[-1] == "not unit"
+
+
+def test_only_the_programs_of_the_markers_in_a_selection_are_made(tmp_path):
+    (step,) = of_files(tmp_path, {"tests/faults/test_a.py": "pytest.mark.kubernetes"})[0]
+    assert step.get_programs.args == ({"kubernetes"},)
+    assert steps.PROGRAMS.keys() == {*SLOWEST_FIRST}
+
+
+@pytest.mark.parametrize(("count", "processes"), [(2, "2"), (9, "4")])
+def test_files_that_need_programs_have_no_more_processes_than_files(tmp_path, count, processes):
+    texts = {f"tests/faults/test_{number}.py": "pytest.mark.engine" for number in range(count)}
+    (step,) = of_files(tmp_path, texts)[0]
+    assert step.pytest[:2] == ("-n", processes)
 
 
 def test_a_revision_that_git_does_not_know_is_wrong_use():

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import pytest
 
 from tests.support.tracked import ROOT
+from tools.suite.parts import is_whole
 from tools.suite.selection import STARTED_BY_PATH, Repository, changed_since
 
 FILES: Mapping[str, str] = {
@@ -19,7 +20,8 @@ FILES: Mapping[str, str] = {
     "components/unused.txt": "",
     "policies/__main__.py": "import policies.pack.discovery\n",
     "policies/pack/discovery.py": 'def load(f): import_module(f"policies.rules.{f}")\n',
-    "policies/rules/efa.py": "",
+    "policies/rules/efa_count.py": "",
+    "policies/rules/lustre_size.py": "",
     "sandbox/start.py": "",
     "benchmarks/run.py": "",
     "tools/cli/__main__.py": "import tools.cli.table\n",
@@ -29,17 +31,23 @@ FILES: Mapping[str, str] = {
     "tests/conftest.py": "",
     "tests/contract/test_layers.py": "",
     "tests/eks/test_plan.py": "import components.eks.plan\n",
-    "tests/policies/test_efa.py": "import policies.rules.efa\n",
+    "tests/policies/efa/test_efa_count.py": "import policies.rules.efa_count\n",
+    "tests/policies/test_engine.py": "@pytest.mark.engine\nRULE = 'lustre-size'\n",
+    "tests/policies/test_pack.py": "import policies.pack.discovery\n",
+    "tests/faults/test_refused.py": "RULE = 'lustre-size'\n",
     "tests/stacks/conftest.py": "import sandbox.start\n",
     "tests/stacks/test_life.py": "import tests.support.sandbox\n",
     "tests/support/sandbox.py": "MODULE = 'tools.cli'\n",
     "tests/test_naming.py": "",
+    "tests/tools/cli/test_findings.py": "SAID = 'against lustre-size-of-rows, lustre-size: 1'\n",
     "tests/tools/engine/test_host.py": "",
     "tests/tools/test_logs.py": 'TEXT = ROOT / "tests" / "logs" / "good.log"\n',
     "tests/logs/good.log": "",
 }
 LIFE = "tests/stacks/test_life.py"
 PLAN = "tests/eks/test_plan.py"
+PACK = "tests/policies/test_pack.py"
+NAMES_RULE = ["tests/policies/test_engine.py", "tests/tools/cli/test_findings.py"]
 
 
 @pytest.fixture(scope="module")
@@ -59,8 +67,9 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Repository:
         ("components/sizes.py", [PLAN, LIFE]),
         ("components/sizes.json", [PLAN, LIFE]),
         ("__main__.py", [LIFE]),
-        ("policies/pack/discovery.py", [LIFE]),
-        ("policies/rules/efa.py", ["tests/policies/test_efa.py"]),
+        ("policies/pack/discovery.py", [LIFE, PACK]),
+        ("policies/rules/efa_count.py", ["tests/policies/efa/test_efa_count.py", PACK]),
+        ("policies/rules/lustre_size.py", [PACK, *NAMES_RULE]),
         ("tools/cli/up.py", [LIFE]),
         ("sandbox/start.py", [LIFE]),
         ("tests/stacks/conftest.py", [LIFE]),
@@ -108,7 +117,12 @@ def test_programs_that_are_started_by_their_path_exist():
     assert not [path for path in files if not (ROOT / path).is_file()]
 
 
-def test_a_changed_rule_does_not_select_every_stack():
-    files = Repository(ROOT).selected(["policies/rules/capacity/capacity_block_scale_in.py"]).files
-    assert "tests/policies/capacity/test_capacity_block_scale_in.py" in files
-    assert not [each for each in files if each.startswith("tests/stacks/")]
+def test_a_changed_rule_selects_its_programs_in_the_process_of_the_pack_and_no_stack():
+    repository = Repository(ROOT)
+    for path in sorted((ROOT / "policies" / "rules").glob("*/[!_]*.py")):
+        rule = path.relative_to(ROOT)
+        files = repository.selected([str(rule)]).files
+        assert f"tests/policies/{rule.parent.name}/test_{rule.name}" in files
+        assert "tests/policies/test_pack_process.py" in files
+        whole = [each for each in files if is_whole(each)]
+        assert whole == ["tests/faults/test_policy_shapes.py"], rule
