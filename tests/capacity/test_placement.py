@@ -1,7 +1,10 @@
 import pytest
 
 from components.capacity.placement import PlacementContradictionError, plan_placement
+from components.capacity.placement_review import reviewed_placement
 from components.catalog.instance_types import instance_type
+from components.config.problems import ROOT
+from components.config.review import Review
 from tests.support.eks import (
     block,
     changed,
@@ -86,6 +89,11 @@ def test_on_demand_training_with_efa_in_one_zone_gets_a_new_group():
         pytest.param(open_capacity(workload="inference"), True, id="inference"),
         pytest.param(open_capacity(), False, id="several-zones"),
         pytest.param(open_capacity(efa_enabled=False), True, id="without-efa"),
+        pytest.param(
+            open_capacity(efa_enabled=False, workload="training"), True, id="training-without-efa"
+        ),
+        # EC2 has this type with EFA, and in no cluster placement group.
+        pytest.param(open_capacity(instance_type="vt1.24xlarge"), True, id="type-without-support"),
         pytest.param(open_capacity(placement={"group": "none"}), True, id="user-says-none"),
     ],
 )
@@ -139,6 +147,18 @@ def test_refuses_a_group_for_a_type_that_cannot_launch_into_one(placement):
     raw = open_capacity(placement=placement, instance_type="t3.large", efa_enabled=False)
     with pytest.raises(PlacementContradictionError, match=r"t3\.large"):
         planned(raw)
+
+
+@forced
+def test_the_review_refuses_a_group_over_several_zones_at_its_key(placement):
+    pool = config(open_capacity(placement=placement)).architecture.node_groups["p5"]
+    review = Review(stack_file="Pulumi.p5.yaml")
+    found = instance_type(pool.instance_type)
+    assert reviewed_placement("pools.p5", pool, found, None, review, one_zone=False) is None
+    (problem,) = review.problems
+    assert problem.path == f"{ROOT}.pools.p5.placement.group"
+    assert problem.found == " ".join(placement.values())
+    assert reviewed_placement("pools.p5", pool, found, None, review, one_zone=True)
 
 
 def test_every_decision_says_why():

@@ -69,6 +69,13 @@ def test_a_block_of_a_type_that_has_blocks_passes(review: Review):
     assert not review.problems
 
 
+def test_spot_nodes_of_a_type_that_ec2_sells_on_demand_only_are_refused(review: Review):
+    """https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/using-spot-instances-request.html."""
+    review_usage_class(review, KEY, "spot", {}, instance_type("hpc7a.96xlarge"))
+    (problem,) = review.problems
+    assert problem.allowed == "for hpc7a.96xlarge: on-demand"
+
+
 def test_efa_on_a_type_without_is_refused_with_types_of_its_family(review: Review):
     assert not review_efa_support(review, KEY, instance_type("g4dn.xlarge"))
     assert "g4dn.8xlarge" in (review.problems[0].allowed or "")
@@ -109,6 +116,12 @@ def test_a_zone_of_a_region_that_does_not_exist_is_answered_with_the_one_that_is
     (problem,) = review.problems
     assert problem.problem == "names us-wst-2, which is not a region"
     assert problem.remedy.endswith(" us-west-2b")
+
+
+def test_a_zone_of_another_region_is_not_answered_with_a_zone_that_nobody_meant(review: Review):
+    review_zone_region(review, KEY, "us-east-1b", "us-west-2")
+    (problem,) = review.problems
+    assert problem.remedy == "change the zone, or `aws:region`"
 
 
 @pytest.mark.parametrize(

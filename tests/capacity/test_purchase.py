@@ -54,6 +54,24 @@ def test_an_odcr_to_create_has_no_id_before_it_exists():
     )
 
 
+def test_the_end_of_an_odcr_to_create_is_in_utc():
+    """EC2 reads the end of a reservation, which has the suffix Z, in UTC."""
+    creation = planned(with_created_odcr(ends_at="2026-12-24T01:00:00+01:00")).creation
+    assert f"{creation.ends_at:%Y-%m-%dT%H:%M:%S}" == "2026-12-24T00:00:00"
+
+
+def test_an_odcr_to_create_is_in_its_placement_group():
+    """Only instances in the group in which a reservation was created match it.
+
+    https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/cr-cpg.html
+    """
+    assert planned(with_created_odcr(placement_group="mine")).creation.placement_group == "mine"
+
+
+def test_an_existing_odcr_whose_size_and_zone_are_known_is_not_created():
+    assert planned(with_odcr({"instance_count": 2})).creation is None
+
+
 def test_the_members_of_a_group_to_make_are_kept():
     raw = changed(reservations__block={"kind": "odcr-group", "members": [RESERVATION]})
     assert planned(raw).reservation_group_members == (RESERVATION,)
@@ -72,12 +90,15 @@ def test_the_members_of_a_group_to_make_are_kept():
 )
 def test_every_reservation_is_used_or_the_launch_fails(raw):
     """C8, C10: a group without a match would silently launch On-Demand."""
-    assert planned(raw).preference == "capacity-reservations-only"
+    plan = planned(raw)
+    assert plan.preference == "capacity-reservations-only"
+    assert plan.is_reserved
 
 
 def test_on_demand_asks_for_nothing():
     plan = planned(block(), "on-demand")
     assert (plan.market_type, plan.preference, plan.reservation_id) == (None, None, None)
+    assert not plan.is_reserved
 
 
 def test_spot_asks_for_its_market():

@@ -4,7 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.capacity.schedule import most_at_once, nodes_leave_before_end, plan_schedule
+from components.capacity.schedule import (
+    minutes_before_end,
+    most_at_once,
+    nodes_leave_before_end,
+    plan_schedule,
+)
 from components.catalog.capacity_blocks import terminated_before_end
 from components.catalog.instance_types import INSTANCE_TYPES
 from components.config.node_pool import NodeSizes
@@ -41,6 +46,24 @@ def test_before_the_start_both_ends_are_scheduled():
     plan = at(START - timedelta(days=1))
     assert (plan.scale_up_at, plan.scale_up_minimum, plan.scale_up_desired) == (START, 1, 2)
     assert plan.scale_down_at == DOWN
+
+
+def test_the_size_that_an_action_sets_is_not_set_back_by_an_update():
+    """A group whose size changes by a schedule at one end of the block only is one too."""
+    managed = at(START - timedelta(days=1), managed=True)
+    assert (managed.scale_up_at, managed.scale_down_at) == (START, None)
+    assert managed.moved_by_schedule
+    assert at(START).moved_by_schedule
+    assert not at(START, managed=True).moved_by_schedule
+
+
+def test_nodes_leave_ten_minutes_before_ec2_begins_to_terminate_them():
+    """EKS scales in 40 minutes before the end, and EC2 terminates 30 minutes before it.
+
+    https://docs.aws.amazon.com/eks/latest/userguide/capacity-blocks-mng.html
+    https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-blocks.html
+    """
+    assert minutes_before_end("p5.48xlarge") == ("40 minutes", "30 minutes")
 
 
 @pytest.mark.parametrize("moment", [START, DOWN - timedelta(seconds=1)], ids=["first", "last"])

@@ -5,27 +5,19 @@ from datetime import UTC, datetime
 
 import pytest
 
-from components.capacity.plan import CreationPlan
 from components.compute.capacity_reservation import CapacityReservation, CapacityReservationArgs
-
-PLAN = CreationPlan(
-    instance_count=4,
-    availability_zone="us-west-2b",
-    placement_group=None,
-    ends_at=None,
-    deletion_protection=True,
-)
+from tests.support.pools import CREATION
 
 
 @pytest.fixture
 def made(deploy):
-    def run(**changes):
+    def run(region="us-west-2", platform="Linux/UNIX", **changes):
         args = CapacityReservationArgs(
-            plan=replace(PLAN, **changes),
+            plan=replace(CREATION, **changes),
             entry="training",
             instance_type="p4de.24xlarge",
-            platform="Linux/UNIX",
-            region="us-west-2",
+            platform=platform,
+            region=region,
             tags={"team": "vision", "trainyard:cluster": "dev"},
         )
         return deploy(lambda: CapacityReservation("dev-training", args)).one(
@@ -56,6 +48,23 @@ def test_only_launches_that_target_it_use_it(made):
 def test_an_end_is_sent_in_utc(made):
     inputs = made(ends_at=datetime(2026, 12, 24, 11, 30, tzinfo=UTC)).inputs
     assert (inputs["endDateType"], inputs["endDate"]) == ("limited", "2026-12-24T11:30:00Z")
+
+
+def test_another_placement_group_is_planned_as_another_reservation(made):
+    """`ModifyCapacityReservation` has no placement group.
+
+    https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_ModifyCapacityReservation.html
+    """
+    assert made(placement_group="near").replaced_on_changes == ("placementGroupArn",)
+
+
+def test_it_is_created_in_a_placement_group_of_the_partition(made):
+    """https://docs.aws.amazon.com/IAM/latest/UserGuide/reference-arns.html."""
+    inputs = made("us-gov-west-1", "Red Hat Enterprise Linux", placement_group="near").inputs
+    assert inputs["instancePlatform"] == "Red Hat Enterprise Linux"
+    assert inputs["placementGroupArn"] == (
+        "arn:aws-us-gov:ec2:us-gov-west-1:123456789012:placement-group/near"
+    )
 
 
 def test_it_is_created_in_the_placement_group_of_the_account(made):

@@ -7,7 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.catalog.instance_types import instance_type
-from components.compute.interface_plan import NetworkInterface, plan_interfaces
+from components.compute.interface_plan import (
+    NetworkInterface,
+    plan_interfaces,
+    plan_pool_interfaces,
+)
+from tests.support.eks import config
+from tests.support.eks import p5 as p5_group
 from tests.support.instance_types import EFA_TYPES
 
 LAYOUTS = ("efa-only", "efa")
@@ -153,3 +159,38 @@ def test_a_slot_of_card_zero_that_something_needs_later_stays_free():
 def test_a_card_zero_with_room_enough_is_wired_as_ever():
     p4d = instance_type("p4d.24xlarge")
     assert plan_interfaces(p4d, spare_on_card_zero=1) == plan_interfaces(p4d)
+
+
+def test_a_further_card_without_efa_has_no_interface():
+    """EC2 accepts EFA only on cards that support it."""
+    p5 = instance_type("p5.48xlarge")
+    first, second, *further = p5.network_cards
+    plain = dataclasses.replace(second, interface_types=("interface",))
+    cards = (first, plain, *further)
+    changed = dataclasses.replace(p5, network_cards=cards)
+    for layout in LAYOUTS:
+        found = plan_interfaces(changed, layout)
+        assert second.index not in {card for card, _ in places(found)}
+
+
+def pool(**changes):
+    return config(p5_group(**changes)).architecture.node_groups["p5"]
+
+
+def test_a_pool_has_the_layout_of_the_stack_file():
+    p5 = instance_type("p5.48xlarge")
+    assert plan_pool_interfaces(pool(), p5) == plan_interfaces(p5, "efa-only")
+    efa = plan_pool_interfaces(pool(interface_layout="efa"), p5)
+    assert len(places(efa, "efa")) == 32
+
+
+def test_a_pool_keeps_the_slot_that_something_needs_later():
+    planned = plan_pool_interfaces(pool(), instance_type("p5.48xlarge"), spare_on_card_zero=1)
+    assert places(planned)[:2] == [(0, 0), (1, 0)]
+
+
+def test_a_pool_without_efa_or_of_a_type_without_it_leaves_its_interface_to_ec2():
+    """The review refuses `efa_enabled` for such a type together with other problems."""
+    p5 = instance_type("p5.48xlarge")
+    assert plan_pool_interfaces(pool(efa_enabled=False), p5) is None
+    assert plan_pool_interfaces(pool(), instance_type("t3.large")) is None

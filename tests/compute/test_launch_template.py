@@ -9,8 +9,9 @@ import pytest
 from components.capacity.plan import CapacityPlan
 from components.compute.interface_plan import InterfacePlan, NetworkInterface
 from components.compute.launch_template import NodeLaunchTemplate, NodeLaunchTemplateArgs
-from components.compute.root_volume import RootVolume
-from tests.support.pools import BLOCK, ON_DEMAND
+from components.compute.root_volume import RootVolume, plan_root_volume
+from components.config.node_pool import RootVolume as RootVolumeConfig
+from tests.support.pools import BLOCK, ON_DEMAND, SPOT
 
 P5 = InterfacePlan(
     (
@@ -55,6 +56,23 @@ def test_a_capacity_block_has_market_reservation_and_instance_type_together(depl
     }
     assert inputs["instanceType"] == "p5.48xlarge"
     assert "placement" not in inputs
+
+
+def test_the_market_of_managed_spot_nodes_is_not_in_their_template(deploy):
+    """EKS refuses it: the node group has the capacity type.
+
+    https://docs.aws.amazon.com/eks/latest/userguide/launch-templates.html
+    """
+    assert "instanceMarketOptions" not in template(deploy, capacity=SPOT, market_type=None).inputs
+
+
+def test_the_image_the_profile_and_the_default_version_are_those_of_the_plan(deploy):
+    inputs = template(deploy).inputs
+    assert inputs["imageId"] == "ami-1"
+    assert inputs["iamInstanceProfile"] == {
+        "arn": "arn:aws:iam::123456789012:instance-profile/p5",
+    }
+    assert inputs["updateDefaultVersion"] is True
 
 
 def test_a_reservation_that_the_stack_creates_is_targeted_by_its_id(deploy):
@@ -129,6 +147,8 @@ def test_metadata_needs_a_token_and_travels_two_hops(deploy):
         "httpTokens": "required",
         "httpPutResponseHopLimit": 2,
     }
+    near = template(deploy, metadata_hop_limit=1).inputs["metadataOptions"]
+    assert near["httpPutResponseHopLimit"] == 1
 
 
 def test_the_root_volume_is_gp3_and_encrypted(deploy):
@@ -145,6 +165,17 @@ def test_the_root_volume_is_gp3_and_encrypted(deploy):
             "deleteOnTermination": "true",
         },
     }
+
+
+def test_the_root_volume_has_the_performance_of_the_stack_file():
+    """`/dev/xvda` is the root device of Amazon Linux.
+
+    https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/device_naming.html
+    """
+    wanted = RootVolumeConfig(size_gib=1000, iops=6000, throughput_mibps=500)
+    assert plan_root_volume(wanted) == RootVolume(
+        size_gib=1000, iops=6000, throughput_mibps=500, device_name="/dev/xvda"
+    )
 
 
 def test_no_ssh_key_is_asked_for(deploy):
@@ -176,6 +207,8 @@ def test_without_a_cluster_and_interfaces_the_groups_are_for_others_to_name(depl
 def test_a_placement_group_is_named_where_one_is_planned(deploy, placed):
     inputs = template(deploy, placement_group_name=placed).inputs
     assert inputs["placement"] == {"groupName": placed}
+    without_efa = template(deploy, placement_group_name=placed, interfaces=None).inputs
+    assert without_efa["placement"] == {"groupName": placed}
 
 
 def test_what_a_launch_creates_is_tagged(deploy):

@@ -56,6 +56,15 @@ def test_a_reservation_of_this_account_is_added_by_the_arn_that_follows_from_its
     assert member["groupArn"].endswith(":group/reservations-dev-reserved")
 
 
+def test_the_arn_of_a_reservation_is_of_the_partition_of_the_region(deploy):
+    """https://docs.aws.amazon.com/IAM/latest/UserGuide/reference-arns.html."""
+    args = ReservationGroupArgs(members=(OWN,), region="us-gov-west-1", tags={})
+    member = deploy(lambda: ReservationGroup("dev-reserved", args)).one(f"dev-reserved-{OWN}")
+    assert member.inputs["resourceArn"] == (
+        f"arn:aws-us-gov:ec2:us-gov-west-1:123456789012:capacity-reservation/{OWN}"
+    )
+
+
 def test_a_reservation_of_another_account_is_added_by_its_own_arn(made):
     """PR-08."""
     assert made[0].one("dev-reserved-cr-0a550000000000001").inputs["resourceArn"] == SHARED

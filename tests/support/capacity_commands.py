@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -50,9 +50,11 @@ class Commands:
         self._run, self._server, self._directory = run, server, directory
         self.account = Account(server)
         self.file = written_stack(directory)
+        self.check: Callable[..., Sequence[str]] | None = None
+        """Stands for the check of the stack before a purchase."""
 
     def __call__(self, *arguments: str) -> Result:
-        result = self._run("capacity", *arguments)
+        result = self._run("capacity", *arguments, deployed=self.check)
         if result.exception is not None and not isinstance(result.exception, SystemExit):
             raise result.exception
         return result

@@ -43,6 +43,8 @@ class Registered:
     """How long the engine waits, by operation."""
     import_id: str = ""
     """Id of an existing object that the engine imports."""
+    replaced_on_changes: tuple[str, ...] = ()
+    """Properties whose change the engine plans as a replacement."""
 
     @property
     def is_component(self) -> bool:
@@ -129,6 +131,7 @@ class Cloud(MockMonitor):
                         for operation, limit in request.customTimeouts.ListFields()
                     },
                     import_id=request.importId,
+                    replaced_on_changes=tuple(request.replaceOnChanges),
                 )
             )
         return response

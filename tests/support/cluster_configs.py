@@ -136,9 +136,14 @@ def deployed(strategy: str = "DRAIN", plan: Any = None) -> Config:
     return resolve(render_cluster(replace(chosen, slurm=slurm)), id_of)
 
 
+SCRIPT_BUCKET = "parallelcluster-scripts-20261128120000000000000001"
+
+
 def id_of(reference: Reference) -> str:
     """Return an id for a reference; subnets of an existing VPC are already ids."""
-    return reference.name
+    if reference.kind == "node-script":
+        return f"s3://{SCRIPT_BUCKET}/{reference.name}"
+    return SCRIPT_BUCKET if reference.kind == "script-bucket" else reference.name
 
 
 def texts(value: Any) -> Any:

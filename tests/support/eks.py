@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
+from components.account.facts import ClusterFacts
 from components.capacity.plan import PlacementPlan, SchedulePlan
 from components.catalog.instance_types import instance_type
 from components.compute.interface_plan import InterfacePlan, NetworkInterface, plan_interfaces
@@ -75,6 +76,17 @@ P5_CB: Mapping[str, Any] = {
         },
     },
 }
+
+
+def cluster_facts(**changes: Any) -> ClusterFacts:
+    """Return a running cluster of the stack, with changed facts."""
+    facts: dict[str, Any] = {
+        "name": "p5-cb",
+        "status": "ACTIVE",
+        "kubernetes_version": DEFAULT,
+        "authentication_mode": "API_AND_CONFIG_MAP",
+    }
+    return ClusterFacts(**(facts | changes))
 
 
 def changed(**changes: Any) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from dataclasses import fields, replace
 from typing import Any, TypeVar
 
 from components.batch.compute_environment_plan import ComputeEnvironmentPlan
-from components.capacity.plan import CapacityPlan, PlacementPlan
+from components.capacity.plan import CapacityPlan, CreationPlan, PlacementPlan
 from components.network.network_plan import existing_network
 from components.parallelcluster.queue_plan import ComputeResourcePlan, QueuePlan
 from tests.support.stack_files import PRIVATE_A, PRIVATE_B, PUBLIC_A, PUBLIC_B, RESERVATION, VPC
@@ -33,6 +33,20 @@ BLOCK = CapacityPlan(
     preference="capacity-reservations-only",
     availability_zone="us-west-2b",
     eks_capacity_type="CAPACITY_BLOCK",
+)
+CREATION = CreationPlan(
+    instance_count=4,
+    availability_zone="us-west-2b",
+    placement_group=None,
+    ends_at=None,
+    deletion_protection=True,
+)
+CREATED_ODCR = CapacityPlan(
+    purchase_option="first",
+    kind="odcr",
+    preference="capacity-reservations-only",
+    availability_zone="us-west-2b",
+    creation=CREATION,
 )
 NO_PLACEMENT = PlacementPlan(group="none", reason="the location of the capacity is fixed")
 MANAGED_PLACEMENT = PlacementPlan(group="create", reason="training with EFA runs fastest")

@@ -8,6 +8,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -46,10 +47,12 @@ def processes_below(directory: Path) -> list[str]:
 
 
 def descendants(pid: int) -> list[int]:
-    """Return the ids of all descendants of a process."""
+    """Return the ids of all descendants of a process, of which any can end at any time."""
+    children: list[int] = []
     # Linux lists the children of each thread, and the engine has many threads.
-    files = Path(f"/proc/{pid}/task").glob("*/children")
-    children = [int(each) for path in files for each in path.read_text("utf-8").split()]
+    for path in Path(f"/proc/{pid}/task").glob("*/children"):
+        with suppress(OSError):  # the thread has ended
+            children += map(int, path.read_text("utf-8").split())
     return [*children, *(below for child in children for below in descendants(child))]
 
 

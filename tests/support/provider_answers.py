@@ -99,6 +99,7 @@ def _outputs(name: str, inputs: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
         },
         "aws:cloudwatch/eventRule:EventRule": {"name": name},
         "aws:sns/topic:Topic": {"arn": f"arn:aws:sns:{regional}:{name}", "name": name},
+        "aws:s3/bucket:Bucket": {"arn": f"arn:aws:s3:::{name}-id", "bucket": f"{name}-id"},
         "aws:cloudformation/stack:Stack": {"outputs": _stack_outputs(inputs)},
     }
 

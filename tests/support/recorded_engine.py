@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -34,9 +35,19 @@ class RecordedEngine:
         """Return the resources of the state."""
         return json.loads(self.state.read_text())["deployment"]["resources"]
 
-    def write(self, *resources: dict[str, Any], pending: tuple[dict[str, Any], ...] = ()) -> None:
-        """Write a state with these resources and pending operations."""
-        inner = {"resources": list(resources), "pending_operations": list(pending)}
+    def write(
+        self,
+        *resources: dict[str, Any],
+        pending: tuple[dict[str, Any], ...] = (),
+        written: datetime | None = None,
+    ) -> None:
+        """Write a state with these resources and pending operations, and the time of its write."""
+        inner: dict[str, Any] = {
+            "resources": list(resources),
+            "pending_operations": list(pending),
+        }
+        if written is not None:
+            inner["manifest"] = {"time": written.isoformat()}
         self.state.write_text(json.dumps({"version": 3, "deployment": inner}))
 
 

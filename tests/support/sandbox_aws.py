@@ -15,6 +15,7 @@ from botocore.exceptions import ClientError
 
 from components.catalog.versions import DEFAULT_KUBERNETES_VERSION
 from sandbox.aws.server import AwsServer  # before boto3 makes a client: it prepares moto
+from sandbox.registries import registry_environment
 
 ACCOUNT = "123456789012"
 VPC = "vpc-0123456789abcdef0"
@@ -187,6 +188,8 @@ def default_account() -> Iterator[Account]:
     """Yield the account of a new server, as the default one of AWS clients."""
     with AwsServer(region="us-west-2", port=0) as server, pytest.MonkeyPatch.context() as patch:
         patch.setenv("AWS_ENDPOINT_URL", server.endpoint)
+        for name, value in registry_environment(server.endpoint).items():
+            patch.setenv(name, value)
         patch.setenv("AWS_ACCESS_KEY_ID", "sandbox")
         patch.setenv("AWS_SECRET_ACCESS_KEY", "sandbox")
         yield Account(server)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
 from functools import cache
 from pathlib import Path
+
+from tools.workspace.checkout import repository_files
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -12,10 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 @cache
 def tracked_files() -> tuple[Path, ...]:
     """Return the sorted paths, relative to the root, of all files that git tracks or would add."""
-    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
-    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    paths = (Path(name) for name in listed.stdout.split("\0") if name)
-    return tuple(sorted(path for path in paths if (ROOT / path).is_file()))
+    return tuple(sorted(map(Path, repository_files(ROOT))))
 
 
 def tracked(*suffixes: str) -> list[Path]:

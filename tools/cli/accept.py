@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Any
@@ -38,7 +39,70 @@ _STOP_SECONDS = 900
 """Time in which an interrupted `up` ends: EKS control planes cannot be interrupted."""
 
 
+@dataclass(frozen=True, slots=True)
+class AcceptedStack:
+    """A stack of the user's account or of the sandbox, as an acceptance uses it."""
+
+    stack_file: StackFile
+    sandbox: bool
+
+    def is_deployed(self) -> bool:
+        """Return whether the stack has resources."""
+        try:
+            workspace = opened_to_read(self.stack_file, sandbox=self.sandbox)
+            return workspace.exists() and bool(
+                resources_of(exported_state(workspace.command, self.stack_file.stack))
+            )
+        except failures.NotDeployedError:
+            return False
+
+    def objects(self) -> list[str]:
+        """Return the objects of the stack in the account; in the sandbox, all objects.
+
+        https://docs.aws.amazon.com/resourcegroupstagging/latest/APIReference/API_GetResources.html
+        """
+        if self.sandbox:
+            return sorted(inventory_lines())
+        import boto3
+
+        with account_access(sandbox=False, profile=self.stack_file.profile):
+            client = boto3.client("resourcegroupstaggingapi", region_name=self.stack_file.region)
+            pages = client.get_paginator("get_resources").paginate(
+                TagFilters=[{"Key": CLUSTER_TAG, "Values": [self.stack_file.stack]}]
+            )
+            return sorted(
+                each["ResourceARN"] for page in pages for each in page["ResourceTagMappingList"]
+            )
+
+    def run(self, step: Step, directory: Path, seconds: float | None) -> Done:
+        """Run a step, with a log in the directory of the acceptance."""
+        more = ("--sandbox",) if self.sandbox else ()
+        log = directory / f"{step.name.replace(' ', '-')}.log"
+        began = time.monotonic()
+        with log.open("w", encoding="utf-8") as file:
+            child = subprocess.Popen(
+                # Its last arguments can be a program with arguments of its own.
+                [sys.executable, "-m", "tools.cli", step.arguments[0], *more, *step.arguments[1:]],
+                stdin=subprocess.DEVNULL,
+                stdout=file,
+                stderr=subprocess.STDOUT,
+            )
+            try:
+                exit_code: int | None = child.wait(seconds)
+            except subprocess.TimeoutExpired:
+                child.send_signal(signal.SIGINT)
+                child.wait(_STOP_SECONDS)
+                exit_code = None
+            except KeyboardInterrupt:
+                # The terminal has interrupted it too, and it releases its lock at its end.
+                child.wait(_STOP_SECONDS)
+                raise
+        said = log.read_text(encoding="utf-8", errors="replace")
+        return judged(step, exit_code, said, time.monotonic() - began)
+
+
 def accept(
+    context: typer.Context,
     stack: options.Stack,
     output: Annotated[
         Path | None,
@@ -60,13 +124,14 @@ def accept(
     on with the same command.
     """
     found = options.stack_file(stack, path=None, sandbox=sandbox)
+    accepted: AcceptedStack = (context.obj or AcceptedStack)(found, sandbox)
     directory = (output or Path(f"{stack}-accept")).absolute()
     _refuse_protected(found)
     if sandbox:
         started_sandbox(console.progress)
     record = read_record(directory)
     if record is None:
-        _refuse_deployed(found, sandbox=sandbox)
+        _refuse_deployed(accepted)
     money = None
     if max_usd is not None:
         money = money_limit(found, max_usd, limit_minutes, sandbox=sandbox, is_new=record is None)
@@ -75,12 +140,12 @@ def accept(
         directory.mkdir(parents=True, exist_ok=True)
         began = clock.now().isoformat()
         record = Record(directory=directory, stack=stack, sandbox=sandbox, began=began)
-        record.before = _inventory(found, sandbox=sandbox)
+        record.before = accepted.objects()
         record.save()
     elif (record.stack, record.sandbox) != (stack, sandbox):
         raise failures.WrongUseError(f"{directory} is the acceptance of another stack")
-    _run_all(record, found, _seconds(record, limit_minutes, money))
-    record.after = _inventory(found, sandbox=sandbox)
+    _run_all(record, accepted, _seconds(record, limit_minutes, money))
+    record.after = accepted.objects()
     record.save()
     _report(record)
 
@@ -105,23 +170,16 @@ def _refuse_protected(stack_file: StackFile) -> None:
         )
 
 
-def _refuse_deployed(stack_file: StackFile, *, sandbox: bool) -> None:
+def _refuse_deployed(stack: AcceptedStack) -> None:
     """Refuse a stack that an acceptance would delete.
 
     Raises:
         WrongUseError: it is deployed.
     """
-    try:
-        workspace = opened_to_read(stack_file, sandbox=sandbox)
-        is_deployed = workspace.exists() and resources_of(
-            exported_state(workspace.command, stack_file.stack)
-        )
-    except failures.NotDeployedError:
-        is_deployed = False
-    if is_deployed:
+    if stack.is_deployed():
         raise failures.WrongUseError(
-            f"{stack_file.stack} is deployed, and an acceptance ends with its deletion; accept a "
-            "stack that is not deployed"
+            f"{stack.stack_file.stack} is deployed, and an acceptance ends with its deletion; "
+            "accept a stack that is not deployed"
         )
 
 
@@ -145,25 +203,6 @@ def _ask(stack_file: StackFile, limit_minutes: float, *, yes: bool, sandbox: boo
         raise failures.CancelledError("nothing was deployed")
 
 
-def _inventory(stack_file: StackFile, *, sandbox: bool) -> list[str]:
-    """Return the objects of the stack in the account; in the sandbox, all objects.
-
-    https://docs.aws.amazon.com/resourcegroupstagging/latest/APIReference/API_GetResources.html
-    """
-    if sandbox:
-        return sorted(inventory_lines())
-    import boto3
-
-    with account_access(sandbox=False, profile=stack_file.profile):
-        client = boto3.client("resourcegroupstaggingapi", region_name=stack_file.region)
-        pages = client.get_paginator("get_resources").paginate(
-            TagFilters=[{"Key": CLUSTER_TAG, "Values": [stack_file.stack]}]
-        )
-        return sorted(
-            each["ResourceARN"] for page in pages for each in page["ResourceTagMappingList"]
-        )
-
-
 def _seconds(record: Record, limit_minutes: float, money: timedelta | None) -> float:
     """Return the time that the steps have before the deletion."""
     seconds = limit_minutes * 60
@@ -173,12 +212,12 @@ def _seconds(record: Record, limit_minutes: float, money: timedelta | None) -> f
     return min(seconds, seconds_left(record.began, money, clock.now()))
 
 
-def _run_all(record: Record, stack_file: StackFile, seconds_for_steps: float) -> None:
+def _run_all(record: Record, stack: AcceptedStack, seconds_for_steps: float) -> None:
     tagged = record.directory / "tagged.yaml"
-    _write_tagged(stack_file, tagged)
+    _write_tagged(stack.stack_file, tagged)
     steps = steps_of(
         record.stack,
-        test=_test(stack_file, sandbox=record.sandbox),
+        test=_test(stack.stack_file, sandbox=record.sandbox),
         directory=record.directory,
         tagged=tagged,
     )
@@ -191,7 +230,7 @@ def _run_all(record: Record, stack_file: StackFile, seconds_for_steps: float) ->
         console.progress(f"{step.name}: {step.proves}")
         # What was made is deleted also after the limit.
         seconds = None if step.cleans else max(1.0, ends - time.monotonic())
-        done = _run(step, record, seconds)
+        done = stack.run(step, record.directory, seconds)
         record.add(done)
         console.progress(f"{step.name}: {done.result}, {done.seconds:g} s {done.reason}".rstrip())
 
@@ -203,32 +242,6 @@ def _is_over(record: Record) -> bool:
 
 def _has_begun(record: Record) -> bool:
     return any(each.name == "up" for each in record.done)
-
-
-def _run(step: Step, record: Record, seconds: float | None) -> Done:
-    more = ("--sandbox",) if record.sandbox else ()
-    log = record.directory / f"{step.name.replace(' ', '-')}.log"
-    began = time.monotonic()
-    with log.open("w", encoding="utf-8") as file:
-        child = subprocess.Popen(
-            # Its last arguments can be a program with arguments of its own.
-            [sys.executable, "-m", "tools.cli", step.arguments[0], *more, *step.arguments[1:]],
-            stdin=subprocess.DEVNULL,
-            stdout=file,
-            stderr=subprocess.STDOUT,
-        )
-        try:
-            exit_code: int | None = child.wait(seconds)
-        except subprocess.TimeoutExpired:
-            child.send_signal(signal.SIGINT)
-            child.wait(_STOP_SECONDS)
-            exit_code = None
-        except KeyboardInterrupt:
-            # The terminal has interrupted it too, and it releases its lock at its end.
-            child.wait(_STOP_SECONDS)
-            raise
-    said = log.read_text(encoding="utf-8", errors="replace")
-    return judged(step, exit_code, said, time.monotonic() - began)
 
 
 def _test(stack_file: StackFile, *, sandbox: bool) -> tuple[str, ...]:

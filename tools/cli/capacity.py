@@ -124,6 +124,7 @@ def search(
 
 @app.command()
 def buy(
+    context: typer.Context,
     offering: Annotated[str, typer.Argument(help="ID of an offering of `capacity search`: cb-….")],
     stack: ForStack,
     entry: EntryName = "",
@@ -134,7 +135,8 @@ def buy(
     """Buy a Capacity Block for a stack, and write it into the stack file."""
     path = Path(os.path.realpath(stack_file)) if stack_file else None
     found = find_stack_file(stack, path=path)
-    capacity_buy.buy(offering, found, entry=entry, price=price, sandbox=sandbox)
+    check = context.obj or capacity_buy.checked
+    capacity_buy.buy(offering, found, entry=entry, price=price, sandbox=sandbox, check=check)
 
 
 @app.command("list")

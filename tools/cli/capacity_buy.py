@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import boto3
@@ -41,6 +41,17 @@ from tools.workspace.stack_files import StackFile
 from tools.workspace.stack_outline import capacity_blocks_of
 
 
+def checked(buyer: Buyer, offering: Offering, entry: Entry) -> Iterator[str]:
+    """Check the stack with a block, and return what it does with it.
+
+    Raises:
+        ConfigError: the stack cannot use the block; the error lists every problem.
+        UneditableError: the block cannot be written into the stack file.
+    """
+    found = check_block(buyer.stack_file, offering, entry, sandbox=buyer.sandbox)
+    return described(buyer.stack_file, offering, entry, found)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Buyer:
     """A command that buys a block for a stack."""
@@ -50,6 +61,8 @@ class Buyer:
     sandbox: bool
     records: Records
     reader: AccountReader
+    check: Callable[[Buyer, Offering, Entry], Iterable[str]]
+    """Checks the stack with a block, and returns what it does with it."""
 
     def buy(self, offering_id: str, *, entry: str, price: str) -> None:
         """Buy an offering, or complete the purchase that an earlier command has begun.
@@ -153,13 +166,13 @@ class Buyer:
     def _show(self, offering: Offering, entry: Entry) -> None:
         """Print what is bought, and what the stack does with it."""
         try:
-            found = check_block(self.stack_file, offering, entry, sandbox=self.sandbox)
+            lines = self.check(self, offering, entry)
         except UneditableError as error:
             raise failures.WrongUseError(
                 f"{self.stack_file.path}: {error}; nothing was bought. Write it as in "
                 "Pulumi.p5-cb.yaml"
             ) from error
-        console.note("\n".join(described(self.stack_file, offering, entry, found)))
+        console.note("\n".join(lines))
 
     def _buy(self, offering: Offering, entry: Entry) -> None:
         purchase = Purchase(
@@ -246,8 +259,25 @@ def _check_ultraserver(offering: Offering, search: str) -> None:
         )
 
 
-def buy(offering_id: str, stack_file: StackFile, *, entry: str, price: str, sandbox: bool) -> None:
-    """Buy an offering for a stack, and write it into the stack file."""
+def buy(
+    offering_id: str,
+    stack_file: StackFile,
+    *,
+    entry: str,
+    price: str,
+    sandbox: bool,
+    check: Callable[[Buyer, Offering, Entry], Iterable[str]],
+) -> None:
+    """Buy an offering for a stack, and write it into the stack file.
+
+    Args:
+        offering_id: Of EC2.
+        stack_file: As it is in the directory, not completed.
+        entry: Name of the entry in `reservations`; empty to choose it.
+        price: The price that the user has typed; empty to ask for it.
+        sandbox: Whether the account is the sandbox's.
+        check: As in `Buyer`.
+    """
     with capacity_account(sandbox=sandbox, stack_file=stack_file):
         work_alone(stack_file, "capacity buy", sandbox=sandbox)
         Buyer(
@@ -255,4 +285,5 @@ def buy(offering_id: str, stack_file: StackFile, *, entry: str, price: str, sand
             sandbox=sandbox,
             records=records_of(stack_file, sandbox=sandbox),
             reader=AccountReader(region=stack_file.region),
+            check=check,
         ).buy(offering_id, entry=entry, price=price)

@@ -60,6 +60,8 @@ def _listed(region: str, *, sandbox: bool) -> list[ListedReservation]:
         raise failures.WrongUseError(f"AWS denies {'; '.join(reader.not_read())}")
     for line in reader.not_read():
         console.progress(f"not read: {line}")
+    for what, why in reader.left_out.items():
+        console.progress(f"left out: {what}: {why}")
     return found
 
 

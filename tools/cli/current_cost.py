@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 import boto3
 from botocore.exceptions import BotoCoreError, ClientError
@@ -24,10 +25,20 @@ from tools.prices.price_list import (
 from tools.workspace.stack_files import StackFile
 
 
-def current_cost(stack_file: StackFile, *, sandbox: bool) -> Cost:
+def current_cost(
+    stack_file: StackFile,
+    *,
+    sandbox: bool,
+    listed: Callable[..., Prices] = listed_prices,
+) -> Cost:
     """Return what a stack costs at the prices of the AWS Price List, if they can be read.
 
     The times of Capacity Blocks are read from the account. The sandbox has no Price List.
+
+    Args:
+        stack_file: The stack.
+        sandbox: Whether the account is the sandbox's.
+        listed: Reads the Price List.
 
     Raises:
         ConfigError: the configuration is invalid; a budget does not matter.
@@ -35,13 +46,13 @@ def current_cost(stack_file: StackFile, *, sandbox: bool) -> Cost:
     planned = planned_cost(stack_file)
     try:
         with account_access(sandbox=sandbox, profile=stack_file.profile):
-            return _in_account(stack_file, planned, sandbox=sandbox)
+            return _in_account(stack_file, planned, None if sandbox else listed)
     except (failures.CommandError, AccountUnreachableError) as error:
         why = re.split(r"[;\n]", str(error))[0]
         return planned._replace(notes=(f"the account was not read: {why}",))
 
 
-def _in_account(stack_file: StackFile, planned: Cost, *, sandbox: bool) -> Cost:
+def _in_account(stack_file: StackFile, planned: Cost, listed: Callable[..., Prices] | None) -> Cost:
     notes: list[str] = []
     config = planned.config
     if planned.estimate.blocks:
@@ -49,16 +60,12 @@ def _in_account(stack_file: StackFile, planned: Cost, *, sandbox: bool) -> Cost:
         config = with_block_times(config, reader)
         notes += [f"not read: {call}" for call in reader.not_read()]
     prices = snapshot_prices(stack_file.region)
-    if not sandbox:
+    if listed is not None:
         keys = [each.key for each in planned.estimate.items]
-        prices = {**prices, **_listed(stack_file.region, keys, notes)}
+        client = boto3.client("pricing", region_name=ENDPOINT_REGION)
+        try:
+            today = clock.now().date()
+            prices = {**prices, **listed(client, stack_file.region, keys, today)}
+        except (ClientError, BotoCoreError, AmbiguousPriceError) as error:
+            notes.append(f"not read: {GET_PRODUCTS}: {error}; the prices are those of the snapshot")
     return Cost(estimate_of(stack_file, config, prices), config, tuple(notes))
-
-
-def _listed(region: str, keys: list[str], notes: list[str]) -> Prices:
-    client = boto3.client("pricing", region_name=ENDPOINT_REGION)
-    try:
-        return listed_prices(client, region, keys, clock.now().date())
-    except (ClientError, BotoCoreError, AmbiguousPriceError) as error:
-        notes.append(f"not read: {GET_PRODUCTS}: {error}; the prices are those of the snapshot")
-        return {}

@@ -177,6 +177,7 @@ def _why_failed(conditions: Sequence[Mapping[str, Any]], pods: Sequence[Any]) ->
 def _exit_code(conditions: Sequence[Mapping[str, Any]], pods: Sequence[Any]) -> int | None:
     """Return the exit code of the first program that has failed, after the last restart.
 
+    The time limit of a pod ends the program on all nodes, with other codes on some of them.
     https://kubernetes.io/docs/concepts/workloads/controllers/job/#job-termination-and-cleanup
     """
     if any(each.get("reason") == "DeadlineExceeded" for each in conditions):
@@ -190,7 +191,8 @@ def _exit_code(conditions: Sequence[Mapping[str, Any]], pods: Sequence[Any]) -> 
         for container in pod.status.container_statuses or []
         if (ended := container.state.terminated) is not None and ended.exit_code
     ]
-    return min(ends)[1] if ends else None
+    codes = [code for _, code in sorted(ends)]
+    return failures.TIMED_OUT if failures.TIMED_OUT in codes else next(iter(codes), None)
 
 
 def _show_log(api: client.ApiClient, job: _Followed, wait: JobWait) -> None:

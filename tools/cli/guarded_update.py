@@ -44,8 +44,21 @@ class Guard(NamedTuple):
     """Receives the planned steps; if they are judged twice, also the complete ones."""
 
 
-def run_guarded(workspace: Workspace, operation: str, run: EngineRun, guard: Guard) -> EngineResult:
+def run_guarded(
+    workspace: Workspace,
+    operation: str,
+    run: EngineRun,
+    guard: Guard,
+    existing: ExistingObjects | None = None,
+) -> EngineResult:
     """Run the engine's `up` or `preview`, and start an update only if it loses nothing.
+
+    Args:
+        workspace: The workspace of the stack.
+        operation: `up` or `preview`.
+        run: Runs the engine.
+        guard: What the update may lose.
+        existing: Looks for objects that the cluster already has, by default in the account.
 
     Raises:
         WrongUseError: the update would lose an object that is not allowed; nothing was changed.
@@ -53,7 +66,7 @@ def run_guarded(workspace: Workspace, operation: str, run: EngineRun, guard: Gua
     allowed, sandbox = frozenset(guard.allowed), guard.sandbox
     verdicts: list[Verdict] = []
     unused: set[str] = set()
-    existing = ExistingObjects(workspace.stack_file, sandbox=sandbox)
+    existing = existing or ExistingObjects(workspace.stack_file, sandbox=sandbox)
 
     def look(steps: Sequence[Step]) -> bool:
         guard.saw(steps)

@@ -25,7 +25,7 @@ from typing import Literal
 
 from tools.mutations import Mutation, OutdatedError, mutations
 from tools.suite.selection import Repository
-from tools.workspace.checkout import ROOT
+from tools.workspace.checkout import ROOT, repository_files
 
 FAILED, WRONG_USE = 1, 2
 TIMEOUT_SECONDS = 900
@@ -215,17 +215,9 @@ class CheckoutCopy:
         """Copy the files of a checkout to an empty directory."""
         self._root, self._place = root, place
         self._changes = 0
-        listed = subprocess.run(
-            ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
-            cwd=root,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        for name in filter(None, listed.stdout.split("\0")):
-            if (root / name).is_file():
-                (place / name).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(root / name, place / name)
+        for name in repository_files(root):
+            (place / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(root / name, place / name)
         (place / ".venv").symlink_to((root / ".venv").resolve())
         # Tests ask git for the files of the checkout.
         subprocess.run(["git", "init", "--quiet"], cwd=place, check=True)

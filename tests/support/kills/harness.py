@@ -160,5 +160,8 @@ def is_running(pid: int) -> bool:
 
 
 def _is_program(pid: int) -> bool:
-    command = Path(f"/proc/{pid}/cmdline").read_bytes()
+    try:
+        command = Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:  # it has ended
+        return False
     return b"pulumi-language-python-exec" in command and b"python" in command.split(b"\0")[0]

@@ -37,6 +37,7 @@ def raising(error: Exception) -> Any:
         (refused("RequestLimitExceeded", 503), True),
         (refused("InternalError", 500), False),
         (refused("Unavailable", 503), False),
+        (refused("SomethingElse", 500), False),
         (refused("SomethingElse", 502), False),
         (ConnectionClosedError(endpoint_url="https://ec2"), False),
         (ReadTimeoutError(endpoint_url="https://ec2"), False),
@@ -67,6 +68,18 @@ def test_a_dry_run_says_what_would_be_refused(error: Exception, said: str) -> No
     found = dry_run(CALL, raising(error))
     assert said in found
     assert bool(said) is bool(found)
+
+
+def test_the_wait_is_as_long_as_aws_recommends() -> None:
+    """https://docs.aws.amazon.com/ec2/latest/devguide/eventual-consistency.html"""
+    assert VISIBLE_WITHIN.total_seconds() >= 5 * 60
+
+
+def test_no_look_is_more_than_half_a_minute_after_the_previous_one() -> None:
+    waited: list[float] = []
+    looked_up(lambda: None, NOW, NOW, tell=lambda _: None, sleep=waited.append)
+    assert max(waited) <= 30
+    assert waited[:3] == sorted(waited[:3])
 
 
 @given(

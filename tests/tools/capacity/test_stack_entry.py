@@ -183,6 +183,7 @@ STARTS_AT = datetime(2026, 12, 8, 11, 30, tzinfo=UTC)
         ((LEFT, HELD, ANOTHER), "", {OLD: "until Monday"}, Entry("block-1208", is_new=True)),
         ((TWO,), "old", {OLD: "until Monday"}, "`old` has a block that can be used until Monday"),
         ((HELD,), "", {OLD: "until Monday"}, Entry("block-1208", is_new=True)),
+        ((TAKEN,), "block-1208", {}, "this entry of `reservations` is no Capacity Block"),
         ((HELD, TAKEN), "", {OLD: "until Monday"}, Entry("block-1208-2", is_new=True)),
         (
             (("kind: capacity-block", "kind: odcr"),),

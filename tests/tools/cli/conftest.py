@@ -37,6 +37,13 @@ def trainyard(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., 
 
 
 @pytest.fixture
+def credentials(trainyard: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Credentials of an account that no test calls; `trainyard` has removed those of the user."""
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "not-real")
+
+
+@pytest.fixture
 def stack_file(tmp_path: Path) -> Callable[..., Path]:
     """Write a stack file with the given cluster configuration and return its path."""
 

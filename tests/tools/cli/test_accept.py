@@ -6,6 +6,7 @@ import json
 import platform
 import shutil
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,17 +14,16 @@ from typing import Any
 
 import pytest
 import yaml
-from pydantic import TypeAdapter
 
 from components import clock
-from components.config.network import NewVpc
 from components.eks.verification_plan import UNVERIFIED
 from tests.support import vpcs
 from tests.tools.cli.conftest import COMPLETE
-from tools.acceptance.steps import Done, Record, Result, Step, read_record
+from tools.acceptance.steps import Done, Result, Step, read_record
 from tools.cli import accept, failures
-from tools.cli.stack_config import config_of
-from tools.workspace.stack_files import find_stack_file
+from tools.cli.accept import AcceptedStack
+from tools.workspace.stack_files import StackFile, find_stack_file
+from tools.workspace.stacks_directory import VARIABLE, create
 
 
 def test_a_stack_with_protected_objects_is_refused(trainyard, tmp_path: Path) -> None:
@@ -34,64 +34,90 @@ def test_a_stack_with_protected_objects_is_refused(trainyard, tmp_path: Path) ->
     assert not output.exists()
 
 
-def test_a_stack_that_adopts_a_vpc_is_refused(
-    trainyard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    adopted = TypeAdapter(NewVpc).validate_json(json.dumps(vpcs.network()))
-    config = config_of(find_stack_file("vpc-one-az")).model_copy(update={"network": adopted})
-    monkeypatch.setattr(accept, "config_of", lambda _: config)
-    result = trainyard("accept", "vpc-one-az", "--sandbox", "--output", tmp_path / "accept")
+def test_a_stack_that_adopts_a_vpc_is_refused(trainyard, tmp_path: Path, stacks: Path) -> None:
+    file = find_stack_file("vpc-one-az")
+    cluster = {**file.cluster, "name": "adopted", "network": vpcs.network()}
+    config = {**file.config, "trainyard:cluster": cluster}
+    (stacks / "Pulumi.adopted.yaml").write_text(json.dumps({"config": config}))
+    result = trainyard("accept", "adopted", "--sandbox", "--output", tmp_path / "accept")
     assert result.exit_code == failures.WRONG_USE
     assert "without network.adopt" in result.stderr
 
 
 @pytest.fixture
-def account(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+def stacks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The directory of the user's stack files."""
+    directory = tmp_path / "stacks"
+    create(directory)
+    monkeypatch.setenv(VARIABLE, str(directory))
+    return directory
+
+
+@dataclass
+class Account:
     """An account in which nothing is deployed, and steps that end as the test wants."""
-    objects = [["vpc-1"], ["vpc-1"]]
-    made = SimpleNamespace(resources=[], results={}, ran=[], seconds=[], objects=objects)
 
-    def run(step: Step, record: Record, seconds: float | None) -> Done:
-        made.ran.append((step.name, seconds is None))
-        made.seconds.append(seconds)
-        result: Result = made.results.get(step.name, "pass")
-        return Done(
-            name=step.name, result=result, seconds=1.0, reason="" if result == "pass" else "x"
-        )
+    is_deployed: bool = False
+    results: dict[str, Result] = field(default_factory=dict)
+    ran: list[tuple[str, bool]] = field(default_factory=list)
+    """The steps, and whether their time is unlimited."""
+    seconds: list[float | None] = field(default_factory=list)
+    objects: list[list[str]] = field(default_factory=lambda: [["vpc-1"], ["vpc-1"]])
+    """What it has, each time it is asked."""
 
-    workspace = SimpleNamespace(exists=lambda: True, command=None)
-    monkeypatch.setattr(accept, "opened_to_read", lambda *_, **__: workspace)
-    monkeypatch.setattr(accept, "exported_state", lambda *_: {})
-    monkeypatch.setattr(accept, "resources_of", lambda _: made.resources)
-    monkeypatch.setattr(accept, "_inventory", lambda *_, **__: made.objects.pop(0))
-    monkeypatch.setattr(accept, "_run", run)
-    return made
+    def __call__(self, stack_file: StackFile, sandbox: bool) -> AcceptedStack:
+        return Accepted(stack_file, sandbox, self)
+
+
+@dataclass(frozen=True)
+class Accepted(AcceptedStack):
+    account: Account
+
+    def is_deployed(self) -> bool:
+        return self.account.is_deployed
+
+    def objects(self) -> list[str]:
+        return self.account.objects.pop(0)
+
+    def run(self, step: Step, directory: Path, seconds: float | None) -> Done:
+        self.account.ran.append((step.name, seconds is None))
+        self.account.seconds.append(seconds)
+        result = self.account.results.get(step.name, "pass")
+        reason = "" if result == "pass" else "x"
+        return Done(name=step.name, result=result, seconds=1.0, reason=reason)
 
 
 @pytest.fixture
-def accepted(trainyard, tmp_path: Path) -> Callable[..., Any]:
-    return lambda *more: trainyard("accept", "dev", "--output", tmp_path / "a", *more)
+def account() -> Account:
+    return Account()
 
 
-def names(account: SimpleNamespace) -> list[str]:
+@pytest.fixture
+def accepted(trainyard, tmp_path: Path, account: Account) -> Callable[..., Any]:
+    return lambda *more: trainyard(
+        "accept", "dev", "--output", tmp_path / "a", *more, deployed=account
+    )
+
+
+def names(account: Account) -> list[str]:
     return [name for name, _ in account.ran]
 
 
-def test_a_deployed_stack_is_refused(account: SimpleNamespace, accepted) -> None:
-    account.resources.append("vpc")
+def test_a_deployed_stack_is_refused(account: Account, accepted) -> None:
+    account.is_deployed = True
     result = accepted("--yes")
     assert result.exit_code == failures.WRONG_USE
     assert "dev is deployed, and an acceptance ends with its deletion" in result.stderr
     assert not account.ran
 
 
-def test_nothing_is_deployed_without_consent(account: SimpleNamespace, accepted) -> None:
+def test_nothing_is_deployed_without_consent(account: Account, accepted) -> None:
     result = accepted()
     assert result.exit_code != 0
     assert not account.ran
 
 
-def test_every_step_runs_in_order(account: SimpleNamespace, accepted, tmp_path: Path) -> None:
+def test_every_step_runs_in_order(account: Account, accepted, tmp_path: Path) -> None:
     result = accepted("--yes")
     assert result.exit_code == 0, result.stderr
     assert "dev: accepted after" in result.stdout
@@ -114,7 +140,7 @@ def test_every_step_runs_in_order(account: SimpleNamespace, accepted, tmp_path: 
     ],
 )
 def test_what_was_made_is_deleted_after_a_failure_or_the_limit(
-    account: SimpleNamespace, accepted, name: str, result: str, ran: list[str]
+    account: Account, accepted, name: str, result: str, ran: list[str]
 ) -> None:
     account.results[name] = result
     done = accepted("--yes")
@@ -168,7 +194,7 @@ def test_the_test_of_slurm_in_the_sandbox_is_a_program_on_all_nodes(
     ],
 )
 def test_an_acceptance_that_can_cost_more_is_refused(
-    account: SimpleNamespace, accepted, options: tuple[str, ...], said: str
+    account: Account, accepted, options: tuple[str, ...], said: str
 ) -> None:
     result = accepted("--yes", *options)
     assert result.exit_code == failures.WRONG_USE
@@ -176,18 +202,16 @@ def test_an_acceptance_that_can_cost_more_is_refused(
     assert not account.ran
 
 
-def test_within_the_limit_of_money_the_time_is_the_limit(
-    account: SimpleNamespace, accepted
-) -> None:
+def test_within_the_limit_of_money_the_time_is_the_limit(account: Account, accepted) -> None:
     result = accepted("--yes", "--max-usd", "5", "--limit-minutes", "35")
     assert result.exit_code == 0, result.stderr
     assert all(seconds is None or seconds <= 35 * 60 for seconds in account.seconds)
 
 
-def test_unknown_prices_cannot_be_limited(
-    account: SimpleNamespace, accepted, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("tools.cli.stack_cost.snapshot_prices", lambda _: {})
+def test_unknown_prices_cannot_be_limited(account: Account, accepted, stacks: Path) -> None:
+    # The snapshot has no prices of this region.
+    elsewhere = find_stack_file("dev").path.read_text().replace("us-west-2", "eu-west-1")
+    (stacks / "Pulumi.dev.yaml").write_text(elsewhere)
     result = accepted("--yes", "--max-usd", "1000")
     assert result.exit_code == failures.WRONG_USE
     assert "the prices of architecture.system_node_group" in result.stderr
@@ -196,7 +220,7 @@ def test_unknown_prices_cannot_be_limited(
 
 
 def test_the_money_counts_from_the_first_step_also_after_an_interruption(
-    account: SimpleNamespace, accepted, tmp_path: Path
+    account: Account, accepted, tmp_path: Path
 ) -> None:
     accepted("--yes", "--max-usd", "20")
     record = read_record(tmp_path / "a")
@@ -218,16 +242,14 @@ def test_the_money_counts_from_the_first_step_also_after_an_interruption(
     assert account.seconds[-1] is None
 
 
-def test_what_is_left_behind_fails_the_acceptance(account: SimpleNamespace, accepted) -> None:
+def test_what_is_left_behind_fails_the_acceptance(account: Account, accepted) -> None:
     account.objects = [["vpc-1"], ["vpc-1", "eni-2"]]
     done = accepted("--yes")
     assert done.exit_code == failures.WORK_FAILED
     assert "left behind: eni-2" in done.stdout
 
 
-def test_an_interrupted_acceptance_goes_on(
-    account: SimpleNamespace, accepted, tmp_path: Path
-) -> None:
+def test_an_interrupted_acceptance_goes_on(account: Account, accepted, tmp_path: Path) -> None:
     accepted("--yes")
     record = read_record(tmp_path / "a")
     assert record is not None
@@ -239,6 +261,7 @@ def test_an_interrupted_acceptance_goes_on(
     assert names(account) == ["refresh", "test", "change", "diagnose", "destroy"]
 
 
+@pytest.mark.usefixtures("credentials")
 def test_the_account_is_asked_for_the_objects_of_the_stack(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -250,8 +273,6 @@ def test_the_account_is_asked_for_the_objects_of_the_stack(
 
     client = SimpleNamespace(get_paginator=lambda _: SimpleNamespace(paginate=paginate))
     monkeypatch.setattr("boto3.client", lambda *_, **__: client)
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-        monkeypatch.setenv(name, "not-real")
     stack_file: Any = SimpleNamespace(stack="dev", region="us-west-2", profile="")
-    assert accept._inventory(stack_file, sandbox=False) == ["a", "b"]
+    assert AcceptedStack(stack_file, sandbox=False).objects() == ["a", "b"]
     assert asked == [{"TagFilters": [{"Key": "trainyard:cluster", "Values": ["dev"]}]}]

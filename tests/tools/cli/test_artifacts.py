@@ -13,7 +13,8 @@ from typer.testing import Result
 from tests.support.recorded_stack import RecordedStack
 from tests.support.sandbox_here import running_sandbox
 from tools.cli import failures
-from tools.workspace.stack_files import find_stack_file
+from tools.cli.options import stack_file
+from tools.cli.plans import show_plan
 
 OUTPUTS: dict[str, Any] = {
     "cluster_config": "deployed: true\n",
@@ -64,15 +65,14 @@ def test_a_kubeconfig_is_not_planned(trainyard) -> None:
     assert "--planned applies to cluster-config" in refused.stderr
 
 
-def test_the_plan_of_a_slurm_stack_shows_the_cluster(
-    trainyard, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_plan_of_a_slurm_stack_shows_the_cluster(capsys) -> None:
     made = {"type": "aws:cloudformation/stack:Stack", "name": "pc-gpu-deployment"}
     planned = {"resources": [made], "outputs": OUTPUTS}
-    monkeypatch.setattr("tools.cli.plans.planned", lambda *_, **__: planned)
-    lines = trainyard("plan", "pc-gpu", "--sandbox").stdout.splitlines()
+    found = stack_file("pc-gpu", path=None, sandbox=True)
+    show_plan(found, planned, sandbox=True)
+    lines = capsys.readouterr().out.splitlines()
     shown = {" ".join(line.split()) for line in lines}
-    head = find_stack_file("pc-gpu").cluster["architecture"]["head_node"]["instance_type"]
+    head = found.cluster["architecture"]["head_node"]["instance_type"]
     assert {
         f"head node {head}",
         "partition compute 2 to 4 x p4de.24xlarge compute-st-p4de-[1-2], compute-dy-p4de-[1-2]",

@@ -13,6 +13,7 @@ from tests.support.sandbox_aws import OTHER_ZONE  # before boto3 makes a client
 
 from sandbox.account.stacks import completion  # isort: skip
 from sandbox.aws.server import AwsServer  # isort: skip
+from sandbox.registries import registry_environment  # isort: skip
 from tools.workspace.completion import completed
 
 from tools.workspace.stack_files import find_stack_file  # isort: skip
@@ -36,14 +37,20 @@ def check(
     aws.chmod(0o755)
     monkeypatch.setenv("PATH", f"{aws.parent}:{os.environ['PATH']}")
     monkeypatch.setenv("AWS_ENDPOINT_URL", server.endpoint)
+    for name, value in registry_environment(server.endpoint).items():
+        monkeypatch.setenv(name, value)
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "sandbox")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "sandbox")
 
-    def _check(*flags: str, reservation_id: str | None = None):
+    def _check(
+        *flags: str,
+        reservation_id: str | None = None,
+        command: tuple[str, ...] = ("check", "p5-cb", "--live"),
+    ):
         block = {"reservation_id": reservation_id} if reservation_id else {}
         filled = completed(find_stack_file("p5-cb"), {"reservations": {"block": block}})
         cluster = completed(filled, completion(find_stack_file("p5-cb"))).cluster
-        return trainyard("check", "p5-cb", "--live", "--stack-file", stack_file(cluster), *flags)
+        return trainyard(*command, "--stack-file", stack_file(cluster), *flags)
 
     return _check
 
@@ -92,3 +99,15 @@ def test_a_refused_row_has_the_fix_that_its_problem_has(check) -> None:
     assert fixes
     assert fixes <= {problem["fix"] for problem in answer["problems"]}
     assert {problem["stage"] for problem in answer["problems"]} == {"preflight"}
+
+
+def test_an_update_that_the_account_would_reject_is_refused_before_the_engine_starts(
+    check, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The backend has no such stack, which the engine would say first."""
+    monkeypatch.setenv("PULUMI_BACKEND_URL", tmp_path.as_uri())
+    monkeypatch.setenv("PULUMI_CONFIG_PASSPHRASE", "")
+    for command in (("up", "p5-cb", "--yes"), ("preview", "p5-cb")):
+        result = check(reservation_id=OTHER_ZONE, command=command)
+        assert result.exit_code == 2
+        assert "us-west-2d" in result.stderr

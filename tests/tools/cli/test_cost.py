@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,8 @@ from components.catalog.prices import Price
 from tests.support.batch import RAW
 from tests.support.eks import block, p5
 from tests.support.stack_files import raw_config
+from tools.cli.current_cost import current_cost
+from tools.cli.plans import show_plan
 from tools.cli.stack_cost import cost_line
 from tools.cli.status import _costs
 from tools.workspace.stack_files import find_stack_file
@@ -34,17 +35,6 @@ def document(trainyard: Run, stack_file: Write) -> Callable[[object], dict[str, 
         return json.loads(result.stdout)
 
     return read
-
-
-@pytest.fixture
-def account(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Credentials of an account."""
-
-    @contextlib.contextmanager
-    def access(*, sandbox: bool, profile: str = "") -> Iterator[None]:
-        yield
-
-    monkeypatch.setattr("tools.cli.current_cost.account_access", access)
 
 
 def test_every_charge_has_its_price_and_the_sums_are_those_of_the_charges(document) -> None:
@@ -105,35 +95,30 @@ def test_a_price_that_is_not_known_is_in_no_sum(
     assert "price not known, in no sum: p5.48xlarge, Spot" in result.stdout
 
 
-@pytest.mark.usefixtures("account")
-def test_with_credentials_the_prices_are_those_of_the_price_list(
-    document, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.usefixtures("credentials")
+def test_with_credentials_the_prices_are_those_of_the_price_list(stack_file: Write) -> None:
     price = Price(usd=1, source="AWS Price List", url="https://a", day=date(2026, 11, 25))
-    monkeypatch.setattr(
-        "tools.cli.current_cost.listed_prices", lambda *_: {"ec2:p5.48xlarge": price}
-    )
-    found = document(ON_DEMAND)
-    prices = {each["resource"]: each for each in found["items"]}
-    nodes = prices["architecture.node_groups.p5"]
-    assert (nodes["price_usd"], nodes["source"]) == (1, "AWS Price List")
+    file = find_stack_file("p5-cb", path=stack_file(ON_DEMAND))
+    found = current_cost(file, sandbox=False, listed=lambda *_: {"ec2:p5.48xlarge": price})
+    prices = {each.resource: each.price for each in found.estimate.items}
+    assert prices["architecture.node_groups.p5"] == price
     # What the Price List lacks keeps the price of the snapshot.
-    assert prices["architecture"]["price_usd"] == 0.1
-    assert not found["notes"]
+    snapshot = prices["architecture"]
+    assert snapshot is not None
+    assert snapshot.usd == 0.1
+    assert not found.notes
 
 
-@pytest.mark.usefixtures("account")
-def test_a_denied_price_list_is_named_and_the_snapshot_is_used(
-    document, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def denied(*_: object) -> object:
+@pytest.mark.usefixtures("credentials")
+def test_a_denied_price_list_is_named_and_the_snapshot_is_used(stack_file: Write) -> None:
+    def denied(*_: object) -> Any:
         answer: Any = {"Error": {"Code": "AccessDeniedException", "Message": "no"}}
         raise ClientError(answer, "GetProducts")
 
-    monkeypatch.setattr("tools.cli.current_cost.listed_prices", denied)
-    found = document(ON_DEMAND)
-    assert found["complete"]
-    (note,) = found["notes"]
+    file = find_stack_file("p5-cb", path=stack_file(ON_DEMAND))
+    found = current_cost(file, sandbox=False, listed=denied)
+    assert not found.estimate.unknown
+    (note,) = found.notes
     assert note.startswith("not read: pricing:GetProducts: ")
     assert note.endswith("the prices are those of the snapshot")
 
@@ -162,12 +147,9 @@ def test_the_line_of_other_commands_has_the_sums_and_what_they_lack(
     assert line.endswith(found.command("cost", sandbox=True))
 
 
-def test_the_plan_of_a_stack_shows_the_line(
-    trainyard: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    planned = {"resources": [], "outputs": {}}
-    monkeypatch.setattr("tools.cli.plans.planned", lambda *_, **__: planned)
-    assert "cost: 4.61 USD an hour, 3,365.60 a month; " in trainyard("plan", "dev").stdout
+def test_the_plan_of_a_stack_shows_the_line(capsys) -> None:
+    show_plan(find_stack_file("dev"), {"resources": [], "outputs": {}}, sandbox=False)
+    assert "cost: 4.61 USD an hour, 3,365.60 a month; " in capsys.readouterr().out
 
 
 def test_status_shows_the_line_if_the_stack_file_is_valid(stack_file: Write) -> None:

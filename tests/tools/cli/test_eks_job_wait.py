@@ -224,6 +224,14 @@ def test_a_job_that_ran_out_of_time_has_the_exit_code_of_timeout(follow) -> None
     assert caught.value.exit_code == 124
 
 
+def test_the_time_limit_of_one_pod_is_that_of_the_job(follow) -> None:
+    """It ends the program on the other nodes, where it is an error."""
+    failed = [pod(0, "Failed", exit_code=1), pod(1, "Failed", exit_code=124)]
+    with pytest.raises(failures.JobFailedError) as caught:
+        follow(Cluster((failed, ended("Failed"))), LEADS)
+    assert caught.value.exit_code == 124
+
+
 def test_pods_that_never_start_end_the_wait_and_the_job_stays(follow) -> None:
     cluster = Cluster(([pod(0, "Running"), pod(1, "Pending")], None))
     with pytest.raises(failures.CommandError, match="after 30 minutes") as caught:

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import json
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import boto3
 import pytest
+from botocore.stub import Stubber
 
+from components import clock
+from components.account.reservation_holders import holder_filters
 from tests.support.api_server import answers, api_server
-from tools.cli import engine_failure, options, rollout, rollout_failure
+from tools.cli import options, rollout, rollout_failure
 from tools.cli.engine_failure import recorded_kubeconfig, why_it_failed
 from tools.cli.rollout import ClusterState
-from tools.diagnosis.reservation_use import ReservationUse
 from tools.workspace.engine_events import EngineError
 
+NOW = clock.now()
 BLOCK = "cr-0123456789abcdef0"
 GROUP = "urn:pulumi:s::trainyard::aws:autoscaling/group:Group::p5-cb-p5-nodes"
 PLUGIN = "urn:pulumi:s::trainyard::t$kubernetes:apps/v1:DaemonSet::p5-cb-plugins-nvidia-daemon-set"
@@ -48,22 +52,47 @@ def workspace(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
     return Workspace(options.stack_file("p5-cb", path=None, sandbox=True))
 
 
+@pytest.fixture
+def answered(credentials: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
+    """Let a service of the account give an answer to each of some calls."""
+    stubs: list[Stubber] = []
+
+    def answer(service: str, *answers: tuple[str, dict[str, Any], dict[str, Any]]) -> None:
+        client = boto3.client(service, region_name="us-west-2")
+        stub = Stubber(client)
+        for call, given, said in answers:
+            stub.add_response(call, said, given)
+        stub.activate()
+        stubs.append(stub)
+        monkeypatch.setattr("boto3.client", lambda asked, **_: {service: client}[asked])
+
+    yield answer
+    for each in stubs:
+        each.assert_no_pending_responses()
+
+
 def test_the_reservation_of_the_stack_file_is_asked_about(
-    workspace: Any, monkeypatch: pytest.MonkeyPatch
+    answered: Callable[..., None], workspace: Any
 ) -> None:
-    asked: list[tuple[str, ...]] = []
-
-    def read(_: Any, ids: Any) -> tuple[ReservationUse, ...]:
-        asked.append(tuple(ids))
-        return (ReservationUse(ids[0], "expired", "p5.48xlarge", 2, 0),)
-
-    monkeypatch.setattr("boto3.client", lambda service, **_: None)
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-        monkeypatch.setenv(name, "not-real")
-    monkeypatch.setattr("tools.cli.engine_failure.read_reservations", read)
+    block = {
+        "CapacityReservationId": BLOCK,
+        "State": "expired",
+        "InstanceType": "p5.48xlarge",
+        "TotalInstanceCount": 2,
+        "AvailableInstanceCount": 0,
+    }
+    instances = {"Filters": holder_filters([BLOCK])}
+    answered(
+        "ec2",
+        (
+            "describe_capacity_reservations",
+            {"CapacityReservationIds": [BLOCK]},
+            {"CapacityReservations": [block]},
+        ),
+        ("describe_instances", instances, {"Reservations": []}),
+    )
     error = EngineError(GROUP, "ReservationCapacityExceeded - The requested reservation")
     found = "\n".join(why_it_failed([error], workspace, sandbox=False))
-    assert asked == [(BLOCK,)]
     said = f"EC2 launches no instances into {BLOCK} (2 x p5.48xlarge): it is expired"
     assert f"node group p5: reservation block: {said}" in found
 
@@ -128,17 +157,28 @@ def test_a_node_that_is_not_ready_says_what_its_kubelet_says() -> None:
 
 
 def test_a_failed_cluster_is_explained_with_the_complete_reasons(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    answered: Callable[..., None], workspace: Any
 ) -> None:
-    monkeypatch.setenv("TRAINYARD_SANDBOX", str(tmp_path))
-    file = options.stack_file("pc-gpu", path=None, sandbox=True)
-    monkeypatch.setattr(engine_failure, "account_access", lambda **_: nullcontext())
-    monkeypatch.setattr("boto3.client", lambda *_, **__: None)
-    monkeypatch.setattr(
-        engine_failure, "failed_resources", lambda *_, **__: ["HeadNode (AWS::EC2::Instance): why"]
+    workspace.stack_file = options.stack_file("pc-gpu", path=None, sandbox=True)
+    at = {"CreationTime": NOW, "StackName": "pc-gpu", "StackId": "arn:pc-gpu"}
+    event = {
+        "EventId": "1",
+        "StackId": "arn:pc-gpu",
+        "StackName": "pc-gpu",
+        "Timestamp": NOW,
+        "LogicalResourceId": "HeadNode",
+        "ResourceType": "AWS::EC2::Instance",
+        "ResourceStatus": "CREATE_FAILED",
+        "ResourceStatusReason": "why",
+    }
+    answered(
+        "cloudformation",
+        ("list_stacks", {}, {"StackSummaries": [{**at, "StackStatus": "CREATE_FAILED"}]}),
+        ("describe_stack_events", {"StackName": "arn:pc-gpu"}, {"StackEvents": [event]}),
     )
     cluster = "urn:pulumi:s::trainyard::t$aws:cloudformation/stack:Stack::pc-gpu-deployment"
-    found = why_it_failed([EngineError(cluster, "(truncated) why")], Workspace(file), sandbox=True)
+    error = EngineError(cluster, "(truncated) why")
+    found = why_it_failed([error], workspace, sandbox=False)
     assert found[-2:] == [
         "in the CloudFormation stack pc-gpu:",
         "  HeadNode (AWS::EC2::Instance): why",

@@ -1,13 +1,20 @@
 """Inputs of the guard other than the steps: the last update, the reservations, the time left."""
 
 import json
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from tests.support.stacks import account_facts
-from tools.cli.guarded_update import deployed_cluster, is_idle, time_left
+from tests.support.steps import PLUGIN, created, step, steps
+from tests.tools.cli.conftest import COMPLETE
+from tests.tools.cli.test_existing_objects import HAS_CLUSTER, ApiServer, objects
+from tools.cli import failures
+from tools.cli.guarded_update import Guard, deployed_cluster, is_idle, run_guarded, time_left
+from tools.workspace.stack_files import find_stack_file
 
 NOW = datetime(2026, 12, 1, 12, tzinfo=UTC)
 
@@ -67,3 +74,65 @@ def test_an_ultraserver_is_idle_an_hour_before_its_end():
     block = replace(some, instance_type="trn2u.48xlarge", ends_at=NOW + timedelta(hours=1))
     assert is_idle(block, NOW)
     assert not is_idle(block, NOW - timedelta(seconds=1))
+
+
+@dataclass
+class Run:
+    """A run of the engine with some steps, whose update begins if they are accepted."""
+
+    steps: tuple[Any, ...]
+    begins: bool = False
+
+    def judged(self, _command: object, _arguments: object, judge: Any, **_: object) -> None:
+        self.begins = judge(self.steps)
+
+
+@pytest.fixture
+def guarded(stack_file, tmp_path):
+    """Run the guard of an update of p5-cb."""
+
+    def run(made: Any, *allowed: str, warns: bool = False, existing: Any = None) -> None:
+        workspace: Any = SimpleNamespace(
+            stack_file=find_stack_file("p5-cb", path=stack_file(COMPLETE)),
+            scratch=tmp_path,
+            command=SimpleNamespace(output=lambda _: "[]"),
+            arguments=list,
+        )
+        run_guarded(workspace, "up", made, Guard(allowed, sandbox=False, warns=warns), existing)
+
+    return run
+
+
+NEW = step("create", "aws:s3/bucket:Bucket", "p5-cb-bucket")
+LOST = step("delete", "aws:fsx/lustreFileSystem:LustreFileSystem", "p5-cb-lustre")
+
+
+def test_an_update_that_loses_nothing_begins(guarded):
+    guarded(run := Run((NEW,)))
+    assert run.begins
+
+
+def test_an_update_that_loses_a_file_system_does_not_begin(guarded):
+    run = Run((NEW, LOST))
+    with pytest.raises(failures.WrongUseError, match="--replace p5-cb-lustre"):
+        guarded(run)
+    assert not run.begins
+
+
+def test_a_loss_that_is_allowed_by_name_does_not_keep_the_update(guarded, capsys):
+    guarded(run := Run((NEW, LOST)), "p5-cb-lustre", "p5-cb-other")
+    assert run.begins
+    assert "--replace p5-cb-other: the update would delete no object" in capsys.readouterr().err
+
+
+def test_an_update_over_an_object_of_the_cluster_does_not_begin(guarded):
+    run = Run(tuple(steps(HAS_CLUSTER, created(PLUGIN))))
+    with pytest.raises(failures.WrongUseError, match="already has objects"):
+        guarded(run, existing=objects(ApiServer()))
+    assert not run.begins
+
+
+def test_a_preview_warns_of_what_up_would_refuse(guarded, capsys):
+    guarded(run := Run((LOST,)), warns=True)
+    assert not run.begins
+    assert "warning: `up` would be refused" in capsys.readouterr().err

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import typer
 from botocore.exceptions import ClientError
 
 from tools.cli import options
@@ -21,6 +23,8 @@ from tools.cli.unreachable_cluster import (
 )
 from tools.workspace.engine_events import EngineError
 from tools.workspace.engine_process import EngineResult
+from tools.workspace.stack_files import find_stack_file
+from tools.workspace.stacks_directory import VARIABLE, create
 
 ACCOUNT = "123456789012"
 CLUSTER = {
@@ -144,9 +148,12 @@ def test_the_way_out_of_a_gone_cluster_names_both_commands(account: Account) -> 
 def test_a_failed_destroy_does_not_send_its_user_round_in_a_circle(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("tools.workspace.stack_files.StackFile.own_files", tmp_path)
+    # The files that commands write for the stack are in a directory of the test.
+    create(tmp_path)
+    shutil.copy(find_stack_file("p5-cb").path, tmp_path)
+    monkeypatch.setenv(VARIABLE, str(tmp_path))
     failed = EngineResult(255, interrupted=False, errors=(UNREACHABLE,))
-    with pytest.raises(Exception, match="1"):
+    with pytest.raises(typer.Exit):
         finish(failed, workspace(), "destroy", sandbox=False)
     said = capsys.readouterr().err
     assert "continue after the cause is fixed" not in said

@@ -62,10 +62,11 @@ def test_the_package_pins_the_sdk_and_all_that_it_needs_with_hashes():
     assert text.count("--hash=") >= len(pins)
 
 
-def test_what_is_not_locked_is_named(monkeypatch):
-    monkeypatch.setattr(command, "_locked", dict)
-    with pytest.raises(LookupError, match="pulumi-policy"):
-        requirements(pack_modules())
+def test_what_is_not_locked_is_named(tmp_path):
+    lock = tmp_path / "requirements.txt"
+    lock.write_text("")
+    with pytest.raises(LookupError, match=r"requirements\.txt does not lock .*pulumi-policy"):
+        requirements(pack_modules(), lock)
 
 
 def test_a_folder_with_something_in_it_is_left_alone(tmp_path, capsys):

@@ -27,10 +27,9 @@ def counted(server: AwsServer) -> CountedCalls:
 
 
 @pytest.fixture
-def unchecked(monkeypatch: pytest.MonkeyPatch) -> None:
+def unchecked(capacity: Commands) -> None:
     """Leave out the checks of the stack, which other tests prove, because they take a second."""
-    monkeypatch.setattr("tools.cli.capacity_buy.check_block", lambda *_, **__: None)
-    monkeypatch.setattr("tools.cli.capacity_buy.described", lambda *_: ())
+    capacity.check = lambda *_: ()
 
 
 @pytest.fixture

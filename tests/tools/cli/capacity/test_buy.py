@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 from typer.testing import Result
 
+from components.account.answers import instance_count
+from sandbox.aws.transitions import TRANSITIONS
 from tests.support.capacity_commands import BUY, STACK, Commands
 from tests.support.faults.account import CountedCalls
-from tests.support.sandbox_aws import EXPIRED
+from tests.support.sandbox_aws import ENDING, EXPIRED
 from tools.workspace.stack_files import find_stack_file
 
 ENTRY = "        kind: capacity-block\n"
@@ -59,11 +61,58 @@ def test_a_next_block_is_a_further_block_of_the_same_nodes(
     assert trainyard("check", STACK, "--live").exit_code == 0
 
 
+@pytest.mark.parametrize("old", [EXPIRED, ENDING])
 @pytest.mark.usefixtures("unchecked")
-def test_a_block_that_is_over_makes_room(capacity: Commands) -> None:
-    capacity.write((ENTRY, f"{ENTRY}        reservation_id: {EXPIRED}\n"))
+def test_a_block_that_nodes_have_left_makes_room(capacity: Commands, old: str) -> None:
+    """They leave it 40 minutes before its end."""
+    capacity.write((ENTRY, f"{ENTRY}        reservation_id: {old}\n"))
     assert capacity.buy(capacity.offering()).exit_code == 0
-    assert EXPIRED not in capacity.file.read_text()
+    assert old not in capacity.file.read_text()
+
+
+@pytest.mark.usefixtures("unchecked")
+def test_a_block_whose_payment_is_processed_is_not_overwritten(capacity: Commands) -> None:
+    TRANSITIONS.scale = 1
+    assert "AWS processes the payment" in capacity.buy(capacity.offering()).output
+    result = capacity.buy(capacity.offering(), "--entry", "block")
+    assert result.exit_code == 2
+    assert "`block` has a block that can be used until" in result.stderr
+    assert len(capacity.bought()) == 1
+
+
+def change_offerings(capacity: Commands, old: str, new: str) -> None:
+    """Change the offerings that the last search has found."""
+    path = capacity.file.parent / ".trainyard" / "capacity" / "offerings.json"
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('"us-west-2"', '"us-east-2"', "search with --regions us-west-2"),
+        ("123456789012", "210987654321", "was offered to the account 210987654321"),
+    ],
+)
+@pytest.mark.usefixtures("unchecked")
+def test_an_offering_of_another_region_or_account_is_not_bought(
+    capacity: Commands, counted: CountedCalls, old: str, new: str, said: str
+) -> None:
+    offering = capacity.offering()
+    change_offerings(capacity, old, new)
+    result = capacity.buy(offering)
+    assert result.exit_code == 2
+    assert said in result.stderr
+    assert counted.done[BUY] == 0
+
+
+@pytest.mark.usefixtures("unchecked")
+def test_a_fee_in_another_currency_is_not_written_as_usd(capacity: Commands) -> None:
+    offering = capacity.offering()
+    change_offerings(capacity, '"USD"', '"CNY"')
+    assert capacity.buy(offering).exit_code == 0
+    assert "upfront_fee_usd" not in capacity.file.read_text()
 
 
 @pytest.mark.usefixtures("unchecked")
@@ -81,6 +130,15 @@ def test_nodes_use_every_block_that_is_bought(capacity: Commands) -> None:
     entries = find_stack_file(STACK, path=capacity.file).cluster["reservations"]
     used = [pool["purchase_option"], *pool["further_blocks"]]
     assert [entries[name]["reservation_id"] for name in used] == capacity.bought()
+
+
+@pytest.mark.usefixtures("unchecked")
+def test_the_first_block_of_nodes_is_no_further_one(capacity: Commands) -> None:
+    other = "        g5: {instance_type: g5.12xlarge, desired: 0}\n"
+    capacity.write(("        p5:\n", f"{other}        p5:\n"))
+    assert capacity.buy(capacity.offering()).exit_code == 0
+    assert capacity.bought()[0] in capacity.file.read_text()
+    assert "further_blocks" not in capacity.file.read_text()
 
 
 IN_OHIO = (("aws:region: us-west-2", "aws:region: us-east-2"),)
@@ -106,7 +164,7 @@ def test_an_ultraserver_is_a_block_of_four_nodes(capacity: Commands) -> None:
     ids = [entry["reservation_id"]]
     answer = ec2.describe_capacity_reservations(CapacityReservationIds=ids)
     (found,) = answer["CapacityReservations"]
-    assert (found["InstanceType"], found["TotalInstanceCount"]) == ("trn2u.48xlarge", 4)
+    assert (found["InstanceType"], instance_count(found)) == ("trn2u.48xlarge", 4)
     assert entry["instance_count"] == 4
 
 

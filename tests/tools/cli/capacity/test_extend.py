@@ -7,7 +7,7 @@ from typer.testing import Result
 
 from tests.support.capacity_commands import EXTEND, Commands
 from tests.support.faults.account import CountedCalls
-from tests.support.sandbox_aws import BLOCK, EXPIRED, ODCR
+from tests.support.sandbox_aws import BLOCK, ENDING, EXPIRED, ODCR
 
 
 def extend(capacity: Commands, *more: str, reservation: str = BLOCK) -> Result:
@@ -75,6 +75,7 @@ def test_an_extension_that_was_not_written_down_is_not_bought_again(
     [
         (ODCR, "1", "lasts until it is released"),
         (EXPIRED, "1", "its state is expired"),
+        (ENDING, "1", "until an hour before its end"),
         (BLOCK, "15", "no extensions of this duration"),
         (BLOCK, "182", "at most 182 days"),
         ("cr-0fffffffffffffff0", "1", "does not exist"),

@@ -80,6 +80,16 @@ def test_a_release_whose_answer_is_lost_is_done(
     assert capacity("release", ODCR, "--confirm", ODCR).exit_code == 0
 
 
+def test_a_release_that_ec2_refuses_is_a_failure(
+    capacity: Commands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("botocore.endpoint.time.sleep", lambda _: None)
+    capacity.use("call: 'ec2:CancelCapacityReservation', nth: 2, times: 4, happens: throttled")
+    result = capacity("release", ODCR, "--confirm", ODCR)
+    assert (result.exit_code, result.stdout.count("released")) == (1, 0)
+    assert capacity.account.reservation(ODCR)["State"] == "active"
+
+
 @pytest.mark.parametrize(
     ("reservation", "said"),
     [(BLOCK, "neither cancels nor refunds"), (AWS_ASSISTED, "only its owner")],

@@ -57,6 +57,7 @@ def test_after_any_fault_of_the_purchase_one_block_is_bought(
     assert first.exit_code == code
     assert said in first.output
     assert len(capacity.bought()) == (0 if code else 1)
+    assert capacity.records() == []
     capacity.use()
     if code:
         assert capacity.buy(offering).exit_code == 0
@@ -104,6 +105,19 @@ def test_a_command_that_was_killed_before_it_wrote_is_completed(
 
 
 @pytest.mark.usefixtures("unchecked")
+def test_a_new_entry_that_was_written_before_the_command_was_killed_is_written_once(
+    capacity: Commands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert capacity.buy(capacity.offering()).exit_code == 0
+    offering = capacity.offering()
+    interrupt(capacity, offering, monkeypatch, at="tools.capacity.records.Records.forget")
+    assert capacity.buy(offering).exit_code == 0
+    text = capacity.file.read_text()
+    assert [text.count(each) for each in capacity.bought()] == [1, 1]
+    assert text.count("further_blocks") == 1
+
+
+@pytest.mark.usefixtures("unchecked")
 def test_a_purchase_that_never_reached_ec2_is_made_again(
     capacity: Commands, counted: CountedCalls, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -144,10 +158,10 @@ def test_a_purchase_of_another_account_is_not_taken_for_nothing(
 ) -> None:
     offering = capacity.offering()
     interrupt(capacity, offering, monkeypatch, at="tools.cli.capacity_buy.write_whole")
-    with monkeypatch.context() as patched:
-        patched.setattr("components.account.lookup.AccountReader.account_id", lambda _: "1")
-        result = capacity.buy(offering)
+    record = capacity.file.parent / ".trainyard" / "capacity" / f"{STACK}.purchase.json"
+    record.write_text(record.read_text().replace("123456789012", "210987654321"))
+    result = capacity.buy(offering)
     assert result.exit_code == 2
-    assert "was in us-west-2 in the account 123456789012" in result.stderr
+    assert "was in us-west-2 in the account 210987654321" in result.stderr
     assert capacity.records() == [f"{STACK}.purchase.json"]
     assert counted.done[BUY] == 1

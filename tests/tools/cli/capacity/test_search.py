@@ -21,6 +21,13 @@ def test_a_search_shows_zones_prices_and_subnets(capacity: Commands) -> None:
     assert "./trainyard capacity buy cb-" in result.stdout
 
 
+def test_the_offering_that_starts_first_comes_first(capacity: Commands) -> None:
+    search = ("search", "--type", "p5.48xlarge", "--nodes", "4", "--days", "7", "--json")
+    starts = [each["starts_at"] for each in json.loads(capacity(*search).stdout)["offerings"]]
+    assert len({*starts}) > 1
+    assert starts == sorted(starts)
+
+
 def test_a_search_goes_over_regions_and_says_which_one_failed(capacity: Commands) -> None:
     capacity.use("call: 'ec2:DescribeCapacityBlockOfferings', nth: 2, happens: credentials-expired")
     result = capacity(
