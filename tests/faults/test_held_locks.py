@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -49,7 +50,8 @@ def project(tmp_path: Path) -> Iterator[Workspace]:
     made.run("stack", "init", STACK)
     yield made
     for pid in made.processes():
-        os.kill(pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
 
 
 @pytest.fixture
@@ -108,12 +110,15 @@ def sandbox(tmp_path: Path) -> Iterator[Sandbox]:
 def engine_without_launcher(sandbox: Sandbox, process: subprocess.Popen[str]) -> int:
     """Kill the launcher, but not its engine, during the update, and return the engine's id.
 
-    The engine is stopped, so that it cannot end before the caller has used the stack.
+    The engine is stopped, so that it cannot end before the caller has used the stack. It is stopped
+    twice: its process group loses its last parent in the session when the launcher ends, and the
+    kernel then continues the stopped processes of the group (setpgid(2), "orphaned process group").
     """
     assert process.stdout is not None
     next(line for line in process.stdout if "aws:ec2:Vpc" in line and "created" in line)
     (lock,) = (sandbox.directory / "pulumi" / "state" / LOCKS).glob("*.json")
     pid = json.loads(lock.read_text(encoding="utf-8"))["pid"]
+    os.kill(pid, signal.SIGSTOP)
     process.kill()
     process.wait()
     os.kill(pid, signal.SIGSTOP)

@@ -15,6 +15,7 @@ from sandbox.faults import service_errors
 from sandbox.faults.kinds import KINDS
 from sandbox.faults.models import SERVICES, model, operations
 from tests.support.faults.account import Faulty
+from tests.support.processes import PATIENCE
 from tests.support.sandbox_aws import refused
 
 CALLS: dict[str, Any] = {
@@ -154,7 +155,7 @@ def test_the_engine_behind_a_call_is_killed_before_or_after_the_work(
     done = subprocess.run(
         [engine, "-c", ENGINE, sys.executable, CALLER, faulty.account.server.endpoint, block],
         check=False,
-        timeout=120,
+        timeout=PATIENCE,
     )
     assert done.returncode == -9
     filters = [{"Name": "cidr", "Values": [block]}]

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from policies.pack.discovery import POLICIES
 from tests.faults.support.fuzzing import SPELLINGS, examples, odd_programs, respelled
 from tests.support.policy import Program, check
-from tests.support.policy_pack import all_programs
+from tests.support.rule_programs import all_programs
 
 NAMES = [policy.name for policy in POLICIES]
 BY_NAME = {policy.name: policy for policy in POLICIES}

@@ -7,8 +7,10 @@ plain ones, and the preview is a command of its own.
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -98,6 +100,15 @@ class Seen:
                 self.environments.add(line)
 
 
+def contents(directory: Path) -> Iterator[tuple[str, bytes]]:
+    """Yield the files of a sandbox that runs, which can remove any of them at any time."""
+    for folder, _, names in os.walk(directory):
+        for path in (Path(folder, name) for name in names):
+            with suppress(FileNotFoundError):
+                if path.is_file():
+                    yield str(path), path.read_bytes()
+
+
 @pytest.fixture(scope="module")
 def seen(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Seen]:
     """Bring the stack up and down, and record processes all the time."""
@@ -117,9 +128,7 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Seen]:
     watcher.start()
     try:
         found.live(sandbox, stack_file)
-        found.files = {
-            str(path): path.read_bytes() for path in sandbox.directory.rglob("*") if path.is_file()
-        }
+        found.files = dict(contents(sandbox.directory))
         yield found
     finally:
         sandbox.run("sandbox", "stop")

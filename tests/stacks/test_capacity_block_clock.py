@@ -15,7 +15,7 @@ from tests.stacks.support.blocks_on_the_clock import (
     Stacks,
 )
 from tests.support.processes import until
-from tests.support.sandbox import Sandbox, copied_stack_file
+from tests.support.sandbox import TIMEOUT_SECONDS, Sandbox, copied_stack_file
 
 pytestmark = pytest.mark.sandbox
 
@@ -173,10 +173,10 @@ def _checkpoint_before_the_end(stacks: Stacks) -> None:
     with stacks.sandbox.start_command("run", EKS, *options, "--", "train.py") as process:
         until(lambda: stacks.running_pods() == 2, "the program running")
         stacks.advance_to(stacks.block(EKS)["EndDate"] - timedelta(minutes=43))
-        said, told = process.communicate(timeout=120)
+        said, told = process.communicate(timeout=TIMEOUT_SECONDS)
     assert said.splitlines() == ["train", "step 1", "checkpoint"], told
     assert (process.returncode, "the program gets SIGTERM at" in told) == (124, True)
-    assert "DeadlineExceeded" in told
+    assert "failed with exit code 124 matching FailJob rule" in told
     assert len(stacks.gpu_nodes()) == 2
 
 

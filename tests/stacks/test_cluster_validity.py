@@ -10,9 +10,10 @@ from sandbox.aws.server import AwsServer  # before boto3 makes a client
 
 from components.parallelcluster.references import Reference, resolve  # isort: skip
 from components.parallelcluster.rendering.cluster import render_cluster  # isort: skip
+from tests.support import cluster_configs  # isort: skip
 from tests.support.stacks import stack_plan  # isort: skip
 from tests.support.stacks import PARALLELCLUSTER_STACKS  # isort: skip
-from tools.parallelcluster.validators import Validation, validate  # isort: skip
+from tests.support.parallelcluster_validators import Validation, validate  # isort: skip
 
 pytestmark = pytest.mark.parallelcluster
 
@@ -24,6 +25,8 @@ def configuration(stack: str) -> dict[str, Any]:
 
 def id_of(reference: Reference) -> str:
     """Return the id of a subnet; a subnet of a new VPC is represented by one of the same zone."""
+    if reference.kind in {"node-script", "script-bucket"}:
+        return cluster_configs.id_of(reference)
     if reference.name.startswith("subnet-"):
         return reference.name
     return f"subnet-0d000000000000{'001' if reference.name.startswith('public') else '002'}"

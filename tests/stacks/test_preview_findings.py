@@ -39,3 +39,17 @@ def test_a_mandatory_violation_fails_the_preview_and_is_in_both_documents(
     (run,) = json.loads(done.stdout)["runs"]
     assert "expired-suppressions" in {each["ruleId"] for each in run["results"]}
     assert sandbox.inventory() == before
+
+
+def test_an_image_that_nobody_has_pushed_is_refused_before_the_engine_starts(
+    sandbox: Sandbox, tmp_path: Path
+) -> None:
+    wrong = "public.ecr.aws/hpc-cloud/nccl-tests:cuda99"
+    change = {"architecture.job_definitions.nccl-tests.image": wrong}
+    path = copied_stack_file(tmp_path / "Pulumi.batch-p5.yaml", change, "batch-p5")
+    before = sandbox.inventory()
+    done = sandbox.run("preview", "batch-p5", "--sandbox", "--stack-file", path)
+    assert done.exit_code == 2, done.said
+    assert wrong in done.said
+    assert "MANIFEST_UNKNOWN" in done.said
+    assert sandbox.inventory() == before

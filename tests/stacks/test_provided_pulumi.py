@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from sandbox.registries import registry_environment
 from tests.support.sandbox import Sandbox
 from tests.support.tracked import ROOT, tracked_files
 from tools.engine import ensure_plugins, ensure_pulumi
@@ -57,6 +58,7 @@ def environment(sandbox: Sandbox, tmp_path: Path) -> dict[str, str]:
         "PULUMI_HOME": str(home),
         "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
         "AWS_ENDPOINT_URL": endpoint.group(),
+        **registry_environment(endpoint.group()),
         "AWS_ACCESS_KEY_ID": "sandbox",
         "AWS_SECRET_ACCESS_KEY": "sandbox",
         "AWS_REGION": "us-west-2",

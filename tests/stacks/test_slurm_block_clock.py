@@ -11,7 +11,7 @@ import pytest
 
 from tests.stacks.support.blocks_on_the_clock import SLURM, WARNED, Stacks
 from tests.support.processes import until
-from tests.support.sandbox import Sandbox, copied_stack_file
+from tests.support.sandbox import TIMEOUT_SECONDS, Sandbox, copied_stack_file
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.parallelcluster]
 
@@ -120,7 +120,7 @@ def _checkpoint_before_the_end(stacks: Stacks) -> None:
     with stacks.sandbox.start_command(*_program(stacks, CHECKPOINT)) as process:
         until(lambda: "RUNNING" in _states(stacks).values(), "the program to run")
         stacks.advance_to(stacks.block(SLURM, 0)["EndDate"] - timedelta(minutes=33))
-        said, told = process.communicate(timeout=120)
+        said, told = process.communicate(timeout=TIMEOUT_SECONDS)
     assert {"started", "checkpoint"} <= {*said.splitlines()}, told
     assert "is COMPLETED" in told
     assert "the program gets SIGTERM at" in told

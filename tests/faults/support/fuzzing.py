@@ -12,8 +12,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from tests.support.policy import UNKNOWN, Declared, Program
-from tests.support.policy_pack import RulePrograms
+from tests.support.policy import UNKNOWN, Declared, Program, RulePrograms
 
 
 def examples(few: int) -> int:
