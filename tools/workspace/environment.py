@@ -5,10 +5,12 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+import urllib.request
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from sandbox.plain_environment import plain_environment
+from sandbox.registries import registry_environment
 from tools.engine.aws_plugin_source import WAIT_DIVISOR
 from tools.workspace.backend_login import PASSPHRASE_FILE
 
@@ -37,6 +39,10 @@ def sandbox_environment(
     return {
         **plain_environment(user),
         **_without_proxy(user),
+        # The provider puts the account in front of the host for tags of buckets, which resolves to
+        # no address: `addEndpointPrefix_opListTagsForResourceMiddleware` of aws-sdk-go-v2,
+        # service/s3control. A proxy resolves names itself, and this one is the account.
+        "HTTP_PROXY": aws_endpoint,
         "PATH": _path(user, programs, engine),
         "PULUMI_HOME": str(home),
         "PULUMI_BACKEND_URL": backend.as_uri(),
@@ -44,6 +50,7 @@ def sandbox_environment(
         "PULUMI_SKIP_UPDATE_CHECK": "1",
         "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
         "AWS_ENDPOINT_URL": aws_endpoint,
+        **registry_environment(aws_endpoint),
         "AWS_ACCESS_KEY_ID": "sandbox",
         "AWS_SECRET_ACCESS_KEY": "sandbox",
         "AWS_REGION": region,
@@ -100,13 +107,19 @@ def profile_environment(user: Mapping[str, str], profile: str) -> dict[str, str]
 def process_environment(values: Mapping[str, str]) -> Iterator[None]:
     """Replace the environment of this process temporarily, for libraries that read it."""
     before = dict(os.environ)
-    os.environ.clear()
-    os.environ.update(values)
+    _use(values)
     try:
         yield
     finally:
-        os.environ.clear()
-        os.environ.update(before)
+        _use(before)
+
+
+def _use(values: Mapping[str, str]) -> None:
+    os.environ.clear()
+    os.environ.update(values)
+    # `urlopen` reads the proxies once, when it makes the opener that all later calls share:
+    # https://github.com/python/cpython/blob/v3.11.7/Lib/urllib/request.py#L192-L216
+    urllib.request.install_opener(None)  # type: ignore[arg-type]
 
 
 def _path(user: Mapping[str, str], *first: Path) -> str:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from urllib.error import URLError
+from urllib.request import urlopen
 
 import pytest
 
 from tools.workspace.environment import (
     account_environment,
+    process_environment,
     profile_environment,
     sandbox_environment,
 )
@@ -103,3 +109,27 @@ def test_a_named_profile_counts_before_keys_in_the_environment() -> None:
     given = profile_environment(user, "training")
     assert given == {"AWS_REGION": "us-west-2", "AWS_PROFILE": "training"}
     assert profile_environment(user, "") == user
+
+
+class _Here(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        self.send_response(204)
+        self.end_headers()
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - inherited name
+        """Keep the test's output clean."""
+
+
+def test_a_proxy_ends_with_its_environment() -> None:
+    """`urlopen` keeps the proxies of its first call."""
+    nobody, direct = {"HTTP_PROXY": "http://127.0.0.1:9"}, {"PATH": os.environ["PATH"]}
+    with HTTPServer(("127.0.0.1", 0), _Here) as server:
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_port}"
+        with process_environment(nobody), pytest.raises(URLError):
+            urlopen(url)
+        with process_environment(direct), urlopen(url) as answer:
+            assert answer.status == 204
+        with process_environment(nobody), pytest.raises(URLError):
+            urlopen(url)
+        server.shutdown()
