@@ -7,7 +7,7 @@ program registers resources, so the program waits for the verdict. Plain `pulumi
 The policy pack asks earlier: the engine passes it the whole stack at the end of a preview, after
 all steps, and starts no update if the pack fails the preview. A refused update is therefore not in
 the history of the stack. The program still asks for the verdict on the whole preview.
-https://github.com/pulumi/pulumi/blob/v3.259.0/pkg/resource/deploy/deployment_executor.go, `Execute`
+https://github.com/pulumi/pulumi/blob/v3.260.0/pkg/resource/deploy/deployment_executor.go, `Execute`
 """
 
 from __future__ import annotations

@@ -51,7 +51,7 @@ def solves(finding: Finding, value: str) -> bool:
 def typed(value: str) -> object:
     """Return a value as `pulumi config set --path` stores it.
 
-    https://github.com/pulumi/pulumi/blob/v3.259.0/sdk/go/common/resource/config/value.go: it reads
+    https://github.com/pulumi/pulumi/blob/v3.260.0/sdk/go/common/resource/config/value.go: it reads
     `true`, `false` and whole numbers that are written without a leading zero.
     """
     if value in ("true", "false"):

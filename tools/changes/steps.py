@@ -1,6 +1,6 @@
 """The planned step for each resource, from the events of a preview.
 
-Source: https://github.com/pulumi/pulumi/blob/v3.259.0/sdk/go/common/apitype/events.go,
+Source: https://github.com/pulumi/pulumi/blob/v3.260.0/sdk/go/common/apitype/events.go,
 `ResourcePreEvent` and `StepEventMetadata`.
 """
 
@@ -28,7 +28,7 @@ _OPERATIONS: Mapping[str, Operation] = {
 }
 """By the engine's operation name; operations on resources of other stacks are not steps.
 
-https://github.com/pulumi/pulumi/blob/v3.259.0/sdk/go/common/display/step_op.go
+https://github.com/pulumi/pulumi/blob/v3.260.0/pkg/resource/deploy/step.go
 """
 _WEIGHT: tuple[Operation, ...] = ("same", "update", "create", "delete", "replace")
 """A replaced resource has several steps; the last one in this order is its result."""

@@ -148,7 +148,7 @@ def recorded_kubeconfig(exported: Mapping[str, Any]) -> str | None:
     """Return the kubeconfig of the Kubernetes provider in an exported stack with decrypted secrets.
 
     None if the stack has no cluster. Secrets are mappings with the JSON of their value:
-    https://github.com/pulumi/pulumi/blob/v3.259.0/sdk/go/common/apitype/core.go, `SecretV1`.
+    https://github.com/pulumi/pulumi/blob/v3.260.0/sdk/go/common/apitype/core.go, `SecretV1`.
     """
     for resource in resources_of(exported):
         if resource["type"] == _KUBERNETES:

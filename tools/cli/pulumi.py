@@ -26,7 +26,7 @@ from tools.workspace.stack_files import project_directory
 
 _STATE_VERSION, _META_VERSION = 3, 1
 """Versions of an empty state file and of the layout with projects.
-https://github.com/pulumi/pulumi/blob/v3.259.0/pkg/backend/diy/meta.go"""
+https://github.com/pulumi/pulumi/blob/v3.260.0/pkg/backend/diy/meta.go"""
 
 
 def pulumi(context: typer.Context, sandbox: options.Sandbox = False) -> None:

@@ -24,7 +24,7 @@ STACK_REFERENCE = "stack-reference"
 """Kind of a network that belongs to another stack, as named in stack files."""
 _ABSENT = "no stack named"
 """Start of the engine's message if a backend does not have a stack.
-https://github.com/pulumi/pulumi/blob/v3.259.0/pkg/cmd/pulumi/stack/io.go"""
+https://github.com/pulumi/pulumi/blob/v3.260.0/pkg/cmd/pulumi/stack/io.go"""
 
 
 def network_reader(

@@ -50,7 +50,7 @@ def status(
 def last_update(updates: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:
     """Yield the last update of a stack as a fact, from the engine's history.
 
-    https://github.com/pulumi/pulumi/blob/v3.259.0/pkg/cmd/pulumi/stack/stack_history.go
+    https://github.com/pulumi/pulumi/blob/v3.260.0/pkg/cmd/pulumi/stack/stack_history.go
     """
     for update in updates[:1]:
         ended, began = update.get("endTime"), update.get("startTime")

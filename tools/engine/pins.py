@@ -4,8 +4,11 @@ Everything that an upgrade changes is here or in the ``go.mod`` of the module th
 same version; ``tests/tools/engine/test_pins.py`` verifies that they agree.
 """
 
-PULUMI_VERSION = "3.259.0"
-"""Version of the engine and of the Python SDK: the same minor, as Pulumi requires."""
+PULUMI_VERSION = "3.260.0"
+"""Version of the engine and of the Python SDK: the same minor, as Pulumi requires.
+
+The newest one on PyPI whose engine (`pkg/v3`) the Go module proxy serves; 3.270.0 is not one.
+"""
 
 KUBERNETES_VERSION = "1.36.4"
 """Version of the sandbox's control planes: a patch release of the stacks' default version.
@@ -19,7 +22,7 @@ ETCD_VERSION = "3.6.8"
 Source: `go.mod` of k8s.io/kubernetes.
 """
 
-GO_MINIMUM_VERSION = "1.26.2"
+GO_MINIMUM_VERSION = "1.26.6"
 """Oldest Go that builds the modules here (the ``go`` line of their ``go.mod``)."""
 
 PULUMI_RELEASE_URL = (

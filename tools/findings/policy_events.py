@@ -47,7 +47,7 @@ https://github.com/pulumi/pulumi-policy/blob/v1.21.0/sdk/python/lib/pulumi_polic
 _LEVELS: Mapping[str, Level] = {"mandatory": "error", "remediate": "error", "advisory": "warning"}
 """Levels by enforcement level.
 
-https://github.com/pulumi/pulumi/blob/v3.259.0/sdk/go/common/apitype/policy.go, EnforcementLevel
+https://github.com/pulumi/pulumi/blob/v3.260.0/sdk/go/common/apitype/policy.go, EnforcementLevel
 """
 
 

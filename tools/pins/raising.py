@@ -16,6 +16,8 @@ from tools.pins import ROOT, EksVersions, Pin, PinError, Place, numbers
 _MODULE = "python -m"
 _TIDY = "go mod tidy"
 _NO_TIDY = f"`{_TIDY}` is not for this module"
+_LINKED = "tools/engine/aws_plugin/go.mod"
+"""The module that requires directories that only a build has."""
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _VERSION = re.compile(r"\d[\w.+-]*")
 _TAG = re.compile(r"\w[\w.+-]*")
@@ -168,8 +170,10 @@ def _commands(pin: Pin, files: Iterable[str], root: Path) -> Iterable[Command]:
     if locked & set(files) and pin.name != "python":
         yield _python(f"{_MODULE} tools.lock")
     for file in files:
-        if Path(file).name == "go.mod":
+        if Path(file).name == "go.mod" and file != _LINKED:
             yield _go(file, root)
+    if _LINKED in files:
+        yield _python(f"{_MODULE} tools.engine.linked_modules")
     for line in _GENERATORS.get(pin.name, ()):
         yield _python(line)
 

@@ -12,7 +12,7 @@ from tools.workspace.urns import name_of, type_of
 
 _SHOWN = frozenset({"error", "warning", "info", "info#err"})
 """Severities of messages for the user; `debug` is not.
-https://github.com/pulumi/pulumi/blob/v3.259.0/sdk/go/common/diag/sink.go"""
+https://github.com/pulumi/pulumi/blob/v3.260.0/sdk/go/common/diag/sink.go"""
 
 
 class Messages:
@@ -43,7 +43,7 @@ def _text(event: Mapping[str, Any]) -> str:
 def _policy_packs(summary: Mapping[str, Any]) -> str:
     """Return which policy packs have run.
 
-    https://github.com/pulumi/pulumi/blob/v3.259.0/sdk/go/common/apitype/events.go, `SummaryEvent`;
+    https://github.com/pulumi/pulumi/blob/v3.260.0/sdk/go/common/apitype/events.go, `SummaryEvent`;
     the key of a local pack also has its directory.
     """
     packs: Mapping[str, str] = summary.get("PolicyPacks") or {}

@@ -1,6 +1,6 @@
 """The state of an engine operation: what runs now, what is done and what is left.
 
-Source: https://github.com/pulumi/pulumi/blob/v3.259.0/sdk/go/common/apitype/events.go,
+Source: https://github.com/pulumi/pulumi/blob/v3.260.0/sdk/go/common/apitype/events.go,
 `ResourcePreEvent`, `ResOutputsEvent` and `ResOpFailedEvent`.
 """
 
@@ -36,7 +36,7 @@ _WORDS: Mapping[str, _Words] = {
     "refresh": _Words("reading", "read"),
 }
 """By the engine's operation name; the others change nothing, or only group these.
-https://github.com/pulumi/pulumi/blob/v3.259.0/sdk/go/common/display/step_op.go"""
+https://github.com/pulumi/pulumi/blob/v3.260.0/pkg/resource/deploy/step.go"""
 _PROVIDERS = "pulumi:providers:"
 
 
@@ -153,7 +153,7 @@ class Operation:
 def short_type(token: str) -> str:
     """Return a type token as the engine displays it: `aws:eks:Cluster`.
 
-    https://github.com/pulumi/pulumi/blob/v3.259.0/pkg/backend/display/rows.go, `simplifyTypeName`
+    https://github.com/pulumi/pulumi/blob/v3.260.0/pkg/backend/display/rows.go, `simplifyTypeName`
     """
     package, _, rest = token.partition(":")
     module, _, name = rest.rpartition(":")

@@ -4,10 +4,10 @@ Without a login, Pulumi asks for one in a terminal, and otherwise names only a v
 Cloud. A passphrase encrypts the secrets of a stack, unless Pulumi Cloud or a key does.
 
 Sources:
-    https://github.com/pulumi/pulumi/blob/v3.259.0/pkg/workspace/creds.go,
+    https://github.com/pulumi/pulumi/blob/v3.260.0/pkg/workspace/creds.go,
     `GetCurrentCloudURLWithSource`, and sdk/go/common/workspace/creds.go
     https://www.pulumi.com/docs/iac/concepts/secrets/#available-encryption-providers
-    https://github.com/pulumi/pulumi/blob/v3.259.0/pkg/secrets/passphrase/manager.go,
+    https://github.com/pulumi/pulumi/blob/v3.260.0/pkg/secrets/passphrase/manager.go,
     `readPassphrase`
 """
 
@@ -25,12 +25,12 @@ from tools.workspace.yaml_reader import read_yaml
 
 CLOUD = "https://api.pulumi.com"
 """Backend of Pulumi Cloud.
-https://github.com/pulumi/pulumi/blob/v3.259.0/pkg/backend/httpstate/backend.go,
+https://github.com/pulumi/pulumi/blob/v3.260.0/pkg/backend/httpstate/backend.go,
 `ValueOrDefaultURL`"""
 
 _ENCRYPTED = "$pulumiSecureStore"
 """Key of an encrypted file of logins.
-https://github.com/pulumi/pulumi/blob/v3.259.0/sdk/go/common/util/securestore/envelope.go"""
+https://github.com/pulumi/pulumi/blob/v3.260.0/sdk/go/common/util/securestore/envelope.go"""
 
 PASSPHRASE = "PULUMI_CONFIG_PASSPHRASE"  # noqa: S105 - the name of a variable
 PASSPHRASE_FILE = "PULUMI_CONFIG_PASSPHRASE_FILE"  # noqa: S105 - the name of a variable
@@ -114,7 +114,7 @@ def _credentials(environment: Mapping[str, str]) -> str:
     """Return the text of the file of logins.
 
     Without a variable, the engine asks the system for the home directory, whatever `HOME` is:
-    https://github.com/pulumi/pulumi/blob/v3.259.0/sdk/go/common/util/pulumihome/pulumihome.go
+    https://github.com/pulumi/pulumi/blob/v3.260.0/sdk/go/common/util/pulumihome/pulumihome.go
 
     Raises:
         FileNotFoundError: there is no login.

@@ -2,7 +2,7 @@
 
 The engine of a `file://`, `s3://` or similar backend looks for locks, writes its own and looks
 again. Two engines that start at the same moment may each find the other's lock and both stop
-(https://github.com/pulumi/pulumi/blob/v3.259.0/pkg/backend/diy/lock.go). The steps before the
+(https://github.com/pulumi/pulumi/blob/v3.260.0/pkg/backend/diy/lock.go). The steps before the
 engine starts, such as the generated project and the recovery of a killed command, have no engine
 lock. This lock covers those steps. It is a lock of the operating system, so it ends with its
 process.

@@ -7,7 +7,7 @@ of JSON input`. Measured with engine 3.259 on a full tmpfs. The backend retries 
 the state.
 
 Sources:
-    https://github.com/pulumi/pulumi/blob/v3.259.0/pkg/backend/diy/state.go
+    https://github.com/pulumi/pulumi/blob/v3.260.0/pkg/backend/diy/state.go
     https://github.com/google/go-cloud/blob/master/blob/blob.go (`WriteAll`)
 """
 

@@ -1,6 +1,6 @@
 """Errors and resource changes from the engine's event log.
 
-Source: https://github.com/pulumi/pulumi/blob/v3.259.0/sdk/go/common/apitype/events.go
+Source: https://github.com/pulumi/pulumi/blob/v3.260.0/sdk/go/common/apitype/events.go
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def resource_changes(log: str) -> dict[str, int]:
 
 _CANCELLING = "received; cancelling"
 """What the engine writes when it receives Ctrl-C or SIGTERM. Its errors depend on the moment.
-https://github.com/pulumi/pulumi/blob/v3.259.0/pkg/backend/cancellation_scope.go"""
+https://github.com/pulumi/pulumi/blob/v3.260.0/pkg/backend/cancellation_scope.go"""
 
 
 def is_canceled(log: str) -> bool:

@@ -67,7 +67,7 @@ the control plane) would occupy every slot. https://www.pulumi.com/docs/iac/cli/
 """
 CANCELLED = 8
 """Exit code of an update that the user canceled or declined.
-https://github.com/pulumi/pulumi/blob/v3.259.0/pkg/cmd/pulumi/cmd/exit_codes.go"""
+https://github.com/pulumi/pulumi/blob/v3.260.0/pkg/cmd/pulumi/cmd/exit_codes.go"""
 
 
 class EngineFailedError(Exception):

@@ -1,6 +1,6 @@
 """The state of a stack as the engine exports it, for any backend.
 
-Source: https://github.com/pulumi/pulumi/blob/v3.259.0/sdk/go/common/apitype/core.go,
+Source: https://github.com/pulumi/pulumi/blob/v3.260.0/sdk/go/common/apitype/core.go,
 `UntypedDeployment` and `DeploymentV3`
 """
 

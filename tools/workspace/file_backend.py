@@ -1,6 +1,6 @@
 """File layout of a `file://` backend of the engine.
 
-Source: https://github.com/pulumi/pulumi/blob/v3.259.0/pkg/backend/diy/store.go and `lock.go`
+Source: https://github.com/pulumi/pulumi/blob/v3.260.0/pkg/backend/diy/store.go and `lock.go`
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from tools.workspace.engine_process import EngineResult, PulumiCommand
 
 LOG_FLAG_VARIABLE = "PULUMI_DEBUG_COMMANDS"
 """Enables the flag for the event log.
-https://github.com/pulumi/pulumi/blob/v3.259.0/pkg/cmd/pulumi/operations/up.go"""
+https://github.com/pulumi/pulumi/blob/v3.260.0/pkg/cmd/pulumi/operations/up.go"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ def heard(result: EngineResult, log: str) -> EngineResult:
 def _is_declined(said: str) -> bool:
     """Return whether the engine ended at its question: after no it reports no error.
 
-    https://github.com/pulumi/pulumi/blob/v3.259.0/pkg/backend/apply.go, `confirmBeforeUpdating`
+    https://github.com/pulumi/pulumi/blob/v3.260.0/pkg/backend/apply.go, `confirmBeforeUpdating`
     """
     return _AT_THE_QUESTION in said or "error:" not in said
 

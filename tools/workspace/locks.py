@@ -5,7 +5,7 @@ A killed engine leaves its lock behind, and every later command refuses to start
 backend are read before the engine starts; those of other backends are found in the engine's error
 messages.
 
-Source: https://github.com/pulumi/pulumi/blob/v3.259.0/pkg/backend/diy/lock.go
+Source: https://github.com/pulumi/pulumi/blob/v3.260.0/pkg/backend/diy/lock.go
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _LOCK = re.compile(r"created by .+@(\S+) \(pid (\d+)\) at (\S+)")
 """The engine's message for a lock in a DIY backend."""
 _CONFLICT = "/troubleshooting/common-issues/update-conflicts/"
 """The engine's message for a lock in a service backend.
-https://github.com/pulumi/pulumi/blob/v3.259.0/pkg/backend/backenderr/backenderr.go"""
+https://github.com/pulumi/pulumi/blob/v3.260.0/pkg/backend/backenderr/backenderr.go"""
 
 
 class StackLockedError(Exception):

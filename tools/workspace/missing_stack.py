@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 STACK_NOT_FOUND = 6
 """Exit code of the engine.
-https://github.com/pulumi/pulumi/blob/v3.259.0/pkg/cmd/pulumi/cmd/exit_codes.go"""
+https://github.com/pulumi/pulumi/blob/v3.260.0/pkg/cmd/pulumi/cmd/exit_codes.go"""
 
 
 class StackMissingError(Exception):

@@ -10,7 +10,7 @@ from typing import Any
 from tools.workspace.urns import name_of, type_of
 
 # The engine writes these markers for values that are known only after the update, by JSON type:
-# https://github.com/pulumi/pulumi/blob/v3.259.0/sdk/go/common/resource/plugin/rpc.go
+# https://github.com/pulumi/pulumi/blob/v3.260.0/sdk/go/common/resource/plugin/rpc.go
 UNKNOWN = frozenset(
     {
         "1c4a061d-8072-4f0a-a4cb-0ff528b18fe7",

@@ -1,6 +1,6 @@
 """What a Pulumi command of the user would do to the stack files, from its arguments.
 
-Source: https://github.com/pulumi/pulumi/tree/v3.259.0/pkg/cmd/pulumi, `pulumi.go` for the flags of
+Source: https://github.com/pulumi/pulumi/tree/v3.260.0/pkg/cmd/pulumi, `pulumi.go` for the flags of
 every command, `stack/stack_remove.go`, `stack/stack_rename.go`, `operations/destroy.go` and
 `config/config.go`
 """

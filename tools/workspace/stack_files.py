@@ -36,7 +36,7 @@ NETWORK = "network"
 
 # Names of files and directories contain the stack name. In addition to Pulumi's rule, it must begin
 # with a letter or digit:
-# https://github.com/pulumi/pulumi/blob/v3.259.0/sdk/go/common/tokens/names.go, `stackNameRegexp`
+# https://github.com/pulumi/pulumi/blob/v3.260.0/sdk/go/common/tokens/names.go, `stackNameRegexp`
 _STACK_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
 
 

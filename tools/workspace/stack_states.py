@@ -53,7 +53,7 @@ def _state(project: SandboxProject, stack: str, latest: Mapping[str, Any]) -> St
 def _last_result(project: SandboxProject, stack: str) -> str:
     """Return the result of the last update that ended: `succeeded` or `failed`.
 
-    https://github.com/pulumi/pulumi/blob/v3.259.0/pkg/backend/updates.go, `UpdateResult`
+    https://github.com/pulumi/pulumi/blob/v3.260.0/pkg/backend/updates.go, `UpdateResult`
     """
     ended = history_directory(project.backend, stack).glob("*.history.json")
     # The names end in the time, in nanoseconds.
@@ -65,7 +65,7 @@ def listed_states(stacks: Iterable[Mapping[str, Any]]) -> dict[str, StackState]:
     """Return the states of the stacks that `pulumi stack ls --json` lists, by stack.
 
     The list has no results of updates, so a failed update is not distinguished.
-    https://github.com/pulumi/pulumi/blob/v3.259.0/pkg/cmd/pulumi/stack/stack_ls.go
+    https://github.com/pulumi/pulumi/blob/v3.260.0/pkg/cmd/pulumi/stack/stack_list.go
     """
     return {each["name"].rpartition("/")[2]: _listed_state(each) for each in stacks}
 

@@ -167,6 +167,18 @@ def test_what_is_generated_from_a_package_follows_its_lock(name: str, follows: s
     assert commands[-1] == follows
 
 
+def test_what_links_the_engine_follows_its_module() -> None:
+    """The AWS provider of the plugin lies in no directory of the repository."""
+    commands = [str(command) for command in plan(pins()["pulumi"], "99.0.0").commands]
+
+    assert commands == [
+        "python -m tools.lock",
+        "(cd tools/engine/language_host && go mod tidy)",
+        "(cd tools/engine/pulumi && go mod tidy)",
+        "python -m tools.engine.linked_modules",
+    ]
+
+
 def test_every_file_that_holds_a_pin_has_its_tests() -> None:
     for pin in pins().values():
         for at in pin.places:

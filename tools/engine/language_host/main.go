@@ -4,7 +4,7 @@
 //
 // The engine starts it with its own gRPC address as the only argument, reads the port it listens
 // on from the first line of its output, and talks to it through the LanguageRuntime service:
-// https://github.com/pulumi/pulumi/blob/v3.259.0/proto/pulumi/language.proto
+// https://github.com/pulumi/pulumi/blob/v3.260.0/proto/pulumi/language.proto
 package main
 
 import (

@@ -3,7 +3,7 @@
 The provider stopped waiting because AWS reported a failure or rejected further requests. The engine
 keeps the object with `initErrors` and the outputs known at that time, which may be only the inputs.
 The next update compares with those outputs and does not read the object.
-https://github.com/pulumi/pulumi/blob/v3.259.0/sdk/go/common/apitype/core.go, `ResourceV3`
+https://github.com/pulumi/pulumi/blob/v3.260.0/sdk/go/common/apitype/core.go, `ResourceV3`
 """
 
 from __future__ import annotations
