@@ -117,8 +117,10 @@ def examine(
     """Return the plan of a stack in this account, and the results of all checks."""
     completed = complete(config, facts)
     account = account_of(config)
+    is_up = account.is_up(completed, facts)
+    over = tuple(over_problems(completed, now, stack_file=stack_file))
     checks = [
-        *_shared_checks(completed, facts, account.needs, now, stack_file=stack_file),
+        *_shared_checks(completed, facts, account.needs, now, over=() if is_up else over),
         *account.checks(completed, facts, stack_file=stack_file, now=now),
     ]
     names = all_names(config)
@@ -145,7 +147,7 @@ def examine(
         checks.append(Check("plan", error.problems))
     else:
         checks.extend(account.plan_checks(plan, facts, stack_file=stack_file))
-        pinned, unchanged = _pin_checks(account, plan, facts, stack_file)
+        pinned, unchanged = _pin_checks(account, plan, facts, stack_file, is_up=is_up)
         checks.extend(pinned)
         needs = (*shared_needs(completed, plan), *account.quota_needs(plan))
         checks.append(quota_check(needs, facts, region))
@@ -157,6 +159,7 @@ def examine(
             *(f"left out: {what}: {why}" for what, why in facts.left_out.items()),
             *named_warnings(names, context),
             *unchanged,
+            *(as_warnings(over) if is_up else ()),
             *later_reservation_warnings(completed, facts),
             *(() if plan is None else account.warnings(completed, plan, facts)),
             *(() if plan is None else quota_warnings(needs, facts, region)),
@@ -165,7 +168,12 @@ def examine(
 
 
 def _pin_checks(
-    account: AccountPart[Any, Any], plan: AnyPlan, facts: AccountFacts, stack_file: str
+    account: AccountPart[Any, Any],
+    plan: AnyPlan,
+    facts: AccountFacts,
+    stack_file: str,
+    *,
+    is_up: bool,
 ) -> tuple[list[Check], tuple[str, ...]]:
     """Return the checks of what the program pins, and the warnings of their subjects.
 
@@ -181,7 +189,7 @@ def _pin_checks(
         _image_check((image for image in images if not image.later), facts),
     ]
     warning = [_image_check((image for image in images if image.later), facts)]
-    if account.is_up(plan, facts):
+    if is_up:
         refusing, warning = [], [*refusing, *warning]
     told = as_warnings(problem for check in warning for problem in check.problems)
     return [*refusing, *map(_without_problems, warning)], tuple(told)
@@ -211,7 +219,7 @@ def _shared_checks(
     needs: ArchitectureNeeds,
     now: datetime,
     *,
-    stack_file: str,
+    over: Iterable[Problem],
 ) -> Iterator[Check]:
     network = config.network
     if not isinstance(network, ExistingVpc):
@@ -221,10 +229,7 @@ def _shared_checks(
     elif needs.nodes is not None:
         problems = network_problems(network, facts, needs.nodes)
         yield Check("VPC and subnets", problems, network_subjects(network, facts))
-    reservations = [
-        *over_problems(config, now, stack_file=stack_file),
-        *reservation_problems(config, facts, now),
-    ]
+    reservations = [*over, *reservation_problems(config, facts, now)]
     yield Check("reservations", reservations, reservation_subjects(config, facts))
     yield Check("offered types", pool_problems(config, facts), offering_subjects(config, facts))
     yield Check("placement groups", shared_group_problems(config, facts))

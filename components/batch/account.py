@@ -97,9 +97,10 @@ class BatchAccount(AccountPart[BatchStackConfig, BatchPlan]):
                 )
 
     @override
-    def is_up(self, plan: BatchPlan, facts: AccountFacts) -> bool:
+    def is_up(self, config: BatchStackConfig, facts: AccountFacts) -> bool:
         """Whether a job queue of the stack exists."""
-        return any(facts.named.get((JOB_QUEUE, name)) is not None for name in plan.queue_names)
+        queues = _job_queues(config)
+        return any(facts.named.get((each.kind, each.name)) is not None for each in queues)
 
     @override
     def readings(self, reader: AccountReader, config: BatchStackConfig) -> Iterator[Reading]:
@@ -117,9 +118,7 @@ class BatchAccount(AccountPart[BatchStackConfig, BatchPlan]):
     def made_names(self, config: BatchStackConfig) -> Iterator[Named]:
         """Yield the names of queues, job definitions, repository and reservation groups."""
         architecture, at = config.architecture, "architecture"
-        for name in architecture.environments_with_queues():
-            queue = f"{config.name}-{name}"
-            yield Named(JOB_QUEUE, queue, f"{at}.compute_environments.{name}")
+        yield from _job_queues(config)
         for name in architecture.job_definitions:
             definition = f"{config.name}-{name}"
             yield Named(JOB_DEFINITION, definition, f"{at}.job_definitions.{name}")
@@ -177,3 +176,10 @@ class BatchAccount(AccountPart[BatchStackConfig, BatchPlan]):
         yield from image_warnings(config.architecture, facts)
         yield from unseen_reservation_warnings(config, facts)
         yield from closed_environment_warnings(plan, facts)
+
+
+def _job_queues(config: BatchStackConfig) -> Iterator[Named]:
+    """Yield the names of the job queues that the stack creates."""
+    for name in config.architecture.environments_with_queues():
+        key = f"architecture.compute_environments.{name}"
+        yield Named(JOB_QUEUE, f"{config.name}-{name}", key)

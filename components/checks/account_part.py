@@ -37,9 +37,9 @@ class AccountPart(Generic[Config, Plan]):
         del plan, stack_file
         return ()
 
-    def is_up(self, plan: Plan, facts: AccountFacts) -> bool:
-        """Whether the stack exists, so that it keeps what the program pins and runs on."""
-        del plan, facts
+    def is_up(self, config: Config, facts: AccountFacts) -> bool:
+        """Whether the stack exists, so that no date and no newer pin may stop its operation."""
+        del config, facts
         return False
 
     def readings(self, reader: AccountReader, config: Config) -> Iterable[Reading]:

@@ -15,7 +15,7 @@ from components.account.reservations import (
     reservation_ids,
     reservations_of_kind,
 )
-from components.capacity.succession import is_succeeded
+from components.capacity.succession import ended_at
 from components.checks.check import Subject
 from components.checks.created_reservation_check import created_problems, node_platform
 from components.checks.reservation_state_check import state_problems
@@ -30,12 +30,13 @@ def reservation_problems(
 ) -> Iterator[Problem]:
     """Yield problems of the reservations and of the nodes that use them.
 
-    EC2 forgets a block some time after its end.
+    Those that are over are left out: EC2 forgets them some time after their end, and
+    `reservation_state_check.over_problems` judges them.
     """
     if not facts.could_read(DESCRIBE):
         return
     for name, reservation in config.reservations.items():
-        if is_succeeded(config, name, now):
+        if ended_at(reservation, now) is not None:
             continue
         if isinstance(reservation, Odcr) and reservation.is_created:
             yield from created_problems(name, reservation, config, facts)
@@ -84,10 +85,7 @@ def _faults(
             path=key,
             found=reservation_id,
             problem="this reservation does not exist in this account and region",
-            remedy=(
-                "copy the id from `aws ec2 describe-capacity-reservations`; a shared "
-                "reservation must be accepted first (AWS RAM)"
-            ),
+            remedy=_remedy_of_unknown(path, asked),
         )
     elif found.kind != kind_of(asked):
         yield _wrong_kind(path, asked, found)
@@ -95,6 +93,19 @@ def _faults(
         yield from state_problems(key, found, config.pools_with(name))
         yield from _own_problems(path, asked, found, facts)
         yield from _platform_problems(key, found, config)
+
+
+def _remedy_of_unknown(path: str, asked: Reservation) -> str:
+    if isinstance(asked, CapacityBlock):
+        keys = f"{path}.availability_zone, {path}.starts_at and {path}.ends_at"
+        return (
+            "copy the id from `./trainyard capacity list`. EC2 forgets a block some time after its "
+            f"end: if a stack had nodes in it, set {keys} to those of the block"
+        )
+    return (
+        "copy the id from `aws ec2 describe-capacity-reservations`; a shared reservation must be "
+        "accepted first (AWS RAM)"
+    )
 
 
 def _key(path: str, asked: Reservation) -> str:

@@ -91,14 +91,14 @@ def _review_region(review: Review, key: str, reservation: Reservation, region: s
 def _note_end(review: Review, name: str, reservation: Reservation, now: datetime) -> None:
     """Note a reservation that is over.
 
-    `reservation_state_check.over_problems` refuses it where nodes would be created: the rest of the
-    stack stays operable.
+    `reservation_state_check.over_problems` refuses it where a stack would be created: one that
+    exists stays operable.
     """
     if ended_at(reservation, now) is not None:
         what = "Capacity Block" if isinstance(reservation, CapacityBlock) else "reservation"
         review.note(
             f"reservation {name}: the {what} is over, and EC2 launches no instance into it; "
-            "`preview` and `up` refuse it"
+            "`up` creates no stack with it"
         )
 
 

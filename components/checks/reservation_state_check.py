@@ -41,7 +41,7 @@ def state_problems(key: str, found: ReservationFacts, users: Sequence[Pool]) -> 
 def over_problems(config: StackConfig, now: datetime, *, stack_file: str) -> Iterator[Problem]:
     """Yield the reservations that are over, and that the pools which use them have no other for.
 
-    Without the account, this is a note, because the rest of the stack can be operated.
+    They are problems of a stack that does not exist yet, and warnings about one that does.
     """
     for name, reservation in config.reservations.items():
         ended = ended_at(reservation, now)

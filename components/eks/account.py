@@ -99,7 +99,7 @@ class EksAccount(AccountPart[EksStackConfig, EksPlan]):
         yield from verification_images(plan)
 
     @override
-    def is_up(self, plan: EksPlan, facts: AccountFacts) -> bool:
+    def is_up(self, config: EksStackConfig, facts: AccountFacts) -> bool:
         """Whether the cluster exists."""
         return facts.cluster is not None
 

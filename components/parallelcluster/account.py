@@ -96,7 +96,7 @@ class ParallelClusterAccount(AccountPart[ParallelClusterStackConfig, ParallelClu
     )
 
     @override
-    def is_up(self, plan: ParallelClusterPlan, facts: AccountFacts) -> bool:
+    def is_up(self, config: ParallelClusterStackConfig, facts: AccountFacts) -> bool:
         """Whether the cluster is deployed."""
         return facts.deployed_cluster is not None
 

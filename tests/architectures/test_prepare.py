@@ -1,6 +1,7 @@
 """Plan and account together: one message, and values that the account adds."""
 
 from dataclasses import replace
+from datetime import timedelta
 from ipaddress import IPv4Network
 
 import pytest
@@ -8,11 +9,18 @@ import pytest
 from components.architectures.prepare import complete, prepare
 from components.config.problems import ConfigError
 from tests.account.conftest import ENDS, NOW, STARTED
-from tests.support.eks import PRIVATE
+from tests.support.eks import PRIVATE, cluster_facts
+
+LATER = ENDS + timedelta(days=30)
+TIMES = {
+    "availability_zone": "us-west-2b",
+    "starts_at": STARTED.isoformat(),
+    "ends_at": ENDS.isoformat(),
+}
 
 
-def prepared(config, facts):
-    return prepare(config, facts, stack_file="Pulumi.p5-cb.yaml", region="us-west-2", now=NOW)
+def prepared(config, facts, now=NOW):
+    return prepare(config, facts, stack_file="Pulumi.p5-cb.yaml", region="us-west-2", now=now)
 
 
 def test_the_times_of_a_block_come_from_the_account(configure, facts):
@@ -73,3 +81,28 @@ def test_what_could_not_be_read_is_a_warning(configure, facts):
     denied = replace(facts, unreadable=("ec2:DescribeKeyPairs: UnauthorizedOperation",))
     (warning,) = prepared(configure(), denied).warnings
     assert "DescribeKeyPairs" in warning
+
+
+def test_a_block_that_is_over_is_refused_for_a_new_stack_only(configure, facts, block):
+    expired = replace(facts, reservations={block.reservation_id: replace(block, state="expired")})
+    with pytest.raises(ConfigError, match="expired") as caught:
+        prepared(configure(), expired, LATER)
+    assert len(caught.value.problems) == 1
+    found = prepared(configure(), replace(expired, cluster=cluster_facts()), LATER)
+    (told,) = [warning for warning in found.warnings if "reservations.block.ends_at" in warning]
+    assert "buy another block" in told
+    (p5,) = [g for g in found.plan.node_groups if g.name == "p5"]
+    assert p5.subnets == (PRIVATE[1],)
+    assert p5.schedule.state == "expired"
+
+
+def test_a_block_that_ec2_has_forgotten_is_over_by_its_times_in_the_stack_file(configure, facts):
+    forgotten = replace(facts, reservations={}, cluster=cluster_facts())
+    with pytest.raises(ConfigError, match="does not exist") as caught:
+        prepared(configure(), forgotten, LATER)
+    (problem,) = caught.value.problems
+    assert [key for key in TIMES if f"reservations.block.{key}" not in problem.remedy] == []
+    kept = configure(**{f"reservations__block__{key}": value for key, value in TIMES.items()})
+    found = prepared(kept, forgotten, LATER)
+    assert [warning for warning in found.warnings if "reservations.block.ends_at" in warning]
+    assert found.plan == prepared(kept, replace(facts, cluster=cluster_facts()), LATER).plan

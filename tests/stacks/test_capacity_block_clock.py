@@ -79,6 +79,7 @@ def test_nodes_come_and_go_with_their_block_and_move_to_the_next_one(stacks: Sta
     _end_the_block(stacks, queues)
 
     for stack in both:
+        stacks.operate_after_years(stack)
         stacks.at_once("destroy", stack)
     left = {*stacks.sandbox.inventory()} - {*without}
     assert {line.split()[0] for line in left} == {"ec2:capacity-reservation"}

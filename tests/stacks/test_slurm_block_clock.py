@@ -83,6 +83,7 @@ def test_slurm_nodes_live_from_block_to_block(stacks: Stacks) -> None:
 
     refused = stacks.sandbox.run("capacity", "release", stacks.blocks[SLURM][-1], "--sandbox")
     assert "AWS neither cancels nor refunds" in refused.stderr
+    stacks.operate_after_years(SLURM)
     stacks.at_once("destroy", SLURM)
     left = {*stacks.sandbox.inventory()} - {*without}
     assert {line.split()[0] for line in left} == {"ec2:capacity-reservation"}

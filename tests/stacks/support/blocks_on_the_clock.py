@@ -29,6 +29,8 @@ KEPT = (
     "storage",
 )
 """Outputs that name what outlives a block."""
+OPERATING = (("check",), ("plan",), ("status",), ("jobs",), ("repair", "--dry-run"))
+"""Commands, with their options, for a stack that is up."""
 
 
 @dataclass(slots=True)
@@ -89,6 +91,18 @@ class Stacks:
         hours = (moment - self.now) / timedelta(hours=1)
         self.sandbox.must("sandbox", "advance", "--hours", f"{hours:.3f}")
         self.ahead += timedelta(hours=hours)
+
+    def operate_after_years(self, stack: str, years: int = 2) -> None:
+        """Operate and update a stack whose blocks have been over for some years."""
+        moment = self.block(stack)["EndDate"] + timedelta(days=365 * years)
+        if self.now < moment:
+            self.advance_to(moment)
+        for command, *options in OPERATING:
+            self.run(command, stack, *options, "--stack-file", self.files[stack])
+        kept = self.kept(stack)
+        done = self.at_once("up", stack)
+        assert "the Capacity Block has expired" in done.said
+        assert self.kept(stack) == kept
 
     def remove_block(self, stack: str, entry: str, pool: str) -> None:
         """Remove an entry of `reservations`, and of `further_blocks` of a node pool."""
