@@ -18,6 +18,7 @@ from tests.support.stack_files import value_at, with_values
 from tools.workspace.stack_files import CLUSTER_KEY
 
 EKS, BATCH, SLURM = "p5-cb", "batch-p5", "pc-gpu"
+SLURM_NODE = "compute-gpu-st-distributed-ml-1"
 WARNED = {"monitoring": {"alarms": {"block_warning_hours": [24, 2]}}}
 KEPT = (
     "cluster_name",
@@ -29,8 +30,12 @@ KEPT = (
     "storage",
 )
 """Outputs that name what outlives a block."""
-OPERATING = (("check",), ("plan",), ("status",), ("jobs",), ("repair", "--dry-run"))
-"""Commands, with their options, for a stack that is up."""
+OPERATING = {
+    EKS: ("check", "plan", "status", "jobs", "repair --dry-run"),
+    BATCH: ("check", "plan", "status", "jobs"),
+    SLURM: ("check", "plan", "status", "jobs", "repair --dry-run --node NODE"),
+}
+"""Commands, with their options, for a stack that is up; Batch replaces nodes itself."""
 
 
 @dataclass(slots=True)
@@ -97,7 +102,8 @@ class Stacks:
         moment = self.block(stack)["EndDate"] + timedelta(days=365 * years)
         if self.now < moment:
             self.advance_to(moment)
-        for command, *options in OPERATING:
+        for line in OPERATING[stack]:
+            command, *options = line.replace("NODE", SLURM_NODE).split()
             self.run(command, stack, *options, "--stack-file", self.files[stack])
         kept = self.kept(stack)
         done = self.at_once("up", stack)
