@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from components import clock
-from components.plain_text import legible
+from components.plain_text import printable
 from tools.cli import console, failures, options
 from tools.cli.deployed_stack import deployed_stack
 from tools.cli.listed_job import ListedJob
@@ -61,7 +61,7 @@ def cancel(
     with deployed.scheduler(plan_with_jobs(found)) as scheduler:
         chosen = _chosen(job, scheduler.jobs(), stack)
         scheduler.cancel(chosen)
-    console.progress(f"cancelled {chosen.id} ({chosen.name}), which was {chosen.state}")
+    console.progress(f"cancelled {chosen.id} ({printable(chosen.name)}), which was {chosen.state}")
 
 
 def plan_with_jobs(stack_file: StackFile) -> Any:
@@ -107,7 +107,7 @@ def _row(job: ListedJob) -> tuple[str, ...]:
     started = f"{job.started:%Y-%m-%d %H:%M}" if job.started else ""
     until = job.ended or clock.now()
     took = duration((until - job.started).total_seconds()) if job.started else ""
-    return (*map(legible, (job.id, job.name, job.state)), nodes, started, took)
+    return (*map(printable, (job.id, job.name, job.state)), nodes, started, took)
 
 
 def _as_json(job: ListedJob) -> dict[str, Any]:

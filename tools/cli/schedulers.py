@@ -10,6 +10,7 @@ Source:
 
 from __future__ import annotations
 
+import secrets
 import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -25,7 +26,7 @@ from components.account.call_failures import CLIENT, explained
 from components.batch.plan import BatchPlan
 from components.eks.plan import EksPlan
 from components.parallelcluster.plan import ParallelClusterPlan
-from tools.cli import failures
+from tools.cli import console, failures
 from tools.cli.batch_job_logs import batch_log
 from tools.cli.eks_cluster import reached_cluster
 from tools.cli.eks_job_logs import eks_log
@@ -35,7 +36,7 @@ from tools.cli.listed_job import ListedJob
 from tools.cli.log_request import LogRequest, newest_of
 from tools.cli.session import account_access
 from tools.cli.slurm_job_logs import slurm_log
-from tools.cli.slurm_job_wait import FAILED_STATES, Run
+from tools.cli.slurm_job_wait import COMPLETED, FAILED_STATES, Run
 from tools.cli.slurm_submission import reached_head_node
 from tools.diagnosis.waiting_job import ENDED, UNFINISHED
 from tools.workspace.stack_files import StackFile
@@ -43,7 +44,11 @@ from tools.workspace.stack_files import StackFile
 _MOST_JOBS = 100
 """Jobs of one queue and state that are listed, the newest."""
 _COLUMNS = "%i|%T|%D|%S|%e|%j"
-"""Id, state, nodes, start, end and name; the name comes last, because it can contain anything."""
+"""Id, state, nodes, start, end and name; the name comes last, because it can contain anything.
+
+`squeue --json` needs no separators, but Systems Manager returns 24,000 characters, and a job has
+about 7,000 there.
+"""
 
 
 class Scheduler(Protocol):
@@ -147,9 +152,18 @@ class SlurmScheduler:
     run: Run
 
     def jobs(self) -> list[ListedJob]:
-        """Return the jobs of all users."""
-        command = f"squeue --states=all --noheader --format={shlex.quote(_COLUMNS)}\n"
-        return _sorted([_of_slurm(line) for line in self.run(command).splitlines() if line.strip()])
+        """Return the jobs of all users, or the newest of them if there are very many."""
+        # The name of a job can contain line breaks. Each job begins with a text that nobody can
+        # know when a job is named.
+        begin = secrets.token_hex(8)
+        columns = shlex.quote(begin + _COLUMNS)
+        shown = self.run(
+            f"squeue --states=all --noheader --sort=-i --format={columns}\necho {begin}\n"
+        )
+        _, *jobs, last = shown.split(begin)
+        if last.strip():
+            console.progress(f"only the newest {len(jobs)} jobs are listed")
+        return _sorted([_of_slurm(each) for each in jobs])
 
     def log(self, asked: LogRequest) -> Iterator[str]:
         """Yield the lines of its file, also of a job that Slurm has forgotten."""
@@ -160,9 +174,9 @@ class SlurmScheduler:
         self.run(f"scancel {shlex.quote(job.id)}\n")
 
 
-def _of_slurm(line: str) -> ListedJob:
-    identifier, state, nodes, started, ended, name = line.strip().split("|", 5)
-    has_ended = state == "COMPLETED" or state in FAILED_STATES
+def _of_slurm(shown: str) -> ListedJob:
+    identifier, state, nodes, started, ended, name = shown.removesuffix("\n").split("|", 5)
+    has_ended = state == COMPLETED or state in FAILED_STATES
     return ListedJob(
         id=identifier,
         name=name,

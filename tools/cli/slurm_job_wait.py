@@ -28,13 +28,24 @@ LOG_BYTES, LOG_LINES = 20_000, 200
 MOST_LINES = 2000
 """Lines of a log that are printed at once; older ones are left out, because each part takes
 seconds."""
-_WAITING = frozenset({"PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_HOLD", "SPECIAL_EXIT"})
-FAILED_STATES = frozenset(
+WAITING_STATES = frozenset(
     {
-        *("BOOT_FAIL", "CANCELLED", "DEADLINE", "FAILED", "LAUNCHFAILED_STATES", "NODE_FAIL"),
-        *("OUT_OF_MEMORY", "PREEMPTED", "REVOKED", "TIMEOUT"),
+        *("CONFIGURING", "EXPEDITING", "PENDING", "REQUEUED", "REQUEUE_FED", "REQUEUE_HOLD"),
+        *("RESV_DEL_HOLD", "SPECIAL_EXIT"),
     }
 )
+COMPLETED = "COMPLETED"
+FAILED_STATES = frozenset(
+    {
+        *("BOOT_FAIL", "CANCELLED", "DEADLINE", "FAILED", "NODE_FAIL", "OUT_OF_MEMORY"),
+        *("PREEMPTED", "REVOKED", "TIMEOUT"),
+    }
+)
+"""Ends of a job that has not completed. `LAUNCH_FAILED` is a flag, which is never shown alone.
+
+`job_state_string` in
+https://github.com/SchedMD/slurm/blob/slurm-25-05-3-1/src/common/slurm_protocol_defs.c
+"""
 _NO_CONTROLLER = "Unable to contact slurm controller"
 """slurmctld restarts, for example during an update of the cluster.
 `slurm_errtab` in https://github.com/SchedMD/slurm/blob/master/src/common/slurm_errno.c"""
@@ -149,11 +160,11 @@ def _wait_for_one(run: Run, job_id: str, wait: JobWait, log: JobLog | None) -> d
         if said != told:
             told = said
             console.progress(said)
-        if state == "COMPLETED" or state in FAILED_STATES:
+        if state == COMPLETED or state in FAILED_STATES:
             return fields
         if log is not None and state == "RUNNING":
             log.print_new(fields)
-        if state in _WAITING and wait.now() - began >= wait.start_limit_minutes * 60:
+        if state in WAITING_STATES and wait.now() - began >= wait.start_limit_minutes * 60:
             raise failures.CommandError(
                 f"after {wait.start_limit_minutes:g} minutes, {said}; it stays in the queue until "
                 "it starts or is cancelled; wait longer with --wait-minutes"

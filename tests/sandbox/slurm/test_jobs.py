@@ -6,6 +6,7 @@ node restore it.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
@@ -135,6 +136,18 @@ def test_a_job_is_listed_and_cancelled(slurm: RealSlurm) -> None:
     assert ended[job].ended is not None
     assert log_of(slurm, job)[:2] == ["begin", "begin"]
     assert any("CANCELLED AT" in line for line in log_of(slurm, job))
+
+
+def test_a_job_with_line_breaks_in_its_name_is_listed_and_cancelled(slurm: RealSlurm) -> None:
+    named = "a\n99|RUNNING|1|N/A|N/A|x"
+    quoted = shlex.quote(named)
+    job = slurm.run(f"sbatch --parsable --job-name={quoted} --wrap 'sleep 600'\n").strip()
+    scheduler = SlurmScheduler(slurm.run)
+    listed = {each.id: each for each in scheduler.jobs()}
+    assert "99" not in listed
+    assert listed[job].name == named
+    scheduler.cancel(listed[job])
+    until(lambda: {e.id: e.has_ended for e in scheduler.jobs()}[job], "the job to be cancelled")
 
 
 def test_a_log_is_found_by_the_name_of_its_job_when_slurm_has_forgotten_it(

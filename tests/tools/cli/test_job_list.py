@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -172,23 +173,59 @@ def test_a_network_has_no_jobs(trainyard, command: list[str]) -> None:
     assert "is a network, and runs no jobs" in result.stderr
 
 
-SQUEUE = """\
-12|RUNNING|2|2026-11-24T10:00:00|2026-11-25T10:00:00|train
-13|PENDING|4|N/A|N/A|a|b
-11|COMPLETED|2|2026-11-24T10:00:00|2026-11-24T11:04:00|nccl-tests
-"""
+RUNNING = "12|RUNNING|2|2026-11-24T10:00:00|2026-11-25T10:00:00|train"
+PENDING = "13|PENDING|4|N/A|N/A|a|b"
+COMPLETED = "11|COMPLETED|2|2026-11-24T10:00:00|2026-11-24T11:04:00|nccl-tests"
+
+
+class Squeue:
+    """A head node that answers `squeue` with these jobs."""
+
+    def __init__(self, *jobs: str, characters: int = 24_000) -> None:
+        self.jobs, self.characters = jobs, characters
+        self.asked: list[str] = []
+
+    def run(self, script: str) -> str:
+        self.asked.append(script)
+        asked = re.search(r"--format='([0-9a-f]+)%i", script)
+        if asked is None:
+            return ""
+        shown = "".join(f"{asked[1]}{job}\n" for job in self.jobs)
+        return f"{shown}{asked[1]}\n"[: self.characters]
+
+
+def test_a_name_with_line_breaks_is_the_name_of_one_job(trainyard) -> None:
+    forged = "a\n99|RUNNING|1|N/A|N/A|x"
+    (job,) = SlurmScheduler(Squeue(f"7|PENDING|1|N/A|N/A|{forged}").run).jobs()
+    assert (job.id, job.name) == ("7", forged)
+    shown = trainyard("jobs", "p5-cb", "--sandbox", deployed=Jobs([job])).stdout
+    assert len(shown.splitlines()) == 2
+    done = trainyard("cancel", "p5-cb", "7", "--sandbox", deployed=Jobs([job]))
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_no_job_can_be_named_after_the_text_before_each_job() -> None:
+    slurm = Squeue()
+    for _ in range(2):
+        assert SlurmScheduler(slurm.run).jobs() == []
+    assert len({*slurm.asked}) == 2
+
+
+def test_a_list_that_systems_manager_cuts_off_has_its_whole_jobs(capsys) -> None:
+    jobs = (RUNNING, PENDING, COMPLETED)
+    begin, of_last = len("0123456789abcdef"), len(COMPLETED) + 1
+    all_of_them = sum(begin + len(job) + 1 for job in jobs)
+    for cut in range(begin + of_last):
+        slurm = Squeue(*jobs, characters=all_of_them - cut)
+        found = [each.name for each in SlurmScheduler(slurm.run).jobs()]
+        assert found == (["train", "a|b"] if cut <= of_last else ["train"]), cut
+    assert "only the newest 2 jobs are listed" in capsys.readouterr().err
 
 
 def test_jobs_of_slurm_are_read_from_squeue() -> None:
-    asked: list[str] = []
-
-    def run(script: str) -> str:
-        asked.append(script)
-        return SQUEUE
-
-    slurm = SlurmScheduler(run)
+    node = Squeue(RUNNING, PENDING, COMPLETED)
+    slurm = SlurmScheduler(node.run)
     running, pending, ended = slurm.jobs()
-    assert asked == ["squeue --states=all --noheader --format='%i|%T|%D|%S|%e|%j'\n"]
     assert (running.id, running.started, running.ended, running.has_ended) == (
         "12",
         AT,
@@ -203,7 +240,7 @@ def test_jobs_of_slurm_are_read_from_squeue() -> None:
     )
     assert (ended.id, ended.ended, ended.has_ended) == ("11", LATER, True)
     slurm.cancel(running)
-    assert asked[-1] == "scancel 12\n"
+    assert node.asked[-1] == "scancel 12\n"
 
 
 def kubernetes_job(name: str, *, end: str = "", kind: str = "Job", **changes: Any) -> Any:

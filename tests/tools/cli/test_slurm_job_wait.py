@@ -10,7 +10,13 @@ import pytest
 
 from tools.cli import failures
 from tools.cli.job_wait import JobWait
-from tools.cli.slurm_job_wait import MOST_LINES, wait_for
+from tools.cli.slurm_job_wait import (
+    COMPLETED,
+    FAILED_STATES,
+    MOST_LINES,
+    WAITING_STATES,
+    wait_for,
+)
 
 POLL_SECONDS = 15
 
@@ -23,6 +29,31 @@ SHOWN = (
 )
 NAMES = {"11": "nccl-build", "12": "nccl-tests"}
 LOG = "/home/ec2-user/trainyard-jobs/nccl-tests-ab/nccl-tests-12.out"
+
+
+SHOWN_STATES = frozenset(
+    {
+        *("COMPLETING", "STAGE_OUT", "CONFIGURING", "RESIZING", "REQUEUED", "REQUEUE_FED"),
+        *("REQUEUE_HOLD", "SPECIAL_EXIT", "STOPPED", "REVOKED", "RESV_DEL_HOLD", "SIGNALING"),
+        *("PENDING", "RUNNING", "SUSPENDED", "COMPLETED", "CANCELLED", "FAILED", "TIMEOUT"),
+        *("NODE_FAIL", "PREEMPTED", "BOOT_FAIL", "DEADLINE", "OUT_OF_MEMORY", "EXPEDITING"),
+    }
+)
+"""All that `squeue` and `scontrol` call a state: `job_state_string` in Slurm's
+src/common/slurm_protocol_defs.c, the same in 22.05, 24.11 and 25.05; EXPEDITING since 26.05."""
+ON_NODES = frozenset(
+    {
+        *("RUNNING", "SUSPENDED", "STOPPED", "SIGNALING", "RESIZING"),
+        *("COMPLETING", "STAGE_OUT"),
+    }
+)
+"""https://slurm.schedmd.com/job_state_codes.html"""
+
+
+def test_every_state_of_slurm_waits_runs_or_ends() -> None:
+    known = [WAITING_STATES, ON_NODES, {COMPLETED}, FAILED_STATES]
+    assert frozenset[str]().union(*known) == SHOWN_STATES
+    assert sum(map(len, known)) == len(SHOWN_STATES)
 
 
 class HeadNode:
