@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -59,17 +61,41 @@ def test_the_action_fails_if_no_file_matches(repository: Path):
     assert (done.returncode, done.stderr) == (2, "no file matches: clusters/*.yaml\n")
 
 
-def test_the_hook_runs_lint_on_the_files_of_a_commit(repository: Path):
-    # pre-commit resolves the first word in its clone of this repository.
+def run_hook(repository: Path, *files: str) -> subprocess.CompletedProcess[str]:
     program, *arguments = shlex.split(HOOK["entry"])
-    files = ["deep/cluster.yaml", "pod.yaml"]
-    done = subprocess.run(
-        [ROOT / program, *arguments, *files],
+    return subprocess.run(
+        [ROOT / program, *arguments, *HOOK["args"], *files],
         cwd=repository,
         capture_output=True,
         text=True,
         check=False,
     )
+
+
+def test_the_hook_runs_lint_on_the_files_of_a_commit(repository: Path):
+    # pre-commit resolves the first word in its clone of this repository.
+    done = run_hook(repository, "deep/cluster.yaml", "pod.yaml")
     assert done.returncode == 2
     assert done.stdout.startswith("deep/cluster.yaml:13: error A1: ")
     assert HOOK["language"] == "script"
+
+
+def test_a_file_that_is_named_like_an_option_is_a_file(repository: Path):
+    """A pull request can add a file with any name."""
+    for name in ("--json.yaml", "--ignore=A1.yaml"):
+        shutil.copy(repository / "deep" / "cluster.yaml", repository / name)
+    done = run_hook(repository, "--json.yaml", "--ignore=A1.yaml", "deep/cluster.yaml")
+    assert done.returncode == 2, done.stderr
+    assert len(re.findall("error A1: ", done.stdout)) == 3
+    assert run_action(repository, files="*.yaml").returncode == 2
+
+
+def test_the_action_leaves_no_empty_sarif(repository: Path):
+    done = run_action(repository, ignore="no-such-rule")
+    assert done.returncode == 2
+    assert not (repository / "trainyard-lint.sarif").exists()
+
+
+def test_the_action_takes_no_file_for_a_rule(repository: Path):
+    (repository / "A1").write_text("", encoding="utf-8")
+    assert "there is no rule '*'" in run_action(repository, ignore="*").stderr
