@@ -9,7 +9,8 @@ Sources:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import Any
 
 from components.account import answers
@@ -27,6 +28,7 @@ STACK_TAG = "trainyard:stack"
 """Key of the tag with the stack that a block was bought for."""
 EXPECTED_ID = "cr-00000000000000000"
 """Stands for the id of a block that is not bought yet."""
+_RECENT = timedelta(days=1)
 
 
 def expected_block(offering: Offering) -> ReservationFacts:
@@ -74,21 +76,42 @@ def answered_block(result: Mapping[str, Any]) -> ReservationFacts:
     )
 
 
+def recent_blocks(
+    reader: AccountReader, stack: str, now: datetime
+) -> Iterator[tuple[ReservationFacts, datetime]]:
+    """Yield the blocks that were bought for a stack in the last day, with the time of the purchase.
+
+    They show a purchase whose record was lost, for example with the disk of another machine.
+
+    Raises:
+        AccountUnreachableError: EC2 does not answer, or denies the call. Then it is unknown.
+    """
+    answer = _described(reader, STACK_TAG, stack, f"earlier purchases for {stack} are looked up")
+    for each in answer:
+        created = each.get("CreateDate")
+        if created is not None and now - created < _RECENT:
+            yield answers.reservation(each), created
+
+
 def bought_block(reader: AccountReader, purchase: Purchase) -> ReservationFacts | None:
     """Return the reservation of a purchase, by its tag; None if EC2 does not show one.
 
     Raises:
         AccountUnreachableError: EC2 does not answer, or denies the call. Then it is unknown.
     """
-    answer = reader.ask(
-        DESCRIBE,
-        reader.ec2.describe_capacity_reservations,
-        Filters=[{"Name": f"tag:{PURCHASE_TAG}", "Values": [purchase.purchase_id]}],
-    )
+    offering_id = purchase.offering.offering_id
+    what = f"the purchase of {offering_id} is looked up"
+    found = _described(reader, PURCHASE_TAG, purchase.purchase_id, what)
+    return answers.reservation(found[0]) if found else None
+
+
+def _described(reader: AccountReader, tag: str, value: str, what: str) -> Sequence[Any]:
+    """Return EC2's description of the reservations with a tag."""
+    filters = [{"Name": f"tag:{tag}", "Values": [value]}]
+    answer = reader.ask(DESCRIBE, reader.ec2.describe_capacity_reservations, Filters=filters)
     if answer is None:
         raise AccountUnreachableError(
-            f"AWS denies {DESCRIBE}, with which the purchase of {purchase.offering.offering_id} is "
-            "looked up; nothing else is bought until that is allowed"
+            f"AWS denies {DESCRIBE}, with which {what}; nothing else is bought until that is "
+            "allowed"
         )
-    found = answer["CapacityReservations"]
-    return answers.reservation(found[0]) if found else None
+    return answer["CapacityReservations"]

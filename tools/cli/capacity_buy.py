@@ -21,9 +21,11 @@ from tools.capacity import purchasing
 from tools.capacity.block_purchase import (
     EXPECTED_ID,
     PURCHASE,
+    STACK_TAG,
     answered_block,
     bought_block,
     purchase_arguments,
+    recent_blocks,
 )
 from tools.capacity.offerings import Offering
 from tools.capacity.records import Purchase, Records
@@ -39,6 +41,9 @@ from tools.cli.unfinished_purchase import look_up
 from tools.workspace.files import write_whole
 from tools.workspace.stack_files import StackFile
 from tools.workspace.stack_outline import capacity_blocks_of
+
+_BOUGHT_STATES = (*USABLE_STATES["capacity-block"], "payment-pending")
+"""States of a block that nodes can use, now or later."""
 
 
 def checked(buyer: Buyer, offering: Offering, entry: Entry) -> Iterator[str]:
@@ -80,6 +85,7 @@ class Buyer:
                     "Run the command again to buy a second block"
                 )
             return
+        self._refuse_unknown_block()
         offering = self._offering(offering_id)
         chosen = self._entry(entry, offering)
         self._show(offering, chosen)
@@ -108,6 +114,26 @@ class Buyer:
 
     def _looked_up(self, purchase: Purchase) -> ReservationFacts | None:
         return look_up(purchase, self.reader, lambda: bought_block(self.reader, purchase))
+
+    def _refuse_unknown_block(self) -> None:
+        """Refuse a purchase if a recent one for this stack is not in the stack file.
+
+        Raises:
+            CommandError: there is one.
+        """
+        stack, region = self.stack_file.stack, self.stack_file.region
+        entries = capacity_blocks_of(self.stack_file).values()
+        known = {each.get("reservation_id") for each in entries}
+        for block, bought_at in recent_blocks(self.reader, stack, clock.now()):
+            if block.reservation_id in known or block.state not in _BOUGHT_STATES:
+                continue
+            remove = f"aws ec2 delete-tags --region {region} --resources {block.reservation_id}"
+            raise failures.CommandError(
+                f"nothing was bought: {block.reservation_id} was bought for {stack} at "
+                f"{both(bought_at)}, and {self.stack_file.path} does not name it. Set the "
+                "`reservation_id` of an entry of `reservations` to it; if the block is for "
+                f"something else, remove its tag: {remove} --tags Key={STACK_TAG}"
+            )
 
     def _offering(self, offering_id: str) -> Offering:
         offering = records_of(sandbox=self.sandbox).offering(offering_id)
@@ -154,8 +180,7 @@ class Buyer:
         if not reservation_id or reservation_id == EXPECTED_ID:
             return None
         found = self.reader.reservation(reservation_id)
-        states = (*USABLE_STATES["capacity-block"], "payment-pending")
-        if found is None or found.state not in states:
+        if found is None or found.state not in _BOUGHT_STATES:
             return None
         ends = found.ends_at
         leave = nodes_leave_before_end(found.instance_type)

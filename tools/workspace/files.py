@@ -1,4 +1,7 @@
-"""Write files atomically: a reader sees the whole file or none, even after a full disk."""
+"""Write files atomically: a reader sees the whole file or none, even after a full disk.
+
+A file that is written is also there after a power failure: https://lwn.net/Articles/457667/
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,10 @@ def write_whole(path: Path, text: str, *, mode: int = 0o644) -> None:
         try:
             with os.fdopen(descriptor, "w", encoding="utf-8") as file:
                 file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
             partial.replace(path)
+            _keep_names(path.parent)
         except BaseException:
             with contextlib.suppress(OSError):
                 partial.unlink()
@@ -28,6 +34,16 @@ def write_whole(path: Path, text: str, *, mode: int = 0o644) -> None:
     except OSError as error:
         # A failed write names no file, and a failed open names the temporary one.
         raise OSError(error.errno, error.strerror, str(path)) from error
+
+
+def _keep_names(directory: Path) -> None:
+    """Write the names of new files in a directory to the disk, where its file system can."""
+    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        with contextlib.suppress(OSError):  # some network file systems cannot, and lose no names
+            os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def write_private(path: Path, text: str) -> None:
@@ -47,6 +63,7 @@ def first_written(path: Path, text: str) -> str:
     try:
         with contextlib.suppress(FileExistsError):
             path.hardlink_to(own)
+            _keep_names(path.parent)
     finally:
         own.unlink()
     return path.read_text(encoding="utf-8")

@@ -72,6 +72,24 @@ def test_a_reader_never_sees_a_part(tmp_path: Path) -> None:
     assert seen <= set(texts)
 
 
+def test_a_file_is_on_the_disk_before_it_replaces_the_old_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After a power failure, a file whose content was not synchronized is empty."""
+    path = tmp_path / "prod-a.purchase.json"
+    path.write_text("old")
+    synchronized: list[tuple[str, str]] = []
+
+    def fsync(descriptor: int) -> None:
+        target = Path(f"/proc/self/fd/{descriptor}").readlink()
+        content = target.read_text() if target.is_file() else ""
+        synchronized.append((content, path.read_text()))
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    write_whole(path, "new")
+    assert synchronized == [("new", "old"), ("", "new")]
+
+
 def test_the_mode_is_the_one_that_is_asked_for(tmp_path: Path) -> None:
     path = tmp_path / "kubectl"
     path.write_text("old")

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from tests.support.capacity_commands import BUY, STACK, Commands
+from tests.support.capacity_commands import BUY, STACK, Commands  # before boto3 makes a client
+
+from components import clock  # isort: skip
+from sandbox.aws.clock import CLOCK  # isort: skip
 from tests.support.faults.account import CountedCalls
 
 
@@ -66,7 +70,8 @@ def test_after_any_fault_of_the_purchase_one_block_is_bought(
     assert capacity.bought()[0] in capacity.file.read_text()
 
 
-LOOK = "call: 'ec2:DescribeCapacityReservations', happens: throttled, times: always"
+LOOK = "call: 'ec2:DescribeCapacityReservations', nth: 2, happens: throttled, times: always"
+"""The first look is for recent purchases."""
 
 
 @pytest.mark.usefixtures("unchecked")
@@ -165,3 +170,42 @@ def test_a_purchase_of_another_account_is_not_taken_for_nothing(
     assert "was in us-west-2 in the account 210987654321" in result.stderr
     assert capacity.records() == [f"{STACK}.purchase.json"]
     assert counted.done[BUY] == 1
+
+
+@pytest.mark.usefixtures("unchecked")
+def test_a_recent_block_of_the_stack_that_its_file_does_not_name_stops_a_purchase(
+    capacity: Commands, counted: CountedCalls, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The record of the purchase was lost with the disk."""
+    offering, other = capacity.offering(), capacity.offering(nodes=4)
+    interrupt(capacity, offering, monkeypatch, at="tools.cli.capacity_buy.write_whole")
+    (record,) = capacity.records()
+    (capacity.file.parent / ".trainyard" / "capacity" / record).unlink()
+    refused = capacity.buy(other)
+    (block,) = capacity.bought()
+    assert refused.exit_code == 1
+    assert f"{block} was bought for {STACK} at" in refused.stderr
+    assert counted.done[BUY] == 1
+
+    remove = (
+        f"aws ec2 delete-tags --region us-west-2 --resources {block} --tags Key=trainyard:stack"
+    )
+    assert remove in " ".join(refused.stderr.split())
+    capacity.account.ec2.delete_tags(Resources=[block], Tags=[{"Key": "trainyard:stack"}])
+    assert capacity.buy(other).exit_code == 0
+    assert counted.done[BUY] == 2
+
+
+@pytest.mark.usefixtures("unchecked")
+def test_a_block_that_was_bought_days_ago_stops_no_purchase(
+    capacity: Commands, counted: CountedCalls, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another stack file may have it by now."""
+    text = capacity.file.read_text()
+    assert capacity.buy(capacity.offering()).exit_code == 0
+    capacity.file.write_text(text)
+    later = timedelta(hours=25)
+    CLOCK.advance(later)
+    monkeypatch.setenv(clock.VARIABLE, str(later.total_seconds()))
+    assert capacity.buy(capacity.offering()).exit_code == 0
+    assert counted.done[BUY] == 2
