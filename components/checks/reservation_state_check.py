@@ -49,7 +49,8 @@ def over_problems(config: StackConfig, now: datetime, *, stack_file: str) -> Ite
             continue
         key = f"{ROOT}.reservations.{name}"
         if isinstance(reservation, CapacityBlock):
-            reason = "the Capacity Block has expired, and EC2 launches no instance into it"
+            block = " ".join(filter(None, ("the Capacity Block", reservation.reservation_id)))
+            reason = f"{block} has expired, and EC2 launches no instance into it"
             allowed = "a block that is scheduled or active"
             other = set_command(f"{key}.reservation_id", "cr-…", stack_file=stack_file)
             remedy = (

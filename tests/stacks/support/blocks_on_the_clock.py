@@ -107,7 +107,7 @@ class Stacks:
             self.run(command, stack, *options, "--stack-file", self.files[stack])
         kept = self.kept(stack)
         done = self.at_once("up", stack)
-        assert "the Capacity Block has expired" in done.said
+        assert f"the Capacity Block {self.blocks[stack][-1]} has expired" in done.stderr
         assert self.kept(stack) == kept
 
     def remove_block(self, stack: str, entry: str, pool: str) -> None:
