@@ -30,7 +30,9 @@ ROOT = Path(__file__).resolve().parents[1]
 PARALLELCLUSTER_PYTHON, SLURM_PROGRAMS = "parallelcluster-python", "slurm"
 """What some stacks need: Python with aws-parallelcluster and ministack; the directory of Slurm."""
 
-_START_SECONDS = 60.0
+_START_SECONDS = 300.0
+"""An idle machine takes three seconds, and a busy one can take more than a minute. A daemon that
+fails ends, which is noticed at once."""
 _STOP_SECONDS = 30.0
 _POLL_SECONDS = 0.05
 _TAIL_LINES = 15
