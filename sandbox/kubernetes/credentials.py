@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import datetime as dt
 import ipaddress
-import os
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,6 +15,8 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+
+from sandbox.private_files import write_private
 
 SERVICE_CIDR = "10.100.0.0/16"
 """EKS chooses this or 172.20.0.0/16 if a cluster does not specify one.
@@ -101,14 +102,6 @@ def make_server_certificate(
     )
     write_private(files.key, _private_pem(key))
     return files
-
-
-def write_private(path: Path, content: bytes) -> None:
-    """Write a file that only its owner can read, from the first byte on."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "wb") as file:
-        os.fchmod(file.fileno(), 0o600)  # the mode above does not apply to an existing file
-        file.write(content)
 
 
 def kubeconfig(*, cluster: str, endpoint: str, certificate_authority_data: str, token: str) -> str:

@@ -28,13 +28,10 @@ from components.catalog.controller_releases import (
 from sandbox.kubernetes.api import STRATEGIC_MERGE_PATCH, unless_gone
 from sandbox.kubernetes.commands import LOGS
 from sandbox.kubernetes.controller_probes import answers, is_ready
-from sandbox.kubernetes.credentials import (
-    kubeconfig,
-    make_server_certificate,
-    write_private,
-)
+from sandbox.kubernetes.credentials import kubeconfig, make_server_certificate
 from sandbox.kubernetes.pod_status import running_status
 from sandbox.kubernetes.startup import ControlPlane
+from sandbox.private_files import write_private
 from sandbox.processes import Spawn
 from sandbox.removal import remove_tree
 

@@ -23,10 +23,10 @@ from sandbox.kubernetes.credentials import (
     kubeconfig,
     make_credentials,
     webhook_config,
-    write_private,
 )
 from sandbox.kubernetes.emulation import emulated_version, served_version
 from sandbox.kubernetes.kubelet_server import KubeletServer
+from sandbox.private_files import write_private
 from sandbox.processes import Spawn
 from sandbox.removal import remove_tree
 
