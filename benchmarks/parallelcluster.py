@@ -18,6 +18,7 @@ from components.architectures.prepare import prepare
 from components.parallelcluster.plan import ParallelClusterPlan
 from components.parallelcluster.references import Reference, resolve
 from components.parallelcluster.rendering.cluster import render_cluster, to_yaml
+from sandbox.access import Endpoint
 from sandbox.account.stacks import completion
 from tools.cli.sandbox_session import running_sandbox
 from tools.cli.session import account_access
@@ -36,13 +37,13 @@ STAND_INS = {"public": "subnet-0d000000000000001", "private": "subnet-0d00000000
 
 def measure(rounds: int) -> list[Comparison]:
     """Return the line of the table."""
-    endpoint = running_sandbox().aws_endpoint
+    account = running_sandbox().status.endpoint
     with account_access(sandbox=True):
         configuration = _configuration(STACK)
     of, against = f"check of {STACK}", "pcluster create-cluster --dryrun"
     sides: dict[str, Run] = {
         of: lambda: run_process([ROOT / "trainyard", "check", STACK, "--sandbox"]),
-        against: _dryrun(configuration, endpoint),
+        against: _dryrun(configuration, account),
     }
     runs = alternate(sides, rounds)
     return [
@@ -56,9 +57,9 @@ def measure(rounds: int) -> list[Comparison]:
     ]
 
 
-def _dryrun(configuration: dict[str, Any], endpoint: str) -> Run:
+def _dryrun(configuration: dict[str, Any], account: Endpoint) -> Run:
     return lambda: run_call(
-        lambda: create_cluster_dryrun(configuration, aws_endpoint=endpoint, region=REGION)
+        lambda: create_cluster_dryrun(configuration, account=account, region=REGION)
     )
 
 

@@ -95,6 +95,7 @@ def _serve(
                 pid=identity.pid,
                 process_start_time=identity.start_time,
                 aws_endpoint=server.endpoint,
+                access_key=server.access.access_key,
                 account_id=ACCOUNT_ID,
                 region=options.region,
                 https_environment=hosts.environment(),
@@ -131,7 +132,7 @@ def _slurm(
     records = Records(clusters_of(directory.cloudformation))
     instances = BlockInstances(server.application.lock, region)
     head_nodes = HeadNodes(
-        directory.slurm, records, instances, programs, spawner.spawn, server.endpoint
+        directory.slurm, records, instances, programs, spawner.spawn, server.access
     )
     server.use_head_nodes(head_nodes)
     stopped = threading.Event()
@@ -166,10 +167,10 @@ def _kubernetes(
         return lambda: None
     directory.clusters.mkdir(exist_ok=True)
     write_aws_program(directory.bin, clusters=directory.clusters, region=region)
-    control_planes = ControlPlanes(directory.clusters, programs, server.endpoint, spawner.spawn)
+    control_planes = ControlPlanes(directory.clusters, programs, server.access, spawner.spawn)
     server.use_control_planes(control_planes, check_version)
     server.use_addon_installer(AddonObjects(control_planes))
-    account = SandboxAccount(server.endpoint, region, server.running_instance_ids)
+    account = SandboxAccount(server.access, region, server.running_instance_ids)
     simulator = NodeSimulator(account, control_planes)
     stopped = threading.Event()
     thread = threading.Thread(target=simulator.run, args=(stopped,), name="nodes", daemon=True)

@@ -1,9 +1,12 @@
-"""Files of the sandbox with secrets, which only its user can read."""
+"""Files of the sandbox, which only its user can read."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
+
+PRIVATE_UMASK = 0o077
+"""Mask with which the daemon and the engine run: files and directories are their user's only."""
 
 
 def write_private(path: Path, content: bytes) -> None:

@@ -19,21 +19,12 @@ from typing import Any
 
 import yaml
 
-from components.account.image_registry import EMULATED_REGISTRIES
-
-PATH = "registries/"
-"""Below the internal endpoints; then the host of the registry and its own path."""
 _TABLE = Path(__file__).with_suffix(".yaml")
 _TOKEN = "anonymous"  # noqa: S105 - what the emulated registries give to everybody
 _INDEX = "application/vnd.oci.image.index.v1+json"
 _MANIFEST = "application/vnd.oci.image.manifest.v1+json"
 
 Answer = tuple[str, list[tuple[str, str]], bytes]
-
-
-def registry_environment(aws_endpoint: str) -> dict[str, str]:
-    """Return the variable that directs lookups to the registries of a sandbox, by its endpoint."""
-    return {EMULATED_REGISTRIES: f"{aws_endpoint}/_trainyard/{PATH.rstrip('/')}"}
 
 
 @functools.cache

@@ -18,8 +18,10 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
+from sandbox.access import Endpoint
 from sandbox.file_lock import LockTakenError, locked
 from sandbox.plain_environment import plain_environment
+from sandbox.private_files import PRIVATE_UMASK, write_private
 from sandbox.process_identity import ProcessIdentity, read_identity
 from sandbox.processes import sweep
 from sandbox.removal import remove_tree
@@ -51,8 +53,16 @@ class SandboxStatus:
     aws_endpoint: str
     account_id: str
     region: str
+    access_key: str = field(default="", repr=False)
+    """Id of the access key of its clients: a secret (`sandbox.access`). Empty for a sandbox of an
+    earlier version, which had none."""
     https_environment: dict[str, str] = field(default_factory=dict[str, str])
     """Variables that direct plugins to the daemon for HTTPS hosts of AWS."""
+
+    @property
+    def endpoint(self) -> Endpoint:
+        """The AWS endpoint for a client that may use it."""
+        return Endpoint(self.aws_endpoint, self.access_key)
 
     @property
     def process(self) -> ProcessIdentity:
@@ -133,7 +143,7 @@ class SandboxDirectory:
     def write_status(self, status: SandboxStatus) -> None:
         """Write the status when the daemon is ready; called by the daemon."""
         partial = self.daemon_file.with_suffix(".partial")
-        partial.write_text(json.dumps(asdict(status)), encoding="utf-8")
+        write_private(partial, json.dumps(asdict(status)).encode())
         partial.replace(self.daemon_file)
 
     def start(
@@ -155,13 +165,14 @@ class SandboxDirectory:
         Raises:
             SandboxError: It does not become ready; the message has the end of its log.
         """
-        self.path.mkdir(parents=True, exist_ok=True)
+        self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self.path.chmod(0o700)  # an earlier version made it for everybody
         with self._alone():
             running = self.read_status() or self._starting()
             if running is not None:
                 return running
             self._clear_leftovers()
-            self.logs.mkdir(exist_ok=True)
+            self.logs.mkdir(exist_ok=True, mode=0o700)
             self._write_programs(programs or {})
             return self._wait_until_ready(self._launch(region, port))
 
@@ -180,9 +191,8 @@ class SandboxDirectory:
 
     def _write_programs(self, programs: Mapping[str, Sequence[str]]) -> None:
         partial = self.programs_file.with_suffix(".partial")
-        partial.write_text(
-            json.dumps({name: list(argv) for name, argv in programs.items()}), encoding="utf-8"
-        )
+        content = json.dumps({name: list(argv) for name, argv in programs.items()})
+        write_private(partial, content.encode())
         partial.replace(self.programs_file)
 
     def stop(self) -> bool:
@@ -248,6 +258,7 @@ class SandboxDirectory:
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
+                umask=PRIVATE_UMASK,
                 start_new_session=True,  # Ctrl-C in this terminal must not stop the sandbox
             )
 
@@ -289,7 +300,7 @@ class SandboxDirectory:
         remove_slurm(self.slurm)
         if self.pulumi_state.exists():
             aside = self.pulumi_state.with_name("ended") / f"{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
-            aside.parent.mkdir(exist_ok=True)
+            aside.parent.mkdir(exist_ok=True, mode=0o700)
             self.pulumi_state.rename(aside)
 
     @property

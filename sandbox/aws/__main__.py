@@ -1,4 +1,7 @@
-"""Runs the AWS endpoint alone: `python -m sandbox.aws --port 5599`; Ctrl-C ends it."""
+"""Runs the AWS endpoint alone: `python -m sandbox.aws --port 5599`; Ctrl-C ends it.
+
+It prints the variables with which AWS clients use it, which contain its access key.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,8 @@ def main() -> None:
     arguments = parser.parse_args()
     signals = requests_to_end()
     with AwsServer(region=arguments.region, port=arguments.port) as server:
-        print(server.endpoint, flush=True)  # noqa: T201 - what the caller waits for
+        for name, value in server.access.environment.items():
+            print(f"export {name}={value}", flush=True)  # noqa: T201 - what the caller waits for
         signals.get()
 
 

@@ -16,7 +16,9 @@ from typing import Any
 
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
 
+from sandbox.access import CONTROL
 from sandbox.aws import internal
+from sandbox.aws.admission import Admission
 from sandbox.aws.cloudformation.forwarding import Forwarder, is_forwarded
 from sandbox.aws.idempotency import AnsweredTokens
 from sandbox.aws.rpc_v2_cbor import Answer, Handle, is_rpc_v2_cbor, translated
@@ -55,13 +57,18 @@ class _Moto(DomainDispatcherApplication):
 class Application:
     """Handles AWS calls and the sandbox's internal endpoints.
 
+    Args:
+        admission: Decides which requests are handled.
+
     Attributes:
+        admission: As given.
         lock: Held while a request is processed; hold it to access moto's objects from outside.
         forwarder: Handles CloudFormation and Lambda.
         tokens: Responses to requests with a client token.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, admission: Admission) -> None:
+        self.admission = admission
         self.lock = threading.RLock()
         self._moto = _Moto()
         self.forwarder = Forwarder()
@@ -71,7 +78,9 @@ class Application:
         """Handle one request (WSGI)."""
         body = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
         answering = translated if is_rpc_v2_cbor(environ) else _as_it_is
-        status, headers, answer = answering(environ, body, self._answer)
+        status, headers, answer = self.admission.refusal(environ) or answering(
+            environ, body, self._answer
+        )
         has_length = any(name.lower() == "content-length" for name, _ in headers)
         if not has_length and status[:3] not in ("204", "304"):  # which have no content
             # A response of unknown length would be sent in chunks.
@@ -80,9 +89,9 @@ class Application:
         return [answer]
 
     def _answer(self, environ: dict[str, Any], body: bytes) -> Answer:
-        if environ.get("PATH_INFO", "").startswith(internal.PREFIX):
+        if environ.get("PATH_INFO", "").startswith(CONTROL):
             with self.lock:
-                return internal.answer(environ, body)
+                return internal.answer(environ, body, self.admission)
         if FAULTS.is_empty or OBSERVER in environ.get("HTTP_USER_AGENT", ""):
             return self._answered(environ, body)
         return FAULTS.answer(Request(call_in(environ, body), environ, body, self._answered))

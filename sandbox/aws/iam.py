@@ -3,11 +3,14 @@
 - AWS's managed policies: loaded once per process, while moto loads them for every new account.
   There are about fifteen hundred, which would take most of the time of a reset.
 - RemoveRoleFromInstanceProfile for a role that is not in the profile, on which moto fails.
+- The ids of the access keys that the account issues.
 - What GetRole and GetPolicy say of a name that does not exist: tests/witness/tables/errors.json.
 """
 
 from __future__ import annotations
 
+import secrets
+import string
 from collections.abc import Callable
 from copy import copy
 from typing import Any
@@ -41,6 +44,16 @@ def remove_role(backend: IAMBackend, profile_name: str, role_name: str) -> None:
     if role not in profile.roles:
         raise NotFoundException(f"The role with name {role_name} cannot be found.")
     profile.roles.remove(role)
+
+
+def secret_key_id(account_id: str, prefix: str, total_length: int = 20) -> str:
+    """Return the id of an access key that nobody can guess.
+
+    It replaces `generate_access_key_id_from_account_id` of moto, which takes it from a sequence
+    that is the same in every sandbox.
+    """
+    characters = string.ascii_uppercase + string.digits
+    return prefix + "".join(secrets.choice(characters) for _ in range(total_length - len(prefix)))
 
 
 def found(get: Callable[[IAMBackend, str], Any], text: str) -> Callable[[IAMBackend, str], Any]:

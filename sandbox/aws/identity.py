@@ -21,7 +21,7 @@ https://docs.aws.amazon.com/eks/latest/userguide/auth-configmap.html
 
 
 def caller_arn(access_key_id: str) -> str:
-    """Return STS's ARN of an access key; every unknown key belongs to the creator."""
+    """Return STS's ARN of an access key; that of the sandbox belongs to the creator."""
     backend = sts_backends[ACCOUNT_ID][_PARTITION]
     _, arn, _ = backend.get_caller_identity(access_key_id, "us-east-1")
     # moto reports its default user as one of STS, but users belong to IAM.

@@ -39,7 +39,7 @@ from sandbox.aws.ec2.responses import SandboxEc2Response
 from sandbox.aws.eks.responses import SandboxEksResponse
 from sandbox.aws.errors import use_words_of_aws
 from sandbox.aws.fsx.responses import SandboxFsxResponse
-from sandbox.aws.iam import found, managed_policies, remove_role
+from sandbox.aws.iam import found, managed_policies, remove_role, secret_key_id
 from sandbox.aws.prometheus import SandboxPrometheusResponse
 from sandbox.aws.resource_groups import SandboxResourceGroupsResponse
 from sandbox.aws.resource_shares import SandboxRamResponse
@@ -114,6 +114,9 @@ def install() -> None:
     iam_backend._init_aws_policies = managed_policies  # noqa: SLF001 - the replacement
     iam_backend.remove_role_from_instance_profile = remove_role
     iam_backend.get_role = found(iam_backend.get_role, "The role with name {} cannot be found.")
+    keys_of_iam: Any = moto.iam.models
+    # moto's sequence of random ids is the same in every sandbox; an access key is a secret.
+    keys_of_iam.generate_access_key_id_from_account_id = secret_key_id
     iam_backend.get_policy = found(iam_backend.get_policy, "Policy {} was not found.")
     use_words_of_aws()
     templates: Any = moto.ec2.models.launch_templates

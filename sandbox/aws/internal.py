@@ -6,8 +6,10 @@
 /_trainyard/latency?scale=…`: the share of AWS's time that the account takes from now on.
 `/_trainyard/faults`: GET returns the schedule in force, POST sets a schedule in YAML, whose paths
 start in `?directory=…`, DELETE ends it. `POST /_trainyard/slurm-job?name=…`: counts the start of a
-job, and returns its recorded program, or null. `/_trainyard/registries/HOST/…`: the emulated
+job, and returns its recorded program, or null. `/_trainyard/registries/KEY/HOST/…`: the emulated
 registry of a host (`sandbox.registries`).
+
+All need the sandbox's access key (`sandbox.aws.admission`).
 """
 
 from __future__ import annotations
@@ -20,6 +22,8 @@ from typing import Any
 from urllib.parse import parse_qs
 
 from sandbox import registries
+from sandbox.access import CONTROL, REGISTRIES
+from sandbox.aws.admission import Admission
 from sandbox.aws.clock import CLOCK
 from sandbox.aws.identity import caller_arn, identity
 from sandbox.aws.transitions import TRANSITIONS
@@ -27,19 +31,19 @@ from sandbox.faults.in_force import FAULTS
 from sandbox.faults.schedule import FaultScheduleError, read_schedule
 from sandbox.slurm.recorded_jobs import recorded_program
 
-PREFIX = "/_trainyard/"
-
 Answer = tuple[str, list[tuple[str, str]], bytes]
 Query = Mapping[str, str]
 
 
-def answer(environ: Mapping[str, Any], body: bytes) -> Answer:
-    """Handle one request below `PREFIX`; its arguments are in the query, a schedule in `body`."""
+def answer(environ: Mapping[str, Any], body: bytes, admission: Admission) -> Answer:
+    """Handle one request below `CONTROL`; its arguments are in the query, a schedule in `body`."""
     parsed = parse_qs(environ.get("QUERY_STRING", ""), keep_blank_values=True)
     query = {key: values[0] for key, values in parsed.items()}
-    method, name = environ["REQUEST_METHOD"], environ["PATH_INFO"].removeprefix(PREFIX)
-    if name.startswith(registries.PATH):
-        return registries.answer(environ, name.removeprefix(registries.PATH))
+    method, name = environ["REQUEST_METHOD"], environ["PATH_INFO"].removeprefix(CONTROL)
+    if name.startswith(REGISTRIES):
+        return registries.answer(environ, name.removeprefix(REGISTRIES).partition("/")[2])
+    if (method, name) == ("GET", "caller"):
+        return _caller(query, admission)
     endpoint = _ENDPOINTS.get((method, name))
     if endpoint is None:
         return _json("404 NOT FOUND", {"message": f"the sandbox has no {method} {name}"})
@@ -57,9 +61,11 @@ def _identity(query: Query, _: bytes) -> Answer:
     return _json("200 OK", found)
 
 
-def _caller(query: Query, _: bytes) -> Answer:
+def _caller(query: Query, admission: Admission) -> Answer:
     if "access_key" not in query:
         return _json("400 BAD REQUEST", {"message": "missing: access_key"})
+    if admission.account_of(query["access_key"]) is None:
+        return _json("404 NOT FOUND", {"message": "no account has this access key"})
     return _json("200 OK", {"arn": caller_arn(query["access_key"])})
 
 
@@ -103,7 +109,6 @@ def _json(status: str, content: Any) -> Answer:
 _ENDPOINTS: Mapping[tuple[str, str], Callable[[Query, bytes], Answer]] = {
     ("GET", "health"): lambda _, __: _json("200 OK", {"status": "ready"}),
     ("GET", "identity"): _identity,
-    ("GET", "caller"): _caller,
     ("GET", "clock"): _clock,
     ("POST", "clock"): _clock,
     ("POST", "latency"): _latency,

@@ -1,7 +1,7 @@
 """Runs the sandbox's AWS endpoint in this process.
 
 with AwsServer(region="us-west-2") as server:
-boto3.client("ec2", endpoint_url=server.endpoint, …)
+boto3.client("ec2", endpoint_url=server.endpoint, **server.access.credentials, …)
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ from moto.moto_api._internal import mock_random  # noqa: E402
 from moto.moto_server.werkzeug_app import MotoRequestHandler  # noqa: E402
 from moto.s3.models import s3_backends  # noqa: E402
 
+from sandbox.access import AccessKey, Endpoint  # noqa: E402
 from sandbox.account.load import load_account  # noqa: E402
+from sandbox.aws.admission import Admission  # noqa: E402
 from sandbox.aws.application import Application  # noqa: E402
 from sandbox.aws.clock import CLOCK  # noqa: E402
 from sandbox.aws.cloudformation.service import CloudFormation  # noqa: E402
@@ -94,6 +96,7 @@ class AwsServer:
 
     Attributes:
         endpoint: `http://127.0.0.1:<port>`.
+        access: The endpoint for a client that may use it, with an access key made for this server.
         application: The WSGI application; its lock guards moto's objects.
 
     Raises:
@@ -105,9 +108,13 @@ class AwsServer:
         config.default_user_config["lambda"] = {"use_docker": False}
         self._region = region
         self._keep_time = keep_time
-        self.application = Application()
+        key = AccessKey.new(environment.ACCOUNT_ID)
+        self.application = Application(Admission(key))
         self._server = _listen(port, self.application)
+        self.application.admission.listens_on(LOOPBACK, self._server.server_port)
         self.endpoint = f"http://{LOOPBACK}:{self._server.server_port}"
+        self.access = Endpoint(self.endpoint, key.key_id)
+        self.application.forwarder.access = self.access
         self._timekeeper = Timekeeper(self.application.lock, region)
         self._thread = threading.Thread(
             target=self._server.serve_forever, args=(_STOP_SECONDS,), name="aws", daemon=True

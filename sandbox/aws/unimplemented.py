@@ -1,8 +1,8 @@
 """Unsupported calls: an immediate error that names the call.
 
 moto responds with 500, which boto3 retries, or with an empty 404 without a message. Here a client
-gets HTTP 400 with the code `SandboxNotImplemented` in its own protocol, and the daemon's
-`unimplemented.log` gets a line.
+gets HTTP 501, which no SDK retries, with the code `SandboxNotImplemented` in its own protocol, and
+the daemon's `unimplemented.log` gets a line.
 """
 
 from __future__ import annotations
@@ -30,6 +30,9 @@ FAILURE_CODE = "SandboxFailure"
 
 LOG = logging.getLogger("sandbox.unimplemented")
 
+Answer = tuple[str, list[tuple[str, str]], bytes]
+"""Status, headers and body of a response."""
+
 _IAM_PREFIXES = {"monitoring": "cloudwatch", "tagging": "tag"}
 """Prefixes in IAM policies of services that sign with another name."""
 _BOTOCORE_NAMES = {"aps": "amp", "elasticfilesystem": "efs", "tag": "resourcegroupstaggingapi"}
@@ -55,19 +58,29 @@ class Call:
 
 def region_of(environ: Mapping[str, Any]) -> str:
     """Return the region of a WSGI request; empty for an unsigned request."""
-    parts = _scope(environ)
+    parts = scope_of(environ)
     return parts[2] if len(parts) >= 5 else ""
 
 
-def _scope(environ: Mapping[str, Any]) -> list[str]:
-    # https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
-    scope = environ.get("HTTP_AUTHORIZATION", "").partition("Credential=")[2].split(",")[0]
-    return scope.split("/")
+def scope_of(environ: Mapping[str, Any]) -> list[str]:
+    """Return access key, date, region, service and terminator of the signature of a request.
+
+    https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html: it
+    is in a header, or in the query of a presigned URL.
+
+    Returns:
+        These parts; a list with one text, possibly empty, if the request is not signed.
+    """
+    header = environ.get("HTTP_AUTHORIZATION", "")
+    if header:
+        return header.partition("Credential=")[2].split(",")[0].strip().split("/")
+    query = parse_qs(environ.get("QUERY_STRING", ""))
+    return query.get("X-Amz-Credential", [""])[0].split("/")
 
 
 def call_of(environ: Mapping[str, Any], body: bytes) -> Call:
     """Return the AWS call of a WSGI request."""
-    parts = _scope(environ)
+    parts = scope_of(environ)
     signed = parts[3] if len(parts) >= 5 else ""
     service = _IAM_PREFIXES.get(signed, signed)
     protocol = _protocol(service)
@@ -102,9 +115,7 @@ def _botocore_name(service: str) -> str:
     return _BOTOCORE_NAMES.get(service, service)
 
 
-def error_response(
-    call: Call, code: str, message: str, status: str = "400 BAD REQUEST"
-) -> tuple[str, list[tuple[str, str]], bytes]:
+def error_response(call: Call, code: str, message: str, status: str = "400 BAD REQUEST") -> Answer:
     """Return status, headers and body of an error in the call's protocol."""
     at_fault = "Receiver" if status.startswith("5") else "Sender"
     if call.protocol == "ec2":
@@ -127,8 +138,8 @@ def error_response(
     return status, headers, text.encode()
 
 
-def not_implemented(call: Call, detail: str) -> tuple[str, list[tuple[str, str]], bytes]:
+def not_implemented(call: Call, detail: str) -> Answer:
     """Log an unsupported call and return its error."""
     LOG.warning("%s %s", call.name, detail)
     message = f"The sandbox does not implement {call.name}: {detail}"
-    return error_response(call, CODE, message)
+    return error_response(call, CODE, message, "501 NOT IMPLEMENTED")

@@ -37,7 +37,7 @@ def items(directory: SandboxDirectory) -> list[Item]:
     status = directory.read_status()
     if status is None:
         raise SandboxError(f"no sandbox runs in {directory.path}, so there is nothing to list")
-    clients = clients_of(status.aws_endpoint, status.region)
+    clients = clients_of(status.endpoint, status.region)
     found = list(account_items(clients))
     for name, kubeconfig in _kubeconfigs(directory, clients).items():
         found.extend(_cluster_items(name, kubeconfig))

@@ -9,6 +9,7 @@ from typing import Any
 import boto3
 from botocore.config import Config
 
+from sandbox.access import Endpoint
 from sandbox.faults.in_force import OBSERVER
 
 
@@ -20,13 +21,9 @@ class Clients:
         region: Its region.
     """
 
-    def __init__(self, endpoint: str, region: str) -> None:
-        self._session = boto3.Session(
-            aws_access_key_id="sandbox",
-            aws_secret_access_key="sandbox",  # noqa: S106 - the sandbox accepts any value
-            region_name=region,
-        )
-        self._endpoint = endpoint
+    def __init__(self, endpoint: Endpoint, region: str) -> None:
+        self._session = boto3.Session(region_name=region, **endpoint.credentials)
+        self._endpoint = endpoint.url
         self.client = cache(self._client)
 
     def _client(self, service: str) -> Any:
@@ -44,6 +41,6 @@ class Clients:
 
 
 @cache
-def clients_of(endpoint: str, region: str) -> Clients:
+def clients_of(endpoint: Endpoint, region: str) -> Clients:
     """Return the cached clients of a sandbox; creating one takes longer than all its calls."""
     return Clients(endpoint, region)

@@ -15,7 +15,7 @@ import yaml
 
 from components.catalog.controller_releases import CONTROLLER_RELEASES
 from components.catalog.neuron import NEURON_SCHEDULER_NAME
-from sandbox.kubernetes.credentials import SERVICE_CIDR, Credentials
+from sandbox.kubernetes.credentials import SERVICE_CIDR, Credentials, ServerCertificate
 
 PROGRAMS = (
     "etcd",
@@ -112,10 +112,13 @@ class Layout:
         return self.directory / LOGS / f"{program}.log"
 
 
-def etcd(layout: Layout, ports: Ports) -> list[str]:
-    """Return etcd's arguments; without fsync, because the data need not be durable."""
-    client = f"http://127.0.0.1:{ports.etcd}"
-    peer = f"http://127.0.0.1:{ports.etcd_peer}"
+def etcd(layout: Layout, ports: Ports, tls: ServerCertificate) -> list[str]:
+    """Return etcd's arguments; without fsync, because the data need not be durable.
+
+    Clients and peers need a certificate: https://etcd.io/docs/v3.6/op-guide/security/
+    """
+    client = f"https://127.0.0.1:{ports.etcd}"
+    peer = f"https://127.0.0.1:{ports.etcd_peer}"
     return [
         "--name=etcd",
         f"--data-dir={layout.directory / 'etcd'}",
@@ -124,13 +127,25 @@ def etcd(layout: Layout, ports: Ports) -> list[str]:
         f"--listen-peer-urls={peer}",
         f"--initial-advertise-peer-urls={peer}",
         f"--initial-cluster=etcd={peer}",
+        "--client-cert-auth",
+        f"--trusted-ca-file={tls.authority}",
+        f"--cert-file={tls.certificate}",
+        f"--key-file={tls.key}",
+        "--peer-client-cert-auth",
+        f"--peer-trusted-ca-file={tls.authority}",
+        f"--peer-cert-file={tls.certificate}",
+        f"--peer-key-file={tls.key}",
         "--unsafe-no-fsync",
         "--log-level=warn",
     ]
 
 
 def kube_apiserver(
-    layout: Layout, ports: Ports, credentials: Credentials, emulated: str | None = None
+    layout: Layout,
+    ports: Ports,
+    credentials: Credentials,
+    etcd_tls: ServerCertificate,
+    emulated: str | None = None,
 ) -> list[str]:
     """Return the API server's arguments, with EKS's admission and authorization.
 
@@ -138,7 +153,10 @@ def kube_apiserver(
     """
     return [
         *_emulation(emulated),
-        f"--etcd-servers=http://127.0.0.1:{ports.etcd}",
+        f"--etcd-servers=https://127.0.0.1:{ports.etcd}",
+        f"--etcd-cafile={etcd_tls.authority}",
+        f"--etcd-certfile={etcd_tls.certificate}",
+        f"--etcd-keyfile={etcd_tls.key}",
         "--bind-address=127.0.0.1",
         "--advertise-address=127.0.0.1",
         "--endpoint-reconciler-type=none",  # a loopback address is not a valid Service endpoint
@@ -229,11 +247,15 @@ def kwok(layout: Layout, left_alone: Collection[str] = ()) -> list[str]:
     ]
 
 
-def authenticator(layout: Layout, ports: Ports, *, cluster: str, aws_endpoint: str) -> list[str]:
+def authenticator(
+    layout: Layout, ports: Ports, tls: ServerCertificate, *, cluster: str, aws_endpoint: str
+) -> list[str]:
     """Return the arguments of the API server's token webhook."""
     return [
         f"--kubeconfig={layout.kubeconfig}",
         f"--listen=127.0.0.1:{ports.authenticator}",
+        f"--tls-cert-file={tls.certificate}",
+        f"--tls-private-key-file={tls.key}",
         f"--cluster={cluster}",
         f"--account-endpoint={aws_endpoint}",
     ]

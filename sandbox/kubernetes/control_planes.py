@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from sandbox.access import Endpoint
 from sandbox.kubernetes import commands
 from sandbox.kubernetes.emulation import (
     KUBERNETES_VERSION,
@@ -45,7 +46,7 @@ class ControlPlanes:
         self,
         directory: Path,
         programs: Mapping[str, Sequence[str]],
-        aws_endpoint: str,
+        account: Endpoint,
         spawn: Spawn,
     ) -> None:
         """Store all files below `directory`, in one directory per cluster.
@@ -60,7 +61,7 @@ class ControlPlanes:
             raise ValueError(f"no command is known for the Kubernetes programs {missing}")
         self._directory = directory
         self._programs = {name: list(prefix) for name, prefix in programs.items()}
-        self._aws_endpoint = aws_endpoint
+        self._account = account
         self._spawn = spawn
         self._lock = threading.Condition()
         self._running: dict[str, _Running] = {}
@@ -172,7 +173,7 @@ class ControlPlanes:
         for attempt in range(1, _ATTEMPTS + 1):
             startup = Startup(self._directory / name, self._programs, self._spawn, given_up)
             try:
-                return _Running(startup.run(name, self._aws_endpoint, version), startup)
+                return _Running(startup.run(name, self._account, version), startup)
             except BaseException as error:
                 startup.end()
                 taken = "address already in use" in str(error)

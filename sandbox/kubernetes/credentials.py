@@ -80,8 +80,25 @@ class ServerCertificate:
     key: Path
 
 
+def make_webhook_certificate(directory: Path) -> ServerCertificate:
+    """Create the certificate of the authenticator; its client sends a token only over TLS."""
+    directory.mkdir(parents=True, mode=0o700, exist_ok=True)
+    names = [x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
+    return make_server_certificate(directory, "webhook", names)
+
+
+def make_etcd_certificate(directory: Path) -> ServerCertificate:
+    """Create the certificate of etcd and of its only client, the API server.
+
+    Whoever can read etcd reads the Secrets of the cluster, so it has an authority of its own.
+    """
+    directory.mkdir(parents=True, mode=0o700, exist_ok=True)
+    names = [x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
+    return make_server_certificate(directory, "etcd", names, is_client=True)
+
+
 def make_server_certificate(
-    directory: Path, name: str, names: Sequence[x509.GeneralName]
+    directory: Path, name: str, names: Sequence[x509.GeneralName], *, is_client: bool = False
 ) -> ServerCertificate:
     """Create a certificate authority and a server certificate.
 
@@ -89,7 +106,11 @@ def make_server_certificate(
         directory: Directory for the files `ca.crt`, `<name>.crt`, `<name>.key`.
         name: Base name of the server's files.
         names: Names and addresses that clients use for the server.
+        is_client: Whether the certificate also identifies a client.
     """
+    usages = [ExtendedKeyUsageOID.SERVER_AUTH]
+    if is_client:
+        usages.append(ExtendedKeyUsageOID.CLIENT_AUTH)
     authority_key = ec.generate_private_key(ec.SECP256R1())
     key = ec.generate_private_key(ec.SECP256R1())
     authority = _authority(authority_key)
@@ -97,9 +118,8 @@ def make_server_certificate(
         directory / "ca.crt", directory / f"{name}.crt", directory / f"{name}.key"
     )
     write_private(files.authority, _pem(authority))
-    write_private(
-        files.certificate, _pem(_serving_certificate(name, key, authority, authority_key, names))
-    )
+    serving = _serving_certificate(name, key, authority, authority_key, names, usages)
+    write_private(files.certificate, _pem(serving))
     write_private(files.key, _private_pem(key))
     return files
 
@@ -125,8 +145,10 @@ def kubeconfig(*, cluster: str, endpoint: str, certificate_authority_data: str, 
     return yaml.safe_dump(document, sort_keys=False)
 
 
-def webhook_config(url: str) -> str:
+def webhook_config(url: str, *, authority: Path, token: str) -> str:
     """Return the API server's token webhook configuration, in kubeconfig format.
+
+    The webhook answers only requests with the bearer token.
 
     Source:
     https://kubernetes.io/docs/reference/access-authn-authz/authentication/#webhook-token-authentication
@@ -135,8 +157,13 @@ def webhook_config(url: str) -> str:
         "apiVersion": "v1",
         "kind": "Config",
         "current-context": "authenticator",
-        "clusters": [{"name": "authenticator", "cluster": {"server": url}}],
-        "users": [{"name": "api-server"}],
+        "clusters": [
+            {
+                "name": "authenticator",
+                "cluster": {"server": url, "certificate-authority": str(authority)},
+            }
+        ],
+        "users": [{"name": "api-server", "user": {"token": token}}],
         "contexts": [
             {
                 "name": "authenticator",
@@ -209,13 +236,14 @@ def _serving_certificate(
     authority: x509.Certificate,
     authority_key: ec.EllipticCurvePrivateKey,
     names: Sequence[x509.GeneralName],
+    usages: Sequence[x509.ObjectIdentifier],
 ) -> x509.Certificate:
     issuer_key = x509.AuthorityKeyIdentifier.from_issuer_public_key(authority_key.public_key())
     return (
         _certificate(_name(name), authority.subject, key.public_key())
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
         .add_extension(_key_usage(signs_certificates=False), critical=True)
-        .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
+        .add_extension(x509.ExtendedKeyUsage(usages), critical=False)
         .add_extension(x509.SubjectAlternativeName(names), critical=False)
         .add_extension(issuer_key, critical=False)
         .sign(authority_key, hashes.SHA256())

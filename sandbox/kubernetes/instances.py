@@ -13,6 +13,7 @@ import boto3
 from botocore.config import Config
 from botocore.exceptions import ClientError
 
+from sandbox.access import Endpoint
 from sandbox.faults.in_force import OBSERVER
 
 _EFA_TYPES = ("efa", "efa-only")
@@ -56,18 +57,14 @@ class SandboxAccount:
     """The calls to the sandbox account, which faults do not affect.
 
     Args:
-        endpoint: URL of the account.
+        endpoint: Endpoint of the account.
         region: Region of the instances.
         running: Returns the ids of all running instances. It reads them from the account in this
             process, because it is called several times per second.
     """
 
-    def __init__(self, endpoint: str, region: str, running: Callable[[], set[str]]) -> None:
-        session = boto3.Session(
-            aws_access_key_id="sandbox",
-            aws_secret_access_key="sandbox",  # noqa: S106 - the sandbox checks none
-            region_name=region,
-        )
+    def __init__(self, endpoint: Endpoint, region: str, running: Callable[[], set[str]]) -> None:
+        session = boto3.Session(region_name=region, **endpoint.credentials)
         # The polling loop retries itself and must detect quickly that the server does not respond.
         # A proxy in the user's environment must not be used.
         config = Config(
@@ -79,9 +76,9 @@ class SandboxAccount:
         )
         self._region = region
         self.running_instance_ids = running
-        self._ec2 = session.client("ec2", endpoint_url=endpoint, config=config)
-        self._eks = session.client("eks", endpoint_url=endpoint, config=config)
-        self._iam = session.client("iam", endpoint_url=endpoint, config=config)
+        self._ec2 = session.client("ec2", endpoint_url=endpoint.url, config=config)
+        self._eks = session.client("eks", endpoint_url=endpoint.url, config=config)
+        self._iam = session.client("iam", endpoint_url=endpoint.url, config=config)
 
     def instances(self, instance_ids: Iterable[str]) -> list[Instance]:
         """Return instances with all properties that affect their kubelets."""

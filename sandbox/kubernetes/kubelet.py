@@ -75,7 +75,7 @@ class Kubelet:
         self._next_attempt = 0.0
         self._wait_seconds = _FIRST_RETRY_SECONDS
         self._reason = ""
-        self._token = session_arn(role_arn, instance_id)
+        self._token = session_token(control_plane.access_key, role_arn, instance_id)
         self._api = KubernetesApi(
             endpoint, certificate_authority_data=certificate_authority, token=self._token
         )
@@ -235,6 +235,11 @@ class Kubelet:
 
 def _quantities(counts: Mapping[str, int]) -> dict[str, str]:
     return {resource: str(count) for resource, count in counts.items()}
+
+
+def session_token(access_key: str, role_arn: str, session: str) -> str:
+    """Return the token of a role's session for the authenticator (`authenticator/bearer.go`)."""
+    return f"{access_key}@{session_arn(role_arn, session)}"
 
 
 def session_arn(role_arn: str, session: str) -> str:

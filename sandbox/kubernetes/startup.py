@@ -14,14 +14,18 @@ from typing import Any
 
 import urllib3
 
+from sandbox.access import KEY_VARIABLE, Endpoint
 from sandbox.kubernetes import commands
 from sandbox.kubernetes.access_policies import bind_access_policies
 from sandbox.kubernetes.api import ApiError, ApiUnreachableError, KubernetesApi
 from sandbox.kubernetes.container_logs import ContainerLogs
 from sandbox.kubernetes.credentials import (
     Credentials,
+    ServerCertificate,
     kubeconfig,
     make_credentials,
+    make_etcd_certificate,
+    make_webhook_certificate,
     webhook_config,
 )
 from sandbox.kubernetes.emulation import emulated_version, served_version
@@ -52,6 +56,8 @@ class ControlPlane:
     """The certificate authority: base64 of PEM, as in EKS's `DescribeCluster`."""
     admin_token: str = field(repr=False)
     """Bearer token of a member of `system:masters`, for the sandbox and its kubeconfig."""
+    access_key: str = field(repr=False)
+    """Access key of the account, with which the nodes identify themselves."""
     directory: Path
     """Files of this control plane: `kubeconfig`, `logs/`, keys, etcd's data."""
     logs: ContainerLogs = field(default_factory=ContainerLogs, repr=False)
@@ -83,6 +89,8 @@ class Startup:
     _kubelet_server: KubeletServer | None = None
     _ports: commands.Ports
     _credentials: Credentials
+    _etcd: ServerCertificate
+    _webhook: ServerCertificate
 
     def __init__(
         self,
@@ -106,7 +114,7 @@ class Startup:
         self._spawn = spawn
         self._deadline = time.monotonic() + _READY_SECONDS
 
-    def run(self, name: str, aws_endpoint: str, version: str | None = None) -> ControlPlane:
+    def run(self, name: str, account: Endpoint, version: str | None = None) -> ControlPlane:
         """Start all programs and return when pods can be created.
 
         `version` is the minor version to serve; None for the programs' own.
@@ -118,22 +126,25 @@ class Startup:
         remove_tree(layout.directory)  # left by a killed sandbox
         layout.log("etcd").parent.mkdir(parents=True, mode=0o700)
         layout.directory.chmod(0o700)
-        self._program("etcd", name, commands.etcd(layout, ports))
+        self._ports, self._etcd = ports, make_etcd_certificate(layout.directory / "etcd-pki")
+        self._program("etcd", name, commands.etcd(layout, ports, self._etcd))
+        self._webhook = make_webhook_certificate(layout.directory / "webhook-pki")
         credentials, token = make_credentials(layout.directory / "pki")
-        self._ports, self._credentials = ports, credentials
+        self._credentials = credentials
         control_plane = ControlPlane(
             name=name,
             endpoint=f"https://127.0.0.1:{ports.api_server}",
             certificate_authority_data=credentials.certificate_authority_data,
             admin_token=token,
+            access_key=account.access_key,
             directory=layout.directory,
         )
         self._kubelet_server = KubeletServer(
             control_plane.logs, credentials, control_plane.service_ports
         )
-        self._write_configuration(control_plane, ports, self._kubelet_server)
+        self._write_configuration(control_plane, account, self._kubelet_server)
         self._start_api_server(control_plane, version)
-        self._start_clients(name, aws_endpoint)
+        self._start_clients(name, account)
         self._start_controllers(control_plane, version)
         return control_plane
 
@@ -165,7 +176,7 @@ class Startup:
 
     def _start_api_server(self, control_plane: ControlPlane, version: str | None) -> None:
         arguments = commands.kube_apiserver(
-            self._layout, self._ports, self._credentials, emulated_version(version)
+            self._layout, self._ports, self._credentials, self._etcd, emulated_version(version)
         )
         self._program("kube-apiserver", control_plane.name, arguments)
         api = control_plane.administrator()
@@ -187,7 +198,7 @@ class Startup:
         api.close()
 
     def _write_configuration(
-        self, control_plane: ControlPlane, ports: commands.Ports, kubelet_server: KubeletServer
+        self, control_plane: ControlPlane, account: Endpoint, kubelet_server: KubeletServer
     ) -> None:
         text = kubeconfig(
             cluster=control_plane.name,
@@ -196,7 +207,9 @@ class Startup:
             token=control_plane.admin_token,
         )
         write_private(self._layout.kubeconfig, text.encode())
-        webhook = webhook_config(f"http://127.0.0.1:{ports.authenticator}/authenticate")
+        address = f"https://127.0.0.1:{self._ports.authenticator}/authenticate"
+        authority = self._webhook.authority
+        webhook = webhook_config(address, authority=authority, token=account.access_key)
         write_private(self._layout.webhook, webhook.encode())
         scheduler = commands.scheduler_config(self._layout)
         write_private(self._layout.scheduler_config, scheduler.encode())
@@ -215,13 +228,18 @@ class Startup:
             process.wait()
         self._start_kwok(control_plane.name, names)
 
-    def _start_clients(self, name: str, aws_endpoint: str) -> None:
+    def _start_clients(self, name: str, account: Endpoint) -> None:
         """Start the programs without a Kubernetes version: the authenticator and kwok."""
         layout, ports = self._layout, self._ports
-        webhook = commands.authenticator(layout, ports, cluster=name, aws_endpoint=aws_endpoint)
-        self._program("authenticator", name, webhook)
+        webhook = commands.authenticator(
+            layout, ports, self._webhook, cluster=name, aws_endpoint=account.url
+        )
+        self._program("authenticator", name, webhook, {KEY_VARIABLE: account.access_key})
         self._start_kwok(name)
-        self._wait_for("the authenticator", lambda: _get(ports.authenticator, "/healthz"))
+        self._wait_for(
+            "the authenticator",
+            lambda: _get(ports.authenticator, "/healthz", self._webhook.authority),
+        )
 
     def _start_kwok(self, name: str, left_alone: Collection[str] = ()) -> None:
         # Otherwise kwok reads a configuration file in the user's home directory.
@@ -274,9 +292,11 @@ class Startup:
         return "\n".join(text.splitlines()[-_LOG_LINES:])
 
 
-def _get(port: int, path: str) -> None:
+def _get(port: int, path: str, authority: Path) -> None:
     """Raise an urllib3 HTTPError unless a server on the loopback interface responds."""
-    response = urllib3.request("GET", f"http://127.0.0.1:{port}{path}", retries=False, timeout=5)
+    with urllib3.PoolManager(ca_certs=str(authority)) as pool:
+        url = f"https://127.0.0.1:{port}{path}"
+        response = pool.request("GET", url, retries=False, timeout=5)
     if response.status != 200:
         raise urllib3.exceptions.HTTPError(f"HTTP {response.status}")
 

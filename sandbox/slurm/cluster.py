@@ -11,7 +11,6 @@ import secrets
 import shlex
 import shutil
 import socket
-import stat
 import subprocess
 import tempfile
 import threading
@@ -112,7 +111,6 @@ class SlurmCluster:
         kill_programs(self.layout.directory)  # of a sandbox that was killed
         self._write()
         layout = self.layout
-        layout.sockets.chmod(0o711)  # munged requires that others can reach its socket
         key = layout.sockets / "key"
         key.write_bytes(secrets.token_bytes(128))
         key.chmod(0o600)
@@ -267,6 +265,9 @@ class SlurmCluster:
 
 def _munge_options(layout: Layout) -> Iterator[str]:
     yield "--foreground"
+    # munged opens its socket to everybody and refuses a directory that others cannot enter. Here
+    # it serves one user (munged(8), --force).
+    yield "--force"
     yield f"--key-file={layout.sockets / 'key'}"
     yield f"--socket={layout.munge_socket}"
     yield f"--pid-file={layout.sockets / 'munged.pid'}"
@@ -295,12 +296,10 @@ def _directory_of_sockets() -> Path:
     """Make a directory for sockets: in `TMPDIR` if they can be there, else in `/tmp`.
 
     The path of a socket has at most 107 bytes (https://man7.org/linux/man-pages/man7/unix.7.html),
-    at the end those of a node and a job step, and munged requires that others can reach its
-    socket.
+    at the end those of a node and a job step. Only this user can enter the directory.
     """
     given = Path(tempfile.gettempdir())
-    can_enter = all(each.stat().st_mode & stat.S_IXOTH for each in (given, *given.parents))
-    usable = can_enter and len(str(given)) <= _MOST_CHARACTERS
+    usable = len(str(given)) <= _MOST_CHARACTERS
     place = given if usable else "/tmp"  # noqa: S108 - with a name of its own below it
     return Path(tempfile.mkdtemp(prefix="slurm-", dir=place))
 

@@ -15,6 +15,7 @@ Source:
 from __future__ import annotations
 
 import getpass
+import ipaddress
 import socket
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,6 +27,8 @@ from sandbox.slurm.nodes import NodeRange, node_ranges
 LOOPBACK = "127.0.0.1"
 _IDLE_MINUTES = 10
 """Default of `ScaledownIdletime`."""
+_ON_THE_HOSTS_ADDRESS = "NoCtldInAddrAny,NoInAddrAny"
+"""`CommunicationParameters` with which the daemons listen on one address."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +65,20 @@ class Layout:
         return self.directory / "power"
 
 
+def loopback_of_host() -> str | None:
+    """Return the loopback address that the name of this machine stands for; None if it has none.
+
+    Slurm's daemons listen on the address of the machine's name or on all of them, and on no other
+    (`CommunicationParameters` in slurm.conf(5)). Wherever they listen, a request needs a credential
+    that only munged with the key of this sandbox makes.
+    """
+    try:
+        address = socket.gethostbyname(socket.gethostname())
+    except OSError:
+        return None
+    return address if ipaddress.ip_address(address).is_loopback else None
+
+
 def ranges_of(cluster: Mapping[str, Any]) -> list[NodeRange]:
     """Return the nodes of a cluster configuration, in the order of its queues."""
     return [each for queue in cluster["Scheduling"]["SlurmQueues"] for each in node_ranges(queue)]
@@ -94,13 +111,14 @@ def slurm_configuration(name: str, cluster: Mapping[str, Any], layout: Layout) -
 
 
 def _general(name: str, settings: Mapping[str, Any], layout: Layout) -> dict[str, object]:
-    user, directory = getpass.getuser(), layout.directory
+    user, directory, loopback = getpass.getuser(), layout.directory, loopback_of_host()
     idle_minutes = settings.get("ScaledownIdletime", _IDLE_MINUTES)
     return {
         "ClusterName": name,
         "SlurmUser": user,
         "SlurmdUser": user,
-        "SlurmctldHost": f"{socket.gethostname()}({LOOPBACK})",
+        "SlurmctldHost": f"{socket.gethostname()}({loopback or LOOPBACK})",
+        **({"CommunicationParameters": _ON_THE_HOSTS_ADDRESS} if loopback else {}),
         "SlurmctldPort": layout.ports[0],
         "AuthType": "auth/munge",
         "AuthInfo": f"socket={layout.munge_socket},cred_expire=70",
@@ -171,7 +189,8 @@ def _nodes(cluster: Mapping[str, Any], layout: Layout) -> Iterator[str]:
 
 def _node_line(nodes: NodeRange, ports: Sequence[int]) -> str:
     line = (
-        f"NodeName={nodes.expression} NodeHostname={socket.gethostname()} NodeAddr={LOOPBACK} "
+        f"NodeName={nodes.expression} NodeHostname={socket.gethostname()} "
+        f"NodeAddr={loopback_of_host() or LOOPBACK} "
         f"Port=[{','.join(map(str, ports))}] CPUs={nodes.cpus} RealMemory={nodes.memory_mib} "
         f"State=CLOUD Feature={','.join(nodes.features)} Weight={nodes.weight}"
     )

@@ -15,6 +15,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from sandbox.access import Endpoint
+from sandbox.private_files import write_private
 from sandbox.slurm.cluster import SlurmCluster
 
 _SUDO = """\
@@ -39,19 +41,24 @@ class HeadNodeShell:
 
     Args:
         slurm: Slurm of the cluster, which runs.
-        endpoint: That of the account, whose schedule of faults gives logs to jobs; None if all jobs
-            really run.
+        account: The account, whose schedule of faults gives logs to jobs; None if all jobs really
+            run.
     """
 
-    def __init__(self, slurm: SlurmCluster, endpoint: str | None = None) -> None:
+    def __init__(self, slurm: SlurmCluster, account: Endpoint | None = None) -> None:
         self._slurm = slurm
         self.home = slurm.layout.directory / "home"
         self.programs_directory = slurm.layout.directory / "head-node" / "bin"
         self._stand_ins = slurm.layout.directory / "head-node" / "stand-ins"
-        self.home.mkdir(parents=True, exist_ok=True)
+        self.home.mkdir(parents=True, exist_ok=True, mode=0o700)
         self.add_program("sudo", _SUDO)
-        if endpoint is not None:
-            sbatch = [*_SBATCH, str(slurm.layout.programs / "bin" / "sbatch"), endpoint]
+        if account is not None:
+            # Everybody can read the arguments of a process.
+            self._stand_ins.mkdir(parents=True, exist_ok=True)
+            key = self._stand_ins / "access-key"
+            write_private(key, account.access_key.encode())
+            own = str(slurm.layout.programs / "bin" / "sbatch")
+            sbatch = [*_SBATCH, own, account.url, str(key)]
             self.add_program("sbatch", f'#!/bin/sh\nexec {shlex.join(sbatch)} "$@"\n')
         torchrun = f'#!/bin/sh\nexec {shlex.join(_TORCHRUN)} "$@"\n'
         _write_program(self._stand_ins / "torchrun", torchrun)

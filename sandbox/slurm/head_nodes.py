@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sandbox.access import Endpoint
 from sandbox.faults.in_force import FAULTS
 from sandbox.parallelcluster.provider.records import Record, Records
 from sandbox.processes import Spawn
@@ -66,8 +67,8 @@ class HeadNodes:
         instances: The instances of their nodes in Capacity Blocks.
         programs: Returns the directory of Slurm's programs; None if the sandbox has none yet.
         spawn: Starts processes.
-        endpoint: That of the account, whose schedule of faults gives logs to jobs; None if all jobs
-            really run.
+        account: The account, whose schedule of faults gives logs to jobs; None if all jobs really
+            run.
     """
 
     def __init__(
@@ -77,14 +78,14 @@ class HeadNodes:
         instances: BlockInstances,
         programs: Callable[[], Path | None],
         spawn: Spawn,
-        endpoint: str | None = None,
+        account: Endpoint | None = None,
     ) -> None:
         self._directory = directory
         self._records = records
         self._instances = instances
         self._programs = programs
         self._spawn = spawn
-        self._endpoint = endpoint
+        self._account = account
         self._lock = threading.Lock()
         self._running: dict[str, _Running] = {}
 
@@ -167,7 +168,7 @@ class HeadNodes:
         except BaseException:
             slurm.stop()
             raise
-        shell = HeadNodeShell(slurm, self._endpoint)
+        shell = HeadNodeShell(slurm, self._account)
         lost = LostNodes(slurm, FAULTS)
         return _Running(record, slurm, shell, SlurmClock(slurm, shell), blocks, lost)
 

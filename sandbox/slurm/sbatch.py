@@ -1,7 +1,8 @@
 """`sbatch` on the head nodes of the sandbox: submits recorded programs for jobs of the schedule.
 
 Such a job has the options of the script that was given, in the command and in the script. All other
-jobs are submitted as they are. Runs as a script of its own: `sbatch.py SBATCH ENDPOINT ARGUMENT…`.
+jobs are submitted as they are. Runs as a script of its own:
+`sbatch.py SBATCH ENDPOINT KEY_FILE ARGUMENT…`.
 
 Source:
     https://slurm.schedmd.com/sbatch.html: options in the script stand before its first command, are
@@ -19,14 +20,14 @@ import subprocess
 import sys
 from pathlib import Path
 from urllib.parse import urlencode
-from urllib.request import ProxyHandler, build_opener
+from urllib.request import ProxyHandler, Request, build_opener
 
 _DIRECTIVE = "#SBATCH"
 
 
 def main(arguments: list[str]) -> int:
     """Submit a job, and return the exit code of Slurm's own `sbatch`."""
-    sbatch, endpoint, *given = arguments
+    sbatch, endpoint, key_file, *given = arguments
     scripts = (at for at, each in enumerate(given) if each[:1] != "-" and Path(each).is_file())
     at = next(scripts, None)
     if at is None:
@@ -38,7 +39,7 @@ def main(arguments: list[str]) -> int:
         or _job_name([each for line in directives for each in _options(line)])
         or Path(given[at]).name
     )
-    program = _recorded_program(endpoint, name)
+    program = _recorded_program(endpoint, Path(key_file), name)
     if program is None:
         return subprocess.run([sbatch, *given], check=False).returncode
     text = "\n".join(["#!/bin/bash", *directives, program])
@@ -67,9 +68,12 @@ def _job_name(options: list[str]) -> str | None:
     return parser.parse_known_args(options)[0].job_name
 
 
-def _recorded_program(endpoint: str, job: str) -> str | None:
+def _recorded_program(endpoint: str, key_file: Path, job: str) -> str | None:
+    # This program imports nothing of the sandbox; header and path are those of `sandbox.access`.
     url = f"{endpoint}/_trainyard/slurm-job?{urlencode({'name': job})}"
-    with build_opener(ProxyHandler({})).open(url, data=b"") as answer:
+    headers = {"X-Trainyard-Access-Key": key_file.read_text(encoding="utf-8")}
+    request = Request(url, data=b"", headers=headers)  # noqa: S310 - the sandbox's own URL
+    with build_opener(ProxyHandler({})).open(request) as answer:
         return json.load(answer)["program"]
 
 

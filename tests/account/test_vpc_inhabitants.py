@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.sandbox_aws import Account  # before boto3 makes a client
+from tests.support.sandbox_aws import Account, use_account  # before boto3 makes a client
 
 from components.account.lookup import AccountReader  # isort: skip
 from components.account.vpc_inhabitants import vpc_inhabitants  # isort: skip
@@ -52,9 +52,7 @@ class Network:
 
 @pytest.fixture
 def network(account: Account, monkeypatch: pytest.MonkeyPatch) -> Network:
-    monkeypatch.setenv("AWS_ENDPOINT_URL", account.server.endpoint)
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "sandbox")
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "sandbox")
+    use_account(monkeypatch, account.server.access)
     return Network(account)
 
 

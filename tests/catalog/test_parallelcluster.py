@@ -8,6 +8,7 @@ import re
 import pytest
 
 from components.catalog import parallelcluster as catalog
+from sandbox.access import NO_ACCOUNT
 from tools.parallelcluster.process import program_environment, run
 
 _ASK = """
@@ -35,7 +36,7 @@ print(json.dumps({
 
 @pytest.mark.parallelcluster
 def test_the_catalog_is_that_of_the_package():
-    with program_environment(aws_endpoint="http://127.0.0.1:9", region="us-west-2") as environment:
+    with program_environment(account=NO_ACCOUNT, region="us-west-2") as environment:
         done = run(["-c", _ASK], environment)
     package = json.loads(done.stdout)
     ours = {name: getattr(catalog, name) for name in package}

@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from tests.support.sandbox_aws import (  # before boto3 makes a client
+from tests.support.sandbox_aws import (
     PRIVATE_A,
     STANDARD_IMAGE,
     Account,
+    use_account,  # before boto3 makes a client
 )
 
 from components.eks.cluster_lookup import look_up_cluster  # isort: skip
@@ -35,9 +36,7 @@ def name(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def reader(account: Account, monkeypatch: pytest.MonkeyPatch) -> AccountReader:
-    monkeypatch.setenv("AWS_ENDPOINT_URL", account.server.endpoint)
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "sandbox")
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "sandbox")
+    use_account(monkeypatch, account.server.access)
     return AccountReader(region="us-west-2")
 
 

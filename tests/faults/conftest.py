@@ -32,7 +32,7 @@ def _prepared(server: AwsServer) -> Iterator[Faulty]:
     made: Any = [case for of_service in of_services for case in of_service(account)]
     counted = CountedCalls(server)
     skip: dict[str, Any] = {"skipCredentialsValidation": "true"}
-    with aws_plugin(server.endpoint, settings=AT_ONCE, **skip) as plugin:
+    with aws_plugin(server.access, settings=AT_ONCE, **skip) as plugin:
         yield Faulty(account, plugin, {each.token: each for each in made}, counted.done)
 
 

@@ -25,6 +25,7 @@ def run(faulty: Faulty, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
             pid=identity.pid,
             process_start_time=identity.start_time,
             aws_endpoint=faulty.account.server.endpoint,
+            access_key=faulty.account.server.access.access_key,
             account_id="123456789012",
             region="us-west-2",
         )

@@ -78,9 +78,7 @@ def case(request: pytest.FixtureRequest, faulty: Faulty) -> Case:
 @pytest.fixture
 def read(server: AwsServer) -> Iterator[Read]:
     """The account as the recovery reads it."""
-    keys = {"AWS_ACCESS_KEY_ID": "sandbox", "AWS_SECRET_ACCESS_KEY": "sandbox"}
-    own = {**os.environ, **keys, "AWS_ENDPOINT_URL": server.endpoint}
-    with process_environment(own):
+    with process_environment({**os.environ, **server.access.environment}):
         yield Read("us-west-2")
 
 

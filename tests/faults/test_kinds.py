@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from http import HTTPStatus
@@ -114,7 +115,7 @@ def test_the_sandboxs_own_observers_are_not_hit(faulty: Faulty) -> None:
     from sandbox.inventory.clients import Clients
 
     faulty.use("call: '*', happens: throttled, times: always")
-    clients = Clients(faulty.account.server.endpoint, "us-west-2")
+    clients = Clients(faulty.account.server.access, "us-west-2")
     assert clients.client("sts").get_caller_identity()["Account"]
     with refused("Throttling"):
         faulty.account.client("sts").get_caller_identity()
@@ -133,11 +134,8 @@ def test_a_token_makes_a_repeated_request_one_object(faulty: Faulty) -> None:
 CALLER = """
 import sys, boto3
 from botocore.config import Config
-client = boto3.client(
-    "ec2", endpoint_url=sys.argv[1], region_name="us-west-2", aws_access_key_id="x",
-    aws_secret_access_key="x", config=Config(retries={"total_max_attempts": 1}, proxies={}),
-)
-client.create_vpc(CidrBlock=sys.argv[2])
+config = Config(retries={"total_max_attempts": 1}, proxies={})
+boto3.client("ec2", region_name="us-west-2", config=config).create_vpc(CidrBlock=sys.argv[1])
 """
 ENGINE = "import subprocess, sys; subprocess.run([sys.argv[1], '-c', *sys.argv[2:]])"
 
@@ -153,7 +151,8 @@ def test_the_engine_behind_a_call_is_killed_before_or_after_the_work(
     engine.symlink_to(sys.executable)
     faulty.use(f"call: 'ec2:CreateVpc', happens: {kind}")
     done = subprocess.run(
-        [engine, "-c", ENGINE, sys.executable, CALLER, faulty.account.server.endpoint, block],
+        [engine, "-c", ENGINE, sys.executable, CALLER, block],
+        env={**os.environ, **faulty.account.server.access.environment},
         check=False,
         timeout=PATIENCE,
     )

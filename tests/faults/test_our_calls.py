@@ -9,6 +9,7 @@ from components.account.call_failures import UNREPEATED
 from components.account.lookup import AccountReader, AccountUnreachableError
 from tests.support.aws_cases import DEFINITION, QUEUE
 from tests.support.faults.account import Faulty
+from tests.support.sandbox_aws import use_account
 from tools.cli.batch_submission import submit_once
 
 CALL = "ec2:DescribeVpcs"
@@ -16,9 +17,7 @@ CALL = "ec2:DescribeVpcs"
 
 @pytest.fixture
 def reader(faulty: Faulty, monkeypatch: pytest.MonkeyPatch) -> AccountReader:
-    monkeypatch.setenv("AWS_ENDPOINT_URL", faulty.account.server.endpoint)
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "sandbox")
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "sandbox")
+    use_account(monkeypatch, faulty.account.server.access)
     # boto3 waits between attempts, for up to a second in the configured mode.
     monkeypatch.setattr("botocore.endpoint.time.sleep", lambda _: None)
     return AccountReader(region="us-west-2")
@@ -69,8 +68,7 @@ def test_a_job_whose_submission_fails_once_is_there_once(faulty: Faulty, kind: s
         "batch",
         endpoint_url=faulty.account.server.endpoint,
         region_name="us-west-2",
-        aws_access_key_id="sandbox",
-        aws_secret_access_key="sandbox",
+        **faulty.account.server.access.credentials,
         config=UNREPEATED,
     )
     faulty.use(f"call: 'batch:SubmitJob', happens: {kind}")

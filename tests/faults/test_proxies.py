@@ -14,6 +14,7 @@ from pathlib import Path
 import grpc
 import pytest
 
+from sandbox.access import NO_ACCOUNT, Endpoint
 from sandbox.aws.server import AwsServer  # before boto3 makes a client
 
 import boto3  # isort: skip
@@ -48,7 +49,7 @@ def user(request: pytest.FixtureRequest) -> dict[str, str]:
     return {**kept, **PROXIES, **USERS[request.param]}
 
 
-def in_sandbox(user: dict[str, str], *, endpoint: str = "http://127.0.0.1:5000") -> dict[str, str]:
+def in_sandbox(user: dict[str, str], *, account: Endpoint = NO_ACCOUNT) -> dict[str, str]:
     return sandbox_environment(
         user,
         engine=Path("/opt/engine"),
@@ -57,7 +58,7 @@ def in_sandbox(user: dict[str, str], *, endpoint: str = "http://127.0.0.1:5000")
         backend=Path("/tmp/state"),
         passphrase="x",
         region="us-west-2",
-        aws_endpoint=endpoint,
+        account=account,
     )
 
 
@@ -82,7 +83,7 @@ def reaches(address: str) -> bool:
 
 def test_the_account_of_a_sandbox_is_asked_directly(user: dict[str, str]) -> None:
     account = AwsServer(region="us-west-2", keep_time=False)
-    with account as server, process_environment(in_sandbox(user, endpoint=server.endpoint)):
+    with account as server, process_environment(in_sandbox(user, account=server.access)):
         assert boto3.client("sts", region_name="us-west-2").get_caller_identity()["Account"]
 
 

@@ -57,7 +57,7 @@ def real(account: Account) -> dict[str, Validation]:
     names = {case.name: _cluster(case, index) for index, case in enumerate(IN_YAML)}
     configs = {names[case.name]: broken_yaml(case, good) for case in IN_YAML}
     configs[GOOD_CLUSTER] = good
-    found = validate(configs, aws_endpoint=account.server.endpoint, region=REGION)
+    found = validate(configs, account=account.server.access, region=REGION)
     by_name = {name: found[cluster] for name, cluster in names.items()}
     return {**by_name, GOOD_CLUSTER: found[GOOD_CLUSTER]}
 

@@ -16,7 +16,7 @@ from tests.support.account import (
     prepared,
 )
 from tests.support.parallelcluster import RAW_P4DE
-from tests.support.sandbox_aws import BLOCK, Account, p5_block
+from tests.support.sandbox_aws import BLOCK, Account, p5_block, use_account
 from tests.support.stack_files import RESERVATION, raw_config
 
 CLUSTER = RAW_P4DE["name"]
@@ -82,13 +82,11 @@ def test_holders_that_cannot_be_read_are_not_guessed() -> None:
 def test_the_holders_of_a_full_reservation_are_read_by_cluster(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "sandbox")
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "sandbox")
     raw = raw_config(RAW_P4DE)
     (entry,) = raw["reservations"].values()
     entry["reservation_id"] = BLOCK
     with AwsServer(keep_time=False) as server:
-        monkeypatch.setenv("AWS_ENDPOINT_URL", server.endpoint)
+        use_account(monkeypatch, server.access)
         held = Account(server)
         template = held.template("p5", **p5_block(held.group()), TagSpecifications=OWNED)
         made = held.autoscaling_group("p5", template, DesiredCapacity=2)

@@ -99,7 +99,7 @@ def server() -> Iterator[AwsServer]:
 
 
 def ask(server: AwsServer, configs: Mapping[str, Config]) -> dict[str, Validation]:
-    return validate(configs, aws_endpoint=server.endpoint, region="us-west-2")
+    return validate(configs, account=server.access, region="us-west-2")
 
 
 @pytest.fixture(scope="module")

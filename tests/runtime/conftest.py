@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from sandbox.access import NO_ACCOUNT
 from sandbox.kubernetes.control_planes import ControlPlane, ControlPlanes
 from tests.support.processes import spawn
 
@@ -16,6 +17,6 @@ def control_plane(
 ) -> Iterator[ControlPlane]:
     """One control plane for all tests of this folder, without an AWS account."""
     directory = tmp_path_factory.mktemp("clusters")
-    planes = ControlPlanes(directory, kubernetes_programs, "http://127.0.0.1:9", spawn)
+    planes = ControlPlanes(directory, kubernetes_programs, NO_ACCOUNT, spawn)
     yield planes.create("aws-auth")
     planes.stop_all()

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
+from sandbox.access import NO_ACCOUNT
 from sandbox.aws.server import AwsServer
 from sandbox.kubernetes.control_planes import KUBERNETES_VERSION, ControlPlane, ControlPlanes
-from tests.support.processes import NO_ACCOUNT, spawn
+from tests.support.processes import spawn
 from tests.support.sandbox_aws import Account
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from components.tagging import RESOURCE_TAG
 from tests.support.sandbox_aws import Account as Client
+from tests.support.sandbox_aws import use_account
 from tools.workspace.recovery.account import Account
 from tools.workspace.recovery.duplicates import Duplicate, duplicates
 from tools.workspace.recovery.timeouts import Timeouts
@@ -22,9 +23,7 @@ Look = Callable[..., list[Duplicate]]
 @pytest.fixture
 def look(account: Client, monkeypatch: pytest.MonkeyPatch) -> Look:
     """Look for duplicates of stack p5, given the ids in its state."""
-    monkeypatch.setenv("AWS_ENDPOINT_URL", account.server.endpoint)
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "sandbox")
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "sandbox")
+    use_account(monkeypatch, account.server.access)
 
     def found(known: Callable[[], set[str]], timeouts: Timeouts = AT_ONCE) -> list[Duplicate]:
         reader = Account("us-west-2")

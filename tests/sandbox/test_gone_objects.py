@@ -34,7 +34,7 @@ def denied(*_: Any) -> list[Found]:
 
 @pytest.fixture
 def engine(account: Account, tmp_path: Path) -> RecordedEngine:
-    return RecordedEngine(tmp_path, account.server.endpoint)
+    return RecordedEngine(tmp_path, account.server.access)
 
 
 @pytest.fixture

@@ -43,6 +43,7 @@ def directory(account: Account, tmp_path: Path) -> SandboxDirectory:
             pid=identity.pid,
             process_start_time=identity.start_time,
             aws_endpoint=account.server.endpoint,
+            access_key=account.server.access.access_key,
             account_id=ACCOUNT_ID,
             region="us-west-2",
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import http.client
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import Any
@@ -64,9 +63,7 @@ def test_every_type_with_a_status_has_a_number():
 @pytest.fixture
 def slow(account: Account) -> Iterator[Account]:
     """The account, with a tenth of AWS's latencies."""
-    connection = http.client.HTTPConnection(account.server.endpoint.removeprefix("http://"))
-    connection.request("POST", "/_trainyard/latency?scale=0.1")
-    assert connection.getresponse().status == 200
+    assert account.server.access.ask("POST", "latency?scale=0.1") == {"scale": 0.1}
     yield account
     TRANSITIONS.reset()
 

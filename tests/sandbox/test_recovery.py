@@ -34,7 +34,7 @@ Recover = Callable[..., list[str]]
 
 @pytest.fixture
 def engine(account: Account, tmp_path: Path) -> RecordedEngine:
-    return RecordedEngine(tmp_path, account.server.endpoint)
+    return RecordedEngine(tmp_path, account.server.access)
 
 
 @pytest.fixture

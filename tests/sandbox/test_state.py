@@ -140,6 +140,7 @@ def test_a_status_of_another_process_with_the_same_id_is_no_status(
             pid=os.getpid(),
             process_start_time="another time",
             aws_endpoint="http://127.0.0.1:1",
+            access_key="none",
             account_id="123456789012",
             region="us-west-2",
         )

@@ -37,7 +37,7 @@ def judged() -> dict[str, Validation]:
     """ParallelCluster's results for every stack; one process for all."""
     stacks = {stack: configuration(stack) for stack in PARALLELCLUSTER_STACKS}
     with AwsServer(region="us-west-2", keep_time=False) as server:
-        return validate(stacks, aws_endpoint=server.endpoint, region="us-west-2")
+        return validate(stacks, account=server.access, region="us-west-2")
 
 
 @pytest.mark.parametrize("stack", PARALLELCLUSTER_STACKS)

@@ -122,13 +122,7 @@ def test_a_stack_of_every_kind_passes_the_checks_of_the_account(
 def test_the_listing_has_what_the_account_of_the_sandbox_has(sandbox: Sandbox) -> None:
     status = SandboxDirectory(sandbox.directory).read_status()
     assert status is not None
-    access = {
-        **os.environ,
-        "AWS_ENDPOINT_URL": status.aws_endpoint,
-        "AWS_ACCESS_KEY_ID": "sandbox",
-        "AWS_SECRET_ACCESS_KEY": "sandbox",
-    }
-    with process_environment(access):
+    with process_environment({**os.environ, **status.endpoint.environment}):
         reader = AccountReader(region="us-west-2")
         found = list_account(reader, ["trn1.32xlarge"])
         assert "us-west-2" in enabled_regions(reader)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -14,7 +15,6 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.registries import registry_environment
 from tests.support.sandbox import Sandbox
 from tests.support.tracked import ROOT, tracked_files
 from tools.engine import ensure_plugins, ensure_pulumi
@@ -48,19 +48,15 @@ def environment(sandbox: Sandbox, tmp_path: Path) -> dict[str, str]:
         installed.mkdir(parents=True)
         (installed / program).write_text(f'#!/bin/sh\nexec "{plugin.directory}/{program}" "$@"\n')
         (installed / program).chmod(0o755)
-    status = sandbox.must("sandbox", "status").stdout
-    endpoint = re.search(r"http://127\.0\.0\.1:\d+", status)
-    assert endpoint
+    exports = sandbox.must("sandbox", "environment").stdout.splitlines()
+    access = dict(shlex.split(line)[1].split("=", 1) for line in exports)
     # In the environment of agents and of CI, Pulumi behaves differently than at a user's terminal.
     names = ("PATH", "HOME", "LANG", "XDG_CACHE_HOME", "TRAINYARD_CACHE")
     kept = {name: os.environ[name] for name in names if name in os.environ}
     return kept | {
         "PULUMI_HOME": str(home),
         "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
-        "AWS_ENDPOINT_URL": endpoint.group(),
-        **registry_environment(endpoint.group()),
-        "AWS_ACCESS_KEY_ID": "sandbox",
-        "AWS_SECRET_ACCESS_KEY": "sandbox",
+        **access,
         "AWS_REGION": "us-west-2",
     }
 

@@ -7,11 +7,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.sandbox_aws import Account  # before boto3 makes a client
+from tests.support.sandbox_aws import Account, use_account  # before boto3 makes a client
 
 from components.account.lookup import AccountReader  # isort: skip
 from sandbox.aws.server import AwsServer  # isort: skip
-from sandbox.registries import registry_environment  # isort: skip
 
 
 @pytest.fixture(scope="module")
@@ -24,11 +23,7 @@ def server() -> Iterator[AwsServer]:
 @pytest.fixture
 def account(server: AwsServer, monkeypatch: pytest.MonkeyPatch) -> Account:
     """Let boto3 reach the account."""
-    monkeypatch.setenv("AWS_ENDPOINT_URL", server.endpoint)
-    for name, value in registry_environment(server.endpoint).items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "sandbox")
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "sandbox")
+    use_account(monkeypatch, server.access)
     return Account(server)
 
 

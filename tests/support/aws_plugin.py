@@ -1,6 +1,6 @@
 """The plugin of the AWS provider, called over gRPC by a test instead of the engine.
 
-with aws_plugin(server.endpoint) as plugin:
+with aws_plugin(server.access) as plugin:
     made = plugin.create("aws:ec2/vpc:Vpc", {"cidrBlock": "10.0.0.0/16"})
 
 `tests.support.provider_plugin.Plugin` has the operations. The plugin takes about a second to start,
@@ -25,6 +25,7 @@ import pytest
 from google.protobuf.empty_pb2 import Empty
 from pulumi.runtime.proto import engine_pb2_grpc, provider_pb2_grpc
 
+from sandbox.access import Endpoint
 from tests.support.provider_plugin import Call, Plugin, RefusedError
 from tests.support.tracked import ROOT
 from tools.engine import Plugin as PluginProgram
@@ -82,20 +83,20 @@ def mapped_types() -> frozenset[str]:
 
 @contextmanager
 def aws_plugin(
-    endpoint: str,
+    account: Endpoint,
     region: str = REGION,
     *,
     settings: Mapping[str, str] | None = None,
     **configuration: Any,
 ) -> Iterator[Plugin]:
-    """Run the plugin against the account at `endpoint`, and stop it afterwards.
+    """Run the plugin against an account, and stop it afterwards.
 
     `settings` are environment variables of the plugin, and `configuration` are additional arguments
     of the provider, such as `skipCredentialsValidation`.
     """
     with ExitStack() as stack:
         engine = stack.enter_context(_engine())
-        process = stack.enter_context(_process(engine, endpoint, region, settings or {}))
+        process = stack.enter_context(_process(engine, account, region, settings or {}))
         assert process.stdout is not None
         port = process.stdout.readline().strip()
         assert port, "the plugin ended before it listened; its message is above"
@@ -106,7 +107,7 @@ def aws_plugin(
 
 @contextmanager
 def _process(
-    engine: str, endpoint: str, region: str, settings: Mapping[str, str]
+    engine: str, account: Endpoint, region: str, settings: Mapping[str, str]
 ) -> Iterator[subprocess.Popen[str]]:
     program = Path(aws_program().directory) / "pulumi-resource-aws"
     nowhere = Path(os.devnull)
@@ -118,7 +119,7 @@ def _process(
         backend=nowhere,
         passphrase="",
         region=region,
-        aws_endpoint=endpoint,
+        account=account,
     )
     process = subprocess.Popen(
         [str(program), engine], env=environment | settings, stdout=subprocess.PIPE, text=True

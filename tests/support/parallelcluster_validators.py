@@ -10,14 +10,12 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sandbox.access import NO_ACCOUNT, Endpoint
 from tests.support.tracked import ROOT
 from tools.parallelcluster.process import Configuration, ask
 
 SCRIPT = ROOT / "sandbox" / "parallelcluster" / "validation.py"
 
-_NOWHERE = "http://127.0.0.1:9"
-"""An update check compares two configurations and needs no account; this endpoint does not respond.
-"""
 
 _ANY_REGION = "us-west-2"
 """The schema requires a region; no update check depends on it."""
@@ -83,7 +81,7 @@ class UpdateCheck:
 def validate(
     configs: Mapping[str, Configuration],
     *,
-    aws_endpoint: str,
+    account: Endpoint,
     region: str,
     suppress: Collection[str] | Mapping[str, Collection[str]] = (),
 ) -> dict[str, Validation]:
@@ -91,7 +89,7 @@ def validate(
 
     Args:
         configs: Configurations by cluster name.
-        aws_endpoint: Endpoint of all AWS calls, which is that of a sandbox.
+        account: Endpoint of all AWS calls, which is that of a sandbox.
         region: Region of the clusters.
         suppress: Validators to skip, for all clusters or by cluster name; `ALL` skips all of them.
 
@@ -110,7 +108,7 @@ def validate(
             for name, config in configs.items()
         },
     }
-    answer = ask(SCRIPT, request, aws_endpoint=aws_endpoint, region=region)
+    answer = ask(SCRIPT, request, account=account, region=region)
     return {
         name: Validation(
             loaded=each["loaded"], messages=tuple(Message(**it) for it in each["messages"])
@@ -127,7 +125,7 @@ def read(configs: Sequence[Configuration]) -> list[dict[str, Any]]:
         ParallelClusterError: the schema does not load one of them.
     """
     request = {"call": "read", "configs": list(configs)}
-    return ask(SCRIPT, request, aws_endpoint=_NOWHERE, region=_ANY_REGION)
+    return ask(SCRIPT, request, account=NO_ACCOUNT, region=_ANY_REGION)
 
 
 def update_check(old: Configuration, new: Configuration) -> UpdateCheck:
@@ -154,7 +152,7 @@ def update_checks(changes: Sequence[tuple[Configuration, Configuration]]) -> lis
     """
     pairs = [{"old": old, "new": new} for old, new in changes]
     request = {"call": "update_check", "changes": pairs}
-    answer = ask(SCRIPT, request, aws_endpoint=_NOWHERE, region=_ANY_REGION)
+    answer = ask(SCRIPT, request, account=NO_ACCOUNT, region=_ANY_REGION)
     return [
         UpdateCheck(allowed=each["allowed"], rows=tuple(_row(row) for row in each["rows"]))
         for each in answer

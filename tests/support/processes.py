@@ -12,9 +12,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-NO_ACCOUNT = "http://127.0.0.1:9"
-"""The discard port, on which no process listens; none is needed if no node joins."""
-
 
 def spawn(
     argv: Sequence[str], *, name: str, log_path: Path, env: Mapping[str, str] | None = None

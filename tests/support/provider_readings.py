@@ -35,6 +35,6 @@ def reader(server: AwsServer) -> Read:
     ) -> dict[str, Any]:
         server.reset()
         asked = {"clusters": dict(clusters or {}), "events": dict(events or {})}
-        return ask(SCRIPT, asked, aws_endpoint=server.endpoint, region="us-west-2")
+        return ask(SCRIPT, asked, account=server.access, region="us-west-2")
 
     return read

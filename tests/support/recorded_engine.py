@@ -7,6 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from sandbox.access import Endpoint
 from tools.workspace.engine_process import PulumiCommand
 from tools.workspace.recovery.timeouts import Timeouts
 
@@ -16,7 +17,7 @@ AT_ONCE = Timeouts(settle=0, poll=0, limit=60)
 class RecordedEngine:
     """A `pulumi` that exports the contents of a file and imports into it."""
 
-    def __init__(self, directory: Path, endpoint: str) -> None:
+    def __init__(self, directory: Path, account: Endpoint) -> None:
         self.state, self.imports = directory / "state.json", directory / "imports"
         script = directory / "pulumi"
         script.write_text(
@@ -27,8 +28,7 @@ class RecordedEngine:
             "esac\n"
         )
         script.chmod(0o755)
-        keys = {"AWS_ACCESS_KEY_ID": "sandbox", "AWS_SECRET_ACCESS_KEY": "sandbox"}
-        environment = {"PATH": "/usr/bin:/bin", "AWS_ENDPOINT_URL": endpoint, **keys}
+        environment = {"PATH": "/usr/bin:/bin", **account.environment}
         self.command = PulumiCommand(script, directory, environment)
 
     def resources(self) -> list[dict[str, Any]]:

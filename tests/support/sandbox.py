@@ -128,7 +128,7 @@ class Sandbox:
         """Return the boto3 client of a service of the account, which faults do not affect."""
         status = SandboxDirectory(self.directory).read_status()
         assert status is not None
-        return clients_of(status.aws_endpoint, status.region).client(service)
+        return clients_of(status.endpoint, status.region).client(service)
 
     def kubeconfig(self, stack: str) -> Path:
         """Return the path of the kubeconfig that `up` wrote."""

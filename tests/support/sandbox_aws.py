@@ -14,8 +14,8 @@ from botocore.config import Config
 from botocore.exceptions import ClientError
 
 from components.catalog.versions import DEFAULT_KUBERNETES_VERSION
+from sandbox.access import Endpoint
 from sandbox.aws.server import AwsServer  # before boto3 makes a client: it prepares moto
-from sandbox.registries import registry_environment
 
 ACCOUNT = "123456789012"
 VPC = "vpc-0123456789abcdef0"
@@ -46,8 +46,7 @@ class Account:
             service,
             endpoint_url=self.server.endpoint,
             region_name=region,
-            aws_access_key_id="sandbox",
-            aws_secret_access_key="sandbox",
+            **self.server.access.credentials,
             config=Config(retries={"total_max_attempts": 1}),
         )
 
@@ -183,15 +182,18 @@ class Account:
         return self.eks.describe_cluster(name=name)["cluster"]
 
 
+def use_account(patch: pytest.MonkeyPatch, access: Endpoint) -> None:
+    """Let AWS clients and lookups of images use an account."""
+    for name, value in access.environment.items():
+        patch.setenv(name, value)
+    boto3.setup_default_session()  # the one of an earlier test keeps its credentials
+
+
 @contextmanager
 def default_account() -> Iterator[Account]:
     """Yield the account of a new server, as the default one of AWS clients."""
     with AwsServer(region="us-west-2", port=0) as server, pytest.MonkeyPatch.context() as patch:
-        patch.setenv("AWS_ENDPOINT_URL", server.endpoint)
-        for name, value in registry_environment(server.endpoint).items():
-            patch.setenv(name, value)
-        patch.setenv("AWS_ACCESS_KEY_ID", "sandbox")
-        patch.setenv("AWS_SECRET_ACCESS_KEY", "sandbox")
+        use_account(patch, server.access)
         yield Account(server)
 
 

@@ -33,6 +33,7 @@ def record_sandbox(directory: Path, server: AwsServer) -> SandboxStatus:
         pid=own.pid,
         process_start_time=own.start_time,
         aws_endpoint=server.endpoint,
+        access_key=server.access.access_key,
         account_id=ACCOUNT,
         region="us-west-2",
     )

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import shlex
-import urllib.request
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from components import clock
+from sandbox.private_files import PRIVATE_UMASK
 from sandbox.state import (
     PARALLELCLUSTER_PYTHON,
     SLURM_PROGRAMS,
@@ -108,7 +107,7 @@ class RunningSandbox:
         project = project_of(self.directory)
         engine = ensure_pulumi(report)
         environment = self.environment(engine.directory, project)
-        return PulumiCommand(engine.executable, project.directory, environment)
+        return PulumiCommand(engine.executable, project.directory, environment, umask=PRIVATE_UMASK)
 
     def environment(self, engine: Path, project: SandboxProject) -> dict[str, str]:
         """Return the environment of all processes that work in this sandbox."""
@@ -120,9 +119,9 @@ class RunningSandbox:
             backend=project.backend,
             passphrase=project.passphrase,
             region=self.status.region,
-            aws_endpoint=self.aws_endpoint,
+            account=self.status.endpoint,
         )
-        ahead = _ask(self.status, "GET", "clock")["ahead_seconds"]
+        ahead = self.status.endpoint.ask("GET", "clock")["ahead_seconds"]
         own = {**self.status.https_environment, clock.VARIABLE: f"{ahead:.0f}"}
         return {**environment, **pace_of(self.directory), **own}
 
@@ -171,6 +170,7 @@ def started_sandbox(
         _take(directory, latency or 0, status)
         _write_kubectl_wrapper(directory, kubernetes["kubectl"])
     else:
+        _check_version(directory, status)
         _check_plugins(directory, plugins)
         if latency is not None:
             _take(directory, latency, status)
@@ -194,7 +194,21 @@ def add_slurm(report: Report, programs: SandboxPrograms = PROGRAMS) -> None:
 def _take(directory: SandboxDirectory, latency: float, status: SandboxStatus) -> None:
     """Set the share of AWS's time that account and clusters take from now on."""
     set_pace(directory, latency)
-    _ask(status, "POST", f"latency?scale={latency:g}")
+    status.endpoint.ask("POST", f"latency?scale={latency:g}")
+
+
+def _check_version(directory: SandboxDirectory, status: SandboxStatus) -> None:
+    """Ensure that the running sandbox has an access key, which one of an earlier version has not.
+
+    Raises:
+        CommandError: it has none.
+    """
+    if not status.access_key:
+        raise failures.CommandError(
+            f"the sandbox in {directory.path} was started by an earlier version of trainyard, and "
+            "answers everybody on this machine. Delete that account and start a new one: "
+            "./trainyard sandbox reset"
+        )
 
 
 def _check_plugins(directory: SandboxDirectory, chosen: Mapping[str, Path] | None) -> None:
@@ -204,12 +218,6 @@ def _check_plugins(directory: SandboxDirectory, chosen: Mapping[str, Path] | Non
         CommandError: they cannot be used, or the user requests others.
     """
     running = {plugin.name: Path(plugin.directory) for plugin in read_plugins(directory.path)}
-    if not running:
-        raise failures.CommandError(
-            f"the sandbox in {directory.path} was started by an earlier version of trainyard. Its "
-            "resources were created by an emulated AWS provider, and the real provider cannot "
-            "manage them. Delete that account and start a new one: ./trainyard sandbox reset"
-        )
     others = [name for name, path in (chosen or {}).items() if running.get(name) != path]
     if others:
         raise failures.CommandError(
@@ -229,7 +237,7 @@ def running_sandbox() -> RunningSandbox:
     """Return the running sandbox.
 
     Raises:
-        CommandError: no sandbox is running.
+        CommandError: no sandbox is running, or one of an earlier version.
     """
     directory = sandbox_directory()
     status = directory.read_status()
@@ -237,6 +245,7 @@ def running_sandbox() -> RunningSandbox:
         raise failures.CommandError(
             "the sandbox is not running; start it: ./trainyard sandbox start"
         )
+    _check_version(directory, status)
     return RunningSandbox(directory, status)
 
 
@@ -308,16 +317,7 @@ def ask(method: str, path: str, body: bytes | None = None) -> Any:
         CommandError: no sandbox is running.
         urllib.error.HTTPError: the sandbox rejects the request.
     """
-    return _ask(running_sandbox().status, method, path, body)
-
-
-def _ask(status: SandboxStatus, method: str, path: str, body: bytes | None = None) -> Any:
-    url = f"{status.aws_endpoint}/_trainyard/{path}"
-    # The URL is the sandbox's own, on the loopback interface: no proxy, no other scheme.
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    request = urllib.request.Request(url, data=body, method=method)  # noqa: S310 - see above
-    with opener.open(request) as answer:
-        return json.load(answer)
+    return running_sandbox().status.endpoint.ask(method, path, body)
 
 
 def inventory_lines() -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,6 +17,7 @@ from tools.cli.sandbox_session import (
     inventory_lines,
     nobody_at_work,
     project_of,
+    running_sandbox,
     started_sandbox,
 )
 from tools.engine import parse_choices, read_plugins
@@ -132,6 +134,16 @@ def status(as_json: options.AsJson = False) -> None:
     for name, value in described.items():
         text = ", ".join(value) if isinstance(value, list) else value
         console.answer(f"{name + ':':15} {text if text != '' else 'none'}")
+
+
+@app.command()
+def environment() -> None:
+    """Print the variables with which other AWS clients use the sandbox, with its access key.
+
+    For a shell: eval "$(./trainyard sandbox environment)"
+    """
+    for name, value in running_sandbox().status.endpoint.environment.items():
+        console.answer(f"export {name}={shlex.quote(value)}")
 
 
 @app.command()

@@ -13,6 +13,7 @@ from typing import Any
 
 import yaml
 
+from sandbox.access import Endpoint
 from tools.parallelcluster.process import Configuration, parsed, program_environment, run
 
 _SUCCESS = "Request would have succeeded, but DryRun flag is set."
@@ -31,14 +32,14 @@ class DryRun:
     """The JSON object that it printed."""
 
 
-def create_cluster_dryrun(config: Configuration, *, aws_endpoint: str, region: str) -> DryRun:
+def create_cluster_dryrun(config: Configuration, *, account: Endpoint, region: str) -> DryRun:
     """Run the command as a user would.
 
     The command requires `node`: the one on the PATH, otherwise the one in the development packages.
 
     Args:
         config: The configuration.
-        aws_endpoint: Endpoint of all AWS calls, which is that of a sandbox.
+        account: Endpoint of all AWS calls, which is that of a sandbox.
         region: Region of the cluster.
 
     Raises:
@@ -47,7 +48,7 @@ def create_cluster_dryrun(config: Configuration, *, aws_endpoint: str, region: s
     """
     arguments = ["-m", "pcluster.cli.entrypoint", "create-cluster", "--dryrun", "true"]
     arguments += ["--region", region, "--cluster-name", "dryrun"]
-    with program_environment(aws_endpoint=aws_endpoint, region=region) as environment:
+    with program_environment(account=account, region=region) as environment:
         file = Path(environment["HOME"]) / "cluster.yaml"
         file.write_text(yaml.safe_dump(dict(config), sort_keys=False), encoding="utf-8")
         environment["PATH"] = _path_with_node(environment.get("PATH", os.defpath))

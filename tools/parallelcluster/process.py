@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from sandbox.access import Endpoint
 from tools.parallelcluster.environment import parallelcluster_python
 
 Configuration = Mapping[str, Any]
@@ -25,14 +26,14 @@ class ParallelClusterError(RuntimeError):
     """ParallelCluster returned no result; the message has its output."""
 
 
-def ask(script: Path, request: Mapping[str, Any], *, aws_endpoint: str, region: str) -> Any:
+def ask(script: Path, request: Mapping[str, Any], *, account: Endpoint, region: str) -> Any:
     """Pass a JSON object to a script and return its JSON result.
 
     Raises:
         EngineError: the environment of ParallelCluster cannot be created.
         ParallelClusterError: the script failed.
     """
-    with program_environment(aws_endpoint=aws_endpoint, region=region) as environment:
+    with program_environment(account=account, region=region) as environment:
         done = run([str(script)], environment, request=json.dumps(request))
     return parsed(done, script.name)
 
@@ -61,24 +62,22 @@ def run(
 
 
 @contextmanager
-def program_environment(*, aws_endpoint: str, region: str) -> Iterator[dict[str, str]]:
+def program_environment(*, account: Endpoint, region: str) -> Iterator[dict[str, str]]:
     """Yield the environment variables of a program that uses a sandbox as account.
 
     Its home is a temporary directory, because ParallelCluster writes a log there.
 
     Args:
-        aws_endpoint: Endpoint of all AWS calls.
+        account: Endpoint of all AWS calls, which is that of a sandbox.
         region: The default region.
     """
     with tempfile.TemporaryDirectory(prefix="parallelcluster-") as home:
         yield {
             **{name: os.environ[name] for name in _KEPT if name in os.environ},
             "HOME": home,
-            "AWS_ENDPOINT_URL": aws_endpoint,
+            **account.environment,
             "AWS_DEFAULT_REGION": region,
             "AWS_REGION": region,
-            "AWS_ACCESS_KEY_ID": "sandbox",
-            "AWS_SECRET_ACCESS_KEY": "sandbox",
             "AWS_EC2_METADATA_DISABLED": "true",
             "AWS_MAX_ATTEMPTS": "1",
             "AWS_CONFIG_FILE": os.devnull,

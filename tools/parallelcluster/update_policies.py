@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from sandbox.access import NO_ACCOUNT
 from tools.lock import ROOT
 from tools.parallelcluster.process import ask
 
@@ -17,8 +18,6 @@ DATA_FILE = ROOT / "components" / "catalog" / "data" / "parallelcluster_update_p
 # Sections that the program never writes.
 _LEFT_OUT = ("LoginNodes", "DirectoryService", "DevSettings", "AdditionalPackages")
 
-_NOWHERE = "http://127.0.0.1:9"
-"""The schema needs no account, and this endpoint does not respond."""
 
 _ANY_REGION = "us-west-2"
 """The schema requires a region; no policy depends on it."""
@@ -31,7 +30,7 @@ def schema_policies() -> Mapping[str, str]:
         EngineError: the environment of ParallelCluster cannot be created.
         ParallelClusterError: ParallelCluster failed.
     """
-    policies = ask(SCRIPT, {}, aws_endpoint=_NOWHERE, region=_ANY_REGION)
+    policies = ask(SCRIPT, {}, account=NO_ACCOUNT, region=_ANY_REGION)
     return {
         path: policy for path, policy in policies.items() if path.partition(".")[0] not in _LEFT_OUT
     }

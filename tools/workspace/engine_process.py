@@ -100,6 +100,8 @@ class PulumiCommand:
     executable: Path
     directory: Path
     environment: Mapping[str, str]
+    umask: int = -1
+    """Mask of the permissions of new files; -1 keeps that of this process."""
 
     def with_variables(self, variables: Mapping[str, str]) -> PulumiCommand:
         """Return a copy of the command with additional environment variables."""
@@ -129,6 +131,7 @@ class PulumiCommand:
                 stdout=output,
                 stderr=subprocess.PIPE,
                 process_group=0,
+                umask=self.umask,
             )
             forwarding.start(child)
             assert child.stderr is not None  # noqa: S101 - it is a pipe
@@ -153,6 +156,7 @@ class PulumiCommand:
             capture_output=True,
             text=True,
             check=False,
+            umask=self.umask,
         )
         if done.returncode != 0:
             locked = locked_out(done.stderr, stack=_stack_of(arguments))

@@ -9,8 +9,8 @@ import urllib.request
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from sandbox.access import Endpoint
 from sandbox.plain_environment import plain_environment
-from sandbox.registries import registry_environment
 from tools.engine.aws_plugin_source import WAIT_DIVISOR
 from tools.workspace.backend_login import PASSPHRASE_FILE
 
@@ -28,13 +28,13 @@ def sandbox_environment(
     backend: Path,
     passphrase: str,
     region: str,
-    aws_endpoint: str,
+    account: Endpoint,
 ) -> dict[str, str]:
     """Return the environment of an engine that uses the sandbox as AWS.
 
     Only general variables of the user are passed on (`plain_environment`), and the credentials are
-    fake. The `programs` directory comes first on the PATH, for programs such as the sandbox's
-    `aws`.
+    those of the sandbox. The `programs` directory comes first on the PATH, for programs such as the
+    sandbox's `aws`.
     """
     return {
         **plain_environment(user),
@@ -42,17 +42,14 @@ def sandbox_environment(
         # The provider puts the account in front of the host for tags of buckets, which resolves to
         # no address: `addEndpointPrefix_opListTagsForResourceMiddleware` of aws-sdk-go-v2,
         # service/s3control. A proxy resolves names itself, and this one is the account.
-        "HTTP_PROXY": aws_endpoint,
+        "HTTP_PROXY": account.url,
         "PATH": _path(user, programs, engine),
         "PULUMI_HOME": str(home),
         "PULUMI_BACKEND_URL": backend.as_uri(),
         "PULUMI_CONFIG_PASSPHRASE": passphrase,
         "PULUMI_SKIP_UPDATE_CHECK": "1",
         "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
-        "AWS_ENDPOINT_URL": aws_endpoint,
-        **registry_environment(aws_endpoint),
-        "AWS_ACCESS_KEY_ID": "sandbox",
-        "AWS_SECRET_ACCESS_KEY": "sandbox",
+        **account.environment,
         "AWS_REGION": region,
         "AWS_DEFAULT_REGION": region,
         "AWS_EC2_METADATA_DISABLED": "true",
@@ -120,6 +117,10 @@ def _use(values: Mapping[str, str]) -> None:
     # `urlopen` reads the proxies once, when it makes the opener that all later calls share:
     # https://github.com/python/cpython/blob/v3.11.7/Lib/urllib/request.py#L192-L216
     urllib.request.install_opener(None)  # type: ignore[arg-type]
+    # boto3 keeps the credentials of its first call in a session that all later calls share:
+    # https://docs.aws.amazon.com/boto3/latest/guide/session.html
+    if "boto3" in sys.modules:
+        sys.modules["boto3"].setup_default_session()
 
 
 def _path(user: Mapping[str, str], *first: Path) -> str:

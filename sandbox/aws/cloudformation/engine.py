@@ -6,21 +6,31 @@ differences from AWS are corrected before it serves:
 - capabilities are required, which ministack otherwise does only if it checks signatures;
 - a template URL refers to the sandbox's S3 or to ParallelCluster's releases;
 - a nested stack is described with its parent;
-- no local scripts run at the start, and no container engine is used.
+- no local scripts run at the start, and no container engine is used;
+- only requests with the sandbox's access key are handled (`sandbox.access`), because Lambda runs
+  any program. A function responds to CloudFormation without it, at an address with a random token.
 """
 
 from __future__ import annotations
 
+import hmac
 import os
+from collections.abc import Awaitable, Callable
 from importlib import import_module, metadata
 from pathlib import Path
 from typing import Any
 
+from sandbox.access import HEADER, KEY_VARIABLE, Endpoint
 from sandbox.aws.cloudformation.checks import template_fault
 from sandbox.aws.cloudformation.templates import TemplateUrlError, sandbox_object, template_at
 
 STAND_IN = Path(__file__).parents[2] / "parallelcluster" / "provider" / "template.yaml"
 """The replacement for ParallelCluster's official provider template."""
+
+Application = Callable[[dict[str, Any], Any, Any], Awaitable[None]]
+"""https://asgi.readthedocs.io/en/stable/specs/main.html#applications"""
+_RESPONSES = "/_ministack/cfn-response/"
+"""Path of the `ResponseURL` of a custom resource; then its token, a random UUID."""
 
 
 def main() -> None:
@@ -31,7 +41,26 @@ def main() -> None:
     _resolve_urls()
     _check_templates()
     _describe_parents()
+    app.app = guarded(app.app, os.environ[KEY_VARIABLE])
     app.main()
+
+
+def guarded(app: Application, key: str) -> Application:
+    """Return an ASGI application that handles only requests with the access key."""
+    header, expected = HEADER.lower().encode(), key.encode()
+
+    async def guard(scope: dict[str, Any], receive: Any, send: Any) -> None:
+        given = dict(scope.get("headers", ())).get(header, b"")
+        is_response = scope.get("method") == "PUT" and scope["path"].startswith(_RESPONSES)
+        if scope["type"] == "lifespan" or is_response or hmac.compare_digest(given, expected):
+            await app(scope, receive, send)
+        elif scope["type"] == "http":
+            await send({"type": "http.response.start", "status": 403, "headers": []})
+            await send({"type": "http.response.body", "body": b"no access key of the sandbox"})
+        else:
+            await send({"type": "websocket.close", "code": 1008})
+
+    return guard
 
 
 def _require_capabilities() -> None:
@@ -42,7 +71,8 @@ def _require_capabilities() -> None:
 def _resolve_urls() -> None:
     helpers: Any = import_module("ministack.services.cloudformation.helpers")
     theirs = helpers._resolve_document  # noqa: SLF001
-    read_object = sandbox_object(os.environ["AWS_ENDPOINT_URL"], os.environ["MINISTACK_REGION"])
+    account = Endpoint(os.environ["AWS_ENDPOINT_URL"], os.environ[KEY_VARIABLE])
+    read_object = sandbox_object(account, os.environ["MINISTACK_REGION"])
     version = metadata.version("aws-parallelcluster")
 
     def resolve(params: Any, body_key: str, url_key: str, label: str) -> tuple[str | None, Any]:

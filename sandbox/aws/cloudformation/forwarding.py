@@ -16,10 +16,11 @@ from urllib.parse import parse_qs
 
 import urllib3
 
+from sandbox.access import HEADER, Endpoint
 from sandbox.aws.clock import CLOCK
 from sandbox.aws.cloudformation.service import CloudFormation, CloudFormationError
 from sandbox.aws.transitions import TRANSITIONS
-from sandbox.aws.unimplemented import CODE, FAILURE_CODE, Call, error_response
+from sandbox.aws.unimplemented import CODE, FAILURE_CODE, Call, error_response, scope_of
 from sandbox.latency.model import Operation
 
 LOG = logging.getLogger("sandbox.cloudformation")
@@ -45,8 +46,7 @@ _NO_ENVIRONMENT = (
 
 def is_forwarded(environ: Mapping[str, Any]) -> bool:
     """Return whether a request is for CloudFormation or Lambda, according to its signature."""
-    scope = environ.get("HTTP_AUTHORIZATION", "").partition("Credential=")[2].split(",")[0]
-    parts = scope.split("/")
+    parts = scope_of(environ)
     return len(parts) >= 5 and parts[3] in _SERVICES
 
 
@@ -56,7 +56,10 @@ class Forwarder:
     Attributes:
         cloudformation: The handler; None if the sandbox has no environment for it yet.
         look_for: Creates the handler if there is an environment.
+        access: The account's endpoint, for the handler and its functions.
     """
+
+    access: Endpoint
 
     def __init__(self) -> None:
         self.cloudformation: CloudFormation | None = None
@@ -76,7 +79,7 @@ class Forwarder:
         if cloudformation is None:
             return error_response(call, CODE, _NO_ENVIRONMENT)
         try:
-            endpoint = cloudformation.endpoint(_own_address(environ))
+            endpoint = cloudformation.endpoint(self.access)
             return self._paced(call, body, self._forward(endpoint, environ, body))
         except (CloudFormationError, urllib3.exceptions.HTTPError) as error:
             LOG.exception("%s was not answered", call.name)
@@ -108,7 +111,7 @@ class Forwarder:
             environ["REQUEST_METHOD"],
             f"{endpoint}{path}",
             body=body,
-            headers=_headers(environ),
+            headers={**_headers(environ), HEADER: self.access.access_key},
             decode_content=False,
             redirect=False,
         )
@@ -155,7 +158,3 @@ def _headers(environ: Mapping[str, Any]) -> dict[str, str]:
     if environ.get("CONTENT_TYPE"):
         sent["content-type"] = environ["CONTENT_TYPE"]
     return {name: value for name, value in sent.items() if name not in _HOP_BY_HOP}
-
-
-def _own_address(environ: Mapping[str, Any]) -> str:
-    return f"http://{environ['SERVER_NAME']}:{environ['SERVER_PORT']}"

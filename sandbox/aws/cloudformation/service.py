@@ -14,6 +14,7 @@ from typing import Any
 
 import urllib3
 
+from sandbox.access import HEADER, KEY_VARIABLE, Endpoint
 from sandbox.aws.environment import ACCOUNT_ID
 from sandbox.parallelcluster.provider.records import DIRECTORY_VARIABLE
 from sandbox.processes import Spawn
@@ -71,18 +72,19 @@ class CloudFormation:
         """Whether it was started; otherwise it has no stacks or functions."""
         return self._process is not None and self._process.poll() is None
 
-    def endpoint(self, aws_endpoint: str) -> str:
+    def endpoint(self, account: Endpoint) -> str:
         """Return its address; start it if it is not running.
 
         Args:
-            aws_endpoint: The sandbox's AWS endpoint, for calls of its functions.
+            account: The sandbox's AWS endpoint, for calls of its functions; its access key is
+                also that of requests to ministack.
 
         Raises:
             CloudFormationError: It does not start.
         """
         with self._lock:
             if not self.is_running:
-                self._start(aws_endpoint)
+                self._start(account)
             return self._endpoint
 
     def stop(self) -> None:
@@ -101,10 +103,10 @@ class CloudFormation:
             process.kill()  # and ministack ends with its supervisor
             process.wait()
 
-    def _start(self, aws_endpoint: str) -> None:
+    def _start(self, account: Endpoint) -> None:
         for attempt in range(_ATTEMPTS):
             try:
-                self._start_on(_free_port(), aws_endpoint)
+                self._start_on(_free_port(), account)
             except CloudFormationError as error:
                 self._end()
                 if _PORT_TAKEN not in str(error) or attempt == _ATTEMPTS - 1:
@@ -112,9 +114,9 @@ class CloudFormation:
             else:
                 return
 
-    def _start_on(self, port: int, aws_endpoint: str) -> None:
+    def _start_on(self, port: int, account: Endpoint) -> None:
         remove_tree(self.directory)
-        (self.directory / "tmp").mkdir(parents=True)
+        (self.directory / "tmp").mkdir(parents=True, mode=0o700)
         self._process = self._spawn(
             [
                 *(sys.executable, "-I", "-S", str(_SUPERVISOR), str(os.getpid())),
@@ -122,14 +124,14 @@ class CloudFormation:
             ],
             name="cloudformation",
             log_path=self._log,
-            env=_environment(self.directory, port, aws_endpoint, self._region),
+            env=_environment(self.directory, port, account, self._region),
         )
         self._endpoint = f"http://127.0.0.1:{port}"
-        self._wait_until_ready(self._process)
+        self._wait_until_ready(self._process, account)
 
-    def _wait_until_ready(self, process: Popen[Any]) -> None:
+    def _wait_until_ready(self, process: Popen[Any], account: Endpoint) -> None:
         deadline = time.monotonic() + _READY_SECONDS
-        while not _answers(self._endpoint):
+        while not _answers(self._endpoint, account.access_key):
             if process.poll() is not None:
                 raise CloudFormationError(f"CloudFormation did not start:\n{self._tail()}")
             if time.monotonic() > deadline:
@@ -148,7 +150,7 @@ class CloudFormation:
         return "\n".join([*(last or ["  (it wrote nothing)"]), f"the whole log: {self._log}"])
 
 
-def _environment(directory: Path, port: int, aws_endpoint: str, region: str) -> dict[str, str]:
+def _environment(directory: Path, port: int, account: Endpoint, region: str) -> dict[str, str]:
     """Return ministack's settings (its `app.py` and `core/`), and variables for its functions."""
     return {
         "BIND_HOST": "127.0.0.1",
@@ -166,7 +168,8 @@ def _environment(directory: Path, port: int, aws_endpoint: str, region: str) -> 
         "STATE_DIR": str(directory / "state"),
         "TMPDIR": str(directory / "tmp"),
         # Functions call the sandbox's account, not ministack's own services.
-        "AWS_ENDPOINT_URL": aws_endpoint,
+        "AWS_ENDPOINT_URL": account.url,
+        KEY_VARIABLE: account.access_key,
         "HOME": str(directory),  # ParallelCluster writes a log there
         DIRECTORY_VARIABLE: str(clusters_of(directory)),
         "TRAINYARD_PROVIDER_LOG": str(directory / "provider.log"),
@@ -174,12 +177,13 @@ def _environment(directory: Path, port: int, aws_endpoint: str, region: str) -> 
     }
 
 
-def _answers(endpoint: str) -> bool:
+def _answers(endpoint: str, key: str) -> bool:
     try:
-        url = f"{endpoint}/_ministack/health"
-        return urllib3.request("GET", url, retries=False, timeout=5).status == 200
+        url, headers = f"{endpoint}/_ministack/health", {HEADER: key}
+        answer = urllib3.request("GET", url, headers=headers, retries=False, timeout=5)
     except urllib3.exceptions.HTTPError:
         return False
+    return answer.status == 200
 
 
 def _free_port() -> int:

@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlparse
 
+from sandbox.access import Endpoint
+
 OFFICIAL_BUCKET = re.compile(r"^[a-z0-9-]+-aws-parallelcluster$")
 """The bucket of ParallelCluster's releases in each region; source:
 https://docs.aws.amazon.com/parallelcluster/latest/ug/tutorials_09_cfn-custom-resource-v3.html"""
@@ -80,15 +82,14 @@ def template_at(url: str, read_object: ReadObject, stand_in: Path, version: str)
         raise TemplateUrlError(f"S3 error: {error.args[0]}") from error
 
 
-def sandbox_object(endpoint: str, region: str) -> ReadObject:
+def sandbox_object(endpoint: Endpoint, region: str) -> ReadObject:
     """Return a function that reads objects of the sandbox's S3."""
     boto3, exceptions = import_module("boto3"), import_module("botocore.exceptions")
     client: Any = boto3.client(
         "s3",
-        endpoint_url=endpoint,
+        endpoint_url=endpoint.url,
         region_name=region,
-        aws_access_key_id="sandbox",
-        aws_secret_access_key="sandbox",  # noqa: S106 - the sandbox accepts any value
+        **endpoint.credentials,
         config=import_module("botocore.config").Config(s3={"addressing_style": "path"}),
     )
 

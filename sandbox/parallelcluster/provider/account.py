@@ -8,12 +8,15 @@ https://docs.aws.amazon.com/cloudformation-cli/latest/userguide/resource-type-te
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 import boto3
 from botocore.config import Config
+
+from sandbox.access import Endpoint
 
 Clients = Callable[[str], Any]
 """Returns the boto3 client of a service."""
@@ -26,3 +29,8 @@ def client(service: str) -> Any:
     """Return the boto3 client of a service."""
     retries: Any = {"mode": "standard", "total_max_attempts": ATTEMPTS}
     return boto3.client(service, config=Config(retries=retries))
+
+
+def of_this_function() -> Endpoint:
+    """Return the account's endpoint, from the environment."""
+    return Endpoint(os.environ["AWS_ENDPOINT_URL"], os.environ["AWS_ACCESS_KEY_ID"])

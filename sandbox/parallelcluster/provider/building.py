@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
-from urllib.request import ProxyHandler, build_opener
 
 from botocore.exceptions import BotoCoreError, ClientError
 
 from sandbox.faults.clusters import NODE_NEVER_JOINS, is_named
 from sandbox.parallelcluster.provider import launch, network, storage
-from sandbox.parallelcluster.provider.account import Clients
+from sandbox.parallelcluster.provider.account import Clients, of_this_function
 from sandbox.parallelcluster.provider.model import Cluster, ComputeNodes
 from sandbox.parallelcluster.provider.network import Groups
 
@@ -22,12 +20,10 @@ NEVER_REGISTERED = (
 """https://github.com/aws/aws-parallelcluster-cookbook, `write_chef_error_handler.rb`"""
 
 
-def never_registers(clients: Clients, queue: str, name: str) -> bool:
+def never_registers(queue: str, name: str) -> bool:
     """Return whether nodes of a compute resource run and never register with Slurm."""
     # The function is a separate process; the schedule is in force in the account's process.
-    url = f"{clients('ec2').meta.endpoint_url}/_trainyard/faults"
-    with build_opener(ProxyHandler({})).open(url) as answer:
-        entries: list[dict[str, Any]] = json.load(answer)
+    entries: list[dict[str, Any]] = of_this_function().ask("GET", "faults")
     return any(
         is_named(each["node_group"], queue, name)
         for each in entries
@@ -110,7 +106,7 @@ def _make_nodes(clients: Clients, cluster: Cluster, nodes: ComputeNodes, groups:
         if _waits_for_its_block(nodes, error):
             return
         raise _failure("StaticNodeBootstrapFailure", _where(nodes), error) from error
-    if nodes.static_count and never_registers(clients, nodes.queue, nodes.name):
+    if nodes.static_count and never_registers(nodes.queue, nodes.name):
         raise BuildError(f"{_where(nodes)}{NEVER_REGISTERED} (StaticNodeBootstrapFailure)")
 
 

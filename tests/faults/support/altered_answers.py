@@ -13,6 +13,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from sandbox.aws.server import AwsServer  # before boto3 makes a client
+from tests.support.sandbox_aws import use_account
 
 import boto3  # isort: skip
 import pytest  # isort: skip
@@ -113,8 +114,7 @@ def record(*stacks: str) -> dict[str, Answers]:
     call = BaseClient._make_api_call  # type: ignore[attr-defined]
     account = AwsServer(region="us-west-2", keep_time=False)
     with account as server, pytest.MonkeyPatch.context() as patch:
-        patch.setenv("AWS_ENDPOINT_URL", server.endpoint)
-        _credentials(patch)
+        use_account(patch, server.access)
         patch.setattr("components.account.readings._AT_ONCE", 1)
         for stack, answers in found.items():
             patch.setattr(BaseClient, "_make_api_call", _recording(call, answers))

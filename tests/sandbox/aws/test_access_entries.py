@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from urllib.error import HTTPError
 from urllib.parse import urlencode
-from urllib.request import urlopen
 
 import pytest
 
@@ -16,8 +15,7 @@ ADMIN = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy"
 
 def identity(account: Account, arn: str, session: str = "s", cluster: str = "c") -> dict:
     query = urlencode({"cluster": cluster, "arn": arn, "session": session})
-    with urlopen(f"{account.server.endpoint}/_trainyard/identity?{query}") as answer:
-        return json.load(answer)
+    return account.server.access.ask("GET", f"identity?{query}")
 
 
 def test_a_node_entry_is_what_eks_makes_it(account: Account) -> None:
@@ -168,15 +166,21 @@ def test_tags_of_every_object_can_be_changed(account: Account) -> None:
     assert account.eks.list_tags_for_resource(resourceArn=arn)["tags"] == {"a": "1"}
 
 
-def test_an_access_key_is_its_creators_unless_it_is_a_users(account: Account) -> None:
-    def caller(key: str) -> str:
-        with urlopen(f"{account.server.endpoint}/_trainyard/caller?access_key={key}") as answer:
-            return json.load(answer)["arn"]
+def test_an_access_key_of_the_sandbox_is_its_creators_and_others_are_their_owners(
+    account: Account,
+) -> None:
+    access = account.server.access
 
-    account.iam.create_user(UserName="ada")
-    key = account.iam.create_access_key(UserName="ada")["AccessKey"]["AccessKeyId"]
-    assert caller("sandbox") == f"arn:aws:iam::{ACCOUNT}:user/moto"
-    assert caller(key) == f"arn:aws:iam::{ACCOUNT}:user/ada"
+    def caller(key: str) -> str:
+        return access.ask("GET", f"caller?access_key={key}")["arn"]
+
+    role = account.role("ada")
+    session = account.client("sts").assume_role(RoleArn=role, RoleSessionName="session")
+    key = session["Credentials"]["AccessKeyId"]
+    assert caller(access.access_key) == f"arn:aws:iam::{ACCOUNT}:user/moto"
+    assert caller(key) == f"arn:aws:sts::{ACCOUNT}:assumed-role/ada/session"
+    with pytest.raises(HTTPError, match="404"):
+        caller("AKIAIOSFODNN7EXAMPLE")
 
 
 def test_the_creator_needs_no_entry_where_there_are_none(account: Account) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from typing import Any
-from urllib.request import Request, urlopen
 
 import pytest
 
@@ -60,11 +59,10 @@ def test_a_job_succeeds_by_itself() -> None:
         batch.queue(batch.environment())
         batch.single()
         job = batch.submit("one")
-        clock = f"{server.endpoint}/_trainyard/clock?advance_seconds=5"
 
         def has_succeeded() -> bool:
-            with urlopen(Request(clock, method="POST")):
-                return batch.job(job)["status"] == "SUCCEEDED"
+            server.access.ask("POST", "clock?advance_seconds=5")
+            return batch.job(job)["status"] == "SUCCEEDED"
 
         until(has_succeeded, "the job to succeed")
 

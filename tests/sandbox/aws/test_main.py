@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import shlex
 import signal
 import subprocess
 import sys
-from urllib.request import urlopen
+
+from sandbox.access import Endpoint
 
 
 def test_the_endpoint_alone_answers_until_it_is_asked_to_end() -> None:
     command = [sys.executable, "-m", "sandbox.aws", "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
-        endpoint = process.stdout.readline().strip()
+        lines = [process.stdout.readline() for _ in range(4)]
+        exports = dict(shlex.split(line)[1].split("=", 1) for line in lines)
+        access = Endpoint(exports["AWS_ENDPOINT_URL"], exports["AWS_ACCESS_KEY_ID"])
         try:
-            with urlopen(f"{endpoint}/_trainyard/health") as answer:
-                assert answer.status == 200
+            assert access.ask("GET", "health") == {"status": "ready"}
         finally:
             process.send_signal(signal.SIGTERM)
     assert process.returncode == 0

@@ -169,7 +169,7 @@ def test_a_key_pair_that_is_not_there_is_named(account: Account) -> None:
 
 
 def test_the_inventory_shows_every_kind_of_storage(account: Account) -> None:
-    lines = [each.line for each in items(Clients(account.server.endpoint, "us-west-2"))]
+    lines = [each.line for each in items(Clients(account.server.access, "us-west-2"))]
     for start in (
         f"efs:file-system {EFS} throughput=elastic",
         f"fsx:file-system {LUSTRE} type=LUSTRE deployment=PERSISTENT_2 capacity=4800",

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from typing import Any
 from urllib.error import HTTPError
 from urllib.parse import urlsplit
-from urllib.request import Request, urlopen
 
 import boto3
 import pytest
@@ -71,19 +70,14 @@ def test_a_service_may_say_not_found(account: Account) -> None:
         account.client("ssm").get_parameter(Name="/none")
 
 
-def ask(server: AwsServer, path: str, method: str = "GET") -> dict:
-    with urlopen(Request(f"{server.endpoint}{path}", method=method)) as answer:
-        return json.load(answer)
-
-
 def test_the_sandbox_answers_below_its_own_path(server: AwsServer, account: Account) -> None:
-    assert ask(server, "/_trainyard/health") == {"status": "ready"}
+    assert server.access.ask("GET", "health") == {"status": "ready"}
     with pytest.raises(HTTPError) as caught:
-        ask(server, "/_trainyard/nothing")
+        server.access.ask("GET", "nothing")
     with caught.value:
         assert caught.value.code == 404
     with pytest.raises(HTTPError) as caught:
-        ask(server, "/_trainyard/identity?cluster=c")
+        server.access.ask("GET", "identity?cluster=c")
     with caught.value:
         assert "arn, session" in json.load(caught.value)["message"]
 
@@ -91,7 +85,7 @@ def test_the_sandbox_answers_below_its_own_path(server: AwsServer, account: Acco
 def test_the_clock_can_be_moved(server: AwsServer, account: Account) -> None:
     block = "cr-0cb00000000000001"
     assert account.reservation(block)["State"] == "scheduled"
-    ask(server, "/_trainyard/clock?advance_seconds=259200", "POST")
+    server.access.ask("POST", "clock?advance_seconds=259200")
     assert account.reservation(block)["State"] == "active"
 
 
@@ -117,13 +111,15 @@ def test_the_server_listens_on_the_loopback_interface_only(server: AwsServer) ->
 )
 def test_an_answer_arrives_in_one_piece(server: AwsServer, service: str, body: bytes) -> None:
     """The Go SDK abandons a connection on which it has received only the head of the answer."""
-    credential = f"AWS4-HMAC-SHA256 Credential=A/20260101/us-west-2/{service}/aws4_request".encode()
+    host = server.endpoint.removeprefix("http://")
+    scope = f"{server.access.access_key}/20260101/us-west-2/{service}/aws4_request"
     request = (
-        b"POST / HTTP/1.1\r\nHost: sandbox\r\nAuthorization: %s\r\nContent-Length: %d\r\n\r\n%s"
+        f"POST / HTTP/1.1\r\nHost: {host}\r\nAuthorization: AWS4-HMAC-SHA256 Credential={scope}\r\n"
+        f"Content-Length: {len(body)}\r\n\r\n"
     )
     for _ in range(10):
         with socket.create_connection((LOOPBACK, urlsplit(server.endpoint).port)) as connection:
-            connection.sendall(request % (credential, len(body), body))
+            connection.sendall(request.encode() + body)
             head, _, content = connection.recv(64 * 1024).partition(b"\r\n\r\n")
             assert f"Content-Length: {len(content)}".encode() in head.splitlines()
 
@@ -133,8 +129,7 @@ def test_a_region_that_the_sandbox_has_not_is_named(account: Account) -> None:
         "ec2",
         region_name="us-west-9",
         endpoint_url=account.server.endpoint,
-        aws_access_key_id="sandbox",
-        aws_secret_access_key="sandbox",
+        **account.server.access.credentials,
     )
     with pytest.raises(ClientError, match="The sandbox has no region 'us-west-9'"):
         client.describe_vpcs()

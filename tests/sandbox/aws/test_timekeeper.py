@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from urllib.request import Request, urlopen
-
 from sandbox.aws.server import AwsServer
 from tests.support.processes import until
 from tests.support.sandbox_aws import SCHEDULED, Account, p5_block
@@ -15,6 +13,5 @@ def test_a_group_launches_by_itself_when_its_block_begins() -> None:
         template_id = account.template("p5", **p5_block(account.group(), SCHEDULED))
         account.autoscaling_group("p5", template_id, DesiredCapacity=2)
         assert account.instances() == []
-        clock = f"{server.endpoint}/_trainyard/clock?advance_seconds={2 * 86400 + 60}"
-        with urlopen(Request(clock, method="POST")):
-            until(lambda: len(account.instances()) == 2, "two instances in the block")
+        server.access.ask("POST", f"clock?advance_seconds={2 * 86400 + 60}")
+        until(lambda: len(account.instances()) == 2, "two instances in the block")

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from sandbox.access import NO_ACCOUNT
 from sandbox.kubernetes.control_planes import ControlPlanes
-from tests.support.processes import NO_ACCOUNT, spawn
+from tests.support.processes import spawn
 
 
 @pytest.fixture

@@ -9,6 +9,8 @@ import threading
 import pytest
 import yaml
 
+from sandbox.access import Endpoint
+
 from sandbox.aws.server import AwsServer  # isort: skip  - before anything that imports moto
 import boto3
 
@@ -29,12 +31,10 @@ NODES = 2
 class Account:
     """The account's API, and a control plane for each of its clusters."""
 
-    def __init__(self, endpoint: str) -> None:
-        session = boto3.Session(
-            aws_access_key_id="sandbox", aws_secret_access_key="sandbox", region_name="us-west-2"
-        )
+    def __init__(self, endpoint: Endpoint) -> None:
+        session = boto3.Session(region_name="us-west-2", **endpoint.credentials)
         self.ec2, self.eks, self.iam, self.autoscaling = (
-            session.client(service, endpoint_url=endpoint)
+            session.client(service, endpoint_url=endpoint.url)
             for service in ("ec2", "eks", "iam", "autoscaling")
         )
 
@@ -123,15 +123,15 @@ class Account:
 @pytest.fixture
 def account(kubernetes_programs, tmp_path):
     with AwsServer(region="us-west-2") as server:
-        planes = ControlPlanes(tmp_path, kubernetes_programs, server.endpoint, spawn)
+        planes = ControlPlanes(tmp_path, kubernetes_programs, server.access, spawn)
         server.use_control_planes(planes)
         stop = threading.Event()
-        account = SandboxAccount(server.endpoint, "us-west-2", server.running_instance_ids)
+        account = SandboxAccount(server.access, "us-west-2", server.running_instance_ids)
         simulator = NodeSimulator(account, planes)
         thread = threading.Thread(target=simulator.run, args=(stop,))
         thread.start()
         try:
-            yield Account(server.endpoint), planes
+            yield Account(server.access), planes
         finally:
             stop.set()
             thread.join()

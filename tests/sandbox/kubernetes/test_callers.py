@@ -16,11 +16,13 @@ from components.account.lookup import AccountReader
 from components.eks.cluster_access import read_aws_auth
 from sandbox.kubernetes.api import ApiError, KubernetesApi
 from sandbox.kubernetes.control_planes import ControlPlane, ControlPlanes
+from sandbox.kubernetes.kubelet import session_token
 from tests.support.processes import spawn, until
-from tests.support.sandbox_aws import Account
+from tests.support.sandbox_aws import Account, use_account
 
 pytestmark = pytest.mark.kubernetes
 
+ROLE = "arn:aws:iam::123456789012:role/"
 POLICIES = "arn:aws:eks::aws:cluster-access-policy"
 CONFIG_MAPS = "/api/v1/namespaces/kube-system/configmaps"
 MODES = ("CONFIG_MAP", "API_AND_CONFIG_MAP", "API")
@@ -40,7 +42,7 @@ class Cluster:
         api = KubernetesApi(
             self.plane.endpoint,
             certificate_authority_data=self.plane.certificate_authority_data,
-            token=f"arn:aws:sts::123456789012:assumed-role/{role}/session-{number}",
+            token=session_token(self.plane.access_key, ROLE + role, f"session-{number}"),
         )
         try:
             if method == "get":
@@ -68,7 +70,7 @@ def cluster(kubernetes_programs, tmp_path_factory) -> Iterator[Cluster]:
     """A cluster that starts in the mode of the ConfigMap."""
     with AwsServer(region="us-west-2", keep_time=False) as server:
         planes = ControlPlanes(
-            tmp_path_factory.mktemp("clusters"), kubernetes_programs, server.endpoint, spawn
+            tmp_path_factory.mktemp("clusters"), kubernetes_programs, server.access, spawn
         )
         server.use_control_planes(planes)
         try:
@@ -88,9 +90,7 @@ def cluster(kubernetes_programs, tmp_path_factory) -> Iterator[Cluster]:
 
 def test_people_are_let_in_by_what_the_mode_reads(cluster, monkeypatch):
     """The modes in order: the first ignores access entries, and the last ignores aws-auth."""
-    monkeypatch.setenv("AWS_ENDPOINT_URL", cluster.account.server.endpoint)
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "sandbox")
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "sandbox")
+    use_account(monkeypatch, cluster.account.server.access)
     eks, api = cluster.account.eks, cluster.plane.administrator()
     in_map = "- rolearn: arn:aws:iam::123456789012:role/mapped\n  groups: [system:masters]\n"
     body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "aws-auth"}}

@@ -6,7 +6,11 @@ import pytest
 
 from sandbox.kubernetes import commands
 from sandbox.kubernetes.commands import Layout, Ports
-from sandbox.kubernetes.credentials import make_credentials
+from sandbox.kubernetes.credentials import (
+    make_credentials,
+    make_etcd_certificate,
+    make_webhook_certificate,
+)
 from tests.support.kubernetes import PREVIOUS
 
 PORTS = Ports(etcd=1, etcd_peer=2, api_server=3, authenticator=4)
@@ -17,14 +21,16 @@ def every(tmp_path):
     """All command lines by program, and the administrator's token."""
     layout = Layout(tmp_path)
     credentials, token = make_credentials(tmp_path / "pki")
+    etcd = make_etcd_certificate(tmp_path / "etcd-pki")
+    webhook = make_webhook_certificate(tmp_path / "webhook-pki")
     lines = {
-        "etcd": commands.etcd(layout, PORTS),
-        "kube-apiserver": commands.kube_apiserver(layout, PORTS, credentials),
+        "etcd": commands.etcd(layout, PORTS, etcd),
+        "kube-apiserver": commands.kube_apiserver(layout, PORTS, credentials, etcd),
         "kube-controller-manager": commands.kube_controller_manager(layout, credentials),
         "kube-scheduler": commands.kube_scheduler(layout),
         "kwok": commands.kwok(layout),
         "authenticator": commands.authenticator(
-            layout, PORTS, cluster="p5-cb", aws_endpoint="http://127.0.0.1:5"
+            layout, PORTS, webhook, cluster="p5-cb", aws_endpoint="http://127.0.0.1:5"
         ),
     }
     return lines, token
@@ -40,6 +46,13 @@ def test_nothing_listens_on_the_network(every):
     assert "--bind-address=127.0.0.1" in every[0]["kube-apiserver"]
     assert "--secure-port=0" in every[0]["kube-scheduler"]
     assert "--secure-port=0" in every[0]["kube-controller-manager"]
+
+
+def test_etcd_answers_only_who_has_its_certificate(every):
+    etcd, api_server = every[0]["etcd"], every[0]["kube-apiserver"]
+    assert not [argument for argument in etcd if "http://" in argument]
+    assert {"--client-cert-auth", "--peer-client-cert-auth"} <= set(etcd)
+    assert [each for each in api_server if each.startswith("--etcd-certfile=")]
 
 
 def test_no_secret_is_in_any(every):
@@ -63,10 +76,11 @@ def test_only_nodes_whose_kubelet_is_let_in_are_kept_alive(every):
 def test_all_three_programs_emulate_an_older_version_and_none_their_own(tmp_path):
     layout = Layout(tmp_path)
     credentials, _ = make_credentials(tmp_path / "pki")
+    etcd = make_etcd_certificate(tmp_path / "etcd-pki")
     for emulated in (PREVIOUS, None):
         expected = [f"--emulated-version=kube={PREVIOUS}"] if emulated else []
         for arguments in (
-            commands.kube_apiserver(layout, PORTS, credentials, emulated),
+            commands.kube_apiserver(layout, PORTS, credentials, etcd, emulated),
             commands.kube_controller_manager(layout, credentials, emulated),
             commands.kube_scheduler(layout, emulated),
         ):

@@ -8,6 +8,7 @@ import threading
 
 import pytest
 
+from sandbox.access import NO_ACCOUNT
 from sandbox.kubernetes.api import ApiError, ApiUnreachableError, KubernetesApi
 from sandbox.kubernetes.commands import PROGRAMS
 from sandbox.kubernetes.control_planes import (
@@ -150,12 +151,12 @@ def test_of_an_earlier_sandbox_only_the_logs_are_kept(tmp_path):
     for path in ("p5-cb/kubeconfig", "p5-cb/pki/ca.key", "p5-cb/etcd/db", "p5-cb/logs/etcd.log"):
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text("old")
-    ControlPlanes(tmp_path, PROGRAM_COMMANDS, "http://127.0.0.1:9", no)
+    ControlPlanes(tmp_path, PROGRAM_COMMANDS, NO_ACCOUNT, no)
     assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["etcd.log"]
 
 
 def test_refuses_a_name_that_is_a_path(tmp_path):
-    planes = ControlPlanes(tmp_path, PROGRAM_COMMANDS, "http://127.0.0.1:9", no)
+    planes = ControlPlanes(tmp_path, PROGRAM_COMMANDS, NO_ACCOUNT, no)
     with pytest.raises(ValueError, match="not a name that EKS accepts"):
         planes.create("../elsewhere")
 
@@ -163,7 +164,7 @@ def test_refuses_a_name_that_is_a_path(tmp_path):
 def test_names_the_programs_that_are_missing(tmp_path):
     programs = {name: PROGRAM_COMMANDS[name] for name in PROGRAMS[:4]}
     with pytest.raises(ValueError, match=r"'kwok', 'authenticator'"):
-        ControlPlanes(tmp_path, programs, "http://127.0.0.1:9", no)
+        ControlPlanes(tmp_path, programs, NO_ACCOUNT, no)
 
 
 def no(*_arguments, **_options):

@@ -11,6 +11,7 @@ from typing import Any
 import boto3
 import pytest
 
+from sandbox.access import Endpoint
 from sandbox.inventory import lines
 from sandbox.state import SandboxDirectory
 from tests.support.processes import processes_below, until
@@ -28,19 +29,15 @@ def directory(tmp_path: Path) -> Iterator[SandboxDirectory]:
     assert processes_below(made.path) == []
 
 
-def client(service: str, endpoint: str) -> Any:
+def client(service: str, account: Endpoint) -> Any:
     return boto3.client(
-        service,
-        endpoint_url=endpoint,
-        region_name="us-west-2",
-        aws_access_key_id="sandbox",
-        aws_secret_access_key="sandbox",
+        service, endpoint_url=account.url, region_name="us-west-2", **account.credentials
     )
 
 
-def make_cluster(endpoint: str) -> Any:
+def make_cluster(account: Endpoint) -> Any:
     """Create a cluster with a managed node group of one node; return the EKS client."""
-    iam, eks = client("iam", endpoint), client("eks", endpoint)
+    iam, eks = client("iam", account), client("eks", account)
     roles = {
         name: iam.create_role(RoleName=name, AssumeRolePolicyDocument=TRUST)["Role"]["Arn"]
         for name in ("cluster", "node")
@@ -72,7 +69,7 @@ def test_a_node_joins_and_everything_goes_again(
 ) -> None:
     status = directory.start(kubernetes_programs)
     before = lines(directory)
-    eks = make_cluster(status.aws_endpoint)
+    eks = make_cluster(status.endpoint)
     until(
         lambda: any(line.startswith("kubernetes:Node ip-") for line in lines(directory)),
         "the node to join",
@@ -80,7 +77,7 @@ def test_a_node_joins_and_everything_goes_again(
     eks.delete_nodegroup(clusterName="c", nodegroupName="system")
     eks.delete_cluster(name="c")
     until(lambda: eks.list_clusters()["clusters"] == [], "the cluster to be gone")
-    iam = client("iam", status.aws_endpoint)
+    iam = client("iam", status.endpoint)
     for name in ("cluster", "node"):
         iam.delete_role(RoleName=name)
     assert lines(directory) == before
@@ -91,7 +88,7 @@ def test_a_killed_daemon_takes_its_control_planes_with_it(
     directory: SandboxDirectory, kubernetes_programs: dict[str, list[str]]
 ) -> None:
     status = directory.start(kubernetes_programs)
-    make_cluster(status.aws_endpoint)
+    make_cluster(status.endpoint)
     assert any("kube-apiserver" in command for command in processes_below(directory.path))
     os.kill(status.pid, signal.SIGKILL)
     until(lambda: processes_below(directory.path) == [], "every process to be gone")

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from components.catalog.versions import EKS_VERSIONS
+from sandbox.access import NO_ACCOUNT
 from sandbox.kubernetes.api import ApiUnreachableError
 from sandbox.kubernetes.control_planes import ControlPlanes
 from sandbox.kubernetes.emulation import (
@@ -21,7 +22,7 @@ from sandbox.kubernetes.emulation import (
     emulated_version,
 )
 from tests.support.kubernetes import DEFAULT, PREVIOUS, minor
-from tests.support.processes import NO_ACCOUNT, processes_below, spawn, until
+from tests.support.processes import processes_below, spawn, until
 from tools.engine.pins import KUBERNETES_VERSION
 
 CONFIG_MAP = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "kept"}, "data": {}}

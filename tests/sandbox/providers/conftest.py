@@ -25,7 +25,7 @@ STAND_INS = ROOT / "sandbox" / "providers"
 @pytest.fixture(scope="session")
 def aws_provider(server: AwsServer) -> Iterator[Plugin]:
     """The AWS provider, in the current account."""
-    with aws_plugin(server.endpoint, settings=AT_ONCE) as plugin:
+    with aws_plugin(server.access, settings=AT_ONCE) as plugin:
         yield plugin
 
 
@@ -49,9 +49,7 @@ def workspace(server: AwsServer, tmp_path: Path) -> Workspace:
     programs = write_aws_program(tmp_path / "bin", clusters=tmp_path / "clusters", region=REGION)
     variables = {
         **AT_ONCE,
-        "AWS_ENDPOINT_URL": server.endpoint,
-        "AWS_ACCESS_KEY_ID": "sandbox",
-        "AWS_SECRET_ACCESS_KEY": "sandbox",
+        **server.access.environment,
         "AWS_REGION": REGION,
         "PATH": os.pathsep.join(map(str, [programs, made.engine.directory, os.environ["PATH"]])),
         "TRAINYARD_PYTHON": sys.executable,

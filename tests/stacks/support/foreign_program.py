@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -52,7 +51,7 @@ def foreign_program(
         backend=project.backend,
         passphrase=project.passphrase,
         region=status.region,
-        aws_endpoint=status.aws_endpoint,
+        account=status.endpoint,
     )
     environment = warm(plain) if sandbox.is_warm else plain
 
@@ -84,8 +83,8 @@ def account_environment(sandbox: Sandbox, directory: Path) -> dict[str, str]:
         installed.parent.mkdir(parents=True)
         installed.write_text(f'#!/bin/sh\nexec "{plugin.directory}/{program}" "$@"\n')
         installed.chmod(0o755)
-    endpoint = re.search(r"http://127\.0\.0\.1:\d+", sandbox.must("sandbox", "status").stdout)
-    assert endpoint
+    status = SandboxDirectory(sandbox.directory).read_status()
+    assert status is not None
     return sandbox_environment(
         os.environ,
         engine=engine.directory,
@@ -94,5 +93,5 @@ def account_environment(sandbox: Sandbox, directory: Path) -> dict[str, str]:
         backend=state,
         passphrase="of team A",
         region="us-west-2",
-        aws_endpoint=endpoint[0],
+        account=status.endpoint,
     )

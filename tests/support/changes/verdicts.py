@@ -13,6 +13,7 @@ from typing import Any
 
 from pulumi.runtime.proto import provider_pb2
 
+from sandbox.access import NO_ACCOUNT
 from sandbox.providers._protocol.values import UNKNOWN
 from sandbox.providers.kubernetes.checkpoint import INPUTS, identifier_of
 from sandbox.providers.kubernetes.servicer import KubernetesServicer
@@ -23,7 +24,6 @@ from tests.support.provider_plugin import Made, Plugin
 
 _CODE = "__provider"
 """The code of a dynamic provider, which differs by interpreter."""
-_NO_ACCOUNT = "http://127.0.0.1:9"
 """The discard port, which does not answer: diffs depend on schemas, not on the account."""
 _ZERO: Mapping[str, Any] = {
     "list": [],
@@ -68,7 +68,7 @@ class ProviderVerdict:
 def _aws() -> Plugin:
     running = ExitStack()
     atexit.register(running.close)
-    plugin = aws_plugin(_NO_ACCOUNT, skipCredentialsValidation=True, skipRequestingAccountId=True)
+    plugin = aws_plugin(NO_ACCOUNT, skipCredentialsValidation=True, skipRequestingAccountId=True)
     return running.enter_context(plugin)
 
 

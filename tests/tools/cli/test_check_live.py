@@ -9,11 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.sandbox_aws import OTHER_ZONE  # before boto3 makes a client
+from tests.support.sandbox_aws import OTHER_ZONE, use_account  # before boto3 makes a client
 
 from sandbox.account.stacks import completion  # isort: skip
 from sandbox.aws.server import AwsServer  # isort: skip
-from sandbox.registries import registry_environment  # isort: skip
 from tools.workspace.completion import completed
 
 from tools.workspace.stack_files import find_stack_file  # isort: skip
@@ -36,11 +35,7 @@ def check(
     aws.write_text("#!/bin/sh\necho 'aws-cli/2.31.4 Python/3.13.7'\n", encoding="utf-8")
     aws.chmod(0o755)
     monkeypatch.setenv("PATH", f"{aws.parent}:{os.environ['PATH']}")
-    monkeypatch.setenv("AWS_ENDPOINT_URL", server.endpoint)
-    for name, value in registry_environment(server.endpoint).items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "sandbox")
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "sandbox")
+    use_account(monkeypatch, server.access)
 
     def _check(
         *flags: str,

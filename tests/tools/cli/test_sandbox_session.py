@@ -74,10 +74,13 @@ def test_slurm_is_given_to_the_running_sandbox(running) -> None:
 
 
 def test_the_account_of_an_earlier_version_is_not_gone_on_with(running) -> None:
-    """A stand-in created its resources, and the real provider cannot read their state."""
-    (running.path / "plugins.json").unlink()
-    with pytest.raises(CommandError, match=r"start a new one: \./trainyard sandbox reset"):
-        started(with_parallelcluster=False)
+    """It answered everybody, and so its status has no access key."""
+    status = json.loads(running.daemon_file.read_text())
+    del status["access_key"]
+    running.daemon_file.write_text(json.dumps(status))
+    for go_on in (lambda: started(with_parallelcluster=False), sandbox_session.running_sandbox):
+        with pytest.raises(CommandError, match=r"start a new one: \./trainyard sandbox reset"):
+            go_on()
 
 
 @pytest.mark.usefixtures("running")

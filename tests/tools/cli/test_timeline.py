@@ -14,7 +14,7 @@ import pytest
 from components.capacity.timeline import block_timelines
 from sandbox.aws.server import AwsServer
 from tests.support.eks import block, config, p5
-from tests.support.sandbox_aws import BLOCK
+from tests.support.sandbox_aws import BLOCK, use_account
 from tools.cli.timeline_picture import MOST_TICKS, timeline_picture
 
 START = datetime(2026, 12, 1, 11, 30, tzinfo=UTC)
@@ -30,9 +30,7 @@ def server() -> Iterator[AwsServer]:
 @pytest.fixture
 def timeline(trainyard, stack_file, server, monkeypatch: pytest.MonkeyPatch) -> Callable:
     """Run `timeline` for a stack whose block is in the account."""
-    monkeypatch.setenv("AWS_ENDPOINT_URL", server.endpoint)
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "sandbox")
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "sandbox")
+    use_account(monkeypatch, server.access)
 
     def _timeline(raw: Any, *flags: str):
         return trainyard("timeline", "p5-cb", "--stack-file", stack_file(raw), *flags)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from sandbox.access import Endpoint
 from sandbox.aws.cloudformation.service import CloudFormation
 from sandbox.aws.server import AwsServer
 from tests.support.cluster_configs import p4de, setting
@@ -29,8 +30,8 @@ def endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield server.endpoint
 
 
-def dryrun(endpoint: str, *changes) -> DryRun:
-    return create_cluster_dryrun(p4de(*changes), aws_endpoint=endpoint, region="us-west-2")
+def dryrun(account: Endpoint, *changes) -> DryRun:
+    return create_cluster_dryrun(p4de(*changes), account=account, region="us-west-2")
 
 
 def test_what_the_validators_take_the_command_takes(endpoint: str) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from sandbox.access import NO_ACCOUNT
 from tools.parallelcluster.process import (
     ParallelClusterError,
     ask,
@@ -20,7 +21,7 @@ def test_nothing_of_the_users_account_is_passed_on(monkeypatch: pytest.MonkeyPat
     for name in ("AWS_PROFILE", "AWS_SESSION_TOKEN", "AWS_SECRET_ACCESS_KEY", "PYTHONPATH"):
         monkeypatch.setenv(name, "of the user")
 
-    with program_environment(aws_endpoint="http://127.0.0.1:9", region="eu-west-1") as given:
+    with program_environment(account=NO_ACCOUNT, region="eu-west-1") as given:
         assert "of the user" not in given.values()
         assert given["AWS_ENDPOINT_URL"] == "http://127.0.0.1:9"
         assert given["AWS_REGION"] == given["AWS_DEFAULT_REGION"] == "eu-west-1"
@@ -47,6 +48,6 @@ def test_a_script_runs_in_the_environment_that_is_locked(tmp_path: Path) -> None
     )
     request = {"names": ["aws-parallelcluster", "ministack"]}
 
-    answer = ask(script, request, aws_endpoint="http://127.0.0.1:9", region="us-west-2")
+    answer = ask(script, request, account=NO_ACCOUNT, region="us-west-2")
 
     assert json.dumps(answer) == '["3.16.1", "1.5.33"]'

@@ -101,7 +101,7 @@ def answers(server: AwsServer) -> dict[str, Validation]:
     refused = {name: p4de(change) for name, (change, _) in REFUSED.items()}
     return validate(
         ACCEPTED | refused | BY_ITSELF,
-        aws_endpoint=server.endpoint,
+        account=server.access,
         region="us-west-2",
         suppress={"suppressed": ["ComputeResourceSizeValidator"], "all-suppressed": ["ALL"]},
     )
@@ -155,7 +155,7 @@ def test_validators_are_left_out_by_name_or_all_of_them(answers: dict[str, Valid
 def test_numbers_and_booleans_may_be_strings(server: AwsServer) -> None:
     """CloudFormation turns them into strings on their way to the custom resource."""
     (answer,) = validate(
-        {"strings": stringified(p4de())}, aws_endpoint=server.endpoint, region="us-west-2"
+        {"strings": stringified(p4de())}, account=server.access, region="us-west-2"
     ).values()
     assert answer.loaded
     assert answer.errors == ()
@@ -177,7 +177,7 @@ def test_the_account_answers_every_call(
     server: AwsServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.WARNING, logger="sandbox"):
-        validate({"c": p4de(existing_storage)}, aws_endpoint=server.endpoint, region="us-west-2")
+        validate({"c": p4de(existing_storage)}, account=server.access, region="us-west-2")
     assert caplog.messages == []
 
 

@@ -11,6 +11,7 @@ from urllib.request import urlopen
 
 import pytest
 
+from sandbox.access import AccessKey, Endpoint
 from tools.workspace.environment import (
     account_environment,
     process_environment,
@@ -44,7 +45,7 @@ def environment(tmp_path: Path) -> dict[str, str]:
         backend=tmp_path / "state",
         passphrase="secret",
         region="us-west-2",
-        aws_endpoint="http://127.0.0.1:5000",
+        account=Endpoint("http://127.0.0.1:5000", "key-of-the-sandbox"),
     )
 
 
@@ -69,7 +70,8 @@ def test_aws_is_the_sandbox_with_credentials_that_cannot_be_real(
     environment: dict[str, str],
 ) -> None:
     assert environment["AWS_ENDPOINT_URL"] == "http://127.0.0.1:5000"
-    assert not environment["AWS_ACCESS_KEY_ID"].startswith("A")
+    assert environment["AWS_ACCESS_KEY_ID"] == "key-of-the-sandbox"
+    assert AccessKey.new("123456789012").key_id.startswith("SANDBOX")  # those of AWS with A
     assert environment["AWS_SHARED_CREDENTIALS_FILE"] == "/dev/null"
 
 

@@ -39,7 +39,7 @@ def emulated_answers() -> Answers:
     with AwsServer(region="us-west-2", keep_time=False) as server, recorded() as answers:
         account = Account(server)
         _make(account)
-        list(account_items(clients_of(server.endpoint, "us-west-2")))
+        list(account_items(clients_of(server.access, "us-west-2")))
         _ask(account)
     return answers
 

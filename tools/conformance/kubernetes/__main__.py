@@ -19,6 +19,7 @@ from pathlib import Path
 
 import yaml
 
+from sandbox.access import NO_ACCOUNT
 from sandbox.kubernetes.control_planes import KUBERNETES_VERSION, ControlPlanes
 from sandbox.processes import Spawner
 from tools.conformance.kubernetes.cases import CASES
@@ -29,7 +30,6 @@ from tools.engine import ensure_kubernetes
 
 ROOT = Path(__file__).resolve().parents[3]
 RECORDINGS = ROOT / "tests" / "goldens" / "providers" / "kubernetes"
-NO_ACCOUNT = "http://127.0.0.1:9"
 """The discard port; no case calls AWS."""
 HEADER = """\
 # What pulumi-kubernetes answers, recorded with `python -m tools.conformance.kubernetes`.

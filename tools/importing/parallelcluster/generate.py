@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from components.catalog.versions import PARALLELCLUSTER_VERSION
+from sandbox.access import NO_ACCOUNT
 from tools.parallelcluster import schema_keys
 from tools.parallelcluster.process import ask
 
@@ -28,8 +29,6 @@ RETIRED: Mapping[str, str] = {
 https://github.com/aws/aws-parallelcluster/blob/v3.11.1/cli/src/pcluster/schemas/cluster_schema.py,
 and `SchedulerQueues` and `SchedulerSettings`, the scheduler plugins, of the same file in v3.5.0.
 """
-_NOWHERE = "http://127.0.0.1:9"
-"""The schema needs no account, and this endpoint does not respond."""
 _ANY_REGION = "us-west-2"
 """The schema requires a region; no key depends on it."""
 
@@ -41,7 +40,7 @@ def schema_kinds() -> Mapping[str, str]:
         EngineError: the environment of ParallelCluster cannot be created.
         ParallelClusterError: ParallelCluster failed.
     """
-    return ask(Path(schema_keys.__file__), {}, aws_endpoint=_NOWHERE, region=_ANY_REGION)
+    return ask(Path(schema_keys.__file__), {}, account=NO_ACCOUNT, region=_ANY_REGION)
 
 
 def table(kinds: Mapping[str, str]) -> str:

@@ -12,6 +12,13 @@ import (
 	"sigs.k8s.io/aws-iam-authenticator/pkg/token"
 )
 
+// The sandbox's access key: the variable in which the daemon passes it, and the header of requests
+// to the account (sandbox/access.py).
+const (
+	keyVariable = "TRAINYARD_SANDBOX_ACCESS_KEY"
+	keyHeader   = "X-Trainyard-Access-Key"
+)
+
 // The authentication modes of an EKS cluster, accessConfig.authenticationMode in
 // https://docs.aws.amazon.com/eks/latest/APIReference/API_AccessConfigResponse.html
 const (
@@ -47,12 +54,14 @@ func (a answer) hasAccessEntries() bool {
 // authenticator of EKS calls.
 type account struct {
 	endpoint string
+	key      string
 	cluster  string
 	client   *http.Client
 }
 
-func newAccount(endpoint, cluster string) *account {
-	return &account{endpoint: endpoint, cluster: cluster, client: &http.Client{Timeout: 5 * time.Second}}
+func newAccount(endpoint, key, cluster string) *account {
+	client := &http.Client{Timeout: 5 * time.Second}
+	return &account{endpoint: endpoint, key: key, cluster: cluster, client: client}
 }
 
 func (a *account) identity(ctx context.Context, caller *token.Identity) (answer, error) {
@@ -71,7 +80,8 @@ func (a *account) identity(ctx context.Context, caller *token.Identity) (answer,
 	return known, nil
 }
 
-// caller returns the ARN that STS would give for an access key.
+// caller returns the ARN that STS would give for an access key; one that the account does not know
+// is an error.
 func (a *account) caller(ctx context.Context, accessKey string) (string, error) {
 	var known struct {
 		ARN string `json:"arn"`
@@ -85,17 +95,18 @@ func (a *account) ask(ctx context.Context, what string, query url.Values, found 
 	if err != nil {
 		return fmt.Errorf("cannot ask the sandbox account: %w", err)
 	}
+	request.Header.Set(keyHeader, a.key)
 	response, err := a.client.Do(request)
 	if err != nil {
 		return fmt.Errorf("the sandbox account does not answer: %w", err)
 	}
 	defer response.Body.Close()
-	if response.StatusCode == http.StatusNotFound {
-		return fmt.Errorf("the sandbox account has no cluster %q", a.cluster)
-	}
 	body, err := io.ReadAll(io.LimitReader(response.Body, 1<<20))
 	if err != nil {
 		return fmt.Errorf("the sandbox account's answer broke off: %w", err)
+	}
+	if response.StatusCode == http.StatusNotFound {
+		return fmt.Errorf("the sandbox account refuses: %s", body)
 	}
 	if response.StatusCode != http.StatusOK {
 		return fmt.Errorf("the sandbox account answered %s: %s", response.Status, body)

@@ -17,11 +17,15 @@ const (
 	presignedDate     = "20060102T150405Z"
 )
 
+// sessionSeparator stands between an access key of the account and the ARN of a session, in the
+// token of a node of the sandbox.
+const sessionSeparator = "@"
+
 // accessKeyOf returns the access key id of whoever signed a presigned URL of
 // sts:GetCallerIdentity, which is what `aws eks get-token` gives.
 //
-// The real authenticator sends the URL to STS, which checks the signature. The sandbox's account
-// knows no secret key, so nothing but the form is checked.
+// The real authenticator sends the URL to STS, which checks the signature. In the sandbox the id of an
+// access key is a secret (sandbox/access.py), so the account must know it, and nothing else is checked.
 func accessKeyOf(bearer string, now time.Time) (string, error) {
 	content, err := base64.RawURLEncoding.DecodeString(strings.TrimPrefix(bearer, presignedPrefix))
 	if err != nil {

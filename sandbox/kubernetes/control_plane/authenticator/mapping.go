@@ -57,18 +57,28 @@ func (u *users) user(ctx context.Context, bearer string) (authentication.UserInf
 	}, nil
 }
 
-// caller tells whose a token is: a presigned URL is its signer's, anything else an ARN.
+// caller tells whose a token is: a presigned URL is its signer's, and the session of a role has an
+// access key of the account in front of its ARN, because an ARN alone is no secret.
 func (u *users) caller(ctx context.Context, bearer string) (*token.Identity, error) {
 	if strings.HasPrefix(bearer, presignedPrefix) {
 		accessKey, err := accessKeyOf(bearer, time.Now())
 		if err != nil {
 			return nil, err
 		}
-		if bearer, err = u.account.caller(ctx, accessKey); err != nil {
+		arn, err := u.account.caller(ctx, accessKey)
+		if err != nil {
 			return nil, err
 		}
+		return parseIdentity(arn)
 	}
-	return parseIdentity(bearer)
+	accessKey, arn, found := strings.Cut(bearer, sessionSeparator)
+	if !found {
+		return nil, errors.New("the token is neither a presigned URL nor the session of a role")
+	}
+	if _, err := u.account.caller(ctx, accessKey); err != nil {
+		return nil, err
+	}
+	return parseIdentity(arn)
 }
 
 func (u *users) mapping(caller *token.Identity, known answer) (config.IdentityMapping, error) {

@@ -14,6 +14,8 @@ import (
 )
 
 const (
+	testKey     = "SANDBOX00"
+	nodeToken   = testKey + sessionSeparator + nodeSession
 	nodeSession = "arn:aws:sts::123456789012:assumed-role/p5-node/i-0123456789abcdef0"
 	nodeRole    = "arn:aws:iam::123456789012:role/p5-node"
 	nodeDNS     = "ip-10-0-1-2.us-west-2.compute.internal"
@@ -57,7 +59,7 @@ func TestAnAccessEntryComesBeforeTheConfigMap(t *testing.T) {
 	} {
 		t.Run(test.mode, func(t *testing.T) {
 			account := known{AuthenticationMode: test.mode, AccessEntry: entry, PrivateDNSName: nodeDNS}
-			user, err := (&users{account, configMap{role: nodeRole}}).user(t.Context(), nodeSession)
+			user, err := (&users{account, configMap{role: nodeRole}}).user(t.Context(), nodeToken)
 			if err != nil || user.Username != test.username {
 				t.Errorf("got %q, %v; want %q", user.Username, err, test.username)
 			}
@@ -65,9 +67,33 @@ func TestAnAccessEntryComesBeforeTheConfigMap(t *testing.T) {
 	}
 }
 
+// strangers is an account that knows no access key.
+type strangers struct{ known }
+
+func (strangers) caller(context.Context, string) (string, error) {
+	return "", errors.New("no account has this access key")
+}
+
+func TestTheNameOfARoleIsNoToken(t *testing.T) {
+	account := known{AuthenticationMode: modeAPIAndConfigMap, PrivateDNSName: nodeDNS}
+	for _, test := range []struct {
+		account identifier
+		token   string
+	}{
+		{account, nodeSession},
+		{strangers{account}, nodeToken},
+		{strangers{account}, sessionSeparator + nodeSession},
+	} {
+		user, err := (&users{test.account, configMap{role: nodeRole}}).user(t.Context(), test.token)
+		if err == nil || user.Username != "" {
+			t.Errorf("%s: got %+v, %v", test.token, user, err)
+		}
+	}
+}
+
 func TestARoleInAWSAuthIsAUser(t *testing.T) {
 	account := known{AuthenticationMode: modeAPIAndConfigMap, PrivateDNSName: nodeDNS}
-	user, err := (&users{account, configMap{role: nodeRole}}).user(t.Context(), nodeSession)
+	user, err := (&users{account, configMap{role: nodeRole}}).user(t.Context(), nodeToken)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +109,7 @@ func TestACallerWhoIsNotMappedIsToldWhereNot(t *testing.T) {
 		modeAPI:             "does not read aws-auth",
 	} {
 		t.Run(mode, func(t *testing.T) {
-			_, err := (&users{known{AuthenticationMode: mode}, configMap{}}).user(t.Context(), nodeSession)
+			_, err := (&users{known{AuthenticationMode: mode}, configMap{}}).user(t.Context(), nodeToken)
 			if err == nil || !strings.Contains(err.Error(), words) {
 				t.Errorf("got %v; want %q", err, words)
 			}
@@ -93,7 +119,7 @@ func TestACallerWhoIsNotMappedIsToldWhereNot(t *testing.T) {
 
 func TestAMappedRoleWithAPathIsNotTheSessionsRole(t *testing.T) {
 	withPath := configMap{role: "arn:aws:iam::123456789012:role/eks/p5-node"}
-	_, err := (&users{known{AuthenticationMode: modeConfigMap}, withPath}).user(t.Context(), nodeSession)
+	_, err := (&users{known{AuthenticationMode: modeConfigMap}, withPath}).user(t.Context(), nodeToken)
 	if err == nil {
 		t.Error("STS drops the path, so an entry with the path must not match")
 	}
@@ -101,14 +127,14 @@ func TestAMappedRoleWithAPathIsNotTheSessionsRole(t *testing.T) {
 
 func TestAnAllowedAccountLetsItsCallersInWithoutGroups(t *testing.T) {
 	account := known{AuthenticationMode: modeConfigMap}
-	user, err := (&users{account, configMap{account: "123456789012"}}).user(t.Context(), nodeSession)
+	user, err := (&users{account, configMap{account: "123456789012"}}).user(t.Context(), nodeToken)
 	if err != nil || user.Username != nodeRole || len(user.Groups) != 0 {
 		t.Errorf("got %+v, %v", user, err)
 	}
 }
 
 func TestAnAccountThatFailsLetsNobodyIn(t *testing.T) {
-	_, err := (&users{broken{}, configMap{role: nodeRole}}).user(t.Context(), nodeSession)
+	_, err := (&users{broken{}, configMap{role: nodeRole}}).user(t.Context(), nodeToken)
 	if !errors.Is(err, errBroken) {
 		t.Errorf("got %v", err)
 	}

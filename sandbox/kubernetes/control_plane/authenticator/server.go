@@ -6,6 +6,7 @@ package authenticator
 
 import (
 	"context"
+	"crypto/subtle"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -30,6 +31,9 @@ type options struct {
 	listen          string
 	cluster         string
 	accountEndpoint string
+	certificate     string
+	privateKey      string
+	key             string
 	parse           bool
 }
 
@@ -39,6 +43,8 @@ func readOptions(arguments []string) (options, error) {
 	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig file with which aws-auth is watched")
 	flags.StringVar(&o.listen, "listen", "", "loopback address and port of the webhook, such as 127.0.0.1:21362")
 	flags.StringVar(&o.cluster, "cluster", "", "name of the EKS cluster whose access entries count")
+	flags.StringVar(&o.certificate, "tls-cert-file", "", "certificate of the webhook")
+	flags.StringVar(&o.privateKey, "tls-private-key-file", "", "private key of the certificate")
 	flags.StringVar(&o.accountEndpoint, "account-endpoint", "", "URL of the sandbox account, such as http://127.0.0.1:5000")
 	flags.BoolVar(&o.parse, "parse", false, "read the data of an aws-auth ConfigMap as JSON from standard input, print the mappings found in it, and end")
 	if err := flags.Parse(arguments); err != nil {
@@ -47,7 +53,11 @@ func readOptions(arguments []string) (options, error) {
 	if o.parse {
 		return o, nil
 	}
+	o.key = os.Getenv(keyVariable)
 	var missing []string
+	if o.key == "" {
+		missing = append(missing, "the variable "+keyVariable)
+	}
 	flags.VisitAll(func(f *flag.Flag) {
 		if f.Name != "parse" && f.Value.String() == "" {
 			missing = append(missing, "--"+f.Name)
@@ -91,10 +101,10 @@ func serve(o options) error {
 	if err := configMap.Start(ctx.Done()); err != nil {
 		return fmt.Errorf("cannot watch aws-auth: %w", err)
 	}
-	known := &users{account: newAccount(o.accountEndpoint, o.cluster), configMap: configMap}
-	server := &http.Server{Addr: o.listen, Handler: handler(known), ReadHeaderTimeout: 5 * time.Second}
+	known := &users{account: newAccount(o.accountEndpoint, o.key, o.cluster), configMap: configMap}
+	server := &http.Server{Addr: o.listen, Handler: handler(known, o.key), ReadHeaderTimeout: 5 * time.Second}
 	failed := make(chan error, 1)
-	go func() { failed <- server.ListenAndServe() }()
+	go func() { failed <- server.ListenAndServeTLS(o.certificate, o.privateKey) }()
 	select {
 	case err := <-failed:
 		return fmt.Errorf("cannot listen on %s: %w", o.listen, err)
@@ -103,11 +113,17 @@ func serve(o options) error {
 	}
 }
 
-// handler answers TokenReviews of the API server on /authenticate and `ok` on /healthz.
-func handler(known *users) http.Handler {
+// handler answers TokenReviews of the API server on /authenticate and `ok` on /healthz. The API
+// server has the key as its bearer token; nobody else learns whom a token names.
+func handler(known *users, key string) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	mux.HandleFunc("POST /authenticate", func(w http.ResponseWriter, r *http.Request) {
+		given := []byte(r.Header.Get("Authorization"))
+		if subtle.ConstantTimeCompare(given, []byte("Bearer "+key)) != 1 {
+			http.Error(w, "only the API server of the cluster may ask", http.StatusUnauthorized)
+			return
+		}
 		var review authentication.TokenReview
 		if err := json.NewDecoder(r.Body).Decode(&review); err != nil {
 			http.Error(w, "the request is not a TokenReview: "+err.Error(), http.StatusBadRequest)

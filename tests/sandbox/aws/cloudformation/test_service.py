@@ -11,11 +11,12 @@ from pathlib import Path
 import boto3
 import pytest
 
+from sandbox.access import NO_ACCOUNT
 from sandbox.aws.cloudformation.service import CloudFormation, CloudFormationError
 from sandbox.processes import Spawner
 from sandbox.state import SandboxDirectory, SandboxStatus
 from tests.support.cloudformation import thing_template
-from tests.support.processes import NO_ACCOUNT, processes_below, until
+from tests.support.processes import processes_below, until
 from tools.parallelcluster.environment import parallelcluster_python
 
 
@@ -96,8 +97,7 @@ def busy(directory: SandboxDirectory) -> SandboxStatus:
         "cloudformation",
         endpoint_url=status.aws_endpoint,
         region_name=status.region,
-        aws_access_key_id="sandbox",
-        aws_secret_access_key="sandbox",
+        **status.endpoint.credentials,
     )
     client.create_stack(
         StackName="s", TemplateBody=thing_template(), Capabilities=["CAPABILITY_IAM"]

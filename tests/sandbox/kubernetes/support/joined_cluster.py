@@ -13,10 +13,11 @@ import yaml
 
 from components.eks.node_group_plan import NodeGroupPlan
 from components.eks.nodeadm_plan import render_self_managed_user_data
+from sandbox.access import HEADER, Endpoint
 from sandbox.kubernetes.api import KubernetesApi
 from sandbox.kubernetes.control_planes import ControlPlane
 from sandbox.kubernetes.instances import Instance
-from sandbox.kubernetes.kubelet import session_arn
+from sandbox.kubernetes.kubelet import session_token
 
 ACCOUNT_ID = "123456789012"
 
@@ -38,9 +39,9 @@ class SandboxAccountDouble:
         )
 
     @property
-    def endpoint(self) -> str:
-        """URL of the account."""
-        return f"http://127.0.0.1:{self._server.server_port}"
+    def endpoint(self) -> Endpoint:
+        """The account, whose access key is checked for nothing but the header."""
+        return Endpoint(f"http://127.0.0.1:{self._server.server_port}", "SANDBOX00")
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -99,10 +100,20 @@ class SandboxAccountDouble:
             def do_GET(self) -> None:
                 parts = urlsplit(self.path)
                 query = {key: values[0] for key, values in parse_qs(parts.query).items()}
-                content = json.dumps(account.identity(query["arn"], query.get("session", "")))
-                self.send_response(200 if parts.path == "/_trainyard/identity" else 404)
+                if self.headers[HEADER] != account.endpoint.access_key:
+                    self.send_error(403)
+                    return
+                if parts.path == "/_trainyard/caller":
+                    known = query["access_key"] == account.endpoint.access_key
+                    self._answer(200 if known else 404, {"arn": ""})
+                else:
+                    found = account.identity(query["arn"], query.get("session", ""))
+                    self._answer(200 if parts.path == "/_trainyard/identity" else 404, found)
+
+            def _answer(self, status: int, content: dict[str, Any]) -> None:
+                self.send_response(status)
                 self.end_headers()
-                self.wfile.write(content.encode())
+                self.wfile.write(json.dumps(content).encode())
 
             def log_message(self, *_arguments: object) -> None:
                 """Write nothing for each request."""
@@ -267,5 +278,9 @@ class JoinedCluster:
         return KubernetesApi(
             self.plane.endpoint,
             certificate_authority_data=self.plane.certificate_authority_data,
-            token=session_arn(self.account.roles[instance.instance_profile], instance.instance_id),
+            token=session_token(
+                self.plane.access_key,
+                self.account.roles[instance.instance_profile],
+                instance.instance_id,
+            ),
         )

@@ -106,7 +106,7 @@ def clients(account: Account) -> Any:
 
 
 def everything(account: Account) -> list[str]:
-    of_account: Clients = clients_of(account.server.endpoint, "us-west-2")
+    of_account: Clients = clients_of(account.server.access, "us-west-2")
     return sorted(item.line for item in account_items(of_account))
 
 

@@ -91,7 +91,7 @@ def changed(**resource: Any) -> dict[str, Any]:
 
 
 def lines(stacks: Stacks) -> list[str]:
-    clients = clients_of(stacks.account.server.endpoint, "us-west-2")
+    clients = clients_of(stacks.account.server.access, "us-west-2")
     return sorted(item.line for item in account_items(clients))
 
 

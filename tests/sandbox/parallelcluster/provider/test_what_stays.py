@@ -8,7 +8,7 @@ import pytest
 
 from sandbox.parallelcluster.provider import building
 from tests.sandbox.parallelcluster.provider.test_building import cluster, nodes, stored
-from tests.support.sandbox_aws import Account
+from tests.support.sandbox_aws import Account, use_account
 from tools.cli.retained import (
     Kind,
     retained_objects,
@@ -22,9 +22,7 @@ EVERYTHING = {"fsx", "efs", "ebs"}
 
 @pytest.fixture
 def clients(account: Account, monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.setenv("AWS_ENDPOINT_URL", account.server.endpoint)
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-        monkeypatch.setenv(name, "sandbox")
+    use_account(monkeypatch, account.server.access)
     return account.client
 
 

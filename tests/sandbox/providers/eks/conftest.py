@@ -18,7 +18,7 @@ def control_planes(
 ) -> Iterator[ControlPlanes]:
     """The clusters of the account, which has the contents of the fixture."""
     server.reset()
-    planes = ControlPlanes(tmp_path / "clusters", kubernetes_programs, server.endpoint, spawn)
+    planes = ControlPlanes(tmp_path / "clusters", kubernetes_programs, server.access, spawn)
     server.use_control_planes(planes)
     yield planes
     server.use_control_planes(None)

@@ -14,10 +14,10 @@ import grpc
 import pytest
 from pulumi.runtime.proto import provider_pb2_grpc
 
+from sandbox.access import NO_ACCOUNT
 from sandbox.kubernetes.control_planes import ControlPlane
 from sandbox.providers._protocol.serve import engine_log
 from sandbox.providers.kubernetes.servicer import KubernetesServicer
-from tests.support.processes import NO_ACCOUNT
 from tests.support.tracked import ROOT
 from tools.conformance.kubernetes.__main__ import RECORDINGS
 from tools.conformance.kubernetes.cases import CASES
@@ -78,7 +78,7 @@ def test_the_stand_in_answers_as_recorded(
     def start(environment: Mapping[str, str]) -> AbstractContextManager[Plugin]:
         if not environment:
             return in_this_process()
-        own = {"AWS_ENDPOINT_URL": NO_ACCOUNT, "TRAINYARD_PYTHON": sys.executable}
+        own = {"AWS_ENDPOINT_URL": NO_ACCOUNT.url, "TRAINYARD_PYTHON": sys.executable}
         environment = {**own, **environment}
         return running([str(PLUGIN)], log=tmp_path / "plugin.log", environment=environment)
 

@@ -12,6 +12,7 @@ from tests.support.capacity_commands import Commands  # before boto3 makes a cli
 
 from sandbox.aws.server import AwsServer  # isort: skip
 from tests.support.faults.account import CountedCalls
+from tests.support.sandbox_aws import use_account
 from tools.workspace import stacks_directory
 
 
@@ -45,9 +46,7 @@ def capacity(
     directory = tmp_path / "mine"
     directory.mkdir()
     monkeypatch.setenv(stacks_directory.VARIABLE, str(directory))
-    monkeypatch.setenv("AWS_ENDPOINT_URL", server.endpoint)
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "sandbox")
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "sandbox")
+    use_account(monkeypatch, server.access)
     monkeypatch.setenv("AWS_REGION", "us-west-2")
     monkeypatch.setattr("tools.capacity.purchasing.time.sleep", lambda _: None)
     return Commands(trainyard, server, directory)

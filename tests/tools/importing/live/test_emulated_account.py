@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from botocore.client import BaseClient
 
-from tests.support.sandbox_aws import (  # before boto3 makes a client
+from tests.support.sandbox_aws import (
     BLOCK,
     PRIVATE_A,
     PRIVATE_B,
@@ -16,6 +16,7 @@ from tests.support.sandbox_aws import (  # before boto3 makes a client
     VPC,
     Account,
     p5_block,
+    use_account,  # before boto3 makes a client
 )
 
 from components.account.lookup import AccountReader  # isort: skip
@@ -43,9 +44,7 @@ def account() -> Iterator[Account]:
 @pytest.fixture
 def called(account: Account, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Let boto3 use the account; return the operations that are called."""
-    monkeypatch.setenv("AWS_ENDPOINT_URL", account.server.endpoint)
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "sandbox")
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "sandbox")
+    use_account(monkeypatch, account.server.access)
     operations: list[str] = []
     call: Callable[..., Any] = vars(BaseClient)["_make_api_call"]
 
