@@ -19,10 +19,9 @@ from tools.diagnosis.eks_bundle import EksClients, add_account, add_cluster, add
 from tools.diagnosis.slurm_bundle import add_events, add_head_node
 
 NOW = datetime(2026, 11, 24, tzinfo=UTC)
-LISTS = ("node", "pod_for_all_namespaces", "event_for_all_namespaces")
-MORE_LISTS = ("daemon_set_for_all_namespaces", "job_for_all_namespaces")
+LISTS = ("node", "namespaced_pod", "namespaced_event", "namespaced_daemon_set", "namespaced_job")
 EMPTY = SimpleNamespace(
-    **{f"list_{name}": lambda: SimpleNamespace(items=[]) for name in (*LISTS, *MORE_LISTS)},
+    **{f"list_{name}": lambda *_: SimpleNamespace(items=[]) for name in LISTS},
     read_namespaced_config_map=lambda *_: SimpleNamespace(data={}),
 )
 """The API of a cluster without objects."""
@@ -137,7 +136,7 @@ def test_a_cluster_that_does_not_answer_blames_no_instance(
         monkeypatch.setattr(f"tools.diagnosis.eks_bundle.client.{name}", lambda _: silent)
     api: Any = None
     with pytest.raises(LookupError, match="the nodes of the cluster cannot be read"):
-        add_cluster(bundle, api, addons=(), has_logs=True)
+        add_cluster(bundle, api, addons=(), namespaces=("default",), has_logs=True)
     assert bundle.missing["kubernetes/pods.json"] == "503 Service Unavailable"
     assert not bundle.causes
 
@@ -152,17 +151,17 @@ def test_a_cluster_with_jobset_and_kueue_has_their_objects_and_the_reason_of_a_f
     }
     running = {**failed, "status": {"conditions": [{**condition, "status": "False"}]}}
     lists = {
-        ("jobset.x-k8s.io", "v1alpha2", "jobsets"): [failed, running],
-        ("kueue.x-k8s.io", "v1beta2", "workloads"): [],
+        ("jobset.x-k8s.io", "v1alpha2", "default", "jobsets"): [failed, running],
+        ("kueue.x-k8s.io", "v1beta2", "default", "workloads"): [],
     }
     custom = SimpleNamespace(
-        list_cluster_custom_object=lambda *resource: {"items": lists[resource]}
+        list_namespaced_custom_object=lambda *resource: {"items": lists[resource]}
     )
     monkeypatch.setattr("tools.diagnosis.eks_bundle.client.CustomObjectsApi", lambda _: custom)
     for name in ("CoreV1Api", "AppsV1Api", "BatchV1Api"):
         monkeypatch.setattr(f"tools.diagnosis.eks_bundle.client.{name}", lambda _: EMPTY)
     api: Any = SimpleNamespace(sanitize_for_serialization=lambda found: found)
-    add_cluster(bundle, api, addons=("jobset", "kueue"), has_logs=False)
+    add_cluster(bundle, api, addons=("jobset", "kueue"), namespaces=("default",), has_logs=False)
     assert json.loads((tmp_path / "kubernetes/jobsets.json").read_text("utf-8")) == [
         failed,
         running,
