@@ -49,6 +49,9 @@ _OF_REFERENCES = frozenset(
 )
 """Keys below the name of a secret that say where it is, or what it is for."""
 _FLAG = re.compile(r"--?[A-Za-z][\w.-]*")
+_SHORT_FLAGS = frozenset({"-p", "-a", "-u", "--user", "login"})
+"""What precedes a password in some commands."""
+_MOST_WORDS = 12
 _BASE64 = re.compile(r"[A-Za-z0-9+/\s]{40,}={0,2}\s*")
 _ENVIRONMENTS = frozenset({"env", "environment", "Environment", "environmentVariables"})
 _ARGUMENTS = frozenset(
@@ -162,9 +165,12 @@ def _argument(before: Sequence[Any], last: str, value: str) -> str:
     flag = last.lstrip("-") if _FLAG.fullmatch(last) else ""
     if flag and is_secret_value(flag, value):
         return HIDDEN
+    if last not in _SHORT_FLAGS:
+        return value
     # `["docker", "login", "-p", "…"]` is the text of a command.
-    words = " ".join(str(each) for each in before)
-    return value if without_secrets(f"{words} {value}").endswith(value) else HIDDEN
+    words = " ".join(str(each) for each in before[-_MOST_WORDS:])
+    shown = without_secrets(f"{words} {value}")
+    return value if shown.endswith(without_secrets(value)) else HIDDEN
 
 
 def _hidden_text(text: str, walk: Callable[[Any], Any]) -> str:

@@ -95,21 +95,21 @@ _WHOLE = re.compile(
 _PORT = r"(?!\d{1,5}(?:[/?#\s\"']|$))"
 _IN_ADDRESS = re.compile(
     # User and password before the host, up to the last `@` before the path; a password with `/`.
-    rf"(?<=://)[^\s/@:?#\"']*:{_PORT}(?:[^\s/\"'<]+(?=@)|(?!\$)[^\s@\"'<]+/[^\s@\"'<]*(?=@))"
+    rf"(?<=://)[^\s/@:?#\"']*:{_PORT}(?:[^\s/\"'<]+(?=@)|(?!\$)[^\s@\"'<]{{1,300}}+(?=@))"
     # A token in place of the user; `ssh://git@…` is none.
     r"|(?<=http://)[^\s/@:?#\"'<]+(?=@)|(?<=https://)[^\s/@:?#\"'<]+(?=@)"
 )
 _SIGNED = re.compile(
-    r"(?i)([?&](?:X-Amz-(?:Signature|Security-Token)|sig|signature|token)=)[^&\s\"'<]+"
+    r"(?i)([?&](?:X-Amz-(?:Signature|Security-Token)|sig|signature|token)=)(?!\[)[^&\s\"'<]+"
 )
 _QUOTED = r"\"(?:\\.|[^\"\\\n])+\"|'(?:\\.|[^'\\\n])+'|\\+\"[^\"\n]+?\\+\"|\\+'[^'\n]+?\\+'"
 # A separator is a part of the value if something follows it; a tag of a page ends it.
 _BARE = r"(?:[^\s\"'`,;}\])<]|[,;}\])](?=[^\s\"'`,;}\])<])|<(?!/?[a-zA-Z]+[\s>/]))+"
 _OPEN = r"[\\\"']*"
-_ASSIGNED = re.compile(rf"({_NAME}{_OPEN}[ \t]*=[ \t]*)({_QUOTED}|{_BARE})")
-"""`DB_PASS=…`."""
-_QUOTED_VALUE = re.compile(rf"({_NAME}{_OPEN}\s*:[ \t]*)({_QUOTED})")
-"""`"hf_token": "…"`."""
+_ASSIGNED = re.compile(
+    rf"({_NAME}{_OPEN}[ \t]*(?:=[ \t]*|:[ \t]*(?=[\\\"'])))({_QUOTED}|{_BARE})"
+)
+"""`DB_PASS=…`, and `"hf_token": "…"`."""
 _STRICT_VALUE = re.compile(rf"((?i:{_STRICT}){_OPEN}[ \t]*:[ \t]*)({_BARE})")
 """`password: …`."""
 _LINE = re.compile(
@@ -171,9 +171,9 @@ _BASIC = re.compile(r"(\b(?i:basic)\s+|\bauth[\\\"']+\s*:\s*[\\\"']+)([A-Za-z0-9
 _COOKIE = re.compile(r"(?i)(\b(?:set-)?cookie[\\\"']*\s*:\s*)([^\"'\n<]+)")
 _LOGIN = re.compile(
     r"(\b(?:(?:docker|podman|nerdctl|helm|helm registry|oras|crane|skopeo|buildah|az|oc) login"
-    r"|sshpass|mysql\w*|mariadb\w*)\b[^\n;|&]*?\s-p[ =]?)(\"[^\"\n]+\"|'[^'\n]+'|[^\s\"'-][^\s\"']*)"
-    r"|(\b(?:curl|wget|http)\b[^\n;|&]*?\s(?:-u|--user)[ =]?[\"']?[^\s:\"']*:)([^\s\"']+)"
-    r"|(\bredis-cli\b[^\n;|&]*?\s-a[ =]?)([^\s\"']+)"
+    r"|sshpass|mysql\w*|mariadb\w*)\b[^\n;|&]{0,200}?\s-p[ =]?)(\"[^\"\n]+\"|'[^'\n]+'|[^\s\"'-][^\s\"']*)"
+    r"|(\b(?:curl|wget|http)\b[^\n;|&]{0,200}?\s(?:-u|--user)[ =]?[\"']?[^\s:\"']*:)([^\s\"']+)"
+    r"|(\bredis-cli\b[^\n;|&]{0,200}?\s-a[ =]?)([^\s\"']+)"
     r"|(\bwandb login\b(?:\s+--?[\w=-]+)*\s+)([A-Za-z0-9_]{20,})"
     r"|(\bmachine\s+\S+\s+login\s+\S+\s+password\s+)(\S+)"
 )
@@ -188,7 +188,7 @@ _DENSE = re.compile(r"[\w.~+/=-]{16,}")
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _REFERENCE = re.compile(
     r"arn:aws[a-z-]*:\S*"
-    r"|\$[A-Z_][A-Z0-9_]*|\$\{[^}]*\}|\$\(.*|\$\{\{.*|\{\{.*|<[\w ./-]+>|%[A-Z_]+%"
+    r"|\$[A-Z_][A-Z0-9_]*|\$\{[^}]*\}?|\$\(.*|\$\{\{.*|\{\{.*|<[\w ./-]+>|%[A-Z_]+%"
     r"|\*+|…|\[.*(?:secret|redacted|left out).*\]?"
     r"|(?:/[a-z0-9_.-]+){2,}/?"
     r"|(?i:true|false|null|none|yes|no|on|off)"
@@ -202,9 +202,7 @@ def without_secrets(text: str) -> str:
     found = _IN_ADDRESS.sub(HIDDEN, found)
     found = _SIGNED.sub(rf"\g<1>{HIDDEN}", found)
     found = _LOGIN.sub(_hidden_in_command, found)
-    small = found.lower()
-    if any(each in small for each in _PARTS_OF_NAMES):
-        found = _without_named(found)
+    found = _without_named(found) if _has_name(found) else found
     found = _WORD.sub(lambda word: HIDDEN if _is_random(word[0]) else word[0], found)
     return _NGC.sub(lambda word: HIDDEN if _is_ngc_key(word[0]) else word[0], found)
 
@@ -239,14 +237,25 @@ def is_secret_value(name: str, value: str | float) -> bool:
 
 def _without_named(text: str) -> str:
     """Return a text without the values that are secrets for their names."""
-    found = _HEADER.sub(_hidden_value, text)
-    found = _BEARER.sub(_hidden_if_random, found)
-    found = _BASIC.sub(_hidden_if_basic, found)
+    found = text
     for each in (_BLOCK, _LIST):
         found = each.sub(_hidden_lines, found)
-    for each in (_COOKIE, _PAIR, _TURNED_PAIR, _FLAG, _ASSIGNED, _QUOTED_VALUE, _LINE):
+    for each in (_PAIR, _TURNED_PAIR, _FLAG):
         found = each.sub(_hidden_value, found)
-    for each in (_STRICT_VALUE, _KEY_VALUE):
+    lines = found.split("\n")
+    return "\n".join(_without_named_in_line(line) if _has_name(line) else line for line in lines)
+
+
+def _has_name(text: str) -> bool:
+    small = text.lower()
+    return any(each in small for each in _PARTS_OF_NAMES)
+
+
+def _without_named_in_line(line: str) -> str:
+    found = _HEADER.sub(_hidden_value, line)
+    found = _BEARER.sub(_hidden_if_random, found)
+    found = _BASIC.sub(_hidden_if_basic, found)
+    for each in (_COOKIE, _ASSIGNED, _LINE, _STRICT_VALUE, _KEY_VALUE):
         found = each.sub(_hidden_value, found)
     return _RANDOM_VALUE.sub(_hidden_if_random, found)
 
