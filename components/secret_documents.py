@@ -44,8 +44,28 @@ _PAIR_VALUES = (
     *("default", "Default", "DefaultValue", "stringValue", "secureValue"),
 )
 _OF_REFERENCES = frozenset(
-    "name namespace key kind apiVersion secretName valueFrom items path mode defaultMode optional "
-    "audience expirationSeconds type Type description Description NoEcho title".split()
+    [
+        "name",
+        "namespace",
+        "key",
+        "kind",
+        "apiVersion",
+        "secretName",
+        "valueFrom",
+        "items",
+        "path",
+        "mode",
+        "defaultMode",
+        "optional",
+        "audience",
+        "expirationSeconds",
+        "type",
+        "Type",
+        "description",
+        "Description",
+        "NoEcho",
+        "title",
+    ]
 )
 """Keys below the name of a secret that say where it is, or what it is for."""
 _FLAG = re.compile(r"--?[A-Za-z][\w.-]*")
@@ -55,7 +75,17 @@ _MOST_WORDS = 12
 _BASE64 = re.compile(r"[A-Za-z0-9+/\s]{40,}={0,2}\s*")
 _ENVIRONMENTS = frozenset({"env", "environment", "Environment", "environmentVariables"})
 _ARGUMENTS = frozenset(
-    "args Args arguments Arguments command Command entryPoint EntryPoint entrypoint".split()
+    [
+        "args",
+        "Args",
+        "arguments",
+        "Arguments",
+        "command",
+        "Command",
+        "entryPoint",
+        "EntryPoint",
+        "entrypoint",
+    ]
 )
 _PARAMETERS = frozenset({"parameters", "Parameters"})
 _OF_JOBS = frozenset({"jobDefinition", "jobDefinitionName", "jobDefinitionArn", "jobId"})
@@ -115,7 +145,9 @@ def _mapped(entries: Mapping[Any, Any], entry: Callable[[Any, Any], Any]) -> dic
             _below(name, each)
             if key in _PAIR_VALUES and (secret or isinstance(each, str))
             # The name of a pair is not the name of a secret with that text as its value.
-            else hidden(each) if key in _PAIR_NAMES and isinstance(each, str) else entry(key, each)
+            else hidden(each)
+            if key in _PAIR_NAMES and isinstance(each, str)
+            else entry(key, each)
         )
         for key, each in entries.items()
     }
@@ -185,7 +217,7 @@ def _hidden_text(text: str, walk: Callable[[Any], Any]) -> str:
 
 def _json_in(text: str) -> Any:
     """Return the JSON object or list that a text is; None if it is none."""
-    if not text.lstrip()[:1] in {"{", "["}:
+    if text.lstrip()[:1] not in {"{", "["}:
         return None
     try:
         return json.loads(text)

@@ -102,13 +102,17 @@ _IN_ADDRESS = re.compile(
 _SIGNED = re.compile(
     r"(?i)([?&](?:X-Amz-(?:Signature|Security-Token)|sig|signature|token)=)(?!\[)[^&\s\"'<]+"
 )
-_QUOTED = r"\"(?:\\.|[^\"\\\n])+\"|'(?:\\.|[^'\\\n])+'|\\+\"[^\"\n]+?\\+\"|\\+'[^'\n]+?\\+'"
+_QUOTED = (
+    # A quote before a letter does not end it.
+    r"\"(?:\\.|[^\"\\\n]|\"(?=\w))+\"|'(?:\\.|[^'\\\n]|'(?=\w))+'"
+    # In a text in JSON: what has more backslashes does not end it.
+    r"|(?P<escape>\\+)(?P<quote>[\"'])(?:(?!(?<!\\)(?P=escape)(?P=quote))[^\n])+"
+    r"(?P=escape)(?P=quote)"
+)
 # A separator is a part of the value if something follows it; a tag of a page ends it.
 _BARE = r"(?:[^\s\"'`,;}\])<]|[,;}\])](?=[^\s\"'`,;}\])<])|<(?!/?[a-zA-Z]+[\s>/]))+"
 _OPEN = r"[\\\"']*"
-_ASSIGNED = re.compile(
-    rf"({_NAME}{_OPEN}[ \t]*(?:=[ \t]*|:[ \t]*(?=[\\\"'])))({_QUOTED}|{_BARE})"
-)
+_ASSIGNED = re.compile(rf"({_NAME}{_OPEN}[ \t]*(?:=[ \t]*|:[ \t]*(?=[\\\"'])))({_QUOTED}|{_BARE})")
 """`DB_PASS=…`, and `"hf_token": "…"`."""
 _STRICT_VALUE = re.compile(rf"((?i:{_STRICT}){_OPEN}[ \t]*:[ \t]*)({_BARE})")
 """`password: …`."""
@@ -116,9 +120,13 @@ _LINE = re.compile(
     rf"(?m)^([ \t>|#+-]*[\w.-]{{0,60}}?(?i:{_STRICT}){_OPEN}:[ \t]+)([^\s\"'|>&*!\[{{#][^\n]*)$"
 )
 """A line of YAML, whose value can have spaces."""
+_QUOTED_LINE = re.compile(
+    rf"([\"'`][\w.-]{{0,60}}?(?i:{_STRICT}):[ \t]+)([^\s\"'`|>&*!\[{{#][^\n\"'`]*)(?=[\"'`])"
+)
+"""The same as a whole text in quotes."""
 _KEY_VALUE = re.compile(
-    rf"(?m)((?:^[ \t>|#+-]*|[{{,(\"']\s*)[\w.-]{{0,60}}?{_NAME}{_OPEN}:[ \t]*)"
-    rf"({_BARE})(?=\s*(?:$|[\"',;}}\])\\]|\s#))"
+    rf"(?m)((?:^[ \t>|#+-]*|\\n[ \t-]*|[{{,(\"'`]\s*)[\w.-]{{0,60}}?{_NAME}{_OPEN}:[ \t]*)"
+    rf"({_BARE})(?=\s*(?:$|[\"'`,;}}\])\\]|\s#))"
 )
 """A single word after a key."""
 _RANDOM_VALUE = re.compile(
@@ -156,7 +164,26 @@ _FLAG = re.compile(
     rf"(?!-)({_QUOTED}|{_BARE})"
 )
 """`--wandb-key …`, also as two elements of a list."""
-_PROSE = frozenset("and are can cannot has have is may must needs of option or to was with".split())
+_PROSE = frozenset(
+    [
+        "and",
+        "are",
+        "can",
+        "cannot",
+        "has",
+        "have",
+        "is",
+        "may",
+        "must",
+        "needs",
+        "of",
+        "option",
+        "or",
+        "to",
+        "was",
+        "with",
+    ]
+)
 """What follows the name of an option in a sentence."""
 _BEGIN_OF_LINES = re.compile(r"[|>][+-]?\d?|-")
 """What precedes the lines of a value of YAML."""
@@ -167,11 +194,14 @@ _HEADER = re.compile(
     r"(?:bearer|basic|token|negotiate|digest|apikey|splunk|key)\s+)([^\s\"'<\\]+)"
 )
 _BEARER = re.compile(r"(?i)(\bbearer\s+)([\w.~+/=-]{16,})")
-_BASIC = re.compile(r"(\b(?i:basic)\s+|\bauth[\\\"']+\s*:\s*[\\\"']+)([A-Za-z0-9+/]{6,}={0,2})(?![\w+/=])")
+_BASIC = re.compile(
+    r"(\b(?i:basic)\s+|\bauth[\\\"']+\s*:\s*[\\\"']+)([A-Za-z0-9+/]{6,}={0,2})(?![\w+/=])"
+)
 _COOKIE = re.compile(r"(?i)(\b(?:set-)?cookie[\\\"']*\s*:\s*)([^\"'\n<]+)")
 _LOGIN = re.compile(
     r"(\b(?:(?:docker|podman|nerdctl|helm|helm registry|oras|crane|skopeo|buildah|az|oc) login"
-    r"|sshpass|mysql\w*|mariadb\w*)\b[^\n;|&]{0,200}?\s-p[ =]?)(\"[^\"\n]+\"|'[^'\n]+'|[^\s\"'-][^\s\"']*)"
+    r"|sshpass|mysql\w*|mariadb\w*)\b[^\n;|&]{0,200}?\s-p[ =]?)"
+    r"(\"[^\"\n]+\"|'[^'\n]+'|[^\s\"'-][^\s\"']*)"
     r"|(\b(?:curl|wget|http)\b[^\n;|&]{0,200}?\s(?:-u|--user)[ =]?[\"']?[^\s:\"']*:)([^\s\"']+)"
     r"|(\bredis-cli\b[^\n;|&]{0,200}?\s-a[ =]?)([^\s\"']+)"
     r"|(\bwandb login\b(?:\s+--?[\w=-]+)*\s+)([A-Za-z0-9_]{20,})"
@@ -255,7 +285,7 @@ def _without_named_in_line(line: str) -> str:
     found = _HEADER.sub(_hidden_value, line)
     found = _BEARER.sub(_hidden_if_random, found)
     found = _BASIC.sub(_hidden_if_basic, found)
-    for each in (_COOKIE, _ASSIGNED, _LINE, _STRICT_VALUE, _KEY_VALUE):
+    for each in (_COOKIE, _ASSIGNED, _LINE, _QUOTED_LINE, _STRICT_VALUE, _KEY_VALUE):
         found = each.sub(_hidden_value, found)
     return _RANDOM_VALUE.sub(_hidden_if_random, found)
 
@@ -306,13 +336,13 @@ def _is_basic(word: str) -> bool:
 
 def _hidden_in_command(found: re.Match[str]) -> str:
     (before, value), *_ = (
-        found.group(at, at + 1)
-        for at in range(1, found.re.groups, 2)
-        if found[at] is not None
+        found.group(at, at + 1) for at in range(1, found.re.groups, 2) if found[at] is not None
     )
     numbers = before.endswith(":") and value.isdigit()  # a user and a group
-    return found[0] if HIDDEN in value or numbers or _REFERENCE.fullmatch(value) else (
-        f"{before}{HIDDEN}"
+    return (
+        found[0]
+        if HIDDEN in value or numbers or _REFERENCE.fullmatch(value)
+        else (f"{before}{HIDDEN}")
     )
 
 

@@ -124,7 +124,11 @@ def test_of_a_container_of_kubernetes_the_names_are_left(kind: str) -> None:
         {"containerProperties": BATCH},
         {"containerOverrides": BATCH},
         {"ecsProperties": {"taskProperties": [{"containers": [BATCH]}]}},
-        {"eksProperties": {"podProperties": {"containers": [PROGRAM], "initContainers": [PROGRAM]}}},
+        {
+            "eksProperties": {
+                "podProperties": {"containers": [PROGRAM], "initContainers": [PROGRAM]}
+            }
+        },
         {"nodeProperties": {"nodeRangeProperties": [{"targetNodes": "0:", "container": BATCH}]}},
         {"nodeOverrides": {"nodePropertyOverrides": [{"containerOverrides": BATCH}]}},
         {"ecsPropertiesOverride": {"taskProperties": [{"containers": [BATCH]}]}},

@@ -12,6 +12,7 @@ import base64
 import json
 import random
 import string
+from pathlib import Path
 from typing import Any, NamedTuple
 
 ALNUM, LOWER = string.ascii_letters + string.digits, string.ascii_lowercase + string.digits
@@ -33,7 +34,7 @@ class Planted(NamedTuple):
 
 def made(id: str, prefix: str, length: int, alphabet: str = ALNUM) -> str:  # noqa: A002
     """Return a token of a form; the same in every run."""
-    return prefix + "".join(random.Random(id).choices(alphabet, k=length))  # noqa: S311
+    return prefix + "".join(random.Random(id).choices(alphabet, k=length))
 
 
 def _token(id: str, prefix: str, length: int, alphabet: str = ALNUM) -> Planted:  # noqa: A002
@@ -102,7 +103,9 @@ ARGUMENTS = (
     Planted("mysql", CHOSEN, f"mysql -u root -p{CHOSEN} db"),
     Planted("redis-cli", CHOSEN, f"redis-cli -h cache -a {CHOSEN} ping"),
     Planted("curl-auth-user", CHOSEN, f"curl -u me:{CHOSEN} https://example.com"),
-    Planted("curl-auth-header", CHOSEN, f'curl -H "Authorization: Bearer {CHOSEN}" https://a.example'),
+    Planted(
+        "curl-auth-header", CHOSEN, f'curl -H "Authorization: Bearer {CHOSEN}" https://a.example'
+    ),
     Planted("a list of JSON", CHOSEN, f'["train.py", "--password", "{CHOSEN}"]'),
     Planted("a list of Python", CHOSEN, f"['train.py', '--password', '{CHOSEN}']"),
     Planted("export", CHOSEN, f"export DB_PASS='{CHOSEN}'"),
@@ -128,10 +131,23 @@ ADDRESSES = (
     Planted("azure account key", CHOSEN, f"AccountName=a;AccountKey={CHOSEN}==;EndpointSuffix=b"),
     Planted("azure sas", CHOSEN, f"https://a.blob.core.windows.net/c?sv=2&sig={CHOSEN}"),
 )
-NAMES = (
-    "DB_PASSWORD DB_PASS MYSQL_PWD REGISTRY_TOKEN MY_SECRET WANDB_API_KEY AWS_SECRET_ACCESS_KEY "
-    "ENCRYPTION_KEY credentials passwords passphrase authorization clientSecret dbPass apiKey"
-).split()
+NAMES = [
+    "DB_PASSWORD",
+    "DB_PASS",
+    "MYSQL_PWD",
+    "REGISTRY_TOKEN",
+    "MY_SECRET",
+    "WANDB_API_KEY",
+    "AWS_SECRET_ACCESS_KEY",
+    "ENCRYPTION_KEY",
+    "credentials",
+    "passwords",
+    "passphrase",
+    "authorization",
+    "clientSecret",
+    "dbPass",
+    "apiKey",
+]
 """Names of values that somebody has chosen."""
 LINES = (
     *(Planted(f"{name}=", CHOSEN, f"{name}={CHOSEN}") for name in NAMES),
@@ -198,7 +214,7 @@ SHOWN_TEXTS = (
     "ssh://git@github.com/me/code.git",
     "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFxtkBQK8pio3VACjCmOl68BcFHYzZ6Xk60QDD9HYPvn",
     "ExpiredToken: The security token included in the request is expired",
-    "UnauthorizedOperation: You are not authorized to perform this operation. Encoded authorization",
+    "UnauthorizedOperation: You are not authorized to perform it. Encoded authorization: see below",
     "NoCredentials: Unable to locate credentials: run aws configure",
     'MountVolume.SetUp failed for volume "x" : secret "wandb" not found',
     "0/3 nodes are available: 3 node(s) had untolerated taint {nvidia.com/gpu: true}",
@@ -233,3 +249,25 @@ SHOWN_DOCUMENTS: tuple[Any, ...] = (
     {"ServiceToken": "arn:aws:lambda:us-west-2:123456789012:function:f"},
     {"reason": "FailedScheduling", "message": "0/3 nodes are available: 3 Insufficient memory."},
 )
+
+PLANTED_OPTIONS = (
+    *("--env", f"WANDB_API_KEY={WANDB}", "--env", f"MY_SECRET={CHOSEN}"),
+    *("--env", f"HARMLESS={CHOSEN}"),
+)
+"""Options of `run` with secrets, of which one has neither a name nor a form."""
+PLANTED_ARGUMENTS = ("--wandb-key", WANDB, "--password", CHOSEN, CHOSEN)
+"""Arguments of a program."""
+
+
+def leaks_in(directory: Path) -> list[str]:
+    """Return the files below a directory with what the options and arguments plant."""
+    secrets = (CHOSEN, WANDB, *ENCODED)
+    files = [each for each in directory.rglob("*") if each.is_file()]
+    assert files
+    texts = {each: each.read_text(encoding="utf-8") for each in files}
+    return [str(each) for each, text in texts.items() if any(s in text for s in secrets)]
+
+
+def modes_in(directory: Path) -> set[int]:
+    """Return the permissions of a directory and of everything in it, without the owner's."""
+    return {each.stat().st_mode & 0o077 for each in (directory, *directory.rglob("*"))}

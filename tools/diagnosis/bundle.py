@@ -1,8 +1,8 @@
 """A directory with everything that explains the state of a stack.
 
 A part that cannot be read is noted, and does not stop the others: a bundle is made when something
-is broken. Nothing that looks like a secret is written, and nothing that is given to programs of users:
-`components.secret_documents` decides. Only the owner can read the files.
+is broken. `components.secret_documents` leaves out what looks like a secret, and what is given to
+programs of users. Only the owner can read the files.
 """
 
 from __future__ import annotations

@@ -223,9 +223,7 @@ def _failed(name: str, objects: list[Any]) -> Iterator[str]:
                 yield f"{name} {where} has failed: {condition['message']}"
 
 
-def _objects(
-    api: client.ApiClient, listed: Iterable[Callable[[], Any]], found: list[Any]
-) -> Any:
+def _objects(api: client.ApiClient, listed: Iterable[Callable[[], Any]], found: list[Any]) -> Any:
     """Return the objects of lists as JSON values, and keep them in `found`."""
     for each in listed:
         found += each().items

@@ -81,6 +81,76 @@ def test_no_secret_is_written(bundle: Bundle, tmp_path: Path) -> None:
         assert "0123456789" not in text
 
 
+def test_only_the_owner_can_read_it(bundle: Bundle, tmp_path: Path) -> None:
+    bundle.add("a/b/c.json", lambda: {"x": 1})
+    bundle.finish("p5-cb")
+    tmp_path.chmod(0o700)
+    assert modes_in(tmp_path) == {0}
+
+
+@pytest.mark.parametrize("name", ["log.txt", "answer.json"])
+def test_no_form_of_a_secret_is_written(bundle: Bundle, tmp_path: Path, name: str) -> None:
+    texts = [each.text for each in TEXTS]
+    found: Any = "\n---\n".join(texts) if name == "log.txt" else {"x": texts, "y": DOCUMENTS}
+    bundle.add(name, lambda: found)
+    bundle.blame(texts)
+    bundle.finish("p5-cb")
+    for path in tmp_path.iterdir():
+        text = path.read_text("utf-8")
+        assert [each.id for each in TEXTS if each.secret in text] == []
+        assert not [each for each in ENCODED if each in text]
+
+
+class Answers(client.ApiClient):
+    """Answers lists with pods of three namespaces, and the rest with nothing."""
+
+    def call_api(  # pyright: ignore[reportIncompatibleMethodOverride]
+        self,
+        resource_path: str,
+        method: str,
+        path_params: dict[str, str],
+        *_: object,
+        response_types_map: dict[int, str],
+        **__: object,
+    ) -> Any:
+        assert method == "GET"
+        space = path_params.get("namespace")
+        spaces = (space,) if space else ("default", "team-a", "kueue-system")
+        is_pods = response_types_map[200] == "V1PodList"
+        body = {"items": [pod_in(each) for each in spaces] if is_pods else []}
+        answer: Any = SimpleNamespace(data=json.dumps(body))
+        return self.deserialize(answer, response_types_map[200])
+
+
+def pod_in(space: str) -> dict[str, Any]:
+    variable = {"name": "HARMLESS", "value": CHOSEN}
+    container = {"name": "main", "image": "a", "env": [variable], "args": [CHOSEN]}
+    return {
+        "metadata": {"name": f"of-{space}", "namespace": space},
+        "spec": {"containers": [container]},
+        "status": {"phase": "Running"},
+    }
+
+
+def test_of_a_cluster_only_the_namespaces_of_the_stack_are_read(
+    bundle: Bundle, tmp_path: Path
+) -> None:
+    add_cluster(bundle, Answers(), addons=(), namespaces=("default", "job-a"), has_logs=False)
+    pods = (tmp_path / "kubernetes/pods.json").read_text("utf-8")
+    assert [each["metadata"]["name"] for each in json.loads(pods)] == ["of-default", "of-job-a"]
+    assert "HARMLESS" in pods
+    assert CHOSEN not in pods
+
+
+def test_a_stack_uses_the_namespaces_of_its_addons_claims_and_jobs() -> None:
+    def namespaces(stack: str, *jobs: str) -> list[str]:
+        plan = plan_of(stack_config(stack))
+        assert isinstance(plan, EksPlan)
+        return namespaces_of(plan, jobs)
+
+    assert namespaces("p5-cb", "team-a") == ["default", "kube-system", "team-a"]
+
+
 def test_nothing_wrong_is_said(bundle: Bundle) -> None:
     assert "Nothing that is wrong was found." in bundle.finish("p5-cb")
 
