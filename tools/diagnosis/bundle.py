@@ -50,7 +50,7 @@ class Bundle:
         except Exception as error:
             self.missing[name] = _reason(error)
             return None
-        write_private(self.directory / name, _text(found))
+        self._write(name, _text(found))
         self.files.append(name)
         return found
 
@@ -75,8 +75,14 @@ class Bundle:
             *(f"- {name}" for name in self.files),
         ]
         text = without_secrets("\n".join(lines)) + "\n"
-        write_private(self.directory / SUMMARY, text)
+        self._write(SUMMARY, text)
         return text
+
+    def _write(self, name: str, text: str) -> None:
+        path = self.directory / name
+        for parent in reversed(path.relative_to(self.directory).parents[:-1]):
+            (self.directory / parent).mkdir(mode=0o700, exist_ok=True)
+        write_private(path, text)
 
 
 def _with_place(cause: str) -> str:

@@ -18,8 +18,8 @@ import yaml
 from typer.testing import Result
 
 from tests.support import batch
-from tests.support.import_sources import cluster, cluster_config
 from tests.support.import_sources import batch as batch_template
+from tests.support.import_sources import cluster, cluster_config
 from tests.support.parallelcluster import RAW_P4DE
 from tests.support.secret_forms import CHOSEN, DOCUMENTS, TEXTS
 from tests.tools.cli.conftest import COMPLETE
@@ -94,8 +94,10 @@ def written(tmp_path: Path) -> Callable[..., Path]:
     def write(name: str, content: object) -> Path:
         path = tmp_path / name
         is_json = name.endswith(".json")
-        text = content if isinstance(content, str) else (
-            json.dumps(content) if is_json else yaml.safe_dump(content)
+        text = (
+            content
+            if isinstance(content, str)
+            else (json.dumps(content) if is_json else yaml.safe_dump(content))
         )
         path.write_text(text, encoding="utf-8")
         return path
@@ -113,8 +115,10 @@ def test_every_command_is_tried_or_has_a_reason() -> None:
     assert without == set(NOT_HERE)
 
 
-@pytest.mark.parametrize("stack", CLUSTERS)
-@pytest.mark.parametrize("name", WITH_STACK_FILE)
+@pytest.mark.parametrize(
+    ("name", "stack"),
+    [*((name, "p5-cb") for name in WITH_STACK_FILE), *(("check", each) for each in CLUSTERS)],
+)
 def test_no_command_repeats_a_secret_of_a_refused_stack_file(
     trainyard: Run, written: Callable[..., Path], name: str, stack: str
 ) -> None:

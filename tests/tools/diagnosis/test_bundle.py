@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,11 +12,20 @@ from typing import Any
 import boto3
 import pytest
 from botocore.stub import Stubber
+from kubernetes import client
 from kubernetes.client import ApiException
 
+from tests.support.secret_forms import CHOSEN, DOCUMENTS, ENCODED, TEXTS, modes_in
+from tests.support.stacks import stack_plan
 from tools.diagnosis.batch_bundle import add_batch
 from tools.diagnosis.bundle import SUMMARY, Bundle
-from tools.diagnosis.eks_bundle import EksClients, add_account, add_cluster, add_consoles
+from tools.diagnosis.eks_bundle import (
+    EksClients,
+    add_account,
+    add_cluster,
+    add_consoles,
+    namespaces_of,
+)
 from tools.diagnosis.slurm_bundle import add_events, add_head_node
 
 NOW = datetime(2026, 11, 24, tzinfo=UTC)
@@ -143,12 +153,12 @@ def test_of_a_cluster_only_the_namespaces_of_the_stack_are_read(
 
 
 def test_a_stack_uses_the_namespaces_of_its_addons_claims_and_jobs() -> None:
-    def namespaces(stack: str, *jobs: str) -> list[str]:
-        plan = plan_of(stack_config(stack))
-        assert isinstance(plan, EksPlan)
-        return namespaces_of(plan, jobs)
-
-    assert namespaces("p5-cb", "team-a") == ["default", "kube-system", "team-a"]
+    plan = stack_plan("p5-cb")
+    assert namespaces_of(plan, ["team-a"]) == ["default", "kube-system", "team-a"]
+    monitored = stack_plan("eks-p5-odcr", monitoring={"node_metrics": "cloudwatch"})
+    assert "amazon-cloudwatch" in namespaces_of(monitored)
+    queued = replace(plan, self_managed_addons={"jobset": (), "kueue": ("p5",)})
+    assert {"jobset-system", "kueue-system"} <= {*namespaces_of(queued)}
 
 
 def test_nothing_wrong_is_said(bundle: Bundle) -> None:
