@@ -184,12 +184,7 @@ def add_cluster(
         name = name_of(pod, "metadata", "name")
         read = partial(read_pod_log, core, name, NAMESPACE, tail_lines=_LOG_LINES)
         bundle.add(f"kubernetes/logs/{name}.log", read)
-    bundle.blame(
-        f"pod {each.metadata.namespace}/{each.metadata.name} is {each.status.phase}: "
-        f"{reason_of(each)}"
-        for each in pods
-        if each.status.phase not in _RUNS
-    )
+    bundle.blame(_waiting(pods))
     return {_instance_id(each) for each in nodes if _condition(each) is None}
 
 
@@ -255,6 +250,13 @@ def _unready(nodes: list[Any]) -> Iterator[str]:
             yield f"node {node.metadata.name} is not Ready: {condition}"
         if node.spec.unschedulable:
             yield f"node {node.metadata.name} is cordoned"
+
+
+def _waiting(pods: list[Any]) -> Iterator[str]:
+    for pod in pods:
+        if pod.status.phase not in _RUNS:
+            where = f"{pod.metadata.namespace}/{pod.metadata.name}"
+            yield f"pod {where} is {pod.status.phase}: {reason_of(pod)}"
 
 
 def _condition(node: Any) -> str | None:
