@@ -8,7 +8,8 @@ import pytest
 
 from components.config.problems import ConfigError, Problem
 from components.plain_text import legible, printable
-from components.secret_text import HIDDEN, hidden, is_private_key, looks_secret, without_secrets
+from components.secret_documents import hidden
+from components.secret_text import HIDDEN, is_private_key, looks_secret, without_secrets
 
 _BEGIN, _END = ("-----" + each + " OPENSSH PRIVATE KEY-----" for each in ("BEGIN", "END"))
 PRIVATE_KEY = f"{_BEGIN}\nQyNTUxOQAAACBcbZAUCvKYqN1QAowpjpevAXBR2M2el5OtEAw\n{_END}\n"

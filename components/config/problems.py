@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from components.config.pulumi_command import pulumi_command
 from components.plain_text import legible, printable, shell_word
-from components.secret_text import hidden, hidden_at
+from components.secret_documents import hidden, hidden_at
 
 ROOT = "trainyard:cluster"
 """The Pulumi configuration key of the whole configuration."""

@@ -49,11 +49,12 @@ COMMANDS = (
     ("preview", "--sarif"),
     ("up", "--yes"),
     ("outputs", "--json", "--show-secrets"),
+    ("diagnose", "--output", "BUNDLE"),
     ("plan", "--json"),
     ("artifact", "kubeconfig"),
     ("destroy", "--yes"),
 )
-"""Commands, with the arguments that follow the stack."""
+"""Commands, with the arguments that follow the stack; `BUNDLE` is a new directory."""
 OTHERS = (("sandbox", "status"), ("sandbox", "inventory", "--json"))
 # Processes that a user starts have the user's environment: the command with the calls of its
 # script, and the `aws` of a kubeconfig, which the command's client starts.
@@ -79,7 +80,9 @@ class Seen:
         """Run every command, from `check` to `destroy`."""
         with_file = ("--sandbox", "--stack-file", str(stack_file))
         for name, *more in COMMANDS:
-            self.done.append(sandbox.must(name, STACK, *more, *with_file))
+            bundle = str(sandbox.directory / "bundle")
+            given = [bundle if each == "BUNDLE" else each for each in more]
+            self.done.append(sandbox.must(name, STACK, *given, *with_file))
             if name == "up":
                 self.done += [sandbox.must(*command) for command in OTHERS]
 
@@ -145,6 +148,7 @@ def test_no_command_says_one(seen: Seen) -> None:
 def test_no_file_of_state_logs_and_documents_holds_one(seen: Seen) -> None:
     assert any(path.endswith(f"{STACK}.json") for path in seen.files), "the state was looked at"
     assert any("logs" in path for path in seen.files), "the logs were looked at"
+    assert any("bundle/state.json" in path for path in seen.files), "the diagnosis was looked at"
     assert [path for path, content in seen.files.items() if CANARY.encode() in content] == []
 
 

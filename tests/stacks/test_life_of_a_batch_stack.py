@@ -12,9 +12,17 @@ from typing import Any
 
 import pytest
 
+from components.secret_documents import LEFT_OUT
 from tests.support.processes import until
 from tests.support.remains import normalised
 from tests.support.sandbox import Done, Sandbox, copied_stack_file
+from tests.support.secret_forms import (
+    CHOSEN,
+    PLANTED_ARGUMENTS,
+    PLANTED_OPTIONS,
+    leaks_in,
+    modes_in,
+)
 from tests.support.tracked import ROOT
 
 pytestmark = pytest.mark.sandbox
@@ -45,6 +53,8 @@ class Life:
     outputs: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
     deleted: list[str] = field(default_factory=list[str])
     """Ids of the rules of a security group that were deleted outside Pulumi."""
+    bundle: Path = field(init=False)
+    """The directory of the diagnosis of a failed job."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +150,12 @@ def _run_with_faults(commands: Commands) -> None:
     schedule.write_text(FAULTS, encoding="utf-8")
     user.must("sandbox", "faults", schedule)
     done["verify"] = user.run("verify", STACK, "--sandbox", "--json")
-    done["broken"] = user.run("run", STACK, "--sandbox", "--name", "broken", "--", "train.py")
+    done["broken"] = user.run("run", STACK, "--sandbox", "--name", "broken", *PLANTED_OPTIONS,
+                              "--", "train.py", *PLANTED_ARGUMENTS)  # fmt: skip
+    commands.life.bundle = commands.copies / "bundle of a failed job"
+    done["diagnose failed"] = user.must(
+        "diagnose", STACK, "--sandbox", "--output", commands.life.bundle
+    )
     user.must("sandbox", "faults", "--clear")
 
 
@@ -263,6 +278,17 @@ def test_a_program_that_fails_ends_the_command_after_its_log(life: Life) -> None
 def test_a_diagnosis_has_the_job_and_finds_nothing_wrong(life: Life) -> None:
     assert "Nothing that is wrong was found." in life.done["diagnose"].stdout
     assert "Not read" not in life.done["diagnose"].stdout
+
+
+def test_neither_a_diagnosis_nor_a_command_has_a_secret_of_a_job(life: Life) -> None:
+    assert leaks_in(life.bundle) == []
+    assert modes_in(life.bundle) == {0}
+    assert [name for name, done in life.done.items() if CHOSEN in done.said] == []
+    assert "is FAILED" in life.done["diagnose failed"].stdout
+    (jobs,) = life.bundle.glob("jobs/*-failed.json")
+    text = jobs.read_text(encoding="utf-8")
+    assert '"name": "HARMLESS"' in text
+    assert LEFT_OUT in text
 
 
 def test_a_network_that_others_live_in_is_not_destroyed(life: Life) -> None:

@@ -14,6 +14,13 @@ import pytest
 import yaml
 
 from tests.support.sandbox import Done, Sandbox, copied_stack_file
+from tests.support.secret_forms import (
+    CHOSEN,
+    PLANTED_ARGUMENTS,
+    PLANTED_OPTIONS,
+    leaks_in,
+    modes_in,
+)
 from tests.support.verifications_of_a_life import MINIMUM_GB_PER_SECOND, schedule_of_a_bad_node
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.parallelcluster]
@@ -42,6 +49,8 @@ class Life:
     outputs: dict[str, Any] = field(default_factory=dict[str, Any])
     cluster_config: dict[str, Any] = field(default_factory=dict[str, Any])
     deployed_config: str = ""
+    bundle: Path = field(init=False)
+    """The directory of the diagnosis."""
     planned_config: str = ""
 
 
@@ -89,8 +98,8 @@ def _live(life: Life, sandbox: Sandbox, copies: Path) -> None:
         life.done[moment] = sandbox.run("verify", STACK, "--sandbox", *threshold)
     sandbox.must("sandbox", "faults", "--clear")
     artifact = sandbox.must("artifact", STACK, "cluster-config", "--sandbox")
-    bundle = sandbox.directory / "bundle"
-    life.done["diagnose"] = sandbox.must("diagnose", STACK, "--sandbox", "--output", bundle)
+    life.bundle = sandbox.directory / "bundle"
+    life.done["diagnose"] = sandbox.must("diagnose", STACK, "--sandbox", "--output", life.bundle)
     life.cluster_config = yaml.safe_load(artifact.stdout)
     path = copied_stack_file(copies / "planned.yaml", NOTHING_KEPT, STACK)
     options = ("--planned", "--sandbox", "--stack-file", path)
@@ -110,7 +119,8 @@ def _run_jobs(life: Life, sandbox: Sandbox) -> None:
     assert life.done["run"].exit_code == 0, life.done["run"].said
     alone = ("--nodes", "1", "--launcher", "none")
     life.done["a program that fails"] = run("fails", *alone, "--", "sh", "-c", "exit 7")
-    endless = run("endless", *alone, "--detach", "--", "sleep", "600").stdout.strip()
+    slept = ("sh", "-c", "sleep 600", "sh", *PLANTED_ARGUMENTS)
+    endless = run("endless", *alone, "--detach", *PLANTED_OPTIONS, "--", *slept).stdout.strip()
     life.done["cancel"] = sandbox.must("cancel", STACK, endless, "--sandbox")
     life.done["jobs"] = sandbox.must("jobs", STACK, "--sandbox", "--json")
     life.done["logs"] = sandbox.must("logs", STACK, "ranks", "--sandbox")
@@ -192,6 +202,13 @@ def test_a_diagnosis_says_what_it_cannot_read(life: Life) -> None:
     said = life.done["diagnose"].stdout
     assert "- slurm/*.log: the head node of the sandbox has no logs of ParallelCluster" in said
     assert said.count("\n- ") == 1
+
+
+def test_neither_a_diagnosis_nor_a_command_has_a_secret_of_a_job(life: Life) -> None:
+    assert leaks_in(life.bundle) == []
+    assert modes_in(life.bundle) == {0}
+    assert "endless" in (life.bundle / "slurm/jobs.txt").read_text(encoding="utf-8")
+    assert [name for name, done in life.done.items() if CHOSEN in done.said] == []
 
 
 def test_a_program_runs_on_all_accelerators_of_its_nodes_and_its_log_is_shown(life: Life) -> None:

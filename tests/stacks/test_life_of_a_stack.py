@@ -14,11 +14,13 @@ import pytest
 import yaml
 from kubernetes import client
 
+from components.secret_documents import LEFT_OUT
 from tests.stacks.conftest import digests
-from tests.stacks.support.jobs_of_a_life import JobsOfALife
+from tests.stacks.support.jobs_of_a_life import OTHER_TEAM, JobsOfALife
 from tests.support.kubernetes import DEFAULT
 from tests.support.processes import until
 from tests.support.sandbox import Done, Sandbox, copied_stack_file
+from tests.support.secret_forms import CHOSEN, WANDB, leaks_in, modes_in
 
 pytestmark = pytest.mark.sandbox
 
@@ -264,6 +266,30 @@ def test_a_diagnosis_names_what_keeps_a_job_from_starting(life: Life) -> None:
     assert said.count("is cordoned") == 2
     assert "pod default/waits-0-" in said
     assert "is Pending: Unschedulable" in said
+
+
+def test_a_diagnosis_has_no_secret_of_a_job_and_nothing_of_another_team(life: Life) -> None:
+    bundle = life.jobs.bundle
+    assert leaks_in(bundle) == []
+    assert modes_in(bundle) == {0}
+    (waits,) = [
+        each
+        for each in json.loads((bundle / "kubernetes/pods.json").read_text("utf-8"))
+        if each["metadata"]["name"].startswith("waits-0-")
+    ]
+    (container,) = waits["spec"]["containers"]
+    assert container["image"] == "pytorch/pytorch:2.11.0"
+    assert {"name": "HARMLESS", "value": LEFT_OUT} in container["env"]
+    assert container["command"] == LEFT_OUT
+    assert not [
+        each for each in bundle.rglob("*.*") if OTHER_TEAM in each.read_text(encoding="utf-8")
+    ]
+    assert OTHER_TEAM not in life.jobs.done["diagnose"].said
+
+
+def test_no_command_about_a_job_says_a_secret_of_it(life: Life) -> None:
+    said = {name: done.said for name, done in life.jobs.done.items()}
+    assert [name for name, text in said.items() if CHOSEN in text or WANDB in text] == []
 
 
 def test_jobs_are_listed_and_one_that_waits_is_cancelled(life: Life) -> None:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import html
 import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from components.secret_text import hidden
+from components.secret_documents import hidden
 from sandbox.latency.model import latency_model
 from tools.acceptance.steps import Record
-from tools.pages.page import page, paragraph, section, table
+from tools.pages.page import escaped, page, paragraph, section, table
 from tools.progress.operation import short_type
 
 _CREATED = re.compile(
@@ -78,7 +77,7 @@ def as_html(record: Record, compared: Sequence[Assumption]) -> str:
         )
         for each in compared
     ]
-    left = "".join(f"<li>{html.escape(each)}</li>" for each in record.left_behind)
+    left = "".join(f"<li>{escaped(each)}</li>" for each in record.left_behind)
     return page(
         f"Acceptance of {record.stack} on {where}",
         paragraph(f"Began {record.began}."),

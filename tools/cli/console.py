@@ -10,7 +10,7 @@ from typing import IO, Any
 import typer
 
 from components.plain_text import folded, legible
-from components.secret_text import hidden
+from components.secret_documents import hidden
 
 
 def _for(stream: IO[str], text: str, *, lead: str = "") -> str:

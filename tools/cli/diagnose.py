@@ -9,26 +9,38 @@ from typing import Annotated, Any
 
 import boto3
 import typer
+from kubernetes import client
 
 from components import clock
 from components.account.call_failures import CLIENT
 from components.batch.plan import BatchPlan
 from components.eks.plan import EksPlan
 from components.parallelcluster.plan import ParallelClusterPlan
+from components.secret_documents import shareable
 from tools.cli import console, failures, options
 from tools.cli.artifacts import document, opened_to_read
 from tools.cli.cluster_client import cluster_client
+from tools.cli.eks_submission import MANAGED_SELECTOR
+from tools.cli.eks_workloads import list_workloads
 from tools.cli.kubeconfig import usable_kubeconfig
 from tools.cli.session import account_access
 from tools.cli.slurm_submission import reached_head_node
 from tools.cli.stack_config import plan_of
 from tools.diagnosis.batch_bundle import add_batch
 from tools.diagnosis.bundle import SUMMARY, Bundle, answer
-from tools.diagnosis.eks_bundle import EksClients, add_account, add_cluster, add_consoles
+from tools.diagnosis.eks_bundle import (
+    EksClients,
+    add_account,
+    add_cluster,
+    add_consoles,
+    namespaces_of,
+)
 from tools.diagnosis.slurm_bundle import add_events, add_head_node
 from tools.workspace.exported_state import exported_state
 from tools.workspace.stack_files import StackFile
 from tools.workspace.workspace import Workspace, history, outputs
+from tools.workspace.yaml_limits import UnreadableYamlError
+from tools.workspace.yaml_reader import read_yaml, yaml_text
 
 _UPDATES = 10
 
@@ -44,12 +56,13 @@ def diagnose(
 ) -> None:
     """Write state, events, logs and the likely causes of problems into a directory. Read-only.
 
-    Secrets are not written. A part that cannot be read is listed in the summary.
+    What looks like a secret is not written, and neither are values of environment variables,
+    arguments and commands of programs. A part that cannot be read is listed in the summary.
     """
     found = options.stack_file(stack, path=stack_file, sandbox=sandbox)
     workspace = opened_to_read(found, sandbox=sandbox)
     bundle = Bundle(_new_directory(output, stack))
-    bundle.add("stack-file.yaml", lambda: found.path.read_text(encoding="utf-8"))
+    bundle.add("stack-file.yaml", lambda: _stack_file(found.path))
     bundle.add("updates.json", lambda: history(workspace, updates=_UPDATES))
     bundle.add("state.json", lambda: exported_state(workspace.command, stack))
     deployed = bundle.add("outputs.json", lambda: outputs(workspace)) or {}
@@ -66,12 +79,20 @@ def diagnose(
 def _new_directory(output: Path | None, stack: str) -> Path:
     directory = output or Path(f"{stack}-diagnosis-{clock.now():%Y%m%d-%H%M%S}")
     try:
-        directory.mkdir(parents=True)
+        directory.mkdir(mode=0o700, parents=True)
     except FileExistsError as error:
         raise failures.WrongUseError(
             f"{directory} exists; name a new directory with --output"
         ) from error
     return directory
+
+
+def _stack_file(path: Path) -> str:
+    """Return the values of a stack file as YAML, or its text if it cannot be read."""
+    try:
+        return yaml_text(shareable(read_yaml(path)))
+    except UnreadableYamlError:
+        return path.read_text(encoding="utf-8")
 
 
 def _reached(reached: contextlib.ExitStack, stack_file: StackFile, *, sandbox: bool) -> str:
@@ -129,8 +150,23 @@ def _reservations(plan: Any) -> Iterator[str]:
 def _cluster(bundle: Bundle, plan: EksPlan, workspace: Workspace, sandbox: bool) -> str:
     found = outputs(workspace, show_secrets=True)["kubeconfig"]
     with cluster_client(usable_kubeconfig(document(found), sandbox=sandbox)) as api:
-        addons = plan.self_managed_addons
-        return "\n".join(sorted(add_cluster(bundle, api, addons=addons, has_logs=not sandbox)))
+        jobs = bundle.add("kubernetes/jobs-in-namespaces.json", lambda: _jobs(api)) or {}
+        ready = add_cluster(
+            bundle,
+            api,
+            addons=plan.self_managed_addons,
+            namespaces=namespaces_of(plan, jobs),
+            has_logs=not sandbox,
+        )
+        return "\n".join(sorted(ready))
+
+
+def _jobs(api: client.ApiClient) -> dict[str, list[str]]:
+    """Return the names of the jobs that were submitted to a cluster, by namespace."""
+    found: dict[str, list[str]] = {}
+    for each in list_workloads(api, MANAGED_SELECTOR):
+        found.setdefault(each.namespace, []).append(each.name)
+    return found
 
 
 def _head_node(

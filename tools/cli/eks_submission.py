@@ -42,6 +42,7 @@ from tools.workspace.stack_files import StackFile
 
 MANAGED_BY = {"app.kubernetes.io/managed-by": "trainyard"}
 """Label of every job that `job` or `run` has created."""
+MANAGED_SELECTOR = ",".join(f"{name}={value}" for name, value in MANAGED_BY.items())
 _DELETION_ATTEMPTS = 24
 """Polls until the pods of a previous run are gone: two minutes, and pods have 30 s to end.
 https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/#pod-termination"""

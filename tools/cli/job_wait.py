@@ -124,8 +124,15 @@ def environment_of(settings: Sequence[str], kind: str = "") -> dict[str, str]:
     ]
     if wrong:
         rule = f", and a name that does not begin with {_RESERVED}" if reserved else ""
-        raise failures.WrongUseError(f"a variable requires NAME=VALUE{rule}: {', '.join(wrong)}")
+        names = ", ".join(map(_shown_name, wrong))
+        raise failures.WrongUseError(f"a variable requires NAME=VALUE{rule}: {names}")
     return {match[1]: match[2] for match in found.values() if match}
+
+
+def _shown_name(setting: str) -> str:
+    """Return the name in a wrong setting; without one, it can be a value that is a secret."""
+    name = setting.partition("=")[0]
+    return name if re.fullmatch(r"[A-Z_][A-Z0-9_]*", name) else "a setting that is not shown"
 
 
 def requested_wait(

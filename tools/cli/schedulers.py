@@ -30,7 +30,7 @@ from tools.cli import console, failures
 from tools.cli.batch_job_logs import batch_log
 from tools.cli.eks_cluster import reached_cluster
 from tools.cli.eks_job_logs import eks_log
-from tools.cli.eks_submission import MANAGED_BY
+from tools.cli.eks_submission import MANAGED_SELECTOR
 from tools.cli.eks_workloads import Workload, delete_workload, find_workload, list_workloads
 from tools.cli.listed_job import ListedJob
 from tools.cli.log_request import LogRequest, newest_of
@@ -109,8 +109,8 @@ class EksScheduler:
 
     def jobs(self) -> list[ListedJob]:
         """Return the jobs."""
-        selector = ",".join(f"{name}={value}" for name, value in MANAGED_BY.items())
-        return _sorted([_of_kubernetes(each) for each in list_workloads(self.api, selector)])
+        listed = list_workloads(self.api, MANAGED_SELECTOR)
+        return _sorted([_of_kubernetes(each) for each in listed])
 
     def log(self, asked: LogRequest) -> Iterator[str]:
         """Yield the lines of the logs of its pods."""

@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from xml.sax.saxutils import escape
 
 from components.capacity.timeline import Timeline
+from components.secret_text import without_secrets
 
 WIDTH, LEFT, RIGHT, LINE = 900, 16, 16, 18
 TOP = 60
@@ -74,7 +75,7 @@ def timeline_picture(stack: str, timelines: Sequence[Timeline], now: datetime) -
         *bars,
         "</svg>",
     ]
-    return "\n".join(lines) + "\n"
+    return without_secrets("\n".join(lines) + "\n")
 
 
 def _range(moments: Iterable[datetime], now: datetime) -> tuple[datetime, datetime]:

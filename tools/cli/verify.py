@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from components import clock
+from components.plain_text import legible
 from tools.cli import console, failures, options
 from tools.cli.deployed_stack import DeployedStack, deployed_stack
 from tools.cli.job_wait import RequestedJob, requested_wait
@@ -289,4 +290,4 @@ def _tell(result: Verified, *, as_json: bool) -> None:
     console.answer(f"{result.stack}: {result.planned.test} on {count} of {nodes.instance_type}")
     for stage in result.stages:
         told = typer.style(f"{stage.result:<8}", fg=_COLORS[stage.result])
-        typer.echo(f"  {told} {stage.name:<10} {stage.reason}")
+        typer.echo(f"  {told} {stage.name:<10} {legible(stage.reason)}")

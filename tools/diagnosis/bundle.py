@@ -1,7 +1,8 @@
 """A directory with everything that explains the state of a stack.
 
 A part that cannot be read is noted, and does not stop the others: a bundle is made when something
-is broken. Nothing that looks like a secret is written.
+is broken. `components.secret_documents` leaves out what looks like a secret, and what is given to
+programs of users. Only the owner can read the files.
 """
 
 from __future__ import annotations
@@ -14,8 +15,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from components.plain_text import legible
-from components.secret_text import hidden, without_secrets
+from components.secret_documents import shareable
+from components.secret_text import without_secrets
 from tools.diagnosis.known_errors import known_error
+from tools.workspace.files import write_private
 
 SUMMARY = "summary.md"
 _LONGEST_REASON = 300
@@ -39,17 +42,15 @@ class Bundle:
         """Write what a function returns to a file, and return it; None if it fails.
 
         Args:
-            name: Path in the directory: text for `.txt`, `.log` and `.yaml`, else JSON.
-            read: Reads the part.
+            name: Path in the directory.
+            read: Reads the part; what is not text is written as JSON.
         """
         try:
             found = read()
         except Exception as error:
             self.missing[name] = _reason(error)
             return None
-        path = self.directory / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(_text(found), encoding="utf-8")
+        self._write(name, _text(found))
         self.files.append(name)
         return found
 
@@ -74,8 +75,14 @@ class Bundle:
             *(f"- {name}" for name in self.files),
         ]
         text = without_secrets("\n".join(lines)) + "\n"
-        (self.directory / SUMMARY).write_text(text, encoding="utf-8")
+        self._write(SUMMARY, text)
         return text
+
+    def _write(self, name: str, text: str) -> None:
+        path = self.directory / name
+        for parent in reversed(path.relative_to(self.directory).parents[:-1]):
+            (self.directory / parent).mkdir(mode=0o700, exist_ok=True)
+        write_private(path, text)
 
 
 def _with_place(cause: str) -> str:
@@ -96,7 +103,7 @@ def _text(found: object) -> str:
         return without_secrets(found)
     if dataclasses.is_dataclass(found) and not isinstance(found, type):
         found = dataclasses.asdict(found)
-    return json.dumps(hidden(found), indent=2, default=str) + "\n"
+    return json.dumps(shareable(found), indent=2, default=str) + "\n"
 
 
 def answer(found: dict[str, Any]) -> dict[str, Any]:

@@ -9,22 +9,24 @@ Source:
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from kubernetes import client
 
-from components.catalog.controller_releases import JOBSET_API, JOBSET_GROUP
-from components.catalog.kueue import KUEUE_API, KUEUE_GROUP
+from components.catalog.controller_releases import CONTROLLER_RELEASES, JOBSET_API, JOBSET_GROUP
+from components.catalog.kueue import KUEUE_API, KUEUE_GROUP, QUEUE_NAMESPACE
+from components.eks.addons.eks_managed import EKS_ADDONS
+from components.eks.plan import EksPlan
+from components.runtime.workload_plan import NAMESPACE
 from tools.diagnosis.bundle import Bundle, answer
 from tools.diagnosis.node_groups import health_issues
 from tools.diagnosis.pod_log import read_pod_log
 from tools.diagnosis.pods import name_of, reason_of
 
 _MOST_CONSOLES, _MOST_LOGS, _LOG_LINES = 8, 30, 500
-_SYSTEM = "kube-system"
 _RUNS = ("Running", "Succeeded")
 _OBJECTS_OF_ADDONS = {
     "jobset": ("jobset", JOBSET_GROUP, JOBSET_API, "jobsets"),
@@ -103,8 +105,37 @@ def _add_group(
     )
 
 
+def namespaces_of(plan: EksPlan, jobs: Iterable[str] = ()) -> list[str]:
+    """Return the namespaces that a stack uses; others belong to other teams.
+
+    Args:
+        plan: The stack: its add-ons, claims and queue. Events of nodes are in that of the queue.
+        jobs: Namespaces of the jobs that were submitted to it.
+    """
+    installed = {each.name for each in plan.addons}
+    return sorted(
+        {
+            NAMESPACE,
+            QUEUE_NAMESPACE,
+            *(each.namespace for each in EKS_ADDONS if each.name in installed),
+            *(
+                release.namespace
+                for name, release in CONTROLLER_RELEASES.items()
+                if name in plan.self_managed_addons
+            ),
+            *(each.claim.namespace for each in plan.file_systems),
+            *jobs,
+        }
+    )
+
+
 def add_cluster(
-    bundle: Bundle, api: client.ApiClient, *, addons: Collection[str], has_logs: bool
+    bundle: Bundle,
+    api: client.ApiClient,
+    *,
+    addons: Collection[str],
+    namespaces: Collection[str],
+    has_logs: bool,
 ) -> set[str]:
     """Add the objects of a cluster and the logs of its system pods; no Secrets.
 
@@ -112,6 +143,7 @@ def add_cluster(
         bundle: The bundle.
         api: Client of the cluster.
         addons: Names of its self-managed add-ons.
+        namespaces: Whose objects are read.
         has_logs: Whether its nodes run containers, which have logs.
 
     Returns:
@@ -124,20 +156,23 @@ def add_cluster(
     apps: Any = client.AppsV1Api(api)
     batch: Any = client.BatchV1Api(api)
     lists = {
-        "nodes": core.list_node,
-        "pods": core.list_pod_for_all_namespaces,
-        "events": core.list_event_for_all_namespaces,
-        "daemon-sets": apps.list_daemon_set_for_all_namespaces,
-        "jobs": batch.list_job_for_all_namespaces,
+        "pods": core.list_namespaced_pod,
+        "events": core.list_namespaced_event,
+        "daemon-sets": apps.list_namespaced_daemon_set,
+        "jobs": batch.list_namespaced_job,
+    }
+    reads: dict[str, list[Callable[[], Any]]] = {
+        "nodes": [core.list_node],
+        **{name: [partial(each, space) for space in namespaces] for name, each in lists.items()},
     }
     found: dict[str, list[Any]] = {}
-    for name, listed in lists.items():
+    for name, listed in reads.items():
         read = partial(_objects, api, listed, found.setdefault(name, []))
         bundle.add(f"kubernetes/{name}.json", read)
-    _add_objects_of_addons(bundle, client.CustomObjectsApi(api), addons)
+    _add_objects_of_addons(bundle, client.CustomObjectsApi(api), addons, namespaces)
     bundle.add(
         "kubernetes/aws-auth.txt",
-        lambda: (core.read_namespaced_config_map("aws-auth", _SYSTEM).data or {}).get(
+        lambda: (core.read_namespaced_config_map("aws-auth", NAMESPACE).data or {}).get(
             "mapRoles", ""
         ),
     )
@@ -147,23 +182,30 @@ def add_cluster(
     bundle.blame(_unready(nodes))
     for pod in _system_pods(pods) if has_logs else ():
         name = name_of(pod, "metadata", "name")
-        read = partial(read_pod_log, core, name, _SYSTEM, tail_lines=_LOG_LINES)
+        read = partial(read_pod_log, core, name, NAMESPACE, tail_lines=_LOG_LINES)
         bundle.add(f"kubernetes/logs/{name}.log", read)
-    bundle.blame(
-        f"pod {each.metadata.namespace}/{each.metadata.name} is {each.status.phase}: "
-        f"{reason_of(each)}"
-        for each in pods
-        if each.status.phase not in _RUNS
-    )
+    bundle.blame(_waiting(pods))
     return {_instance_id(each) for each in nodes if _condition(each) is None}
 
 
-def _add_objects_of_addons(bundle: Bundle, objects: Any, addons: Collection[str]) -> None:
-    for addon, (name, *resource) in _OBJECTS_OF_ADDONS.items():
+def _add_objects_of_addons(
+    bundle: Bundle, objects: Any, addons: Collection[str], namespaces: Collection[str]
+) -> None:
+    for addon, (name, group, version, plural) in _OBJECTS_OF_ADDONS.items():
         if addon in addons:
-            listed = partial(objects.list_cluster_custom_object, *resource)
-            found = bundle.add(f"kubernetes/{name}s.json", lambda listed=listed: listed()["items"])
+            listed = partial(_custom_objects, objects, namespaces, group, version, plural)
+            found = bundle.add(f"kubernetes/{name}s.json", listed)
             bundle.blame(_failed(name, found or []))
+
+
+def _custom_objects(
+    objects: Any, namespaces: Collection[str], group: str, version: str, plural: str
+) -> list[Any]:
+    return [
+        each
+        for space in namespaces
+        for each in objects.list_namespaced_custom_object(group, version, space, plural)["items"]
+    ]
 
 
 def _failed(name: str, objects: list[Any]) -> Iterator[str]:
@@ -176,9 +218,10 @@ def _failed(name: str, objects: list[Any]) -> Iterator[str]:
                 yield f"{name} {where} has failed: {condition['message']}"
 
 
-def _objects(api: client.ApiClient, listed: Callable[[], Any], found: list[Any]) -> Any:
-    """Return the objects of a list as JSON values, and keep them in `found`."""
-    found += listed().items
+def _objects(api: client.ApiClient, listed: Iterable[Callable[[], Any]], found: list[Any]) -> Any:
+    """Return the objects of lists as JSON values, and keep them in `found`."""
+    for each in listed:
+        found += each().items
     return api.sanitize_for_serialization(found)
 
 
@@ -209,6 +252,13 @@ def _unready(nodes: list[Any]) -> Iterator[str]:
             yield f"node {node.metadata.name} is cordoned"
 
 
+def _waiting(pods: list[Any]) -> Iterator[str]:
+    for pod in pods:
+        if pod.status.phase not in _RUNS:
+            where = f"{pod.metadata.namespace}/{pod.metadata.name}"
+            yield f"pod {where} is {pod.status.phase}: {reason_of(pod)}"
+
+
 def _condition(node: Any) -> str | None:
     """Return why a node is not Ready; None if it is."""
     for each in node.status.conditions or []:
@@ -218,7 +268,7 @@ def _condition(node: Any) -> str | None:
 
 
 def _system_pods(pods: list[Any]) -> list[Any]:
-    system = [each for each in pods if each.metadata.namespace == _SYSTEM]
+    system = [each for each in pods if each.metadata.namespace == NAMESPACE]
     # Those that do not run explain more.
     return sorted(system, key=lambda each: each.status.phase in _RUNS)[:_MOST_LOGS]
 

@@ -7,11 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from components.config.keys import path_of
-from components.config.problems import last_key
-from components.secret_text import hidden_at
+from components.secret_documents import shareable, value_in
 from tools.importing.key_table import KeyTable
 from tools.importing.placeholders import is_placeholder
-from tools.importing.source import Document, Location, leaves, text_of
+from tools.importing.source import Document, Location, leaves, plain, text_of
 
 Fate = Literal["taken over", "taken over better", "implied", "dropped", "not supported"]
 """`taken over`: the stack file says the same. `taken over better`: it says something that works
@@ -117,11 +116,12 @@ class Report:
             UnclaimedFieldError: a field has neither a claim nor a row in the table of its format.
         """
         root = document.root
+        shared = shareable(plain(root))
         return [
             Entry(
                 location=location,
                 line=node.line,
-                value=hidden_at(last_key(text_of(location)), node.value),
+                value=value_in(shared, location),
                 claim=self.claim_of(location, node.value, fates, keys.keys_of(root, location)),
                 file=node.file.name if node.file else file,
             )

@@ -31,19 +31,24 @@ def page(title: str, *parts: str) -> str:
     return without_secrets(
         f'<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width">\n'
-        f"<title>{html.escape(title)}</title>\n<style>\n{_STYLE}</style>\n"
-        f"<h1>{html.escape(title)}</h1>\n{body}\n</html>\n"
+        f"<title>{escaped(title)}</title>\n<style>\n{_STYLE}</style>\n"
+        f"<h1>{escaped(title)}</h1>\n{body}\n</html>\n"
     )
+
+
+def escaped(text: str) -> str:
+    """Return a text as HTML, without secrets, which the quotes of HTML would conceal."""
+    return html.escape(without_secrets(text))
 
 
 def paragraph(text: str) -> str:
     """Return a paragraph of plain text."""
-    return f"<p>{html.escape(text)}</p>"
+    return f"<p>{escaped(text)}</p>"
 
 
 def wide(content: str, *, label: str) -> str:
     """Return HTML that scrolls if it is wider than the page, also with the keyboard."""
-    said = html.escape(label)
+    said = escaped(label)
     return f'<div class="wide" tabindex="0" role="region" aria-label="{said}">\n{content}</div>'
 
 
@@ -51,12 +56,12 @@ def details(summary: str, content: str, *, anchor: str = "") -> str:
     """Return HTML that is hidden until the reader opens it, or follows a link to the anchor."""
     # A browser opens the element for a link to something inside it.
     inside = f'<div id="{html.escape(anchor)}">{content}</div>' if anchor else content
-    return f"<details><summary>{html.escape(summary)}</summary>\n{inside}</details>"
+    return f"<details><summary>{escaped(summary)}</summary>\n{inside}</details>"
 
 
 def section(title: str, content: str) -> str:
     """Return a part with its heading; empty without content."""
-    return f"<h2>{html.escape(title)}</h2>\n{content}" if content else ""
+    return f"<h2>{escaped(title)}</h2>\n{content}" if content else ""
 
 
 def table(
@@ -70,10 +75,10 @@ def table(
         results: Result of each row, such as `pass`, which is its color.
     """
     classes = results or [""] * len(rows)
-    head = "".join(f"<th>{html.escape(each)}</th>" for each in header)
+    head = "".join(f"<th>{escaped(each)}</th>" for each in header)
     body = "\n".join(
         f'<tr class="{html.escape(kind)}">'
-        + "".join(f"<td>{html.escape(each)}</td>" for each in row)
+        + "".join(f"<td>{escaped(each)}</td>" for each in row)
         + "</tr>"
         for row, kind in zip(rows, classes, strict=True)
     )

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import Any
 from xml.etree import ElementTree as ET
 
+from components.secret_text import without_secrets
 from tools.verify.verdict import Stage
 from tools.verify.verified import Verified
 
@@ -49,10 +50,10 @@ def junit(stack: str, stages: Sequence[Stage]) -> str:
     for stage in stages:
         case = ET.SubElement(suite, "testcase", classname=stack, name=stage.name)
         if stage.result == "fail":
-            ET.SubElement(case, "failure", message=stage.reason)
+            ET.SubElement(case, "failure", message=without_secrets(stage.reason))
         elif stage.result == "skipped":
-            ET.SubElement(case, "skipped", message=stage.reason)
+            ET.SubElement(case, "skipped", message=without_secrets(stage.reason))
         else:
-            ET.SubElement(case, "system-out").text = stage.reason
+            ET.SubElement(case, "system-out").text = without_secrets(stage.reason)
     ET.indent(suite)
     return ET.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"

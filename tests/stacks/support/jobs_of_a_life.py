@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from kubernetes import client
 
 from tests.support.processes import until
 from tests.support.sandbox import Done, Sandbox
+from tests.support.secret_forms import CHOSEN, PLANTED_ARGUMENTS, PLANTED_OPTIONS
 from tests.support.tracked import ROOT
 
 _PROGRAM = ("--image", "pytorch/pytorch:2.11.0", "--", "train.py")
+OTHER_TEAM = "other-team"
 _LOGS = ROOT / "tests" / "tools" / "verify" / "logs"
 _CUT_OFF = "# Avg bus bandwidth    : 372.3\n"
 """The last line of the test, which the source of the log cuts off."""
@@ -33,6 +36,8 @@ class JobsOfALife:
     done: dict[str, Done] = field(default_factory=dict[str, Done])
     instances: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
     """Provider ids of the workers."""
+    bundle: Path = field(init=False)
+    """The directory of the diagnosis."""
 
     def run(self) -> None:
         """Run all of them."""
@@ -40,12 +45,14 @@ class JobsOfALife:
         self.done["job"] = self.sandbox.must(*job)
         self._run_with_faults()
         self._set_schedulable(schedulable=False)
-        waiting = ("run", self.stack, "--sandbox", "--detach", "--name", "waits", *_PROGRAM)
-        self.done["waiting"] = self.sandbox.must(*waiting)
+        waiting = ("run", self.stack, "--sandbox", "--detach", "--name", "waits")
+        planted = (*PLANTED_OPTIONS, *_PROGRAM, *PLANTED_ARGUMENTS)
+        self.done["waiting"] = self.sandbox.must(*waiting, *planted)
+        self._let_another_team_wait()
         jobs = ("jobs", self.stack, "--sandbox", "--json")
         self.done["jobs"] = self.sandbox.must(*jobs)
-        bundle = self.sandbox.directory / f"bundle-of-{self.stack}"
-        diagnose = ("diagnose", self.stack, "--sandbox", "--output", bundle)
+        self.bundle = self.sandbox.directory / f"bundle-of-{self.stack}"
+        diagnose = ("diagnose", self.stack, "--sandbox", "--output", self.bundle)
         self.done["diagnose"] = self.sandbox.must(*diagnose)
         (printed,) = (
             line.split()[1:]
@@ -86,6 +93,20 @@ class JobsOfALife:
         for moment in ("verify", "verify over sockets"):
             self.done[moment] = self.sandbox.run(*verify)
         self.sandbox.must("sandbox", "faults", "--clear")
+
+    def _let_another_team_wait(self) -> None:
+        """Create a pod of another team, in a namespace that the stack does not use."""
+        container = client.V1Container(
+            name="main", image="busybox", env=[client.V1EnvVar(name="THEIRS", value=CHOSEN)]
+        )
+        pod = client.V1Pod(
+            metadata=client.V1ObjectMeta(name="theirs"),
+            spec=client.V1PodSpec(containers=[container], node_selector={"no": "node"}),
+        )
+        with self.sandbox.kubernetes(self.stack) as api:
+            core = client.CoreV1Api(api)
+            core.create_namespace(client.V1Namespace(metadata=client.V1ObjectMeta(name=OTHER_TEAM)))
+            core.create_namespaced_pod(OTHER_TEAM, pod)
 
     def _instances(self) -> set[str]:
         with self.sandbox.kubernetes(self.stack) as api:

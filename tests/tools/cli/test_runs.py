@@ -80,7 +80,7 @@ def test_variables_of_a_file_follow_the_rules_of_the_scheduler(trainyard, tmp_pa
     file.write_text("{command: x, environment: {AWS_BATCH_X: '1'}}", encoding="utf-8")
     result = trainyard("run", "batch-p5", "--file", str(file), "--dry-run", "--sandbox")
     assert result.exit_code == failures.WRONG_USE
-    assert "a name that does not begin with AWS_BATCH: AWS_BATCH_X=1" in result.stderr
+    assert "a name that does not begin with AWS_BATCH: AWS_BATCH_X\n" in result.stderr
 
 
 def test_a_wrong_job_file_is_an_error_with_every_problem(trainyard, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,18 +12,26 @@ from typing import Any
 import boto3
 import pytest
 from botocore.stub import Stubber
+from kubernetes import client
 from kubernetes.client import ApiException
 
+from tests.support.secret_forms import CHOSEN, DOCUMENTS, ENCODED, TEXTS, modes_in
+from tests.support.stacks import stack_plan
 from tools.diagnosis.batch_bundle import add_batch
 from tools.diagnosis.bundle import SUMMARY, Bundle
-from tools.diagnosis.eks_bundle import EksClients, add_account, add_cluster, add_consoles
+from tools.diagnosis.eks_bundle import (
+    EksClients,
+    add_account,
+    add_cluster,
+    add_consoles,
+    namespaces_of,
+)
 from tools.diagnosis.slurm_bundle import add_events, add_head_node
 
 NOW = datetime(2026, 11, 24, tzinfo=UTC)
-LISTS = ("node", "pod_for_all_namespaces", "event_for_all_namespaces")
-MORE_LISTS = ("daemon_set_for_all_namespaces", "job_for_all_namespaces")
+LISTS = ("node", "namespaced_pod", "namespaced_event", "namespaced_daemon_set", "namespaced_job")
 EMPTY = SimpleNamespace(
-    **{f"list_{name}": lambda: SimpleNamespace(items=[]) for name in (*LISTS, *MORE_LISTS)},
+    **{f"list_{name}": lambda *_: SimpleNamespace(items=[]) for name in LISTS},
     read_namespaced_config_map=lambda *_: SimpleNamespace(data={}),
 )
 """The API of a cluster without objects."""
@@ -82,6 +91,76 @@ def test_no_secret_is_written(bundle: Bundle, tmp_path: Path) -> None:
         assert "0123456789" not in text
 
 
+def test_only_the_owner_can_read_it(bundle: Bundle, tmp_path: Path) -> None:
+    bundle.add("a/b/c.json", lambda: {"x": 1})
+    bundle.finish("p5-cb")
+    tmp_path.chmod(0o700)
+    assert modes_in(tmp_path) == {0}
+
+
+@pytest.mark.parametrize("name", ["log.txt", "answer.json"])
+def test_no_form_of_a_secret_is_written(bundle: Bundle, tmp_path: Path, name: str) -> None:
+    texts = [each.text for each in TEXTS]
+    found: Any = "\n---\n".join(texts) if name == "log.txt" else {"x": texts, "y": DOCUMENTS}
+    bundle.add(name, lambda: found)
+    bundle.blame(texts)
+    bundle.finish("p5-cb")
+    for path in tmp_path.iterdir():
+        text = path.read_text("utf-8")
+        assert [each.id for each in TEXTS if each.secret in text] == []
+        assert not [each for each in ENCODED if each in text]
+
+
+class Answers(client.ApiClient):
+    """Answers lists with pods of three namespaces, and the rest with nothing."""
+
+    def call_api(  # pyright: ignore[reportIncompatibleMethodOverride]
+        self,
+        resource_path: str,
+        method: str,
+        path_params: dict[str, str],
+        *_: object,
+        response_types_map: dict[int, str],
+        **__: object,
+    ) -> Any:
+        assert method == "GET"
+        space = path_params.get("namespace")
+        spaces = (space,) if space else ("default", "team-a", "kueue-system")
+        is_pods = response_types_map[200] == "V1PodList"
+        body = {"items": [pod_in(each) for each in spaces] if is_pods else []}
+        answer: Any = SimpleNamespace(data=json.dumps(body))
+        return self.deserialize(answer, response_types_map[200])
+
+
+def pod_in(space: str) -> dict[str, Any]:
+    variable = {"name": "HARMLESS", "value": CHOSEN}
+    container = {"name": "main", "image": "a", "env": [variable], "args": [CHOSEN]}
+    return {
+        "metadata": {"name": f"of-{space}", "namespace": space},
+        "spec": {"containers": [container]},
+        "status": {"phase": "Running"},
+    }
+
+
+def test_of_a_cluster_only_the_namespaces_of_the_stack_are_read(
+    bundle: Bundle, tmp_path: Path
+) -> None:
+    add_cluster(bundle, Answers(), addons=(), namespaces=("default", "job-a"), has_logs=False)
+    pods = (tmp_path / "kubernetes/pods.json").read_text("utf-8")
+    assert [each["metadata"]["name"] for each in json.loads(pods)] == ["of-default", "of-job-a"]
+    assert "HARMLESS" in pods
+    assert CHOSEN not in pods
+
+
+def test_a_stack_uses_the_namespaces_of_its_addons_claims_and_jobs() -> None:
+    plan = stack_plan("p5-cb")
+    assert namespaces_of(plan, ["team-a"]) == ["default", "kube-system", "team-a"]
+    monitored = stack_plan("eks-p5-odcr", monitoring={"node_metrics": "cloudwatch"})
+    assert "amazon-cloudwatch" in namespaces_of(monitored)
+    queued = replace(plan, self_managed_addons={"jobset": (), "kueue": ("p5",)})
+    assert {"jobset-system", "kueue-system"} <= {*namespaces_of(queued)}
+
+
 def test_nothing_wrong_is_said(bundle: Bundle) -> None:
     assert "Nothing that is wrong was found." in bundle.finish("p5-cb")
 
@@ -137,7 +216,7 @@ def test_a_cluster_that_does_not_answer_blames_no_instance(
         monkeypatch.setattr(f"tools.diagnosis.eks_bundle.client.{name}", lambda _: silent)
     api: Any = None
     with pytest.raises(LookupError, match="the nodes of the cluster cannot be read"):
-        add_cluster(bundle, api, addons=(), has_logs=True)
+        add_cluster(bundle, api, addons=(), namespaces=("default",), has_logs=True)
     assert bundle.missing["kubernetes/pods.json"] == "503 Service Unavailable"
     assert not bundle.causes
 
@@ -152,17 +231,17 @@ def test_a_cluster_with_jobset_and_kueue_has_their_objects_and_the_reason_of_a_f
     }
     running = {**failed, "status": {"conditions": [{**condition, "status": "False"}]}}
     lists = {
-        ("jobset.x-k8s.io", "v1alpha2", "jobsets"): [failed, running],
-        ("kueue.x-k8s.io", "v1beta2", "workloads"): [],
+        ("jobset.x-k8s.io", "v1alpha2", "default", "jobsets"): [failed, running],
+        ("kueue.x-k8s.io", "v1beta2", "default", "workloads"): [],
     }
     custom = SimpleNamespace(
-        list_cluster_custom_object=lambda *resource: {"items": lists[resource]}
+        list_namespaced_custom_object=lambda *resource: {"items": lists[resource]}
     )
     monkeypatch.setattr("tools.diagnosis.eks_bundle.client.CustomObjectsApi", lambda _: custom)
     for name in ("CoreV1Api", "AppsV1Api", "BatchV1Api"):
         monkeypatch.setattr(f"tools.diagnosis.eks_bundle.client.{name}", lambda _: EMPTY)
     api: Any = SimpleNamespace(sanitize_for_serialization=lambda found: found)
-    add_cluster(bundle, api, addons=("jobset", "kueue"), has_logs=False)
+    add_cluster(bundle, api, addons=("jobset", "kueue"), namespaces=("default",), has_logs=False)
     assert json.loads((tmp_path / "kubernetes/jobsets.json").read_text("utf-8")) == [
         failed,
         running,
