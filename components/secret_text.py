@@ -81,6 +81,11 @@ def looks_secret(text: str) -> bool:
     return without_secrets(text) != text
 
 
+def names_secret(name: str) -> bool:
+    """Return whether a name, such as that of a variable, is one whose values are secrets."""
+    return _SECRET_NAME.search(name) is not None
+
+
 def is_private_key(text: str) -> bool:
     """Return whether a text contains a private key in one of the forms of OpenSSH and PEM."""
     found = _WHOLE.search(text)

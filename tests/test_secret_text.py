@@ -8,7 +8,14 @@ import pytest
 
 from components.config.problems import ConfigError, Problem
 from components.plain_text import legible, printable
-from components.secret_text import HIDDEN, hidden, is_private_key, looks_secret, without_secrets
+from components.secret_text import (
+    HIDDEN,
+    hidden,
+    is_private_key,
+    looks_secret,
+    names_secret,
+    without_secrets,
+)
 
 _BEGIN, _END = ("-----" + each + " OPENSSH PRIVATE KEY-----" for each in ("BEGIN", "END"))
 PRIVATE_KEY = f"{_BEGIN}\nQyNTUxOQAAACBcbZAUCvKYqN1QAowpjpevAXBR2M2el5OtEAw\n{_END}\n"
@@ -104,3 +111,13 @@ def test_a_problem_keeps_no_secret():
 def test_a_problem_at_a_key_with_the_name_of_a_secret_hides_the_value():
     problem = Problem(path='trainyard:cluster.tags["api-key"]', problem="", found="x1", remedy="")
     assert problem.found == HIDDEN
+
+
+@pytest.mark.parametrize("name", ["HF_TOKEN", "WANDB_API_KEY", "DB_PASSWORD", "github_token"])
+def test_names_of_secrets_are_known(name: str) -> None:
+    assert names_secret(name)
+
+
+@pytest.mark.parametrize("name", ["LR", "NCCL_DEBUG", "TOKENIZERS_PARALLELISM", "MAX_TOKENS"])
+def test_other_names_are_no_names_of_secrets(name: str) -> None:
+    assert not names_secret(name)
