@@ -139,7 +139,6 @@ def run(
         BATCH: {"--definition": definition},
     }
     refuse_foreign(given, kind, stack)
-    wait = _wait(detach=detach, minutes=wait_minutes, sandbox=sandbox)
     overrides = {
         "command": command,
         "nodes": nodes,
@@ -159,7 +158,7 @@ def run(
             nodes=nodes,
             options=given[kind],
             submit=not dry_run,
-            wait=wait,
+            wait=_wait(detach=detach, minutes=wait_minutes, sandbox=sandbox),
         )
         {EKS: _eks, PARALLELCLUSTER: _slurm, BATCH: _batch}[kind](asked, request)
 

@@ -115,7 +115,6 @@ def render_training_directory(
     )
     gpus = nodes.accelerators.count
     mpi = request.launcher == "mpi"
-    tasks = processes_of(nodes.accelerators, nodes.accelerators.count) if mpi else 1
     if nodes.accelerators.manufacturer == "neuron":
         gpus, environment = 0, {**efa_environment(nodes), **environment}
     if mpi:
@@ -131,7 +130,7 @@ def render_training_directory(
         "stop": _stop(request),
         "environment": f"{_rendezvous(request)}{exports(environment)}{_exported(secrets)}",
         "directory": ' "$SLURM_SUBMIT_DIR"' if request.files else "",
-        "tasks": tasks,
+        "tasks": processes_of(nodes.accelerators, nodes.accelerators.count) if mpi else 1,
         "program": _program(request, mounts),
     }
     scripts = {
@@ -142,12 +141,11 @@ def render_training_directory(
     taken = sorted(scripts.keys() & request.files.keys())
     if taken:
         raise JobError(f"the job has its own {', '.join(taken)}; rename yours in `files`")
-    job = JobDirectory(
+    return JobDirectory(
         files={**scripts, **request.files},
         submit=(*_checked(secrets), "sbatch train.sbatch"),
         results=(f"tail -f {request.name}-*.out",),
-    )
-    return job, nodes
+    ), nodes
 
 
 def _time(request: TrainingRequest) -> str:
