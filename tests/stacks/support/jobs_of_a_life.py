@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from kubernetes import client
 
+from tests.support.planted_secret import VALUE, files_with_value
 from tests.support.processes import until
 from tests.support.sandbox import Done, Sandbox
 from tests.support.tracked import ROOT
@@ -33,12 +35,17 @@ class JobsOfALife:
     done: dict[str, Done] = field(default_factory=dict[str, Done])
     instances: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
     """Provider ids of the workers."""
+    answers: list[str] = field(default_factory=list[str])
+    """What the API server says about a job with a secret, except its Secret."""
+    revealed: list[Path] = field(default_factory=list[Path])
+    """Files of the sandbox with the value of the secret, but those of etcd."""
 
     def run(self) -> None:
         """Run all of them."""
         job = ("job", self.stack, "nccl-tests", "--submit", "--wait", "--sandbox")
         self.done["job"] = self.sandbox.must(*job)
         self._run_with_faults()
+        self._run_with_a_secret()
         self._set_schedulable(schedulable=False)
         waiting = ("run", self.stack, "--sandbox", "--detach", "--name", "waits", *_PROGRAM)
         self.done["waiting"] = self.sandbox.must(*waiting)
@@ -86,6 +93,27 @@ class JobsOfALife:
         for moment in ("verify", "verify over sockets"):
             self.done[moment] = self.sandbox.run(*verify)
         self.sandbox.must("sandbox", "faults", "--clear")
+
+    def _run_with_a_secret(self) -> None:
+        """Run a program with a key of a Secret, and look for the value."""
+        job = ("--name", "secret", "--secret", "HF_TOKEN=secret/hf/token", *_PROGRAM)
+        run = ("run", self.stack, "--sandbox", *job)
+        self.done["without the Secret"] = self.sandbox.run(*run)
+        with self.sandbox.kubernetes(self.stack) as api:
+            core = client.CoreV1Api(api)
+            body = {"metadata": {"name": "hf"}, "stringData": {"token": VALUE}}
+            core.create_namespaced_secret("default", body)
+            self.done["secret"] = self.sandbox.run(*run)
+            self.answers = [
+                str(listed.to_dict())
+                for listed in (
+                    core.list_pod_for_all_namespaces(),
+                    core.list_config_map_for_all_namespaces(),
+                    core.list_event_for_all_namespaces(),
+                    client.BatchV1Api(api).list_job_for_all_namespaces(),
+                )
+            ]
+        self.revealed = files_with_value(self.sandbox.directory, kept_in="/etcd")
 
     def _instances(self) -> set[str]:
         with self.sandbox.kubernetes(self.stack) as api:
