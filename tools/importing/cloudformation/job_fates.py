@@ -35,7 +35,7 @@ _CONTAINER: Mapping[str, tuple[Fate, str]] = {
     "RuntimePlatform": ("implied", "the instance type decides it"),
     "Secrets": (
         "not supported",
-        "set `secrets` of the job definition to the ARN of each; the stack makes the role",
+        "set `secrets` of the job definition to the full ARN; the stack makes the role",
     ),
     "Ulimits": (
         "not supported",
