@@ -67,9 +67,10 @@ def may(role_arn: str, action: str, resource: str) -> bool:
     roles = [
         role for role in iam_backends[ACCOUNT_ID]["aws"].roles.values() if role.arn == role_arn
     ]
-    policies = [
-        *(text for role in roles for text in role.policies.values()),
-        *(each.document for role in roles for each in role.managed_policies.values()),
+    policies: list[Any] = [
+        each
+        for role in roles
+        for each in (*role.policies.values(), *role.managed_policies.values())
     ]
-    results = {IAMPolicy(text).is_action_permitted(action, resource) for text in policies}
+    results = {IAMPolicy(each).is_action_permitted(action, resource) for each in policies}
     return PermissionResult.PERMITTED in results and PermissionResult.DENIED not in results

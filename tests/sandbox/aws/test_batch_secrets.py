@@ -45,6 +45,8 @@ def role(account: Account, *arns: str) -> None:
     trust = json.dumps({"Version": "2012-10-17", "Statement": []})
     account.iam.create_role(RoleName="reads-secrets", AssumeRolePolicyDocument=trust)
     policy = {"Version": "2012-10-17", "Statement": [{**READS, "Resource": [*arns]}]}
+    managed = "arn:aws:iam::aws:policy/service-role/AmazonECSTaskExecutionRolePolicy"
+    account.iam.attach_role_policy(RoleName="reads-secrets", PolicyArn=managed)
     account.iam.put_role_policy(
         RoleName="reads-secrets", PolicyName="secrets", PolicyDocument=json.dumps(policy)
     )
@@ -82,6 +84,13 @@ def test_a_job_without_an_execution_role_gets_no_secret(batch: Batch, secret: st
     found = ended(batch, secret, role_arn="")
     assert found["status"] == "FAILED"
     assert "you must also specify a value for 'executionRoleArn'" in found["statusReason"]
+
+
+def test_a_managed_policy_permits_it_as_well(batch: Batch, account: Account, secret: str) -> None:
+    role(account, f"{secret}x")
+    managed = "arn:aws:iam::aws:policy/SecretsManagerReadWrite"
+    account.iam.attach_role_policy(RoleName="reads-secrets", PolicyArn=managed)
+    assert ended(batch, secret)["status"] == "SUCCEEDED"
 
 
 @pytest.mark.parametrize("service", ["secretsmanager", "ssm"])
