@@ -155,7 +155,7 @@ def _run_with_a_secret(commands: Commands) -> None:
     (role,) = [
         each
         for each in sandbox.aws("iam").list_roles()["Roles"]
-        if each["Description"] == "Reads the secrets of an AWS Batch job"
+        if each.get("Description") == "Reads the secrets of an AWS Batch job"
     ]
     (policy,) = sandbox.aws("iam").list_role_policies(RoleName=role["RoleName"])["PolicyNames"]
     sandbox.aws("iam").delete_role_policy(RoleName=role["RoleName"], PolicyName=policy)

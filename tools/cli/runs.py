@@ -192,7 +192,7 @@ def _job(
     """
     in_file = _job_of(file)
     settings = [f"{key}={value}" for key, value in in_file.get("environment", {}).items()]
-    references = [each.partition("=")[::2] for each in secret]
+    references = {name: place for name, _, place in (each.partition("=") for each in secret)}
     environment = environment_of([*settings, *env], kind)
     tell_plain_secrets(environment, _INSTEAD[kind])
     return {
@@ -200,7 +200,7 @@ def _job(
         **in_file,
         **{key: value for key, value in overrides.items() if value is not None},
         "environment": environment,
-        "secrets": {**in_file.get("secrets", {}), **secret_sources(references)},
+        "secrets": {**in_file.get("secrets", {}), **secret_sources(references.items())},
     }
 
 
