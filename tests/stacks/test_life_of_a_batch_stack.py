@@ -125,7 +125,6 @@ def _live_in_it(commands: Commands) -> None:
     commands.life.deleted = _deleted_by_hand(commands)
     commands.refresh("refresh of what is gone", STACK, IN_NETWORK | CHANGED)
     commands.up("made anew", STACK, IN_NETWORK | CHANGED)
-    _run_with_a_secret(commands)
     job = ("job", STACK, "nccom-tests", "--submit", "--wait", "--sandbox")
     commands.life.done["job"] = commands.sandbox.run(*job)
     bundle = commands.copies / "bundle"
@@ -133,6 +132,7 @@ def _live_in_it(commands: Commands) -> None:
     commands.life.done["diagnose"] = commands.sandbox.must(*wanted)
     commands.life.done["jobs"] = commands.sandbox.must("jobs", STACK, "--sandbox", "--json")
     _run_with_faults(commands)
+    _run_with_a_secret(commands)
     # Batch terminates the idle nodes of the job.
     until(lambda: not _nodes(commands.sandbox), "the nodes of the job are gone")
 

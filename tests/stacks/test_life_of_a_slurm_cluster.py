@@ -122,6 +122,12 @@ def _run_jobs(life: Life, sandbox: Sandbox) -> None:
     life.done["run"] = run("ranks", "--nodes", "2", "--", "bash", "-c", RANKS)
     assert life.done["run"].exit_code == 0, life.done["run"].said
     alone = ("--nodes", "1", "--launcher", "none")
+    life.done["a program that fails"] = run("fails", *alone, "--", "sh", "-c", "exit 7")
+    endless = run("endless", *alone, "--detach", "--", "sleep", "600").stdout.strip()
+    life.done["cancel"] = sandbox.must("cancel", STACK, endless, "--sandbox")
+    life.done["jobs"] = sandbox.must("jobs", STACK, "--sandbox", "--json")
+    life.done["logs"] = sandbox.must("logs", STACK, "ranks", "--sandbox")
+    life.done["verify"] = sandbox.must("verify", STACK, "--inventory", "--sandbox", "--json")
     secret = ("--secret", "HF_TOKEN=~/.secrets/hf", *alone, "--", "bash", "-c", LOOK)
     life.done["without the file"] = run("secret", *secret)
     # The home directory on the head node of the sandbox.
@@ -133,12 +139,6 @@ def _run_jobs(life: Life, sandbox: Sandbox) -> None:
     file.chmod(0o600)
     life.done["secret"] = run("secret", *secret)
     life.revealed = files_with_value(sandbox.directory, kept_in="/.secrets/")
-    life.done["a program that fails"] = run("fails", *alone, "--", "sh", "-c", "exit 7")
-    endless = run("endless", *alone, "--detach", "--", "sleep", "600").stdout.strip()
-    life.done["cancel"] = sandbox.must("cancel", STACK, endless, "--sandbox")
-    life.done["jobs"] = sandbox.must("jobs", STACK, "--sandbox", "--json")
-    life.done["logs"] = sandbox.must("logs", STACK, "ranks", "--sandbox")
-    life.done["verify"] = sandbox.must("verify", STACK, "--inventory", "--sandbox", "--json")
 
 
 def _nodes(lines: list[str], kind: str) -> list[str]:
