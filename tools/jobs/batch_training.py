@@ -150,7 +150,7 @@ def _require_secrets(request: TrainingRequest, definition: JobDefinitionPlan) ->
     wanted = arns_for_batch(request.secrets)
     missing = {name: each.text for name, each in wanted.items() if has.get(name) != each.text}
     if missing:
-        lines = "".join(f"\n    {name}: {arn}" for name, arn in missing.items())
+        lines = "".join(f'\n    {name}: "{arn}"' for name, arn in missing.items())
         raise JobError(
             f"a job of AWS Batch has the secrets of its job definition {definition.name}, whose "
             "role may read no others; set them in the stack file, and run `up`:\n"

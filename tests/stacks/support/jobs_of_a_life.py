@@ -45,7 +45,6 @@ class JobsOfALife:
         job = ("job", self.stack, "nccl-tests", "--submit", "--wait", "--sandbox")
         self.done["job"] = self.sandbox.must(*job)
         self._run_with_faults()
-        self._run_with_a_secret()
         self._set_schedulable(schedulable=False)
         waiting = ("run", self.stack, "--sandbox", "--detach", "--name", "waits", *_PROGRAM)
         self.done["waiting"] = self.sandbox.must(*waiting)
@@ -62,6 +61,7 @@ class JobsOfALife:
         self.done["cancel"] = self.sandbox.must(*printed)
         self.done["jobs after"] = self.sandbox.must(*jobs)
         self._set_schedulable(schedulable=True)
+        self._run_with_a_secret()
 
     def _run_with_faults(self) -> None:
         """Run a program and tests whose containers do what a schedule says."""

@@ -150,7 +150,7 @@ def test_a_secret_that_the_definition_does_not_have_comes_into_the_stack_file() 
     with pytest.raises(JobError) as refused:
         training_submission(batch_plan(), request(secrets=IN_AWS), BatchRequest())
     assert "role may read no others" in str(refused.value)
-    assert f"job_definitions.nccl-tests.secrets:\n    {TOKEN}: {ARN}" in str(refused.value)
+    assert f'job_definitions.nccl-tests.secrets:\n    {TOKEN}: "{ARN}"' in str(refused.value)
     plan = batch_plan(secrets={TOKEN: PARAMETER})
     with pytest.raises(JobError, match="role may read no others"):
         training_submission(plan, request(secrets=IN_AWS), BatchRequest())
