@@ -221,6 +221,9 @@ _REFERENCE = re.compile(
     r"|\$[A-Z_][A-Z0-9_]*|\$\{[^}]*\}?|\$\(.*|\$\{\{.*|\{\{.*|<[\w ./-]+>|%[A-Z_]+%"
     r"|\*+|…|\[.*(?:secret|redacted|left out).*\]?"
     r"|(?:/[a-z0-9_.-]+){2,}/?"
+    # A place of `run --secret`, also with the name of its variable.
+    r"|(?:[A-Z_][A-Z0-9_]*=)?(?:secret/[\w.-]+/[\w.-]+|~(?:/[\w.-]+)+)"
+    r"|[A-Z_][A-Z0-9_]*=(?:(?:/[\w.-]+)+|arn:aws[a-z-]*:\S*)"
     r"|(?i:true|false|null|none|yes|no|on|off)"
 )
 """Values that stand for a secret, or say where it is: `$DB_PASS`, an ARN, a path."""

@@ -9,7 +9,13 @@ import pytest
 from components.config.problems import ConfigError, Problem
 from components.plain_text import legible, printable
 from components.secret_documents import hidden
-from components.secret_text import HIDDEN, is_private_key, looks_secret, without_secrets
+from components.secret_text import (
+    HIDDEN,
+    is_private_key,
+    is_secret_value,
+    looks_secret,
+    without_secrets,
+)
 
 _BEGIN, _END = ("-----" + each + " OPENSSH PRIVATE KEY-----" for each in ("BEGIN", "END"))
 PRIVATE_KEY = f"{_BEGIN}\nQyNTUxOQAAACBcbZAUCvKYqN1QAowpjpevAXBR2M2el5OtEAw\n{_END}\n"
@@ -105,3 +111,28 @@ def test_a_problem_keeps_no_secret():
 def test_a_problem_at_a_key_with_the_name_of_a_secret_hides_the_value():
     problem = Problem(path='trainyard:cluster.tags["api-key"]', problem="", found="x1", remedy="")
     assert problem.found == HIDDEN
+
+
+@pytest.mark.parametrize("name", ["HF_TOKEN", "WANDB_API_KEY", "DB_PASSWORD", "github_token"])
+def test_names_of_secrets_are_known(name: str) -> None:
+    assert is_secret_value(name, "x1y2")
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "HF_TOKEN=secret/hf/token",
+        "'HF_TOKEN=~/.secrets/hf'",
+        "HF_TOKEN=/home/ubuntu/.secrets/hf",
+        "HF_TOKEN=arn:aws:secretsmanager:us-west-2:123456789012:secret:hf-AbCdEf",
+    ],
+)
+def test_the_place_of_a_secret_is_no_secret(place: str) -> None:
+    text = f"use --secret {place} instead"
+    assert without_secrets(text) == text
+    assert HIDDEN in without_secrets("--secret hunter2-x9")
+
+
+@pytest.mark.parametrize("name", ["LR", "NCCL_DEBUG", "TOKENIZERS_PARALLELISM", "MAX_TOKENS"])
+def test_other_names_are_no_names_of_secrets(name: str) -> None:
+    assert not is_secret_value(name, "4096")

@@ -1,4 +1,4 @@
-"""An AWS Batch job definition, single-node or multi-node parallel, with its job role.
+"""An AWS Batch job definition, single-node or multi-node parallel, with the roles of its jobs.
 
 Source: https://docs.aws.amazon.com/batch/latest/userguide/job_definitions.html
 """
@@ -13,7 +13,7 @@ import pulumi
 import pulumi_aws as aws
 
 from components.batch.job_properties_plan import container_properties, node_properties
-from components.batch.job_role import JobRole, JobRoleArgs
+from components.batch.job_role import ExecutionRole, ExecutionRoleArgs, JobRole, JobRoleArgs
 from components.batch.plan import JobDefinitionPlan
 
 
@@ -35,7 +35,8 @@ class BatchJobDefinitionArgs:
 class BatchJobDefinition(pulumi.ComponentResource):
     """A job definition. A change creates a new revision; waiting jobs keep theirs.
 
-    Children: `<name>` (`JobRole`), `<name>-definition` (`aws.batch.JobDefinition`).
+    Children: `<name>` (`JobRole`), `<name>-execution` (`ExecutionRole`) if it has secrets,
+    `<name>-definition` (`aws.batch.JobDefinition`).
     """
 
     arn: pulumi.Output[str]
@@ -57,9 +58,11 @@ class BatchJobDefinition(pulumi.ComponentResource):
             JobRoleArgs(policy_arns=plan.iam_policies, region=args.region, tags=args.tags),
             child,
         )
-        document = pulumi.Output.all(image=args.image, job_role_arn=role.arn).apply(
-            lambda known: _document(args, **known)
-        )
+        document = pulumi.Output.all(
+            image=args.image,
+            job_role_arn=role.arn,
+            execution_role_arn=_execution_role_arn(name, args, child),
+        ).apply(lambda known: _document(args, **known))
         multinode = plan.nodes > 1
         definition = aws.batch.JobDefinition(
             f"{name}-definition",
@@ -78,14 +81,38 @@ class BatchJobDefinition(pulumi.ComponentResource):
         self.register_outputs({"arn": self.arn})
 
 
-def _document(args: BatchJobDefinitionArgs, image: str, job_role_arn: str) -> str:
+def _execution_role_arn(
+    name: str, args: BatchJobDefinitionArgs, options: pulumi.ResourceOptions
+) -> pulumi.Input[str] | None:
+    secrets = args.plan.container.secrets
+    if not secrets:
+        return None
+    role = ExecutionRole(
+        f"{name}-execution",
+        ExecutionRoleArgs(secrets=[*secrets.values()], region=args.region, tags=args.tags),
+        options,
+    )
+    return role.arn
+
+
+def _document(
+    args: BatchJobDefinitionArgs, image: str, job_role_arn: str, execution_role_arn: str | None
+) -> str:
     if args.plan.nodes > 1:
         properties = node_properties(
-            args.plan, image=image, job_role_arn=job_role_arn, scratch=args.scratch
+            args.plan,
+            image=image,
+            job_role_arn=job_role_arn,
+            execution_role_arn=execution_role_arn,
+            scratch=args.scratch,
         )
     else:
         properties = container_properties(
-            args.plan.container, image=image, job_role_arn=job_role_arn, scratch=args.scratch
+            args.plan.container,
+            image=image,
+            job_role_arn=job_role_arn,
+            execution_role_arn=execution_role_arn,
+            scratch=args.scratch,
         )
     return json.dumps(properties)
 

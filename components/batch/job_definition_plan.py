@@ -87,6 +87,7 @@ def _container(
         gpus=0 if neuron else accelerators,
         devices=devices,
         shared_memory_mib=definition.shared_memory_mib or shared_memory_mib(memory),
+        secrets=definition.secrets,
     )
 
 

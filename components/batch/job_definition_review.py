@@ -3,6 +3,9 @@
 Batch accepts most of these definitions, but the job then stays in RUNNABLE: Batch reports no error
 for a request that no node can satisfy.
 https://docs.aws.amazon.com/batch/latest/userguide/job_stuck_in_runnable.html
+https://docs.aws.amazon.com/AmazonECS/latest/APIReference/API_Secret.html and
+https://docs.aws.amazon.com/AmazonECS/latest/developerguide/secrets-envvar-secrets-manager.html: a
+secret has a name that no variable has
 """
 
 from __future__ import annotations
@@ -32,6 +35,12 @@ def review_job_definition(
             found=definition.image,
             allowed="an image, or an entry `architecture.repository`",
             remedy="add `repository: {}` to `architecture`",
+        )
+    for variable in sorted(definition.secrets.keys() & definition.environment.keys()):
+        review.refuse(
+            f"{key}.environment.{variable}",
+            "is one of `secrets` too; ECS starts no container with both",
+            remedy=review.remove_command(f"{key}.environment.{variable}"),
         )
     if _has_a_moving_tag(definition.image):
         review.note(

@@ -25,7 +25,12 @@ https://docs.aws.amazon.com/batch/latest/APIReference/API_NodeOverrides.html"""
 
 
 def container_properties(
-    plan: ContainerPlan, *, image: str, job_role_arn: str, scratch: bool
+    plan: ContainerPlan,
+    *,
+    image: str,
+    job_role_arn: str,
+    execution_role_arn: str | None = None,
+    scratch: bool,
 ) -> dict[str, Any]:
     """Return `containerProperties` of a single-node job.
 
@@ -33,15 +38,18 @@ def container_properties(
         plan: The container.
         image: The image, with a tag or a digest.
         job_role_arn: ARN of the job role.
+        execution_role_arn: ARN of the role with which ECS reads the secrets; None without secrets.
         scratch: Whether to mount `SCRATCH` of the node.
     """
     return {
         "image": image,
         **({"command": list(plan.command)} if plan.command else {}),
         "jobRoleArn": job_role_arn,
+        **({"executionRoleArn": execution_role_arn} if execution_role_arn else {}),
         "environment": [
             {"name": name, "value": value} for name, value in sorted(plan.environment.items())
         ],
+        **_secrets(plan),
         "resourceRequirements": _requirements(plan),
         "linuxParameters": {
             "devices": [
@@ -59,14 +67,23 @@ def container_properties(
 
 
 def node_properties(
-    plan: JobDefinitionPlan, *, image: str, job_role_arn: str, scratch: bool
+    plan: JobDefinitionPlan,
+    *,
+    image: str,
+    job_role_arn: str,
+    execution_role_arn: str | None = None,
+    scratch: bool,
 ) -> dict[str, Any]:
     """Return `nodeProperties` of a multi-node parallel job with one node range.
 
     See `container_properties` for the arguments.
     """
     container = container_properties(
-        plan.container, image=image, job_role_arn=job_role_arn, scratch=scratch
+        plan.container,
+        image=image,
+        job_role_arn=job_role_arn,
+        execution_role_arn=execution_role_arn,
+        scratch=scratch,
     )
     return {
         "mainNode": 0,
@@ -78,6 +95,12 @@ def node_properties(
             }
         ],
     }
+
+
+def _secrets(plan: ContainerPlan) -> dict[str, Any]:
+    """https://docs.aws.amazon.com/batch/latest/APIReference/API_Secret.html."""
+    listed = [{"name": name, "valueFrom": arn} for name, arn in sorted(plan.secrets.items())]
+    return {"secrets": listed} if listed else {}
 
 
 def _requirements(plan: ContainerPlan) -> list[dict[str, str]]:

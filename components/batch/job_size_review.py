@@ -43,5 +43,11 @@ def review_sizes(definitions: Sequence[JobDefinitionPlan], review: Review) -> No
 
 def _size(definition: JobDefinitionPlan) -> int:
     image = definition.container.image or _SOME_IMAGE
-    properties = node_properties(definition, image=image, job_role_arn=_SOME_ARN, scratch=True)
+    properties = node_properties(
+        definition,
+        image=image,
+        job_role_arn=_SOME_ARN,
+        execution_role_arn=_SOME_ARN if definition.container.secrets else None,
+        scratch=True,
+    )
     return len(json.dumps(properties).encode())

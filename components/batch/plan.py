@@ -7,7 +7,7 @@ components in this package turn them into resources.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 from components.batch.compute_environment_plan import ComputeEnvironmentPlan
@@ -31,6 +31,8 @@ class ContainerPlan:
     devices: tuple[str, ...]
     """Device files of the host for EFA and Trainium."""
     shared_memory_mib: int
+    secrets: Mapping[str, str] = field(default_factory=dict[str, str])
+    """ARNs of secrets, by environment variable."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

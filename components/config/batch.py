@@ -14,6 +14,7 @@ from components.config.batch_fields import (
     EnvironmentVariable,
     JobName,
     RepositoryName,
+    SecretReference,
 )
 from components.config.block_pools import BlockPools
 from components.config.node_pool import KeyName, NodePool, PolicyName
@@ -73,6 +74,11 @@ class JobDefinition(StrictModel):
     all GPUs or NeuronCores of all nodes; other images run their own command."""
     environment: dict[EnvironmentVariable, Text] = Field(default_factory=dict)
     """Environment variables of the container."""
+    secrets: dict[EnvironmentVariable, SecretReference] = Field(default_factory=dict)
+    """Secrets of the container, by environment variable: the ARN of a secret of Secrets Manager or
+    of a parameter of Parameter Store. `:JSON_KEY:VERSION_STAGE:VERSION_ID` after the ARN of a
+    secret names a part of it. ECS reads the value when the container starts, with a role that may
+    read these secrets only; the job definition has their ARNs."""
     vcpus: Annotated[int, Field(ge=1)] | None = None
     """vCPUs of each container. If omitted, all vCPUs of the instance type."""
     memory_mib: Annotated[int, Field(ge=4)] | None = None

@@ -9,6 +9,7 @@ from pydantic import AfterValidator
 from pydantic_core import PydanticCustomError
 
 from components.catalog.batch import IMAGE_PATH, REPOSITORY_NAME
+from components.catalog.secret_arns import SECRET_ARN
 from components.config.base import Form
 
 # https://docs.aws.amazon.com/batch/latest/APIReference/API_CreateJobQueue.html, `jobQueueName`:
@@ -79,5 +80,19 @@ EnvironmentVariable = Annotated[
         pattern=r"(?!AWS_BATCH)[A-Za-z_][A-Za-z0-9_]*",
         expected="the name of an environment variable that does not begin with `AWS_BATCH`",
         example="NCCL_DEBUG",
+    ),
+]
+# https://docs.aws.amazon.com/batch/latest/APIReference/API_Secret.html, `valueFrom`. The name of a
+# parameter alone is possible there, but a role can only be allowed to read an ARN.
+SecretReference = Annotated[
+    str,
+    Form(
+        pattern=SECRET_ARN,
+        expected=(
+            "the ARN of a secret of Secrets Manager, with `:JSON_KEY:VERSION_STAGE:VERSION_ID` for "
+            "a part of it, or of a parameter of Parameter Store"
+        ),
+        example="arn:aws:secretsmanager:us-west-2:123456789012:secret:hf-AbCdEf",
+        where="the ARN that `aws secretsmanager describe-secret --secret-id NAME` prints",
     ),
 ]

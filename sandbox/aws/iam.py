@@ -4,6 +4,7 @@
   There are about fifteen hundred, which would take most of the time of a reset.
 - RemoveRoleFromInstanceProfile for a role that is not in the profile, on which moto fails.
 - The ids of the access keys that the account issues.
+- `may`: whether the policies of a role permit a call that a service makes with it.
 - What GetRole and GetPolicy say of a name that does not exist: tests/witness/tables/errors.json.
 """
 
@@ -15,8 +16,11 @@ from collections.abc import Callable
 from copy import copy
 from typing import Any
 
+from moto.iam.access_control import IAMPolicy, PermissionResult
 from moto.iam.exceptions import NotFoundException
-from moto.iam.models import IAMBackend
+from moto.iam.models import IAMBackend, iam_backends
+
+from sandbox.aws.environment import ACCOUNT_ID
 
 _READ = IAMBackend._init_aws_policies  # noqa: SLF001 - what is replaced, and used once
 
@@ -66,3 +70,20 @@ def found(get: Callable[[IAMBackend, str], Any], text: str) -> Callable[[IAMBack
             raise NotFoundException(text.format(name)) from None
 
     return get_or_refuse
+
+
+def may(role_arn: str, action: str, resource: str) -> bool:
+    """Return whether a role of the account exists and its policies permit a call.
+
+    Conditions are not evaluated: a statement with conditions counts as one without.
+    """
+    roles = [
+        role for role in iam_backends[ACCOUNT_ID]["aws"].roles.values() if role.arn == role_arn
+    ]
+    policies: list[Any] = [
+        each
+        for role in roles
+        for each in (*role.policies.values(), *role.managed_policies.values())
+    ]
+    results = {IAMPolicy(each).is_action_permitted(action, resource) for each in policies}
+    return PermissionResult.PERMITTED in results and PermissionResult.DENIED not in results

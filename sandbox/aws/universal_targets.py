@@ -13,13 +13,12 @@ from typing import Any
 
 from moto.core.exceptions import ServiceException
 from moto.core.utils import get_service_model
-from moto.iam.access_control import IAMPolicy, PermissionResult
-from moto.iam.models import iam_backends
 from moto.scheduler.exceptions import ValidationException
 from moto.utilities.utils import get_partition
 
 from sandbox.aws.batch.responses import SandboxBatchResponse
 from sandbox.aws.environment import ACCOUNT_ID
+from sandbox.aws.iam import may
 
 LOG = logging.getLogger("sandbox.scheduler")
 
@@ -63,7 +62,7 @@ def call_target(target: Mapping[str, Any], region: str) -> None:
     """Make the call; a refusal is only logged: AWS reports it only to a dead-letter queue."""
     given = json.loads(target["Input"])
     environment = given["ComputeEnvironment"]
-    if not _may(target["RoleArn"], "batch:UpdateComputeEnvironment", environment):
+    if not may(target["RoleArn"], "batch:UpdateComputeEnvironment", environment):
         LOG.error("%s may not update %s", target["RoleArn"], environment)
         return
     batch = SandboxBatchResponse()
@@ -74,10 +73,3 @@ def call_target(target: Mapping[str, Any], region: str) -> None:
         batch.update_compute_environment()
     except ServiceException as error:
         LOG.error("%s could not be updated: %s", environment, error)  # noqa: TRY400 - a refusal
-
-
-def _may(role_arn: str, action: str, resource: str) -> bool:
-    roles = iam_backends[ACCOUNT_ID]["aws"].roles.values()
-    policies = [text for role in roles if role.arn == role_arn for text in role.policies.values()]
-    results = {IAMPolicy(text).is_action_permitted(action, resource) for text in policies}
-    return PermissionResult.PERMITTED in results and PermissionResult.DENIED not in results

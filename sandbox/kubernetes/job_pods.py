@@ -1,5 +1,9 @@
 """The pods of indexed Jobs on the nodes of a cluster, run according to the schedule of faults.
 
+A pod whose variables name a Secret or a key that does not exist waits, as with a kubelet:
+https://github.com/kubernetes/kubernetes/blob/v1.36.4/pkg/kubelet/kubelet_pods.go
+(`makeEnvironmentVariables`).
+
 kwok runs all other pods. It would complete these at once, and cannot decide which of them fails.
 Of the programs in containers, only the script with which `run` starts them is emulated: it sends
 SIGTERM at the time limits in its variables.
@@ -22,10 +26,10 @@ from sandbox.faults.containers import (
     course_of,
 )
 from sandbox.faults.in_force import FAULTS
-from sandbox.kubernetes.api import STRATEGIC_MERGE_PATCH, unless_gone
+from sandbox.kubernetes.api import NOT_FOUND, STRATEGIC_MERGE_PATCH, ApiError, unless_gone
 from sandbox.kubernetes.commands import COMPLETION_INDEX
 from sandbox.kubernetes.kubelet import Kubelet
-from sandbox.kubernetes.pod_status import ended_status, running_status
+from sandbox.kubernetes.pod_status import ended_status, running_status, unconfigured_status
 from sandbox.kubernetes.startup import ControlPlane
 from tools.jobs.start import LIMIT_SECONDS, STOP_TIME
 from tools.jobs.time_limit import TIMED_OUT
@@ -131,7 +135,11 @@ class JobPods:
             self._go_on(run, pod, kubelet)
 
     def _start(self, uid: str, pod: Pod, kubelet: Kubelet) -> None:
-        metadata = pod["metadata"]
+        metadata, missing = pod["metadata"], self._missing_secret(pod)
+        if missing:
+            if missing not in _waits_for(pod):
+                self._report(pod, unconfigured_status(pod, missing))
+            return
         if uid not in self._runs:  # else the API server did not answer the last time
             container = StartedContainer(
                 job=metadata["labels"].get(_JOB_NAME, ""),
@@ -147,6 +155,24 @@ class JobPods:
         self._report(pod, running_status(pod, kubelet.address, self._addresses))
         run.started = CLOCK.now()
         run.stops_at = _stops_at(pod, run.started)
+
+    def _missing_secret(self, pod: Pod) -> str:
+        """Return which Secret or key of the variables does not exist; empty if all do."""
+        namespace = pod["metadata"]["namespace"]
+        for variable in _variables(pod):
+            reference = (variable.get("valueFrom") or {}).get("secretKeyRef")
+            if reference is None or reference.get("optional"):
+                continue
+            name, key = reference["name"], reference["key"]
+            try:
+                found = self._administrator.get(f"/api/v1/namespaces/{namespace}/secrets/{name}")
+            except ApiError as error:
+                if error.status != NOT_FOUND:
+                    raise
+                return f'secret "{name}" not found'
+            if key not in (found.get("data") or {}):
+                return f"couldn't find key {key} in Secret {namespace}/{name}"
+        return ""
 
     def _stop(self, run: _Run, grace: dt.timedelta) -> None:
         """Send SIGTERM: the program prints its last lines, and takes its time to end."""
@@ -184,13 +210,22 @@ def _path(pod: Pod) -> str:
     return f"/api/v1/namespaces/{pod['metadata']['namespace']}/pods/{pod['metadata']['name']}"
 
 
+def _variables(pod: Pod) -> list[dict[str, Any]]:
+    return [each for container in pod["spec"]["containers"] for each in container.get("env") or []]
+
+
+def _waits_for(pod: Pod) -> list[str]:
+    """Return why the containers of a pod are not created, as it was last reported."""
+    statuses = (pod.get("status") or {}).get("containerStatuses") or []
+    return [
+        ((each.get("state") or {}).get("waiting") or {}).get("message", "") for each in statuses
+    ]
+
+
 def _stops_at(pod: Pod, started: dt.datetime) -> dt.datetime | None:
     """Return when the script of a program sends SIGTERM: at the earlier of two limits."""
     names = (LIMIT_SECONDS, STOP_TIME)
-    listed = [
-        each for container in pod["spec"]["containers"] for each in container.get("env") or []
-    ]
-    found = {each["name"]: int(each["value"]) for each in listed if each["name"] in names}
+    found = {each["name"]: int(each["value"]) for each in _variables(pod) if each["name"] in names}
     limits = []
     if LIMIT_SECONDS in found:
         limits.append(started + dt.timedelta(seconds=found[LIMIT_SECONDS]))

@@ -46,9 +46,31 @@ def running_status(pod: Mapping[str, Any], node_address: str, number: int) -> di
                 **_container(each),
                 "ready": True,
                 "started": True,
-                "state": {"running": {"startedAt": now}},
+                # `null` removes the state that a strategic merge would keep.
+                "state": {"running": {"startedAt": now}, "waiting": None},
             }
             for each in spec["containers"]
+        ],
+    }
+
+
+def unconfigured_status(pod: Mapping[str, Any], message: str) -> dict[str, Any]:
+    """Return the status of a pod whose containers cannot be created, until the cause is gone.
+
+    Args:
+        pod: The pod.
+        message: What is missing, in the words of the kubelet.
+    """
+    now = _now()
+    waiting = {"reason": "CreateContainerConfigError", "message": message}
+    not_ready = {"status": "False", "reason": "ContainersNotReady", "lastTransitionTime": now}
+    return {
+        "phase": "Pending",
+        "startTime": (pod.get("status") or {}).get("startTime") or now,
+        "conditions": [{"type": kind, **not_ready} for kind in ("Ready", "ContainersReady")],
+        "containerStatuses": [
+            {**_container(each), "ready": False, "started": False, "state": {"waiting": waiting}}
+            for each in pod["spec"]["containers"]
         ],
     }
 
@@ -75,7 +97,6 @@ def ended_status(pod: Mapping[str, Any], exit_code: int) -> dict[str, Any]:
                 **_container(each),
                 "ready": False,
                 "started": False,
-                # `null` removes the state that a strategic merge would keep.
                 "state": {"running": None, "terminated": ended},
             }
             for each in pod["spec"]["containers"]

@@ -4,9 +4,10 @@ import json
 from dataclasses import replace
 
 import pulumi
+import pytest
 
 from components.batch.job_definition import BatchJobDefinition, BatchJobDefinitionArgs
-from tests.support.batch import job_definition
+from tests.support.batch import container, job_definition
 
 
 def deployed(deploy, plan=None, **changes):
@@ -79,3 +80,27 @@ def test_the_name_stays_from_revision_to_revision(deploy):
     assert definition(cloud)["name"] == "batch-nccl"
     assert cloud.exports["arn"].endswith(":job-definition/batch-nccl:1")
     assert {made.urn for made in cloud.components()} <= set(cloud.closed)
+
+
+SECRETS = {"HF_TOKEN": "arn:aws:secretsmanager:us-west-2:123456789012:secret:hf-AbCdEf"}
+
+
+@pytest.mark.parametrize(("nodes", "key"), [(1, "containerProperties"), (2, "nodeProperties")])
+def test_secrets_are_references_that_ecs_reads_with_a_role_of_its_own(deploy, nodes, key):
+    """The containers themselves cannot read them again."""
+    plan = job_definition(nodes=nodes, container=container(secrets=SECRETS))
+    cloud = deployed(deploy, plan)
+    document = json.loads(definition(cloud)[key])
+    if nodes > 1:
+        (document,) = (each["container"] for each in document["nodeRangeProperties"])
+    (name,) = SECRETS
+    assert document["secrets"] == [{"name": name, "valueFrom": SECRETS[name]}]
+    assert document["executionRoleArn"].endswith(":role/batch-nccl-execution-role")
+    assert document["jobRoleArn"] == cloud.exports["role"]
+
+
+def test_a_job_without_secrets_has_no_execution_role(deploy):
+    cloud = deployed(deploy)
+    document = json.loads(definition(cloud)["containerProperties"])
+    assert not {"secrets", "executionRoleArn"} & document.keys()
+    assert len(cloud.of_type("aws:iam/role:Role")) == 1

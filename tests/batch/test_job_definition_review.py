@@ -36,6 +36,15 @@ def test_memory_that_ecs_may_not_offer_is_a_note():
     assert "surely" not in notes(TRN1)
 
 
+def test_a_secret_has_a_name_of_its_own():
+    """ECS: `The secret name must be unique and not shared with any … environment variables`."""
+    secrets = {"HF_TOKEN": "arn:aws:ssm:us-west-2:123456789012:parameter/hf"}
+    assert not refusals(job(P4D, "nccl-single", secrets=secrets))
+    raw = job(P4D, "nccl-single", secrets=secrets, environment={"HF_TOKEN": "x"})
+    found = refusals(raw)[f"{KEY}.nccl-single.environment.HF_TOKEN"]
+    assert "is one of `secrets` too" in found.problem
+
+
 def test_spot_runs_jobs_of_one_node():
     """Rule G1."""
     nodes = "architecture__compute_environments__g4dn__"

@@ -88,9 +88,14 @@ def test_the_documents_are_those_of_the_api(scratch):
     """Checked by the API's own model in botocore."""
     model = botocore.session.Session().get_service_model("batch")
     shape = model.operation_model("RegisterJobDefinition").input_shape
-    single = properties(scratch, devices=EFA, environment={"A": "1"})
+    secrets = {"B": "arn:aws:ssm:us-west-2:123456789012:parameter/b"}
+    single = properties(scratch, devices=EFA, environment={"A": "1"}, secrets=secrets)
     several = node_properties(
-        job_definition(nodes=2), image="i/i:1", job_role_arn=ROLE, scratch=scratch
+        job_definition(nodes=2, container=container(secrets=secrets)),
+        image="i/i:1",
+        job_role_arn=ROLE,
+        execution_role_arn=ROLE,
+        scratch=scratch,
     )
     named = {"jobDefinitionName": "job"}
     for request in (

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from components.secret_documents import LEFT_OUT
+from tests.support.planted_secret import VALUE, files_with_value, reveals
 from tests.support.processes import until
 from tests.support.remains import normalised
 from tests.support.sandbox import Done, Sandbox, copied_stack_file
@@ -33,6 +34,7 @@ ZONES = {"network.availability_zones": ["usw2-az4", "usw2-az1"]}
 UNPROTECTED = {"architecture.deletion_protection": False, "tags": {"Team": "research"}}
 IN_NETWORK: dict[str, Any] = {"network": {"kind": "stack-reference", "stack": NETWORK}}
 NODES = "architecture.compute_environments.trn1"
+DEFINITION = "architecture.job_definitions.nccom-tests"
 CHANGED = {f"{NODES}.instance_type": "trn1n.32xlarge", f"{NODES}.root_volume.size_gib": 300}
 LOGS = ROOT / "tests" / "tools" / "verify" / "logs"
 FAULTS = """\
@@ -55,6 +57,10 @@ class Life:
     """Ids of the rules of a security group that were deleted outside Pulumi."""
     bundle: Path = field(init=False)
     """The directory of the diagnosis of a failed job."""
+    answers: list[object] = field(default_factory=list[object])
+    """What Batch and IAM say about a job with a secret, and the log."""
+    revealed: list[Path] = field(default_factory=list[Path])
+    """Files of the sandbox with the value of the secret."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,8 +142,49 @@ def _live_in_it(commands: Commands) -> None:
     commands.life.done["diagnose"] = commands.sandbox.must(*wanted)
     commands.life.done["jobs"] = commands.sandbox.must("jobs", STACK, "--sandbox", "--json")
     _run_with_faults(commands)
+    _run_with_a_secret(commands)
     # Batch terminates the idle nodes of the job.
     until(lambda: not _nodes(commands.sandbox), "the nodes of the job are gone")
+
+
+def _run_with_a_secret(commands: Commands) -> None:
+    """Run a program with a secret of Secrets Manager, and look for the value."""
+    sandbox, life = commands.sandbox, commands.life
+    secrets = sandbox.aws("secretsmanager")
+    arn = secrets.create_secret(Name="team/hf", SecretString=VALUE)["ARN"]
+    run = ("run", STACK, "--sandbox", "--name", "secret", "--secret", f"HF_TOKEN={arn}")
+    life.done["secret of no definition"] = sandbox.run(*run, "--", "train.py")
+    secret = {f"{DEFINITION}.secrets": {"HF_TOKEN": arn}}
+    path = copied_stack_file(
+        commands.copies / "with a secret.yaml", IN_NETWORK | CHANGED | secret, STACK
+    )
+    with_secret = (*run, "--stack-file", path, "--", "train.py")
+    life.done["secret before up"] = sandbox.run(*with_secret)
+    commands.up("with a secret", STACK, IN_NETWORK | CHANGED | secret)
+    life.done["secret"] = sandbox.run(*with_secret)
+    (role,) = [
+        each
+        for each in sandbox.aws("iam").list_roles()["Roles"]
+        if each.get("Description") == "Reads the secrets of an AWS Batch job"
+    ]
+    (policy,) = sandbox.aws("iam").list_role_policies(RoleName=role["RoleName"])["PolicyNames"]
+    sandbox.aws("iam").delete_role_policy(RoleName=role["RoleName"], PolicyName=policy)
+    life.done["secret without the policy"] = sandbox.run(*with_secret)
+    batch = sandbox.aws("batch")
+    submitted = [
+        done.stdout.split()[0]
+        for done in (life.done["secret"], life.done["secret without the policy"])
+    ]
+    life.answers = [
+        batch.describe_jobs(jobs=[*submitted, *(f"{each}#0" for each in submitted)]),
+        batch.describe_job_definitions(),
+        sandbox.must("jobs", STACK, "--sandbox", "--json").said,
+        sandbox.must("diagnose", STACK, "--sandbox", "--output", commands.copies / "of a secret"),
+    ]
+    places = (sandbox.directory, commands.copies)
+    life.revealed = [each for place in places for each in files_with_value(place, kept_in="\0")]
+    secrets.delete_secret(SecretId=arn, ForceDeleteWithoutRecovery=True)
+    commands.up("without the secret", STACK, IN_NETWORK | CHANGED)
 
 
 def _run_with_faults(commands: Commands) -> None:
@@ -305,3 +352,25 @@ def test_destroy_leaves_the_account_as_it_was(life: Life) -> None:
         done = life.done[f"destroy {stack}"]
         assert done.exit_code == 0, done.said
     assert life.inventory["after"] == life.inventory["before"]
+
+
+def test_a_secret_that_the_job_would_not_get_is_refused(life: Life) -> None:
+    done = life.done["secret of no definition"]
+    assert done.exit_code == 2
+    assert "role may read no others; set them in the stack file" in done.stderr
+    done = life.done["secret before up"]
+    assert done.exit_code == 1
+    assert "does not have the secrets of the stack file yet; deploy it" in done.stderr
+
+
+def test_a_job_gets_its_secret_with_a_role_that_may_read_it(life: Life) -> None:
+    done = life.done["secret"]
+    assert done.exit_code == 0, done.said
+    done = life.done["secret without the policy"]
+    assert done.exit_code == 1
+    assert "is not authorized to perform: secretsmanager:GetSecretValue" in done.stderr
+
+
+def test_the_value_of_a_secret_is_in_no_answer_state_bundle_or_log(life: Life) -> None:
+    assert life.revealed == []
+    assert reveals([*life.answers, *(each.said for each in life.done.values())]) == []

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.support.planted_secret import DIGEST, VALUE, files_with_value
 from tests.support.sandbox import Done, Sandbox, copied_stack_file
 from tests.support.secret_forms import (
     CHOSEN,
@@ -29,6 +30,16 @@ STACK = "pc-gpu"
 RESOURCE = "architecture.queues.compute-gpu.compute_resources.distributed-ml"
 HEAD = "architecture.head_node"
 NODES = [f"compute-gpu-st-distributed-ml-{each}" for each in range(1, 5)]
+# What a program sees of its secret: that it has the value, and that no process of this machine has
+# it among its arguments, and Slurm in no answer and no file.
+LOOK = """\
+printf %s "$HF_TOKEN" | sha256sum
+value() { printf %s "$HF_TOKEN"; }
+if grep -lzF -f <(value) /proc/[0-9]*/cmdline 2> /dev/null; then echo "in a process"; fi
+if scontrol show job "$SLURM_JOB_ID" | grep -F -f <(value); then echo "in an answer"; fi
+grep -rlF -D skip -f <(value) "$HOME/.." | grep -v /.secrets/ && echo "in a file"
+echo "looked"
+"""
 RANKS = 'echo "rank $RANK of $WORLD_SIZE"'
 # Protected objects would outlive the stack, and here the account must be restored.
 NOTHING_KEPT = {"storage.fsx.deletion_protection": False, "storage.apps.deletion_protection": False}
@@ -48,6 +59,8 @@ class Life:
     inventory: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
     outputs: dict[str, Any] = field(default_factory=dict[str, Any])
     cluster_config: dict[str, Any] = field(default_factory=dict[str, Any])
+    revealed: list[Path] = field(default_factory=list[Path])
+    """Files of the sandbox with the value of a secret, but the one of its user."""
     deployed_config: str = ""
     bundle: Path = field(init=False)
     """The directory of the diagnosis."""
@@ -125,6 +138,17 @@ def _run_jobs(life: Life, sandbox: Sandbox) -> None:
     life.done["jobs"] = sandbox.must("jobs", STACK, "--sandbox", "--json")
     life.done["logs"] = sandbox.must("logs", STACK, "ranks", "--sandbox")
     life.done["verify"] = sandbox.must("verify", STACK, "--inventory", "--sandbox", "--json")
+    secret = ("--secret", "HF_TOKEN=~/.secrets/hf", *alone, "--", "bash", "-c", LOOK)
+    life.done["without the file"] = run("secret", *secret)
+    # The home directory on the head node of the sandbox.
+    file = sandbox.directory / "slurm" / STACK / "home" / ".secrets" / "hf"
+    file.parent.mkdir()
+    file.write_text(f"{VALUE}\n", encoding="utf-8")
+    file.chmod(0o640)
+    life.done["readable by others"] = run("secret", *secret)
+    file.chmod(0o600)
+    life.done["secret"] = run("secret", *secret)
+    life.revealed = files_with_value(sandbox.directory, kept_in="/.secrets/")
 
 
 def _nodes(lines: list[str], kind: str) -> list[str]:
@@ -154,6 +178,29 @@ def test_the_static_nodes_run_in_the_reservation(life: Life) -> None:
     assert len(nodes) == 4
     target = f"reservation={reservation['CapacityReservationId']}"
     assert all("type=p4de.24xlarge" in node and target in node for node in nodes)
+
+
+@pytest.mark.parametrize(
+    ("moment", "says"),
+    [
+        ("without the file", "there is no secret in "),
+        ("readable by others", "has the mode 640, so that others may read the secret"),
+    ],
+)
+def test_a_job_without_its_secret_is_not_submitted(life: Life, moment: str, says: str) -> None:
+    done = life.done[moment]
+    assert done.exit_code == 1
+    assert says in done.stderr
+    assert "submitted secret" not in done.stderr
+
+
+def test_a_program_gets_its_secret_and_nobody_else_does(life: Life) -> None:
+    """Not in the list of processes, answers and files of Slurm, the job's files or logs."""
+    done = life.done["secret"]
+    assert done.exit_code == 0, done.said
+    assert done.stdout.splitlines()[1:] == [f"{DIGEST}  -", "looked"]
+    assert life.revealed == []
+    assert [each for each in life.done.values() if VALUE in each.said] == []
 
 
 def test_the_planned_configuration_is_the_deployed_one(life: Life) -> None:

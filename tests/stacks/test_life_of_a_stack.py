@@ -18,6 +18,7 @@ from components.secret_documents import LEFT_OUT
 from tests.stacks.conftest import digests
 from tests.stacks.support.jobs_of_a_life import OTHER_TEAM, JobsOfALife
 from tests.support.kubernetes import DEFAULT
+from tests.support.planted_secret import reveals
 from tests.support.processes import until
 from tests.support.sandbox import Done, Sandbox, copied_stack_file
 from tests.support.secret_forms import CHOSEN, WANDB, leaks_in, modes_in
@@ -311,6 +312,20 @@ def test_a_program_is_restarted_after_a_failure_and_after_the_loss_of_a_node(lif
     assert "submitted train" in done.said
     assert done.stdout.splitlines() == ["train", "step 1", "resumed at step 1"]
     assert "train has completed" in done.said
+
+
+def test_a_job_whose_secret_does_not_exist_is_not_submitted(life: Life) -> None:
+    done = life.jobs.done["without the Secret"]
+    assert done.exit_code == 1
+    assert "the namespace default has no Secret hf; make it" in done.stderr
+
+
+def test_a_job_has_the_name_of_its_secret_and_nothing_has_the_value(life: Life) -> None:
+    done = life.jobs.done["secret"]
+    assert done.exit_code == 0, done.said
+    assert any("HF_TOKEN" in each and "'key': 'token'" in each for each in life.jobs.answers)
+    assert reveals([*life.jobs.answers, *(each.said for each in life.jobs.done.values())]) == []
+    assert life.jobs.revealed == []
 
 
 def test_a_lost_node_is_replaced_in_the_reservation(life: Life) -> None:

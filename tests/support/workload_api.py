@@ -23,6 +23,7 @@ class WorkloadApi(client.ApiClient):
         has_job_set: Whether the cluster has JobSet.
         keeps: Whether what is deleted stays.
         refused: Status with which objects other than Jobs and JobSets are refused; 0 for none.
+        secrets: Keys of the Secrets in all namespaces, by name; None if nobody may read them.
     """
 
     def __init__(
@@ -32,10 +33,12 @@ class WorkloadApi(client.ApiClient):
         has_job_set: bool = True,
         keeps: bool = False,
         refused: int = 0,
+        secrets: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
         super().__init__()
         self.present = [*present]
         self.has_job_set, self.keeps, self.refused = has_job_set, keeps, refused
+        self.secrets = secrets
         self.requests: list[str] = []
         self.made: list[dict[str, Any]] = []
         self.pods_of: list[str] = []
@@ -68,11 +71,20 @@ class WorkloadApi(client.ApiClient):
                 raise _refused(404, "Not Found")
             return {"items": [each for each in self.present if each["kind"] == KINDS[path[-1]]]}
         *_, namespace, plural, name = path
+        if plural == "secrets":
+            return self._secret(name)
         for each in self.present:
             if (each["kind"], each["metadata"]["name"]) == (KINDS[plural], name):
                 assert each["metadata"]["namespace"] == namespace
                 return each
         raise _refused(404, "Not Found")
+
+    def _secret(self, name: str) -> dict[str, Any]:
+        if self.secrets is None:
+            raise _refused(403, "Forbidden")
+        if name not in self.secrets:
+            raise _refused(404, "Not Found")
+        return {"data": dict.fromkeys(self.secrets[name], "cGxhbnRlZA==")}
 
     def _post(self, path: list[str], _: object, body: dict[str, Any]) -> dict[str, Any]:
         if self.refused and path[-1] not in KINDS:

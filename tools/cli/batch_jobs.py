@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from components.batch.plan import BatchPlan
 from tools.cli import console, failures
-from tools.cli.job_wait import RequestedJob, environment_of
+from tools.cli.job_wait import RequestedJob, environment_of, tell_plain_secrets
 from tools.cli.stack_config import plan_of
 from tools.jobs.batch_request import BatchRequest, batch_submission
 from tools.jobs.names import BATCH_JOBS
@@ -24,6 +24,7 @@ def make_job(asked: RequestedJob) -> None:
         nodes=asked.nodes,
         environment=environment_of(asked.options["--env"] or (), BATCH),
     )
+    tell_plain_secrets(wanted.environment, "use `secrets` of its job definition instead")
     plan = plan_of(asked.stack_file)
     assert isinstance(plan, BatchPlan)  # noqa: S101 - no other kind has these jobs
     try:

@@ -29,6 +29,7 @@ from components.account.call_failures import (
     says_nothing_of_the_request,
 )
 from components.batch.plan import BatchPlan
+from components.catalog.secret_arns import SecretArn
 from tools.cli import console, failures
 from tools.cli.batch_waiting import wait_for
 from tools.cli.job_wait import NO_CONTAINERS, JobWait
@@ -104,6 +105,7 @@ def submit_job(
     refuse_occupied(stack_file, sandbox=sandbox)
     with account_access(sandbox=sandbox, profile=stack_file.profile):
         batch = boto3.client("batch", region_name=plan.region, config=CLIENT)
+        _require_secrets(batch, submission, stack_file, sandbox=sandbox)
         job_id = _submit(plan.region, submission, stack_file, sandbox=sandbox)
         console.answer(job_id)
         console.progress(f"submitted {submission.description}")
@@ -184,6 +186,76 @@ def _explain(
     except (BotoCoreError, ClientError) as error:
         return [f"the reason cannot be read from the account: {error}"]
     return why_it_waits(queued)
+
+
+def _require_secrets(
+    batch: Any, submission: BatchSubmission, stack_file: StackFile, *, sandbox: bool
+) -> None:
+    """Refuse a job with secrets that it would not get, or that do not exist.
+
+    What cannot be read is no reason: the role of the job may read what its user may not.
+
+    Raises:
+        CommandError: the definition in the account has other secrets, or one does not exist.
+    """
+    if not submission.secrets:
+        return
+    name = submission.request["jobDefinition"]
+    try:
+        pages = batch.get_paginator("describe_job_definitions").paginate(
+            jobDefinitionName=name, status="ACTIVE"
+        )
+        definitions = [each for page in pages for each in page["jobDefinitions"]]
+    except (BotoCoreError, ClientError):
+        return
+    newest = max(definitions, key=lambda each: each["revision"], default=None)
+    if newest is None:
+        return  # Batch says so
+    if submission.secrets.items() - _secrets_of(newest).items():
+        raise failures.CommandError(
+            f"the job definition {name} in the account does not have the secrets of the stack "
+            f"file yet; deploy it: {stack_file.command('up', sandbox=sandbox)}"
+        )
+    account_id = newest["jobDefinitionArn"].split(":")[4]
+    for variable, text in submission.secrets.items():
+        if _is_missing(SecretArn(text), account_id):
+            raise failures.CommandError(
+                f"the secret of {variable} does not exist: {text}; create it, or correct "
+                "`secrets` of the job definition in the stack file"
+            )
+
+
+def _secrets_of(definition: Mapping[str, Any]) -> dict[str, str]:
+    ranges = (definition.get("nodeProperties") or {}).get("nodeRangeProperties") or ()
+    several = [each["container"] for each in ranges]
+    containers = several or [definition.get("containerProperties") or {}]
+    listed = [each for container in containers for each in container.get("secrets") or ()]
+    return {each["name"]: each["valueFrom"] for each in listed}
+
+
+def _is_missing(secret: SecretArn, account_id: str) -> bool:
+    """Return whether AWS says that a secret does not exist, without reading its value.
+
+    https://docs.aws.amazon.com/secretsmanager/latest/apireference/API_DescribeSecret.html and
+    https://docs.aws.amazon.com/systems-manager/latest/APIReference/API_DescribeParameters.html:
+    parameters of other accounts are listed elsewhere
+    """
+    client = boto3.client(secret.service, region_name=secret.region, config=CLIENT)
+    try:
+        if secret.service == "ssm":
+            path = secret.arn.partition(":parameter")[2]
+            # A name with levels begins with a slash; an ARN does not tell `/a` from `a`.
+            names = [path] if "/" in path[1:] else [path, path[1:]]
+            named = {"Key": "Name", "Option": "Equals", "Values": names}
+            listed = client.describe_parameters(ParameterFilters=[named])
+            return secret.account_id == account_id and not listed["Parameters"]
+        if secret.service == "secretsmanager":
+            client.describe_secret(SecretId=secret.arn)
+    except ClientError as error:
+        return error.response["Error"]["Code"] == "ResourceNotFoundException"
+    except BotoCoreError:
+        return False
+    return False
 
 
 def _submit(

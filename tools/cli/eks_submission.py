@@ -43,6 +43,7 @@ from tools.workspace.stack_files import StackFile
 MANAGED_BY = {"app.kubernetes.io/managed-by": "trainyard"}
 """Label of every job that `job` or `run` has created."""
 MANAGED_SELECTOR = ",".join(f"{name}={value}" for name, value in MANAGED_BY.items())
+_FORBIDDEN, _NOT_FOUND = 403, 404
 _DELETION_ATTEMPTS = 24
 """Polls until the pods of a previous run are gone: two minutes, and pods have 30 s to end.
 https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/#pod-termination"""
@@ -108,9 +109,11 @@ def create_jobs(
         sandbox: Whether the cluster is in the sandbox.
 
     Raises:
-        CommandError: a job of the name is there and has not ended, or the API server refuses an
-            object.
+        CommandError: a job of the name is there and has not ended, a secret does not exist, or the
+            API server refuses an object.
     """
+    for each in manifests:
+        _require_secrets(api, each, kubectl)
     previous = [_previous_run(api, each, kubectl) for each in manifests]
     for each, ended in zip(manifests, previous, strict=True):
         if ended is not None:
@@ -119,6 +122,38 @@ def create_jobs(
         console.answer(each.name)
         commands = "\n  ".join(_commands(each, kubectl, stack_file, sandbox=sandbox))
         console.progress(f"submitted {each.name}; commands for it:\n  {commands}")
+
+
+def _require_secrets(api: client.ApiClient, manifest: JobManifest, kubectl: str) -> None:
+    """Refuse a job with a secret that does not exist, with which its pods would never start.
+
+    A user who may not read Secrets submits the job nevertheless: its pods may.
+
+    Raises:
+        CommandError: a Secret or its key does not exist.
+    """
+    core: Any = client.CoreV1Api(api)
+    keys: dict[str, set[str]] = {}
+    for name, key in sorted(manifest.secret_keys):
+        try:
+            if name not in keys:
+                found = core.read_namespaced_secret(name, manifest.namespace)
+                keys[name] = set(found.data or ())
+        except ApiException as error:
+            if error.status == _FORBIDDEN:
+                return
+            if error.status != _NOT_FOUND:
+                raise
+            raise failures.CommandError(
+                f"the namespace {manifest.namespace} has no Secret {name}; make it from a file "
+                f"with the value:  {kubectl} create secret generic {name} -n {manifest.namespace} "
+                f"--from-file={key}=FILE"
+            ) from error
+        if key not in keys[name]:
+            raise failures.CommandError(
+                f"the Secret {name} in the namespace {manifest.namespace} has no key {key}; it "
+                f"has: {', '.join(sorted(keys[name])) or 'none'}"
+            )
 
 
 def _previous_run(api: client.ApiClient, manifest: JobManifest, kubectl: str) -> Workload | None:

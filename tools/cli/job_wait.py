@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from components.secret_text import is_secret_value
 from tools.cli import console, failures
 from tools.cli.deployed_stack import DeployedStack
 from tools.workspace.stack_files import BATCH, StackFile
@@ -45,7 +47,7 @@ class JobWait:
     """Receives the names of the nodes of the job's pods, when it has ended. EKS."""
 
 
-_VARIABLE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _RESERVED = "AWS_BATCH"
 """Prefix of names that Batch reserves; see `environment` of components.config.batch_fields."""
 
@@ -109,30 +111,66 @@ class RequestedJob:
         return self.deployed.sandbox
 
 
-def environment_of(settings: Sequence[str], kind: str = "") -> dict[str, str]:
-    """Return the variables of `--env NAME=VALUE`, by name.
+def environment_of(
+    settings: Sequence[str], kind: str = "", *, caller: Mapping[str, str] | None = None
+) -> dict[str, str]:
+    """Return the variables of `--env NAME=VALUE` and `--env NAME`, by name.
+
+    A value that is not given is that of the caller's environment, so that it is not in the list of
+    processes of this machine. Messages have names only.
+
+    Args:
+        settings: The options.
+        kind: Kind of the stack; empty for any.
+        caller: The environment of the caller; None for that of this process.
 
     Raises:
         WrongUseError: a setting is invalid, or the variable is reserved by Batch.
     """
+    found = os.environ if caller is None else caller
+    named = {setting.partition("=")[0]: setting for setting in settings}
     reserved = kind == BATCH
-    found = {setting: _VARIABLE.fullmatch(setting) for setting in settings}
     wrong = [
         setting
-        for setting, match in found.items()
-        if match is None or (reserved and match[1].startswith(_RESERVED))
+        for name, setting in named.items()
+        if not _VARIABLE.fullmatch(name) or (reserved and name.startswith(_RESERVED))
     ]
     if wrong:
         rule = f", and a name that does not begin with {_RESERVED}" if reserved else ""
-        names = ", ".join(map(_shown_name, wrong))
-        raise failures.WrongUseError(f"a variable requires NAME=VALUE{rule}: {names}")
-    return {match[1]: match[2] for match in found.values() if match}
+        raise failures.WrongUseError(
+            f"a variable requires NAME=VALUE, or NAME for the value in your environment{rule}: "
+            + ", ".join(map(_shown_name, wrong))
+        )
+    missing = [name for name, each in named.items() if "=" not in each and name not in found]
+    if missing:
+        raise failures.WrongUseError(
+            f"your environment has no {', '.join(missing)}; export it, or write NAME=VALUE"
+        )
+    return {
+        name: each.partition("=")[2] if "=" in each else found[name] for name, each in named.items()
+    }
+
+
+def tell_plain_secrets(environment: Mapping[str, str], instead: str) -> None:
+    """Say which variables look like secrets: their values are part of the job.
+
+    Args:
+        environment: The variables.
+        instead: How a job of this kind gets a secret.
+    """
+    named = [name for name, value in environment.items() if value and is_secret_value(name, value)]
+    if named:
+        console.progress(
+            f"{', '.join(named)} looks like a secret, and is a plain value of the job, which "
+            f"everybody who may read the job sees; {instead} (docs/security.md)"
+        )
 
 
 def _shown_name(setting: str) -> str:
-    """Return the name in a wrong setting; without one, it can be a value that is a secret."""
-    name = setting.partition("=")[0]
-    return name if re.fullmatch(r"[A-Z_][A-Z0-9_]*", name) else "a setting that is not shown"
+    """Return the name in a wrong setting; without a value, it can be one that is a secret."""
+    name, separator, _ = setting.partition("=")
+    is_name = separator or re.fullmatch(r"[A-Z_][A-Z0-9_]*", name)
+    return name if is_name else "a setting that is not shown"
 
 
 def requested_wait(

@@ -12,10 +12,17 @@ import typer
 
 from tools.cli import console, failures, options
 from tools.cli.deployed_stack import deployed_stack
-from tools.cli.job_wait import JobWait, RequestedJob, environment_of, requested_wait
+from tools.cli.job_wait import (
+    JobWait,
+    RequestedJob,
+    environment_of,
+    requested_wait,
+    tell_plain_secrets,
+)
 from tools.cli.jobs import refuse_foreign
 from tools.cli.stack_config import kind_of, plan_of
 from tools.jobs.nodes import JobError
+from tools.jobs.secret_source import secret_sources
 from tools.jobs.training import MOST_RESTARTS, TrainingRequest
 from tools.workspace.stack_files import BATCH, EKS, NETWORK, PARALLELCLUSTER
 
@@ -50,7 +57,18 @@ Nodes = Annotated[
 ]
 Env = Annotated[
     list[str] | None,
-    typer.Option(metavar="NAME=VALUE", help="Environment variable of the program."),
+    typer.Option(
+        metavar="NAME[=VALUE]",
+        help="Environment variable of the program; without a value, that of your environment.",
+    ),
+]
+Secret = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME=PLACE",
+        help="Secret variable. PLACE is secret/NAME/KEY in EKS, an ARN in Batch, and a file of "
+        "the head node in Slurm.",
+    ),
 ]
 Launcher = Annotated[
     LauncherName | None,
@@ -75,6 +93,14 @@ DryRun = Annotated[
 ]
 
 
+_INSTEAD = {
+    EKS: "use --secret NAME=secret/SECRET/KEY instead",
+    PARALLELCLUSTER: "use --secret 'NAME=~/.secrets/FILE' instead",
+    BATCH: "use `secrets` of the job definition instead",
+}
+"""How a job of each kind gets a secret."""
+
+
 def run(
     context: typer.Context,
     stack: options.Stack,
@@ -89,6 +115,7 @@ def run(
     compute_resource: options.ComputeResource = None,
     definition: options.Definition = None,
     env: Env = None,
+    secret: Secret = None,
     launcher: Launcher = None,
     restarts: Restarts = None,
     time_limit_minutes: TimeLimit = None,
@@ -112,7 +139,6 @@ def run(
         BATCH: {"--definition": definition},
     }
     refuse_foreign(given, kind, stack)
-    wait = _wait(detach=detach, minutes=wait_minutes, sandbox=sandbox)
     overrides = {
         "command": command,
         "nodes": nodes,
@@ -122,9 +148,9 @@ def run(
         "launcher": launcher.value if launcher else None,
         "restarts": restarts,
     }
-    job = _job(file, overrides, env or (), kind)
-    nodes = job.pop("nodes", None)
     with _refusals():
+        job = _job(file, overrides, env or (), secret or (), kind)
+        nodes = job.pop("nodes", None)
         request = TrainingRequest(**job)
         asked = RequestedJob(
             deployed=deployed_stack(context, found, sandbox=sandbox),
@@ -132,7 +158,7 @@ def run(
             nodes=nodes,
             options=given[kind],
             submit=not dry_run,
-            wait=wait,
+            wait=_wait(detach=detach, minutes=wait_minutes, sandbox=sandbox),
         )
         {EKS: _eks, PARALLELCLUSTER: _slurm, BATCH: _batch}[kind](asked, request)
 
@@ -153,16 +179,28 @@ def _refusals() -> Iterator[None]:
 
 
 def _job(
-    file: Path | None, overrides: Mapping[str, Any], env: Sequence[str], kind: str
+    file: Path | None,
+    overrides: Mapping[str, Any],
+    env: Sequence[str],
+    secret: Sequence[str],
+    kind: str,
 ) -> dict[str, Any]:
-    """Return the fields of a job file with those of the command, which override them."""
+    """Return the fields of a job file with those of the command, which override them.
+
+    Raises:
+        JobError: a secret has no place.
+    """
     in_file = _job_of(file)
     settings = [f"{key}={value}" for key, value in in_file.get("environment", {}).items()]
+    references = {name: place for name, _, place in (each.partition("=") for each in secret)}
+    environment = environment_of([*settings, *env], kind)
+    tell_plain_secrets(environment, _INSTEAD[kind])
     return {
         "command": (),
         **in_file,
         **{key: value for key, value in overrides.items() if value is not None},
-        "environment": environment_of([*settings, *env], kind),
+        "environment": environment,
+        "secrets": {**in_file.get("secrets", {}), **secret_sources(references.items())},
     }
 
 
@@ -249,6 +287,8 @@ def _batch(asked: RequestedJob, request: TrainingRequest) -> None:
     terminated = terminated_before_end(environments[0].instance_type.name)
     request = limited(asked, request, [each.capacity for each in environments], terminated)
     submission = training_submission(plan, request, of_kind)
+    for name, arn in submission.secrets.items():
+        console.progress(f"{name} is a secret of the job definition: {arn}")
     if not asked.submit:
         console.answer_json(submission.request)
         return

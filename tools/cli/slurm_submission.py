@@ -33,7 +33,7 @@ from tools.cli.job_wait import JobWait
 from tools.cli.sandbox_session import add_slurm
 from tools.cli.session import account_access, refuse_occupied
 from tools.cli.slurm_job_wait import wait_for
-from tools.jobs.slurm.directory import EXECUTABLE, JobDirectory
+from tools.jobs.slurm.directory import JobDirectory
 from tools.jobs.slurm.next_steps import default_user, head_node_filters
 from tools.workspace.stack_files import StackFile
 
@@ -236,7 +236,9 @@ def submission(job: JobDirectory, directory: str) -> str:
     return "\n".join(
         [
             "set -euo pipefail",
-            f"mkdir -p {shlex.quote(directory)}",
+            # The program itself keeps the umask of its user.
+            f"(umask 077; mkdir -p {shlex.quote(directory)})",
+            f"chmod 700 {JOBS_DIRECTORY}",
             f"cd {shlex.quote(directory)}",
             f"echo {archive} | base64 -d | tar -xzf -",
             *job.submit,
@@ -252,7 +254,7 @@ def _archive(job: JobDirectory) -> bytes:
         for name, text in job.files.items():
             member = tarfile.TarInfo(name)
             member.size = len(text.encode())
-            member.mode = EXECUTABLE if text.startswith("#!") else 0o644
+            member.mode = 0o700 if text.startswith("#!") else 0o600
             archive.addfile(member, io.BytesIO(text.encode()))
     return gzip.compress(content.getvalue(), mtime=0)
 

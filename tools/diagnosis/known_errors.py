@@ -19,6 +19,7 @@ Sources, in addition to those of the modules with the patterns:
     https://docs.aws.amazon.com/batch/latest/userguide/job_stuck_in_runnable.html
     https://docs.aws.amazon.com/parallelcluster/latest/ug/slurm-short-capacity-fail-mode-v3.html
     https://docs.aws.amazon.com/parallelcluster/latest/ug/slurm-protected-mode-v3.html
+    https://docs.aws.amazon.com/AmazonECS/latest/developerguide/resource-initialization-error.html
     https://github.com/NVIDIA/nccl, `src/init.cc` (`ncclGetErrorString`) and `src/plugin/net.cc`
     https://github.com/aws/aws-ofi-nccl, `src/nccl_ofi_net.cpp`
     https://github.com/pytorch/pytorch, `torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp`
@@ -156,6 +157,14 @@ NOT_REGISTERED = KnownError(
 )
 CLUSTER_UNREACHABLE = KnownError("configured Kubernetes cluster is unreachable", UNREACHABLE)
 UNSCHEDULABLE = KnownError("FailedScheduling", _texts("FailedScheduling", "Unschedulable"))
+NO_SECRET = KnownError(
+    "CreateContainerConfigError",
+    re.compile(r"CreateContainerConfigError|couldn't find key \S+ in Secret"),
+)
+SECRET_OF_BATCH = KnownError(
+    "Fetching secret data from",
+    re.compile(r"(?i:fetching secret data from)|unable to pull secrets or registry auth"),
+)
 NO_IMAGE = KnownError("ImagePullBackOff", _texts("ImagePullBackOff", "ErrImagePull"))
 LOST_DEVICE = KnownError(
     "UnexpectedAdmissionError", _texts("UnexpectedAdmissionError", "StartError")
@@ -200,6 +209,8 @@ BUSY = KnownError(
 
 KNOWN_ERRORS = (
     CREDENTIALS,
+    SECRET_OF_BATCH,  # has the texts of a missing permission
+    NO_SECRET,
     PERMISSION,
     GONE,
     UNREADY,

@@ -45,6 +45,8 @@ class BatchSubmission:
     """Whether the job is multi-node parallel, so that each node has a separate log."""
     request: Mapping[str, Any]
     """Arguments of `SubmitJob`."""
+    secrets: Mapping[str, str]
+    """ARNs of the secrets in the job definition, by variable."""
 
     @property
     def description(self) -> str:
@@ -110,6 +112,7 @@ def submission_of(
         nodes=nodes,
         multinode=definition.nodes > 1,
         request=request,
+        secrets=definition.container.secrets,
     )
 
 

@@ -28,6 +28,7 @@ from components.batch.plan import BatchPlan, JobDefinitionPlan
 from components.catalog.open_mpi import OPEN_MPI_ENVIRONMENT, mpirun_script
 from tools.jobs.batch_request import BatchRequest, BatchSubmission, submission_of
 from tools.jobs.nodes import JobError
+from tools.jobs.secret_source import arns_for_batch
 from tools.jobs.start import limit_environment, limit_of_mpi, start_command
 from tools.jobs.time_limit import GRACE_SECONDS, TIMED_OUT
 from tools.jobs.training import (
@@ -70,6 +71,7 @@ def training_submission(
     """
     definition = _choose(plan, asked)
     _refuse_foreign(request, definition)
+    _require_secrets(request, definition)
     accelerators = definition.instance_type.accelerators
     if accelerators is None:
         raise JobError(f"the nodes of the job definition {definition.name} have no accelerators")
@@ -84,7 +86,8 @@ def training_submission(
         efa_interfaces=sum(each.startswith("/dev/infiniband") for each in container.devices),
     )
     if request.launcher == "mpi":
-        script = _mpi_script(request, processes_of(accelerators, devices), [*environment])
+        variables = [*environment, *container.secrets]
+        script = _mpi_script(request, processes_of(accelerators, devices), variables)
         command, environment = on_all_nodes(script), {**OPEN_MPI_ENVIRONMENT, **environment}
     else:
         command = tuple(start_command(request, _START))
@@ -131,6 +134,33 @@ def _refuse_foreign(request: TrainingRequest, definition: JobDefinitionPlan) -> 
         raise JobError(
             "the image of a Batch job is that of its job definition; set "
             f"`architecture.job_definitions.{definition.name}.image` in the stack file"
+        )
+
+
+def _require_secrets(request: TrainingRequest, definition: JobDefinitionPlan) -> None:
+    """Refuse secrets that the job definition does not have: a submission cannot add any.
+
+    https://docs.aws.amazon.com/batch/latest/APIReference/API_ContainerOverrides.html
+
+    Raises:
+        JobError: it has other secrets, or the job has a variable of the name of one.
+    """
+    key = f"architecture.job_definitions.{definition.name}.secrets"
+    has = definition.container.secrets
+    wanted = arns_for_batch(request.secrets)
+    missing = {name: each.text for name, each in wanted.items() if has.get(name) != each.text}
+    if missing:
+        lines = "".join(f'\n    {name}: "{arn}"' for name, arn in missing.items())
+        raise JobError(
+            f"a job of AWS Batch has the secrets of its job definition {definition.name}, whose "
+            "role may read no others; set them in the stack file, and run `up`:\n"
+            f"  {key}:{lines}"
+        )
+    twice = [name for name in has if name in request.environment]
+    if twice:
+        raise JobError(
+            f"{', '.join(twice)} cannot be a variable with a plain value: it is a secret of the "
+            f"job definition {definition.name} (`{key}`)"
         )
 
 

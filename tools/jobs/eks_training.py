@@ -17,7 +17,7 @@ from components.catalog.open_mpi import OPEN_MPI_ENVIRONMENT, mpirun_script
 from components.eks.addons.jobset import JOBSET
 from components.eks.plan import EksPlan
 from tools.jobs.job_set import pod_host, services, submitted
-from tools.jobs.mpi import FILES, MpiJob, render_mpi_job
+from tools.jobs.mpi import FILES, MpiJob, render_mpi_job, secret_variables
 from tools.jobs.node_versions import LOCKED_MEMORY
 from tools.jobs.nodes import (
     JobError,
@@ -30,6 +30,7 @@ from tools.jobs.nodes import (
     shared_memory,
 )
 from tools.jobs.pod_failures import PROGRAM, job_set_failures, pod_failures
+from tools.jobs.secret_source import keys_in_kubernetes
 from tools.jobs.start import limit_environment, limit_of_mpi, start_command
 from tools.jobs.time_limit import GRACE_SECONDS
 from tools.jobs.training import (
@@ -122,7 +123,10 @@ def _mpi_job(request: TrainingRequest, nodes: JobNodes, mounts: Mapping[str, str
         ranks=str(nodes.count * processes),
         processes=processes,
         hosts='"${hosts[@]}"',
-        variables=[name for name in environment if not name.startswith("OMPI_")],
+        variables=[
+            *(name for name in environment if not name.startswith("OMPI_")),
+            *request.secrets,
+        ],
         grace_seconds=GRACE_SECONDS,
         prefix=prefix,
     )
@@ -132,6 +136,7 @@ def _mpi_job(request: TrainingRequest, nodes: JobNodes, mounts: Mapping[str, str
         image=request.image or "",
         command=command,
         environment={**environment, **limit_environment(request)},
+        secrets=keys_in_kubernetes(request.secrets),
         session_environment=["PATH", "LD_LIBRARY_PATH", "OPAL_PREFIX"],
         share=_SHARE,
         limits=pod_failures(request, nodes),
@@ -221,6 +226,7 @@ def _environment(request: TrainingRequest, nodes: JobNodes) -> Iterator[dict[str
         **limit_environment(request),
     }
     yield from ({"name": name, "value": value} for name, value in found.items())
+    yield from secret_variables(keys_in_kubernetes(request.secrets))
 
 
 def _same_environment(request: TrainingRequest, nodes: JobNodes) -> dict[str, str]:

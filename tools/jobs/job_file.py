@@ -8,7 +8,7 @@ import shlex
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, ValidationError
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationError
 from pydantic_core import ErrorDetails
 
 from components.config.base import Form, StrictModel
@@ -16,6 +16,7 @@ from components.config.field_docs import field_docs
 from components.config.keys import value_at
 from components.config.nearest import nearest
 from components.config.problems import ConfigError, Problem
+from tools.jobs.secret_source import secret_source, secret_sources
 from tools.jobs.training import MOST_RESTARTS
 from tools.workspace.yaml_limits import UnreadableYamlError
 from tools.workspace.yaml_reader import read_yaml
@@ -28,10 +29,16 @@ def _words(value: object) -> object:
         raise ValueError(f"cannot be split into words: {error}") from error
 
 
+def _reference(text: str) -> str:
+    secret_source(text)
+    return text
+
+
 Words = Annotated[list[str], BeforeValidator(_words), Field(min_length=1)]
 AbsolutePath = Annotated[
     str, Form(pattern=r"/.*", expected="an absolute path", example="/mnt/data")
 ]
+SecretReference = Annotated[str, AfterValidator(_reference)]
 Count = Annotated[int, Field(ge=1)]
 
 
@@ -49,7 +56,11 @@ class JobFile(StrictModel):
     minimum_nodes: Count | None = None
     """Number of nodes with which the job goes on after it has lost nodes."""
     environment: dict[str, str] | None = None
-    """Variables of the program, by name."""
+    """Variables of the program, by name. Everybody who may read the job sees the values."""
+    secrets: dict[str, SecretReference] | None = None
+    """Where the values of secret variables are, by name: `secret/NAME/KEY` for a key of a
+    Kubernetes Secret, an ARN of Secrets Manager or Parameter Store for AWS Batch, or the path of a
+    file with mode 0600 on the head node for Slurm."""
     mounts: dict[str, AbsolutePath] | None = None
     """Absolute paths of file systems in the container, by name in the stack file."""
     checkpoint_directory: AbsolutePath | None = None
@@ -64,8 +75,11 @@ class JobFile(StrictModel):
     """`torchrun` and `mpi` start the program once per accelerator, `none` once per node."""
 
     def given(self) -> dict[str, Any]:
-        """Return the fields with a value, by name."""
-        return self.model_dump(exclude_unset=True, exclude_none=True)
+        """Return the fields with a value, by name; secrets as what their references name."""
+        found = self.model_dump(exclude_unset=True, exclude_none=True)
+        if "secrets" in found:
+            found["secrets"] = secret_sources(found["secrets"].items())
+        return found
 
 
 def read_job_file(path: Path) -> JobFile:
@@ -101,6 +115,8 @@ def _problem(error: ErrorDetails, content: dict[Any, Any]) -> Problem:
         )
     message = error["msg"].removeprefix("Value error, ")
     example = (error.get("ctx") or {}).get("example")
+    if key == "secrets":
+        found = None  # somebody may have written the secret there
     text = error["type"] == "string_type" and isinstance(found, bool | int | float)
     fix = f"use a value such as {example}" if example else "change the value"
     return Problem(

@@ -39,6 +39,14 @@ class JobManifest:
         return spec_of_job(self.job)["completions"]
 
     @property
+    def secret_keys(self) -> set[tuple[str, str]]:
+        """Names of Secrets and of their keys, which the variables of its containers have."""
+        containers = spec_of_job(self.job)["template"]["spec"]["containers"]
+        listed = [each for container in containers for each in container.get("env") or ()]
+        found = [(each.get("valueFrom") or {}).get("secretKeyRef") for each in listed]
+        return {(each["name"], each["key"]) for each in found if each}
+
+    @property
     def has_leader(self) -> bool:
         """Whether the pods form one program, whose first pod has the log with the result.
 

@@ -13,7 +13,7 @@ Source:
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,6 +27,7 @@ from tools.jobs.nodes import (
     rights,
     shared_memory,
 )
+from tools.jobs.secret_source import KubernetesKey
 from tools.jobs.yaml_text import dump_documents
 
 KEYS = "/etc/trainyard"
@@ -88,6 +89,8 @@ class MpiJob:
     """Shell commands of pod 0, once all pods are reachable; `hosts` is an array of their names."""
     environment: Mapping[str, str]
     """Environment variables of the containers."""
+    secrets: Mapping[str, KubernetesKey] = field(default_factory=dict[str, KubernetesKey])
+    """More environment variables: keys of Secrets in the namespace, by name."""
     session_environment: Sequence[str]
     """Names of variables that commands over SSH also get."""
     pod_fields: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -148,6 +151,16 @@ def render_mpi_job(job: MpiJob, nodes: JobNodes, namespace: str) -> str:
         submitted(_job(job, nodes, metadata), nodes),
     ]
     return _usage(name, nodes, namespace) + dump_documents(documents)
+
+
+def secret_variables(secrets: Mapping[str, KubernetesKey]) -> Iterator[dict[str, Any]]:
+    """Yield the variables of a container whose values are in Secrets.
+
+    https://kubernetes.io/docs/tasks/inject-data-application/distribute-credentials-secure/
+    """
+    for name, each in secrets.items():
+        key = {"name": each.name, "key": each.key}
+        yield {"name": name, "valueFrom": {"secretKeyRef": key}}
 
 
 def _usage(name: str, nodes: JobNodes, namespace: str) -> str:
@@ -214,6 +227,7 @@ def _container(job: MpiJob, nodes: JobNodes, name: str) -> dict[str, Any]:
                 {"name": key, "valueFrom": {"fieldRef": {"fieldPath": path}}}
                 for key, path in job.pod_fields.items()
             ),
+            *secret_variables(job.secrets),
         ],
         "securityContext": rights(),
         "resources": resources(nodes, job.share),

@@ -29,6 +29,7 @@ from components.catalog.instance_type import Accelerators
 from components.catalog.nccl import nccl_environment
 from components.catalog.neuron import neuron_cores
 from tools.jobs.nodes import JobError
+from tools.jobs.secret_source import SecretSource
 from tools.jobs.time_limit import GRACE_SECONDS
 
 PORT = 29500
@@ -80,6 +81,8 @@ class TrainingRequest:
     """Container image; None without a container, or for the image of a Batch job definition."""
     environment: Mapping[str, str] = field(default_factory=dict[str, str])
     """Variables of the program, which override all others."""
+    secrets: Mapping[str, SecretSource] = field(default_factory=dict[str, SecretSource])
+    """Where the values of further variables of the program are."""
     time_limit_minutes: int | None = None
     """Longest run until SIGTERM; None for no limit of its own."""
     stops_at: datetime | None = None
@@ -108,9 +111,7 @@ class TrainingRequest:
                 f"{self.name!r} is no name of a job: at most 32 small letters, digits and hyphens "
                 "that begin with a letter and do not end with a hyphen"
             )
-        wrong = [name for name in self.environment if not _VARIABLE.fullmatch(name)]
-        if wrong:
-            raise JobError(f"{', '.join(wrong)} cannot be names of environment variables")
+        _validate_variables(self.environment, self.secrets)
         _validate_files(self.files)
         if not self.command:
             raise JobError("there is no program to run; give it after `--`, such as: -- train.py")
@@ -121,6 +122,20 @@ class TrainingRequest:
                 "`minimum_nodes` lets a job go on with fewer nodes after a failure, and needs "
                 "`restarts`"
             )
+
+
+def _validate_variables(
+    environment: Mapping[str, str], secrets: Mapping[str, SecretSource]
+) -> None:
+    wrong = [name for name in (*environment, *secrets) if not _VARIABLE.fullmatch(name)]
+    if wrong:
+        raise JobError(f"{', '.join(wrong)} cannot be names of environment variables")
+    twice = [name for name in secrets if name in environment]
+    if twice:
+        raise JobError(
+            f"{', '.join(twice)} cannot be both a secret and a variable with a plain value; remove "
+            "it from `environment` and `--env`"
+        )
 
 
 def _validate_files(files: Mapping[str, str]) -> None:

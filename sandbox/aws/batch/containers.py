@@ -1,12 +1,19 @@
 """Containers of jobs: their resources, and why one does not start on a node.
 
-The sandbox runs no containers. A container starts if its image exists and the node has its devices;
-`runs` decides what it does then.
-https://docs.aws.amazon.com/batch/latest/APIReference/API_ContainerProperties.html
+The sandbox runs no containers. A container starts if its image exists, the node has its devices,
+and its execution role may read its secrets, whose values go nowhere; `runs` decides what it does
+then.
+
+Sources:
+    https://docs.aws.amazon.com/batch/latest/APIReference/API_ContainerProperties.html
+    https://github.com/aws/amazon-ecs-agent, agent/taskresource/asmsecret/asmsecret.go,
+        agent/taskresource/ssmsecret/ssmsecret.go and agent/asm/asm.go: why the agent does not get a
+        secret
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -14,8 +21,14 @@ from typing import Any
 
 from moto.ec2.models.instance_types import INSTANCE_TYPES
 from moto.ecr.models import ecr_backends
+from moto.moto_api._internal import mock_random
+from moto.secretsmanager.exceptions import SecretsManagerClientError
+from moto.secretsmanager.models import secretsmanager_backends
+from moto.ssm.models import ssm_backends
 
+from components.catalog.secret_arns import SecretArn, secret_arn
 from sandbox.aws.batch.store import Node
+from sandbox.aws.iam import may
 
 _OWN_REGISTRY = re.compile(
     r"(?P<account>\d{12})\.dkr\.ecr\.(?P<region>[a-z0-9-]+)\.amazonaws\.com(\.cn)?/"
@@ -84,6 +97,10 @@ def size_of_type(instance_type: str) -> Size:
 
 def start_failure(container: Mapping[str, Any], node: Node) -> str | None:
     """Return why a container does not start on a node, as ECS words it; None if it starts."""
+    for secret in container.get("secrets") or []:
+        unread = _unread_secret(secret["valueFrom"], container.get("executionRoleArn"))
+        if unread:
+            return unread
     missing = _missing_image(container["image"])
     if missing:
         return f"CannotPullContainerError: {missing}"
@@ -96,6 +113,66 @@ def start_failure(container: Mapping[str, Any], node: Node) -> str | None:
                 "directory"
             )
     return None
+
+
+def _unread_secret(reference: str, role_arn: str | None) -> str | None:
+    """Return why ECS does not get a secret with a role; None if it does."""
+    secret = secret_arn(reference)
+    if secret is None:
+        raise NotImplementedError("secrets without the ARN of a secret or of a parameter")
+    if role_arn is None:
+        return (
+            "ClientException: When you are specifying container secrets, you must also specify a "
+            "value for 'executionRoleArn'."
+        )
+    if secret.service == "ssm":
+        begins = f"Fetching secret data from SSM Parameter Store in {secret.region}: "
+        action, problem = "ssm:GetParameters", _missing_parameter
+    else:
+        begins = (
+            f"Fetching secret data from AWS Secrets Manager in region {secret.region}: secret "
+            f"{secret.arn}: "
+        )
+        action, problem = "secretsmanager:GetSecretValue", _missing_value
+    if not may(role_arn, action, secret.arn):
+        partition, account, name = (role_arn.split(":", 5)[i] for i in (1, 4, 5))
+        return (
+            f"{begins}AccessDeniedException: User: arn:{partition}:sts::{account}:assumed-role/"
+            f"{name.rpartition('/')[2]}/{mock_random.get_random_hex(32)} is not authorized to "
+            f"perform: {action} on resource: {secret.arn} because no identity-based policy allows "
+            f"the {action} action"
+        )
+    missing = problem(secret)
+    return None if missing is None else f"{begins}{missing}"
+
+
+def _missing_parameter(secret: SecretArn) -> str | None:
+    ssm = ssm_backends[secret.account_id][secret.region]
+    if ssm.get_parameters([secret.arn]):
+        return None
+    return f"invalid parameters: {secret.arn.partition(':parameter')[2]}"
+
+
+def _missing_value(secret: SecretArn) -> str | None:
+    secrets = secretsmanager_backends[secret.account_id][secret.region]
+    _, stage, version = (*secret.text.split(":")[7:], "", "", "")[:3]
+    try:
+        found = secrets.get_secret_value(secret.arn, version, stage)
+    except SecretsManagerClientError as error:
+        return f"{error.error_type}: {error.message}"
+    if "SecretString" not in found:
+        return f"secret {secret.arn} does not contain a string"
+    if secret.json_key and secret.json_key not in _document(found["SecretString"]):
+        return f"retrieved secret from Secrets Manager did not contain json key {secret.json_key}"
+    return None
+
+
+def _document(text: str) -> Any:
+    """Return a JSON document; empty if the text is none."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return {}
 
 
 def _missing_image(image: str) -> str | None:

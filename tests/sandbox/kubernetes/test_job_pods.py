@@ -12,7 +12,7 @@ import pytest
 from sandbox.aws.clock import CLOCK
 from sandbox.faults.in_force import FAULTS
 from sandbox.faults.schedule import parse_schedule
-from sandbox.kubernetes.api import ApiUnreachableError
+from sandbox.kubernetes.api import ApiError, ApiUnreachableError
 from sandbox.kubernetes.container_logs import ContainerLogs
 from sandbox.kubernetes.job_pods import JobPods
 
@@ -32,6 +32,7 @@ class Cluster:
     def __init__(self) -> None:
         self.logs, self.lost, self.silent = ContainerLogs(), list[str](), False
         self.pods = dict[str, dict[str, Any]]()
+        self.secrets = dict[str, dict[str, str]]()
         self.job_pods = JobPods(self, lambda kubelet: self.lost.append(kubelet.node_name))  # pyright: ignore[reportArgumentType]
 
     def administrator(self) -> Cluster:
@@ -73,6 +74,12 @@ class Cluster:
             "deletionGracePeriodSeconds": grace_seconds,
         }
 
+    def get(self, path: str) -> dict[str, Any]:
+        name = path.removeprefix("/api/v1/namespaces/default/secrets/")
+        if name not in self.secrets:
+            raise ApiError(404, f'secrets "{name}" not found')
+        return {"data": self.secrets[name]}
+
     def patch(self, path: str, body: dict[str, Any], _kind: str) -> None:
         if self.silent:
             raise ApiUnreachableError("no answer")
@@ -106,6 +113,29 @@ def test_without_a_schedule_a_pod_completes_at_once_and_has_an_empty_log(cluster
     cluster.create()
     cluster.step()
     assert (cluster.phase(), cluster.exit_code(), cluster.log()) == ("Succeeded", 0, [])
+
+
+def test_a_pod_waits_for_a_secret_as_with_a_kubelet(cluster: Cluster) -> None:
+    """The messages of `makeEnvironmentVariables`, pkg/kubelet/kubelet_pods.go."""
+    reference = {"secretKeyRef": {"name": "hf", "key": "token"}}
+    env = [{"name": "HF_TOKEN", "valueFrom": reference}]
+    cluster.create()
+    cluster.pods["train-0-x"]["spec"]["containers"][0]["env"] = env
+    missing: list[tuple[dict[str, dict[str, str]], str]] = [
+        ({}, 'secret "hf" not found'),
+        ({"hf": {"other": "eA=="}}, "couldn't find key token in Secret default/hf"),
+    ]
+    for secrets, message in missing:
+        cluster.secrets = secrets
+        cluster.step()
+        (container,) = cluster.pods["train-0-x"]["status"]["containerStatuses"]
+        waiting = {"reason": "CreateContainerConfigError", "message": message}
+        assert (cluster.phase(), container["state"]["waiting"]) == ("Pending", waiting)
+    cluster.secrets = {"hf": {"token": "cGxhbnRlZA=="}}
+    cluster.step()
+    assert (cluster.phase(), cluster.exit_code()) == ("Succeeded", 0)
+    assert "planted" not in str(cluster.pods)
+    assert "cGxhbnRlZA" not in str(cluster.pods)
 
 
 def test_pods_of_other_controllers_and_on_other_nodes_are_left_to_others(cluster: Cluster) -> None:

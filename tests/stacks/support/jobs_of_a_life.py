@@ -7,6 +7,7 @@ from pathlib import Path
 
 from kubernetes import client
 
+from tests.support.planted_secret import VALUE, files_with_value
 from tests.support.processes import until
 from tests.support.sandbox import Done, Sandbox
 from tests.support.secret_forms import CHOSEN, PLANTED_ARGUMENTS, PLANTED_OPTIONS
@@ -38,6 +39,10 @@ class JobsOfALife:
     """Provider ids of the workers."""
     bundle: Path = field(init=False)
     """The directory of the diagnosis."""
+    answers: list[str] = field(default_factory=list[str])
+    """What the API server says about a job with a secret, except its Secret."""
+    revealed: list[Path] = field(default_factory=list[Path])
+    """Files of the sandbox with the value of the secret, but those of etcd."""
 
     def run(self) -> None:
         """Run all of them."""
@@ -62,6 +67,7 @@ class JobsOfALife:
         self.done["cancel"] = self.sandbox.must(*printed)
         self.done["jobs after"] = self.sandbox.must(*jobs)
         self._set_schedulable(schedulable=True)
+        self._run_with_a_secret()
 
     def _run_with_faults(self) -> None:
         """Run a program and tests whose containers do what a schedule says."""
@@ -107,6 +113,27 @@ class JobsOfALife:
             core = client.CoreV1Api(api)
             core.create_namespace(client.V1Namespace(metadata=client.V1ObjectMeta(name=OTHER_TEAM)))
             core.create_namespaced_pod(OTHER_TEAM, pod)
+
+    def _run_with_a_secret(self) -> None:
+        """Run a program with a key of a Secret, and look for the value."""
+        job = ("--name", "secret", "--secret", "HF_TOKEN=secret/hf/token", *_PROGRAM)
+        run = ("run", self.stack, "--sandbox", *job)
+        self.done["without the Secret"] = self.sandbox.run(*run)
+        with self.sandbox.kubernetes(self.stack) as api:
+            core = client.CoreV1Api(api)
+            body = {"metadata": {"name": "hf"}, "stringData": {"token": VALUE}}
+            core.create_namespaced_secret("default", body)
+            self.done["secret"] = self.sandbox.run(*run)
+            self.answers = [
+                str(listed.to_dict())
+                for listed in (
+                    core.list_pod_for_all_namespaces(),
+                    core.list_config_map_for_all_namespaces(),
+                    core.list_event_for_all_namespaces(),
+                    client.BatchV1Api(api).list_job_for_all_namespaces(),
+                )
+            ]
+        self.revealed = files_with_value(self.sandbox.directory, kept_in="/etcd")
 
     def _instances(self) -> set[str]:
         with self.sandbox.kubernetes(self.stack) as api:

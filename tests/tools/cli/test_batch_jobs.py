@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,9 @@ from botocore.exceptions import ClientError
 
 from tests.support.sandbox_here import running_sandbox
 from tests.support.stacks import BATCH_STACKS, prepared
-from tools.cli import batch_jobs, failures
+from tools.cli import failures
 from tools.cli.batch_submission import submit_job
-from tools.cli.job_wait import JobWait
+from tools.cli.job_wait import JobWait, environment_of
 from tools.jobs.batch_request import BatchRequest, batch_submission
 from tools.workspace.stack_files import find_stack_file
 
@@ -203,5 +204,102 @@ def test_a_job_that_batch_refuses_says_what_may_be_missing(plan, batch) -> None:
 
 
 def test_a_value_may_hold_what_it_likes() -> None:
-    found = batch_jobs.environment_of(["A=b=c", "EMPTY=", "TWO=x\ny"])
+    found = environment_of(["A=b=c", "EMPTY=", "TWO=x\ny"])
     assert found == {"A": "b=c", "EMPTY": "", "TWO": "x\ny"}
+
+
+def test_a_value_is_that_of_the_environment_unless_it_is_given() -> None:
+    caller = {"HF_TOKEN": "from here", "LR": "0.1"}
+    found = environment_of(["LR=1", "HF_TOKEN"], caller=caller)
+    assert found == {"LR": "1", "HF_TOKEN": "from here"}
+    with pytest.raises(failures.WrongUseError, match="your environment has no WANDB; export it"):
+        environment_of(["WANDB"], caller=caller)
+
+
+def test_a_wrong_name_is_refused_without_its_value() -> None:
+    with pytest.raises(failures.WrongUseError, match="HF-TOKEN") as refused:
+        environment_of(["HF-TOKEN=hf_planted"])
+    assert "hf_planted" not in str(refused.value)
+
+
+SECRET = "arn:aws:secretsmanager:us-west-2:123456789012:secret:hf-AbCdEf"
+PARAMETER = "arn:aws:ssm:us-west-2:123456789012:parameter/team/hf"
+
+
+class Secrets(Batch):
+    """Batch, Secrets Manager and Systems Manager of an account with a job definition."""
+
+    def __init__(self, *in_definition: str, exists: bool = True, denied: bool = False) -> None:
+        super().__init__("SUBMITTED", "SUCCEEDED")
+        self.in_definition, self.exists, self.denied = in_definition, exists, denied
+
+    def get_paginator(self, operation: str) -> Any:
+        return self if operation == "describe_job_definitions" else super().get_paginator(operation)
+
+    def paginate(self, **wanted: Any) -> list[dict[str, Any]]:
+        if "jobDefinitionName" not in wanted:
+            return super().paginate(**wanted)
+        self._may("DescribeJobDefinitions")
+        secrets = [{"name": "HF_TOKEN", "valueFrom": each} for each in self.in_definition]
+        ranges = [{"container": {"secrets": secrets}}]
+        arn = "arn:aws:batch:us-west-2:123456789012:job-definition/batch-p5-nccl-tests"
+        newest = {
+            "jobDefinitionArn": f"{arn}:10",
+            "revision": 10,
+            "nodeProperties": {"nodeRangeProperties": ranges},
+        }
+        older = {"jobDefinitionArn": f"{arn}:9", "revision": 9, "nodeProperties": {}}
+        return [{"jobDefinitions": [newest, older]}]
+
+    def describe_secret(self, SecretId: str) -> dict[str, str]:  # noqa: N803 - of boto3
+        self._may("DescribeSecret")
+        if not self.exists:
+            raise ClientError({"Error": {"Code": "ResourceNotFoundException"}}, "DescribeSecret")
+        return {"ARN": SecretId}
+
+    def describe_parameters(self, ParameterFilters: Any) -> dict[str, Any]:  # noqa: N803 - of boto3
+        self._may("DescribeParameters")
+        assert ParameterFilters == [{"Key": "Name", "Option": "Equals", "Values": ["/team/hf"]}]
+        return {"Parameters": [{"Name": "/team/hf"}] if self.exists else []}
+
+    def _may(self, operation: str) -> None:
+        if self.denied:
+            raise ClientError({"Error": {"Code": "AccessDeniedException"}}, operation)
+
+
+def submit_with_secret(account: Secrets, arn: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Submit a job of a definition that has the secret in the stack file."""
+    monkeypatch.setattr("boto3.client", lambda service, region_name, config=None: account)
+    plan: Any = prepared("batch-p5").plan
+    made = batch_submission(plan, "nccl-tests", BatchRequest())
+    submission = replace(made, secrets={"HF_TOKEN": arn})
+    submit_job(plan, submission, stack_file=BATCH_P5, sandbox=False, wait=None)
+
+
+@pytest.mark.usefixtures("batch")
+@pytest.mark.parametrize("arn", [SECRET, PARAMETER])
+def test_a_secret_that_exists_and_one_that_nobody_may_look_up_are_submitted(
+    monkeypatch: pytest.MonkeyPatch, arn: str
+) -> None:
+    for account in (Secrets(arn), Secrets(denied=True)):
+        submit_with_secret(account, arn, monkeypatch)
+        assert len(account.submitted) == 1
+
+
+@pytest.mark.usefixtures("batch")
+@pytest.mark.parametrize("arn", [SECRET, PARAMETER])
+@pytest.mark.parametrize(
+    ("account", "says"),
+    [
+        (lambda arn: Secrets(arn, exists=False), "the secret of HF_TOKEN does not exist"),
+        (lambda _: Secrets(), r"does not have the secrets .* \./trainyard up batch-p5"),
+        (lambda _: Secrets(f"{SECRET}:k::"), "does not have the secrets of the stack file yet"),
+    ],
+)
+def test_a_job_that_would_not_get_its_secret_is_not_submitted(
+    monkeypatch: pytest.MonkeyPatch, arn: str, account: Any, says: str
+) -> None:
+    found = account(arn)
+    with pytest.raises(failures.CommandError, match=says):
+        submit_with_secret(found, arn, monkeypatch)
+    assert found.submitted == []

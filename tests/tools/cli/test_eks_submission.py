@@ -14,9 +14,12 @@ from tools.cli.eks_cluster import answering
 from tools.cli.eks_submission import create_jobs
 from tools.cli.job_wait import JobWait
 from tools.jobs.efa_smoke import render_efa_smoke
+from tools.jobs.eks_training import render_training
 from tools.jobs.job_manifest import manifests_of
 from tools.jobs.nccl_tests import render_nccl_tests
 from tools.jobs.nodes import JobRequest
+from tools.jobs.secret_source import KubernetesKey
+from tools.jobs.training import TrainingRequest
 from tools.workspace.stack_files import find_stack_file
 
 NAME = "nccl-tests-p5"
@@ -87,6 +90,41 @@ def test_kueue_sees_a_job_when_everything_is_there() -> None:
     made = cluster.made[0]
     assert made["spec"]["suspend"] is True
     assert "kueue.x-k8s.io/queue-name" not in made["metadata"]["labels"]
+
+
+WITH_SECRET = render_training(
+    eks_plan(P5),
+    TrainingRequest(
+        command=("train.py",), image="i", secrets={"HF_TOKEN": KubernetesKey("hf", "token")}
+    ),
+    JobRequest(namespace="vision"),
+)
+
+
+@pytest.mark.parametrize(
+    ("secrets", "says"),
+    [
+        ({}, "vision has no Secret hf; make it .* create secret generic hf -n vision --from-file="),
+        ({"hf": ["value", "user"]}, "hf in the namespace vision has no key token; it has: user, v"),
+        ({"hf": []}, "it has: none"),
+    ],
+)
+def test_a_job_whose_secret_does_not_exist_is_not_submitted(
+    secrets: dict[str, list[str]], says: str
+) -> None:
+    """Its pods would never start. The run before it stays too."""
+    cluster = WorkloadApi(secrets=secrets)
+    with pytest.raises(failures.CommandError, match=says):
+        submitted(cluster, WITH_SECRET)
+    assert cluster.requests == []
+
+
+@pytest.mark.parametrize("secrets", [{"hf": ["token"]}, None])
+def test_a_user_who_may_not_read_secrets_submits_the_job(secrets: Any, capsys) -> None:
+    cluster = submitted(WorkloadApi(secrets=secrets), WITH_SECRET)
+    assert cluster.requests[0] == "create Job"
+    assert "planted" not in f"{cluster.made} {capsys.readouterr()}"
+    assert "cGxhbnRlZA" not in f"{cluster.made} {capsys.readouterr()}"
 
 
 def test_a_run_that_has_ended_is_replaced() -> None:

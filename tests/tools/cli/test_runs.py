@@ -75,6 +75,69 @@ def test_files_are_read_beside_the_job_file(trainyard, tmp_path: Path) -> None:
     assert files["data"] == {"train.py": "print(1)\n"}
 
 
+SECRET_ARN = "arn:aws:secretsmanager:us-west-2:123456789012:secret:hf-AbCdEf"
+
+
+def test_secrets_are_those_of_the_command_and_of_the_job_file(trainyard, tmp_path: Path) -> None:
+    file = tmp_path / "train.yaml"
+    text = "{image: a, command: x, secrets: {HF_TOKEN: secret/hf/token, KEY: secret/hf/key}}"
+    file.write_text(text, encoding="utf-8")
+    more = ("--secret", "KEY=secret/other/key", "--dry-run", "--sandbox")
+    result = trainyard("run", "p5-cb", "--file", str(file), *more)
+    assert result.exit_code == 0, result.stderr
+    _, job = yaml.safe_load_all(result.stdout)
+    (container,) = job["spec"]["template"]["spec"]["containers"]
+    found = [each["valueFrom"] for each in container["env"] if each["name"] in ("HF_TOKEN", "KEY")]
+    assert found == [
+        {"secretKeyRef": {"name": "hf", "key": "token"}},
+        {"secretKeyRef": {"name": "other", "key": "key"}},
+    ]
+
+
+def test_what_is_printed_of_a_secret_is_its_place(trainyard, stack_file) -> None:
+    dry = ("--dry-run", "--sandbox", "--", "train.py")
+    script = trainyard("run", "pc-gpu", "--secret", "HF_TOKEN=~/.secrets/hf", *dry).stdout
+    assert "HF_TOKEN=$(secret_in ~/.secrets/hf)\nexport HF_TOKEN\n" in script
+    key = "architecture__job_definitions__nccom-multi__secrets"
+    path = stack_file(raw_config(TRN1, **{key: {"HF_TOKEN": SECRET_ARN}}))
+    job = ("--definition", "nccom-multi", "--stack-file", path)
+    result = trainyard("run", "batch-trn1", *job, "--secret", f"HF_TOKEN={SECRET_ARN}", *dry)
+    assert result.exit_code == 0, result.stderr
+    assert "HF_TOKEN" not in result.stdout
+    assert f"HF_TOKEN is a secret of the job definition: {SECRET_ARN}" in result.stderr
+
+
+@pytest.mark.parametrize("pasted", ["HF_TOKEN=correct-horse-battery", "HF_TOKEN=", "HF_TOKEN"])
+def test_a_secret_on_the_command_line_is_refused_and_not_repeated(trainyard, pasted: str) -> None:
+    result = trainyard("run", "p5-cb", *IMAGE, "--secret", pasted, "--dry-run", "--", "x")
+    assert result.exit_code == failures.WRONG_USE
+    assert "the secret HF_TOKEN has no place" in result.stderr
+    assert "correct-horse" not in result.output
+
+
+def test_a_plain_value_of_the_environment_that_looks_like_a_secret_is_told(
+    trainyard, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """It is part of the job, and not among the arguments of this process."""
+    monkeypatch.setenv("HF_TOKEN", "hf_planted")
+    monkeypatch.setenv("LR", "0.1")
+    dry = ("run", "p5-cb", *IMAGE, "--dry-run", "--sandbox")
+    result = trainyard(*dry, "--env", "HF_TOKEN", "--env", "LR", "--", "x")
+    _, job = yaml.safe_load_all(result.stdout)
+    (container,) = job["spec"]["template"]["spec"]["containers"]
+    assert {"name": "HF_TOKEN", "value": "hf_planted"} in container["env"]
+    assert {"name": "LR", "value": "0.1"} in container["env"]
+    assert "HF_TOKEN looks like a secret, and is a plain value of the job" in result.stderr
+    assert "use --secret NAME=secret/SECRET/KEY instead" in result.stderr
+    assert "LR looks" not in result.stderr
+    assert "hf_planted" not in result.stderr
+    file = tmp_path / "train.yaml"
+    file.write_text("{command: x, environment: {WANDB_API_KEY: y}}", encoding="utf-8")
+    result = trainyard(*dry, "--file", str(file))
+    assert "WANDB_API_KEY looks like a secret" in result.stderr
+    assert "looks like a secret" not in trainyard(*dry, "--env", "LR", "--", "x").stderr
+
+
 def test_variables_of_a_file_follow_the_rules_of_the_scheduler(trainyard, tmp_path: Path) -> None:
     file = tmp_path / "train.yaml"
     file.write_text("{command: x, environment: {AWS_BATCH_X: '1'}}", encoding="utf-8")
@@ -98,7 +161,8 @@ def test_a_wrong_job_file_is_an_error_with_every_problem(trainyard, tmp_path: Pa
         (["p5-cb", *IMAGE, "--sandbox"], "there is no program to run"),
         (["p5-cb", *IMAGE, "--queue", "q", "--", "train.py"], "is not a stack of ParallelCluster"),
         (["vpc-one-az", "--", "train.py"], "is a network, and has no nodes"),
-        (["p5-cb", *IMAGE, "--env", "LR", "--", "train.py"], "a variable requires NAME=VALUE: LR"),
+        (["p5-cb", *IMAGE, "--env", "L R=1", "--", "x"], "in your environment: L R\n"),
+        (["p5-cb", *IMAGE, "--env", "LR", "--", "train.py"], "your environment has no LR; export"),
         (["batch-p5", "--sandbox", "--env", "AWS_BATCH_X=1", "--", "x"], "begin with AWS_BATCH"),
         (["p5-cb", "--detach", "--wait-minutes", "1", "--", "x"], "does not apply with --detach"),
         (

@@ -114,8 +114,9 @@ def test_the_files_arrive_as_they_are_and_the_commands_run_in_their_directory(
     directory = tmp_path / "trainyard-jobs" / "nccl tests"
     found = {path.name: path.read_text() for path in directory.iterdir()}
     assert found == DIRECTORY.files
-    assert os.access(directory / "all-reduce.sbatch", os.X_OK)
-    assert not os.access(directory / "settings.sh", os.X_OK)
+    modes = {path.name: path.stat().st_mode & 0o777 for path in directory.iterdir()}
+    assert modes == {"all-reduce.sbatch": 0o700, "settings.sh": 0o600}
+    assert [each.stat().st_mode & 0o777 for each in (directory, directory.parent)] == [0o700] * 2
     assert (tmp_path / "submitted").read_text().splitlines() == [
         f"{directory} --parsable build.sbatch",
         f"{directory} --dependency=11 all.sbatch",

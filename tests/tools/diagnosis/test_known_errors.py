@@ -50,6 +50,15 @@ def test_the_other_texts_of_a_section_lead_to_it(text: str, error: KnownError) -
     ("text", "heading"),
     [
         (
+            "Fetching secret data from AWS Secrets Manager in region x: secret y: AccessDenied",
+            "Fetching secret data from",
+        ),
+        (
+            "ResourceInitializationError: unable to pull secrets or registry auth: execution",
+            "Fetching secret data from",
+        ),
+        ("couldn't find key token in Secret default/hf", "CreateContainerConfigError"),
+        (
             "You've reached your quota for maximum Fleet Requests for this account. Launching",
             "MaxFleetCountExceeded",
         ),

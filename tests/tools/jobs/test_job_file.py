@@ -15,6 +15,7 @@ from tests.support.tracked import ROOT
 from tools.jobs.eks_training import render_training
 from tools.jobs.job_file import JobFile, read_job_file
 from tools.jobs.nodes import JobRequest
+from tools.jobs.secret_source import KubernetesKey
 from tools.jobs.training import TrainingRequest
 from tools.workspace.yaml_limits import UnreadableYamlError
 
@@ -25,6 +26,7 @@ command: python train.py --name "a b"
 nodes: 4
 minimum_nodes: 3
 environment: {LR: "0.1"}
+secrets: {HF_TOKEN: secret/hf/token}
 mounts: {data: /data}
 checkpoint_directory: /data/checkpoints
 restarts: 2
@@ -48,6 +50,7 @@ def test_every_key_of_a_job_file_is_read(tmp_path: Path) -> None:
     request = TrainingRequest(**found)
     assert request.command == ["python", "train.py", "--name", "a b"]
     assert request.mounts == {"data": "/data"}
+    assert request.secrets == {"HF_TOKEN": KubernetesKey("hf", "token")}
 
 
 @pytest.mark.parametrize(
@@ -99,6 +102,15 @@ def test_a_wrong_value_has_its_key_and_a_fix(
     assert problem.path == key
     assert says in problem.problem
     assert fix in problem.remedy
+
+
+def test_a_secret_that_somebody_wrote_into_the_file_is_not_repeated(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError) as failed:
+        read_job_file(written(tmp_path, "secrets: {KEY: correct-horse, OTHER: [battery]}"))
+    assert "secrets.KEY" in str(failed.value)
+    assert "secret/NAME/KEY" in str(failed.value)
+    assert "correct-horse" not in str(failed.value)
+    assert "battery" not in str(failed.value)
 
 
 def test_all_problems_are_named_at_once(tmp_path: Path) -> None:

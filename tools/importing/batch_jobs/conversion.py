@@ -33,6 +33,7 @@ WORDS = {
     "image": "image",
     "command": "command",
     "environment": "environment",
+    "secrets": "secrets",
     "instance_type": "instanceType",
     "vcpus": "VCPU",
     "memory_mib": "MEMORY",

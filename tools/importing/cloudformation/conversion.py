@@ -59,6 +59,7 @@ WORDS = {
     "image": "Image",
     "command": "Command",
     "environment": "Environment",
+    "secrets": "Secrets",
     "vcpus": "VCPU",
     "memory_mib": "MEMORY",
     "accelerators": "GPU",

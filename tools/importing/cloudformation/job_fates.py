@@ -35,7 +35,7 @@ _CONTAINER: Mapping[str, tuple[Fate, str]] = {
     "RuntimePlatform": ("implied", "the instance type decides it"),
     "Secrets": (
         "not supported",
-        "read the secret in the job, with a policy in `iam_policies` that allows it",
+        "set `secrets` of the job definition to the full ARN; the stack makes the role",
     ),
     "Ulimits": (
         "not supported",

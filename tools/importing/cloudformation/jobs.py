@@ -9,6 +9,7 @@ from typing import Any
 
 from components.catalog.batch import image_type
 from components.catalog.instance_types import INSTANCE_TYPES
+from components.catalog.secret_arns import secret_arn
 from tools.importing.cloudformation.deferred import Deferred, deferred_in
 from tools.importing.cloudformation.values import (
     claim_unknown,
@@ -51,6 +52,7 @@ def read_job(
         _read_image(container.at("Image"), draft)
     _read_command(container.at("Command"), draft)
     _read_environment(container.at("Environment"), draft)
+    _read_secrets(container.at("Secrets"), draft)
     _read_requirements(container, draft)
     _read_devices(container.at("LinuxParameters"), draft)
     for limit in container.at("Ulimits").items():
@@ -181,6 +183,15 @@ def _read_environment(variables: Reader, draft: Draft) -> None:
         else:
             section = draft.section("environment", variables)
             section.take(str(name.value), value, change=_text)
+            name.claim("taken over", ours=(*section.at, str(name.value)))
+
+
+def _read_secrets(secrets: Reader, draft: Draft) -> None:
+    for each in secrets.items():
+        name, reference = each.at("Name"), each.at("ValueFrom")
+        if is_known(name) and is_known(reference) and secret_arn(str(reference.value)):
+            section = draft.section("secrets", secrets)
+            section.take(str(name.value), reference)
             name.claim("taken over", ours=(*section.at, str(name.value)))
 
 

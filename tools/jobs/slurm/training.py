@@ -11,18 +11,21 @@ Source:
         Slurm starts programs of Open MPI with `srun --mpi=pmix`
     https://github.com/awslabs/awsome-distributed-ai, micro-benchmarks/nccl-tests/slurm: the same in
         containers, without binding to CPUs
-    https://github.com/NVIDIA/pyxis#usage (`--container-image`, `--container-mounts`)
+    https://github.com/NVIDIA/pyxis#usage (`--container-image`, `--container-mounts`;
+        `--container-env` names the variables that override those of the image)
 """
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from pathlib import PurePosixPath
 
 from components.catalog.nccl import MPI
 from components.catalog.open_mpi import OPEN_MPI_ENVIRONMENT
 from components.parallelcluster.plan import ParallelClusterPlan
 from tools.jobs.nodes import JobError
+from tools.jobs.secret_source import files_on_head_node
 from tools.jobs.slurm.directory import JobDirectory
 from tools.jobs.slurm.neuron import ADDRESSES, efa_environment
 from tools.jobs.slurm.nodes import (
@@ -47,7 +50,7 @@ from tools.jobs.training import (
     require_torchrun,
 )
 
-_SCRIPT = "training/train.sbatch"
+_SCRIPT, _SECRETS = "training/train.sbatch", "training/secrets.sh"
 _PER_NODE = """\
 start=$(cat << 'START'
 {2}START
@@ -102,6 +105,7 @@ def render_training_directory(
     require_torchrun(request)
     mounts = _mounts(plan, request)
     require_shared(request, mounts.values())
+    secrets = _secret_files(request, mounts)
     environment = node_environment(
         request,
         nodes.accelerators,
@@ -111,7 +115,6 @@ def render_training_directory(
     )
     gpus = nodes.accelerators.count
     mpi = request.launcher == "mpi"
-    tasks = processes_of(nodes.accelerators, nodes.accelerators.count) if mpi else 1
     if nodes.accelerators.manufacturer == "neuron":
         gpus, environment = 0, {**efa_environment(nodes), **environment}
     if mpi:
@@ -125,24 +128,24 @@ def render_training_directory(
         "description": nodes.description,
         "retries": request.restarts or INFRASTRUCTURE_RETRIES,
         "stop": _stop(request),
-        "environment": f"{_rendezvous(request)}{exports(environment)}",
+        "environment": f"{_rendezvous(request)}{exports(environment)}{_exported(secrets)}",
         "directory": ' "$SLURM_SUBMIT_DIR"' if request.files else "",
-        "tasks": tasks,
+        "tasks": processes_of(nodes.accelerators, nodes.accelerators.count) if mpi else 1,
         "program": _program(request, mounts),
     }
     scripts = {
         "train.sbatch": render_script(_SCRIPT, values),
         "addresses.sh": render_script(ADDRESSES, values),
+        **({"secrets.sh": render_script(_SECRETS, values)} if secrets else {}),
     }
     taken = sorted(scripts.keys() & request.files.keys())
     if taken:
         raise JobError(f"the job has its own {', '.join(taken)}; rename yours in `files`")
-    job = JobDirectory(
+    return JobDirectory(
         files={**scripts, **request.files},
-        submit=("sbatch train.sbatch",),
+        submit=(*_checked(secrets), "sbatch train.sbatch"),
         results=(f"tail -f {request.name}-*.out",),
-    )
-    return job, nodes
+    ), nodes
 
 
 def _time(request: TrainingRequest) -> str:
@@ -175,6 +178,40 @@ def _rendezvous(request: TrainingRequest) -> str:
     return "".join(f'export {name}="{value}"\n' for name, value in found.items())
 
 
+def _secret_files(request: TrainingRequest, shared: Iterable[str]) -> dict[str, str]:
+    """Return the files with the secrets of the program, by variable.
+
+    Raises:
+        JobError: the nodes have another file of that path, or none.
+    """
+    found, places = files_on_head_node(request.secrets), list(shared)
+    for name, each in found.items():
+        path = PurePosixPath(each.path)
+        if path.is_absolute() and not any(path.is_relative_to(place) for place in places):
+            raise JobError(
+                f"the secret {name} is in {path}, which the nodes do not share with the head node; "
+                f"use a file in {' or '.join(places)}. A shell replaces `~` with your home "
+                f"directory on this machine unless it is quoted: --secret '{name}=~/{path.name}'"
+            )
+    return {name: each.path for name, each in found.items()}
+
+
+def _checked(secrets: Mapping[str, str]) -> list[str]:
+    """Return the commands for the head node that refuse a job whose secrets nobody could read."""
+    checks = [f"secret_in {path} > /dev/null" for path in secrets.values()]
+    return ["source ./secrets.sh", *checks] if checks else []
+
+
+def _exported(secrets: Mapping[str, str]) -> str:
+    """Return the shell lines that read the secrets, when the job runs."""
+    if not secrets:
+        return ""
+    lines = [f"{name}=$(secret_in {path})\nexport {name}" for name, path in secrets.items()]
+    return "\n".join(
+        ["", "# shellcheck source=secrets.sh", 'source "$SLURM_SUBMIT_DIR/secrets.sh"', *lines]
+    )
+
+
 def _mounts(plan: ParallelClusterPlan, request: TrainingRequest) -> dict[str, str]:
     """Return the paths of all shared directories as the program sees them.
 
@@ -199,4 +236,6 @@ def _container(request: TrainingRequest, mounts: Mapping[str, str]) -> str:
         return ""
     listed = ",".join(f"{there}:{here}" for there, here in mounts.items())
     image = shlex.quote(f"--container-image={request.image}")
-    return f' {image} --container-mounts={shlex.quote(listed)} --container-workdir="$PWD"'
+    # Otherwise a variable of the image overrides that of the job.
+    own = f" --container-env={','.join(request.secrets)}" if request.secrets else ""
+    return f' {image} --container-mounts={shlex.quote(listed)} --container-workdir="$PWD"{own}'

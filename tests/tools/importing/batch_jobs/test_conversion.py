@@ -44,6 +44,19 @@ def test_a_container_is_taken_over(tmp_path: Path):
     assert lint(read) == []
 
 
+def test_secrets_with_an_arn_are_taken_over_and_others_are_not(tmp_path: Path):
+    arn = "arn:aws:secretsmanager:us-west-2:123456789012:secret:hf-AbCdEf:token::"
+    secrets = [{"name": "HF_TOKEN", "valueFrom": arn}, {"name": "OTHER", "valueFrom": "/team/x"}]
+    role = "arn:aws:iam::123456789012:role/execution"
+    container = {"image": "registry.example/train:1", "secrets": secrets, "executionRoleArn": role}
+    read = job(tmp_path, containerProperties=container)
+    assert at(read, "architecture", "job_definitions", "train", "secrets") == {"HF_TOKEN": arn}
+    found = fates(read)
+    key = "architecture.job_definitions.train.secrets.HF_TOKEN"
+    assert found["containerProperties.secrets[0].valueFrom"] == ("taken over", key)
+    assert found["containerProperties.secrets[1].valueFrom"][0] == "not supported"
+
+
 def test_the_nodes_of_a_job_are_those_of_its_compute_environment(tmp_path: Path):
     devices = {"devices": [{"hostPath": "/dev/infiniband/uverbs0"}]}
     container = {"image": "registry.example/train:1", "instanceType": "c5n.18xlarge"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 from tests.support.parallelcluster import p4de_plan, trn1_plan
 from tests.support.slurm_jobs import SCONTROL, Cluster, mixed_plan, on_disk
 from tools.jobs.nodes import JobError
+from tools.jobs.secret_source import HeadNodeFile
 from tools.jobs.slurm.directory import write_directory
 from tools.jobs.slurm.nodes import SlurmRequest
 from tools.jobs.slurm.training import render_training_directory
@@ -20,6 +22,8 @@ from tools.jobs.training import TrainingRequest
 SRUN = """\
 while [ "$1" != bash ]; do shift; done
 for SLURM_NODEID in 0 1; do export SLURM_NODEID; "$@"; done"""
+SHOW_SECRET = 'printf %s "$HF_TOKEN" | sha256sum; tr "\\0" " " < /proc/$$/cmdline'
+SECRET = "hf_planted $(id) 'value'"
 SHOW = 'echo "$PET_NODE_RANK of $PET_NNODES x $PET_NPROC_PER_NODE at $MASTER_ADDR: $*"'
 
 
@@ -180,3 +184,70 @@ def test_several_compute_resources_need_a_name() -> None:
     )
     assert nodes.resource.instance_type.name == "g5.2xlarge"
     assert "NCCL_NET=Socket" in job.files["train.sbatch"]
+
+
+def with_secret(tmp_path: Path, **changes: Any) -> Cluster:
+    """Return a job whose program gets HF_TOKEN from a file in the home directory."""
+    (tmp_path / "shared").mkdir()
+    plan = replace(trn1_plan(), shared_storage=(on_disk(tmp_path / "shared"),))
+    secrets = {"HF_TOKEN": HeadNodeFile("~/.secrets/hf")}
+    request = TrainingRequest(**{"command": ("train.py",), "secrets": secrets, **changes})
+    job, _ = render_training_directory(plan, request, SlurmRequest(nodes=2))
+    assert job.submit == (
+        "source ./secrets.sh",
+        "secret_in ~/.secrets/hf > /dev/null",
+        "sbatch train.sbatch",
+    )
+    write_directory(job, tmp_path / "train", force=False)
+    (tmp_path / "commands").mkdir()
+    cluster = Cluster(tmp_path / "train", tmp_path / "commands", tmp_path / "calls.txt")
+    for name, body in (("scontrol", SCONTROL), ("srun", SRUN), ("torchrun", SHOW_SECRET)):
+        cluster.command(name, body)
+    return cluster
+
+
+def secret_file(home: Path, mode: int = 0o600, text: str = f"{SECRET}\n") -> Path:
+    path = home / ".secrets" / "hf"
+    path.parent.mkdir(parents=True)
+    path.write_text(text, encoding="utf-8")
+    path.chmod(mode)
+    return path
+
+
+def test_the_program_gets_a_secret_that_no_file_and_no_command_of_the_job_has(
+    tmp_path: Path,
+) -> None:
+    cluster = with_secret(tmp_path)
+    secret_file(tmp_path / "home")
+    nodes = {"SLURM_JOB_NODELIST": "n-[1-2]", "HOME": str(tmp_path / "home")}
+    done = cluster.run("train.sbatch", **nodes)
+    assert done.returncode == 0, done.stderr
+    digest = hashlib.sha256(SECRET.encode()).hexdigest()
+    assert done.stdout.count(digest) == 2
+    written = [each.read_text(encoding="utf-8") for each in cluster.scripts.iterdir()]
+    calls = cluster.calls_file.read_text(encoding="utf-8")
+    for text in (*written, calls, done.stdout, done.stderr):
+        assert "hf_planted" not in text
+
+
+@pytest.mark.parametrize(
+    ("mode", "text", "says"),
+    [
+        (0o640, "x", "has the mode 640, so that others may read the secret; run: chmod 600"),
+        (0o604, "x", "has the mode 604"),
+        (0o600, "", "is empty"),
+        (None, "", "(umask 077; mkdir -p "),
+    ],
+)
+def test_a_job_with_a_secret_that_others_can_read_does_not_start(
+    tmp_path: Path, mode: int | None, text: str, says: str
+) -> None:
+    cluster = with_secret(tmp_path)
+    (tmp_path / "home").mkdir()
+    if mode is not None:
+        secret_file(tmp_path / "home", mode, text)
+    nodes = {"SLURM_JOB_NODELIST": "n-[1-2]", "HOME": str(tmp_path / "home")}
+    done = cluster.run("train.sbatch", **nodes)
+    assert done.returncode == 1
+    assert says in done.stderr
+    assert not cluster.calls("srun")
