@@ -80,10 +80,15 @@ def _review_access(architecture: EksArchitecture, review: Review) -> None:
         )
 
 
+def is_public(network: IPv4Network) -> bool:
+    """Return whether EKS accepts a network in `publicAccessCidrs`."""
+    return not any(network.subnet_of(each) for each in _NOT_PUBLIC)
+
+
 def _review_public_networks(cidrs: Sequence[str], review: Review) -> None:
     for index, cidr in enumerate(cidrs):
         network = IPv4Network(cidr)
-        if any(network.subnet_of(each) for each in _NOT_PUBLIC):
+        if not is_public(network):
             key = f"architecture.endpoint.public_access_cidrs[{index}]"
             review.refuse(
                 key,
