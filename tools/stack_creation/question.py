@@ -83,9 +83,9 @@ def ask_in_terminal(question: Question) -> tuple[str, ...]:
     """Ask the user, with numbered choices, until the answer is valid."""
     default = question.default if question.default is not None else question.suggested
     numbers = {choice.value: str(at) for at, choice in enumerate(question.choices, 1)}
-    typer.echo(f"\n{question.text}", err=True)
-    width = max((len(choice.value) for choice in question.choices), default=0)
     columns = shutil.get_terminal_size().columns
+    typer.echo(f"\n{fill(question.text, columns, '')}", err=True)
+    width = max((len(choice.value) for choice in question.choices), default=0)
     for choice in question.choices:
         number_and_value = f"  {numbers[choice.value]:>2}. {choice.value:<{width}}  "
         line = legible(f"{number_and_value}{choice.explanation}".rstrip())
