@@ -100,8 +100,8 @@ def consequences(design: StackDesign) -> Iterator[str]:
         yield (
             "only the VPC reaches the Kubernetes API: run `up`, `preview`, `refresh`, `destroy`, "
             "`job`, `run`, `jobs`, `logs`, `status`, `verify`, `repair` and `kubectl` on a host in the "
-            "VPC, or in a network that is connected to it, to which the security group of the "
-            f"cluster opens port 443; more: {PAGE}"
+            "VPC, or in a network that is connected to it, from which the security group of the "
+            f"cluster admits port 443; more: {PAGE}"
         )
     elif EVERYBODY in given:
         yield (
