@@ -99,8 +99,8 @@ class SystemNodeGroup(NodeSizes):
 
 
 MAXIMUM_PUBLIC_NETWORKS = 40
-"""https://docs.aws.amazon.com/eks/latest/userguide/service-quotas.html, "Public endpoint access CIDR
-ranges per cluster", which is not adjustable."""
+"""https://docs.aws.amazon.com/eks/latest/userguide/service-quotas.html, "Public endpoint access
+CIDR ranges per cluster", which is not adjustable."""
 
 
 class Endpoint(StrictModel):

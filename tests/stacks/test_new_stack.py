@@ -27,6 +27,7 @@ from tools.workspace.stacks_directory import VARIABLE
 pytestmark = pytest.mark.sandbox
 
 BLOCK, ODCR = "cr-0123456789abcdef0", "cr-00d00000000000005"
+IN_NEW_VPC = "--kind eks --instance-type g4dn.8xlarge --vpc new"
 
 
 def user_in(directory: Path, sandbox: Sandbox) -> Sandbox:
@@ -126,8 +127,7 @@ def test_nothing_is_written_when_the_account_contradicts_the_options(
         "--kind slurm --reservation cr-00d00000000000004 --key-pair sandbox",
         f"--kind slurm --reservation {BLOCK} --file-system {EFS}",
         f"--kind batch --reservation {BLOCK}",
-        "--kind eks --instance-type g4dn.8xlarge --vpc new --lustre-gib 1200 "
-        "--api-networks 203.0.113.0/24",
+        f"{IN_NEW_VPC} --lustre-gib 1200 --api-networks 203.0.113.0/24",
         f"--kind eks --reservation {BLOCK} --api-networks private",
         "--kind network",
     ],

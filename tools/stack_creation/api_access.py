@@ -99,9 +99,9 @@ def consequences(design: StackDesign) -> Iterator[str]:
     if PRIVATE in given:
         yield (
             "only the VPC reaches the Kubernetes API: run `up`, `preview`, `refresh`, `destroy`, "
-            "`job`, `run`, `jobs`, `logs`, `status`, `verify`, `repair` and `kubectl` on a host in the "
-            "VPC, or in a network that is connected to it, from which the security group of the "
-            f"cluster admits port 443; more: {PAGE}"
+            "`job`, `run`, `jobs`, `logs`, `status`, `verify`, `repair` and `kubectl` on a host in "
+            "the VPC, or in a network that is connected to it, from which the security group of "
+            f"the cluster admits port 443; more: {PAGE}"
         )
     elif EVERYBODY in given:
         yield (
