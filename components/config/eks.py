@@ -98,6 +98,11 @@ class SystemNodeGroup(NodeSizes):
     """Names of AWS managed policies to attach to the node role in addition to the required ones."""
 
 
+MAXIMUM_PUBLIC_NETWORKS = 40
+"""https://docs.aws.amazon.com/eks/latest/userguide/service-quotas.html, "Public endpoint access
+CIDR ranges per cluster", which is not adjustable."""
+
+
 class Endpoint(StrictModel):
     """Endpoints of the Kubernetes API server."""
 
@@ -106,11 +111,9 @@ class Endpoint(StrictModel):
     private_access: bool = True
     """Whether the API server has a private endpoint in the VPC. Nodes then need no internet access
     to reach it."""
-    # https://docs.aws.amazon.com/eks/latest/userguide/service-quotas.html, "Public endpoint access
-    # CIDR ranges per cluster", which is not adjustable.
-    public_access_cidrs: Annotated[tuple[ClientCidr, ...], Field(min_length=1, max_length=40)] = (
-        "0.0.0.0/0",
-    )
+    public_access_cidrs: Annotated[
+        tuple[ClientCidr, ...], Field(min_length=1, max_length=MAXIMUM_PUBLIC_NETWORKS)
+    ] = ("0.0.0.0/0",)
     """CIDR blocks that can access the public endpoint."""
 
 

@@ -9,7 +9,7 @@ from ipaddress import IPv4Network
 from components.checks.tag_review import review_tags
 from components.config.eks import EksArchitecture
 from components.config.eks_stack import EksStackConfig
-from components.config.network import ExistingVpc
+from components.config.network import ExistingVpc, NewVpc
 from components.config.review import Review
 from components.eks.version_review import review_version
 from components.network.existing_vpc_review import review_existing_vpc
@@ -44,7 +44,7 @@ def review_cluster(config: EksStackConfig, now: datetime, review: Review) -> Non
         _review_control_plane_subnets(config.network, review)
     review_version(config.architecture, now, review)
     _review_access(config.architecture, review)
-    _review_endpoint(config.architecture, review)
+    _review_endpoint(config, review)
 
 
 def _review_control_plane_subnets(network: ExistingVpc, review: Review) -> None:
@@ -80,10 +80,15 @@ def _review_access(architecture: EksArchitecture, review: Review) -> None:
         )
 
 
+def is_public(network: IPv4Network) -> bool:
+    """Return whether EKS accepts a network in `publicAccessCidrs`."""
+    return not any(network.subnet_of(each) for each in _NOT_PUBLIC)
+
+
 def _review_public_networks(cidrs: Sequence[str], review: Review) -> None:
     for index, cidr in enumerate(cidrs):
         network = IPv4Network(cidr)
-        if any(network.subnet_of(each) for each in _NOT_PUBLIC):
+        if not is_public(network):
             key = f"architecture.endpoint.public_access_cidrs[{index}]"
             review.refuse(
                 key,
@@ -103,8 +108,8 @@ def _review_public_networks(cidrs: Sequence[str], review: Review) -> None:
             )
 
 
-def _review_endpoint(architecture: EksArchitecture, review: Review) -> None:
-    endpoint = architecture.endpoint
+def _review_endpoint(config: EksStackConfig, review: Review) -> None:
+    endpoint = config.architecture.endpoint
     if not endpoint.public_access and not endpoint.private_access:
         review.refuse(
             "architecture.endpoint.private_access",
@@ -122,7 +127,15 @@ def _review_endpoint(architecture: EksArchitecture, review: Review) -> None:
             "internet; public_access_cidrs must hold the addresses of the NAT gateways"
         )
     if not endpoint.public_access:
+        # https://docs.aws.amazon.com/eks/latest/userguide/cluster-endpoint.html#private-access
         review.note(
             "endpoint: without public access `up` must run inside the VPC or on a network that "
-            "reaches it"
+            "reaches it, from which the security group of the cluster admits port 443"
+        )
+    network = config.network
+    is_new = isinstance(network, NewVpc) and network.adopt is None
+    if is_new and not endpoint.public_access:
+        review.note(
+            "endpoint: nothing is in the new VPC before the first `up`, which therefore needs "
+            "public access; remove it when the cluster is up"
         )

@@ -120,6 +120,14 @@ def test_an_endpoint_that_is_hard_to_reach_is_noted(endpoint, words):
     assert any(words in note for note in plan_from(changed(architecture__endpoint=endpoint)).notes)
 
 
+def test_a_private_endpoint_in_a_vpc_that_does_not_exist_yet_is_noted():
+    raw = changed(architecture__endpoint={"public_access": False})
+    new = {"kind": "new-vpc", "availability_zones": ["us-west-2a", "us-west-2b"]}
+    words = "nothing is in the new VPC before the first `up`"
+    assert any(words in note for note in plan_from({**raw, "network": new}).notes)
+    assert not any(words in note for note in plan_from(raw).notes)
+
+
 CIDRS = "architecture.endpoint.public_access_cidrs"
 
 

@@ -5,6 +5,7 @@ Once without a terminal, as in a script, up to the running cluster; once with pr
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -26,6 +27,7 @@ from tools.workspace.stacks_directory import VARIABLE
 pytestmark = pytest.mark.sandbox
 
 BLOCK, ODCR = "cr-0123456789abcdef0", "cr-00d00000000000005"
+IN_NEW_VPC = "--kind eks --instance-type g4dn.8xlarge --vpc new"
 
 
 def user_in(directory: Path, sandbox: Sandbox) -> Sandbox:
@@ -65,15 +67,20 @@ def test_the_questions_lead_to_a_file_that_passes_the_checks_of_the_account(
     sandbox: Sandbox, tmp_path: Path
 ) -> None:
     user = user_in(tmp_path / "mine", sandbox)
-    # Kind, reservations, nodes of each, VPC, subnets, file system and its size, key pair, yes.
-    answers = ["", f"{BLOCK},{ODCR}", "1", "", "1", "", "new", "1200", "sandbox", "y"]
-    user.typed("init", "prod-b", "--sandbox", answers=answers)
+    # Kind, reservations, nodes of each, VPC, subnets, networks of the API (twice: the first is a
+    # private one), file system and its size, key pair, yes.
+    networks = ["10.0.0.0/8", "203.0.113.0/24, 198.51.100.7/32"]
+    answers = ["", f"{BLOCK},{ODCR}", "1", "", "1", "", *networks, "new", "1200", "sandbox", "y"]
+    said = user.typed("init", "prod-b", "--sandbox", answers=answers)
+    assert "10.0.0.0/8: is no network of the internet" in " ".join(said.split())
     path = tmp_path / "mine" / "Pulumi.prod-b.yaml"
     found = cluster_of(path)
     sizes = [each["desired"] for each in found["architecture"]["node_groups"].values()]
     assert sizes == [1, 2]
     assert found["storage"]["fsx"]["storage_capacity_gib"] == 1200
     assert found["network"]["vpc_id"] == VPC
+    networks = found["architecture"]["endpoint"]["public_access_cidrs"]
+    assert networks == ["203.0.113.0/24", "198.51.100.7/32"]
     user.must("check", "prod-b", "--sandbox", "--live")
 
     before = user.inventory()
@@ -87,6 +94,19 @@ def test_the_questions_lead_to_a_file_that_passes_the_checks_of_the_account(
     path.unlink()
     user.must(*shlex.split(command))
     assert path.read_text() == first
+
+
+def test_the_preview_of_a_new_cluster_warns_of_no_open_api_and_no_missing_audit_log(
+    sandbox: Sandbox, tmp_path: Path
+) -> None:
+    user = user_in(tmp_path / "mine", sandbox)
+    for name, networks in (("prod-e", "203.0.113.0/24"), ("prod-f", "0.0.0.0/0")):
+        command = f"init {name} --from p5-cb --reservation {BLOCK} --api-networks {networks}"
+        user.must(*command.split(), "--sandbox", "--yes")
+        answer = json.loads(user.must("preview", name, "--sandbox", "--json").stdout)
+        found = {each["rule"] for each in answer["findings"]}
+        expected = {"eks-public-endpoint-restricted"} if networks == "0.0.0.0/0" else set()
+        assert found & {"eks-public-endpoint-restricted", "eks-audit-log"} == expected
 
 
 def test_nothing_is_written_when_the_account_contradicts_the_options(
@@ -107,7 +127,8 @@ def test_nothing_is_written_when_the_account_contradicts_the_options(
         "--kind slurm --reservation cr-00d00000000000004 --key-pair sandbox",
         f"--kind slurm --reservation {BLOCK} --file-system {EFS}",
         f"--kind batch --reservation {BLOCK}",
-        "--kind eks --instance-type g4dn.8xlarge --vpc new --lustre-gib 1200",
+        f"{IN_NEW_VPC} --lustre-gib 1200 --api-networks 203.0.113.0/24",
+        f"--kind eks --reservation {BLOCK} --api-networks private",
         "--kind network",
     ],
 )

@@ -41,6 +41,15 @@ def test_a_mandatory_violation_fails_the_preview_and_is_in_both_documents(
     assert sandbox.inventory() == before
 
 
+def test_the_preview_of_an_example_warns_of_its_open_api_and_the_missing_audit_log(
+    sandbox: Sandbox,
+) -> None:
+    done = sandbox.must("preview", "p5-cb", "--sandbox", "--json")
+    answer = json.loads(done.stdout)
+    warned = {each["rule"]: each["level"] for each in answer["findings"]}
+    assert warned == {"eks-public-endpoint-restricted": "warning", "eks-audit-log": "warning"}
+
+
 def test_an_image_that_nobody_has_pushed_is_refused_before_the_engine_starts(
     sandbox: Sandbox, tmp_path: Path
 ) -> None:

@@ -24,6 +24,7 @@ from tools.cli.session import account_access
 from tools.cli.usual_region import usual_region
 from tools.stack_creation import offers
 from tools.stack_creation.account_conflicts import account_conflicts
+from tools.stack_creation.api_access import consequences, listed_networks, vpc_problems
 from tools.stack_creation.design import Request, StackDesign
 from tools.stack_creation.document import stack_file_text
 from tools.stack_creation.option_conflicts import SANDBOX_REGION, option_conflicts, unread_conflicts
@@ -83,6 +84,14 @@ FileSystem = Annotated[
 LustreGib = Annotated[
     int | None, typer.Option(help="Capacity of a new FSx for Lustre file system, in GiB.")
 ]
+ApiNetworks = Annotated[
+    str,
+    typer.Option(
+        metavar="CIDRS",
+        help="Networks that can reach the Kubernetes API of an EKS cluster, with commas; or "
+        "`private`.",
+    ),
+]
 
 
 def init(
@@ -99,6 +108,7 @@ def init(
     key_pair: KeyPair = "",
     file_system: FileSystem = "",
     lustre_gib: LustreGib = None,
+    api_networks: ApiNetworks = "",
     sandbox: options.Sandbox = False,
     yes: options.Yes = False,
 ) -> None:
@@ -117,6 +127,7 @@ def init(
         key_pair=key_pair,
         file_system=file_system,
         lustre_gib=lustre_gib,
+        api_networks=listed_networks(api_networks),
         sandbox=sandbox,
     )
     create_stack(request, yes=yes)
@@ -155,7 +166,8 @@ def create_stack(request: Request, *, yes: bool, account: Account = Account()) -
             f"{path} exists, and `init` never overwrites a file; choose another name, or delete it"
         )
     design, listing = _designed(request, ask, account)
-    _refuse(defaults.missing, request)
+    impossible = vpc_problems(design.network, design.api_networks)
+    _refuse([*defaults.missing, *impossible], request)
     assert path is not None  # noqa: S101 - otherwise it is among the missing options
     refuse_invalid(design)
     missing = missing_values(design)
@@ -269,6 +281,8 @@ def _tell(
 ) -> None:
     console.answer(f"{path}: based on {design.example}")
     where = [] if path.parent == Path(os.path.realpath(".")) else [f"cd {path.parent}"]
+    for line in consequences(design):
+        console.answer(line)
     option = " --sandbox" if sandbox else ""
     fixes: list[str] = []
     if missing and not sandbox:

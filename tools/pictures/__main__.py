@@ -29,7 +29,10 @@ PICTURES = ROOT / "docs" / "pictures"
 WIDTHS = (80, 120)
 _WRONG = "wrong.yaml"
 _BLOCK, _ODCR = "cr-0123456789abcdef0", "cr-00d00000000000005"
-_ANSWERS = ("", f"{_BLOCK},{_ODCR}", "1", "", "1", "", "new", "1200", "sandbox", "y")
+_ANSWERS = (
+    *("", f"{_BLOCK},{_ODCR}", "1", "", "1", ""),
+    *("203.0.113.0/24", "new", "1200", "sandbox", "y"),
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,8 +26,8 @@ from rich.text import Text
 
 LINES = 400
 """Lines of the terminal: more than any output has, so that nothing scrolls away."""
-_PROMPT = re.compile(r"\]: ?$")
-"""End of a question, such as `[Y/n]:`."""
+_PROMPT = re.compile(r"(?:\]|^--[a-z-]+(?: \(.*\))?): ?$")
+"""End of a question, such as `[Y/n]:`, or `--vpc:` without a default."""
 _TIMEOUT_SECONDS = 300
 _END_SECONDS = 30
 """A process that has closed its terminal ends within this time."""

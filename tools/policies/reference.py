@@ -45,6 +45,11 @@ A trainyard stack file has the same settings under `policies` ([config.md](confi
 as `enforcement_level` and `suppressions`. An unknown rule name is refused with the nearest existing
 one, and so is a suppression without a reason or an expiry date.
 
+A disabled rule says nothing: use `advisory` for a rule that you do not follow yet, and a
+suppression for one resource that it does not concern. The shipped stack files disable no rule.
+Those of EKS leave two of them advisory, which clusters from `init` satisfy
+([init.md](init.md#who-can-reach-the-kubernetes-api)).
+
 **Suppressions.** `resource` is the name of a resource, its URN, or a pattern of either with `*` and
 `?`. `expires` is the last day, in UTC. The policy `suppressions` (advisory) lists each suppressed
 violation with its reason, and each suppression that matches nothing. After the last day the

@@ -24,6 +24,10 @@ KINDS: Mapping[str, str] = {
 """The kinds of stacks, with an explanation of each."""
 NEW_VPC = "new"
 """The value of `--vpc` for a VPC that the stack creates."""
+PRIVATE = "private"
+"""The value of `--api-networks` for a Kubernetes API that only the VPC reaches."""
+EVERYBODY = "0.0.0.0/0"
+"""The network of `--api-networks` with which every network reaches the Kubernetes API."""
 LUSTRE_THROUGHPUT = 250
 """MB/s for each TiB of a new Lustre file system, as in the stack pc-gpu."""
 LUSTRE_RULE = CapacityRule((SMALLEST_GIB,), SSD_STEP_GIB)
@@ -50,6 +54,8 @@ class Request:
     key_pair: str = ""
     file_system: str = ""
     lustre_gib: int | None = None
+    api_networks: tuple[str, ...] = ()
+    """Networks that reach the Kubernetes API, or `private`."""
     sandbox: bool = False
 
     def nodes_at(self, index: int) -> int | None:
@@ -127,6 +133,8 @@ class StackDesign:
     profile: str
     pools: tuple[PoolDesign, ...]
     network: NetworkDesign
+    api_networks: tuple[str, ...]
+    """Networks that reach the Kubernetes API, or `private`; empty for other kinds than EKS."""
     storage: StorageDesign | None
     """None for the storage of the example."""
     key_pair: str

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tools.stack_creation.design import KINDS, LUSTRE_THROUGHPUT, StackDesign
+from components.eks.log_group_plan import NEW_RETENTION_DAYS
+from tools.stack_creation.api_access import PAGE, audit_log_price
+from tools.stack_creation.design import EVERYBODY, KINDS, LUSTRE_THROUGHPUT, PRIVATE, StackDesign
 from tools.stack_creation.examples import Example, examples, manufacturer, section
 from tools.stack_creation.pool_text import write_pools, written_pools
-from tools.stack_creation.stack_text import Entry, entry_of, rendered
+from tools.stack_creation.stack_text import STEP, Entry, entry_of, rendered
 from tools.workspace.checkout import ROOT
 from tools.workspace.stack_files import CLUSTER_KEY, PROFILE_KEY, REGION_KEY
 
@@ -42,6 +44,8 @@ def stack_file_text(design: StackDesign, *, command: str) -> str:
         write_pools(cluster, design, example)
         _write_storage(cluster, design)
         _write_key_pair(cluster, design)
+    if design.kind == "eks":
+        _write_api_access(cluster, design)
     if design.kind == "slurm":
         _write_head_node(cluster, design)
     _rename_in_commands(root, example.stack, design.name)
@@ -87,10 +91,10 @@ def _described(design: StackDesign) -> list[str]:
     return bought
 
 
-def _wrapped(text: str) -> list[str]:
+def _wrapped(text: str, width: int = _WIDTH) -> list[str]:
     lines, line = [], "#"
     for word in text.split():
-        if len(line) + 1 + len(word) > _WIDTH and line != "#":
+        if len(line) + 1 + len(word) > width and line != "#":
             lines.append(line)
             line = "#"
         line += f" {word}"
@@ -237,6 +241,49 @@ def _write_key_pair(cluster: Entry, design: StackDesign) -> None:
     for pool in written_pools(cluster, design):
         pool.set("ssh_key_name", design.key_pair, after="instance_type")
         pool.tail = [line for line in pool.tail if "ssh_key_name" not in line]
+
+
+def _write_api_access(cluster: Entry, design: StackDesign) -> None:
+    """Write the endpoint and the audit log, with which the rules of the example are satisfied."""
+    architecture = section(cluster, "architecture")
+    keys = ("node_authorization", "authentication_mode", "kubernetes_version")
+    above = next(key for key in keys if architecture.child(key) is not None)
+    architecture.insert(_endpoint(design), after=above)
+    log_types = entry_of("log_types", ["audit"])
+    log_types.comments = _comment(
+        f"The audit log says who did what in the cluster. {audit_log_price(design.region)}, "
+        f"which ends after {NEW_RETENTION_DAYS} days; log_retention_days changes that."
+    )
+    architecture.insert(log_types, after="endpoint")
+    cluster.remove("policies")
+    if EVERYBODY in design.api_networks:
+        rule = entry_of("eks-public-endpoint-restricted", {"enforcement_level": "advisory"})
+        rule.comments = _comment(
+            "Every network can reach the API. Delete this when public_access_cidrs has your "
+            "networks; until then every preview warns."
+        )
+        cluster.insert(Entry("policies", comments=[""], children=[rule]))
+
+
+def _endpoint(design: StackDesign) -> Entry:
+    if PRIVATE in design.api_networks:
+        private = entry_of("endpoint", {"public_access": False, "private_access": True})
+        private.comments = _comment(
+            "Only the VPC and networks that are connected to it reach the Kubernetes API: "
+            f"`./trainyard` and `kubectl` run there ({ROOT / PAGE})."
+        )
+        return private
+    public = entry_of("endpoint", {"public_access_cidrs": list(design.api_networks)})
+    public.comments = _comment(
+        "Networks that can reach the Kubernetes API. IAM decides who may use it. The nodes use "
+        "the private endpoint."
+    )
+    return public
+
+
+def _comment(text: str) -> list[str]:
+    """Return the lines of a comment of a key at the third level."""
+    return _wrapped(text, _WIDTH - 3 * STEP)
 
 
 def _write_head_node(cluster: Entry, design: StackDesign) -> None:

@@ -13,6 +13,7 @@ from components.catalog.regions import can_be_region, nearest_region
 from components.config.base import ClusterName, ReservationId, SubnetId, VpcId
 from components.config.problems import Problem
 from components.config.storage_fields import FsxId
+from tools.stack_creation.api_access import OPTION, network_problems
 from tools.stack_creation.design import KINDS, LUSTRE_RULE, NEW_VPC, Request
 from tools.stack_creation.examples import examples
 
@@ -30,6 +31,7 @@ def option_conflicts(request: Request) -> list[Problem]:
         *_types(request),
         *_storage(request),
         *_network_kind(request),
+        *_api_networks(request),
     ]
 
 
@@ -212,6 +214,18 @@ def _storage(request: Request) -> Iterator[Problem]:
             "use the VPC of the file system, or `--lustre-gib` for a new file system",
             found=request.file_system,
         )
+
+
+def _api_networks(request: Request) -> Iterator[Problem]:
+    if request.api_networks and kind_of(request) not in ("", "eks"):
+        yield problem(
+            OPTION,
+            "cannot be used: only an EKS cluster has a Kubernetes API",
+            "remove it",
+            found=", ".join(request.api_networks),
+        )
+    else:
+        yield from network_problems(request.api_networks)
 
 
 def _network_kind(request: Request) -> Iterator[Problem]:

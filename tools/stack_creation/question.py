@@ -36,6 +36,8 @@ class Question:
     """The answer without a terminal; None if the user has to decide."""
     suggested: tuple[str, ...] = ()
     """The answer to Enter in a terminal, if it is not `default`."""
+    example: str = ""
+    """A value of the option, for the error without a terminal; it is the answer to nothing."""
     several: bool = False
     """Whether the answer can be more than one choice."""
     otherwise: str = ""
@@ -63,11 +65,13 @@ class Defaults:
             for choice in question.choices
             if not choice.in_terminal_only
         )
-        values = (*question.suggested, *(choice.value for choice in question.choices), "VALUE")
+        offers = (choice.value for choice in question.choices)
+        values = (*question.suggested, *offers, question.example or "VALUE")
         self.missing.append(
             Problem(
                 path=question.option,
-                problem=f"is missing, and there is no terminal for the question: {question.text}",
+                problem="is missing, and nobody is asked without a terminal or with `--yes`: "
+                f"{question.text}",
                 allowed=offered or None,
                 remedy=f"add it, for example `{question.option} {values[0]}`{question.otherwise}",
             )
@@ -79,15 +83,16 @@ def ask_in_terminal(question: Question) -> tuple[str, ...]:
     """Ask the user, with numbered choices, until the answer is valid."""
     default = question.default if question.default is not None else question.suggested
     numbers = {choice.value: str(at) for at, choice in enumerate(question.choices, 1)}
-    typer.echo(f"\n{question.text}", err=True)
-    width = max((len(choice.value) for choice in question.choices), default=0)
     columns = shutil.get_terminal_size().columns
+    typer.echo(f"\n{fill(question.text, columns, '')}", err=True)
+    width = max((len(choice.value) for choice in question.choices), default=0)
     for choice in question.choices:
         number_and_value = f"  {numbers[choice.value]:>2}. {choice.value:<{width}}  "
         line = legible(f"{number_and_value}{choice.explanation}".rstrip())
         typer.echo(fill(line, columns, " " * len(number_and_value)), err=True)
     shown = ",".join(numbers.get(value, value) for value in default)
-    hint = f"{question.option}{' (several: 1,2)' if question.several else ''}"
+    several = " (several: 1,2)" if question.choices else " (several: with commas)"
+    hint = f"{question.option}{several if question.several else ''}"
     while True:
         said = typer.prompt(hint, default=shown or None, err=True)
         answer = tuple(part.strip() for part in str(said).split(",") if part.strip())

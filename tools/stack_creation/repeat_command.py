@@ -21,6 +21,7 @@ def repeat_command(design: StackDesign, request: Request) -> str:
     for subnet in (*(network.private_subnet_ids or ()), *(network.public_subnet_ids or ())):
         words += ["--subnet", subnet]
     words += list(_capacity_words(design))
+    words += ["--api-networks", ",".join(design.api_networks)] if design.api_networks else []
     if design.storage is not None:
         size, system = design.storage.capacity_gib, design.storage.file_system_id
         words += ["--lustre-gib", str(size)] if size else ["--file-system", str(system)]

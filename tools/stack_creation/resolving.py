@@ -10,6 +10,7 @@ from typing import cast
 from components.account.listing import AccountListing
 from tools.stack_creation import offers
 from tools.stack_creation.account_conflicts import operating_system
+from tools.stack_creation.api_access import ask_networks
 from tools.stack_creation.capacity_questions import CapacityQuestions
 from tools.stack_creation.design import (
     KINDS,
@@ -84,6 +85,7 @@ class Resolver:
             profile=self.request.profile,
             pools=tuple(pools),
             network=network,
+            api_networks=self._api_networks(network),
             storage=self._storage(base, network, pools),
             key_pair=self._key_pair(base),
         )
@@ -93,6 +95,11 @@ class Resolver:
             return []
         questions = CapacityQuestions(self.request, self.kind, self.listing, self.now, self.ask)
         return questions.pools(example)
+
+    def _api_networks(self, network: NetworkDesign) -> tuple[str, ...]:
+        if self.kind != "eks":
+            return ()
+        return self.request.api_networks or ask_networks(network, self.ask)
 
     def _wanted_network(self, example: Example | None, pools: list[PoolDesign]) -> str:
         if self.request.vpc:

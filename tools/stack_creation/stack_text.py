@@ -17,7 +17,7 @@ from typing import Any
 from tools.workspace.yaml_reader import yaml_text
 
 _KEY = re.compile(r"(?P<indent> *)(?P<key>[^\s#'\"\[{-][^\s]*?):(?: (?P<value>.*))?$")
-_STEP = 2
+STEP = 2
 """Spaces of one level."""
 
 
@@ -199,8 +199,8 @@ def _is_content(line: str) -> bool:
 
 
 def _lines(entry: Entry, depth: int) -> Iterator[str]:
-    margin = " " * (depth * _STEP)
-    inner = margin + " " * _STEP
+    margin = " " * (depth * STEP)
+    inner = margin + " " * STEP
     yield from (f"{margin}{line}".rstrip() for line in entry.comments)
     yield f"{margin}{entry.key}:{f' {entry.value}' if entry.value else ''}"
     yield from (f"{inner}{line}" for line in entry.items)

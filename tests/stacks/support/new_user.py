@@ -24,7 +24,7 @@ WARM = f"{shlex.quote(sys.executable)} -P -m tests.support.without_preview"
 def commands_in(text: str) -> list[str]:
     """Return the lines of the blocks that are to be run."""
     blocks = re.findall(r"```sh\n(.*?)```", text, re.DOTALL)
-    return [line for block in blocks for line in block.splitlines()]
+    return [line for block in blocks for line in re.sub(r"\\\n *", "", block).splitlines()]
 
 
 def names(command: str) -> str:

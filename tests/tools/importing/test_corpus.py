@@ -70,6 +70,12 @@ def test_files_are_refused_for_what_is_wrong_with_them_and_nothing_else():
     assert {name: rules for name, rules in found.items() if rules} == REFUSED
 
 
+def test_an_import_changes_no_rule_so_that_previews_warn_of_an_open_cluster():
+    stacks = [(read.document.path, read.stack.values) for read in documents()]
+    assert stacks
+    assert [path for path, values in stacks if "policies" in values] == []
+
+
 def test_what_check_refuses_is_unknown_or_found_by_lint_or_a_limit_of_stacks():
     for read in documents():
         try:

@@ -66,6 +66,29 @@ PRIVATE_A, PRIVATE_B = "subnet-0a000000000000002", "subnet-0b000000000000002"
         ({"file_system": EFS}, "--file-system", "which only Slurm clusters mount"),
         ({"file_system": LUSTRE, "vpc": OTHER_VPC}, "--file-system", f"it is in {VPC}"),
         ({"key_pair": "mine"}, "--key-pair", "does not exist in us-west-2"),
+        ({"api_networks": ("203.0.113.7",)}, "--api-networks", "has no prefix length"),
+        ({"api_networks": ("203.0.113.7/24",)}, "--api-networks", "has host bits set"),
+        ({"api_networks": ("0.0.0.0",)}, "--api-networks", "has no prefix length"),
+        ({"api_networks": ("2001:db8::/32",)}, "--api-networks", "is not an IPv4 network"),
+        ({"api_networks": ("",)}, "--api-networks", "is not an IPv4 network"),
+        ({"api_networks": ("172.16.4.0/24",)}, "--api-networks", "is no network of the internet"),
+        ({"api_networks": ("169.254.1.1/32",)}, "--api-networks", "is no network of the internet"),
+        (
+            {"api_networks": ("private", "203.0.113.0/24")},
+            "--api-networks",
+            "`private` and networks contradict each other",
+        ),
+        ({"api_networks": ("9.9.9.9/32", "9.9.9.9/32")}, "--api-networks", "is given twice"),
+        (
+            {"api_networks": tuple(f"9.9.9.{each}/32" for each in range(41))},
+            "--api-networks",
+            "41 networks, and EKS accepts at most 40",
+        ),
+        (
+            {"kind": "slurm", "api_networks": ("203.0.113.0/24",)},
+            "--api-networks",
+            "only an EKS cluster has a Kubernetes API",
+        ),
         (
             {"example": "pc-trn1-ultracluster", "kind": "slurm", "key_pair": "old"},
             "--key-pair",
@@ -87,6 +110,7 @@ def test_options_that_fit_are_not_refused() -> None:
         "nodes": (2,),
         "lustre_gib": 2400,
         "key_pair": "sandbox",
+        "api_networks": tuple(f"9.9.9.{each}/32" for each in range(40)),
     }
     assert conflicts(**given) == []
 

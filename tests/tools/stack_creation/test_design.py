@@ -15,7 +15,7 @@ from tests.support.account import (
     VPC,
     listing,
 )
-from tests.tools.stack_creation.support.new_stacks import cluster, design, missing, text
+from tests.tools.stack_creation.support.new_stacks import NETWORKS, cluster, design, missing, text
 
 
 def groups(**given):
@@ -138,13 +138,21 @@ def test_jobs_of_a_smaller_reservation_use_its_nodes() -> None:
 
 
 def test_the_only_usable_vpc_needs_no_option() -> None:
-    assert missing(listing(), kind="eks", reservations=(BLOCK,)) == []
+    given = {"kind": "eks", "reservations": (BLOCK,), "api_networks": NETWORKS}
+    assert missing(listing(), **given) == []
+
+
+def test_nobody_but_the_user_knows_the_networks_of_the_kubernetes_api() -> None:
+    assert missing(listing(), kind="eks", reservations=(BLOCK,)) == ["--api-networks"]
+    for kind in ("slurm", "batch"):
+        assert missing(listing(), kind=kind, reservations=(BLOCK,)) == []
+    assert missing(listing(), kind="network") == []
 
 
 def test_everything_that_is_missing_is_listed_at_once() -> None:
-    assert missing(listing()) == ["--kind", "--reservation"]
-    assert missing(None, region="") == ["--kind", "--instance-type"]
-    assert missing(listing(), example="p5-cb") == ["--reservation"]
+    assert missing(listing()) == ["--kind", "--reservation", "--api-networks"]
+    assert missing(None, region="") == ["--kind", "--instance-type", "--api-networks"]
+    assert missing(listing(), example="p5-cb") == ["--reservation", "--api-networks"]
 
 
 def test_a_vpc_has_to_be_chosen_among_several() -> None:
@@ -160,4 +168,5 @@ def test_a_vpc_has_to_be_chosen_among_several() -> None:
         },
     }
     account = listing(vpcs=vpcs, subnets=subnets)
-    assert missing(account, kind="eks", reservations=(BLOCK,)) == ["--vpc"]
+    given = {"kind": "eks", "reservations": (BLOCK,), "api_networks": NETWORKS}
+    assert missing(account, **given) == ["--vpc"]

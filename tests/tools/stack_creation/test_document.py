@@ -22,19 +22,33 @@ def comments_of(text: str) -> list[str]:
     return [line.strip() for line in body.splitlines() if line.strip().startswith("#")]
 
 
+def comments_above(key: str, text: str) -> list[str]:
+    """Return the lines of the comment directly above a key."""
+    above = text.splitlines()[: [line.strip() for line in text.splitlines()].index(f"{key}:")]
+    lines = [line.strip() for line in above]
+    return lines[1 + max(at for at, line in enumerate(lines) if not line.startswith("#")) :]
+
+
 def example_text(stack: str) -> str:
     return (ROOT / f"Pulumi.{stack}.yaml").read_text(encoding="utf-8")
 
 
 def test_the_capacity_block_of_the_example_keeps_all_comments_but_one() -> None:
-    written = comments_of(text(example="p5-cb", reservations=(BLOCK,)))
-    kept = set(comments_of(example_text("p5-cb")))
+    written_text = text(example="p5-cb", reservations=(BLOCK,))
+    written = comments_of(written_text)
+    # The cluster satisfies the rules that the example breaks.
+    example, _, _ = example_text("p5-cb").partition("\n    # Rules of the policy pack")
+    kept = set(comments_of(example))
     # Zone, start and end: the zone is in the file.
     assert {line for line in kept if line not in written} == {
         "# Zone, start and end are read from the account. Written here (availability_zone,",
         "# starts_at, ends_at) they are known without one too.",
     }
-    assert set(written) - kept == {"# Each node has 8 H100 GPUs and 32 EFA interfaces."}
+    assert set(written) - kept == {
+        "# Each node has 8 H100 GPUs and 32 EFA interfaces.",
+        *comments_above("endpoint", written_text),
+        *comments_above("log_types", written_text),
+    }
 
 
 def test_comments_about_the_devices_of_another_type_are_not_kept() -> None:

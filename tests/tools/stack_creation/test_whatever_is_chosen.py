@@ -17,6 +17,7 @@ from tools.stack_creation.resolving import Resolver, resolve_kind
 
 LISTING = listing()
 REGIONS = ("us-west-2", "us-east-1", "eu-west-1", "ap-northeast-1")
+NETWORKS = (("9.9.9.9/32",), ("9.9.9.9/32", "8.8.8.0/24"), ("private",), ("0.0.0.0/0",))
 LEFT_OUT = {
     "vpc_id",
     "public_subnet_ids",
@@ -34,6 +35,9 @@ def answering(data: st.DataObject):
     """Answer each question with an offered choice, or with its default."""
 
     def ask(question: Question) -> tuple[str, ...]:
+        if question.option == "--api-networks":
+            answers = [each for each in NETWORKS if question.fault(each) is None]
+            return data.draw(st.sampled_from(answers))
         values = [choice.value for choice in question.choices]
         if not values or (question.default and data.draw(st.booleans())):
             return question.default or ()

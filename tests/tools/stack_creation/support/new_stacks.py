@@ -16,9 +16,11 @@ from tools.stack_creation.option_conflicts import option_conflicts
 from tools.stack_creation.question import Defaults
 from tools.stack_creation.resolving import Resolver, resolve_kind
 
+NETWORKS = ("203.0.113.0/24",)
+
 
 def request(**given: Any) -> Request:
-    """Return the options of `init prod-a`."""
+    """Return the options of `init prod-a`, without the networks of an EKS cluster."""
     return replace(Request(name="prod-a", region="us-west-2"), **given)
 
 
@@ -39,9 +41,11 @@ def missing(account: AccountListing | None, **given: Any) -> list[str]:
 
 
 def design(account: AccountListing | None = None, **given: Any) -> StackDesign:
-    """Return the design from options that leave nothing open."""
+    """Return the design from options that leave nothing open but the networks of the API."""
     defaults = Defaults()
     asked = resolve_kind(request(**given), defaults)
+    if asked.kind == "eks" and not asked.api_networks:
+        asked = replace(asked, api_networks=NETWORKS)
     found = Resolver(asked, account or listing(), NOW, defaults).design()
     assert defaults.missing == []
     return found
