@@ -44,6 +44,7 @@ class VpcFlowLogs(pulumi.ComponentResource):
         )
         role = aws.iam.Role(
             f"{name}-role",
+            description="Flow logs of a VPC",
             assume_role_policy=group.arn.apply(trust),
             tags=dict(args.tags),
             opts=child,
@@ -72,6 +73,7 @@ def trust(log_group_arn: str) -> str:
     needs the role first.
     """
     _, partition, _, region, account, *_ = log_group_arn.split(":")
+    flow_logs = f"arn:{partition}:ec2:{region}:{account}:vpc-flow-log/*"
     return json.dumps(
         {
             "Version": "2012-10-17",
@@ -82,9 +84,7 @@ def trust(log_group_arn: str) -> str:
                     "Principal": {"Service": "vpc-flow-logs.amazonaws.com"},
                     "Condition": {
                         "StringEquals": {"aws:SourceAccount": account},
-                        "ArnLike": {
-                            "aws:SourceArn": f"arn:{partition}:ec2:{region}:{account}:vpc-flow-log/*"
-                        },
+                        "ArnLike": {"aws:SourceArn": flow_logs},
                     },
                 }
             ],
