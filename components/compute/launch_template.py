@@ -21,11 +21,6 @@ from components.compute.interface_plan import InterfacePlan, NetworkInterface
 from components.compute.root_volume import RootVolume
 from components.naming import TEMPLATE
 
-METADATA_HOP_LIMIT = 2
-"""One hop for the node and one for a pod that is not on the host network. More hops would expose
-the node's credentials further.
-https://docs.aws.amazon.com/eks/latest/userguide/launch-templates.html"""
-
 TAGGED_AT_LAUNCH = ("instance", "volume", "network-interface")
 """Resource types that a launch creates. Tags of the template itself do not apply to them."""
 
@@ -54,7 +49,8 @@ class NodeLaunchTemplateArgs:
     """Required with `interfaces`."""
     placement_group_name: pulumi.Input[str] | None
     root_volume: RootVolume
-    metadata_hop_limit: int = METADATA_HOP_LIMIT
+    metadata_hop_limit: int
+    """Hops that answers of the instance metadata service, such as credentials, travel."""
     user_data: pulumi.Input[str] | None
     """Plain text; encoded here. None if the image needs no user data."""
     image_id: pulumi.Input[str] | None

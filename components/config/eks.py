@@ -38,6 +38,8 @@ _VALUE = Form(
 LabelKey = Annotated[str, _KEY]
 LabelValue = Annotated[Text, _VALUE]
 AddonPolicy = Literal["autoscaler", "cloudwatch", "ebs", "fsx"]
+# https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_LaunchTemplateInstanceMetadataOptionsRequest.html
+MetadataHopLimit = Annotated[int, Field(ge=1, le=64)]
 
 
 class Taint(StrictModel):
@@ -64,10 +66,15 @@ class NodeGroup(NodePool, NodeSizes):
     addon_policies: tuple[AddonPolicy, ...] = ()
     """Permissions of the node role, which all pods on the nodes can use: scale Auto Scaling groups
     (`autoscaler`), write metrics and logs (`cloudwatch`), attach EBS volumes (`ebs`), mount and
-    create FSx file systems (`fsx`). IAM roles for pods (`addons`) give fewer permissions to fewer
-    pods."""
+    create FSx file systems (`fsx`). Drivers and agents of `addons` need none of them, because they
+    have IAM roles of their own."""
     iam_policies: tuple[PolicyName, ...] = ()
     """Names of AWS managed policies to attach to the node role in addition to the required ones."""
+    metadata_hop_limit: MetadataHopLimit | None = None
+    """Hops to the instance metadata service, which gives out the credentials of the node role. With
+    1, pods that are not on the host network do not reach it; with 2, all pods do. If omitted, 2 for
+    nodes with `addon_policies` or `iam_policies` and in a cluster with the CloudWatch Observability
+    add-on, and 1 for all others."""
     auto_repair: bool = False
     """Whether EKS replaces unhealthy nodes of a managed node group. Requires the add-on
     `node_monitoring_agent`. `./trainyard repair` replaces those of any group."""
@@ -92,10 +99,13 @@ class SystemNodeGroup(NodeSizes):
     """The root volume."""
     labels: dict[LabelKey, LabelValue] = Field(default_factory=dict)
     """Labels of the nodes, by key."""
-    addon_policies: tuple[AddonPolicy, ...] = ("autoscaler", "cloudwatch")
-    """Permissions of the node role, with the same values as for node groups."""
+    addon_policies: tuple[AddonPolicy, ...] = ("autoscaler",)
+    """Permissions of the node role, with the same values as for node groups. The Cluster
+    Autoscaler, which you install, runs on these nodes."""
     iam_policies: tuple[PolicyName, ...] = ()
     """Names of AWS managed policies to attach to the node role in addition to the required ones."""
+    metadata_hop_limit: MetadataHopLimit | None = None
+    """Hops to the instance metadata service, as for node groups."""
 
 
 MAXIMUM_PUBLIC_NETWORKS = 40

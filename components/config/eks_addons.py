@@ -49,7 +49,8 @@ class Addons(StrictModel):
     node conditions. Node groups with `auto_repair` need it."""
     cloudwatch_observability: bool = False
     """Whether to install the CloudWatch Observability add-on, which sends metrics of nodes, GPUs,
-    Neuron devices and EFA, and the logs of nodes and pods, to CloudWatch. AWS charges for both."""
+    Neuron devices and EFA, and the logs of nodes and pods, to CloudWatch. AWS charges for both. Its
+    agent needs instance metadata: `metadata_hop_limit` of nodes becomes 2."""
     log_retention_days: GroupRetentionDays = 30
     """Days to keep the logs of `cloudwatch_observability`. 0 keeps them forever. `destroy` deletes
     them."""

@@ -16,3 +16,10 @@ class EksStackConfig(PlacedStackConfig):
 
     architecture: EksArchitecture  # pyright: ignore[reportIncompatibleVariableOverride] - frozen
     """What runs in the network."""
+
+    @property
+    def uses_cloudwatch_observability(self) -> bool:
+        """Whether the stack has the CloudWatch Observability add-on."""
+        return (
+            self.architecture.addons.cloudwatch_observability or self.node_metrics == "cloudwatch"
+        )

@@ -6,7 +6,7 @@ from components.catalog.instance_types import INSTANCE_TYPES
 from components.config.eks import EksArchitecture, NodeGroup
 from components.config.eks_stack import EksStackConfig
 from components.config.review import Review
-from components.eks.addons.eks_managed import EKS_ADDONS, observability_wanted
+from components.eks.addons.eks_managed import EKS_ADDONS
 
 EFA_DRA_MINIMUM_MINOR = 34
 """The EFA DRA driver runs on Kubernetes 1.34 and later.
@@ -121,7 +121,7 @@ def _review_auto_repair(architecture: EksArchitecture, review: Review) -> None:
 def _review_observability(config: EksStackConfig, review: Review) -> None:
     architecture = config.architecture
     key = f"{_ADDONS}.cloudwatch_observability"
-    if not observability_wanted(config):
+    if not config.uses_cloudwatch_observability:
         if config.monitoring is not None and config.node_metrics is None:
             review.note(
                 f"monitoring: without the CloudWatch Observability add-on, there are no graphs and "

@@ -84,6 +84,7 @@ class ClusterServicesArgs:
 
     plan: EksPlan
     cluster_name: pulumi.Input[str]
+    cluster_arn: pulumi.Input[str]
     oidc_provider: OidcProvider
     provider: kubernetes.Provider
     groups: Mapping[str, NodesInService]
@@ -111,6 +112,7 @@ class ClusterServices(pulumi.ComponentResource):
             f"{name}-addons",
             EksAddonsArgs(
                 cluster_name=args.cluster_name,
+                cluster_arn=args.cluster_arn,
                 addons=args.plan.addons,
                 oidc_provider=args.oidc_provider,
                 region=args.plan.region,

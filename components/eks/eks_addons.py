@@ -29,6 +29,7 @@ class EksAddonsArgs:
     """Arguments of `EksAddons`."""
 
     cluster_name: pulumi.Input[str]
+    cluster_arn: pulumi.Input[str]
     addons: Sequence[AddonPlan]
     """The Pod Identity agent, if any, comes first."""
     oidc_provider: OidcProvider
@@ -116,6 +117,7 @@ class EksAddons(pulumi.ComponentResource):
                 namespace=identity.namespace,
                 service_account=identity.service_account,
                 policy=identity.policy,
+                cluster_arn=args.cluster_arn,
                 oidc_provider=args.oidc_provider if identity.through == "oidc" else None,
                 region=args.region,
                 tags=args.tags,

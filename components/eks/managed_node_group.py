@@ -130,6 +130,7 @@ def _launch_template_args(
         efa_security_group_id=args.efa_security_group_id,
         placement_group_name=placement_group_name(name, args, opts),
         root_volume=plan.root_volume,
+        metadata_hop_limit=plan.metadata_hop_limit,
         user_data=render_managed_user_data(plan),
         image_id=None,
         instance_profile_arn=None,

@@ -38,6 +38,9 @@ from components.network.pool_place import PlanContext, PoolPlace
 Context = PlanContext[EksStackConfig]
 BLOCK_LABEL = f"{PREFIX}/capacity-block"
 """Label of nodes in one of `further_blocks`: the id of the block."""
+HOPS_TO_NODE, HOPS_TO_POD = 1, 2
+"""Hop limits of the metadata service that reach processes of the node with its host network, and
+pods with a network of their own. https://docs.aws.amazon.com/eks/latest/userguide/launch-templates.html"""
 SYSTEM_NODE_GROUP = "system"
 """Name of the node group for cluster services."""
 
@@ -68,6 +71,8 @@ class NodeGroupPlan(NodePoolPlan):
     iam_policies: tuple[str, ...]
     """Names of AWS managed policies of the node role, in addition to those that every node
     needs."""
+    metadata_hop_limit: int
+    """Hops that answers of the instance metadata service travel."""
     addon_policies: tuple[AddonPolicy, ...] = ()
     """Permissions of pods that use the node role."""
     update: UpdatePlan = ONE_BY_ONE
@@ -151,6 +156,7 @@ def plan_system_node_group(context: Context) -> NodeGroupPlan | None:
         ami_release_version=version.ami_release_version,
         iam_policies=group.iam_policies,
         addon_policies=group.addon_policies,
+        metadata_hop_limit=plan_metadata_hop_limit(group, context.config),
     )
 
 
@@ -197,9 +203,35 @@ def plan_node_group(
         ami_release_version=version.ami_release_version,
         iam_policies=group.iam_policies,
         addon_policies=group.addon_policies,
+        metadata_hop_limit=plan_metadata_hop_limit(group, config),
         update=_update(group, context, place),
         ssh_key_name=group.ssh_key_name,
     )
+
+
+def plan_metadata_hop_limit(group: NodeGroup | SystemNodeGroup, config: EksStackConfig) -> int:
+    """Return the hop limit of a node group: pods reach the metadata service only if they need it.
+
+    They need it for permissions of the node role that are not those of a node, and for the agent of
+    the CloudWatch Observability add-on: without instance id and type it sends no metrics, and its
+    policy does not allow `ec2:DescribeInstances`. No other pod that the stack creates needs it: the
+    VPC CNI, the Pod Identity agent, the node monitoring agent, the EFA device plugin, and the node
+    termination handler are on the host network, and the CSI drivers read the node's labels instead.
+
+    Sources:
+        https://docs.aws.amazon.com/eks/latest/best-practices/identity-and-access-management.html:
+            restrict access to the instance profile
+        https://github.com/aws/amazon-cloudwatch-agent/issues/249 and
+            https://github.com/aws/amazon-cloudwatch-agent/issues/1101: the agent
+        https://docs.aws.amazon.com/aws-managed-policy/latest/reference/CloudWatchAgentServerPolicy.html
+        https://github.com/kubernetes-sigs/aws-ebs-csi-driver, `DefaultMetadataSources`, and
+            https://github.com/kubernetes-sigs/aws-fsx-csi-driver, `NewMetadataService`
+        https://github.com/aws/eks-node-monitoring-agent, `templates/daemonset.yaml`
+    """
+    if group.metadata_hop_limit is not None:
+        return group.metadata_hop_limit
+    pods_use_role = bool(group.addon_policies or group.iam_policies)
+    return HOPS_TO_POD if pods_use_role or config.uses_cloudwatch_observability else HOPS_TO_NODE
 
 
 def _block_label(name: str, group: NodeGroup, reservation: Reservation | None) -> Mapping[str, str]:

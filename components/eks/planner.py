@@ -15,7 +15,6 @@ from components.eks.addon_review import review_addons
 from components.eks.addon_version_review import review_addon_versions
 from components.eks.addons.eks_managed import (
     installed_versions,
-    observability_wanted,
     plan_eks_addons,
 )
 from components.eks.addons.registry import plan_self_managed_addons, plan_tolerations
@@ -153,7 +152,7 @@ def _monitoring(
     context: Context, groups: Sequence[NodeGroupPlan], file_systems: Sequence[FsxLustrePlan]
 ) -> MonitoringPlan | None:
     config = context.config
-    insights = observability_wanted(config)
+    insights = config.uses_cloudwatch_observability
     return plan_monitoring(
         config,
         region=context.region,

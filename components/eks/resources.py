@@ -176,6 +176,7 @@ class EksArchitecture(pulumi.ComponentResource):
             ClusterServicesArgs(
                 plan=self._plan,
                 cluster_name=self._cluster.access.cluster_name,
+                cluster_arn=self._cluster.arn,
                 oidc_provider=self._cluster.oidc_provider,
                 provider=self._cluster.kubernetes_provider,
                 groups={

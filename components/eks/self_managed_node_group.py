@@ -121,6 +121,7 @@ class SelfManagedNodeGroup(pulumi.ComponentResource):
                 efa_security_group_id=args.efa_security_group_id,
                 placement_group_name=placement_group_name(name, args, opts),
                 root_volume=plan.root_volume,
+                metadata_hop_limit=plan.metadata_hop_limit,
                 user_data=_user_data(args),
                 # AMI ids are public; a secret id would hide the whole template in previews.
                 image_id=pulumi.Output.unsecret(image.value),

@@ -2,6 +2,7 @@
 
 Sources:
     https://docs.aws.amazon.com/eks/latest/userguide/pod-id-role.html
+    https://docs.aws.amazon.com/eks/latest/userguide/pod-id-abac.html: the tags of a session
     https://docs.aws.amazon.com/eks/latest/userguide/associate-service-account-role.html
 """
 
@@ -36,6 +37,8 @@ class ServiceAccountRoleArgs:
     service_account: str
     policy: str
     """Name of an AWS managed policy, with its path if it has one."""
+    cluster_arn: pulumi.Input[str]
+    """The cluster of the pods."""
     oidc_provider: OidcProvider | None
     """OIDC provider of the cluster; None for EKS Pod Identity."""
     region: str
@@ -77,26 +80,39 @@ class ServiceAccountRole(pulumi.ComponentResource):
 
 
 def _trust(args: ServiceAccountRoleArgs) -> pulumi.Input[str]:
-    provider = args.oidc_provider
+    provider, namespace, account = args.oidc_provider, args.namespace, args.service_account
     if provider is None:
-        return pod_identity_trust()
-    subject = f"system:serviceaccount:{args.namespace}:{args.service_account}"
+        return pulumi.Output.from_input(args.cluster_arn).apply(
+            lambda arn: pod_identity_trust(arn, namespace, account)
+        )
+    subject = f"system:serviceaccount:{namespace}:{account}"
     return pulumi.Output.all(arn=provider.arn, url=provider.url).apply(
         lambda known: oidc_trust(known["arn"], known["url"], subject)
     )
 
 
-def pod_identity_trust() -> str:
-    """Return the trust policy of a role for EKS Pod Identity.
+def pod_identity_trust(cluster_arn: str, namespace: str, service_account: str) -> str:
+    """Return the trust policy of a role for EKS Pod Identity: pods of one service account.
 
-    `TagSession` is required: the agent tags each session with cluster, namespace and service
-    account.
+    `TagSession` is required: EKS tags each session with cluster, namespace and service account. The
+    same tags are in the condition, because every association of the account could use the role
+    without them. There is no `aws:SourceArn`: the user guide does not name it, and EKS does not
+    send the ARN of the association (https://github.com/awslabs/mountpoint-s3-csi-driver/issues/781,
+    where `aws:SourceAccount` works and `aws:SourceArn` does not).
     """
     return _policy(
         {
             "Effect": "Allow",
             "Principal": {"Service": "pods.eks.amazonaws.com"},
             "Action": ["sts:AssumeRole", "sts:TagSession"],
+            "Condition": {
+                "StringEquals": {
+                    "aws:SourceAccount": cluster_arn.split(":")[4],
+                    "aws:RequestTag/eks-cluster-arn": cluster_arn,
+                    "aws:RequestTag/kubernetes-namespace": namespace,
+                    "aws:RequestTag/kubernetes-service-account": service_account,
+                }
+            },
         }
     )
 

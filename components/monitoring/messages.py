@@ -8,12 +8,13 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pulumi
 
 from components.identity.one_time_calls import OneTimeCall, OneTimeCallsArgs, schedule_calls
 from components.monitoring.plan import MessagePlan
-from components.naming import dns_suffix
+from components.naming import dns_suffix, partition
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +23,8 @@ class MessagesArgs:
 
     messages: Sequence[MessagePlan]
     topic_arn: pulumi.Input[str]
+    is_own_topic: bool
+    """Whether the stack creates the topic, which has no key."""
     region: str
     tags: Mapping[str, str]
 
@@ -42,27 +45,41 @@ def schedule_messages(name: str, args: MessagesArgs, options: pulumi.ResourceOpt
         ],
         subject_arn=args.topic_arn,
         role_description="Sends warnings of the end of Capacity Blocks",
-        policy=topic.apply(lambda arn: publish_policy(arn, args.region)),
+        policy=topic.apply(
+            lambda arn: publish_policy(arn, args.region, is_own_topic=args.is_own_topic)
+        ),
         tags=args.tags,
     )
     schedule_calls(name, calls, options)
 
 
-def publish_policy(topic_arn: str, region: str) -> str:
+def publish_policy(topic_arn: str, region: str, *, is_own_topic: bool) -> str:
     """Return the policy of the role: publish to the topic, also if a key encrypts it.
 
-    Source:
+    The stack does not encrypt its own topic. The key of an existing one is not in the stack file,
+    and can belong to another account, so the statement is bound to what the key encrypts: SNS names
+    the topic in the encryption context of each call.
+
+    Sources:
         https://docs.aws.amazon.com/sns/latest/dg/sns-key-management.html, permissions of
         publishers to an encrypted topic
+        https://docs.aws.amazon.com/gamelift/latest/flexmatchguide/queue-notification-sns-sse.html:
+        the encryption context
     """
-    through = {"StringEquals": {"kms:ViaService": f"sns.{region}.{dns_suffix(region)}"}}
-    statements = [
-        {"Effect": "Allow", "Action": "sns:Publish", "Resource": topic_arn},
-        {
-            "Effect": "Allow",
-            "Action": ["kms:Decrypt", "kms:GenerateDataKey"],
-            "Resource": "*",
-            "Condition": through,
-        },
+    statements: list[dict[str, Any]] = [
+        {"Effect": "Allow", "Action": "sns:Publish", "Resource": topic_arn}
     ]
+    if not is_own_topic:
+        conditions = {
+            "kms:ViaService": f"sns.{region}.{dns_suffix(region)}",
+            "kms:EncryptionContext:aws:sns:topicArn": topic_arn,
+        }
+        statements.append(
+            {
+                "Effect": "Allow",
+                "Action": ["kms:Decrypt", "kms:GenerateDataKey"],
+                "Resource": f"arn:{partition(region)}:kms:{region}:*:key/*",
+                "Condition": {"StringEquals": conditions},
+            }
+        )
     return json.dumps({"Version": "2012-10-17", "Statement": statements}, sort_keys=True)

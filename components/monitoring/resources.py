@@ -71,6 +71,7 @@ class Monitoring(pulumi.ComponentResource):
             messages = MessagesArgs(
                 messages=alarms.messages,
                 topic_arn=self.topic_arn,
+                is_own_topic=alarms.topic_arn is None,
                 region=args.plan.region,
                 tags=args.plan.tags,
             )

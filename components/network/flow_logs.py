@@ -14,18 +14,6 @@ import pulumi_aws as aws
 
 RETENTION_DAYS = 7
 """As in the VPC templates."""
-TRUST = json.dumps(
-    {
-        "Version": "2012-10-17",
-        "Statement": [
-            {
-                "Effect": "Allow",
-                "Action": "sts:AssumeRole",
-                "Principal": {"Service": "vpc-flow-logs.amazonaws.com"},
-            }
-        ],
-    }
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +43,11 @@ class VpcFlowLogs(pulumi.ComponentResource):
             f"{name}-group", retention_in_days=RETENTION_DAYS, tags=dict(args.tags), opts=child
         )
         role = aws.iam.Role(
-            f"{name}-role", assume_role_policy=TRUST, tags=dict(args.tags), opts=child
+            f"{name}-role",
+            description="Flow logs of a VPC",
+            assume_role_policy=group.arn.apply(trust),
+            tags=dict(args.tags),
+            opts=child,
         )
         policy = aws.iam.RolePolicy(
             f"{name}-policy", role=role.name, policy=group.arn.apply(_policy), opts=child
@@ -72,6 +64,32 @@ class VpcFlowLogs(pulumi.ComponentResource):
         )
         self.log_group_name = group.name
         self.register_outputs({"log_group_name": self.log_group_name})
+
+
+def trust(log_group_arn: str) -> str:
+    """Return the trust policy of the role: flow logs of the log group's account and region.
+
+    The id of the flow log is a wildcard, as AWS recommends while it is not known: the flow log
+    needs the role first.
+    """
+    _, partition, _, region, account, *_ = log_group_arn.split(":")
+    flow_logs = f"arn:{partition}:ec2:{region}:{account}:vpc-flow-log/*"
+    return json.dumps(
+        {
+            "Version": "2012-10-17",
+            "Statement": [
+                {
+                    "Effect": "Allow",
+                    "Action": "sts:AssumeRole",
+                    "Principal": {"Service": "vpc-flow-logs.amazonaws.com"},
+                    "Condition": {
+                        "StringEquals": {"aws:SourceAccount": account},
+                        "ArnLike": {"aws:SourceArn": flow_logs},
+                    },
+                }
+            ],
+        }
+    )
 
 
 def _policy(log_group_arn: str) -> str:

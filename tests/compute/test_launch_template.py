@@ -30,6 +30,7 @@ P5_BLOCK = NodeLaunchTemplateArgs(
     efa_security_group_id="sg-efa",
     placement_group_name=None,
     root_volume=RootVolume(size_gib=500),
+    metadata_hop_limit=2,
     user_data="NodeConfig",
     image_id="ami-1",
     instance_profile_arn="arn:aws:iam::123456789012:instance-profile/p5",

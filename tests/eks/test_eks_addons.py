@@ -37,6 +37,7 @@ def install(deploy, *addons):
             "c",
             EksAddonsArgs(
                 cluster_name="p5-cb",
+                cluster_arn="arn:aws:eks:us-west-2:123456789012:cluster/p5-cb",
                 addons=addons,
                 oidc_provider=OidcProvider(arn="arn:aws:iam::1:oidc-provider/x", url="https://x"),
                 region="us-west-2",

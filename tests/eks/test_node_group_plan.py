@@ -115,8 +115,53 @@ def test_the_system_group_is_managed_private_and_on_demand():
     assert plan.subnets == tuple(PRIVATE)
     assert plan.instance_type.name == "c5.2xlarge"
     assert (plan.schedule.minimum, plan.schedule.desired, plan.schedule.maximum) == (1, 1, 2)
-    assert plan.addon_policies == ("autoscaler", "cloudwatch")
+    assert plan.addon_policies == ("autoscaler",)
     assert plan.iam_policies == ()
+
+
+@pytest.mark.parametrize("name", ["p5", "system"])
+@pytest.mark.parametrize(
+    ("changes", "hops"),
+    [
+        pytest.param({}, 1, id="nothing"),
+        pytest.param({"addon_policies": ["autoscaler"]}, 2, id="pods-that-scale-groups"),
+        pytest.param({"addon_policies": ["ebs"]}, 2, id="a-driver-of-the-user"),
+        pytest.param({"iam_policies": ["AmazonS3ReadOnlyAccess"]}, 2, id="pods-that-read-s3"),
+        pytest.param({"metadata_hop_limit": 2}, 2, id="pods-that-ask-for-their-region"),
+        pytest.param({"addon_policies": ["ebs"], "metadata_hop_limit": 1}, 1, id="host-network"),
+    ],
+)
+def test_pods_reach_the_metadata_of_their_node_only_if_they_use_its_role(name, changes, hops):
+    """E15, EKX-04. With one hop, only the host network reaches it:
+    https://docs.aws.amazon.com/eks/latest/best-practices/identity-and-access-management.html."""
+    raw = p5()
+    groups = raw["architecture"]
+    groups["system_node_group"] = {"addon_policies": []}
+    (groups["system_node_group"] if name == "system" else groups["node_groups"]["p5"]).update(
+        changes
+    )
+    assert group(raw, name).metadata_hop_limit == hops
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"architecture__addons": {"cloudwatch_observability": True}},
+        {"monitoring": {"node_metrics": "cloudwatch"}},
+    ],
+)
+def test_the_cloudwatch_agent_reaches_the_metadata_of_every_node(changes):
+    """It sends no metrics without: https://github.com/aws/amazon-cloudwatch-agent/issues/249."""
+    raw = changed(architecture__system_node_group={"addon_policies": []}, **changes)
+    assert [group(raw, name).metadata_hop_limit for name in ("p5", "system")] == [2, 2]
+
+
+@pytest.mark.parametrize("addon", ["ebs_csi_driver", "fsx_csi_driver", "node_monitoring_agent"])
+def test_no_other_addon_needs_the_metadata_for_its_pods(addon):
+    raw = changed(
+        architecture__system_node_group={"addon_policies": []}, architecture__addons={addon: True}
+    )
+    assert [group(raw, name).metadata_hop_limit for name in ("p5", "system")] == [1, 1]
 
 
 def test_the_system_group_can_be_changed():

@@ -12,6 +12,7 @@ from components.identity.service_account_role import (
     ServiceAccountRoleArgs,
 )
 
+CLUSTER = "arn:aws:eks:us-west-2:123456789012:cluster/training"
 PROVIDER = OidcProvider(
     arn="arn:aws:iam::123456789012:oidc-provider/oidc.example.com/id/1",
     url="https://oidc.example.com/id/1",
@@ -26,6 +27,7 @@ def role(deploy, provider, *, region="us-west-2", name="ebs"):
                 namespace="kube-system",
                 service_account="ebs-csi-controller-sa",
                 policy="AmazonEBSCSIDriverPolicyV2",
+                cluster_arn=CLUSTER,
                 oidc_provider=provider,
                 region=region,
                 tags={"team": "vision"},
@@ -40,12 +42,21 @@ def statement(cloud):
     return only
 
 
-def test_pod_identity_takes_the_role_and_tags_its_session(deploy):
-    """https://docs.aws.amazon.com/eks/latest/userguide/pod-id-role.html."""
+def test_only_the_one_service_account_of_the_one_cluster_takes_it_through_pod_identity(deploy):
+    """The keys of the user guide, https://docs.aws.amazon.com/eks/latest/userguide/pod-id-role.html:
+    without them every association of the account, of any cluster, could hand out the role."""
     assert statement(role(deploy, None)) == {
         "Effect": "Allow",
         "Principal": {"Service": "pods.eks.amazonaws.com"},
         "Action": ["sts:AssumeRole", "sts:TagSession"],
+        "Condition": {
+            "StringEquals": {
+                "aws:SourceAccount": "123456789012",
+                "aws:RequestTag/eks-cluster-arn": CLUSTER,
+                "aws:RequestTag/kubernetes-namespace": "kube-system",
+                "aws:RequestTag/kubernetes-service-account": "ebs-csi-controller-sa",
+            }
+        },
     }
 
 

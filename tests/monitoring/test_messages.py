@@ -130,11 +130,32 @@ def test_only_schedules_of_the_account_may_assume_the_role_and_it_may_only_publi
     (trust,) = json.loads(scheduler_trust(TOPIC))["Statement"]
     assert trust["Principal"] == {"Service": "scheduler.amazonaws.com"}
     assert trust["Condition"] == {"StringEquals": {"aws:SourceAccount": "123456789012"}}
-    publishes, decrypts = json.loads(publish_policy(TOPIC, "us-west-2"))["Statement"]
+    (publishes,) = json.loads(publish_policy(TOPIC, "us-west-2", is_own_topic=True))["Statement"]
     assert (publishes["Action"], publishes["Resource"]) == ("sns:Publish", TOPIC)
-    assert decrypts["Condition"]["StringEquals"] == {
-        "kms:ViaService": "sns.us-west-2.amazonaws.com"
+
+
+def test_keys_encrypt_only_messages_of_the_existing_topic() -> None:
+    """The encryption context of SNS: https://docs.aws.amazon.com/gamelift/latest/flexmatchguide/queue-notification-sns-sse.html."""
+    _, encrypts = json.loads(publish_policy(TOPIC, "us-west-2", is_own_topic=False))["Statement"]
+    assert encrypts["Action"] == ["kms:Decrypt", "kms:GenerateDataKey"]
+    assert encrypts["Resource"] == "arn:aws:kms:us-west-2:*:key/*"
+    assert encrypts["Condition"]["StringEquals"] == {
+        "kms:ViaService": "sns.us-west-2.amazonaws.com",
+        "kms:EncryptionContext:aws:sns:topicArn": TOPIC,
     }
+
+
+@pytest.mark.parametrize("stack", BLOCK_STACKS)
+def test_the_role_uses_a_key_only_for_a_topic_that_somebody_else_made(
+    deploy: Callable[..., Cloud], stack: str
+) -> None:
+    given = changes([24])
+    own = deploy(program_of(stack, changes=given), stack=stack)
+    given["monitoring"]["alarms"]["topic_arn"] = TOPIC
+    other = deploy(program_of(stack, changes=given), stack=stack)
+    for cloud, uses_keys in ((own, False), (other, True)):
+        (policy,) = about_warnings(cloud, "aws:iam/rolePolicy:RolePolicy")
+        assert ("kms:" in policy.inputs["policy"]) is uses_keys
 
 
 def test_an_end_without_a_start_is_enough() -> None:

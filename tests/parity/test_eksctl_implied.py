@@ -13,8 +13,9 @@ NOT_APPLICABLE = [
         "EKX-03",
         "With OIDC the policy of the VPC CNI goes to a role of its pods, not to the nodes",
         why=(
-            "the provider is there (EKS-05), and the policy stays on the nodes: they must give "
-            "addresses to pods before anything that hands out roles to pods can run"
+            "the provider is there (EKS-05), and the policy stays on the nodes, where pods do not "
+            "reach it (EKX-04): pulumi-eks creates the provider together with the VPC CNI, so that "
+            "no role that trusts the provider exists before it"
         ),
     )
 ]
@@ -69,7 +70,11 @@ def test_the_control_plane_has_both_endpoints_and_the_three_addons(reference):
     "EKX-04",
     "AL2 node groups with templates: gp3, 3000 operations and 125 MiB/s, /dev/xvda, IMDSv2 "
     "with two hops",
-    why="AL2023 in its place, for which there are images, and every volume is encrypted",
+    why=(
+        "AL2023 in its place, for which there are images; every volume is encrypted; one hop, so "
+        "that pods do not get the credentials of their node, except on system nodes with the "
+        "permission of the Cluster Autoscaler"
+    ),
 )
 def test_templates_have_the_volume_and_the_metadata_service_of_eksctl(reference):
     for made in reference.values():
@@ -82,10 +87,11 @@ def test_templates_have_the_volume_and_the_metadata_service_of_eksctl(reference)
             assert disk["encrypted"] == "true"
             assert template["metadataOptions"] == {
                 "httpEndpoint": "enabled",
-                "httpPutResponseHopLimit": 2,
+                "httpPutResponseHopLimit": 2 if group.addon_policies else 1,
                 "httpTokens": "required",
             }
             assert group.ami_type.startswith("AL2023_x86_64_")
+        assert made.template(made.group)["metadataOptions"]["httpPutResponseHopLimit"] == 1
 
 
 @better(
@@ -145,22 +151,18 @@ def test_the_placement_group_follows_from_the_capacity(reference):
     "Node role: worker node, registry read-only and SSM policies; CloudWatchAgentServerPolicy; "
     "autoScaler, ebs and fsx as inline statements on everything",
     why=(
-        "nodes only pull from the registry, the autoscaler changes the groups of its own cluster "
-        "only, the EBS policy is AWS's for its driver, and FSx is held to the calls of its driver"
+        "nodes only pull from the registry, and no role of theirs has a permission of an add-on "
+        "(EKS-15); the autoscaler, on the system nodes, changes the groups of its own cluster only"
     ),
 )
-def test_node_roles_allow_what_the_addons_need_and_no_more(eksctl):
+def test_node_roles_allow_what_nodes_need_and_no_more(eksctl):
     for name, made in eksctl.items():
         managed, inline = made.role_policies(made.group)
         assert {"AmazonEKSWorkerNodePolicy", "AmazonSSMManagedInstanceCore"} <= managed
         assert "AmazonEC2ContainerRegistryReadOnly" not in managed
-        assert inline == {"autoscaler", "fsx"}
-        documents = {
-            policy: made.cloud.one(f"{name}-{made.group.name}-{policy}").inputs["policy"]
-            for policy in inline
-        }
-        assert f"k8s.io/cluster-autoscaler/{name}" in documents["autoscaler"]
-        assert "fsx:*" not in documents["fsx"]
+        assert inline == set()
+        document = made.cloud.one(f"{name}-system-autoscaler").inputs["policy"]
+        assert f"k8s.io/cluster-autoscaler/{name}" in document
 
 
 @better(

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from components.catalog.versions import STANDARD_SUPPORT_ENDS, standard_support_ended
 from tests.support.parity import better, same
-from tests.support.stacks import NOW
+from tests.support.stacks import NOW, stack_plan
 
 ALWAYS = {
     "AmazonEKSWorkerNodePolicy",
@@ -79,17 +79,20 @@ def test_every_cluster_has_an_oidc_provider(reference):
 @better(
     "EKS-06",
     "Managed node group `sys`: c5.2xlarge, one node, autoscaler and CloudWatch; absent for p5",
-    why="the p5 clusters have it too: without it CoreDNS has no node when no p5 is wanted",
+    why=(
+        "the p5 clusters have it too: without it CoreDNS has no node when no p5 is wanted; the "
+        "CloudWatch agent has a role of its own (EKS-15)"
+    ),
 )
 def test_every_cluster_has_a_system_node_group(reference):
-    for made in reference.values():
+    for name, made in reference.items():
         system = made.system
         assert (system.management, system.instance_type.name) == ("managed", "c5.2xlarge")
         assert made.managed(system)["scalingConfig"]["desiredSize"] == 1
-        assert set(system.addon_policies) == {"autoscaler", "cloudwatch"}
         managed, inline = made.role_policies(system)
-        assert managed == ALWAYS | {"CloudWatchAgentServerPolicy"}
-        assert inline == {"autoscaler"}
+        assert managed == ALWAYS
+        # The nodes of a Capacity Block come and go with it: no autoscaler has anything to do.
+        assert inline == (set() if name == "p5-cb" else {"autoscaler"})
 
 
 @better(
@@ -200,13 +203,27 @@ def _only(reservation_id: str) -> dict[str, object]:
     }
 
 
-@same("EKS-15", "Add-on policies autoScaler, cloudWatch, ebs and fsx of the GPU node groups")
-def test_gpu_nodes_have_the_four_addon_policies(eksctl):
-    for made in eksctl.values():
-        assert set(made.group.addon_policies) == {"autoscaler", "cloudwatch", "ebs", "fsx"}
-        managed, inline = made.role_policies(made.group)
-        assert managed - ALWAYS == {"CloudWatchAgentServerPolicy", "AmazonEBSCSIDriverPolicyV2"}
-        assert inline == {"autoscaler", "fsx"}
+@better(
+    "EKS-15",
+    "Add-on policies autoScaler, cloudWatch, ebs and fsx of the GPU node groups, for every pod",
+    why=(
+        "each add-on has a role of its own, through Pod Identity, and no other pod has its "
+        "permissions; the Cluster Autoscaler, which is no add-on of a stack, has its permission on "
+        "the system nodes, where it runs"
+    ),
+)
+def test_no_pod_but_those_of_an_addon_has_the_permissions_of_the_addon(eksctl):
+    drivers = {"ebs_csi_driver": True, "fsx_csi_driver": True, "cloudwatch_observability": True}
+    for name, made in eksctl.items():
+        assert made.role_policies(made.group) == (ALWAYS, set())
+        addons = stack_plan(name, architecture__addons=drivers).addons
+        roles = {each.name: each.identity for each in addons if each.identity}
+        assert {addon: role.policy for addon, role in roles.items()} == {
+            "aws-ebs-csi-driver": "AmazonEBSCSIDriverPolicyV2",
+            "aws-fsx-csi-driver": "AmazonFSxFullAccess",
+            "amazon-cloudwatch-observability": "CloudWatchAgentServerPolicy",
+        }
+        assert {role.through for role in roles.values()} == {"pod-identity"}
 
 
 @same("EKS-16", "No taints, labels, SSH keys or spot in any manifest")

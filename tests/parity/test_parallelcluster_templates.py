@@ -77,15 +77,24 @@ def test_the_root_volume_of_the_head_node_has_500_gib(templates):
         assert (volume["VolumeType"], volume["Encrypted"]) == ("gp3", True)
 
 
-@same("PC-07", "Three managed policies for the head node, none for the queues")
-def test_the_head_node_has_three_policies_and_the_nodes_none(templates):
+@better(
+    "PC-07",
+    "Three managed policies for the head node, among them AmazonS3ReadOnlyAccess; none for the "
+    "queues",
+    why=(
+        "the head node cannot read every bucket of the account: the scripts of a stack are in a "
+        "bucket of its own, of which nodes read only the scripts, and `s3_access` names others"
+    ),
+)
+def test_the_head_node_has_two_policies_and_reads_the_scripts_of_its_stack_alone(templates):
     for made in templates.values():
         assert policies(made.head) == [
             "AmazonSSMManagedInstanceCore",
-            "AmazonS3ReadOnlyAccess",
             "AmazonEC2ContainerRegistryReadOnly",
         ]
         assert not [queue for queue in made.queues.values() if policies(queue)]
+        buckets = made.head["Iam"].get("S3Access", [])
+        assert all(each["KeyName"] and not each.get("EnableWriteAccess") for each in buckets)
 
 
 @same("PC-08", "`Scheduling.Scheduler: slurm`")

@@ -193,10 +193,20 @@ def test_gateway_endpoints_are_on_every_route_table(vpc):
         assert "policy" not in endpoint.inputs
 
 
-@same("VPCM-18", "A role of flow logs with four actions on the log group")
+@better(
+    "VPCM-18",
+    "A role of flow logs with four actions on the log group, for flow logs of any account",
+    why="flow logs of the account and region alone can take it, as AWS recommends",
+)
 def test_flow_logs_may_write_to_their_group_only(vpc):
     trust = json.loads(only(vpc.cloud, "aws:iam/role:Role").inputs["assumeRolePolicy"])
-    assert trust["Statement"][0]["Principal"]["Service"].startswith("vpc-flow-logs.")
+    (statement,) = trust["Statement"]
+    assert statement["Principal"]["Service"].startswith("vpc-flow-logs.")
+    # https://docs.aws.amazon.com/vpc/latest/userguide/flow-logs-iam-role.html
+    assert statement["Condition"] == {
+        "StringEquals": {"aws:SourceAccount": "123456789012"},
+        "ArnLike": {"aws:SourceArn": "arn:aws:ec2:us-west-2:123456789012:vpc-flow-log/*"},
+    }
     (allowed,) = json.loads(only(vpc.cloud, "aws:iam/rolePolicy:RolePolicy").inputs["policy"])[
         "Statement"
     ]

@@ -210,6 +210,7 @@ SYSTEM = NodeGroupPlan(
     ami_ssm_parameter=AMI_PARAMETER.replace("nvidia", "standard"),
     ami_release_version="1.35.6-20260714",
     iam_policies=(),
+    metadata_hop_limit=2,
     addon_policies=("autoscaler", "cloudwatch"),
 )
 P5 = NodeGroupPlan(
@@ -231,6 +232,7 @@ P5 = NodeGroupPlan(
     ami_ssm_parameter=AMI_PARAMETER,
     ami_release_version="1.35.6-20260714",
     iam_policies=(),
+    metadata_hop_limit=1,
 )
 SCHEDULED = SchedulePlan(
     state="scheduled",

@@ -270,6 +270,11 @@ def _running_block(step: Step) -> Iterator[str]:
         "    instead: three updates: one with `desired: 0`, which terminates nodes and jobs while "
         "the block continues; this change; one with the original size"
     )
+    yield (
+        "    or later: keep the nodes until the block ends, with the stack file as it was; if the "
+        "update only changes the hop limit of the metadata, set `metadata_hop_limit` of the node "
+        "group to that of its nodes: 1, or 2 for nodes that trainyard 0.1 created"
+    )
 
 
 def _moved_network(step: Step, staying: Sequence[str], background: Background) -> Iterator[str]:

@@ -65,13 +65,6 @@ def container_insights_log_group(cluster_name: str, part: str) -> str:
     return f"/aws/containerinsights/{cluster_name}/{part}"
 
 
-def observability_wanted(config: EksStackConfig) -> bool:
-    """Return whether a stack uses the CloudWatch Observability add-on."""
-    return (
-        config.architecture.addons.cloudwatch_observability or config.node_metrics == "cloudwatch"
-    )
-
-
 def fsx_csi_driver_wanted(config: EksStackConfig) -> bool:
     """Return whether the driver is enabled or `storage` has an FSx for Lustre file system."""
     lustre = any("fsx-lustre" in system.kind for system in config.storage.values())
@@ -141,7 +134,7 @@ EKS_ADDONS = (
         key="cloudwatch_observability",
         daemon_set="cloudwatch-agent",
         namespace="amazon-cloudwatch",
-        wanted=observability_wanted,
+        wanted=lambda config: config.uses_cloudwatch_observability,
         # By default the add-on injects the OpenTelemetry SDK into every Python program that a
         # Service selects, such as the ranks of a training job.
         configuration=lambda _: {

@@ -2,10 +2,11 @@
 
 Why:
     With IMDSv1, a forged request through any program on the node returns the credentials of the
-    node role. The rule does not check the hop limit: pods that are not on the host network need 2,
-    and the limit of 1 that general-purpose rule packs require blocks them.
+    node role. The rule does not check the hop limit, which decides whether pods reach the service;
+    `eks-hop-limit` does.
 Fix:
-    Set `http_tokens` to `required` in the metadata options, with a hop limit of 2 on EKS.
+    Set `http_tokens` to `required` in the metadata options. On EKS, set the hop limit to 1, or to 2
+    if pods need instance metadata.
 Source:
     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/configuring-instance-metadata-service.html
     https://docs.aws.amazon.com/eks/latest/userguide/launch-templates.html
@@ -33,7 +34,7 @@ def _check(resource_type: str, facts: Facts, _config: Config) -> Iterator[str]:
     yield (
         "its metadata service answers without a session token (IMDSv1), so a forged request "
         "through a program on the node gets the credentials of its role; set http_tokens of the "
-        "metadata options to required (and the hop limit to 2 on EKS, for pods)"
+        "metadata options to required (and the hop limit to 1, on EKS to 2 if pods need metadata)"
     )
 
 

@@ -153,3 +153,5 @@ def test_a_running_block_is_refused_with_the_three_updates_that_lead_there():
     text = said(group)
     assert "EKS updates the node group of a block only while its desired size is 0" in text
     assert "--replace" not in text
+    assert "keep the nodes until the block ends" in text
+    assert "set `metadata_hop_limit` of the node group to that of its nodes" in text

@@ -34,7 +34,7 @@ _OF_GROUPS: Mapping[str, tuple[Fate, str]] = {
     "capacityReservation": ("implied", "the node group has no reservation"),
     "instanceMarketOptions": ("not supported", "set `purchase_option` of the node group"),
     "disableIMDSv1": ("taken over better", "every node requires IMDSv2"),
-    "disablePodIMDS": ("not supported", "pods can read the metadata of their node"),
+    "disablePodIMDS": ("dropped", "pods reach the metadata of their node only if they need it"),
     "ebsOptimized": ("dropped", "the instance types of a stack are EBS-optimized by default"),
     "efaEnabled": ("implied", "the system node group has no EFA"),
     "enableDetailedMonitoring": (

@@ -113,6 +113,7 @@ def _read_common(group: Reader, nodes: Draft) -> None:
     for key, value in group.at("labels").entries():
         nodes.section("labels").take(key, value)
     read_permissions(group.at("iam"), nodes)
+    _read_metadata(group.at("disablePodIMDS"), nodes)
     group.at("privateNetworking").claim(
         "implied" if group.at("privateNetworking").flag else "taken over better",
         "nodes launch in private subnets",
@@ -136,6 +137,11 @@ def _read_common(group: Reader, nodes: Draft) -> None:
     repair = group.at("nodeRepairConfig", "enabled")
     if repair.flag is False:
         repair.implied("EKS repairs no nodes without `auto_repair`")
+
+
+def _read_metadata(without_pods: Reader, nodes: Draft) -> None:
+    if without_pods.flag is True:
+        nodes.take("metadata_hop_limit", without_pods, change=lambda _: 1)
 
 
 def _read_type(group: Reader, nodes: Draft) -> None:

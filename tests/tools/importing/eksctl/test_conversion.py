@@ -196,6 +196,24 @@ def test_self_managed_groups_addons_taints_and_permissions(tmp_path: Path):
     assert fates(read)["addons[2].name"] == ("not supported", "")
 
 
+@pytest.mark.parametrize(("says", "hops"), [("true", 1), ("false", None)])
+def test_nodes_whose_metadata_pods_do_not_reach_stay_so(
+    tmp_path: Path, says: str, hops: int | None
+) -> None:
+    """Its pods do not reach the metadata of nodes: https://docs.aws.amazon.com/eks/latest/eksctl/security.html."""
+    more = ZONES + (
+        "nodeGroups:\n"
+        "  - name: gpu\n"
+        "    instanceType: g5.12xlarge\n"
+        "    availabilityZones: [us-west-2b]\n"
+        f"    disablePodIMDS: {says}\n"
+    )
+    read = read_text(tmp_path, cluster_config(more=more))
+    assert at(read, *group("gpu")).get("metadata_hop_limit") == hops
+    fate = fates(read)["nodeGroups[0].disablePodIMDS"][0]
+    assert fate == ("taken over" if hops else "dropped")
+
+
 def test_a_private_cluster_has_endpoints_instead_of_gateways(tmp_path: Path):
     more = f"{ZONES}privateCluster: {{enabled: true, additionalEndpointServices: [autoscaling]}}\n"
     read = read_text(tmp_path, cluster_config(more=more))

@@ -143,6 +143,19 @@ def test_a_self_managed_group_of_a_capacity_block_is_read_from_its_launch_templa
     }
 
 
+@pytest.mark.parametrize(("limit", "hops"), [(1, 1), (2, None), (None, None)])
+def test_nodes_whose_metadata_pods_do_not_reach_stay_so(limit: int | None, hops: int | None):
+    """With another limit, pods of the stack reach it if they need it."""
+    options = {"HttpTokens": "required", "HttpPutResponseHopLimit": limit}
+    data = {key: value for key, value in options.items() if value is not None}
+    found = answers(
+        DescribeAutoScalingGroups=[scaling_group()],
+        DescribeLaunchTemplateVersions=[block_template(MetadataOptions=data)],
+    )
+    (nodes,) = at(read_eks(found), "architecture", "node_groups").values()
+    assert nodes.get("metadata_hop_limit") == hops
+
+
 def test_user_data_is_not_in_the_report_because_it_can_have_secrets():
     found = answers(
         DescribeAutoScalingGroups=[scaling_group()],

@@ -22,7 +22,7 @@ _VOLUME = {
     "Encrypted": "volumeEncrypted",
     "KmsKeyId": "volumeKmsKeyID",
 }
-_METADATA = "every node requires IMDSv2, with a hop limit of 2"
+_METADATA = "every node requires IMDSv2, and pods reach the metadata only if they need it"
 
 
 def template_of(group: Mapping[str, Any]) -> tuple[str, str] | None:
@@ -62,6 +62,8 @@ def read_template(
     config.take(
         (*at, "disableIMDSv1"), metadata.at("HttpTokens"), lambda tokens: tokens == "required"
     )
+    if metadata.at("HttpPutResponseHopLimit").value == 1:
+        config.take((*at, "disablePodIMDS"), metadata.at("HttpPutResponseHopLimit"), lambda _: True)
     metadata.implied(_METADATA)
     said = data.at("UserData")
     said.at("nodeConfig").implied("the stack writes the NodeConfig")
