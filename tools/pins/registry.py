@@ -7,7 +7,7 @@ the product. A contract test fails if the row is missing.
 
 import re
 from collections.abc import Iterator
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 
 from components.catalog.versions import EKS_VERSIONS, EksVersion
