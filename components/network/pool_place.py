@@ -35,6 +35,9 @@ class PlanContext(Generic[Config]):
     The account checks refuse them."""
     log_groups: Mapping[str, int] = field(default_factory=dict[str, int])
     """Log groups that the stack adopts: days to keep their events, by name; 0 is forever."""
+    _places: dict[str, PoolPlace] = field(
+        init=False, repr=False, compare=False, default_factory=dict[str, "PoolPlace"]
+    )
 
     def place(self, key: str) -> PoolPlace:
         """Return where the pools with a `launch_key` launch, such as the resources of a queue.
@@ -49,8 +52,13 @@ class PlanContext(Generic[Config]):
         capacity = plan_capacity(purchase_option, self.config.reservations)
         return replace(capacity, availability_zone=capacity.availability_zone or place.zone)
 
-    def places(self) -> dict[str, PoolPlace]:
+    def places(self) -> Mapping[str, PoolPlace]:
         """Return where all pools launch, by `launch_key`, in the order of the stack file."""
+        if not self._places:
+            self._places.update(self._found_places())
+        return self._places
+
+    def _found_places(self) -> dict[str, PoolPlace]:
         architecture = self.config.architecture
         found: dict[str, PoolPlace] = {}
         for pool in architecture.pools():

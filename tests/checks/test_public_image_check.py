@@ -20,7 +20,9 @@ from components.architectures.prepare import Examined, examine  # isort: skip
 from components.catalog.neuron import NCCOM_TEST_IMAGE  # isort: skip
 from components.catalog.versions import DCGM_IMAGE, EKS_VERSIONS, NCCL_TESTS_IMAGE  # isort: skip
 from components.checks.made_name_check import JOB_QUEUE  # isort: skip
-from components.eks.addons import jobset, kueue, node_termination_handler  # isort: skip
+from components.catalog.image_digests import by_content
+
+from components.eks.addons import nvidia_device_plugin, jobset, kueue, node_termination_handler  # isort: skip
 from components.preflight.run import run_preflight  # isort: skip
 from components.tagging import CLUSTER_TAG  # isort: skip
 from sandbox import registries  # isort: skip
@@ -90,7 +92,7 @@ def test_a_stack_whose_images_exist_has_no_problem(reader, name):
     ("image", "key", "fix"),
     [
         (kueue.IMAGE, "architecture.addons.kueue", "architecture.addons.kueue' false"),
-        ("nvcr.io/nvidia/k8s-device-plugin:v0.20.0", "architecture", "update trainyard"),
+        (by_content(nvidia_device_plugin.IMAGE), "architecture", "update trainyard"),
     ],
 )
 def test_a_missing_image_of_an_add_on_is_refused_with_a_way_without_it(reader, image, key, fix):

@@ -39,11 +39,11 @@ def test_each_command_and_option_exists() -> None:
         assert {word for word in words if word.startswith("-")} <= options
 
 
-def test_each_step_runs_something_or_uses_an_action_of_a_version() -> None:
+def test_each_step_runs_something_or_uses_an_action_of_a_commit() -> None:
     for step in STEPS:
         assert ("run" in step) != ("uses" in step)
         if "uses" in step:
-            assert re.fullmatch(r"[\w.-]+/[\w./-]+@v\d+", step["uses"])
+            assert re.fullmatch(r"[\w.-]+/[\w./-]+@[0-9a-f]{40}", step["uses"])
 
 
 def test_what_is_found_is_handed_over_also_when_the_check_fails() -> None:

@@ -45,10 +45,11 @@ def types(cloud, device):
 
 
 def test_images_are_pinned(plugins):
-    """PR-26, PR-27: no `main`, no `latest`."""
+    """PR-26, PR-27: no `main`, no `latest`, and a digest where one is known."""
     cloud = plugins(eks_plan())
     assert pod(cloud, "nvidia")["containers"][0]["image"] == (
         "nvcr.io/nvidia/k8s-device-plugin:v0.20.0"
+        "@sha256:a61ba9fd8efb82f3a79f877f7580e02c1e8e7593f62473644bc9c79e315c3312"
     )
     assert pod(cloud, "efa")["containers"][0]["image"] == (
         "602401143452.dkr.ecr.us-west-2.amazonaws.com/eks/aws-efa-k8s-device-plugin:"

@@ -26,6 +26,7 @@ from tools.importing.source import Document, text_of
 from tools.importing.stack_file import stack_file_text
 from tools.stack_creation.question import Defaults
 from tools.workspace.stack_files import find_stack_file
+from tools.workspace.yaml_limits import UnreadableYamlError
 
 Name = Annotated[str, typer.Option(help="Name of the stack and of its cluster.")]
 
@@ -119,9 +120,13 @@ def _read(
     paths: Sequence[Path], name: str, region: str, parameters: Sequence[Document]
 ) -> list[Imported | Unread]:
     try:
-        return import_file(*paths, name=name, region=region, parameters=parameters)
+        read = import_file(*paths, name=name, region=region, parameters=parameters)
     except UnknownFormatError as error:
         raise failures.WrongUseError(str(error)) from error
+    problems = [problem.message for each in read for problem in each.document.problems]
+    if problems:
+        raise UnreadableYamlError("\n".join(problems))
+    return read
 
 
 def _refuse_several(imported: list[Imported], name: str) -> None:

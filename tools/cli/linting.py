@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -17,6 +18,7 @@ from tools.findings.finding import Finding
 from tools.findings.finding import as_json as finding_as_json
 from tools.findings.requirement_texts import requirement_texts
 from tools.importing.cloudformation.parameters import NoParametersError, parameter_files_among
+from tools.importing.formats import documents_of, source_of
 from tools.importing.imported import (
     UnknownFormatError,
     import_file,
@@ -73,10 +75,17 @@ def lint(
     refuse_two_forms(as_json=as_json, as_sarif=as_sarif)
     ignored = _known(ignore or [])
     files, given = split_files(files, parameters)
-    read = [path for path in files if not (skip_others and is_of_another_format(path))]
+    linter = _Linter(region, given)
+    all_found = {
+        path: linter.findings(path)
+        # The files of a directory follow each other, so that only one has to be kept.
+        for path in sorted(files, key=lambda path: path.parent)
+        if not (skip_others and is_of_another_format(path, linter.documents))
+    }
     found = {
-        path: [each for each in _findings(path, region, given) if each.rule not in ignored]
-        for path in read
+        path: [each for each in all_found[path] if each.rule not in ignored]
+        for path in files
+        if path in all_found
     }
     findings = [finding for of_path in found.values() for finding in of_path]
     if as_sarif:
@@ -121,20 +130,53 @@ def split_files(
         raise failures.WrongUseError(str(error)) from error
 
 
-def _findings(path: Path, region: str, parameters: Sequence[Document]) -> list[Finding]:
-    region = region or os.environ.get("AWS_REGION", os.environ.get("AWS_DEFAULT_REGION", ""))
-    try:
-        read = import_file(path, region=region, parameters=parameters)
-    except (UnreadableYamlError, UnknownFormatError) as error:
-        absolute = Path(os.path.abspath(path))  # noqa: PTH100 - links stay as they were given
-        return [
-            failure_finding(
-                str(error), rule="unreadable", stage="schema", stack=path.stem, file=absolute
-            )
-        ]
-    found = [finding for imported in imported_of(read) for finding in lint_document(imported)]
-    # A file of Terraform is read with its directory, and has findings of its own.
-    return [each for each in found if path.is_dir() or each.file == path.absolute()]
+@dataclass(slots=True)
+class _Linter:
+    """Finds the problems of files; those of a directory of Terraform are read once, together."""
+
+    region: str
+    parameters: Sequence[Document]
+    _documents: tuple[Path, list[Document]] | None = None
+    """What was read last, and where it is."""
+    _findings: tuple[Path, list[Finding]] | None = None
+    """The findings of what was read last, and where it is."""
+
+    def documents(self, path: Path) -> list[Document]:
+        """Return the documents of a file."""
+        source = source_of(path)
+        if self._documents is None or self._documents[0] != source:
+            self._documents = (source, documents_of(path))
+        return self._documents[1]
+
+    def findings(self, path: Path) -> list[Finding]:
+        """Return the findings about a file."""
+        source = source_of(path)
+        if self._findings is None or self._findings[0] != source:
+            try:
+                self._findings = (source, self._all_findings(path))
+            except (UnreadableYamlError, UnknownFormatError) as error:
+                absolute = Path(os.path.abspath(path))  # noqa: PTH100 - links stay as given
+                return [_unreadable(str(error), absolute)]
+        # A file of Terraform is read with its directory, and has findings of its own.
+        own = (path.absolute(), Path(os.path.abspath(path)))  # noqa: PTH100 - as above
+        return [each for each in self._findings[1] if path.is_dir() or each.file in own]
+
+    def _all_findings(self, path: Path) -> list[Finding]:
+        region = self.region or os.environ.get(
+            "AWS_REGION", os.environ.get("AWS_DEFAULT_REGION", "")
+        )
+        read = import_file(
+            path, region=region, parameters=self.parameters, read_file=self.documents
+        )
+        problems = [problem for each in read for problem in each.document.problems]
+        found = [_unreadable(each.message, each.file.absolute()) for each in problems]
+        for imported in imported_of(read):
+            found += lint_document(imported)
+        return found
+
+
+def _unreadable(message: str, file: Path) -> Finding:
+    return failure_finding(message, rule="unreadable", stage="schema", stack=file.stem, file=file)
 
 
 def _show(found: Mapping[Path, Sequence[Finding]]) -> None:

@@ -4,6 +4,8 @@ Everything that an upgrade changes is here or in the ``go.mod`` of the module th
 same version; ``tests/tools/engine/test_pins.py`` verifies that they agree.
 """
 
+from collections.abc import Mapping
+
 PULUMI_VERSION = "3.260.0"
 """Version of the engine and of the Python SDK: the same minor, as Pulumi requires.
 
@@ -60,6 +62,22 @@ ETCD_RELEASE_URL = f"https://github.com/etcd-io/etcd/releases/download/v{ETCD_VE
 """A file of an etcd release: an archive, or ``SHA256SUMS`` of all of them.
 
 Source: https://etcd.io/docs/v3.6/install/
+"""
+
+RELEASE_CHECKSUMS: Mapping[str, str] = {
+    "https://dl.k8s.io/v1.36.4/bin/linux/amd64/kubectl": (
+        "8b8f088da2dab964f853b38464033b1be15ede2839eca751482357c45abdd05a"
+    ),
+    "https://dl.k8s.io/v1.36.4/bin/linux/arm64/kubectl": (
+        "0ecf44450ee6063bf19dd166a103ee6df4a9034455c2abce626e6eea657d73fb"
+    ),
+}
+"""SHA-256 of released files by their addresses, as far as public sources say it that do not lie
+beside the file. The checksum beside the file is not asked for then, so neither the publisher's
+host nor a mirror can replace both.
+
+Source: public repositories that verify their own download with the same values. The other files
+here have no such source: `docs/security.md` lists them.
 """
 
 PULUMI_FILES = (

@@ -158,6 +158,15 @@ def documents_of(path: Path) -> list[Document]:
     return [_as_blocks(each) for each in read_documents(path)]
 
 
+def source_of(path: Path) -> Path:
+    """Return what a file is read as: its directory, if it is one of Terraform that has no values.
+
+    All such files of a directory have the same document.
+    """
+    is_read_with_all = _is_terraform_file(path) and ".tfvars" not in path.name
+    return path.parent if is_read_with_all else path
+
+
 def _as_blocks(document: Document) -> Document:
     if document.at("format_version") is None:
         return document

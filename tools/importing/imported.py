@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from tools.importing.draft import StackDraft, plain_name
+from tools.importing.excess import MOST_ENTRIES, ExcessError, long_collections
 from tools.importing.formats import FORMATS, Conversion, Format, documents_of, format_of
 from tools.importing.key_table import ShapeProblem
 from tools.importing.other_forms import refuse_other_form
 from tools.importing.reader import Reader
 from tools.importing.report import Entry, Report
-from tools.importing.source import Document
+from tools.importing.source import Document, Location, plain, text_of
 from tools.workspace.yaml_limits import UnreadableYamlError
+
+_GROUPS = (
+    *("aws_eks_cluster", "aws_eks_node_group", "aws_batch_compute_environment"),
+    *("aws_batch_job_definition", "aws_batch_job_queue", "aws_vpc", "aws_launch_template"),
+    *("eks", "eks-managed-node-group", "self-managed-node-group", "vpc"),
+)
+"""Blocks of Terraform of which each is looked for among the others."""
+_MOST_OF_MARKS = 30_000_000
+"""Characters of a file that cannot be read among which its marks are looked for."""
 
 
 class UnknownFormatError(Exception):
@@ -57,8 +69,9 @@ def import_file(
     name: str = "",
     region: str = "",
     parameters: Sequence[Document] = (),
+    read_file: Callable[[Path], list[Document]] = documents_of,
 ) -> list[Imported | Unread]:
-    """Return what became of each document of a file.
+    """Return what became of each document of a file. A document can have `problems`.
 
     Args:
         path: The file.
@@ -66,20 +79,25 @@ def import_file(
         name: Name of the stack; by default that of the cluster in the file, or of the file.
         region: Region of the stack if the file names none.
         parameters: Files with values of parameters of a template.
+        read_file: Returns the documents of a file.
 
     Raises:
-        UnreadableYamlError: the file is not valid YAML or JSON.
+        UnreadableYamlError: the file is not valid, or it has no document that can be read because
+            a file of its directory is not.
         UnknownFormatError: no document has a format that can be read.
     """
     for each in (path, *others):
         refuse_other_form(each)
-    documents = [document for each in (path, *others) for document in documents_of(each)]
+    documents = [document for each in (path, *others) for document in read_file(each)]
+    problems = [problem for document in documents for problem in document.problems]
     if others:
         from tools.importing.batch_jobs.joined import joined
 
         documents = [joined(documents)]
     read = [_read(document, name, region, parameters) for document in documents]
     if not any(isinstance(each, Imported) for each in read):
+        if problems:
+            raise UnreadableYamlError("\n".join(problem.message for problem in problems))
         titles = ", ".join(each.title for each in FORMATS)
         why = f": it {read[0].why}" if read and isinstance(read[0], Unread) else ""
         raise UnknownFormatError(
@@ -88,15 +106,25 @@ def import_file(
     return read
 
 
-def is_of_another_format(path: Path) -> bool:
+def is_of_another_format(
+    path: Path, read_file: Callable[[Path], list[Document]] = documents_of
+) -> bool:
     """Return whether a file has no format that can be read, judged by its text if it is no YAML."""
     try:
-        return all(format_of(document) is None for document in documents_of(path))
+        documents = read_file(path)
     except UnreadableYamlError:
-        if not path.is_file():
-            return False  # reading it says why
-        text = path.read_text(encoding="utf-8", errors="replace")
-        return not any(mark in text for each in FORMATS for mark in each.marks)
+        return _has_no_mark(path)
+    if any(problem.file == path for document in documents for problem in document.problems):
+        return _has_no_mark(path)
+    return all(format_of(document) is None for document in documents)
+
+
+def _has_no_mark(path: Path) -> bool:
+    if not path.is_file():
+        return False  # reading it says why
+    with path.open(encoding="utf-8", errors="replace") as file:
+        text = file.read(_MOST_OF_MARKS)
+    return not any(mark in text for each in FORMATS for mark in each.marks)
 
 
 def _read(
@@ -118,15 +146,47 @@ def imported_as(
     region: str,
     parameters: Sequence[Document] = (),
 ) -> Imported:
-    """Return what becomes of a document of a format."""
+    """Return what becomes of a document of a format.
+
+    Raises:
+        UnreadableYamlError: it exceeds a limit.
+    """
     conversion = found.conversion()
     problems = conversion.KEYS.problems(document.root)
     named = name or _as_name(conversion.name_of(document)) or _as_name(document.path.stem)
     stack = StackDraft(name=named or "imported", region=region, parameters=parameters)
     report = Report(notes=[document.note] if document.note else [])
     if not any(problem.key == "wrong-kind" for problem in problems):
-        conversion.convert(Reader(document.root, (), report), stack)
+        try:
+            _refuse_long(document, found)
+            conversion.convert(Reader(document.root, (), report), stack)
+            _refuse_long_values(stack.completed(), "becomes a stack with")
+        except ExcessError as error:
+            raise UnreadableYamlError(
+                f"{document.path}: {error}; split or simplify it and retry"
+            ) from error
     return Imported(document, found, stack, report, problems)
+
+
+def _refuse_long(document: Document, found: Format) -> None:
+    """Refuse lists and mappings that take too long to convert; a plan has thousands of objects."""
+    if found.name != "terraform":
+        _refuse_long_values(plain(document.root), "has")
+        return
+    numbers = Counter(node.section for node in document.root.value.values())
+    for section, number in numbers.items():
+        if number > MOST_ENTRIES and section in _GROUPS:
+            raise ExcessError(_too_long("has", number, (section,)))
+
+
+def _refuse_long_values(value: Any, verb: str) -> None:
+    for at, number in long_collections(value):
+        raise ExcessError(_too_long(verb, number, at))
+
+
+def _too_long(verb: str, number: int, at: Location) -> str:
+    where = f"`{text_of(at)}`" if at else "the document itself"
+    return f"{verb} {number} entries in {where}, and {MOST_ENTRIES} is the maximum"
 
 
 def _as_name(text: str) -> str:

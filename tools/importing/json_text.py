@@ -18,6 +18,11 @@ from tools.workspace.yaml_limits import DEEPEST, UnreadableYamlError, unreadable
 _MARK = re.compile(r'[{}\[\]]|"[^"\\]*(?:\\.[^"\\]*)*"|[^\s{}\[\],:"]+', re.DOTALL)
 """Brackets and scalars. Of a text that is JSON, commas and colons say nothing more."""
 
+MOST_JSON_VALUES = 1_000_000
+"""Maximum number of values and keys, of which each takes 150 bytes; a plan of Terraform has 25,000
+for each node group of the EKS module."""
+_MOST_DIGITS = 1_000
+
 
 @dataclass(slots=True)
 class _Collection:
@@ -45,10 +50,7 @@ def node_of_json(text: str, path: Path) -> Node:
         json.JSONDecodeError: the text is not JSON.
         UnreadableYamlError: it is nested too deeply, or has a key twice.
     """
-    try:
-        json.loads(text)  # Now the order of the marks needs no check.
-    except RecursionError as error:
-        raise _too_deep(path, None) from error
+    _check(text, path)  # Now the order of the marks needs no check.
     root = _Collection([], 1)
     opened = [root]
     for mark, line in _marks(text):
@@ -70,6 +72,15 @@ def node_of_json(text: str, path: Path) -> Node:
     return value
 
 
+def _check(text: str, path: Path) -> None:
+    if sum(map(text.count, ",:[{")) > MOST_JSON_VALUES * 2:
+        raise unreadable(path, None, f"it has more than {MOST_JSON_VALUES} values")
+    try:
+        json.loads(text, parse_int=_whole, parse_constant=_refused)
+    except RecursionError as error:  # the only limit of nesting that its C code has
+        raise _too_deep(path, None) from error
+
+
 def _marks(text: str) -> Iterator[tuple[str, int]]:
     """Yield each mark with its line, counted from 1."""
     line, position = 1, 0
@@ -81,7 +92,16 @@ def _marks(text: str) -> Iterator[tuple[str, int]]:
 
 def _scalar(mark: str) -> Any:
     is_plain = mark[0] == '"' and "\\" not in mark
-    return mark[1:-1] if is_plain else json.loads(mark)
+    return mark[1:-1] if is_plain else json.loads(mark, parse_int=_whole)
+
+
+def _whole(digits: str) -> int | str:
+    """Return a whole number; the text of one that Python does not convert."""
+    return int(digits) if len(digits) <= _MOST_DIGITS else digits
+
+
+def _refused(constant: str) -> Any:
+    raise json.JSONDecodeError(f"{constant} is not JSON", constant, 0)
 
 
 def _too_deep(path: Path, line: int | None) -> UnreadableYamlError:

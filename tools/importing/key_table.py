@@ -40,8 +40,34 @@ class ShapeProblem:
     key: str
     """`unknown-key`; `wrong-kind`, such as text in the place of a list; or `wrong-value`, a scalar
     of the wrong type."""
-    problem: str
-    remedy: str
+    wrong: str = ""
+    """The problem with a value."""
+    wanted: str = ""
+    """What to write in its place."""
+    known: Sequence[str] = ()
+    """The keys that the schema has there."""
+
+    @property
+    def problem(self) -> str:
+        """What is wrong, as the rest of a sentence."""
+        if self.wrong:
+            return self.wrong
+        meant = self._meant
+        return "is not a key of the schema" + (f"; the nearest is `{meant}`" if meant else "")
+
+    @property
+    def remedy(self) -> str:
+        """What to do."""
+        if self.wrong:
+            return self.wanted
+        if self._meant is None:
+            listed = ", ".join(sorted(self.known)) or "none"
+            return f"remove it; the keys here are: {listed}"
+        return f"rename it to `{self._meant}`, or remove it"
+
+    @property
+    def _meant(self) -> str | None:
+        return nearest(str(self.location[-1]), self.known)
 
 
 @dataclass(frozen=True)
@@ -106,7 +132,7 @@ class KeyTable:
             if path not in self.kinds and is_placeholder(key):
                 continue  # the report says so
             if path not in self.kinds:
-                yield _unknown(here, value.line, known)
+                yield ShapeProblem(here, value.line, "unknown-key", known=known)
             elif value.value is not None:
                 yield from self.value_problems(value, here, path)
 
@@ -157,18 +183,6 @@ def _reads_as(value: str, kind: str) -> bool:
 def _is_reference(node: Node) -> bool:
     """Return whether CloudFormation computes the value, such as `!Ref`."""
     return bool(node.tag)
-
-
-def _unknown(at: Location, line: int, known: Sequence[str]) -> ShapeProblem:
-    key = str(at[-1])
-    meant = nearest(key, known)
-    if meant is None:
-        listed = ", ".join(sorted(known)) or "none"
-        remedy = f"remove it; the keys here are: {listed}"
-    else:
-        remedy = f"rename it to `{meant}`, or remove it"
-    problem = "is not a key of the schema" + (f"; the nearest is `{meant}`" if meant else "")
-    return ShapeProblem(at, line, "unknown-key", problem, remedy)
 
 
 def _wrong(at: Location, node: Node, wanted: str, key: str = "wrong-kind") -> ShapeProblem:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from components import clock
 from components.architectures.plan_stack import plan_stack
@@ -24,6 +26,8 @@ _OUR_KEY = re.compile(r"(?<=`)[a-z_]+(?=[`:])|\b[a-z]+(?:_[a-z]+)+\b")
 """A key of the stack file in a message: in backticks, or with an underscore."""
 _NAMES = "E17"
 """Rule of names that only the stack derives from those of the source; `check` has its problems."""
+_MOST_SHAPES = 500
+"""Maximum number of wrong keys and values of a file that are shown."""
 _ANY_REGION = "us-east-1"
 """Region of a file that names none: the rules of a region do not differ by region here."""
 
@@ -43,7 +47,7 @@ class _Reported:
 
 def lint(imported: Imported) -> list[Finding]:
     """Return the findings about a document, in the order of its lines."""
-    found = [_of_shape(problem, imported) for problem in imported.problems]
+    found = list(_of_shapes(imported))
     if not any(problem.key == "wrong-kind" for problem in imported.problems):
         found += [_of_claim(claim, imported) for claim in _broken_claims(imported)]
         known = {finding.key for finding in found if finding.level == "error"}
@@ -53,6 +57,21 @@ def lint(imported: Imported) -> list[Finding]:
 
 def _broken_claims(imported: Imported) -> Iterator[Claim]:
     return (claim for claim in imported.report.claims.values() if claim.rule)
+
+
+def _of_shapes(imported: Imported) -> Iterator[Finding]:
+    """Yield the first problems of shape of each file, and how many more there are."""
+    numbers = Counter[Path | None]()
+    for problem in imported.problems:
+        node = _node_at(imported, problem.location)
+        file = None if node is None else node.file
+        numbers[file] += 1
+        if numbers[file] <= _MOST_SHAPES:
+            yield _of_shape(problem, imported)
+        elif numbers[file] == _MOST_SHAPES + 1:
+            message = f"more than {_MOST_SHAPES} keys and values are wrong; fix those above first"
+            rule = f"schema/{problem.key}"
+            yield _finding(imported, problem.location, rule, "schema", "error", message)
 
 
 def _of_shape(problem: ShapeProblem, imported: Imported) -> Finding:

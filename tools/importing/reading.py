@@ -33,6 +33,11 @@ _CORE = "tag:yaml.org,2002:"
 _MERGE = f"{_CORE}merge"
 _CONSTRUCTED = {f"{_CORE}{kind}" for kind in ("bool", "int", "float", "null")}
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
+_MOST_VALUES = 20_000
+"""Maximum number of values of YAML: a template of 500 objects has 10,000."""
+_PLAN_MARK = '"format_version"'
+"""Key of plans and states of Terraform, which have more values."""
+_MOST_DOCUMENTS = 100
 _LARGEST_JSON_BYTES = 30_000_000
 """Maximum size of JSON, which programs write too: a plan of Terraform has half a megabyte for each
 node group of the EKS module."""
@@ -65,15 +70,11 @@ def documents_in(text: str, path: Path) -> list[Document]:
         UnreadableYamlError: the text is not YAML, or exceeds the limits.
     """
     if path.suffix == ".json":
-        try:
-            root = node_of_json(text, path)
-        except json.JSONDecodeError as error:
-            if len(text) > LARGEST_BYTES:
-                raise unreadable(path, error.lineno, f"{error.msg}, as JSON") from error
-            # What YAML accepts in addition, such as comments, may be indented with tabs.
-            text = text.replace("\t", " ")
-        else:
-            return [] if root.value is None else [Document(path, root)]
+        found = _of_json(text, path)
+        if found is not None:
+            return found
+        # What YAML accepts in addition, such as comments, may be indented with tabs.
+        text = text.replace("\t", " ")
     try:
         return _documents(text, path)
     except (yaml.YAMLError, UnreadableYamlError) as error:
@@ -85,11 +86,27 @@ def documents_in(text: str, path: Path) -> list[Document]:
         raise
 
 
+def _of_json(text: str, path: Path) -> list[Document] | None:
+    """Return the documents of a JSON text; None if it can only be YAML."""
+    if text.count(",") > _MOST_VALUES and _PLAN_MARK not in text:
+        raise unreadable(path, None, f"it has more than {_MOST_VALUES} values")
+    try:
+        root = node_of_json(text, path)
+    except json.JSONDecodeError as error:
+        if len(text) > LARGEST_BYTES:
+            raise unreadable(path, error.lineno, f"{error.msg}, as JSON") from error
+        return None
+    return [] if root.value is None else [Document(path, root)]
+
+
 def _documents(text: str, path: Path) -> list[Document]:
-    Excess(path, tags=True).refuse(text)
+    Excess(path, tags=True, most_values=_MOST_VALUES).refuse(text)
     roots = list(yaml.compose_all(text, Loader=_LOADER))
     nodes = [(index, _node(root, root.start_mark.line + 1)) for index, root in enumerate(roots)]
-    return [Document(path, node, index) for index, node in nodes if node.value is not None]
+    found = [Document(path, node, index) for index, node in nodes if node.value is not None]
+    if len(found) > _MOST_DOCUMENTS:
+        raise unreadable(path, None, f"it has more than {_MOST_DOCUMENTS} documents")
+    return found
 
 
 def _with_placeholders(text: str, path: Path) -> list[Document] | None:
@@ -154,5 +171,5 @@ def _scalar(node: yaml.Node) -> Any:
         return str(node.value)  # also a time, which no format here has
     try:
         return yaml.constructor.SafeConstructor().construct_object(node)
-    except ValueError:  # such as `0x_`
+    except (ValueError, LookupError):  # such as `0x_` and `!!bool maybe`
         return str(node.value)

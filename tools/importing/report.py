@@ -81,6 +81,8 @@ class Report:
     claims: dict[Location, Claim] = field(default_factory=dict[Location, Claim])
     origins: dict[Location, Location] = field(default_factory=dict[Location, Location])
     """Place in the source by the key of the stack file that comes from it."""
+    _below: dict[Location, list[Location]] = field(default_factory=dict[Location, list[Location]])
+    """The places of claims by every place that they are part of."""
     notes: list[str] = field(default_factory=list[str])
     """What the source says without a field, such as a default that differs."""
     others: list[tuple[Document, Report]] = field(default_factory=list["tuple[Document, Report]"])
@@ -88,7 +90,10 @@ class Report:
 
     def claim(self, claim: Claim) -> None:
         """Record what became of a value; the first claim of a value is kept."""
-        self.claims.setdefault(claim.location, claim)
+        if claim.location not in self.claims:
+            self.claims[claim.location] = claim
+            for end in range(len(claim.location) + 1):
+                self._below.setdefault(claim.location[:end], []).append(claim.location)
         if claim.ours:
             self.origins.setdefault(claim.ours, claim.location)
 
@@ -99,7 +104,7 @@ class Report:
     def claims_at(self, location: Location) -> list[Claim]:
         """Return the claims of a value: of it and its parts, or else of what it is a part of."""
         size = len(location)
-        found = [claim for at, claim in self.claims.items() if at[:size] == location]
+        found = [self.claims[at] for at in self._below.get(location, ())]
         above = (self.claims.get(location[:end]) for end in range(size - 1, 0, -1))
         return found or [claim for claim in above if claim is not None][:1]
 

@@ -35,6 +35,15 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True)
+class FileProblem:
+    """Why a file, or a part of it, was not read."""
+
+    file: Path
+    message: str
+    """The file, the line, what is wrong, and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
 class Document:
     """One document of a file."""
 
@@ -46,6 +55,8 @@ class Document:
     """How it was read, if the file is a template."""
     others: Sequence[Path] = ()
     """Further files that it has objects of."""
+    problems: Sequence[FileProblem] = ()
+    """What was not read of its files; the rest of them is in it."""
 
     def at(self, *location: str | int) -> Any:
         """Return the plain value at a location; None without one."""

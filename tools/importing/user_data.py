@@ -12,14 +12,22 @@ import base64
 import re
 from collections.abc import Iterator, Mapping
 from email import message_from_string
+from pathlib import Path
 from typing import Any
 
 import yaml
+
+from tools.workspace.yaml_limits import Excess, UnreadableYamlError
 
 _FLAG = re.compile(r"--(?P<name>node-labels|register-with-taints)[= ]\"?(?P<value>[^\s'\"]+)")
 MARKS_OF_LABELS = ("alpha.eksctl.io/", "eks.amazonaws.com/", "node.kubernetes.io/lifecycle")
 """Beginnings of labels that EKS, eksctl or the kubelet sets."""
 _NODE_CONFIG = "node.eks.aws/v1alpha1"
+_MULTIPART = "boundary"
+_MOST_MULTIPARTS = 50
+"""Maximum number of words `boundary`, one for each part that has parts; user data has one."""
+# libyaml is several times faster, but not every PyYAML build has it.
+_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def summary(encoded: str) -> dict[str, Any]:
@@ -55,6 +63,9 @@ def said_in(text: str) -> dict[str, Any]:
 
 
 def _parts(text: str) -> Iterator[str]:
+    if text.count(_MULTIPART) > _MOST_MULTIPARTS:
+        yield text  # the parser of the standard library needs its stack for each level
+        return
     message = message_from_string(text)
     if not message.is_multipart():
         yield text
@@ -66,24 +77,32 @@ def _parts(text: str) -> Iterator[str]:
 
 def _spec_of(part: str) -> dict[str, Any] | None:
     """Return `spec` of a part that is a NodeConfig, or None."""
+    if _NODE_CONFIG not in part:
+        return None
     try:
-        document = yaml.safe_load(part)
-    except yaml.YAMLError:
+        Excess(Path("user data")).refuse(part)
+        document = yaml.load(part, Loader=_LOADER)  # noqa: S506 - a safe one, or that of libyaml
+    except (yaml.YAMLError, UnreadableYamlError):
         return None
     if not isinstance(document, dict) or document.get("apiVersion") != _NODE_CONFIG:
         return None
-    spec = document.get("spec")
-    return spec if isinstance(spec, dict) else {}
+    return _mapping(document, "spec")
+
+
+def _mapping(value: Mapping[str, Any], key: str) -> dict[str, Any]:
+    """Return a mapping in a mapping; an empty one if it is none."""
+    found = value.get(key)
+    return found if isinstance(found, dict) else {}
 
 
 def _of_node_config(spec: dict[str, Any]) -> dict[str, Any]:
-    kubelet = spec.get("kubelet") or {}
+    given = _mapping(spec, "kubelet").get("flags")
     flags = dict(
         str(flag).removeprefix("--").split("=", 1)
-        for flag in kubelet.get("flags") or ()
+        for flag in (given if isinstance(given, list) else ())
         if "=" in str(flag)
     )
-    strategy = ((spec.get("instance") or {}).get("localStorage") or {}).get("strategy")
+    strategy = _mapping(_mapping(spec, "instance"), "localStorage").get("strategy")
     return {**_of_flags(flags), **({"localStorage": strategy} if strategy else {})}
 
 

@@ -30,7 +30,9 @@ _FROM = re.compile(
     r"^FROM\s+(?:--platform=\S+ )?(?P<name>[\w./-]+):(?P<version>[\w.-]+)", flags=re.MULTILINE
 )
 _ARGUMENT = re.compile(r"^ARG (?P<name>\w+_VERSION)=(?P<version>\S+)$", flags=re.MULTILINE)
-_ACTION = re.compile(r"uses: (?P<name>[\w.-]+/[\w.-]+)(?:/[\w./-]+)?@(?P<version>v\d[\w.]*)")
+_ACTION = re.compile(
+    r"uses: (?P<name>[\w.-]+/[\w.-]+)(?:/[\w./-]+)?@(?:[0-9a-f]{40} # )?(?P<version>v\d[\w.]*)"
+)
 _SETTING = re.compile(r'(?P<name>python-version|runs-on): "?(?P<version>[\w.-]+)"?')
 _KEPT = re.compile(r"^old-\w+ = \[$.*?^\]$", re.MULTILINE | re.DOTALL)
 """A group of ``pyproject.toml`` that keeps an old version."""

@@ -7,7 +7,7 @@ the product. A contract test fails if the row is missing.
 
 import re
 from collections.abc import Iterator
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 
 from components.catalog.versions import EKS_VERSIONS, EksVersion
@@ -40,6 +40,7 @@ _PULUMI_MODULES = re.compile(
     r"github\.com/pulumi/(?P<name>pulumi(?:-(?:aws|eks|kubernetes))?)/(?:pkg|sdk|provider)/v\d+"
 )
 """Go modules that the project also uses as a Python package of the same version."""
+_OF_COMMIT = "write the commit of its tag (`git ls-remote`) with the version after it"
 
 
 def pins() -> dict[str, Pin]:
@@ -73,7 +74,8 @@ def _all_places() -> Iterator[Pin]:
         yield _pin(CONSTANTS.get(f"{file}:{name}", image if "/" in name else _unknown(name)), place)
     for name, place in places.workflows():
         action = Row(name=f"ci/{name}", source=GitTags(url=f"{GITHUB}/{name}"))
-        yield _pin(SETTINGS.get(name, action), place)
+        pin = _pin(SETTINGS.get(name, action), place)
+        yield pin if name in SETTINGS else replace(pin, by_hand=_OF_COMMIT)
 
 
 def _pin(row: Row, place: Place) -> Pin:

@@ -155,8 +155,15 @@ CONSTANTS: Mapping[str, Row] = {
     "tools/jobs/slurm/nccl_tests.py:NCCL_VERSION": Row(
         name="slurm/nccl", source=GitTags(url=f"{GITHUB}/NVIDIA/nccl")
     ),
+    "tools/jobs/slurm/nccl_tests.py:NCCL_COMMIT": Row(
+        name="slurm/nccl-commit", source=Unasked(reason="it is the commit of the tag NCCL_VERSION")
+    ),
     "tools/jobs/slurm/nccl_tests.py:NCCL_TESTS_VERSION": Row(
         name="slurm/nccl-tests", source=GitTags(url=f"{GITHUB}/NVIDIA/nccl-tests")
+    ),
+    "tools/jobs/slurm/nccl_tests.py:NCCL_TESTS_COMMIT": Row(
+        name="slurm/nccl-tests-commit",
+        source=Unasked(reason="it is the commit of the tag NCCL_TESTS_VERSION"),
     ),
     "tools/jobs/slurm/bert_pretraining.py:SAMPLES_COMMIT": Row(
         name="slurm/neuron-samples", source=GitHead(url=f"{GITHUB}/aws-neuron/aws-neuron-samples")

@@ -22,6 +22,7 @@ DEEPEST = 64
 MOST_NODES = 100_000
 """Maximum number of nodes in a file; each use of an alias counts the nodes that it refers to."""
 
+_TERRAFORM = (".tf", ".tfvars", ".tfvars.example")
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _STRING_TAG = "tag:yaml.org,2002:str"
 # https://yaml.org/spec/1.2.2/#51-character-set: characters that a file must escape.
@@ -39,7 +40,8 @@ class UnreadableYamlError(Exception):
 def unreadable(path: Path, line: int | None, problem: str) -> UnreadableYamlError:
     """Return the error of a file, with the line of the problem if it is known."""
     at = f", line {line}" if line else ""
-    return UnreadableYamlError(f"{path}{at}: is not valid YAML: {problem}; correct it and retry")
+    kind = "Terraform" if path.name.endswith(_TERRAFORM) else "YAML"
+    return UnreadableYamlError(f"{path}{at}: is not valid {kind}: {problem}; correct it and retry")
 
 
 def readable_text(path: Path, *, largest: int = LARGEST_BYTES, utf_16: bool = False) -> str:
@@ -116,9 +118,10 @@ class _Collection:
 class Excess:
     """Checks the limits on the event stream, without constructing objects."""
 
-    def __init__(self, path: Path, *, tags: bool = False) -> None:
+    def __init__(self, path: Path, *, tags: bool = False, most_values: int = MOST_NODES) -> None:
         """Check a file; `tags` says whether its values can have tags."""
         self._path = path
+        self._most_values = most_values
         self._tags = tags
         self._open = [_Collection(None, is_mapping=False, size=0)]
         self._sizes: dict[str | None, int] = {}
@@ -156,8 +159,8 @@ class Excess:
             self._open.append(_Collection(event.anchor, is_mapping))
         if len(self._open) > DEEPEST:
             return f"it is nested more than {DEEPEST} levels deep"
-        if inside.size > MOST_NODES:
-            return f"it has more than {MOST_NODES} values, counting those of each alias"
+        if inside.size > self._most_values:
+            return f"it has more than {self._most_values} values, counting those of each alias"
         return problem
 
 

@@ -7,6 +7,7 @@ and with the counters of the image (`etc/default-counters.csv`) instead of those
 
 from __future__ import annotations
 
+from components.catalog.image_digests import by_content
 from components.eks.addons.addon import has_accelerators
 from components.eks.addons.exporter import device_exporter
 from components.eks.addons.node_selection import NVIDIA_GPU
@@ -27,7 +28,7 @@ DCGM_EXPORTER = device_exporter(
     port=PORT,
     container={
         "name": "exporter",
-        "image": IMAGE,
+        "image": by_content(IMAGE),
         "args": ["-f", "/etc/dcgm-exporter/default-counters.csv"],
         "env": [
             {"name": "DCGM_EXPORTER_KUBERNETES", "value": "true"},

@@ -19,6 +19,7 @@ Sources:
 
 from __future__ import annotations
 
+from components.catalog.image_digests import by_content
 from components.eks.addons.exporter import device_exporter
 from components.eks.addons.node_exporter import IMAGE, NOBODY, PORT
 from components.eks.addons.node_selection import NVIDIA_GPU
@@ -47,7 +48,7 @@ done
 _PROBE = {"httpGet": {"path": "/", "port": PORT}}
 _FILE = {"name": "metrics", "mountPath": METRICS}
 _ALWAYS = {
-    "image": IMAGE,
+    "image": by_content(IMAGE),
     "securityContext": {
         "readOnlyRootFilesystem": True,
         "allowPrivilegeEscalation": False,

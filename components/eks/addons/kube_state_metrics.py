@@ -7,6 +7,7 @@ without its Service. Unlike there, it reads only the kinds that `RESOURCES` name
 
 from __future__ import annotations
 
+from components.catalog.image_digests import by_content
 from components.eks.addons.addon import AddonTarget
 from components.eks.addons.exporter import EXPORTER, exporter, exporter_port, exporter_selector
 from components.eks.addons.node_selection import away_from
@@ -57,7 +58,7 @@ def _pod(target: AddonTarget) -> Manifest:
         "containers": [
             {
                 "name": NAME,
-                "image": IMAGE,
+                "image": by_content(IMAGE),
                 "args": [f"--resources={','.join(kinds)}"],
                 "ports": [
                     exporter_port(PORT),

@@ -9,6 +9,7 @@ https://awsdocs-neuron.readthedocs-hosted.com/en/latest/containers/kubernetes-ge
 
 from __future__ import annotations
 
+from components.catalog.image_digests import by_content
 from components.catalog.instance_type import InstanceType
 from components.catalog.neuron import (
     NEURON_CHART_VERSION,
@@ -94,7 +95,7 @@ def _pod(target: AddonTarget) -> Manifest:
         "containers": [
             {
                 "name": PLUGIN,
-                "image": NEURON_DEVICE_PLUGIN_IMAGE,
+                "image": by_content(NEURON_DEVICE_PLUGIN_IMAGE),
                 "imagePullPolicy": "IfNotPresent",
                 "env": [
                     {"name": "KUBECONFIG", "value": "/etc/kubernetes/kubelet.conf"},

@@ -7,6 +7,7 @@ https://awsdocs-neuron.readthedocs-hosted.com/en/latest/containers/tutorials/k8s
 
 from __future__ import annotations
 
+from components.catalog.image_digests import by_content
 from components.eks.addons.addon import has_accelerators
 from components.eks.addons.exporter import device_exporter
 from components.eks.addons.neuron_device_plugin import NEURON
@@ -24,7 +25,7 @@ NEURON_MONITOR = device_exporter(
     port=PORT,
     container={
         "name": NAME,
-        "image": IMAGE,
+        "image": by_content(IMAGE),
         "command": ["/opt/bin/entrypoint.sh"],
         "args": [
             *("--port", str(PORT)),

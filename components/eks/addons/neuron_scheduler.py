@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import yaml
 
+from components.catalog.image_digests import by_content
 from components.catalog.neuron import (
     NEURON_CHART_VERSION,
     NEURON_CORE,
@@ -149,7 +150,7 @@ def _extension() -> WorkloadPlan:
         "containers": [
             {
                 "name": "neuron-scheduler-exp",
-                "image": NEURON_SCHEDULER_IMAGE,
+                "image": by_content(NEURON_SCHEDULER_IMAGE),
                 "env": [{"name": "PORT", "value": str(EXTENSION_PORT)}],
             }
         ],

@@ -6,6 +6,7 @@ rendered with its default values, without its Service and its service account, w
 
 from __future__ import annotations
 
+from components.catalog.image_digests import by_content
 from components.eks.addons.exporter import exporter, exporter_daemon_set, exporter_port
 from components.runtime.workload_plan import Manifest
 
@@ -31,7 +32,7 @@ def _pod() -> Manifest:
         "containers": [
             {
                 "name": "node-exporter",
-                "image": IMAGE,
+                "image": by_content(IMAGE),
                 "imagePullPolicy": "IfNotPresent",
                 "args": [
                     "--path.procfs=/host/proc",

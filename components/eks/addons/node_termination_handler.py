@@ -8,6 +8,7 @@ permissions).
 
 from __future__ import annotations
 
+from components.catalog.image_digests import by_content
 from components.eks.addons.addon import AddonTarget, SelfManagedAddon
 from components.eks.addons.node_selection import self_managed_affinity
 from components.runtime.workload_plan import (
@@ -111,7 +112,7 @@ def _pod(target: AddonTarget) -> Manifest:
         "containers": [
             {
                 "name": NAME,
-                "image": IMAGE,
+                "image": by_content(IMAGE),
                 "imagePullPolicy": "IfNotPresent",
                 "securityContext": {
                     "readOnlyRootFilesystem": True,

@@ -6,6 +6,7 @@ of the pinned release; releases: https://github.com/NVIDIA/k8s-device-plugin/rel
 
 from __future__ import annotations
 
+from components.catalog.image_digests import by_content
 from components.eks.addons.addon import AddonTarget, SelfManagedAddon, has_accelerators
 from components.eks.addons.node_selection import NVIDIA_GPU, instance_type_affinity, tolerations
 from components.runtime.workload_plan import Manifest, WorkloadPlan, daemon_set
@@ -34,7 +35,7 @@ def _pod(target: AddonTarget) -> Manifest:
         "containers": [
             {
                 "name": "nvidia-device-plugin-ctr",
-                "image": IMAGE,
+                "image": by_content(IMAGE),
                 "securityContext": {
                     "allowPrivilegeEscalation": False,
                     "capabilities": {"drop": ["ALL"]},

@@ -7,6 +7,7 @@ import json
 from collections.abc import Sequence
 
 from components.catalog.controller_releases import ControllerRelease
+from components.catalog.image_digests import by_content
 from components.eks.addons.node_selection import away_from
 from components.runtime.workload_plan import SKIP_AWAIT, Manifest, WorkloadPlan
 
@@ -43,7 +44,7 @@ def released_controller(
     labels = {**template["metadata"]["labels"], "name": release.deployment}
     pod = {
         **template["spec"],
-        "containers": [{**container, "image": image}],
+        "containers": [{**container, "image": by_content(image)}],
         "affinity": away_from(kept_off),
     }
     metadata = {**template["metadata"], "annotations": annotations, "labels": labels}

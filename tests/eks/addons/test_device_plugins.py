@@ -6,6 +6,7 @@ from components.catalog.efa_device_plugin import (
     EFA_PLUGIN_INSTANCE_TYPES,
     efa_device_plugin_image,
 )
+from components.catalog.image_digests import by_content
 from components.config.eks import Taint
 from components.eks.addons.efa_device_plugin import EFA_DEVICE_PLUGIN
 from components.eks.addons.nvidia_device_plugin import IMAGE, NVIDIA_DEVICE_PLUGIN
@@ -53,7 +54,7 @@ def test_nvidias_manifest_stands_as_it_is_published(plugin):
     assert spec["containers"] == [
         {
             "name": "nvidia-device-plugin-ctr",
-            "image": IMAGE,
+            "image": by_content(IMAGE),
             "securityContext": {
                 "allowPrivilegeEscalation": False,
                 "capabilities": {"drop": ["ALL"]},

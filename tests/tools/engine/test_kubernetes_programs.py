@@ -3,6 +3,7 @@
 import hashlib
 import io
 import platform
+import re
 import tarfile
 from collections.abc import Callable
 from dataclasses import replace
@@ -60,7 +61,7 @@ def releases(release_host: ReleaseHost) -> ReleaseHost:
 
 @pytest.mark.usefixtures("cache", "releases")
 def test_releases_are_verified_and_the_companions_built(fake_go: Path, told: list[str]) -> None:
-    programs = ensure_kubernetes(told.append)
+    programs = ensure_kubernetes(told.append, checksums={})
 
     assert set(programs) == EVERY_PROGRAM
     for name in (*pins.KUBERNETES_PROGRAMS, "etcd"):
@@ -76,19 +77,19 @@ def test_releases_are_verified_and_the_companions_built(fake_go: Path, told: lis
 def test_what_is_kept_needs_neither_a_release_nor_go(
     releases: ReleaseHost, fake_go: Path, told: list[str], commands: Callable[[str, str], Path]
 ) -> None:
-    first = ensure_kubernetes(told.append)
+    first = ensure_kubernetes(told.append, checksums={})
     releases.files.clear()
     fake_go.unlink()
     commands("go", "exit 1")
     told.clear()
 
-    assert ensure_kubernetes(told.append) == first
+    assert ensure_kubernetes(told.append, checksums={}) == first
     assert told == []
 
 
 @pytest.mark.usefixtures("cache", "release_host")
 def test_without_releases_one_binary_is_every_program(fake_go: Path, told: list[str]) -> None:
-    programs = ensure_kubernetes(told.append)
+    programs = ensure_kubernetes(told.append, checksums={})
 
     assert set(programs) == EVERY_PROGRAM
     assert len({command[0] for command in programs.values()}) == 1
@@ -99,7 +100,7 @@ def test_without_releases_one_binary_is_every_program(fake_go: Path, told: list[
 
 @pytest.mark.usefixtures("cache", "release_host")
 def test_a_built_api_server_says_its_real_version(fake_go: Path, told: list[str]) -> None:
-    ensure_kubernetes(told.append)
+    ensure_kubernetes(told.append, checksums={})
 
     build = fake_go.read_text().splitlines()[0]
     for package in ("k8s.io/component-base/version", "k8s.io/client-go/pkg/version"):
@@ -116,7 +117,7 @@ def test_refuses_a_program_with_another_checksum(
     releases.files[path] = f"{'f' * 64}  {ETCD_NAME}.tar.gz\n".encode()
 
     with pytest.raises(RefusedDownloadError, match="not what its publisher released"):
-        ensure_kubernetes(told.append)
+        ensure_kubernetes(told.append, checksums={})
 
     assert not [p for p in cache.rglob("*") if p.is_file() and p.suffix != ".lock"]
 
@@ -127,7 +128,7 @@ def test_a_page_in_place_of_a_checksum_is_not_taken_for_one(
 ) -> None:
     releases.files[f"{KUBERNETES}/kube-apiserver.sha256"] = b"<html>please log in</html>"
 
-    assert len(ensure_kubernetes(told.append)["kube-apiserver"]) == 2
+    assert len(ensure_kubernetes(told.append, checksums={})["kube-apiserver"]) == 2
     assert any("holds no checksum" in line for line in told)
 
 
@@ -136,7 +137,7 @@ def test_on_macos_everything_is_built(
     releases: ReleaseHost, told: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     on(monkeypatch, "Darwin", "arm64")
-    assert len(ensure_kubernetes(told.append)["etcd"]) == 2
+    assert len(ensure_kubernetes(told.append, checksums={})["etcd"]) == 2
     assert releases.asked == []
 
 
@@ -145,7 +146,7 @@ def test_fails_without_go_before_anything_is_downloaded(
     releases: ReleaseHost, told: list[str]
 ) -> None:
     with pytest.raises(EngineError) as failure:
-        ensure_kubernetes(told.append)
+        ensure_kubernetes(told.append, checksums={})
 
     assert "the sandbox's Kubernetes needs Go: Go is not on the PATH" in str(failure.value)
     assert f"install Go {pins.GO_MINIMUM_VERSION} or newer" in str(failure.value)
@@ -163,11 +164,34 @@ def test_a_changed_source_is_another_build(
         (module / name).write_text("one")
     program = replace(kubernetes_programs._CONTROL_PLANE, module=module)
     monkeypatch.setattr(kubernetes_programs, "_CONTROL_PLANE", program)
-    first = ensure_kubernetes(told.append)["kwok"]
+    first = ensure_kubernetes(told.append, checksums={})["kwok"]
     (module / "main_test.go").write_text("tests do not change a binary")
-    same = ensure_kubernetes(told.append)["kwok"]
+    same = ensure_kubernetes(told.append, checksums={})["kwok"]
     (module / "go.sum").write_text("two")
-    changed = ensure_kubernetes(told.append)["kwok"]
+    changed = ensure_kubernetes(told.append, checksums={})["kwok"]
 
     assert first == same != changed
     assert len(fake_go.read_text().splitlines()) == 2
+
+
+@pytest.mark.usefixtures("cache", "fake_go")
+def test_a_release_with_a_known_checksum_is_refused_if_a_host_replaces_both(
+    releases: ReleaseHost, told: list[str]
+) -> None:
+    url = f"https://{KUBERNETES}/kubectl"
+    released = hashlib.sha256(b"what was released").hexdigest()
+
+    with pytest.raises(RefusedDownloadError, match=released):
+        ensure_kubernetes(told.append, checksums={url: released})
+
+    assert not releases.transfers("kubectl.sha256")
+
+
+def test_the_known_checksums_are_those_of_files_that_are_downloaded() -> None:
+    used = {
+        pins.KUBERNETES_RELEASE_URL.format(architecture=architecture, program=program)
+        for architecture in ("amd64", "arm64")
+        for program in pins.KUBERNETES_PROGRAMS
+    }
+    assert set(pins.RELEASE_CHECKSUMS) <= used
+    assert all(re.fullmatch("[0-9a-f]{64}", each) for each in pins.RELEASE_CHECKSUMS.values())

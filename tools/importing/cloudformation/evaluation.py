@@ -15,9 +15,15 @@ from tools.importing.cloudformation.deferred import Deferred, deferred_in
 from tools.importing.cloudformation.functions import GET_ATTRIBUTE, IF, REF, Function, function_of
 from tools.importing.cloudformation.of_arguments import OF_ARGUMENTS, joined_text, value_text
 from tools.importing.cloudformation.parameters import Given, typed
+from tools.importing.excess import ExcessError
 from tools.importing.source import Location, Node, child, plain
 
-_IN_TEXT = re.compile(r"\$\{(?P<name>!?[^}]+)\}")
+_IN_TEXT = re.compile(r"\$\{(?P<name>!?[^{}]+)\}")
+_MOST_STEPS = 50_000
+"""Maximum number of values that are computed: a template has at most 500 objects, see
+https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cloudformation-limits.html"""
+_DEEPEST = 50
+"""Maximum nesting of functions and conditions, also through what they name."""
 _NOT_FROM_LISTS = (
     "the zones of an account are not known without it: list them with `aws ec2 "
     "describe-availability-zones`, and set `availability_zones`"
@@ -36,15 +42,26 @@ class Evaluation:
     """Values from parameter files, by parameter."""
     region: str
     stack_name: str
-    uses: dict[Location, list[Location]] = field(default_factory=dict[Location, list[Location]])
+    uses: dict[Location, dict[Location, None]] = field(
+        default_factory=dict[Location, dict[Location, None]]
+    )
     """Parameters, entries of mappings and conditions by the place of the value that they make."""
     decided: dict[Location, str] = field(default_factory=dict[Location, str])
     """Why a part of an `If` does not become a value, by its place."""
+    _steps: int = 0
+    _users: dict[Location, dict[Location, None]] = field(
+        default_factory=dict[Location, dict[Location, None]]
+    )
     _running: list[Location] = field(default_factory=list[Location])
     _truths: dict[str, bool] = field(default_factory=dict[str, bool])
 
     def value(self, node: Node, at: Location) -> Node | None:
-        """Return a value with its functions computed; None for `AWS::NoValue`."""
+        """Return a value with its functions computed; None for `AWS::NoValue`.
+
+        Raises:
+            ExcessError: the values of the template are too large, or refer to each other too often.
+        """
+        self._spend(node.line)
         function = function_of(node, at)
         if function is not None:
             return self._computed(function, node.line, at)
@@ -55,6 +72,18 @@ class Evaluation:
             items = (self.value(each, (*at, index)) for index, each in enumerate(node.value))
             return Node([each for each in items if each is not None], node.line, "", at)
         return Node(node.value, node.line, "", at)
+
+    def _spend(self, line: int, steps: int = 1) -> None:
+        self._steps += steps
+        if self._steps > _MOST_STEPS:
+            raise ExcessError(
+                f"its functions make more than {_MOST_STEPS} values, the last one in line {line}"
+            )
+        if len(self._running) > _DEEPEST:
+            raise ExcessError(
+                f"has functions or conditions that are more than {_DEEPEST} levels deep in each "
+                f"other, in line {line}"
+            )
 
     def condition(self, name: str) -> bool:
         """Return whether a condition of the template is true."""
@@ -84,6 +113,7 @@ class Evaluation:
         if value is None:
             self.decided.setdefault(at, _UNSET)
             return None
+        self._spend(line, _steps_of(value))
         return _node(value, line, at)
 
     def _result(self, function: Function) -> Any:
@@ -95,7 +125,7 @@ class Evaluation:
             return Deferred(f"${{{function.name}}}", _unsupported(function.name))
         try:
             return compute(self, argument)
-        except (ValueError, TypeError, LookupError, AttributeError):
+        except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError):
             return Deferred(f"${{{function.name}}}", "its arguments are not those of the function")
 
     def _branch(self, function: Function, line: int, at: Location) -> Node | None:
@@ -115,6 +145,7 @@ class Evaluation:
         return None if found is None else Node(found.value, line, "", at)
 
     def _is_true(self, node: Node, at: Location) -> bool:
+        self._spend(node.line)
         if isinstance(node.value, dict) and set(node.value) == {"Condition"}:
             return self.condition(str(node.value["Condition"].value))
         function = function_of(node, at)
@@ -146,9 +177,12 @@ class Evaluation:
 
     def _use(self, source: Location) -> None:
         for at in self._running:
-            known = self.uses.setdefault(at, [])
-            if source not in known:
-                known.append(source)
+            self.uses.setdefault(at, {})[source] = None
+            self._users.setdefault(source, {})[at] = None
+
+    def users(self, source: Location) -> Iterator[Location]:
+        """Yield the places of the values that a parameter, an entry or a condition makes."""
+        return iter(self._users.get(source, ()))
 
     # The functions.
 
@@ -287,6 +321,15 @@ _FUNCTIONS: Mapping[str, Callable[[Evaluation, Any], Any]] = {
     "Fn::ImportValue": Evaluation.imported,
     **{name: lambda _, argument, of=of: of(argument) for name, of in OF_ARGUMENTS.items()},
 }
+
+
+def _steps_of(value: Any) -> int:
+    """Return the number of values in a plain value; each 200 characters of a text are one."""
+    if isinstance(value, dict):
+        return 1 + sum(map(_steps_of, value.values()))
+    if isinstance(value, list):
+        return 1 + sum(map(_steps_of, value))
+    return 1 + (len(value) // 200 if isinstance(value, str) else 0)
 
 
 def _node(value: Any, line: int, at: Location) -> Node:

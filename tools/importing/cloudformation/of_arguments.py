@@ -12,6 +12,11 @@ from itertools import islice
 from typing import Any
 
 from tools.importing.cloudformation.deferred import Deferred, deferred_in
+from tools.importing.excess import ExcessError
+from tools.workspace.yaml_limits import LARGEST_BYTES
+
+_MOST_BLOCKS = 256
+"""https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/intrinsic-function-reference-cidr.html"""
 
 
 def _selected(argument: Any) -> Any:
@@ -37,6 +42,8 @@ def _blocks(argument: Any) -> Any:
         return [block]
     network = IPv4Network(str(block))
     prefix = 32 - int(bits[0]) if bits else network.prefixlen
+    if not 1 <= int(count) <= _MOST_BLOCKS:
+        raise ValueError(count)
     return [str(each) for each in islice(network.subnets(new_prefix=prefix), int(count))]
 
 
@@ -50,8 +57,16 @@ OF_ARGUMENTS: Mapping[str, Callable[[Any], Any]] = {
 
 def joined_text(parts: Iterable[Any]) -> str:
     """Return values as one text, which is deferred if one of them is."""
-    listed = [*parts]
-    text = "".join(map(value_text, listed))
+    listed: list[Any] = []
+    texts: list[str] = []
+    characters = 0
+    for each in parts:
+        listed.append(each)
+        texts.append(value_text(each))
+        characters += len(texts[-1])
+        if characters > LARGEST_BYTES:
+            raise ExcessError(f"makes a text of more than {LARGEST_BYTES} characters")
+    text = "".join(texts)
     unknown = deferred_in(listed)
     return text if unknown is None else Deferred(text, unknown.why)
 

@@ -86,8 +86,7 @@ def _claim_given(name: str, given: Given, source: Reader, evaluation: Evaluation
 
 def _best(location: Location, report: Report, evaluation: Evaluation) -> Claim:
     """Return the claim of the use of an entry that had the most effect."""
-    users = [at for at, used in evaluation.uses.items() if location in used]
-    found = [claim for at in users for claim in report.claims_at(at)]
+    found = [claim for at in evaluation.users(location) for claim in report.claims_at(at)]
     if not found:
         return Claim(location=location, fate="dropped", why=_UNUSED)
     best = min(found, key=lambda claim: _STRONGEST.index(claim.fate))

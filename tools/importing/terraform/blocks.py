@@ -48,7 +48,10 @@ class Blocks:
 
     def of(self, *sections: str) -> Iterator[Reader]:
         """Yield the blocks of sections, in the order of the document."""
-        for _, block in self.root.entries():
+        if len(sections) == 1:
+            yield from self._by_section.get(sections[0], ())
+            return
+        for _, block in self._all:
             if block.node is not None and block.node.section in sections:
                 yield block
 
@@ -78,11 +81,23 @@ class Blocks:
         return next(named, None)
 
     @cached_property
+    def _all(self) -> Sequence[tuple[str, Reader]]:
+        return [*self.root.entries()]
+
+    @cached_property
+    def _by_section(self) -> Mapping[str, Sequence[Reader]]:
+        found: dict[str, list[Reader]] = {}
+        for _, block in self._all:
+            if block.node is not None:
+                found.setdefault(block.node.section, []).append(block)
+        return found
+
+    @cached_property
     def _by_name(self) -> Mapping[str, Sequence[Reader]]:
         """The blocks by their ids, ARNs and names; ids come first."""
         found: dict[str, list[Reader]] = {}
         for key in ("id", "arn", "name"):
-            for _, block in self.root.entries():
+            for _, block in self._all:
                 value = None if block.node is None else child(block.node, key)
                 if value is not None and isinstance(value.value, str):
                     found.setdefault(value.value, []).append(block)

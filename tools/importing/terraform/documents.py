@@ -11,7 +11,7 @@ from tools.importing.terraform import known_modules
 from tools.importing.terraform.instances import instances_of
 from tools.importing.terraform.keys import KEYS
 from tools.importing.terraform.module import SECRET, Module, read_module, value_files
-from tools.importing.terraform.syntax import Block, Expression, read_blocks
+from tools.importing.terraform.syntax import Block, Expression
 
 _PREFIXES = {"variable": "var.", "output": "output.", "module": "module.", "data": "data."}
 _OTHER = "other"
@@ -33,7 +33,7 @@ def read_directory(path: Path) -> Document:
             number += 1
             unique = f"{address}#{number}"
         found[unique] = node
-    return Document(path, Node(found, 1))
+    return Document(path, Node(found, 1), problems=module.limits.problems)
 
 
 def _blocks(module: Module) -> Iterator[tuple[str, Node]]:
@@ -74,7 +74,7 @@ def _section(block: Block, module: Module) -> str:
 
 def _value_files(module: Module, path: Path) -> Iterator[tuple[str, Node]]:
     for file in value_files(module.directory, path):
-        for block in read_blocks(file):
+        for block in module.files.blocks(file):
             values = {
                 key: _value(key, expression, module) for key, expression in block.attributes.items()
             }

@@ -7,11 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
 from typing import Any, Protocol
 
+from tools.importing.excess import ExcessError
 from tools.importing.source import Node, plain
 from tools.importing.terraform.files import template_at
-from tools.importing.terraform.functions import OPERATORS, UncomputableError, call
+from tools.importing.terraform.functions import SLOW, UncomputableError, call, number, operated
+from tools.importing.terraform.limits import LONGEST_SHOWN, Limits, allow, lengths
 from tools.importing.terraform.syntax import (
     TERMS,
     Expression,
@@ -33,10 +37,19 @@ from tools.importing.terraform.values import (
 )
 
 _SPLATS = ("attr_splat", "full_splat")
+_UNCOMPUTABLE = (
+    *(UncomputableError, TypeError, ValueError, LookupError, AttributeError, ArithmeticError),
+)
+"""Errors of values that are not those of the operator or function."""
 
 
 class Scope(Protocol):
     """What names of an expression mean."""
+
+    @property
+    def limits(self) -> Limits:
+        """What is left for the expressions."""
+        ...
 
     def named(self, parts: Sequence[str]) -> tuple[Node, int] | None:
         """Return the value at the first parts of a reference, and their number."""
@@ -52,10 +65,11 @@ def evaluate(expression: Expression, scope: Scope, names: Mapping[str, Node] | N
         names: Values of `each`, `count` and of the iterators of dynamic blocks.
     """
     evaluation = _Evaluation(expression, scope, dict(names or {}))
-    if isinstance(expression.tree, Node):
-        node = evaluation.of_json(expression.tree)
-    else:
-        node = evaluation.of(expression.tree)
+    try:
+        node = evaluation.whole()
+    except ExcessError as error:
+        scope.limits.report(expression.file, expression.line, error)
+        node = unknown("…", expression.line, expression.file)
     return replace(node, line=expression.line, file=expression.file)
 
 
@@ -64,9 +78,33 @@ class _Evaluation:
     expression: Expression
     scope: Scope
     names: dict[str, Node] = field(default_factory=dict[str, Node])
+    payer: Path | None = None
+    """File that the steps count for, if not that of the expression."""
+
+    @property
+    def limits(self) -> Limits:
+        """What is left for the expression."""
+        return self.scope.limits
+
+    @property
+    def file(self) -> Path:
+        """The file that the steps count for."""
+        return self.payer or self.expression.file
+
+    def whole(self) -> Node:
+        """Return the value of the expression."""
+        tree = self.expression.tree
+        self.limits.enter(self.file, 2)
+        try:
+            node = self.of_json(tree) if isinstance(tree, Node) else self.of(tree)
+        finally:
+            self.limits.leave(2)
+        self.limits.used(self.file, node)
+        return node
 
     def of_json(self, node: Node) -> Node:
         """Return a value of JSON, whose texts are templates."""
+        self.limits.spend(self.file)
         if isinstance(node.value, dict):
             values = {key: self.of_json(each) for key, each in node.value.items()}
             return replace(node, value=values, file=self.expression.file)
@@ -74,19 +112,28 @@ class _Evaluation:
             values = [self.of_json(each) for each in node.value]
             return replace(node, value=values, file=self.expression.file)
         if isinstance(node.value, str) and "${" in node.value:
-            found = read_template(node.value, self.expression.file, node.line)
+            found = read_template(node.value, self.expression.file, node.line, self.limits)
             if found is not None:
-                return replace(evaluate(found, self.scope, self.names), line=node.line)
+                return replace(self._template(found, self.names), line=node.line)
             return unknown(node.value.removeprefix("${"), node.line, self.expression.file)
         return replace(node, file=self.expression.file)
 
     def of(self, tree: Any) -> Node:
         """Return the value of a tree; unknown if a part that decides it is not known."""
+        self.limits.enter(self.file)
         try:
-            value = self._value(tree)
-        except (UncomputableError, TypeError, ValueError, ZeroDivisionError):
-            return self._unknown(tree)
-        return node_of(value, tree.meta.line, self.expression.file)
+            node = node_of(self._value(tree), tree.meta.line, self.expression.file)
+        except _UNCOMPUTABLE:
+            node = self._unknown(tree)
+        finally:
+            self.limits.leave()
+        self.limits.made(self.file, node)
+        return node
+
+    def _template(self, template: Expression, names: Mapping[str, Node]) -> Node:
+        """Return the value of a template that the expression has or names."""
+        node = _Evaluation(template, self.scope, dict(names), self.file).whole()
+        return replace(node, line=template.line, file=template.file)
 
     def _here(self, tree: Any) -> Node:
         """Return the value of an element, whose line is its own also if it is a reference."""
@@ -94,7 +141,9 @@ class _Evaluation:
 
     def _unknown(self, tree: Any) -> Node:
         text = text_of(tree, self.expression.text)
-        return unknown(text, tree.meta.line, self.expression.file)
+        self.limits.spend(self.file, len(text) // LONGEST_SHOWN)
+        shown = f"{text[:LONGEST_SHOWN]}…" if len(text) > LONGEST_SHOWN else text
+        return unknown(shown, tree.meta.line, self.expression.file)
 
     def _value(self, tree: Any) -> Any:
         kind = str(tree.data)
@@ -104,6 +153,7 @@ class _Evaluation:
 
     def _known(self, tree: Any) -> Any:
         node = self.of(tree)
+        self.limits.used(self.file, node)
         if is_unknown(node):
             raise UncomputableError
         return plain(node)
@@ -114,10 +164,13 @@ class _Evaluation:
             node, rest = self._named(base, steps)
         else:
             node, rest = self.of(base), steps
-        for number, each in enumerate(rest):
+        for position, each in enumerate(rest):
             if each.data in _SPLATS:
-                return self._splat(tree, node, each, rest[number + 1 :])
-            node = self._step(tree, node, each)
+                return self._splat(tree, node, each, rest[position + 1 :])
+            found = self._step(node, each)
+            if found is None:
+                raise UncomputableError
+            node = found
         return node
 
     def _named(self, base: Any, steps: Sequence[Any]) -> tuple[Node, Sequence[Any]]:
@@ -135,7 +188,8 @@ class _Evaluation:
         node, used = found
         return node, steps[used - 1 :]
 
-    def _step(self, whole: Any, node: Node, each: Any) -> Node:
+    def _step(self, node: Node, each: Any) -> Node | None:
+        self.limits.spend(self.file)
         if each.data == "get_attr":
             key: str | int = name_of(each)
         elif each.data == "short_index":
@@ -143,8 +197,7 @@ class _Evaluation:
         else:
             index = self._known(next(children(each)))
             key = index if isinstance(index, int) else str(index)
-        found = step(node, key)
-        return self._unknown(whole) if found is None else found
+        return step(node, key)
 
     def _splat(self, whole: Any, node: Node, splat: Any, rest: Sequence[Any]) -> Any:
         if not isinstance(node.value, list):
@@ -155,7 +208,7 @@ class _Evaluation:
             values = node.value
         inner = [*children(splat), *rest]
         for each in inner:
-            values = [self._step(whole, value, each) for value in values]
+            values = [self._step(value, each) or self._unknown(whole) for value in values]
         return values
 
     def _object(self, tree: Any) -> dict[str, Node]:
@@ -175,9 +228,12 @@ class _Evaluation:
 
     def _string(self, tree: Any) -> Any:
         parts = [self._part(each) for each in children(tree, "string_part")]
+        nodes = [each for each in parts if isinstance(each, Node)]
+        self.limits.used(self.file, *nodes)
+        allow(characters=lengths(parts) + lengths([each.value for each in nodes]))
         if len(parts) == 1 and isinstance(parts[0], Node):
             return parts[0]
-        if any(isinstance(each, Node) and (each.tag or is_unknown(each)) for each in parts):
+        if any(each.tag or is_unknown(each) for each in nodes):
             shown = "".join(each if isinstance(each, str) else str(plain(each)) for each in parts)
             return Node(shown, tree.meta.line, UNKNOWN, file=self.expression.file)
         return "".join(each if isinstance(each, str) else key_text(each) for each in parts)
@@ -200,9 +256,13 @@ class _Evaluation:
         symbol = str(sign.children[0])
         if symbol in ("&&", "||"):
             return self._logical(symbol, left, right)
-        if symbol in ("==", "!=") and surely_differ(self.of(left), self.of(right)):
+        sides = [self.of(left), self.of(right)]
+        if symbol in ("==", "!=") and surely_differ(*sides):
             return symbol == "!="
-        return OPERATORS[symbol](self._known(left), self._known(right))
+        self.limits.used(self.file, *sides)
+        if any(map(is_unknown, sides)):
+            raise UncomputableError
+        return operated(symbol, *map(plain, sides))
 
     def _logical(self, symbol: str, left: Any, right: Any) -> bool:
         sides = [self.of(left), self.of(right)]
@@ -215,7 +275,7 @@ class _Evaluation:
 
     def _unary(self, tree: Any) -> Any:
         value = self._known(next(children(tree)))
-        return not value if str(tree.children[0]) == "!" else -value
+        return not value if str(tree.children[0]) == "!" else operated("-", 0, value)
 
     def _call(self, tree: Any) -> Any:
         name, *rest = children(tree)
@@ -226,9 +286,12 @@ class _Evaluation:
                 raise UncomputableError
             arguments += last.value
         function, directory = str(name.children[0]), self.expression.file.parent
+        for _ in range(SLOW.get(function, 1)):
+            self.limits.used(self.file, *arguments)
         if function == "templatefile":
-            return evaluate(template_at(directory, arguments[0]), self.scope, arguments[1].value)
-        return call(function, arguments, directory)
+            path, values = arguments
+            return self._template(template_at(directory, path, self.limits), values.value)
+        return call(function, arguments, directory, partial(self.limits.spend, self.file))
 
     def _pairs(self, intro: Any) -> Iterator[None]:
         """Set the names of a `for` to each pair of its collection."""
@@ -240,12 +303,14 @@ class _Evaluation:
             pairs = [(Node(key, node.line), node.value[key]) for key in sorted(node.value)]
         else:
             pairs = [(Node(index, node.line), each) for index, each in enumerate(node.value)]
-        before = dict(self.names)
         variables = [str(name.children[0]) for name in names]
+        before = {name: self.names[name] for name in variables if name in self.names}
         for pair in pairs:
             self.names.update(zip(variables, pair[-len(variables) :], strict=True))
             yield
-        self.names = before
+        for name in variables:
+            self.names.pop(name, None)
+        self.names |= before
 
     def _is_wanted(self, tree: Any) -> bool:
         return all(self._known(next(children(each))) is True for each in children(tree, "for_cond"))
@@ -285,8 +350,8 @@ _READERS: Mapping[str, Callable[[_Evaluation, Any], Any]] = {
     "heredoc_template": _heredoc,
     "heredoc_template_trim": _heredoc,
     "template_string": _refuse,
-    "int_lit": lambda _, tree: int(tree.children[0]),
-    "float_lit": lambda _, tree: float(tree.children[0]),
+    "int_lit": lambda _, tree: number(int(tree.children[0])),
+    "float_lit": lambda _, tree: number(float(tree.children[0])),
     "literal_value": _literal,
     "tuple": lambda self, tree: [self._here(each) for each in children(tree)],
     "object": _Evaluation._object,  # noqa: SLF001

@@ -11,22 +11,27 @@ from typing import Any
 
 import yaml
 
+from tools.importing.excess import ExcessError
 from tools.importing.source import Node, plain
+from tools.importing.terraform.limits import Limits
 from tools.importing.terraform.syntax import Expression, read_template
 from tools.importing.terraform.values import is_unknown
 from tools.workspace.yaml_limits import Excess, UnreadableYamlError, readable_text
 
 _MOST_FILES = 200
+# libyaml is several times faster, but not every PyYAML build has it.
+_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-def template_at(directory: Path, path: Node) -> Expression:
+def template_at(directory: Path, path: Node, limits: Limits) -> Expression:
     """Return the expression of the template in a file, which `templatefile` evaluates.
 
     Raises:
+        ExcessError: it exceeds a limit.
         ValueError: the path is not known, or the file cannot be read.
     """
     text = "" if is_unknown(path) else _text(directory, str(plain(path)))
-    found = read_template(text, directory / str(plain(path)), 1) if text else None
+    found = read_template(text, directory / str(plain(path)), 1, limits) if text else None
     if found is None:
         raise ValueError(path.value)
     return found
@@ -58,9 +63,14 @@ def _set(directory: Path, path: str, pattern: str) -> list[str]:
 def _yaml(directory: Path, text: str) -> Any:
     try:
         Excess(directory, tags=True).refuse(text)
-        return yaml.safe_load(text)
-    except (UnreadableYamlError, yaml.YAMLError) as error:
+    except UnreadableYamlError as error:
+        raise ExcessError(
+            "a `yamldecode` has a text that is nested too deeply, or has too many values or a key "
+            "twice"
+        ) from error
+    except yaml.YAMLError as error:
         raise ValueError(text) from error
+    return yaml.load(text, Loader=_LOADER)  # noqa: S506 - a safe one, also if it is that of libyaml
 
 
 OF_FILES: Mapping[str, Callable[..., Any]] = {

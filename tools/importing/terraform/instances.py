@@ -26,6 +26,8 @@ def instances_of(block: Block, scope: Scope) -> Iterator[tuple[str, dict[str, No
     """
     for suffix, names in _repetitions(block, scope):
         yield suffix, values_of(block, scope, names)
+        if not scope.limits.has_steps(block.file):
+            return
 
 
 def _repetitions(block: Block, scope: Scope) -> Iterator[tuple[str, dict[str, Node]]]:
@@ -67,6 +69,7 @@ def values_of(
         else _value(key, expression, scope, names or {})
         for key, expression in block.attributes.items()
     }
+    scope.limits.count(block.file)
     for below in block.blocks:
         for kind, node in _nested(below, scope, names or {}):
             listed = values.setdefault(kind, Node([], node.line, file=node.file))
@@ -110,6 +113,8 @@ def _nested(block: Block, scope: Scope, names: Mapping[str, Node]) -> Iterator[t
         one = node_of({"key": key, "value": value}, block.line, block.file)
         values = values_of(content, scope, {**names, variable: one})
         yield kind, replace(one, value=values, line=content.line)
+        if not scope.limits.has_steps(block.file):
+            return
 
 
 def _elements(node: Node) -> list[tuple[str, Node]] | None:

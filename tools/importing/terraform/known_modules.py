@@ -22,6 +22,7 @@ _LOCAL_SUB = re.compile(
     r"\.{1,2}/(?:.*/)?modules/(?P<sub>(?:eks|self)-managed-node-group|fargate-profile|karpenter"
     r"|hybrid-node-role|capability|aws-auth|vpc-endpoints)"
 )
+_LONGEST_SOURCE = 2_000
 _OF_EKS = {"cluster_name", "cluster_version", "kubernetes_version", "eks_managed_node_groups"}
 """Inputs by which a copy of the module in a local directory is recognized."""
 _INPUTS: Mapping[str, tuple[str, ...]] = {
@@ -38,6 +39,8 @@ _SUBNETS = ("private", "public", "intra", "database", "elasticache", "redshift",
 def section_of(block: Block, values: Mapping[str, Node]) -> str:
     """Return the section of the key table that has the inputs of a module; empty without one."""
     source = str(values["source"].value) if "source" in values else ""
+    if len(source) > _LONGEST_SOURCE:
+        return ""
     match = _SOURCE.fullmatch(source) or _LOCAL_SUB.fullmatch(source)
     if match is not None:
         return match["sub"] or match["name"]

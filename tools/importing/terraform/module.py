@@ -5,14 +5,15 @@ https://developer.hashicorp.com/terraform/language/files
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from tools.importing.source import Node
+from tools.importing.source import FileProblem, Node
 from tools.importing.terraform import known_modules
 from tools.importing.terraform.expressions import evaluate
 from tools.importing.terraform.instances import instances_of, values_of
+from tools.importing.terraform.limits import Limits
 from tools.importing.terraform.syntax import Block, Expression, read_blocks
 from tools.importing.terraform.types import typed
 from tools.importing.terraform.values import node_of, object_at, unknown
@@ -36,10 +37,28 @@ class Module:
     """Begin of the addresses of its blocks: `module.network.`; empty for the root."""
     inputs: Mapping[str, Node | Expression] = field(default_factory=dict[str, Node | Expression])
     """Values of variables that the caller or a file of values sets."""
+    files: Files = field(default_factory=lambda: Files())
+    """The files that were read, and what is left for expressions."""
     _values: dict[tuple[str, ...], Node] = field(default_factory=dict[tuple[str, ...], Node])
     _of_calls: dict[int, Mapping[str, Node]] = field(default_factory=dict[int, Mapping[str, Node]])
     _children: dict[int, Module | None] = field(default_factory=dict[int, "Module | None"])
     _begun: set[tuple[str, ...]] = field(default_factory=set[tuple[str, ...]])
+    _index: dict[tuple[str, ...], list[Block]] = field(
+        default_factory=dict[tuple[str, ...], list[Block]]
+    )
+    """The blocks by kind and first labels; `locals` by the names of their attributes."""
+
+    def __post_init__(self) -> None:
+        for block in self.blocks:
+            for end in range(len(block.labels) + 1):
+                self._index.setdefault((block.kind, *block.labels[:end]), []).append(block)
+            for name in block.attributes if block.kind == "locals" else ():
+                self._index.setdefault((block.kind, name), []).append(block)
+
+    @property
+    def limits(self) -> Limits:
+        """What is left for expressions."""
+        return self.files.limits
 
     def named(self, parts: Sequence[str]) -> tuple[Node, int] | None:
         """Return the value at the first parts of a reference, and their number."""
@@ -75,19 +94,12 @@ class Module:
             return self._data(name)
         return self._resource(name)
 
-    def of_kind(self, kind: str, labels: Sequence[str] = ()) -> Iterator[Block]:
-        """Yield the blocks of a kind with these labels; `locals` with this attribute."""
-        for block in self.blocks:
-            if block.kind != kind:
-                continue
-            if kind == "locals":
-                if labels[0] in block.attributes:
-                    yield block
-            elif list(block.labels[: len(labels)]) == list(labels):
-                yield block
+    def of_kind(self, kind: str, labels: Sequence[str] = ()) -> Sequence[Block]:
+        """Return the blocks of a kind with these labels; `locals` with this attribute."""
+        return self._index.get((kind, *labels), ())
 
     def _variable(self, name: str) -> Node | None:
-        block = next(self.of_kind("variable", (name,)), None)
+        block = _first(self.of_kind("variable", (name,)))
         given = self.inputs.get(name)
         if given is None and block is not None:
             given = block.attributes.get("default")
@@ -105,7 +117,7 @@ class Module:
         return marked is not None and evaluate(marked, self).value is True
 
     def _module(self, name: str) -> Node | None:
-        block = next(self.of_kind("module", (name,)), None)
+        block = _first(self.of_kind("module", (name,)))
         if block is None:
             return None
         values = self.values(block)
@@ -139,9 +151,8 @@ class Module:
         directory = block.file.parent / source
         if known_modules.section_of(block, values) or not directory.is_dir():
             return None
-        return Module(
-            directory, _read(directory), f"{self.address}module.{block.labels[0]}.", values
-        )
+        address = f"{self.address}module.{block.labels[0]}."
+        return Module(directory, self.files.read(directory), address, values, self.files)
 
     def outputs(self) -> dict[str, Node]:
         """Return the outputs of the module by name."""
@@ -152,7 +163,7 @@ class Module:
         }
 
     def _data(self, name: tuple[str, ...]) -> Node | None:
-        block = next(self.of_kind("data", name[1:]), None)
+        block = _first(self.of_kind("data", name[1:]))
         if block is None:
             return None
         address = f"{self.address}{'.'.join(name)}"
@@ -175,7 +186,7 @@ class Module:
         return None
 
     def _resource(self, name: tuple[str, ...]) -> Node | None:
-        block = next(self.of_kind("resource", name), None)
+        block = _first(self.of_kind("resource", name))
         if block is None:
             return None
         address = f"{self.address}{'.'.join(name)}"
@@ -191,22 +202,57 @@ class Module:
         return node_of(by_key, block.line, block.file)
 
 
+def _first(blocks: Sequence[Block]) -> Block | None:
+    return blocks[0] if blocks else None
+
+
+@dataclass(slots=True)
+class Files:
+    """The files of a module and of the modules that it calls, each of which is read once."""
+
+    limits: Limits = field(default_factory=Limits)
+    _of_directories: dict[Path, list[Block]] = field(default_factory=dict[Path, list[Block]])
+    _of_files: dict[Path, list[Block]] = field(default_factory=dict[Path, list[Block]])
+
+    def read(self, directory: Path) -> list[Block]:
+        """Return the blocks of a directory."""
+        place = directory.resolve()
+        if place not in self._of_directories:
+            paths = sorted(each for each in directory.iterdir() if each.name.endswith(_SUFFIXES))
+            if len(paths) > _MOST_FILES:
+                raise UnreadableYamlError(
+                    f"{directory}: has more than {_MOST_FILES} files of Terraform"
+                )
+            by_size = sorted(paths, key=_size)
+            found = {path: self.blocks(path) for path in by_size}
+            self._of_directories[place] = [block for path in paths for block in found[path]]
+        return self._of_directories[place]
+
+    def blocks(self, path: Path) -> list[Block]:
+        """Return the blocks of a file; none, and a problem, of one that cannot be read."""
+        if path not in self._of_files:
+            try:
+                self._of_files[path] = read_blocks(path, self.limits)
+            except UnreadableYamlError as error:
+                self.limits.problems.append(FileProblem(path, str(error)))
+                self._of_files[path] = []
+        return self._of_files[path]
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.is_file() else 0
+
+
 def read_module(path: Path) -> Module:
     """Return the root module of a directory, or of the directory of a file.
 
     Raises:
-        UnreadableYamlError: a file is not valid Terraform.
+        UnreadableYamlError: the directory has too many files.
     """
     directory = path if path.is_dir() else path.parent
-    blocks = _read(directory)
-    return Module(directory, blocks, inputs=_given(directory, path))
-
-
-def _read(directory: Path) -> list[Block]:
-    paths = sorted(each for each in directory.iterdir() if each.name.endswith(_SUFFIXES))
-    if len(paths) > _MOST_FILES:
-        raise UnreadableYamlError(f"{directory}: has more than {_MOST_FILES} files of Terraform")
-    return [block for path in paths for block in read_blocks(path)]
+    files = Files()
+    blocks = files.read(directory)
+    return Module(directory, blocks, inputs=_given(directory, path, files), files=files)
 
 
 def value_files(directory: Path, given: Path) -> list[Path]:
@@ -224,9 +270,9 @@ def value_files(directory: Path, given: Path) -> list[Path]:
     return found
 
 
-def _given(directory: Path, path: Path) -> dict[str, Node | Expression]:
+def _given(directory: Path, path: Path, files: Files) -> dict[str, Node | Expression]:
     found: dict[str, Node | Expression] = {}
     for each in value_files(directory, path):
-        for block in read_blocks(each):
+        for block in files.blocks(each):
             found |= block.attributes
     return found

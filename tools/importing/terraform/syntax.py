@@ -10,13 +10,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tools.importing.excess import ExcessError
 from tools.importing.reading import read_documents
 from tools.importing.source import Node
-from tools.workspace.yaml_limits import UnreadableYamlError, readable_text
+from tools.importing.terraform.limits import Limits
+from tools.workspace.yaml_limits import DEEPEST, UnreadableYamlError, readable_text
 
 if TYPE_CHECKING:
     from lark import Tree
@@ -30,6 +31,14 @@ TERMS = (
 """Rules of the grammar that go on from a value: an attribute, an index, a splat."""
 _MARKS = re.compile(r'[{}]|"(?:[^"\\]|\\.)*"')
 """What decides where an expression in a template ends: braces, and texts that may have some."""
+_BLANK = re.compile(r"\s{100,}")
+_MOST_BLANK = 100_000_000
+"""Maximum of line ends times characters in all runs of blanks. The parser looks for the end of a
+heredoc in the rest of the run at each line end."""
+_SIGNED = re.compile(r"(?:-[0-9]){100}")
+"""Digits with signs, in the rest of which the parser looks for a fraction at each sign."""
+_OPENING = ("LPAR", "LSQB", "LBRACE", "INTERP_START", "DIRECTIVE_START")
+_CLOSING = ("RPAR", "RSQB", "RBRACE")
 _DIRECTIVE = re.compile(r"(?<!%)%\{")
 """Begin of a loop or a condition in a template."""
 _ESCAPED = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n", "\t": r"\t", "\r": r"\r"})
@@ -62,27 +71,43 @@ class Block:
     blocks: list[Block] = field(default_factory=list["Block"])
 
 
-def read_blocks(path: Path) -> list[Block]:
+def read_blocks(path: Path, limits: Limits) -> list[Block]:
     """Return the blocks of a file; a file of values (`*.tfvars`) is one block without a kind.
 
     Raises:
-        UnreadableYamlError: the file is not valid.
+        UnreadableYamlError: the file is not valid, or exceeds a limit.
     """
     if path.suffix == ".json":
         return [block for each in read_documents(path) for block in _of_json(each.root, path)]
     text = readable_text(path)
-    body = _parsed(path, text).children[0]
+    try:
+        body = _parsed(path, text, limits).children[0]
+    except ExcessError as error:
+        raise UnreadableYamlError(f"{path}: {error}; split or simplify it and retry") from error
     whole = _filled(Block("", (), path, 1), body, text)
     return [whole] if ".tfvars" in path.suffixes else whole.blocks
 
 
-@lru_cache(maxsize=64)
-def _parsed(path: Path, text: str) -> Tree[Any]:
-    from hcl2 import parses_to_tree
+def _parsed(path: Path, text: str, limits: Limits) -> Tree[Any]:
+    """Return the tree of a text. The parser itself needs no stack for nested brackets.
+
+    Raises:
+        ExcessError: it exceeds a limit.
+        UnreadableYamlError: it is not Terraform.
+    """
+    from hcl2.parser import parser
     from lark import UnexpectedInput
 
+    _refuse_slow(text)
+    interactive = parser().parse_interactive(text + "\n")  # as `hcl2.parses_to_tree` does
+    depth, last = 0, None
     try:
-        return parses_to_tree(text)
+        for number, last in enumerate(interactive.iter_parse(), 1):
+            limits.token(number)
+            depth += (last.type in _OPENING) - (last.type in _CLOSING)
+            if depth > DEEPEST:
+                raise ExcessError(f"is nested more than {DEEPEST} levels deep in line {last.line}")
+        return interactive.feed_eof(last)
     except UnexpectedInput as error:
         line = min(error.line, text.count("\n") + 1)
         problem = error.get_context(text, span=20).split("\n")[0].strip()
@@ -90,6 +115,15 @@ def _parsed(path: Path, text: str) -> Tree[Any]:
             f"{path}, line {line}: is not valid Terraform: cannot read `{problem}`; correct it "
             "(`terraform validate` says what is expected) and retry"
         ) from error
+
+
+def _refuse_slow(text: str) -> None:
+    """Refuse what the regular expressions of the parser need quadratic time for."""
+    blank = sum(each[0].count("\n") * len(each[0]) for each in _BLANK.finditer(text))
+    if blank > _MOST_BLANK:
+        raise ExcessError("has thousands of blank lines in a row")
+    if _SIGNED.search(text):
+        raise ExcessError("has more than 100 digits with signs between them")
 
 
 def children(tree: Tree[Any], kind: str = "") -> Iterator[Tree[Any]]:
@@ -149,13 +183,17 @@ def _json_block(kind: str, labels: Sequence[str], node: Node, path: Path) -> Blo
     return Block(kind, labels, path, node.line, expressions)
 
 
-def read_template(template: str, file: Path, line: int) -> Expression | None:
-    """Return the expression of a text with `${…}`, of JSON or of a file; None if it is not one."""
+def read_template(template: str, file: Path, line: int, limits: Limits) -> Expression | None:
+    """Return the expression of a text with `${…}`, of JSON or of a file; None if it is not one.
+
+    Raises:
+        ExcessError: it exceeds a limit.
+    """
     if _DIRECTIVE.search(template):
         return None
     text = f'x = "{"".join(_quoted(template))}"'
     try:
-        (attribute,) = children(_parsed(file, text).children[0])
+        (attribute,) = children(_parsed(file, text, limits).children[0])
     except UnreadableYamlError:
         return None
     _, value = children(attribute)
@@ -191,13 +229,13 @@ def steps_of(tree: Any) -> tuple[Any, list[Any]]:
         if tree.data == "expr_term":
             inner = next(children(tree))
             if inner.data not in (*TERMS, "identifier"):
-                return tree, steps
+                return tree, steps[::-1]
             tree = inner
         elif tree.data in TERMS:
             tree, last = children(tree)
-            steps.insert(0, last)
+            steps.append(last)
         else:
-            return tree, steps
+            return tree, steps[::-1]
 
 
 def name_of(get_attr: Any) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from textwrap import dedent
 
-_HEREDOC = re.compile(r"<<(-?)[\w.-]+\r?\n(.*?)\s*[\w.-]+\s*\Z", re.DOTALL)
 _TEMPLATE = re.compile(r"(?<![$%])[$%]\{")
 _ESCAPES = {r"\n": "\n", r"\t": "\t", r"\r": "\r", r"\"": '"', r"\\": "\\"}
 
@@ -24,7 +23,8 @@ def heredoc(token: str) -> tuple[str, bool]:
 
     Such a text is shown as it is written: heredocs hold user data, which is not taken over.
     """
-    match = _HEREDOC.match(token)
-    text = f"{match[2]}\n" if match else ""
-    text = dedent(text) if match and match[1] else text
+    begin, _, rest = token.partition("\n")
+    name = begin.removeprefix("<<").removeprefix("-").strip()
+    text = f"{rest.rstrip().removesuffix(name).rstrip()}\n"
+    text = dedent(text) if begin.startswith("<<-") else text
     return text, _TEMPLATE.search(text) is not None

@@ -10,10 +10,11 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
+from tools.importing.excess import ExcessError
 from tools.importing.source import Node
 from tools.importing.terraform.expressions import Scope, evaluate
 from tools.importing.terraform.syntax import Expression, children, text_of
-from tools.importing.terraform.values import key_text
+from tools.importing.terraform.values import key_text, unknown
 
 _COLLECTIONS = ("list", "set", "map")
 _FLAGS = {"true": True, "false": False}
@@ -29,7 +30,11 @@ def typed(node: Node, type_: Expression, scope: Scope) -> Node:
     """
     if isinstance(type_.tree, Node):  # JSON, where it is a text
         return node
-    return _Type(type_, scope).applied(node, type_.tree)
+    try:
+        return _Type(type_, scope).applied(node, type_.tree)
+    except ExcessError as error:
+        scope.limits.report(type_.file, type_.line, error)
+        return unknown("…", node.line, node.file)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +44,7 @@ class _Type:
 
     def applied(self, node: Node, tree: Any) -> Node:
         """Return a value in the form of a type; what is not known stays as it is."""
+        self.scope.limits.spend(self.expression.file)
         if node.tag or node.value is None:
             return node
         name, arguments = self._parts(tree)

@@ -34,8 +34,12 @@ from tools.jobs.slurm.templates import LIBRARY_PATH, exports, render_script
 JOB = "nccl-tests"
 NCCL_VERSION = "v2.30.4-1"
 """Tag of https://github.com/NVIDIA/nccl."""
+NCCL_COMMIT = "1933fdd6360a8bfccaa0166bd71bce363d32e5b6"
+"""Commit of the tag: what is built, whatever the tag becomes."""
 NCCL_TESTS_VERSION = "v2.18.3"
 """Tag of https://github.com/NVIDIA/nccl-tests."""
+NCCL_TESTS_COMMIT = "f727aa2a540fef911de9d7bfd8852bc5d2c69815"
+"""Commit of the tag."""
 _PAIR = """\
   timeout {1}m "$MPI_HOME/bin/mpirun" -n {2} --host "$1:{0},$2:{0}" "${{options[@]}}"
 """
@@ -89,6 +93,8 @@ def _directory(
         "model": nodes.accelerators.model.lower().replace(" ", "-"),
         "nccl_version": NCCL_VERSION,
         "nccl_tests_version": NCCL_TESTS_VERSION,
+        "nccl_commit": NCCL_COMMIT,
+        "nccl_tests_commit": NCCL_TESTS_COMMIT,
         "mpi": MPI,
         "libraries": LIBRARY_PATH,
         "environment": exports(environment),

@@ -52,10 +52,15 @@ def test_the_build_is_for_the_gpus_of_the_node_and_knows_mpi(built):
     assert " MPI=1 MPI_HOME=/opt/amazon/openmpi " in tests
 
 
+# `git rev-parse TAG^{commit}` in the repositories, for v2.30.4-1 and v2.18.3.
+NCCL = "1933fdd6360a8bfccaa0166bd71bce363d32e5b6"
+NCCL_TESTS = "f727aa2a540fef911de9d7bfd8852bc5d2c69815"
+
+
 def test_what_is_built_is_pinned(built):
     library, tests = built.calls("curl")
-    assert library.endswith("https://github.com/NVIDIA/nccl/archive/refs/tags/v2.30.4-1.tar.gz")
-    assert tests.endswith("https://github.com/NVIDIA/nccl-tests/archive/refs/tags/v2.18.3.tar.gz")
+    assert library.endswith(f"https://github.com/NVIDIA/nccl/archive/{NCCL}.tar.gz")
+    assert tests.endswith(f"https://github.com/NVIDIA/nccl-tests/archive/{NCCL_TESTS}.tar.gz")
 
 
 def test_a_second_build_does_nothing(built):

@@ -7,6 +7,9 @@ shared=/fsx/$(id -un)
 
 export NCCL_VERSION=v2.30.4-1
 export NCCL_TESTS_VERSION=v2.18.3
+# The commits of these tags: a tag can be moved.
+export NCCL_COMMIT=1933fdd6360a8bfccaa0166bd71bce363d32e5b6
+export NCCL_TESTS_COMMIT=f727aa2a540fef911de9d7bfd8852bc5d2c69815
 # One build for each kind of GPU, in the directory that all nodes share.
 export BUILT=$shared/nccl-tests/a100-$NCCL_VERSION-$NCCL_TESTS_VERSION
 export CUDA_HOME=${CUDA_HOME:-/usr/local/cuda}

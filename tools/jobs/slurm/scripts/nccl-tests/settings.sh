@@ -7,6 +7,9 @@ shared=@shared@/$(id -un)
 
 export NCCL_VERSION=@nccl_version@
 export NCCL_TESTS_VERSION=@nccl_tests_version@
+# The commits of these tags: a tag can be moved.
+export NCCL_COMMIT=@nccl_commit@
+export NCCL_TESTS_COMMIT=@nccl_tests_commit@
 # One build for each kind of GPU, in the directory that all nodes share.
 export BUILT=$shared/nccl-tests/@model@-$NCCL_VERSION-$NCCL_TESTS_VERSION
 export CUDA_HOME=${CUDA_HOME:-/usr/local/cuda}
