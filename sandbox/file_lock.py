@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from sandbox.private_files import private
+
 _POLL_SECONDS = 0.05
 
 
@@ -26,7 +28,7 @@ def locked(path: Path, *, timeout_seconds: float = 0.0) -> Iterator[None]:
     Raises:
         LockTakenError: Another process holds it.
     """
-    with path.open("a", encoding="utf-8") as file:
+    with open(path, "a", encoding="utf-8", opener=private) as file:
         deadline = time.monotonic() + timeout_seconds
         while True:
             try:

@@ -9,6 +9,11 @@ PRIVATE_UMASK = 0o077
 """Mask with which the daemon and the engine run: files and directories are their user's only."""
 
 
+def private(path: str, flags: int) -> int:
+    """Open a file that only its owner can read, if it is new; an `opener` of `open`."""
+    return os.open(path, flags, 0o600)
+
+
 def write_private(path: Path, content: bytes) -> None:
     """Write a file that only its owner can read, from the first byte on."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)

@@ -21,7 +21,7 @@ from pathlib import Path
 from sandbox.access import Endpoint
 from sandbox.file_lock import LockTakenError, locked
 from sandbox.plain_environment import plain_environment
-from sandbox.private_files import PRIVATE_UMASK, write_private
+from sandbox.private_files import PRIVATE_UMASK, private, write_private
 from sandbox.process_identity import ProcessIdentity, read_identity
 from sandbox.processes import sweep
 from sandbox.removal import remove_tree
@@ -245,7 +245,7 @@ class SandboxDirectory:
         return None
 
     def _launch(self, region: str, port: int) -> subprocess.Popen[bytes]:
-        with self._output.open("wb") as output:
+        with open(self._output, "wb", opener=private) as output:
             return subprocess.Popen(
                 [
                     *(sys.executable, "-m", "sandbox.daemon"),

@@ -43,7 +43,7 @@ def write_aws_program(directory: Path, *, clusters: Path, region: str) -> Path:
     program = directory / "aws"
     partial = program.with_suffix(".partial")
     partial.write_text(f'#!/bin/sh\nexec {shlex.join(command)} "$@"\n', encoding="utf-8")
-    partial.chmod(0o755)
+    partial.chmod(0o700)
     partial.replace(program)
     return directory
 

@@ -206,7 +206,7 @@ class SlurmCluster:
             )
             script = _POWER.format(scontrol=scontrol, action=f'{action} {power}/"$node"')
             program.write_text(script, encoding="utf-8")
-            program.chmod(0o755)
+            program.chmod(0o700)
 
     def _start(self, program: str, *arguments: str) -> None:
         command = [str(self.layout.programs / "sbin" / program), *arguments]

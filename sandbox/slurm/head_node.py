@@ -101,5 +101,5 @@ def _write_program(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}")  # the program may be started meanwhile
     partial.write_text(text, encoding="utf-8")
-    partial.chmod(0o755)
+    partial.chmod(0o700)
     partial.replace(path)

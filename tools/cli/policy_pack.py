@@ -7,14 +7,13 @@ import json
 from policies.pack.stack_config import pack_config
 from tools.cli.stack_config import config_of
 from tools.workspace.checkout import ROOT
-from tools.workspace.files import write_whole
+from tools.workspace.files import write_private
 from tools.workspace.workspace import Workspace
 
 
 def policy_pack(workspace: Workspace) -> list[str]:
     """Return the arguments that attach the pack, with its configuration from the stack file."""
     path = workspace.scratch / f"{workspace.stack_file.stack}.policies.json"
-    path.parent.mkdir(parents=True, exist_ok=True)
     content = json.dumps(pack_config(config_of(workspace.stack_file)), indent=2)
-    write_whole(path, content)
+    write_private(path, content)
     return ["--policy-pack", str(ROOT / "policies"), "--policy-pack-config", str(path)]

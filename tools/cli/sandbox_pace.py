@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from sandbox.latency.pace import VARIABLE
 from sandbox.state import SandboxDirectory
-from tools.workspace.files import write_whole
+from tools.workspace.files import write_private
 
 _FILE = "latency"
 
@@ -18,8 +18,7 @@ def set_pace(directory: SandboxDirectory, scale: float) -> None:
     """Set the share of AWS's time that every resource takes; 0 means no delay."""
     path = directory.path / _FILE
     if scale:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, f"{scale:g}")
+        write_private(path, f"{scale:g}")
     else:
         path.unlink(missing_ok=True)
 

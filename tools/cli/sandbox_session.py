@@ -296,8 +296,8 @@ def nobody_at_work(command: str) -> Iterator[SandboxDirectory]:
 
 def _write_kubectl_wrapper(directory: SandboxDirectory, command: list[str]) -> None:
     path = directory.bin / "kubectl"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, f'#!/bin/sh\nexec {shlex.join(command)} "$@"\n', mode=0o755)
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    write_whole(path, f'#!/bin/sh\nexec {shlex.join(command)} "$@"\n', mode=0o700)
 
 
 def advance_clock(hours: float) -> datetime:

@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
+from sandbox.private_files import write_private
 from tools.engine import cache, pins
 from tools.engine.aws_plugin_source import write_sources
 from tools.engine.download import Releases
@@ -116,9 +117,9 @@ def parse_choices(choices: Iterable[str]) -> dict[str, Path]:
 
 def write_plugins(sandbox: Path, plugins: tuple[Plugin, ...]) -> None:
     """Record the plugins of a sandbox in its directory."""
-    sandbox.mkdir(parents=True, exist_ok=True)
+    sandbox.mkdir(parents=True, exist_ok=True, mode=0o700)
     partial = sandbox / f"{_RECORD}.partial"
-    partial.write_text(json.dumps([asdict(plugin) for plugin in plugins]), encoding="utf-8")
+    write_private(partial, json.dumps([asdict(plugin) for plugin in plugins]).encode())
     partial.replace(sandbox / _RECORD)
 
 

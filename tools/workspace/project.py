@@ -17,9 +17,9 @@ from typing import Any
 from sandbox.state import SandboxDirectory
 from tools.workspace import file_backend
 from tools.workspace.checkout import OWN_FILES, project_content
-from tools.workspace.files import first_written
+from tools.workspace.files import first_written, write_private
 from tools.workspace.stack_files import StackFile
-from tools.workspace.yaml_reader import read_yaml, write_yaml, yaml_text
+from tools.workspace.yaml_reader import read_yaml, yaml_text
 
 _STACK = "pulumi:pulumi:Stack"
 """Types that every stack has in its state before anything exists in AWS."""
@@ -123,7 +123,7 @@ class SandboxProject:
         for path, content in self._files(stack_file).items():
             # Engines of other stacks may be reading the project file.
             if not _holds(path, content):
-                write_yaml(path, content)
+                write_private(path, yaml_text(content))
         return self._stack_path(stack_file)
 
     def is_written(self, stack_file: StackFile) -> bool:

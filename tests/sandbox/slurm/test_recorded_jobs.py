@@ -89,7 +89,9 @@ def test_sbatch_submits_the_options_of_a_job_without_its_commands(
     real.write_text('#!/bin/sh\necho "$@"\ncat\nexit 3\n', encoding="utf-8")
     real.chmod(0o755)
     script.write_text(SCRIPT, encoding="utf-8")
-    program = [sys.executable, "-I", sbatch.__file__, real, account.server.endpoint]
+    key = tmp_path / "access-key"
+    key.write_text(account.server.access.access_key, encoding="utf-8")
+    program = [sys.executable, "-I", sbatch.__file__, real, account.server.endpoint, key]
     done = subprocess.run(
         [*program, *arguments, script, "a"],
         stdin=subprocess.DEVNULL,

@@ -7,15 +7,18 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import boto3
 import pytest
+import urllib3
 
-from sandbox.access import NO_ACCOUNT
+from sandbox.access import HEADER, NO_ACCOUNT
 from sandbox.aws.cloudformation.service import CloudFormation, CloudFormationError
 from sandbox.processes import Spawner
 from sandbox.state import SandboxDirectory, SandboxStatus
 from tests.support.cloudformation import thing_template
+from tests.support.listeners import listeners
 from tests.support.processes import processes_below, until
 from tools.parallelcluster.environment import parallelcluster_python
 
@@ -109,6 +112,30 @@ def busy(directory: SandboxDirectory) -> SandboxStatus:
 
 def _status(client: object) -> str:
     return client.describe_stacks(StackName="s")["Stacks"][0]["StackStatus"]  # type: ignore[attr-defined]
+
+
+@pytest.mark.parallelcluster
+def test_nobody_without_the_access_key_makes_a_function(directory: SandboxDirectory) -> None:
+    """Lambda runs any program, as the user of the sandbox."""
+    status = busy(directory)
+    own = urlsplit(status.aws_endpoint).port
+    (engine,) = [
+        each
+        for each in listeners(status.pid)
+        if "sandbox.aws.cloudformation.engine" in each.command
+    ]
+    assert engine.is_on_loopback
+    assert engine.port != own
+    for key in ("", "x", "123456789012"):
+        for method, path in (
+            ("POST", "/2015-03-31/functions"),
+            ("GET", "/2015-03-31/functions"),
+            ("POST", "/_ministack/reset"),
+            ("GET", "/_ministack/cfn-response/x"),
+        ):
+            url = f"http://127.0.0.1:{engine.port}{path}"
+            answer = urllib3.request(method, url, headers={HEADER: key}, retries=False)
+            assert answer.status == 403
 
 
 @pytest.mark.parallelcluster
