@@ -2,7 +2,7 @@
 
 They have the images in `registries.yaml` and nothing else, and give manifests only with a token, as
 ECR Public does. An unknown tag of a known repository is 404. An unknown repository wants
-credentials, as private ones do: it can be one of the user's. Digests are not emulated.
+credentials, as private ones do: it can be one of the user's. Digests are those of the table.
 
 Sources:
     https://github.com/opencontainers/distribution-spec, spec.md, "Pulling manifests", "Error Codes"
@@ -49,9 +49,7 @@ def answer(environ: Mapping[str, Any], path: str) -> Answer:
         challenge = f'Bearer realm="{realm}",service="{host}",scope="sandbox"'
         status, headers, body = _error("401 UNAUTHORIZED", "UNAUTHORIZED", "no access")
         return status, [*headers, ("WWW-Authenticate", challenge)], body
-    if ":" in tag:
-        return _error("501 NOT IMPLEMENTED", "UNSUPPORTED", "the sandbox knows no digests")
-    if tag not in row["tags"]:
+    if tag not in (*row["tags"], *row.get("digests", ())):
         message = f"the sandbox knows no tag {tag} of {host}/{name}"
         return _error("404 NOT FOUND", "MANIFEST_UNKNOWN", message)
     return _manifest(row)

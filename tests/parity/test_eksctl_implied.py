@@ -213,7 +213,7 @@ def _images(cloud) -> dict[str, str]:
         for made in cloud.of_type("kubernetes:apps/v1:DaemonSet")
         for container in made.inputs["spec"]["template"]["spec"]["containers"]
     ]
-    named = [container["image"].rpartition(":") for container in containers]
+    named = [container["image"].partition("@")[0].rpartition(":") for container in containers]
     return {image.rpartition("/")[2]: tag for image, _, tag in named}
 
 

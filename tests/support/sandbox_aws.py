@@ -186,7 +186,7 @@ def use_account(patch: pytest.MonkeyPatch, access: Endpoint) -> None:
     """Let AWS clients and lookups of images use an account."""
     for name, value in access.environment.items():
         patch.setenv(name, value)
-    boto3.setup_default_session()  # the one of an earlier test keeps its credentials
+    boto3.DEFAULT_SESSION = None  # the one of an earlier test keeps its credentials
 
 
 @contextmanager

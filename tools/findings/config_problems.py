@@ -24,6 +24,7 @@ NAMED = frozenset(
         "policies",
         "queues",
         "reservations",
+        "secrets",
         "settings",
         "slurm_settings",
         "storage",

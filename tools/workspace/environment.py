@@ -117,10 +117,10 @@ def _use(values: Mapping[str, str]) -> None:
     # `urlopen` reads the proxies once, when it makes the opener that all later calls share:
     # https://github.com/python/cpython/blob/v3.11.7/Lib/urllib/request.py#L192-L216
     urllib.request.install_opener(None)  # type: ignore[arg-type]
-    # boto3 keeps the credentials of its first call in a session that all later calls share:
-    # https://docs.aws.amazon.com/boto3/latest/guide/session.html
+    # boto3 keeps profile and credentials of its first call in a session that all later calls share,
+    # `DEFAULT_SESSION`: https://docs.aws.amazon.com/boto3/latest/guide/session.html
     if "boto3" in sys.modules:
-        sys.modules["boto3"].setup_default_session()
+        sys.modules["boto3"].DEFAULT_SESSION = None
 
 
 def _path(user: Mapping[str, str], *first: Path) -> str:

@@ -6,7 +6,11 @@ node restore it.
 
 from __future__ import annotations
 
+import ipaddress
+import os
 import shlex
+import socket
+import stat
 from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
@@ -14,6 +18,7 @@ from pathlib import Path
 import pytest
 
 from tests.sandbox.slurm.support.real_slurm import RealSlurm, real_slurm
+from tests.support.listeners import listeners
 from tests.support.processes import until
 from tests.tools.cli.test_repair import in_checkout, request
 from tools.cli import failures, slurm_repair
@@ -62,6 +67,18 @@ def in_state(slurm: RealSlurm, job: str, state: str) -> None:
 
 def log_of(slurm: RealSlurm, job: str) -> list[str]:
     return [line for text in slurm_log(slurm.run, LogRequest(job=job)) for line in text.split("\n")]
+
+
+def test_nobody_else_reaches_the_daemons_and_munged(slurm: RealSlurm) -> None:
+    """Slurm listens on the address of the machine's name, if that is a loopback address."""
+    daemons = [each for each in listeners(os.getpid()) if "/sbin/slurm" in each.command]
+    assert len(daemons) == 5
+    own = ipaddress.ip_address(socket.gethostbyname(socket.gethostname()))
+    assert {each.is_on_loopback for each in daemons} == {own.is_loopback}
+    directory = slurm.slurm.layout.sockets
+    modes = {each.name: stat.S_IMODE(each.lstat().st_mode) for each in directory.iterdir()}
+    assert stat.S_IMODE(directory.stat().st_mode) == 0o700
+    assert (modes["key"], modes["munge"]) == (0o600, 0o777)
 
 
 def test_every_node_starts_torchrun_with_its_rank_and_all_gpus(slurm: RealSlurm) -> None:

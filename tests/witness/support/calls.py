@@ -17,6 +17,7 @@ from tests.witness.support.tables import model_of
 CALLERS = ("components", "tools", "policies/pack", "sandbox")
 PERMISSIONS_ONLY = (
     "components/batch/job_role.py",
+    "components/catalog/eks_node_policies.py",
     "components/identity/",
     "components/monitoring/",
     "components/network/",
