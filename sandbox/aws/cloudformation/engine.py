@@ -7,6 +7,7 @@ differences from AWS are corrected before it serves:
 - a template URL refers to the sandbox's S3 or to ParallelCluster's releases;
 - a nested stack is described with its parent;
 - no local scripts run at the start, and no container engine is used;
+- functions have the sandbox's access key;
 - only requests with the sandbox's access key are handled (`sandbox.access`), because Lambda runs
   any program. A function responds to CloudFormation without it, at an address with a random token.
 """
@@ -41,8 +42,22 @@ def main() -> None:
     _resolve_urls()
     _check_templates()
     _describe_parents()
+    _let_functions_call_the_account()
     app.app = guarded(app.app, os.environ[KEY_VARIABLE])
     app.main()
+
+
+def _let_functions_call_the_account() -> None:
+    # ministack gives a function the id of its account as access key.
+    account = Endpoint(os.environ["AWS_ENDPOINT_URL"], os.environ[KEY_VARIABLE])
+    credentials = {
+        "AWS_ACCESS_KEY_ID": account.environment["AWS_ACCESS_KEY_ID"],
+        "AWS_SECRET_ACCESS_KEY": account.environment["AWS_SECRET_ACCESS_KEY"],
+        "AWS_SESSION_TOKEN": "",
+    }
+    for name in ("core.lambda_runtime", "services.lambda_svc"):
+        module: Any = import_module(f"ministack.{name}")
+        module.execution_credentials = lambda _config: credentials
 
 
 def guarded(app: Application, key: str) -> Application:

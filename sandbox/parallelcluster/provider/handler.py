@@ -15,7 +15,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from sandbox.access import KEY_VARIABLE
 from sandbox.parallelcluster.provider.account import client
 from sandbox.parallelcluster.provider.clusters import Clusters
 from sandbox.parallelcluster.provider.records import Records
@@ -77,12 +76,10 @@ def _delete(clusters: Clusters, event: Mapping[str, Any]) -> None:
 
 
 def _prepare() -> None:
-    """Open the log, use the sandbox's access key, and tie this process to its parent."""
+    """Open the log, and tie this process to its parent."""
     path = os.environ.get(LOG_VARIABLE)
     if path is None:
         return
-    # The emulator of Lambda sets credentials of its own.
-    os.environ["AWS_ACCESS_KEY_ID"] = os.environ[KEY_VARIABLE]
     logging.basicConfig(
         filename=Path(path),
         level=logging.INFO,

@@ -36,7 +36,8 @@ def ask(account: Account, operation: str, arguments: dict[str, Any]) -> Any:
             "Content-Type": "application/cbor",
             "Accept": "application/cbor",
             "Authorization": (
-                "AWS4-HMAC-SHA256 Credential=sandbox/20261125/us-west-2/monitoring/aws4_request, "
+                f"AWS4-HMAC-SHA256 Credential={account.server.access.access_key}/"
+                "20261125/us-west-2/monitoring/aws4_request, "
                 "SignedHeaders=host, Signature=0"
             ),
         },

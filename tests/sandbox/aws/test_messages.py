@@ -78,7 +78,7 @@ def reader() -> Iterator[Reader]:
         iam.put_role_policy(
             RoleName="warnings",
             PolicyName="publish",
-            PolicyDocument=publish_policy(topic, "us-west-2"),
+            PolicyDocument=publish_policy(topic, "us-west-2", is_own_topic=True),
         )
         keeper = Timekeeper(server.application.lock, "us-west-2")
         keeper.tick()

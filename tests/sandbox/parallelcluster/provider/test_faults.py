@@ -16,8 +16,9 @@ def test_the_schedule_names_a_queue_or_a_compute_resource(
     account: Account, queue: str, name: str, outside: bool
 ) -> None:
     account.server.use_faults("[{happens: node-never-joins, node_group: gpu}]")
-    assert never_registers(account.client, queue, name) is outside
+    assert never_registers(queue, name) is outside
 
 
-def test_without_a_schedule_every_node_registers(account: Account) -> None:
-    assert not never_registers(account.client, "gpu", "g4dn")
+@pytest.mark.usefixtures("account")
+def test_without_a_schedule_every_node_registers() -> None:
+    assert not never_registers("gpu", "g4dn")
