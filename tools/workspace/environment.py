@@ -8,6 +8,7 @@ import sys
 import urllib.request
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from sandbox.access import Endpoint
 from sandbox.plain_environment import plain_environment
@@ -119,8 +120,9 @@ def _use(values: Mapping[str, str]) -> None:
     urllib.request.install_opener(None)  # type: ignore[arg-type]
     # boto3 keeps profile and credentials of its first call in a session that all later calls share,
     # `DEFAULT_SESSION`: https://docs.aws.amazon.com/boto3/latest/guide/session.html
-    if "boto3" in sys.modules:
-        sys.modules["boto3"].DEFAULT_SESSION = None
+    boto3: Any = sys.modules.get("boto3")
+    if boto3 is not None:
+        boto3.DEFAULT_SESSION = None
 
 
 def _path(user: Mapping[str, str], *first: Path) -> str:

@@ -50,4 +50,7 @@ def test_parse_says_what_was_refused_and_keeps_the_rest(kubernetes_programs):
 def test_missing_options_are_all_named(kubernetes_programs):
     answer = run(kubernetes_programs, "--cluster=p5-cb")
     assert answer.returncode == 2
-    assert "missing: --account-endpoint, --kubeconfig, --listen" in answer.stderr
+    missing = (
+        "the variable TRAINYARD_SANDBOX_ACCESS_KEY, --account-endpoint, --kubeconfig, --listen"
+    )
+    assert f"missing: {missing}, --tls-cert-file, --tls-private-key-file" in answer.stderr

@@ -132,6 +132,7 @@ def test_kwok_that_could_not_be_started_is_started_the_next_time(tmp_path):
         endpoint="https://127.0.0.1:9",
         certificate_authority_data="",
         admin_token="",
+        access_key="SANDBOX00",
         directory=tmp_path,
     )
     (tmp_path / "logs").mkdir()

@@ -7,13 +7,14 @@ import base64
 import pytest
 from botocore.stub import Stubber
 
+from sandbox.access import NO_ACCOUNT
 from sandbox.kubernetes.instances import SandboxAccount
 
 
 @pytest.fixture
 def account():
     """An account with EC2 answers of the test, in order; the clients use no network."""
-    made = SandboxAccount("http://127.0.0.1:9", "us-west-2", set)
+    made = SandboxAccount(NO_ACCOUNT, "us-west-2", set)
     with Stubber(made._ec2) as ec2:
         yield made, ec2
         ec2.assert_no_pending_responses()
@@ -96,5 +97,5 @@ def test_an_instance_without_profile_volume_or_tags_is_read_too(account):
 
 def test_no_credential_of_the_user_is_read(monkeypatch):
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "the-users-own")
-    credentials = SandboxAccount("http://127.0.0.1:9", "us-west-2", set)._ec2._request_signer
-    assert credentials._credentials.access_key == "sandbox"
+    credentials = SandboxAccount(NO_ACCOUNT, "us-west-2", set)._ec2._request_signer
+    assert credentials._credentials.access_key == NO_ACCOUNT.access_key

@@ -28,6 +28,7 @@ def control_plane(tmp_path_factory):
         endpoint="https://127.0.0.1:6443",
         certificate_authority_data=credentials.certificate_authority_data,
         admin_token=token,
+        access_key="SANDBOX00",
         directory=directory,
     )
 

@@ -26,6 +26,7 @@ def silent_plane(tmp_path_factory):
         endpoint=NOBODY,
         certificate_authority_data=credentials.certificate_authority_data,
         admin_token=token,
+        access_key="SANDBOX00",
         directory=directory,
     )
 
