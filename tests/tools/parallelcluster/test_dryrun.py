@@ -19,7 +19,7 @@ pytestmark = pytest.mark.parallelcluster
 
 
 @pytest.fixture(scope="module")
-def endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def account(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Endpoint]:
     """An account whose CloudFormation reports that the cluster does not exist."""
     directory = tmp_path_factory.mktemp("cloudformation")
     python = [str(parallelcluster_python(print))]
@@ -27,25 +27,25 @@ def endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         server.use_cloudformation(
             CloudFormation(Path(directory), python, spawn, region="us-west-2")
         )
-        yield server.endpoint
+        yield server.access
 
 
 def dryrun(account: Endpoint, *changes) -> DryRun:
     return create_cluster_dryrun(p4de(*changes), account=account, region="us-west-2")
 
 
-def test_what_the_validators_take_the_command_takes(endpoint: str) -> None:
+def test_what_the_validators_take_the_command_takes(account: Endpoint) -> None:
     # PC-01
     # The command fetches scripts at https addresses, which is not possible here.
     done = dryrun(
-        endpoint, lambda config: config["Scheduling"]["SlurmQueues"][0].pop("CustomActions")
+        account, lambda config: config["Scheduling"]["SlurmQueues"][0].pop("CustomActions")
     )
     assert done.accepted, done.answer
     assert done.seconds > 0
 
 
-def test_what_they_refuse_it_refuses_with_their_messages(endpoint: str) -> None:
-    done = dryrun(endpoint, setting("HeadNode/Ssh/KeyName", "nobody"))
+def test_what_they_refuse_it_refuses_with_their_messages(account: Endpoint) -> None:
+    done = dryrun(account, setting("HeadNode/Ssh/KeyName", "nobody"))
     assert not done.accepted
     refused_by = {each["type"] for each in done.answer["configurationValidationErrors"]}
     assert "KeyPairValidator" in refused_by
