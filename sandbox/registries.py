@@ -2,7 +2,8 @@
 
 They have the images in `registries.yaml` and nothing else, and give manifests only with a token, as
 ECR Public does. An unknown tag of a known repository is 404. An unknown repository wants
-credentials, as private ones do: it can be one of the user's. Digests are those of the table.
+credentials, as private ones do: it can be one of the user's. Of digests it knows those of the table
+only.
 
 Sources:
     https://github.com/opencontainers/distribution-spec, spec.md, "Pulling manifests", "Error Codes"
@@ -49,7 +50,10 @@ def answer(environ: Mapping[str, Any], path: str) -> Answer:
         challenge = f'Bearer realm="{realm}",service="{host}",scope="sandbox"'
         status, headers, body = _error("401 UNAUTHORIZED", "UNAUTHORIZED", "no access")
         return status, [*headers, ("WWW-Authenticate", challenge)], body
-    if tag not in (*row["tags"], *row.get("digests", ())):
+    known = (*row["tags"], *row.get("digests", ()))
+    if ":" in tag and tag not in known:
+        return _error("501 NOT IMPLEMENTED", "UNSUPPORTED", "the sandbox knows no such digest")
+    if tag not in known:
         message = f"the sandbox knows no tag {tag} of {host}/{name}"
         return _error("404 NOT FOUND", "MANIFEST_UNKNOWN", message)
     return _manifest(row)

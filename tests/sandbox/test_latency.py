@@ -9,6 +9,7 @@ from unittest import mock
 
 import pytest
 
+from sandbox.access import NO_ACCOUNT
 from sandbox.aws.clock import CLOCK
 from sandbox.aws.cloudformation.forwarding import Forwarder
 from sandbox.aws.transitions import TRANSITIONS, Transitions
@@ -242,13 +243,13 @@ def test_a_stack_of_cloudformation_is_in_progress_until_aws_would_be_done(
 ) -> None:
     said = b"<StackStatus>CREATE_COMPLETE</StackStatus>"
     forwarder = Forwarder()
+    forwarder.access = NO_ACCOUNT
     forwarder.cloudformation = mock.Mock()
     monkeypatch.setattr(forwarder, "_forward", lambda *_: ("200 OK", [], said))
-    environ = {"SERVER_NAME": "127.0.0.1", "SERVER_PORT": "1"}
 
     def call(operation: str) -> bytes:
         body = f"Action={operation}&StackName=slow".encode()
-        return forwarder.answer(Call("cloudformation", operation, "query"), environ, body)[2]
+        return forwarder.answer(Call("cloudformation", operation, "query"), {}, body)[2]
 
     call("CreateStack")
     assert call("DescribeStacks") == said.replace(b"COMPLETE", b"IN_PROGRESS")
