@@ -21,7 +21,6 @@ from tests.support.kills.lives import (
     live,
     undisturbed,
 )
-from tests.support.processes import PATIENCE
 from tests.support.remains import difference
 from tests.support.sandbox import Sandbox
 
@@ -69,7 +68,7 @@ def test_destroy_removes_the_nodes_that_a_killed_up_has_made(
     harness: KillHarness, reference: Undisturbed
 ) -> None:
     moments, _ = at_the_nodes(reference)
-    killed = harness.killed("up", moments, others_seconds=PATIENCE)
+    killed = harness.killed("up", moments)
     assert set(killed.held) == set(moments)
     assert f"the engine was killed during the up of {STACK}" in killed.said
     said = harness.sandbox.without_preview().must("destroy", STACK, "--sandbox", "--yes").said

@@ -24,7 +24,7 @@ from tests.support.kills.lives import (
     live,
     undisturbed,
 )
-from tests.support.processes import PATIENCE, until
+from tests.support.processes import until
 from tests.support.remains import difference, normalised
 from tests.support.sandbox import Sandbox, running
 
@@ -80,7 +80,7 @@ def test_what_a_killed_destroy_has_deleted_is_made_again_or_no_longer_missed(
 
     def killed_at(types: set[str]) -> None:
         deleted = {each.urn: Moment.UNANSWERED for each in reference.points if each.type in types}
-        killed = harness.killed("destroy", deleted, others_seconds=PATIENCE)
+        killed = harness.killed("destroy", deleted)
         assert set(killed.held) == deleted.keys(), killed.said
 
     at_once.must("up", LIGHT, "--sandbox", "--yes")

@@ -16,13 +16,11 @@ from pathlib import Path
 from typing import IO, Any
 
 from tests.support.kills.gate import DIRECTORY, Gate, Moment
-from tests.support.processes import descendants
+from tests.support.processes import PATIENCE, descendants
 from tests.support.sandbox import Sandbox
 from tests.support.tracked import ROOT
 
 COMMAND_SECONDS = 420
-TIMEOUT_SECONDS = 15
-"""How long to wait for the other calls of a plan, if some may depend on a held one."""
 
 
 class Victim(enum.StrEnum):
@@ -71,10 +69,10 @@ class KillHarness:
         command: str,
         moments: Mapping[str, Moment],
         victim: Victim = Victim.ENGINE,
-        *,
-        others_seconds: float = TIMEOUT_SECONDS,
     ) -> Killed:
         """Run `up` or `destroy`, and kill when all calls to leave unanswered are held.
+
+        It also kills when no more of them arrive for a long time: some may depend on a held one.
 
         An engine that survives gets its answers when the gate opens after the kill. If the launcher
         was killed, the engine waits until the caller opens the gate.
@@ -83,8 +81,6 @@ class KillHarness:
             command: `up` or `destroy`.
             moments: By URN, the moment at which its call is stopped.
             victim: The process to kill.
-            others_seconds: How long to wait for the next of them. Some may depend on a held one,
-                and never come.
         """
         gate = self.gate
         gate.plan("Create" if command == "up" else "Delete", moments)
@@ -92,7 +88,7 @@ class KillHarness:
         with output.open("w+", encoding="utf-8") as file:
             process = self._start(command, file, victim)
             try:
-                held = self._wait(process, moments, others_seconds)
+                held = self._wait(process, moments)
                 engine = gate.held()[0].engine_pid if held else 0
                 if held:
                     _kill(engine, victim, launcher=process.pid)
@@ -127,10 +123,7 @@ class KillHarness:
         )
 
     def _wait(
-        self,
-        process: subprocess.Popen[bytes],
-        moments: Mapping[str, Moment],
-        others_seconds: float,
+        self, process: subprocess.Popen[bytes], moments: Mapping[str, Moment]
     ) -> tuple[str, ...]:
         """Return the held calls as soon as all to leave unanswered are held, or no more arrive."""
         pause = threading.Event()
@@ -141,7 +134,7 @@ class KillHarness:
             now = tuple(each.urn for each in self.gate.held())
             if now != held:
                 held, newest = now, time.monotonic()
-            if wanted & set(held) and time.monotonic() - newest > others_seconds:
+            if wanted & set(held) and time.monotonic() - newest > PATIENCE:
                 break
             if time.monotonic() - begun > COMMAND_SECONDS:
                 process.send_signal(signal.SIGINT)

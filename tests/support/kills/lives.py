@@ -184,14 +184,15 @@ def live(
     sandbox, stack, life = harness.sandbox, harness.stack, Life()
     for moments, victim in kills:
         left = dict(moments)
-        # Points that a kill missed on a busy machine get one more kill.
+        # Points that a kill missed, because they depend on a held one, get one more kill.
         while any(moment.is_made for moment in left.values()):
             killed = harness.killed("up", left, victim)
             assert killed.happened, f"nothing reached the gate:\n{killed.said}"
-            life.made += [urn for urn in killed.held if left[urn].is_made]
+            made = {urn for urn in killed.held if left[urn].is_made}
+            life.made += sorted(made)
             life.kills += 1
             life.said.append(killed.said)
-            left = {urn: each for urn, each in left.items() if urn not in killed.held}
+            left = {urn: each for urn, each in left.items() if urn not in made}
     at_once = sandbox.without_preview()
     life.said.append(at_once.must("up", stack, "--sandbox", "--yes").said)
     found = normalised(sandbox.inventory(), reference.before)
