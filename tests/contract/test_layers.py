@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from components.account.image_registry import EMULATED_REGISTRIES
+from sandbox.access import REGISTRIES_VARIABLE
 from tests.support.tracked import ROOT, tracked, tracked_files
 
 PYTHON = tracked(".py")
@@ -67,6 +69,11 @@ def first_parts(path: Path) -> set[str]:
 def test_program_and_policies_do_not_import_the_sandbox_or_the_tools() -> None:
     found = {str(path): first_parts(path) & {"sandbox", "tools", "tests"} for path in PRODUCT}
     assert not only_offenders(found)
+
+
+def test_program_and_sandbox_agree_on_the_variable_of_the_emulated_registries() -> None:
+    """The sandbox does not import the program here: other Python environments use the module."""
+    assert REGISTRIES_VARIABLE == EMULATED_REGISTRIES
 
 
 def test_no_string_is_left_over_after_a_statement() -> None:
