@@ -150,9 +150,11 @@ WITHOUT_SUBJECT = {
     "tests/parallelcluster/support/apt.py",
     "tests/parallelcluster/support/node_root.py",
     "tests/support/aws_plugin.py",
+    "tests/support/stranger.py",
 }
-"""Files that skip tests without their subject: the plugin is built if none is downloaded, and only
-Linux has Landlock, runs programs in another root directory, and can have apt."""
+"""Files that skip tests without their subject: the plugin is built if none is downloaded, only
+Linux has Landlock, runs programs in another root directory, and can have apt, and only root can
+start a process of another user."""
 
 
 def test_no_test_is_skipped_or_expected_to_fail() -> None:
