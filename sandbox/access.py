@@ -16,6 +16,7 @@ from __future__ import annotations
 import hmac
 import json
 import secrets
+import shlex
 import urllib.request
 from dataclasses import dataclass, field
 from typing import Any
@@ -79,6 +80,10 @@ class Endpoint:
             "AWS_SECRET_ACCESS_KEY": "sandbox",
             REGISTRIES_VARIABLE: f"{self.url}{CONTROL}{REGISTRIES}{self.access_key}",
         }
+
+    def exports(self) -> list[str]:
+        """Return the lines with which a POSIX shell exports `environment`."""
+        return [f"export {name}={shlex.quote(value)}" for name, value in self.environment.items()]
 
     def ask(self, method: str, path: str, body: bytes | None = None) -> Any:
         """Send a request to the sandbox itself, and return its JSON.

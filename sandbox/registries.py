@@ -20,12 +20,12 @@ from typing import Any
 
 import yaml
 
+from sandbox.wsgi import Answer
+
 _TABLE = Path(__file__).with_suffix(".yaml")
 _TOKEN = "anonymous"  # noqa: S105 - what the emulated registries give to everybody
 _INDEX = "application/vnd.oci.image.index.v1+json"
 _MANIFEST = "application/vnd.oci.image.manifest.v1+json"
-
-Answer = tuple[str, list[tuple[str, str]], bytes]
 
 
 @functools.cache

@@ -24,6 +24,7 @@ import pulumi_aws as aws
 
 from components.catalog.secret_arns import SecretArn
 from components.identity.attached_policies import attach_policies, once_made
+from components.identity.service_trust import service_trust
 from components.naming import dns_suffix, managed_policy_arns, partition
 
 _OF_TASKS = "service-role/AmazonECSTaskExecutionRolePolicy"
@@ -122,22 +123,7 @@ class ExecutionRole(pulumi.ComponentResource):
 def _trust_policy(region: str, account_id: str) -> str:
     tasks = f"arn:{partition(region)}:ecs:{region}:{account_id}:*"
     # ECS has the same service principal in every partition.
-    return json.dumps(
-        {
-            "Version": "2012-10-17",
-            "Statement": [
-                {
-                    "Effect": "Allow",
-                    "Action": "sts:AssumeRole",
-                    "Principal": {"Service": "ecs-tasks.amazonaws.com"},
-                    "Condition": {
-                        "StringEquals": {"aws:SourceAccount": account_id},
-                        "ArnLike": {"aws:SourceArn": tasks},
-                    },
-                }
-            ],
-        }
-    )
+    return service_trust("ecs-tasks.amazonaws.com", account_id, tasks)
 
 
 def _secrets_policy(references: Sequence[str]) -> str:

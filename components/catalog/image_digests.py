@@ -11,12 +11,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 DIGESTS: Mapping[str, str] = {
-    # Of the index, with that of its image for amd64: public manifests of several projects, and the
-    # `Image ID` that containerd shows for the tag.
+    # `image` with tag and digest in a DaemonSet; the `Image ID` that `kubectl describe` shows for
+    # the tag; and a script that pulls it as the index, and names its manifest for linux/amd64,
+    # sha256:1de09dda8d1c179fe84e280f28a48a75c9a1a529d90eefcee1f80c012ac11640. No document of
+    # NVIDIA names it.
     "nvcr.io/nvidia/k8s-device-plugin:v0.20.0": (
         "sha256:a61ba9fd8efb82f3a79f877f7580e02c1e8e7593f62473644bc9c79e315c3312"
     ),
-    # Of the index, with those of its images for amd64 and the `imageID` that Kubernetes shows.
+    # Two reviews of images, which list it as the index with its manifest for linux/amd64,
+    # sha256:01171220c7c059afc85034ffe687bfe7249e41c0cc46fbe9a5128503ceee3016; `image` in manifests
+    # of several projects; and the `imageID` that Kubernetes shows for the tag.
     "registry.k8s.io/kube-state-metrics/kube-state-metrics:v2.20.0": (
         "sha256:42cfe3723a5f058171c627537fb57a3ea0f26e4380fa18555a95cb1a1b4cfc5b"
     ),

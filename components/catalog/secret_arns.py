@@ -56,6 +56,14 @@ class SecretArn:
         return self.text.split(":")[4]
 
     @property
+    def parameter(self) -> str:
+        """Name of the parameter, as the ARN has it; empty for a secret.
+
+        A name with levels begins with a slash; an ARN does not tell `/a` from `a`.
+        """
+        return self.text.partition(":parameter")[2]
+
+    @property
     def json_key(self) -> str:
         """Key of the value in a secret that is a JSON document; empty for the whole secret."""
         return "".join(self.text.split(":")[_PARTS_OF_ARN : _PARTS_OF_ARN + 1])

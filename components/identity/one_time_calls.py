@@ -7,7 +7,6 @@ Sources:
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -16,6 +15,7 @@ import pulumi
 import pulumi_aws as aws
 
 from components.identity.attached_policies import once_made
+from components.identity.service_trust import service_trust
 from components.naming import IAM_ROLE_NAME_LIMIT, SCHEDULE_NAME_LIMIT, fitted
 
 
@@ -84,13 +84,7 @@ def schedule_calls(name: str, args: OneTimeCallsArgs, options: pulumi.ResourceOp
 
 def scheduler_trust(subject_arn: str) -> str:
     """Return the trust policy of the role: only schedules of the ARN's account may assume it."""
-    statement = {
-        "Effect": "Allow",
-        "Action": "sts:AssumeRole",
-        "Principal": {"Service": "scheduler.amazonaws.com"},
-        "Condition": {"StringEquals": {"aws:SourceAccount": subject_arn.split(":")[4]}},
-    }
-    return json.dumps({"Version": "2012-10-17", "Statement": [statement]}, sort_keys=True)
+    return service_trust("scheduler.amazonaws.com", subject_arn.split(":")[4])
 
 
 def _retry_policy(

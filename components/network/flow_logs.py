@@ -12,6 +12,8 @@ from dataclasses import dataclass
 import pulumi
 import pulumi_aws as aws
 
+from components.identity.service_trust import service_trust
+
 RETENTION_DAYS = 7
 """As in the VPC templates."""
 
@@ -74,22 +76,7 @@ def trust(log_group_arn: str) -> str:
     """
     _, partition, _, region, account, *_ = log_group_arn.split(":")
     flow_logs = f"arn:{partition}:ec2:{region}:{account}:vpc-flow-log/*"
-    return json.dumps(
-        {
-            "Version": "2012-10-17",
-            "Statement": [
-                {
-                    "Effect": "Allow",
-                    "Action": "sts:AssumeRole",
-                    "Principal": {"Service": "vpc-flow-logs.amazonaws.com"},
-                    "Condition": {
-                        "StringEquals": {"aws:SourceAccount": account},
-                        "ArnLike": {"aws:SourceArn": flow_logs},
-                    },
-                }
-            ],
-        }
-    )
+    return service_trust("vpc-flow-logs.amazonaws.com", account, flow_logs)
 
 
 def _policy(log_group_arn: str) -> str:

@@ -19,8 +19,8 @@ def main() -> None:
     arguments = parser.parse_args()
     signals = requests_to_end()
     with AwsServer(region=arguments.region, port=arguments.port) as server:
-        for name, value in server.access.environment.items():
-            print(f"export {name}={value}", flush=True)  # noqa: T201 - what the caller waits for
+        for line in server.access.exports():
+            print(line, flush=True)  # noqa: T201 - what the caller waits for
         signals.get()
 
 

@@ -20,7 +20,8 @@ from typing import Any
 from moto.iam.models import iam_backends
 
 from sandbox.access import CONTROL, HEADER, REGISTRIES, AccessKey
-from sandbox.aws.unimplemented import Answer, call_of, error_response, scope_of
+from sandbox.aws.unimplemented import call_of, error_response, scope_of
+from sandbox.wsgi import Answer
 
 _HEADER_IN_WSGI = f"HTTP_{HEADER.upper().replace('-', '_')}"
 _PARTITION = "aws"

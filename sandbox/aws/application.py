@@ -21,7 +21,7 @@ from sandbox.aws import internal
 from sandbox.aws.admission import Admission
 from sandbox.aws.cloudformation.forwarding import Forwarder, is_forwarded
 from sandbox.aws.idempotency import AnsweredTokens
-from sandbox.aws.rpc_v2_cbor import Answer, Handle, is_rpc_v2_cbor, translated
+from sandbox.aws.rpc_v2_cbor import Handle, is_rpc_v2_cbor, translated
 from sandbox.aws.transitions import TRANSITIONS
 from sandbox.aws.unimplemented import (
     FAILURE_CODE,
@@ -33,6 +33,7 @@ from sandbox.aws.unimplemented import (
 )
 from sandbox.faults.in_force import FAULTS, OBSERVER
 from sandbox.faults.kind import Request
+from sandbox.wsgi import Answer
 
 LOG = logging.getLogger("sandbox.aws")
 

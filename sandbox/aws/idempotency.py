@@ -23,8 +23,7 @@ from typing import Any
 from urllib.parse import parse_qs
 
 from sandbox.aws.unimplemented import Call, error_response
-
-Answer = tuple[str, list[tuple[str, str]], bytes]
+from sandbox.wsgi import Answer
 
 _TOKENS = ("ClientToken", "ClientRequestToken", "clientRequestToken", "clientToken")
 _MAKES = ("Create", "Run", "Allocate", "Import", "Register", "Update")

@@ -30,8 +30,8 @@ from sandbox.aws.transitions import TRANSITIONS
 from sandbox.faults.in_force import FAULTS
 from sandbox.faults.schedule import FaultScheduleError, read_schedule
 from sandbox.slurm.recorded_jobs import recorded_program
+from sandbox.wsgi import Answer
 
-Answer = tuple[str, list[tuple[str, str]], bytes]
 Query = Mapping[str, str]
 
 

@@ -22,11 +22,12 @@ import botocore.session
 import cbor2
 from botocore.model import OperationModel, ServiceModel
 
+from sandbox.wsgi import Answer
+
 _PATH = re.compile(r"/service/(?P<target>\w+)/operation/(?P<operation>\w+)")
 _SERVICES = ("cloudwatch",)
 _NAMESPACE = "com.amazonaws.cloudwatch"
 
-Answer = tuple[str, list[tuple[str, str]], bytes]
 Handle = Callable[[dict[str, Any], bytes], Answer]
 
 

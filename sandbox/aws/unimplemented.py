@@ -22,6 +22,8 @@ from moto.core.routing import get_service_router
 from moto.core.utils import get_service_model
 from werkzeug.exceptions import NotFound
 
+from sandbox.wsgi import Answer
+
 CODE = "SandboxNotImplemented"
 """Error code of an unsupported call."""
 
@@ -29,9 +31,6 @@ FAILURE_CODE = "SandboxFailure"
 """Error code of a call on which the sandbox failed."""
 
 LOG = logging.getLogger("sandbox.unimplemented")
-
-Answer = tuple[str, list[tuple[str, str]], bytes]
-"""Status, headers and body of a response."""
 
 _IAM_PREFIXES = {"monitoring": "cloudwatch", "tagging": "tag"}
 """Prefixes in IAM policies of services that sign with another name."""

@@ -11,7 +11,8 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from components.naming import AUTO_SCALING_GROUP, MANAGED_NODE_GROUP
-from sandbox.faults.kind import Answer, Kind, Request, Schedule
+from sandbox.faults.kind import Kind, Request, Schedule
+from sandbox.wsgi import Answer
 
 if TYPE_CHECKING:
     from sandbox.faults.fault import Fault

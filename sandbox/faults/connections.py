@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sandbox.faults.kind import Answer, Kind, Request, Schedule
+from sandbox.faults.kind import Kind, Request, Schedule
+from sandbox.wsgi import Answer
 
 if TYPE_CHECKING:
     from sandbox.faults.fault import Fault

@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, quote
 
-from sandbox.faults.kind import Answer, Kind, Request, Schedule
+from sandbox.faults.kind import Kind, Request, Schedule
+from sandbox.wsgi import Answer
 
 if TYPE_CHECKING:
     from sandbox.aws.unimplemented import Call

@@ -8,10 +8,11 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from sandbox.faults.fault import Fault
-from sandbox.faults.kind import Answer, Entry, HiddenObject, Refusal, Request
+from sandbox.faults.kind import Entry, HiddenObject, Refusal, Request
 from sandbox.faults.kinds import KINDS
 from sandbox.faults.models import SERVICES
 from sandbox.faults.schedule import full_call
+from sandbox.wsgi import Answer
 
 OBSERVER = "trainyard-sandbox-observer"
 """User agent of the sandbox's own clients (inventory, nodes), which faults do not affect."""

@@ -6,12 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
+from sandbox.wsgi import Answer
+
 if TYPE_CHECKING:
     from sandbox.aws.unimplemented import Call
     from sandbox.faults.fault import Fault
-
-Answer = tuple[str, list[tuple[str, str]], bytes]
-"""Status line, headers and body of an HTTP response."""
 
 
 @dataclass(frozen=True, slots=True)

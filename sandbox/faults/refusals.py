@@ -7,7 +7,8 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from sandbox.faults import service_errors
-from sandbox.faults.kind import Answer, Kind, Refusal, Request, Schedule
+from sandbox.faults.kind import Kind, Refusal, Request, Schedule
+from sandbox.wsgi import Answer
 
 if TYPE_CHECKING:
     from sandbox.faults.fault import Fault

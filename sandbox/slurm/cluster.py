@@ -24,6 +24,7 @@ from sandbox.slurm.configuration import (
     LOOPBACK,
     Layout,
     device_configuration,
+    loopback_of_host,
     ranges_of,
     slurm_configuration,
 )
@@ -85,6 +86,7 @@ class SlurmCluster:
             directory=directory,
             sockets=_directory_of_sockets(),
             ports=_free_ports(1 + len(self._nodes)),
+            loopback=loopback_of_host(),
         )
         self._daemons: list[subprocess.Popen[Any]] = []
         self._running: dict[str, subprocess.Popen[Any]] = {}

@@ -43,6 +43,8 @@ class Layout:
     """Sockets and spool directories; its path is short, because Unix allows 107 bytes."""
     ports: Sequence[int]
     """One for the controller, and one for each node."""
+    loopback: str | None
+    """The loopback address that the name of this machine stands for; None if it has none."""
 
     @property
     def configuration(self) -> Path:
@@ -111,7 +113,7 @@ def slurm_configuration(name: str, cluster: Mapping[str, Any], layout: Layout) -
 
 
 def _general(name: str, settings: Mapping[str, Any], layout: Layout) -> dict[str, object]:
-    user, directory, loopback = getpass.getuser(), layout.directory, loopback_of_host()
+    user, directory, loopback = getpass.getuser(), layout.directory, layout.loopback
     idle_minutes = settings.get("ScaledownIdletime", _IDLE_MINUTES)
     return {
         "ClusterName": name,
@@ -173,7 +175,7 @@ def _nodes(cluster: Mapping[str, Any], layout: Layout) -> Iterator[str]:
     for index, queue in enumerate(cluster["Scheduling"]["SlurmQueues"]):
         found = list(node_ranges(queue))
         for each in found:
-            yield _node_line(each, [next(ports) for _ in each.names])
+            yield _node_line(each, [next(ports) for _ in each.names], layout)
         name = queue["Name"]
         yield f"NodeSet={name}_nodes Nodes={','.join(each.expression for each in found)}"
         partition = f"PartitionName={name} Nodes={name}_nodes MaxTime=INFINITE State=UP"
@@ -187,10 +189,10 @@ def _nodes(cluster: Mapping[str, Any], layout: Layout) -> Iterator[str]:
         yield f"SuspendExcNodes={','.join(static)}"
 
 
-def _node_line(nodes: NodeRange, ports: Sequence[int]) -> str:
+def _node_line(nodes: NodeRange, ports: Sequence[int], layout: Layout) -> str:
     line = (
         f"NodeName={nodes.expression} NodeHostname={socket.gethostname()} "
-        f"NodeAddr={loopback_of_host() or LOOPBACK} "
+        f"NodeAddr={layout.loopback or LOOPBACK} "
         f"Port=[{','.join(map(str, ports))}] CPUs={nodes.cpus} RealMemory={nodes.memory_mib} "
         f"State=CLOUD Feature={','.join(nodes.features)} Weight={nodes.weight}"
     )

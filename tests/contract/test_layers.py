@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from components.account.image_registry import EMULATED_REGISTRIES
+from sandbox.access import REGISTRIES_VARIABLE
 from tests.support.tracked import ROOT, tracked, tracked_files
 
 PYTHON = tracked(".py")
@@ -67,6 +69,11 @@ def first_parts(path: Path) -> set[str]:
 def test_program_and_policies_do_not_import_the_sandbox_or_the_tools() -> None:
     found = {str(path): first_parts(path) & {"sandbox", "tools", "tests"} for path in PRODUCT}
     assert not only_offenders(found)
+
+
+def test_program_and_sandbox_agree_on_the_variable_of_the_emulated_registries() -> None:
+    """The sandbox does not import the program here: other Python environments use the module."""
+    assert REGISTRIES_VARIABLE == EMULATED_REGISTRIES
 
 
 def test_no_string_is_left_over_after_a_statement() -> None:
@@ -143,9 +150,11 @@ WITHOUT_SUBJECT = {
     "tests/parallelcluster/support/apt.py",
     "tests/parallelcluster/support/node_root.py",
     "tests/support/aws_plugin.py",
+    "tests/support/stranger.py",
 }
-"""Files that skip tests without their subject: the plugin is built if none is downloaded, and only
-Linux has Landlock, runs programs in another root directory, and can have apt."""
+"""Files that skip tests without their subject: the plugin is built if none is downloaded, only
+Linux has Landlock, runs programs in another root directory, and can have apt, and only root can
+start a process of another user."""
 
 
 def test_no_test_is_skipped_or_expected_to_fail() -> None:

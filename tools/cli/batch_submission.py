@@ -243,9 +243,8 @@ def _is_missing(secret: SecretArn, account_id: str) -> bool:
     client = boto3.client(secret.service, region_name=secret.region, config=CLIENT)
     try:
         if secret.service == "ssm":
-            path = secret.arn.partition(":parameter")[2]
-            # A name with levels begins with a slash; an ARN does not tell `/a` from `a`.
-            names = [path] if "/" in path[1:] else [path, path[1:]]
+            name = secret.parameter
+            names = [name] if "/" in name[1:] else [name, name[1:]]
             named = {"Key": "Name", "Option": "Equals", "Values": names}
             listed = client.describe_parameters(ParameterFilters=[named])
             return secret.account_id == account_id and not listed["Parameters"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -142,8 +141,8 @@ def environment() -> None:
 
     For a shell: eval "$(./trainyard sandbox environment)"
     """
-    for name, value in running_sandbox().status.endpoint.environment.items():
-        console.answer(f"export {name}={shlex.quote(value)}")
+    for line in running_sandbox().status.endpoint.exports():
+        console.answer(line)
 
 
 @app.command()

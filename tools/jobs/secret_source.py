@@ -157,10 +157,9 @@ def _reading(source: SecretSource) -> str:
     """
     if isinstance(source, SecretArn):
         if source.service == "ssm":
-            name = source.arn.partition(":parameter")[2]
             return (
-                f"aws ssm get-parameter --region {source.region} --name {name} --with-decryption "
-                "--query Parameter.Value --output text"
+                f"aws ssm get-parameter --region {source.region} --name {source.parameter} "
+                "--with-decryption --query Parameter.Value --output text"
             )
         key = f" | jq -r '.{source.json_key}'" if source.json_key else ""
         return (

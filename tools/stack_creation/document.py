@@ -251,8 +251,9 @@ def _write_api_access(cluster: Entry, design: StackDesign) -> None:
     architecture.insert(_endpoint(design), after=above)
     log_types = entry_of("log_types", ["audit"])
     log_types.comments = _comment(
-        f"The audit log says who did what in the cluster. {audit_log_price(design.region)}, "
-        f"which ends after {NEW_RETENTION_DAYS} days; log_retention_days changes that."
+        "The audit log records the requests to the Kubernetes API. "
+        f"{audit_log_price(design.region)}, which ends after {NEW_RETENTION_DAYS} days; "
+        "log_retention_days changes that."
     )
     architecture.insert(log_types, after="endpoint")
     cluster.remove("policies")

@@ -25,7 +25,7 @@ def _check(_type: str, facts: Facts, _config: Config) -> Iterator[str]:
     if facts.get("enabledClusterLogTypes") is UNKNOWN or UNKNOWN in kinds or "audit" in kinds:
         return
     yield (
-        "it has no audit log, so you cannot see later who did what in the cluster; add audit to "
+        "it has no audit log, so there is no record of API requests; add audit to "
         "enabled_cluster_log_types (in a stack file: log_types)"
     )
 

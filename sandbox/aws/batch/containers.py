@@ -150,7 +150,7 @@ def _missing_parameter(secret: SecretArn) -> str | None:
     ssm = ssm_backends[secret.account_id][secret.region]
     if ssm.get_parameters([secret.arn]):
         return None
-    return f"invalid parameters: {secret.arn.partition(':parameter')[2]}"
+    return f"invalid parameters: {secret.parameter}"
 
 
 def _missing_value(secret: SecretArn) -> str | None:

@@ -22,10 +22,9 @@ from sandbox.aws.cloudformation.service import CloudFormation, CloudFormationErr
 from sandbox.aws.transitions import TRANSITIONS
 from sandbox.aws.unimplemented import CODE, FAILURE_CODE, Call, error_response, scope_of
 from sandbox.latency.model import Operation
+from sandbox.wsgi import Answer
 
 LOG = logging.getLogger("sandbox.cloudformation")
-
-Answer = tuple[str, list[tuple[str, str]], bytes]
 
 _SERVICES = frozenset({"cloudformation", "lambda"})
 _HOP_BY_HOP = frozenset(

@@ -7,8 +7,9 @@ import json
 import botocore.session
 import pytest
 
-from sandbox.aws.idempotency import Answer, AnsweredTokens
+from sandbox.aws.idempotency import AnsweredTokens
 from sandbox.aws.unimplemented import Call
+from sandbox.wsgi import Answer
 
 DONE: Answer = ("200 OK", [], b"done")
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import socket
 import ssl
 from collections.abc import Iterator, Mapping
 from contextlib import closing
@@ -19,11 +20,27 @@ import pytest
 from sandbox.aws.identity import ACCOUNT_ID
 from sandbox.state import SandboxDirectory, SandboxStatus
 from tests.sandbox.kubernetes.test_daemon import make_cluster
-from tests.support.listeners import Listener, listeners
+from tests.support.listeners import Listener, listeners, unix_listeners
+from tests.support.processes import descendants
+from tests.support.stranger import (
+    Request,
+    Stranger,
+    directory_between_users,
+    everything_below,
+    sockets_below,
+)
 
 pytestmark = pytest.mark.kubernetes
 
 REVIEW = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenReview"}
+SIGNED = {
+    "Authorization": "AWS4-HMAC-SHA256 SignedHeaders=host, Signature=00, "
+    "Credential=AKIAIOSFODNN7EXAMPLE/20261129/us-west-2/ssm/aws4_request",
+    "X-Amz-Target": "AmazonSSM.SendCommand",
+}
+EVERY_KEY = '{"key": "AA==", "range_end": "AA=="}'
+"""https://etcd.io/docs/v3.6/dev-guide/api_grpc_gateway/"""
+NO_HANDSHAKE: set[int | str] = {"TLS alert", "closed"}
 ADMINISTRATOR = f"arn:aws:sts::{ACCOUNT_ID}:assumed-role/cluster/stranger"
 
 
@@ -41,14 +58,18 @@ class Running:
 
 
 @pytest.fixture(scope="module")
-def running(
-    tmp_path_factory: pytest.TempPathFactory, kubernetes_programs: dict[str, list[str]]
-) -> Iterator[Running]:
-    directory = SandboxDirectory(tmp_path_factory.mktemp("listeners") / "sandbox")
-    status = directory.start(kubernetes_programs)
-    make_cluster(status.endpoint)
-    yield Running(directory, status)
-    directory.stop()
+def running(kubernetes_programs: dict[str, list[str]]) -> Iterator[Running]:
+    with directory_between_users() as outside:
+        directory = SandboxDirectory(outside / "sandbox")
+        status = directory.start(kubernetes_programs)
+        make_cluster(status.endpoint)
+        yield Running(directory, status)
+        directory.stop()
+
+
+@pytest.fixture
+def stranger() -> Stranger:
+    return Stranger()
 
 
 def answer(
@@ -121,3 +142,58 @@ def test_only_its_user_can_enter_the_directory_and_read_its_files(running: Runni
 
     every = [running.directory.path, *running.directory.path.rglob("*")]
     assert [str(path) for path in every if open_to_others(path)] == []
+
+
+def test_another_user_reads_and_writes_nothing_of_the_sandbox(
+    running: Running, stranger: Stranger
+) -> None:
+    open_to_all = running.directory.path.with_name("open to all")
+    open_to_all.write_text("It is the modes of the sandbox that refuse the others.", "utf-8")
+    open_to_all.chmod(0o644)
+    every = everything_below(running.directory.path)
+    assert running.directory.daemon_file in every
+    assert {"kubeconfig", "etcd.key", "tokens.csv"} <= {path.name for path in every}
+    processes = (running.status.pid, *descendants(running.status.pid))
+    environments = [Path(f"/proc/{pid}/environ") for pid in processes]
+    assert stranger.opens([open_to_all, *every, *environments]) == [open_to_all]
+
+
+def test_another_user_connects_to_no_unix_socket(running: Running, stranger: Stranger) -> None:
+    sockets = unix_listeners(running.status.pid)
+    assert [Path(path).name for path in sockets] == ["kubelets"]
+    path = running.directory.path.with_name("socket")
+    with closing(socket.socket(socket.AF_UNIX)) as open_to_all:
+        open_to_all.bind(str(path))
+        open_to_all.listen()
+        path.chmod(0o777)
+        every = [str(path), *sockets, *sockets_below(running.directory.path)]
+        assert stranger.connects(every) == [str(path)]
+
+
+def test_another_user_is_refused_by_every_listener(running: Running, stranger: Stranger) -> None:
+    aws, proxy = running.status.aws_endpoint, running.status.https_environment["HTTPS_PROXY"]
+    (api_server,) = (f"https://127.0.0.1:{each.port}" for each in running.of("kube-apiserver"))
+    (authenticator,) = (f"https://127.0.0.1:{each.port}" for each in running.of("authenticator"))
+    etcd = [f"https://127.0.0.1:{each.port}" for each in running.of("etcd")]
+    token = {"Authorization": f"Bearer {ADMINISTRATOR}"}
+    review = json.dumps({**REVIEW, "spec": {"token": ADMINISTRATOR}})
+    asked: list[tuple[Request, set[int | str]]] = [
+        ((aws, "POST", "/", {}, ""), {403}),
+        ((aws, "POST", "/", SIGNED, "{}"), {403}),
+        ((aws, "GET", "/_trainyard/identity?cluster=c&arn=a&session=s", {}, ""), {403}),
+        # Everybody may use the proxy, which leads to listeners of this machine only.
+        ((proxy, "CONNECT", "example.com:443", {}, ""), {403}),
+        ((api_server, "GET", "/api/v1/secrets", {}, ""), {403}),
+        ((api_server, "GET", "/api/v1/secrets", token, ""), {401}),
+        ((authenticator, "POST", "/authenticate", {}, review), {401}),
+        *(((each, "POST", "/v3/kv/range", {}, EVERY_KEY), NO_HANDSHAKE) for each in etcd),
+    ]
+    ports = {urlsplit(request[0]).port for request, _ in asked}
+    assert ports == {each.port for each in listeners(running.status.pid)}
+    answers = stranger.answers([request for request, _ in asked])
+    admitted = [
+        (request[:3], answer)
+        for (request, refusals), answer in zip(asked, answers, strict=True)
+        if answer not in refusals
+    ]
+    assert admitted == []

@@ -18,8 +18,10 @@ from pathlib import Path
 import pytest
 
 from tests.sandbox.slurm.support.real_slurm import RealSlurm, real_slurm
+from tests.sandbox.slurm.support.strange_slurm import StrangeSlurm, strange_slurm
 from tests.support.listeners import listeners
 from tests.support.processes import until
+from tests.support.stranger import Stranger, everything_below, sockets_below
 from tests.tools.cli.test_repair import in_checkout, request
 from tools.cli import failures, slurm_repair
 from tools.cli.log_request import LogRequest
@@ -36,6 +38,10 @@ NODE = "compute-gpu-st-distributed-ml-"
 SHOW = 'echo "$PET_NODE_RANK of $PET_NNODES x $PET_NPROC_PER_NODE at $MASTER_ADDR: $*"'
 UNTIL_STOPPED = ("bash", "-c", "echo begin; while :; do sleep 0.1; done")
 SAVES = 'trap "echo saved; exit 0" TERM; echo begin; while :; do sleep 0.1; done'
+
+INVALID_CREDENTIAL = "Munge decode failed: Invalid credential"
+"""What Slurm logs of a credential that was made with another key: `EMUNGE_CRED_INVALID` in
+https://github.com/dun/munge/blob/munge-0.5.15/src/libmunge/strerror.c"""
 
 BUILT = """\
 cd settings && source ./settings.sh
@@ -79,6 +85,44 @@ def test_nobody_else_reaches_the_daemons_and_munged(slurm: RealSlurm) -> None:
     modes = {each.name: stat.S_IMODE(each.lstat().st_mode) for each in directory.iterdir()}
     assert stat.S_IMODE(directory.stat().st_mode) == 0o700
     assert (modes["key"], modes["munge"]) == (0o600, 0o777)
+
+
+def test_another_user_reads_no_key_and_reaches_no_socket(slurm: RealSlurm) -> None:
+    directory, stranger = slurm.slurm.layout.sockets, Stranger()
+    every = everything_below(directory)
+    assert directory / "key" in every
+    assert stranger.opens(every) == []
+    sockets = sockets_below(directory)
+    assert str(slurm.slurm.layout.munge_socket) in sockets
+    assert stranger.connects(sockets) == []
+
+
+@pytest.fixture(scope="module")
+def strange(slurm: RealSlurm) -> Iterator[StrangeSlurm]:
+    with strange_slurm(slurm.slurm.layout) as made:
+        yield made
+
+
+@pytest.mark.parametrize(
+    ("command", "daemon"),
+    [
+        (("squeue",), "slurmctld"),
+        (("scontrol", "show", "config"), "slurmctld"),
+        (("sbatch", "--test-only", "--wrap=true"), "slurmctld"),
+        (("scontrol", "show", "slurmd"), f"{NODE}1"),
+    ],
+    ids=lambda given: given if isinstance(given, str) else " ".join(given),
+)
+def test_the_daemons_refuse_another_user_who_has_a_munged_of_their_own(
+    slurm: RealSlurm, strange: StrangeSlurm, command: tuple[str, ...], daemon: str
+) -> None:
+    log = slurm.slurm.layout.directory / f"{daemon}.log"
+    admitted = strange.asks_with_the_key(*command, node=f"{NODE}1")
+    assert admitted.returncode == 0, admitted.stderr
+    before = log.read_text(encoding="utf-8").count(INVALID_CREDENTIAL)
+    refused = strange.asks(*command, node=f"{NODE}1")
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert log.read_text(encoding="utf-8").count(INVALID_CREDENTIAL) > before
 
 
 def test_every_node_starts_torchrun_with_its_rank_and_all_gpus(slurm: RealSlurm) -> None:

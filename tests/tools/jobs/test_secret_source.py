@@ -74,6 +74,7 @@ def test_the_parts_of_an_arn_are_those_of_ecs() -> None:
     assert (found.arn, found.json_key) == (ARN, "token")
     assert (found.service, found.region) == ("secretsmanager", "us-west-2")
     assert (SecretArn(ARN).json_key, SecretArn(PARAMETER).arn) == ("", PARAMETER)
+    assert (SecretArn(ARN).parameter, SecretArn(PARAMETER).parameter) == ("", "/team/hf")
 
 
 @pytest.mark.parametrize(
