@@ -10,9 +10,10 @@ Source: https://github.com/aws-neuron/neuron-helm-charts, `custom-scheduler.yaml
 `scheduler-extn.yaml` of the version that `components.catalog.neuron` pins, rendered with
 `scheduler.enabled=true`. Differences: the scheduler has the Kubernetes version of the cluster, and
 both prefer nodes without Neuron devices, because nodes with devices are less permanent. The
-scheduler has the filter of system calls and no capabilities, as kubeadm runs it:
-https://github.com/kubernetes/kubernetes/pull/100234 and `runKubeSchedulerAsNonRoot` in
-https://github.com/kubernetes/kubernetes/blob/v1.36.2/cmd/kubeadm/app/util/staticpod/utils_linux.go
+scheduler has a filter of system calls and no capabilities, as kubeadm runs the same program:
+https://github.com/kubernetes/kubernetes/pull/100234 (filter), and `runKubeSchedulerAsNonRoot` in
+`cmd/kubeadm/app/util/staticpod/utils_linux.go` at 04791b4 (capabilities). Its port and the files
+that it reads, which all users may read, need none if it runs as root.
 """
 
 from __future__ import annotations
