@@ -14,6 +14,9 @@ https://www.pulumi.com/registry/packages/kubernetes/installation-configuration/#
 
 Manifest = Mapping[str, Any]
 """A Kubernetes object, or a part of one."""
+
+UNPRIVILEGED: Manifest = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
+"""Security context of a container without capabilities, which it cannot gain either."""
 Rule = tuple[str, Sequence[str], Sequence[str]]
 """API group, resources and verbs that a role allows."""
 
@@ -67,6 +70,8 @@ def daemon_set(
     pod: Manifest,
     *,
     selector: Mapping[str, str],
+    calls_api: bool,
+    seccomp: bool = True,
     labels: Mapping[str, str] | None = None,
     pod_labels: Mapping[str, str] | None = None,
     rolling_update: Manifest | None = None,
@@ -75,7 +80,9 @@ def daemon_set(
 
     Args:
         name: Name of the DaemonSet.
-        pod: Specification of its pods.
+        pod: Specification of its pods, without what `_restricted` adds.
+        calls_api: Whether its pods call the Kubernetes API.
+        seccomp: Whether their system calls are filtered.
         selector: Labels that select the pods; immutable.
         labels: Labels of the DaemonSet itself.
         pod_labels: Labels of the pods besides the selector.
@@ -93,7 +100,7 @@ def daemon_set(
             ),
             "template": {
                 "metadata": {"labels": {**selector, **(pod_labels or {})}},
-                "spec": pod,
+                "spec": _restricted(pod, calls_api=calls_api, seccomp=seccomp),
             },
         },
     }
@@ -104,10 +111,15 @@ def deployment(
     pod: Manifest,
     *,
     selector: Mapping[str, str],
+    calls_api: bool,
+    seccomp: bool = True,
     labels: Mapping[str, str],
     strategy: str | None = None,
 ) -> Manifest:
-    """Return a Deployment of one replica, updated with the named strategy."""
+    """Return a Deployment of one replica, updated with the named strategy.
+
+    `calls_api` and `seccomp` are as for a DaemonSet.
+    """
     return {
         "apiVersion": "apps/v1",
         "kind": "Deployment",
@@ -116,6 +128,36 @@ def deployment(
             "replicas": 1,
             **({"strategy": {"type": strategy}} if strategy else {}),
             "selector": {"matchLabels": selector},
-            "template": {"metadata": {"labels": selector}, "spec": pod},
+            "template": {
+                "metadata": {"labels": selector},
+                "spec": _restricted(pod, calls_api=calls_api, seccomp=seccomp),
+            },
         },
+    }
+
+
+def _restricted(pod: Manifest, *, calls_api: bool, seccomp: bool) -> Manifest:
+    """Return a pod with the restrictions that all workloads have unless they need otherwise.
+
+    Kubernetes gives every pod a token of its service account, and runs it without a filter of
+    system calls. `docs/security.md` says for each workload which restrictions it has, and why not
+    the others.
+
+    Sources:
+        https://kubernetes.io/docs/tasks/configure-pod-container/configure-service-account/
+            (opting out of the token)
+        https://kubernetes.io/docs/reference/node/seccomp/: `RuntimeDefault`, and that privileged
+            containers always run unconfined
+        https://github.com/containerd/containerd, `contrib/seccomp/seccomp_default.go`: the filter,
+            which began as that of Docker. What a project documents as `docker run` without
+            `--security-opt seccomp=…` works with it
+            (https://docs.docker.com/engine/security/seccomp/).
+    """
+    context = {**pod.get("securityContext", {})}
+    if seccomp:
+        context["seccompProfile"] = {"type": "RuntimeDefault"}
+    return {
+        **({} if calls_api else {"automountServiceAccountToken": False}),
+        **pod,
+        **({"securityContext": context} if context else {}),
     }

@@ -3,6 +3,7 @@
 Source: https://github.com/NVIDIA/dcgm-exporter, the chart `deployment` in the pinned version,
 rendered with its default values, without its Service and its service account, which nothing uses,
 and with the counters of the image (`etc/default-counters.csv`) instead of those of a ConfigMap.
+`README.md` of the same release runs it with the filter of system calls of Docker and `SYS_ADMIN`.
 """
 
 from __future__ import annotations

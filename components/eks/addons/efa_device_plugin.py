@@ -62,13 +62,15 @@ def workloads(target: AddonTarget) -> list[WorkloadPlan]:
     groups. The plan refuses instance types that are not in the list of the chart, because their
     nodes would lack EFA without any error.
     """
-    made = daemon_set(CHART, _pod(target), selector=SELECTOR, labels=LABELS)
+    # Privileged containers run without a filter of system calls.
+    made = daemon_set(
+        CHART, _pod(target), selector=SELECTOR, calls_api=False, seccomp=False, labels=LABELS
+    )
     return [WorkloadPlan(controller=made)]
 
 
 def _pod(target: AddonTarget) -> Manifest:
     return {
-        "automountServiceAccountToken": False,
         "tolerations": tolerations([CRITICAL_ADDONS_ONLY, NVIDIA_GPU], target.taints),
         "affinity": instance_type_affinity(EFA_PLUGIN_INSTANCE_TYPES),
         "priorityClassName": "system-node-critical",

@@ -23,6 +23,7 @@ from components.catalog.image_digests import by_content
 from components.eks.addons.exporter import device_exporter
 from components.eks.addons.node_exporter import IMAGE, NOBODY, PORT
 from components.eks.addons.node_selection import NVIDIA_GPU
+from components.runtime.workload_plan import UNPRIVILEGED
 
 NAME = "efa-exporter"
 PREFIX = "node_amazonefa_"
@@ -49,11 +50,7 @@ _PROBE = {"httpGet": {"path": "/", "port": PORT}}
 _FILE = {"name": "metrics", "mountPath": METRICS}
 _ALWAYS = {
     "image": by_content(IMAGE),
-    "securityContext": {
-        "readOnlyRootFilesystem": True,
-        "allowPrivilegeEscalation": False,
-        "capabilities": {"drop": ["ALL"]},
-    },
+    "securityContext": {**UNPRIVILEGED, "readOnlyRootFilesystem": True},
 }
 
 EFA_EXPORTER = device_exporter(

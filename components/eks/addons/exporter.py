@@ -60,6 +60,7 @@ def device_exporter(
     toleration: Manifest,
     container: Manifest,
     port: int,
+    seccomp: bool = True,
     sidecars: Sequence[Manifest] = (),
     rolling_update: Manifest | None = None,
     pod_fields: Manifest | None = None,
@@ -74,6 +75,7 @@ def device_exporter(
         toleration: Of the taint that nodes with these devices often have.
         container: The container, without its port.
         port: Port with the metrics.
+        seccomp: Whether the system calls of its pods are filtered.
         sidecars: Further containers of the pod.
         rolling_update: How an update proceeds.
         pod_fields: Further fields of the pod.
@@ -81,7 +83,6 @@ def device_exporter(
 
     def workload(target: AddonTarget) -> WorkloadPlan:
         made = {
-            "automountServiceAccountToken": False,
             "affinity": instance_type_affinity(target.instance_types),
             "tolerations": tolerations([toleration], target.taints),
             "containers": [
@@ -90,7 +91,7 @@ def device_exporter(
             ],
             **(pod_fields or {}),
         }
-        return exporter_daemon_set(name, made, rolling_update=rolling_update)
+        return exporter_daemon_set(name, made, seccomp=seccomp, rolling_update=rolling_update)
 
     return exporter(
         name,
@@ -103,7 +104,7 @@ def device_exporter(
 
 
 def exporter_daemon_set(
-    name: str, pod: Manifest, *, rolling_update: Manifest | None = None
+    name: str, pod: Manifest, *, seccomp: bool = True, rolling_update: Manifest | None = None
 ) -> WorkloadPlan:
     """Return the DaemonSet of an exporter, whose selector is immutable."""
     return WorkloadPlan(
@@ -111,6 +112,8 @@ def exporter_daemon_set(
             name,
             pod,
             selector=exporter_selector(name),
+            calls_api=False,
+            seccomp=seccomp,
             labels=EXPORTER,
             pod_labels=EXPORTER,
             rolling_update=rolling_update,

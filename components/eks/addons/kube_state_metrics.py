@@ -2,7 +2,8 @@
 
 Source: https://github.com/kubernetes/kube-state-metrics, `examples/standard` of the pinned release,
 without its Service. Unlike there, it reads only the kinds that `RESOURCES` names, and no secrets
-(`docs/developer/cli-arguments.md`, `--resources`).
+(`docs/developer/cli-arguments.md`, `--resources`). It asks for what `README.md` recommends
+("Resource recommendation"), which also warns of limits of CPU.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from components.eks.addons.addon import AddonTarget
 from components.eks.addons.exporter import EXPORTER, exporter, exporter_port, exporter_selector
 from components.eks.addons.node_selection import away_from
 from components.runtime.workload_plan import (
+    UNPRIVILEGED,
     Manifest,
     Rule,
     ServiceAccountPlan,
@@ -37,7 +39,7 @@ RULES: tuple[Rule, ...] = tuple(
 
 def _workload(target: AddonTarget) -> WorkloadPlan:
     selector = {**exporter_selector(NAME), **EXPORTER}
-    made = deployment(NAME, _pod(target), selector=selector, labels=EXPORTER)
+    made = deployment(NAME, _pod(target), selector=selector, calls_api=True, labels=EXPORTER)
     account = ServiceAccountPlan(name=NAME, rules=RULES, labels=EXPORTER)
     return WorkloadPlan(controller=made, account=account)
 
@@ -54,7 +56,6 @@ def _pod(target: AddonTarget) -> Manifest:
         }
 
     return {
-        "automountServiceAccountToken": True,
         "containers": [
             {
                 "name": NAME,
@@ -66,13 +67,12 @@ def _pod(target: AddonTarget) -> Manifest:
                 ],
                 "livenessProbe": probe("/livez", PORT),
                 "readinessProbe": probe("/readyz", TELEMETRY_PORT),
+                "resources": {"requests": {"cpu": "100m", "memory": "250Mi"}},
                 "securityContext": {
-                    "allowPrivilegeEscalation": False,
-                    "capabilities": {"drop": ["ALL"]},
+                    **UNPRIVILEGED,
                     "readOnlyRootFilesystem": True,
                     "runAsNonRoot": True,
                     "runAsUser": NOBODY,
-                    "seccompProfile": {"type": "RuntimeDefault"},
                 },
             }
         ],

@@ -27,6 +27,7 @@ from components.eks.addons.node_selection import (
     tolerations,
 )
 from components.runtime.workload_plan import (
+    UNPRIVILEGED,
     Manifest,
     Rule,
     ServiceAccountPlan,
@@ -81,7 +82,10 @@ def workloads(target: AddonTarget) -> list[WorkloadPlan]:
     As in the chart, with additional tolerations for the taints of the node groups. The plan refuses
     instance types that are not in the list of the chart.
     """
-    made = daemon_set(PLUGIN, _pod(target), selector=SELECTOR, labels=LABELS)
+    # Its source is not public, and nothing says that it runs with a filter of system calls.
+    made = daemon_set(
+        PLUGIN, _pod(target), selector=SELECTOR, calls_api=True, seccomp=False, labels=LABELS
+    )
     account = ServiceAccountPlan(name=PLUGIN, rules=RULES, labels=LABELS)
     return [WorkloadPlan(controller=made, account=account)]
 
@@ -101,10 +105,7 @@ def _pod(target: AddonTarget) -> Manifest:
                     {"name": "KUBECONFIG", "value": "/etc/kubernetes/kubelet.conf"},
                     {"name": "NODE_NAME", "valueFrom": node_name},
                 ],
-                "securityContext": {
-                    "allowPrivilegeEscalation": False,
-                    "capabilities": {"drop": ["ALL"]},
-                },
+                "securityContext": UNPRIVILEGED,
                 "volumeMounts": [*MOUNTS],
             }
         ],

@@ -23,6 +23,8 @@ NEURON_MONITOR = device_exporter(
     serves=has_accelerators("neuron"),
     toleration=NEURON,
     port=PORT,
+    # Privileged containers run without a filter of system calls.
+    seccomp=False,
     container={
         "name": NAME,
         "image": by_content(IMAGE),

@@ -9,7 +9,11 @@ whole nodes need neither.
 Source: https://github.com/aws-neuron/neuron-helm-charts, `custom-scheduler.yaml` and
 `scheduler-extn.yaml` of the version that `components.catalog.neuron` pins, rendered with
 `scheduler.enabled=true`. Differences: the scheduler has the Kubernetes version of the cluster, and
-both prefer nodes without Neuron devices, because nodes with devices are less permanent.
+both prefer nodes without Neuron devices, because nodes with devices are less permanent. The
+scheduler has a filter of system calls and no capabilities, as kubeadm runs the same program:
+https://github.com/kubernetes/kubernetes/pull/100234 (filter), and `runKubeSchedulerAsNonRoot` in
+`cmd/kubeadm/app/util/staticpod/utils_linux.go` at 04791b4 (capabilities). Its port and the files
+that it reads, which all users may read, need none if it runs as root.
 """
 
 from __future__ import annotations
@@ -31,6 +35,7 @@ from components.eks.addons.node_selection import INSTANCE_TYPE_LABEL
 from components.runtime.workload_plan import (
     NAMESPACE,
     SKIP_AWAIT,
+    UNPRIVILEGED,
     Manifest,
     Rule,
     ServiceAccountPlan,
@@ -113,7 +118,9 @@ def _scheduler(image: str) -> WorkloadPlan:
         "volumes": [{"name": "config-volume", "configMap": {"name": config}}],
     }
     return WorkloadPlan(
-        controller=deployment(name, pod, selector=_selector(name), labels=_labels(name)),
+        controller=deployment(
+            name, pod, selector=_selector(name), calls_api=True, labels=_labels(name)
+        ),
         account=ServiceAccountPlan(
             name=name, rules=SCHEDULER_RULES, labels=_labels(name), further_roles=SCHEDULER_ROLES
         ),
@@ -136,7 +143,7 @@ def _scheduler_container(image: str) -> Manifest:
         "livenessProbe": {"httpGet": healthy, "initialDelaySeconds": 15},
         "readinessProbe": {"httpGet": healthy},
         "resources": {"requests": {"cpu": "100m"}},
-        "securityContext": {"privileged": False},
+        "securityContext": {**UNPRIVILEGED, "privileged": False},
         "volumeMounts": [{"name": "config-volume", "mountPath": CONFIG_DIRECTORY}],
     }
 
@@ -158,9 +165,16 @@ def _extension() -> WorkloadPlan:
     port = {"name": "http", "port": EXTENSION_PORT, "targetPort": EXTENSION_PORT}
     return WorkloadPlan(
         suffix="-extension",
-        # `Recreate`, because two concurrent extensions would not see each other's allocations.
         controller=deployment(
-            EXTENSION, pod, selector=selector, labels=labels, strategy="Recreate"
+            EXTENSION,
+            pod,
+            selector=selector,
+            calls_api=True,
+            # As for the Neuron device plugin.
+            seccomp=False,
+            labels=labels,
+            # Two concurrent extensions would not see each other's allocations.
+            strategy="Recreate",
         ),
         account=ServiceAccountPlan(name=EXTENSION, rules=EXTENSION_RULES, labels=labels),
         service={

@@ -2,13 +2,17 @@
 
 Source: https://github.com/prometheus-community/helm-charts, the chart of the pinned version,
 rendered with its default values, without its Service and its service account, which nothing uses.
+`README.md` of the pinned release of https://github.com/prometheus/node_exporter runs it with the
+filter of system calls of Docker. That of containerd allows `adjtimex`, which the collector `timex`
+calls, since 1.5. A process of another user than root has no capabilities that it could use:
+https://man7.org/linux/man-pages/man7/capabilities.7.html
 """
 
 from __future__ import annotations
 
 from components.catalog.image_digests import by_content
 from components.eks.addons.exporter import exporter, exporter_daemon_set, exporter_port
-from components.runtime.workload_plan import Manifest
+from components.runtime.workload_plan import UNPRIVILEGED, Manifest
 
 CHART = "ghcr.io/prometheus-community/charts/prometheus-node-exporter:4.56.1"
 IMAGE = "quay.io/prometheus/node-exporter:v1.12.1"
@@ -22,7 +26,6 @@ PATHS = {"proc": "/proc", "sys": "/sys", "root": "/"}
 def _pod() -> Manifest:
     probe = {"httpGet": {"path": "/", "port": PORT}}
     return {
-        "automountServiceAccountToken": False,
         "securityContext": {
             "fsGroup": NOBODY,
             "runAsGroup": NOBODY,
@@ -41,7 +44,7 @@ def _pod() -> Manifest:
                     "--path.udev.data=/host/root/run/udev/data",
                     f"--web.listen-address=0.0.0.0:{PORT}",
                 ],
-                "securityContext": {"readOnlyRootFilesystem": True},
+                "securityContext": {**UNPRIVILEGED, "readOnlyRootFilesystem": True},
                 "ports": [exporter_port(PORT)],
                 "livenessProbe": probe,
                 "readinessProbe": probe,

@@ -3,7 +3,8 @@
 Source: https://github.com/aws/aws-node-termination-handler, the chart
 `config/helm/aws-node-termination-handler` in the pinned version (`Chart.yaml` at 77ca841, which
 released 1.25.6), rendered with its default values for the metadata mode (one pod per node, no AWS
-permissions).
+permissions). `Dockerfile` there has one static binary of Go, which runs as another user than root:
+it needs no capabilities, and no system calls but those of any program of Go in a container.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from components.catalog.image_digests import by_content
 from components.eks.addons.addon import AddonTarget, SelfManagedAddon
 from components.eks.addons.node_selection import self_managed_affinity
 from components.runtime.workload_plan import (
+    UNPRIVILEGED,
     Manifest,
     Rule,
     ServiceAccountPlan,
@@ -94,6 +96,7 @@ def workloads(target: AddonTarget) -> list[WorkloadPlan]:
         NAME,
         _pod(target),
         selector=POD_LABELS,
+        calls_api=True,
         labels={**LABELS, "app.kubernetes.io/component": "daemonset"},
         pod_labels={"k8s-app": NAME},
         rolling_update={"maxUnavailable": "25%"},
@@ -115,9 +118,9 @@ def _pod(target: AddonTarget) -> Manifest:
                 "image": by_content(IMAGE),
                 "imagePullPolicy": "IfNotPresent",
                 "securityContext": {
+                    **UNPRIVILEGED,
                     "readOnlyRootFilesystem": True,
                     "runAsNonRoot": True,
-                    "allowPrivilegeEscalation": False,
                     "runAsUser": 1000,
                     "runAsGroup": 1000,
                 },

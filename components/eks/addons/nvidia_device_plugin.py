@@ -1,7 +1,11 @@
 """The NVIDIA device plugin, which provides the resource `nvidia.com/gpu` to pods.
 
-Source: https://github.com/NVIDIA/k8s-device-plugin, `deployments/static/nvidia-device-plugin.yml`
-of the pinned release; releases: https://github.com/NVIDIA/k8s-device-plugin/releases
+Sources, in the pinned release of https://github.com/NVIDIA/k8s-device-plugin:
+    `deployments/static/nvidia-device-plugin.yml`: the DaemonSet
+    `README.md`: "With Docker" runs the plugin with the filter of system calls of Docker, without
+        capabilities and without a network, so it does not call the Kubernetes API
+    https://github.com/NVIDIA/k8s-device-plugin/issues/313: containers that use GPUs keep running
+        while the plugin stops and starts
 """
 
 from __future__ import annotations
@@ -9,7 +13,7 @@ from __future__ import annotations
 from components.catalog.image_digests import by_content
 from components.eks.addons.addon import AddonTarget, SelfManagedAddon, has_accelerators
 from components.eks.addons.node_selection import NVIDIA_GPU, instance_type_affinity, tolerations
-from components.runtime.workload_plan import Manifest, WorkloadPlan, daemon_set
+from components.runtime.workload_plan import UNPRIVILEGED, Manifest, WorkloadPlan, daemon_set
 
 IMAGE = "nvcr.io/nvidia/k8s-device-plugin:v0.20.0"
 DAEMON_SET = "nvidia-device-plugin-daemonset"
@@ -20,11 +24,12 @@ PLUGIN_DIRECTORY = "/var/lib/kubelet/device-plugins"
 def workloads(target: AddonTarget) -> list[WorkloadPlan]:
     """Return the DaemonSet `kube-system/nvidia-device-plugin-daemonset`.
 
-    The manifest of NVIDIA with two additions: it tolerates the taints of the node groups, and it
-    runs only on their instance types. On nodes without GPUs the plugin exits with an error, so the
-    DaemonSet would never become available.
+    The manifest of NVIDIA with three additions: it tolerates the taints of the node groups, it
+    runs only on their instance types, and it has no token and a filter of system calls. On nodes
+    without GPUs the plugin exits with an error, so the DaemonSet would never become available.
     """
-    return [WorkloadPlan(controller=daemon_set(DAEMON_SET, _pod(target), selector=SELECTOR))]
+    made = daemon_set(DAEMON_SET, _pod(target), selector=SELECTOR, calls_api=False)
+    return [WorkloadPlan(controller=made)]
 
 
 def _pod(target: AddonTarget) -> Manifest:
@@ -36,10 +41,7 @@ def _pod(target: AddonTarget) -> Manifest:
             {
                 "name": "nvidia-device-plugin-ctr",
                 "image": by_content(IMAGE),
-                "securityContext": {
-                    "allowPrivilegeEscalation": False,
-                    "capabilities": {"drop": ["ALL"]},
-                },
+                "securityContext": UNPRIVILEGED,
                 "volumeMounts": [
                     {"name": "kubelet-device-plugins-dir", "mountPath": PLUGIN_DIRECTORY}
                 ],

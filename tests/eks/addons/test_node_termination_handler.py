@@ -35,13 +35,17 @@ def test_the_daemon_set_is_the_charts(cloud):
     }
     spec = pod(cloud)
     assert spec["priorityClassName"] == "system-node-critical"
-    assert spec["securityContext"] == {"fsGroup": 1000}
+    assert spec["securityContext"] == {
+        "fsGroup": 1000,
+        "seccompProfile": {"type": "RuntimeDefault"},
+    }
     (container,) = spec["containers"]
     assert container["image"] == f"public.ecr.aws/aws-ec2/{NAME}:v1.25.6"
     assert container["securityContext"] == {
         "readOnlyRootFilesystem": True,
         "runAsNonRoot": True,
         "allowPrivilegeEscalation": False,
+        "capabilities": {"drop": ["ALL"]},
         "runAsUser": 1000,
         "runAsGroup": 1000,
     }
