@@ -11,7 +11,7 @@ import functools
 import io
 import logging
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
@@ -60,6 +60,7 @@ class Application:
 
     Args:
         admission: Decides which requests are handled.
+        calls: The calls that are handled, such as `ec2:RunInstances`.
 
     Attributes:
         admission: As given.
@@ -68,8 +69,9 @@ class Application:
         tokens: Responses to requests with a client token.
     """
 
-    def __init__(self, admission: Admission) -> None:
+    def __init__(self, admission: Admission, calls: Collection[str]) -> None:
         self.admission = admission
+        self._calls = calls
         self.lock = threading.RLock()
         self._moto = _Moto()
         self.forwarder = Forwarder()
@@ -93,9 +95,12 @@ class Application:
         if environ.get("PATH_INFO", "").startswith(CONTROL):
             with self.lock:
                 return internal.answer(environ, body, self.admission)
+        call = call_in(environ, body)
+        if call.name not in self._calls:
+            return not_implemented(call, "no stack and no command makes this call")
         if FAULTS.is_empty or OBSERVER in environ.get("HTTP_USER_AGENT", ""):
             return self._answered(environ, body)
-        return FAULTS.answer(Request(call_in(environ, body), environ, body, self._answered))
+        return FAULTS.answer(Request(call, environ, body, self._answered))
 
     def _answered(self, environ: dict[str, Any], body: bytes) -> Answer:
         environ["wsgi.input"] = io.BytesIO(body)

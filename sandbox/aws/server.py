@@ -10,7 +10,7 @@ import contextlib
 import socket
 import struct
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from types import TracebackType
 from typing import Any, Self
 
@@ -39,6 +39,7 @@ from sandbox.aws.eks.control_plane import (  # noqa: E402
     use_control_planes,
 )
 from sandbox.aws.install import install  # noqa: E402
+from sandbox.aws.served_calls import served_calls  # noqa: E402
 from sandbox.aws.ssm_commands import HeadNodes, use_head_nodes  # noqa: E402
 from sandbox.aws.timekeeper import Timekeeper  # noqa: E402
 from sandbox.aws.transitions import TRANSITIONS  # noqa: E402
@@ -93,6 +94,8 @@ class AwsServer:
         port: Port to listen on; 0 lets the system choose a free one.
         keep_time: Whether timed events happen automatically; a test that advances the clock
             triggers them itself.
+        of_others: Calls that it handles besides those of stacks and commands: a test plays others
+            who use the account.
 
     Attributes:
         endpoint: `http://127.0.0.1:<port>`.
@@ -103,13 +106,20 @@ class AwsServer:
         PortInUseError: The port is in use.
     """
 
-    def __init__(self, *, region: str = "us-west-2", port: int = 0, keep_time: bool = True) -> None:
+    def __init__(
+        self,
+        *,
+        region: str = "us-west-2",
+        port: int = 0,
+        keep_time: bool = True,
+        of_others: Iterable[str] = (),
+    ) -> None:
         install()
         config.default_user_config["lambda"] = {"use_docker": False}
         self._region = region
         self._keep_time = keep_time
         key = AccessKey.new(environment.ACCOUNT_ID)
-        self.application = Application(Admission(key))
+        self.application = Application(Admission(key), served_calls().union(of_others))
         self._server = _listen(port, self.application)
         self.application.admission.listens_on(LOOPBACK, self._server.server_port)
         self.endpoint = f"http://{LOOPBACK}:{self._server.server_port}"

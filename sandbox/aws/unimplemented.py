@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -36,6 +37,10 @@ _IAM_PREFIXES = {"monitoring": "cloudwatch", "tagging": "tag"}
 """Prefixes in IAM policies of services that sign with another name."""
 _BOTOCORE_NAMES = {"aps": "amp", "elasticfilesystem": "efs", "tag": "resourcegroupstaggingapi"}
 """botocore's names of services that have another prefix in IAM policies."""
+
+
+_SECOND_MODELS = {"s3": ("s3control",)}
+"""botocore's names of further services that sign with the same name."""
 
 
 @dataclass(frozen=True)
@@ -95,10 +100,10 @@ def call_of(environ: Mapping[str, Any], body: bytes) -> Call:
 
 def _rest_operation(service: str, environ: Mapping[str, Any]) -> str:
     request = Request(dict(environ))
-    try:
-        return str(get_service_router(_botocore_name(service)).match(request)[0].name)
-    except (NotFound, NotImplementedError, UnknownServiceError, KeyError):
-        return f"{request.method} {request.path}"
+    for model in (_botocore_name(service), *_SECOND_MODELS.get(service, ())):
+        with suppress(NotFound, NotImplementedError, UnknownServiceError, KeyError):
+            return str(get_service_router(model).match(request)[0].name)
+    return f"{request.method} {request.path}"
 
 
 @cache

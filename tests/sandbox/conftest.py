@@ -10,7 +10,7 @@ from sandbox.access import NO_ACCOUNT
 from sandbox.aws.server import AwsServer
 from sandbox.kubernetes.control_planes import KUBERNETES_VERSION, ControlPlane, ControlPlanes
 from tests.support.processes import spawn
-from tests.support.sandbox_aws import Account
+from tests.support.sandbox_aws import OF_OTHERS, Account
 
 
 @pytest.fixture(scope="session")
@@ -30,7 +30,7 @@ def control_plane(
 @pytest.fixture(scope="session")
 def server() -> Iterator[AwsServer]:
     """Answers AWS calls; the clock does not move unless a test moves it."""
-    with AwsServer(region="us-west-2", keep_time=False) as running:
+    with AwsServer(region="us-west-2", keep_time=False, of_others=OF_OTHERS) as running:
         yield running
 
 

@@ -17,6 +17,7 @@ from sandbox.process_identity import own_identity
 from sandbox.state import SandboxDirectory, SandboxError, SandboxStatus
 from tests.support.batch_account import Batch
 from tests.support.sandbox_aws import (
+    OF_OTHERS,
     PRIVATE_A,
     PRIVATE_B,
     STANDARD_IMAGE,
@@ -28,7 +29,7 @@ from tests.support.sandbox_aws import (
 
 @pytest.fixture(scope="module")
 def account() -> Iterator[Account]:
-    with AwsServer(keep_time=False) as server:
+    with AwsServer(keep_time=False, of_others=OF_OTHERS) as server:
         yield Account(server)
 
 

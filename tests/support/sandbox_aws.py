@@ -31,6 +31,29 @@ STANDARD_IMAGE, NVIDIA_IMAGE = (
     f"ami-0e50000000000{DEFAULT_KUBERNETES_VERSION.replace('.', '')}{kind}" for kind in (1, 2)
 )
 
+OF_OTHERS = (
+    "autoscaling:DescribeAutoScalingInstances",
+    "autoscaling:SetDesiredCapacity",
+    "batch:CancelJob",
+    "cloudwatch:GetMetricData",
+    "cloudwatch:PutMetricData",
+    "cloudwatch:SetAlarmState",
+    "ec2:CreateKeyPair",
+    "ec2:CreateManagedPrefixList",
+    "ec2:CreateNetworkInterface",
+    "ecr:PutImage",
+    "kms:DisableKey",
+    "kms:EnableKey",
+    "lambda:ListFunctions",
+    "logs:CreateLogStream",
+    "logs:DescribeLogStreams",
+    "ram:CreateResourceShare",
+    "sqs:CreateQueue",
+    "sqs:DeleteMessage",
+    "sqs:GetQueueAttributes",
+    "sqs:ReceiveMessage",
+)
+"""Calls of others who use the account, whom tests play; neither stacks nor commands make them."""
 _TRUST = json.dumps({"Version": "2012-10-17", "Statement": []})
 
 
@@ -192,7 +215,10 @@ def use_account(patch: pytest.MonkeyPatch, access: Endpoint) -> None:
 @contextmanager
 def default_account() -> Iterator[Account]:
     """Yield the account of a new server, as the default one of AWS clients."""
-    with AwsServer(region="us-west-2", port=0) as server, pytest.MonkeyPatch.context() as patch:
+    with (
+        AwsServer(region="us-west-2", of_others=OF_OTHERS) as server,
+        pytest.MonkeyPatch.context() as patch,
+    ):
         use_account(patch, server.access)
         yield Account(server)
 

@@ -7,17 +7,19 @@ from __future__ import annotations
 
 import http.client
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import boto3
+import botocore.session
 import pytest
 from botocore.exceptions import ClientError
 
 from sandbox.access import HEADER
+from sandbox.aws.served_calls import served_calls
 from sandbox.aws.server import AwsServer
-from tests.support.sandbox_aws import Account
+from tests.support.sandbox_aws import OF_OTHERS, Account
 
 MADE_UP = "AKIAIOSFODNN7EXAMPLE"
 RUN_SHELL = {"InstanceIds": ["i-0123456789abcdef0"], "DocumentName": "AWS-RunShellScript"}
@@ -191,3 +193,59 @@ def test_a_key_that_the_account_has_issued_is_admitted(account: Account) -> None
 
 def test_the_access_key_is_in_no_message_of_an_object(server: AwsServer) -> None:
     assert server.access.access_key not in repr(server.access)
+
+
+WITHOUT_PATHS = ("autoscaling", "cloudformation", "ec2", "iam", "kms", "sns", "ssm", "sts")
+"""Services whose calls have no path, so that a request needs the name of the call alone."""
+
+
+def calls_of_nobody() -> Iterator[tuple[str, str, str]]:
+    """Yield service, target and name of every call that neither a stack nor a command makes."""
+    session = botocore.session.get_session()
+    for service in WITHOUT_PATHS:
+        model = session.get_service_model(service)
+        target = model.metadata.get("targetPrefix", "")
+        for name in model.operation_names:
+            if f"{service}:{name}" not in {*served_calls(), *OF_OTHERS}:
+                yield service, target, name
+
+
+def test_a_call_that_neither_a_stack_nor_a_command_makes_is_not_handled(
+    server: AwsServer, account: Account
+) -> None:
+    """Not even with the access key, and before moto, which has most of them, looks at it."""
+    for service, target, name in calls_of_nobody():
+        headers = signed(server.access.access_key, service)
+        if target:
+            body = b"{}"
+            headers["X-Amz-Target"] = f"{target}.{name}"
+        else:
+            body = f"Action={name}&Version=2016-11-15".encode()
+            del headers["X-Amz-Target"]
+            headers["Content-Type"] = "application/x-www-form-urlencoded"
+        status, _, answer = sent(server, "POST", "/", headers, body)
+        said = f"The sandbox does not implement {service}:{name}: no stack and no command makes"
+        assert (status, said in answer.decode()) == (501, True), name
+    assert not account.iam.list_users()["Users"]
+
+
+@pytest.mark.parametrize(
+    ("service", "method", "path"),
+    [
+        ("lambda", "POST", "/2015-03-31/functions"),
+        ("lambda", "POST", "/2015-03-31/functions/any/invocations"),
+        ("s3", "PUT", "/bucket?notification"),
+        ("eks", "POST", "/clusters/c/identity-provider-configs/associate"),
+        ("elasticfilesystem", "PUT", "/2015-02-01/file-systems/fs-1/policy"),
+        ("apigateway", "POST", "/restapis"),
+        ("s3", "POST", "/moto-api/reset"),
+        ("", "POST", "/moto-api/reset"),
+    ],
+)
+def test_a_path_of_no_such_call_is_not_handled(
+    server: AwsServer, service: str, method: str, path: str
+) -> None:
+    headers = signed(server.access.access_key, service)
+    del headers["X-Amz-Target"]
+    status, _, _ = sent(server, method, path, headers, b"{}")
+    assert status in (403, 501)

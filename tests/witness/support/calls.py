@@ -27,15 +27,20 @@ PERMISSIONS_ONLY = (
     "tools/importing/live/eks/permissions.py",
 )
 """Places that name operations which they do not call."""
+NO_CLIENTS = {"deadline", "location"}
+"""Variables with the name of a service that are something else."""
 SERVICES = {"elasticfilesystem": "efs", "servicequotas": "service-quotas", "aps": "amp"}
 """Names of services in boto3, by prefix of IAM."""
+OTHER_PREFIXES = {"resourcegroupstaggingapi": "tag"}
+"""Prefixes of IAM, by name in boto3, of services whose actions no file names."""
 
 
 @cache
 def called() -> Mapping[str, tuple[str, ...]]:
     """Return the operations, such as `ec2.DescribeVpcs`, with the files that name them.
 
-    A file calls the operations whose methods it names, of the services that it names.
+    A file calls the operations whose methods it names, of the services that it names, also as a
+    variable.
     """
     found: dict[str, list[str]] = defaultdict(list)
     for path in tracked(".py"):
@@ -43,20 +48,29 @@ def called() -> Mapping[str, tuple[str, ...]]:
         if name.startswith(tuple(f"{each}/" for each in CALLERS)) and not name.startswith(
             PERMISSIONS_ONLY
         ):
-            for operation in sorted(set(_named(path))):
+            for operation in sorted(set(named(ROOT / path))):
                 found[operation].append(name)
     return {operation: tuple(found[operation]) for operation in sorted(found)}
 
 
-def _named(path: Path) -> Iterator[str]:
-    nodes = list(ast.walk(ast.parse((ROOT / path).read_text(encoding="utf-8"))))
+def iam_name(operation: str) -> str:
+    """Return the name of an operation in IAM policies: `elasticfilesystem:CreateFileSystem`."""
+    service, _, name = operation.partition(".")
+    prefixes = {boto3: prefix for prefix, boto3 in SERVICES.items()} | OTHER_PREFIXES
+    return f"{prefixes.get(service, service)}:{name}"
+
+
+def named(path: Path) -> Iterator[str]:
+    """Yield the operations that a file calls."""
+    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
     texts = {
         node.value
         for node in nodes
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     }
     names = texts | {node.attr for node in nodes if isinstance(node, ast.Attribute)}
-    services = {name.replace("_", "-") for name in names} & _services()
+    clients = {node.id for node in nodes if isinstance(node, ast.Name)} - NO_CLIENTS
+    services = {name.replace("_", "-") for name in names | clients} & _services()
     for text in texts:
         prefix, _, action = text.partition(":")
         service = SERVICES.get(prefix, prefix)

@@ -12,6 +12,7 @@ from typing import Any
 from tests.support.sandbox_aws import (  # before boto3 makes a client
     ACCOUNT,
     ODCR,
+    OF_OTHERS,
     PRIVATE_A,
     PRIVATE_B,
     STANDARD_IMAGE,
@@ -36,7 +37,7 @@ QUOTA = {"ServiceCode": "ec2", "QuotaCode": "L-417A185B"}
 
 def emulated_answers() -> Answers:
     """Return the answers of a new account, whose clock does not move."""
-    with AwsServer(region="us-west-2", keep_time=False) as server, recorded() as answers:
+    with AwsServer(keep_time=False, of_others=OF_OTHERS) as server, recorded() as answers:
         account = Account(server)
         _make(account)
         list(account_items(clients_of(server.access, "us-west-2")))
