@@ -21,6 +21,7 @@ def test_a_stack_is_accepted_and_leaves_nothing(sandbox: Sandbox) -> None:
     assert report["passed"] is True
     assert [each["name"] for each in report["steps"]] == [
         *("check", "up", "up again", "refresh", "test", "change", "diagnose", "destroy"),
+        "remains",
     ]
     said = (directory / "test.log").read_text(encoding="utf-8")
     assert {"node 0 of 2", "node 1 of 2"} <= {*said.splitlines()}

@@ -18,6 +18,10 @@ from tools.workspace.files import write_whole
 
 Result = Literal["pass", "fail", "stopped"]
 RECORD = "acceptance.json"
+DESTROY = "destroy"
+REMAINS = "remains"
+"""Name of the result of looking for what is left behind, after the steps."""
+_NOTHING_CHANGED = "Resources: 0 changed"
 _CHANGES = re.compile(
     r"(?:found )?(?:created|updated|replaced|deleted) \S+ \S+|Resources: [1-9]\d* changed"
 )
@@ -34,8 +38,15 @@ class Step:
     proves: str
     unchanged: bool = False
     """Whether the command must change nothing."""
+    says: str = ""
+    """The begin of a line that the command must say."""
     cleans: bool = False
-    """Whether it runs after a failure too."""
+    """Whether it runs after a failure too, and without a limit of its time."""
+
+    @property
+    def deletes(self) -> bool:
+        """Whether it deletes the stack."""
+        return self.name == DESTROY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,8 +82,24 @@ class Record:
         write_whole(self.directory / RECORD, json.dumps(values, indent=2) + "\n")
 
     def has_done(self, name: str) -> bool:
-        """Return whether a step has a result that is not repeated."""
-        return any(each.name == name and each.result != "stopped" for each in self.done)
+        """Return whether a step has a result; a deletion that failed is repeated."""
+        repeated = ("stopped", "fail") if name == DESTROY else ("stopped",)
+        return any(each.name == name and each.result not in repeated for each in self.done)
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether something may have been made."""
+        return any(each.name == "up" for each in self.done)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the account is not ready, the stack did not come up, or the time is over."""
+        return any(each.name in ("check", "up") or each.result == "stopped" for each in self.failed)
+
+    @property
+    def is_deleted(self) -> bool:
+        """Whether the stack has been deleted, so that no step may make it again."""
+        return any(each.name == DESTROY and each.result == "pass" for each in self.done)
 
     def add(self, done: Done) -> None:
         """Add the result of a step in place of an earlier one, and save."""
@@ -86,8 +113,8 @@ class Record:
 
     @property
     def passed(self) -> bool:
-        """Whether every step has passed, and nothing is left."""
-        return not self.failed and not self.left_behind
+        """Whether every step has passed, and the account said that nothing is left."""
+        return not self.failed and any(each.name == REMAINS for each in self.done)
 
     @property
     def left_behind(self) -> list[str]:
@@ -127,6 +154,7 @@ def steps_of(stack: str, *, test: Sequence[str], directory: Path, tagged: Path) 
             arguments=("up", stack, "--yes"),
             proves="AWS returns what was requested",
             unchanged=True,
+            says=_NOTHING_CHANGED,
         ),
         Step(
             name="refresh",
@@ -138,7 +166,7 @@ def steps_of(stack: str, *, test: Sequence[str], directory: Path, tagged: Path) 
         Step(name="change", arguments=changed, proves="a tag changes in place"),
         Step(name="diagnose", arguments=bundle, proves="everything can be read", cleans=True),
         Step(
-            name="destroy",
+            name=DESTROY,
             arguments=("destroy", stack, "--yes"),
             proves="the stack can be deleted",
             cleans=True,
@@ -151,7 +179,7 @@ def judged(step: Step, exit_code: int | None, said: str, seconds: float) -> Done
 
     Args:
         step: The step.
-        exit_code: Of its command; None if it was stopped because the time was over.
+        exit_code: Of its command; None if it was stopped, or not begun, because its time was over.
         said: Its output.
         seconds: Its duration.
     """
@@ -165,4 +193,6 @@ def judged(step: Step, exit_code: int | None, said: str, seconds: float) -> Done
     changes = [each for each in lines if step.unchanged and _CHANGES.match(each)]
     if changes:
         return Done(**values, result="fail", reason=f"it changed the stack: {changes[0]}")
+    if step.says and not any(each.startswith(step.says) for each in lines):
+        return Done(**values, result="fail", reason=f"it did not say {step.says!r}")
     return Done(**values, result="pass", reason="")

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-import signal
-import subprocess
-import sys
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from botocore.exceptions import BotoCoreError, ClientError
 
 from components import clock
 from components.config.network import NewVpc
 from components.tagging import CLUSTER_TAG
 from tools.acceptance.report import as_html, as_json, assumptions
-from tools.acceptance.steps import Done, Record, Step, judged, read_record, steps_of
+from tools.acceptance.run import Acceptance, InterruptedRunError, run_step
+from tools.acceptance.steps import REMAINS, Done, Record, Step, read_record, steps_of
 from tools.cli import console, failures, options
-from tools.cli.accept_money import money_limit, seconds_left
+from tools.cli.accept_money import money_limit
 from tools.cli.artifacts import opened_to_read
 from tools.cli.sandbox_session import inventory_lines, started_sandbox
 from tools.cli.session import account_access
@@ -35,8 +35,6 @@ from tools.workspace.yaml_reader import read_yaml, write_yaml
 _DEFAULT_MINUTES = 180.0
 _PROGRAM = ("sh", "-c", 'echo "node $NODE_RANK of $NNODES"')
 """What runs on each node of Slurm in the sandbox."""
-_STOP_SECONDS = 900
-"""Time in which an interrupted `up` ends: EKS control planes cannot be interrupted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,31 +72,13 @@ class AcceptedStack:
                 each["ResourceARN"] for page in pages for each in page["ResourceTagMappingList"]
             )
 
-    def run(self, step: Step, directory: Path, seconds: float | None) -> Done:
-        """Run a step, with a log in the directory of the acceptance."""
-        more = ("--sandbox",) if self.sandbox else ()
-        log = directory / f"{step.name.replace(' ', '-')}.log"
-        began = time.monotonic()
-        with log.open("w", encoding="utf-8") as file:
-            child = subprocess.Popen(
-                # Its last arguments can be a program with arguments of its own.
-                [sys.executable, "-m", "tools.cli", step.arguments[0], *more, *step.arguments[1:]],
-                stdin=subprocess.DEVNULL,
-                stdout=file,
-                stderr=subprocess.STDOUT,
-            )
-            try:
-                exit_code: int | None = child.wait(seconds)
-            except subprocess.TimeoutExpired:
-                child.send_signal(signal.SIGINT)
-                child.wait(_STOP_SECONDS)
-                exit_code = None
-            except KeyboardInterrupt:
-                # The terminal has interrupted it too, and it releases its lock at its end.
-                child.wait(_STOP_SECONDS)
-                raise
-        said = log.read_text(encoding="utf-8", errors="replace")
-        return judged(step, exit_code, said, time.monotonic() - began)
+    def run(self, step: Step, directory: Path, ends: datetime | None) -> Done:
+        """Run a step until a time of the account, with a log in the directory of the acceptance."""
+        return run_step(step, ("--sandbox",) if self.sandbox else (), directory, ends)
+
+    def pause(self, seconds: float) -> None:
+        """Wait before a deletion that failed is tried again."""
+        time.sleep(seconds)
 
 
 def accept(
@@ -144,9 +124,8 @@ def accept(
         record.save()
     elif (record.stack, record.sandbox) != (stack, sandbox):
         raise failures.WrongUseError(f"{directory} is the acceptance of another stack")
-    _run_all(record, accepted, _seconds(record, limit_minutes, money))
-    record.after = accepted.objects()
-    record.save()
+    _run_all(record, accepted, _ends(record, limit_minutes, money))
+    _look_for_remains(record, accepted)
     _report(record)
 
 
@@ -203,45 +182,60 @@ def _ask(stack_file: StackFile, limit_minutes: float, *, yes: bool, sandbox: boo
         raise failures.CancelledError("nothing was deployed")
 
 
-def _seconds(record: Record, limit_minutes: float, money: timedelta | None) -> float:
-    """Return the time that the steps have before the deletion."""
-    seconds = limit_minutes * 60
-    if money is None:
-        return seconds
-    # The stack has cost money since it was begun, also while this program was not running.
-    return min(seconds, seconds_left(record.began, money, clock.now()))
+def _ends(record: Record, limit_minutes: float, money: timedelta | None) -> datetime:
+    """Return when the deletion begins at the latest.
+
+    Both limits count from the first step, also while this program was not running: the stack
+    costs money meanwhile.
+    """
+    limit = timedelta(minutes=limit_minutes)
+    return datetime.fromisoformat(record.began) + (limit if money is None else min(limit, money))
 
 
-def _run_all(record: Record, stack: AcceptedStack, seconds_for_steps: float) -> None:
+def _run_all(record: Record, stack: AcceptedStack, ends: datetime) -> None:
     tagged = record.directory / "tagged.yaml"
-    _write_tagged(stack.stack_file, tagged)
     steps = steps_of(
         record.stack,
         test=_test(stack.stack_file, sandbox=record.sandbox),
         directory=record.directory,
         tagged=tagged,
     )
-    ends = time.monotonic() + seconds_for_steps
-    for step in steps:
-        if record.has_done(step.name) or (_is_over(record) and not step.cleans):
-            continue
-        if step.cleans and not _has_begun(record):
-            continue
-        console.progress(f"{step.name}: {step.proves}")
-        # What was made is deleted also after the limit.
-        seconds = None if step.cleans else max(1.0, ends - time.monotonic())
-        done = stack.run(step, record.directory, seconds)
-        record.add(done)
-        console.progress(f"{step.name}: {done.result}, {done.seconds:g} s {done.reason}".rstrip())
+    with suppress(OSError):  # without space for it, the step `change` says that it is missing
+        _write_tagged(stack.stack_file, tagged)
+    acceptance = Acceptance(
+        record,
+        run=lambda step, until: stack.run(step, record.directory, until),
+        tell=console.progress,
+        pause=stack.pause,
+    )
+    try:
+        acceptance.finish(steps, ends)
+    except (InterruptedRunError, KeyboardInterrupt) as error:
+        raise failures.CancelledError(_interrupted(record)) from error
 
 
-def _is_over(record: Record) -> bool:
-    """Return whether the account is not ready, the stack did not come up, or the time is over."""
-    return any(each.name in ("check", "up") or each.result == "stopped" for each in record.failed)
+def _look_for_remains(record: Record, stack: AcceptedStack) -> None:
+    """Record whether the account has the objects that it had before, and no others."""
+    began = time.monotonic()
+    try:
+        record.after = stack.objects()
+    except (BotoCoreError, ClientError) as error:
+        result, reason = "stopped", f"the account did not say what is left: {error}"
+    else:
+        left = len(record.left_behind)
+        result, reason = ("fail", f"{left} objects are left behind") if left else ("pass", "")
+    seconds = round(time.monotonic() - began, 1)
+    with suppress(OSError):  # the next run looks again
+        record.add(Done(name=REMAINS, result=result, seconds=seconds, reason=reason))
 
 
-def _has_begun(record: Record) -> bool:
-    return any(each.name == "up" for each in record.done)
+def _interrupted(record: Record) -> str:
+    if record.is_deleted:
+        return "run the same command again for the report"
+    return (
+        f"{record.stack} may exist, and AWS charges for it; run the same command again: it goes "
+        "on, and deletes the stack at its end"
+    )
 
 
 def _test(stack_file: StackFile, *, sandbox: bool) -> tuple[str, ...]:
@@ -274,9 +268,6 @@ def _report(record: Record) -> None:
     up = record.directory / "up.log"
     said = up.read_text(encoding="utf-8", errors="replace") if up.is_file() else ""
     compared = [] if record.sandbox else assumptions(said)
-    (record.directory / "report.json").write_text(as_json(record, compared), encoding="utf-8")
-    page = record.directory / "report.html"
-    page.write_text(as_html(record, compared), encoding="utf-8")
     minutes = (clock.now() - datetime.fromisoformat(record.began)).total_seconds() / 60
     result = "accepted" if record.passed else "not accepted"
     console.answer(f"{record.stack}: {result} after {minutes:.0f} minutes")
@@ -284,6 +275,14 @@ def _report(record: Record) -> None:
         console.answer(f"  {each.result}: {each.name}: {each.reason}")
     for each in record.left_behind:
         console.answer(f"  left behind: {each}")
+    if record.has_begun and not record.is_deleted:
+        console.answer(
+            f"  {record.stack} may exist, and AWS charges for it: run the same command again, "
+            "which deletes it"
+        )
+    (record.directory / "report.json").write_text(as_json(record, compared), encoding="utf-8")
+    page = record.directory / "report.html"
+    page.write_text(as_html(record, compared), encoding="utf-8")
     console.progress(f"report: {page}")
     if not record.passed:
         raise typer.Exit(failures.WORK_FAILED)

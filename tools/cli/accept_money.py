@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from components.cost.estimate import Estimate
 from tools.capacity.wording import money
@@ -44,11 +44,6 @@ def money_limit(
     if not hourly:
         return None
     return timedelta(hours=max_usd / hourly) - timedelta(minutes=DELETION_MINUTES)
-
-
-def seconds_left(began: str, limit: timedelta, now: datetime) -> float:
-    """Return the seconds until the deletion must begin; negative if it should have begun."""
-    return (datetime.fromisoformat(began) + limit - now).total_seconds()
 
 
 def _refuse_unknown(stack_file: StackFile, found: Estimate) -> None:

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import platform
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import yaml
+from botocore.exceptions import BotoCoreError, EndpointConnectionError
 
 from components import clock
 from components.eks.verification_plan import UNVERIFIED
 from tests.support import vpcs
 from tests.tools.cli.conftest import COMPLETE
+from tools.acceptance.run import InterruptedRunError
 from tools.acceptance.steps import Done, Result, Step, read_record
 from tools.cli import accept, failures
 from tools.cli.accept import AcceptedStack
@@ -59,9 +62,14 @@ class Account:
 
     is_deployed: bool = False
     results: dict[str, Result] = field(default_factory=dict)
+    broken: dict[str, BaseException] = field(default_factory=dict)
+    """What the steps raise."""
     ran: list[tuple[str, bool]] = field(default_factory=list)
     """The steps, and whether their time is unlimited."""
-    seconds: list[float | None] = field(default_factory=list)
+    ends: list[datetime | None] = field(default_factory=list)
+    paused: list[float] = field(default_factory=list)
+    lost: BotoCoreError | None = None
+    """What it raises when it is asked once more than it has answers."""
     objects: list[list[str]] = field(default_factory=lambda: [["vpc-1"], ["vpc-1"]])
     """What it has, each time it is asked."""
 
@@ -77,11 +85,18 @@ class Accepted(AcceptedStack):
         return self.account.is_deployed
 
     def objects(self) -> list[str]:
+        if not self.account.objects and self.account.lost:
+            raise self.account.lost
         return self.account.objects.pop(0)
 
-    def run(self, step: Step, directory: Path, seconds: float | None) -> Done:
-        self.account.ran.append((step.name, seconds is None))
-        self.account.seconds.append(seconds)
+    def pause(self, seconds: float) -> None:
+        self.account.paused.append(seconds)
+
+    def run(self, step: Step, directory: Path, ends: datetime | None) -> Done:
+        self.account.ran.append((step.name, ends is None))
+        self.account.ends.append(ends)
+        if step.name in self.account.broken:
+            raise self.account.broken[step.name]
         result = self.account.results.get(step.name, "pass")
         reason = "" if result == "pass" else "x"
         return Done(name=step.name, result=result, seconds=1.0, reason=reason)
@@ -205,7 +220,9 @@ def test_an_acceptance_that_can_cost_more_is_refused(
 def test_within_the_limit_of_money_the_time_is_the_limit(account: Account, accepted) -> None:
     result = accepted("--yes", "--max-usd", "5", "--limit-minutes", "35")
     assert result.exit_code == 0, result.stderr
-    assert all(seconds is None or seconds <= 35 * 60 for seconds in account.seconds)
+    latest = clock.now() + timedelta(minutes=35)
+    assert account.ends[0] is not None
+    assert all(ends is None or ends <= latest for ends in account.ends)
 
 
 def test_unknown_prices_cannot_be_limited(account: Account, accepted, stacks: Path) -> None:
@@ -226,20 +243,121 @@ def test_the_money_counts_from_the_first_step_also_after_an_interruption(
     record = read_record(tmp_path / "a")
     assert record is not None
     record.done = record.done[:3]
-    record.began = (clock.now() - timedelta(hours=3)).isoformat()
+    began = clock.now() - timedelta(hours=3)
+    record.began = began.isoformat()
     record.save()
-    account.seconds.clear()
+    account.ends.clear()
     account.objects = [["vpc-1"]]
     # 20 USD are 4.34 hours of dev, of which half an hour is for the deletion.
-    assert accepted("--max-usd", "20").exit_code == 0
-    assert account.seconds[0] == pytest.approx((20 / 4.6104 - 3.5) * 3600, abs=60)
-    record.began = (clock.now() - timedelta(hours=9)).isoformat()
-    record.save()
-    account.seconds.clear()
+    assert accepted("--max-usd", "20", "--limit-minutes", "300").exit_code == 0
+    assert account.ends[0] is not None
+    lasts = (account.ends[0] - began).total_seconds()
+    assert lasts == pytest.approx((20 / 4.6104 - 0.5) * 3600, abs=1)
+
+
+def test_the_time_counts_from_the_first_step_also_after_an_interruption(
+    account: Account, accepted, interrupted
+) -> None:
+    """Neither a machine that sleeps nor a second run gives the stack more time."""
+    interrupted(ran=2, hours_ago=2)
+    assert accepted("--limit-minutes", "180").exit_code == 0
+    assert account.ends[0] is not None
+    assert (account.ends[0] - clock.now()).total_seconds() == pytest.approx(3600, abs=60)
+    interrupted(ran=2, hours_ago=4)
+    done = accepted("--limit-minutes", "180")
+    assert names(account) == ["diagnose", "destroy"]
+    assert "stopped: up again: the time limit was reached" in done.stdout
+
+
+@pytest.fixture
+def interrupted(account: Account, accepted, tmp_path: Path) -> Callable[..., None]:
+    """Leave an acceptance as it is after its first steps."""
+
+    def leave(*, ran: int, hours_ago: float = 0) -> None:
+        account.objects = [["vpc-1"]]
+        directory = tmp_path / "a"
+        if not directory.exists():
+            accepted("--yes")
+        record = read_record(directory)
+        assert record is not None
+        passed = ("check", "up", "up again", "refresh", "test", "change", "diagnose", "destroy")
+        record.done = [Done(name=n, result="pass", seconds=1, reason="") for n in passed[:ran]]
+        record.began = (clock.now() - timedelta(hours=hours_ago)).isoformat()
+        record.save()
+        account.ran.clear()
+        account.ends.clear()
+        account.objects = [["vpc-1"]]
+
+    return leave
+
+
+def test_a_deletion_that_failed_is_tried_again_now_and_by_the_next_command(
+    account: Account, accepted
+) -> None:
+    """Such as without a connection."""
+    account.results["destroy"] = "fail"
+    done = accepted("--yes")
+    assert done.exit_code == failures.WORK_FAILED
+    assert names(account)[-3:] == ["destroy"] * 3
+    assert account.paused == [60.0, 60.0]
+    assert "dev may exist, and AWS charges for it: run the same command again" in done.stdout
+    account.results.clear()
+    account.ran.clear()
     account.objects = [["vpc-1"]]
-    accepted("--max-usd", "20")
-    assert account.seconds[0] == 1.0
-    assert account.seconds[-1] is None
+    done = accepted()
+    assert names(account) == ["destroy"]
+    assert done.exit_code == 0, done.stdout
+
+
+def test_a_stack_that_was_deleted_is_not_made_again(account: Account, accepted) -> None:
+    account.results["up"] = "stopped"
+    accepted("--yes", "--limit-minutes", "10")
+    account.ran.clear()
+    account.results.clear()
+    account.objects = [["vpc-1"]]
+    accepted("--limit-minutes", "500")
+    assert not account.ran
+
+
+@pytest.mark.parametrize("step", ["up", "refresh", "change", "diagnose"])
+def test_a_full_disk_does_not_prevent_the_deletion(
+    account: Account, accepted, tmp_path: Path, step: str
+) -> None:
+    account.broken[step] = OSError(errno.ENOSPC, "No space left on device")
+    done = accepted("--yes")
+    assert done.exit_code == failures.WORK_FAILED
+    assert names(account)[-1] == "destroy"
+    assert f"fail: {step}: exit code 1: error: [Errno 28] No space left on device" in done.stdout
+
+
+def test_an_interrupted_acceptance_says_that_the_stack_may_exist_and_goes_on(
+    account: Account, accepted
+) -> None:
+    account.broken["up"] = InterruptedRunError()
+    done = accepted("--yes")
+    assert done.exit_code == failures.CANCELLED
+    assert "dev may exist, and AWS charges for it; run the same command again" in done.stderr
+    account.broken.clear()
+    account.ran.clear()
+    account.objects = [["vpc-1"]]
+    assert accepted().exit_code == 0
+    assert names(account) == [
+        *("up", "up again", "refresh", "test", "change", "diagnose", "destroy"),
+    ]
+
+
+def test_an_account_that_does_not_say_what_is_left_has_not_accepted(
+    account: Account, accepted
+) -> None:
+    account.objects = [["vpc-1"]]
+    account.lost = EndpointConnectionError(endpoint_url="https://tagging.example")
+    done = accepted("--yes")
+    assert done.exit_code == failures.WORK_FAILED
+    assert "stopped: remains: the account did not say what is left" in done.stdout
+    account.objects = [["vpc-1"]]
+    account.ran.clear()
+    assert accepted().exit_code == 0
+    assert not account.ran
 
 
 def test_what_is_left_behind_fails_the_acceptance(account: Account, accepted) -> None:
@@ -247,18 +365,6 @@ def test_what_is_left_behind_fails_the_acceptance(account: Account, accepted) ->
     done = accepted("--yes")
     assert done.exit_code == failures.WORK_FAILED
     assert "left behind: eni-2" in done.stdout
-
-
-def test_an_interrupted_acceptance_goes_on(account: Account, accepted, tmp_path: Path) -> None:
-    accepted("--yes")
-    record = read_record(tmp_path / "a")
-    assert record is not None
-    record.done = record.done[:3]
-    record.save()
-    account.ran.clear()
-    account.objects = [["vpc-1"]]
-    assert accepted().exit_code == 0
-    assert names(account) == ["refresh", "test", "change", "diagnose", "destroy"]
 
 
 @pytest.mark.usefixtures("credentials")
