@@ -39,10 +39,10 @@ from sandbox.aws.eks.control_plane import (  # noqa: E402
     use_control_planes,
 )
 from sandbox.aws.install import install  # noqa: E402
-from sandbox.aws.served_calls import served_calls  # noqa: E402
 from sandbox.aws.ssm_commands import HeadNodes, use_head_nodes  # noqa: E402
 from sandbox.aws.timekeeper import Timekeeper  # noqa: E402
 from sandbox.aws.transitions import TRANSITIONS  # noqa: E402
+from sandbox.aws.unimplemented import served_calls  # noqa: E402
 from sandbox.faults.in_force import FAULTS  # noqa: E402
 from sandbox.faults.schedule import read_schedule  # noqa: E402
 

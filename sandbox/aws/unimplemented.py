@@ -1,4 +1,8 @@
-"""Unsupported calls: an immediate error that names the call.
+"""Supported calls, and the immediate error of others, which names the call.
+
+Supported are the calls that a stack or a command makes. moto has thousands more, and each would be
+code behind the endpoint that nobody here has tried. A stack with a new type of resource fails at
+its first call that is not listed.
 
 moto responds with 500, which boto3 retries, or with an empty 404 without a message. Here a client
 gets HTTP 501, which no SDK retries, with the code `SandboxNotImplemented` in its own protocol, and
@@ -13,10 +17,12 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
 from xml.sax.saxutils import escape
 
+import yaml
 from botocore.exceptions import UnknownServiceError
 from moto.core.request import Request
 from moto.core.routing import get_service_router
@@ -25,6 +31,7 @@ from werkzeug.exceptions import NotFound
 
 from sandbox.wsgi import Answer
 
+LISTED = Path(__file__).with_name("served_calls.yaml")
 CODE = "SandboxNotImplemented"
 """Error code of an unsupported call."""
 
@@ -41,6 +48,21 @@ _BOTOCORE_NAMES = {"aps": "amp", "elasticfilesystem": "efs", "tag": "resourcegro
 
 _SECOND_MODELS = {"s3": ("s3control",)}
 """botocore's names of further services that sign with the same name."""
+
+
+@cache
+def served_calls() -> frozenset[str]:
+    """Return the calls that a stack or a command makes, such as `ec2:RunInstances`."""
+    return frozenset().union(*listed_calls().values())
+
+
+def listed_calls() -> Mapping[str, frozenset[str]]:
+    """Return the calls by who makes them: `provider`, `parallelcluster`, `commands`, and so on."""
+    listed = yaml.safe_load(LISTED.read_text(encoding="utf-8"))
+    return {
+        who: frozenset(f"{prefix}:{name}" for prefix, names in of.items() for name in names)
+        for who, of in listed.items()
+    }
 
 
 @dataclass(frozen=True)

@@ -6,17 +6,13 @@ import re
 
 import pytest
 
-from sandbox.aws.served_calls import listed_calls
+from sandbox.aws.unimplemented import listed_calls
+from tests.support.aws_plugin import MAPPING, provider_source
 from tests.support.parallelcluster_calls import parallelcluster_calls
 from tests.support.provider_calls import provider_calls
-from tests.support.tracked import ROOT
 from tests.witness.support.calls import called, iam_name
-from tools.engine import EngineError
-from tools.engine.aws_plugin_source import TERRAFORM_PROVIDER
-from tools.engine.go_source import fetched
 from tools.parallelcluster.environment import parallelcluster_python
 
-MAPPING = ROOT / "tools" / "engine" / "aws_plugin" / "mapping.go"
 LISTS = re.compile(r"^var (resources|dataSources) = .*?^}", re.MULTILINE | re.DOTALL)
 TYPE = re.compile(r'^\t"(aws_\w+)":', re.MULTILINE)
 KINDS = {"resources": "Resource", "dataSources": "DataSource"}
@@ -36,10 +32,7 @@ def test_the_calls_of_the_commands_are_those_that_their_code_names() -> None:
 
 @pytest.mark.engine
 def test_the_calls_of_the_provider_are_those_of_its_source() -> None:
-    try:
-        source = fetched(TERRAFORM_PROVIDER, "go")
-    except (EngineError, FileNotFoundError) as error:
-        pytest.skip(f"without the source of the provider: {error}")
+    source = provider_source()
     types = {
         (KINDS[found[1]], name)
         for found in LISTS.finditer(MAPPING.read_text(encoding="utf-8"))

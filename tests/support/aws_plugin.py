@@ -28,9 +28,10 @@ from pulumi.runtime.proto import engine_pb2_grpc, provider_pb2_grpc
 from sandbox.access import Endpoint
 from tests.support.provider_plugin import Call, Plugin, RefusedError
 from tests.support.tracked import ROOT
+from tools.engine import EngineError, ensure_plugins, ensure_pulumi
 from tools.engine import Plugin as PluginProgram
-from tools.engine import ensure_plugins, ensure_pulumi
-from tools.engine.aws_plugin_source import WAIT_DIVISOR
+from tools.engine.aws_plugin_source import TERRAFORM_PROVIDER, WAIT_DIVISOR
+from tools.engine.go_source import fetched
 from tools.workspace.environment import sandbox_environment
 
 REGION = "us-west-2"
@@ -49,6 +50,15 @@ def aws_program() -> PluginProgram:
     """Return the plugin that a sandbox would get on this machine."""
     plugins = ensure_plugins(print, ensure_pulumi(print))
     return next(plugin for plugin in plugins if plugin.name == "aws")
+
+
+def provider_source() -> Path:
+    """Return the source of the Terraform provider from which the plugin is built."""
+    built_program()
+    try:
+        return fetched(TERRAFORM_PROVIDER, "go")
+    except (EngineError, FileNotFoundError) as error:
+        pytest.skip(f"a build of this repository runs here, without its source: {error}")
 
 
 def built_program() -> Path:

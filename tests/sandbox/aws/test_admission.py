@@ -17,8 +17,8 @@ import pytest
 from botocore.exceptions import ClientError
 
 from sandbox.access import HEADER
-from sandbox.aws.served_calls import served_calls
 from sandbox.aws.server import AwsServer
+from sandbox.aws.unimplemented import served_calls
 from tests.support.sandbox_aws import OF_OTHERS, Account
 
 MADE_UP = "AKIAIOSFODNN7EXAMPLE"
