@@ -36,6 +36,7 @@ from sandbox.aws.ec2.default_group import Ec2SecurityGroup
 from sandbox.aws.ec2.described import add_fields
 from sandbox.aws.ec2.launch_template_calls import TaggedLaunchTemplate
 from sandbox.aws.ec2.responses import SandboxEc2Response
+from sandbox.aws.ec2.tag_list import with_gone
 from sandbox.aws.eks.responses import SandboxEksResponse
 from sandbox.aws.errors import use_words_of_aws
 from sandbox.aws.fsx.responses import SandboxFsxResponse
@@ -119,6 +120,8 @@ def install() -> None:
     keys_of_iam.generate_access_key_id_from_account_id = secret_key_id
     iam_backend.get_policy = found(iam_backend.get_policy, "Policy {} was not found.")
     use_words_of_aws()
+    ec2_backend: Any = moto.ec2.models.EC2Backend
+    ec2_backend.iter_tagged_resources = with_gone(ec2_backend.iter_tagged_resources)
     templates: Any = moto.ec2.models.launch_templates
     templates.LaunchTemplate = TaggedLaunchTemplate
     groups_of_ec2: Any = moto.ec2.models.security_groups

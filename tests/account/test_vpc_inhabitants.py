@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.sandbox_aws import Account, use_account  # before boto3 makes a client
+from tests.support.sandbox_aws import OF_OTHERS, Account, use_account  # before boto3 makes a client
 
 from components.account.lookup import AccountReader  # isort: skip
 from components.account.vpc_inhabitants import vpc_inhabitants  # isort: skip
@@ -14,7 +14,7 @@ from sandbox.aws.server import AwsServer  # isort: skip
 @pytest.fixture(scope="module")
 def account():
     """One account for all tests: each has its own VPC."""
-    with AwsServer(region="us-west-2", keep_time=False) as server:
+    with AwsServer(keep_time=False, of_others=OF_OTHERS) as server:
         yield Account(server)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -29,6 +30,31 @@ def test_a_stack_is_accepted_and_leaves_nothing(sandbox: Sandbox) -> None:
     assert not [line for line in sandbox.inventory() if STACK in line]
     again = sandbox.must(*accept)
     assert "the stack comes up" not in again.stderr
+    leaked(sandbox, again=accept)
     other = sandbox.run("accept", "dev", "--sandbox", "--output", directory)
     assert other.exit_code == 2
     assert "is the acceptance of another stack" in other.stderr
+
+
+def leaked(sandbox: Sandbox, *, again: tuple[str | Path, ...]) -> None:
+    """What the deletion could have left is named, with the command that deletes it."""
+    volume = sandbox.aws("ec2").create_volume(
+        AvailabilityZone="us-west-2a",
+        Size=1,
+        TagSpecifications=[
+            {
+                "ResourceType": "volume",
+                "Tags": [{"Key": "parallelcluster:cluster-name", "Value": STACK}],
+            }
+        ],
+    )["VolumeId"]
+    group = f"/aws/parallelcluster/{STACK}-202612010900"
+    sandbox.aws("logs").create_log_group(logGroupName=group)
+    done = sandbox.run(*again)
+    assert done.exit_code == 1
+    assert "fail: remains: 2 objects are left behind" in done.stdout
+    assert f"delete it: aws ec2 delete-volume --volume-id {volume}" in done.stdout
+    assert f"delete it: aws logs delete-log-group --log-group-name {group}" in done.stdout
+    sandbox.aws("ec2").delete_volume(VolumeId=volume)
+    sandbox.aws("logs").delete_log_group(logGroupName=group)
+    assert f"{STACK}: accepted after" in sandbox.must(*again).stdout

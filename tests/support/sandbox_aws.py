@@ -48,10 +48,6 @@ OF_OTHERS = (
     "logs:CreateLogStream",
     "logs:DescribeLogStreams",
     "ram:CreateResourceShare",
-    "sqs:CreateQueue",
-    "sqs:DeleteMessage",
-    "sqs:GetQueueAttributes",
-    "sqs:ReceiveMessage",
 )
 """Calls of others who use the account, whom tests play; neither stacks nor commands make them."""
 _TRUST = json.dumps({"Version": "2012-10-17", "Statement": []})

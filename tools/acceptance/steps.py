@@ -9,12 +9,13 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from tools.workspace.files import write_whole
+from tools.acceptance.remains import Made
+from tools.workspace.files import write_private
 
 Result = Literal["pass", "fail", "stopped"]
 RECORD = "acceptance.json"
@@ -71,15 +72,23 @@ class Record:
     """RFC 3339."""
     done: list[Done] = field(default_factory=list[Done])
     before: list[str] = field(default_factory=list[str])
-    """Objects of the stack in the account before the first step."""
+    """What the account had of the cluster before the first step."""
     after: list[str] = field(default_factory=list[str])
     """And after the last one."""
+    made: list[Made] = field(default_factory=list[Made])
+    """What was in the state before a deletion."""
+
+    def remember(self, made: Iterable[Made]) -> None:
+        """Add what is in the state before a deletion; a second one finds less in it."""
+        known = {(each.urn, each.identifier) for each in self.made}
+        self.made += [each for each in made if (each.urn, each.identifier) not in known]
 
     def save(self) -> None:
         """Write the record; a command that is killed meanwhile leaves the previous one."""
         values = dataclasses.asdict(self)
         del values["directory"]
-        write_whole(self.directory / RECORD, json.dumps(values, indent=2) + "\n")
+        # Inputs of resources can be private; those that are secret are encrypted.
+        write_private(self.directory / RECORD, json.dumps(values, indent=2) + "\n")
 
     def has_done(self, name: str) -> bool:
         """Return whether a step has a result; a deletion that failed is repeated."""
@@ -129,7 +138,8 @@ def read_record(directory: Path) -> Record | None:
         return None
     values: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     done = [Done(**each) for each in values.pop("done")]
-    return Record(**{**values, "directory": directory, "done": done})
+    made = [Made(**each) for each in values.pop("made", [])]
+    return Record(**{**values, "directory": directory, "done": done, "made": made})
 
 
 def steps_of(stack: str, *, test: Sequence[str], directory: Path, tagged: Path) -> tuple[Step, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -15,24 +15,29 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from components import clock
 from components.config.network import NewVpc
-from components.tagging import CLUSTER_TAG
+from tools.acceptance.remains import Made, made_in, remains
 from tools.acceptance.report import as_html, as_json, assumptions
 from tools.acceptance.run import Acceptance, InterruptedRunError, run_step
 from tools.acceptance.steps import REMAINS, Done, Record, Step, read_record, steps_of
 from tools.cli import console, failures, options
 from tools.cli.accept_money import money_limit
 from tools.cli.artifacts import opened_to_read
-from tools.cli.sandbox_session import inventory_lines, started_sandbox
+from tools.cli.sandbox_session import started_sandbox
 from tools.cli.session import account_access
 from tools.cli.stack_config import config_of, kind_of, plan_of
 from tools.engine.slurm import slurm_is_packaged
 from tools.jobs.nodes import JobError
 from tools.verify.planned_nodes import planned_test
+from tools.workspace.engine_process import EngineFailedError
 from tools.workspace.exported_state import exported_state, resources_of
+from tools.workspace.locks import StackLockedError
 from tools.workspace.stack_files import NETWORK, PARALLELCLUSTER, StackFile
 from tools.workspace.yaml_reader import read_yaml, write_yaml
 
 _DEFAULT_MINUTES = 180.0
+_REMAINS_TIME = timedelta(minutes=10)
+"""How long AWS has to remove what it removes by itself after a deletion."""
+_LOOK_SECONDS = 30.0
 _PROGRAM = ("sh", "-c", 'echo "node $NODE_RANK of $NNODES"')
 """What runs on each node of Slurm in the sandbox."""
 
@@ -54,27 +59,31 @@ class AcceptedStack:
         except failures.NotDeployedError:
             return False
 
-    def objects(self) -> list[str]:
-        """Return the objects of the stack in the account; in the sandbox, all objects.
+    def made(self) -> list[Made]:
+        """Return the objects of AWS in the state; none if there is no state to read."""
+        try:
+            workspace = opened_to_read(self.stack_file, sandbox=self.sandbox)
+            if not workspace.exists():
+                return []
+            return made_in(exported_state(workspace.command, self.stack_file.stack))
+        except (failures.NotDeployedError, EngineFailedError, StackLockedError, OSError) as error:
+            console.progress(f"the state could not be read: {error}")
+            return []
 
-        https://docs.aws.amazon.com/resourcegroupstagging/latest/APIReference/API_GetResources.html
-        """
-        if self.sandbox:
-            return sorted(inventory_lines())
-        import boto3
-
-        with account_access(sandbox=False, profile=self.stack_file.profile):
-            client = boto3.client("resourcegroupstaggingapi", region_name=self.stack_file.region)
-            pages = client.get_paginator("get_resources").paginate(
-                TagFilters=[{"Key": CLUSTER_TAG, "Values": [self.stack_file.stack]}]
-            )
-            return sorted(
-                each["ResourceARN"] for page in pages for each in page["ResourceTagMappingList"]
-            )
+    def remains(self, made: Iterable[Made]) -> list[str]:
+        """Return what the account has of the cluster, and of what was in the state."""
+        config: Any = config_of(self.stack_file)
+        with account_access(sandbox=self.sandbox, profile=self.stack_file.profile):
+            return remains(self.stack_file.region, config.name, made)
 
     def run(self, step: Step, directory: Path, ends: datetime | None) -> Done:
         """Run a step until a time of the account, with a log in the directory of the acceptance."""
         return run_step(step, ("--sandbox",) if self.sandbox else (), directory, ends)
+
+    @property
+    def settles(self) -> timedelta:
+        """How long the account has to remove what it removes by itself; none in the sandbox."""
+        return timedelta(0) if self.sandbox else _REMAINS_TIME
 
     def pause(self, seconds: float) -> None:
         """Wait before a deletion that failed is tried again."""
@@ -120,7 +129,7 @@ def accept(
         directory.mkdir(parents=True, exist_ok=True)
         began = clock.now().isoformat()
         record = Record(directory=directory, stack=stack, sandbox=sandbox, began=began)
-        record.before = accepted.objects()
+        record.before = accepted.remains([])
         record.save()
     elif (record.stack, record.sandbox) != (stack, sandbox):
         raise failures.WrongUseError(f"{directory} is the acceptance of another stack")
@@ -204,7 +213,7 @@ def _run_all(record: Record, stack: AcceptedStack, ends: datetime) -> None:
         _write_tagged(stack.stack_file, tagged)
     acceptance = Acceptance(
         record,
-        run=lambda step, until: stack.run(step, record.directory, until),
+        run=lambda step, until: _run_step(record, stack, step, until),
         tell=console.progress,
         pause=stack.pause,
     )
@@ -214,17 +223,33 @@ def _run_all(record: Record, stack: AcceptedStack, ends: datetime) -> None:
         raise failures.CancelledError(_interrupted(record)) from error
 
 
+def _run_step(record: Record, stack: AcceptedStack, step: Step, ends: datetime | None) -> Done:
+    if step.deletes:
+        # What the deletion removes from the state is looked for in the account afterwards.
+        record.remember(stack.made())
+        with suppress(OSError):  # the deletion matters more
+            record.save()
+    return stack.run(step, record.directory, ends)
+
+
 def _look_for_remains(record: Record, stack: AcceptedStack) -> None:
-    """Record whether the account has the objects that it had before, and no others."""
-    began = time.monotonic()
+    """Record whether the account has what it had before, and nothing else of the cluster.
+
+    AWS removes some objects a while after the deletion, such as network interfaces.
+    """
+    began = clock.now()
     try:
-        record.after = stack.objects()
+        record.after = stack.remains(record.made)
+        while record.left_behind and clock.now() - began < stack.settles:
+            console.progress(f"{len(record.left_behind)} objects are still there")
+            stack.pause(_LOOK_SECONDS)
+            record.after = stack.remains(record.made)
     except (BotoCoreError, ClientError) as error:
         result, reason = "stopped", f"the account did not say what is left: {error}"
     else:
         left = len(record.left_behind)
         result, reason = ("fail", f"{left} objects are left behind") if left else ("pass", "")
-    seconds = round(time.monotonic() - began, 1)
+    seconds = round((clock.now() - began).total_seconds(), 1)
     with suppress(OSError):  # the next run looks again
         record.add(Done(name=REMAINS, result=result, seconds=seconds, reason=reason))
 

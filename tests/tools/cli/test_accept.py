@@ -6,11 +6,10 @@ import errno
 import json
 import platform
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -21,6 +20,7 @@ from components import clock
 from components.eks.verification_plan import UNVERIFIED
 from tests.support import vpcs
 from tests.tools.cli.conftest import COMPLETE
+from tools.acceptance.remains import Made
 from tools.acceptance.run import InterruptedRunError
 from tools.acceptance.steps import Done, Result, Step, read_record
 from tools.cli import accept, failures
@@ -68,8 +68,13 @@ class Account:
     """The steps, and whether their time is unlimited."""
     ends: list[datetime | None] = field(default_factory=list)
     paused: list[float] = field(default_factory=list)
+    pause: Callable[[float], None] = lambda _: None
     lost: BotoCoreError | None = None
     """What it raises when it is asked once more than it has answers."""
+    made: list[Made] = field(default_factory=list)
+    """What is in its state."""
+    looked_for: list[str] = field(default_factory=list)
+    """What was looked for last."""
     objects: list[list[str]] = field(default_factory=lambda: [["vpc-1"], ["vpc-1"]])
     """What it has, each time it is asked."""
 
@@ -84,13 +89,18 @@ class Accepted(AcceptedStack):
     def is_deployed(self) -> bool:
         return self.account.is_deployed
 
-    def objects(self) -> list[str]:
+    def made(self) -> list[Made]:
+        return self.account.made
+
+    def remains(self, made: Iterable[Made]) -> list[str]:
+        self.account.looked_for = [each.urn for each in made]
         if not self.account.objects and self.account.lost:
             raise self.account.lost
         return self.account.objects.pop(0)
 
     def pause(self, seconds: float) -> None:
         self.account.paused.append(seconds)
+        self.account.pause(seconds)
 
     def run(self, step: Step, directory: Path, ends: datetime | None) -> Done:
         self.account.ran.append((step.name, ends is None))
@@ -360,25 +370,42 @@ def test_an_account_that_does_not_say_what_is_left_has_not_accepted(
     assert not account.ran
 
 
-def test_what_is_left_behind_fails_the_acceptance(account: Account, accepted) -> None:
+def test_what_is_left_behind_fails_the_acceptance(
+    account: Account, accepted, monkeypatch: pytest.MonkeyPatch
+) -> None:
     account.objects = [["vpc-1"], ["vpc-1", "eni-2"]]
+    passed: list[float] = []
+
+    def pause(seconds: float) -> None:
+        passed.append(seconds)
+        account.objects.append(["vpc-1", "eni-2"])
+        monkeypatch.setenv(clock.VARIABLE, str(sum(passed)))
+
+    account.pause = pause
     done = accepted("--yes")
     assert done.exit_code == failures.WORK_FAILED
     assert "left behind: eni-2" in done.stdout
+    assert sum(passed) == 600
 
 
-@pytest.mark.usefixtures("credentials")
-def test_the_account_is_asked_for_the_objects_of_the_stack(
-    monkeypatch: pytest.MonkeyPatch,
+def test_what_aws_removes_a_while_later_is_not_left_behind(account: Account, accepted) -> None:
+    account.objects = [["vpc-1"], ["vpc-1", "eni-2"], ["vpc-1"]]
+    done = accepted("--yes")
+    assert done.exit_code == 0, done.stdout
+    assert account.paused == [30.0]
+
+
+def test_what_the_state_had_before_the_deletion_is_looked_for_after_it(
+    account: Account, accepted, tmp_path: Path
 ) -> None:
-    asked: list[Any] = []
-
-    def paginate(**wanted: Any) -> list[dict[str, Any]]:
-        asked.append(wanted)
-        return [{"ResourceTagMappingList": [{"ResourceARN": "b"}, {"ResourceARN": "a"}]}]
-
-    client = SimpleNamespace(get_paginator=lambda _: SimpleNamespace(paginate=paginate))
-    monkeypatch.setattr("boto3.client", lambda *_, **__: client)
-    stack_file: Any = SimpleNamespace(stack="dev", region="us-west-2", profile="")
-    assert AcceptedStack(stack_file, sandbox=False).objects() == ["a", "b"]
-    assert asked == [{"TagFilters": [{"Key": "trainyard:cluster", "Values": ["dev"]}]}]
+    """Also by the run after one whose deletion failed half-way."""
+    account.made = [Made("urn:1", "1", {"name": "a"}), Made("urn:2", "2", {})]
+    account.results["destroy"] = "fail"
+    accepted("--yes")
+    assert account.looked_for == ["urn:1", "urn:2"]
+    account.made = [Made("urn:2", "2", {})]
+    account.results.clear()
+    account.objects = [["vpc-1"]]
+    assert accepted().exit_code == 0
+    assert account.looked_for == ["urn:1", "urn:2"]
+    assert (tmp_path / "a" / "acceptance.json").stat().st_mode & 0o077 == 0

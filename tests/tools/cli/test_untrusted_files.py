@@ -32,6 +32,8 @@ LARGEST = (
 )
 """Files of which the time and memory are measured: the worst of each kind."""
 MIB = 1024 * 1024
+LEAST_SECONDS = 0.8
+"""Time of `least` on the machine of docs/performance.md; a slower one has as much more time."""
 
 
 def write(directory: Path, hostile: Hostile) -> list[str]:
@@ -87,7 +89,8 @@ def test_a_hostile_file_takes_two_seconds_a_megabyte_and_500_mib_at_most(
     seconds, memory, output = cost(write(tmp_path, hostile))
     assert OF_NEIGHBOUR in output
     assert "Traceback" not in output
-    assert seconds - least[0] < 2 * max(1, len(hostile.text) / 1e6)
+    slower = max(1, least[0] / LEAST_SECONDS)
+    assert seconds - least[0] < 2 * max(1, len(hostile.text) / 1e6) * slower
     assert memory - least[1] < 500 * MIB
 
 

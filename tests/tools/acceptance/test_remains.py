@@ -1,0 +1,225 @@
+"""What a deleted stack has left: every leak is named with its command, and nothing that is gone.
+
+The commands are run as they are printed, with the operation and the parameters that the AWS CLI
+gives them.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from botocore import xform_name
+
+from components.tagging import CLUSTER_TAG, PARALLELCLUSTER_TAG
+from tests.support.sandbox_aws import PRIVATE_A, STANDARD_IMAGE, Account, default_account
+from tools.acceptance.remains import TAGS, Made, made_in, remains
+
+CLUSTER, STACK = "team-a", "dev"
+REGION = "us-west-2"
+
+
+@pytest.fixture(scope="module")
+def _account() -> Iterator[Account]:
+    with default_account() as opened:
+        yield opened
+
+
+@pytest.fixture
+def account(_account: Account) -> Account:
+    """The account of the fixture, in which nothing of the cluster is."""
+    _account.server.reset()
+    return _account
+
+
+def tagged(kind: str, tags: dict[str, str]) -> list[dict[str, Any]]:
+    listed = [{"Key": key, "Value": value} for key, value in tags.items()]
+    return [{"ResourceType": kind, "Tags": listed}]
+
+
+def volume(account: Account, tags: dict[str, str]) -> str:
+    made = account.ec2.create_volume(
+        AvailabilityZone="us-west-2a", Size=1, TagSpecifications=tagged("volume", tags)
+    )
+    return made["VolumeId"]
+
+
+def instance(account: Account, tags: dict[str, str]) -> str:
+    made = account.ec2.run_instances(
+        MinCount=1,
+        MaxCount=1,
+        ImageId=STANDARD_IMAGE,
+        InstanceType="c5.large",
+        SubnetId=PRIVATE_A,
+        TagSpecifications=tagged("instance", tags),
+    )
+    return made["Instances"][0]["InstanceId"]
+
+
+def listed_by_tag(account: Account, key: str = CLUSTER_TAG) -> list[str]:
+    found = account.client("resourcegroupstaggingapi").get_resources(
+        TagFilters=[{"Key": key, "Values": [CLUSTER]}]
+    )
+    return [each["ResourceARN"] for each in found["ResourceTagMappingList"]]
+
+
+def run(account: Account, line: str) -> None:
+    """Run the command of a line."""
+    _, service, operation, *options = shlex.split(line.partition("; delete it: ")[2])
+    client = account.client(service)
+    model = client.meta.service_model.operation_model(
+        client.meta.method_to_api_mapping[operation.replace("-", "_")]
+    )
+    names = {f"--{xform_name(name, '-')}": name for name in model.input_shape.members}
+    given = dict(zip(options[::2], options[1::2], strict=True))
+    arguments = {
+        names[option]: [value]
+        if model.input_shape.members[names[option]].type_name == "list"
+        else value
+        for option, value in given.items()
+    }
+    getattr(client, operation.replace("-", "_"))(**arguments)
+
+
+def test_what_is_gone_is_not_left_although_the_list_of_tags_still_has_it(
+    account: Account,
+) -> None:
+    tags = {CLUSTER_TAG: CLUSTER}
+    node, disk = instance(account, tags), volume(account, tags)
+    assert len(remains(REGION, CLUSTER)) == 2
+    account.ec2.terminate_instances(InstanceIds=[node])
+    account.ec2.delete_volume(VolumeId=disk)
+    still = {arn.rpartition("/")[2] for arn in listed_by_tag(account)}
+    assert {node, disk} <= still
+    assert remains(REGION, CLUSTER) == []
+
+
+@pytest.mark.parametrize("key", TAGS)
+def test_a_volume_with_any_tag_of_the_cluster_is_named(account: Account, key: str) -> None:
+    left = volume(account, {key: CLUSTER})
+    volume(account, {key: STACK})
+    (line,) = remains(REGION, CLUSTER)
+    assert line.endswith(f"volume/{left}; delete it: aws ec2 delete-volume --volume-id {left}")
+    run(account, line)
+    assert remains(REGION, CLUSTER) == []
+
+
+def test_a_volume_of_a_controller_is_named(account: Account) -> None:
+    """The EBS CSI driver names the cluster in the key of a tag."""
+    volume(account, {f"kubernetes.io/cluster/{CLUSTER}": "owned"})
+    volume(account, {"kubernetes.io/cluster/other": "owned"})
+    (line,) = remains(REGION, CLUSTER)
+    run(account, line)
+    assert remains(REGION, CLUSTER) == []
+
+
+def test_a_log_group_without_tags_is_named(account: Account) -> None:
+    logs = account.client("logs")
+    for name in (CLUSTER, f"{CLUSTER}-2", "other"):
+        logs.create_log_group(logGroupName=f"/aws/eks/{name}/cluster")
+    (line,) = remains(REGION, CLUSTER)
+    assert "aws logs delete-log-group --log-group-name /aws/eks/team-a/cluster" in line
+    run(account, line)
+    assert remains(REGION, CLUSTER) == []
+    for name in (f"{CLUSTER}-2", "other"):
+        logs.delete_log_group(logGroupName=f"/aws/eks/{name}/cluster")
+
+
+def test_a_network_interface_of_the_vpc_cni_is_named(account: Account) -> None:
+    made = account.ec2.create_network_interface(
+        SubnetId=PRIVATE_A,
+        TagSpecifications=tagged("network-interface", {"cluster.k8s.amazonaws.com/name": CLUSTER}),
+    )
+    (line,) = remains(REGION, CLUSTER)
+    assert made["NetworkInterface"]["NetworkInterfaceId"] in line
+    run(account, line)
+    assert remains(REGION, CLUSTER) == []
+
+
+def test_roles_and_instance_profiles_of_the_cluster_are_named(account: Account) -> None:
+    """They are global, and no list of tags of a region has them."""
+    account.role(f"{CLUSTER}-node-role")
+    account.role("other-node-role")
+    profile, role = remains(REGION, CLUSTER)
+    assert "InstanceProfile team-a-node-role" in profile
+    assert "aws iam delete-role --role-name team-a-node-role" in role
+    account.iam.remove_role_from_instance_profile(
+        InstanceProfileName=f"{CLUSTER}-node-role", RoleName=f"{CLUSTER}-node-role"
+    )
+    run(account, profile)
+    run(account, role)
+    assert remains(REGION, CLUSTER) == []
+
+
+def test_a_security_group_that_eks_made_is_named(account: Account) -> None:
+    left = account.group(f"eks-cluster-sg-{CLUSTER}-1234")
+    account.group("eks-cluster-sg-other-1234")
+    (line,) = remains(REGION, CLUSTER)
+    assert line.endswith(f"aws ec2 delete-security-group --group-id {left}")
+    run(account, line)
+
+
+def test_what_was_in_the_state_is_looked_up_by_its_own_service(account: Account) -> None:
+    """A role with any name, and an OIDC provider, which no tag and no name of the cluster finds."""
+    account.role("custom")
+    url = "https://oidc.example/id/1"
+    provider = account.iam.create_open_id_connect_provider(Url=url, ThumbprintList=["a" * 40])
+    arn = provider["OpenIDConnectProviderArn"]
+    state = {
+        "deployment": {
+            "resources": [
+                resource("aws:iam/role:Role", "custom", {"name": "custom"}),
+                resource("aws:iam/role:Role", "gone", {"name": "gone"}),
+                resource("aws:iam/openIdConnectProvider:OpenIdConnectProvider", arn, {"url": url}),
+                resource("kubernetes:core/v1:ConfigMap", "kube-system/c", {}),
+                resource("aws:ec2/getVpc:getVpc", "vpc", {}) | {"external": True},
+                {"urn": urn("trainyard:eks:Cluster"), "custom": False},
+            ]
+        }
+    }
+    made = made_in(state)
+    assert len(made) == 3
+    assert remains(REGION, CLUSTER, made) == [
+        f"aws:iam/openIdConnectProvider:OpenIdConnectProvider {arn}",
+        "aws:iam/role:Role custom; delete it: aws iam delete-role --role-name custom",
+    ]
+
+
+def test_an_arn_of_the_state_is_decided_by_its_own_service_not_by_the_list_of_tags(
+    account: Account,
+) -> None:
+    topic = account.client("sns").create_topic(
+        Name="t", Tags=[{"Key": PARALLELCLUSTER_TAG, "Value": CLUSTER}]
+    )["TopicArn"]
+    assert remains(REGION, CLUSTER) == [topic]
+    token = "aws:sns/topic:Topic"
+    there = Made(urn(token), topic, {"name": "t"}, topic)
+    assert remains(REGION, CLUSTER, [there]) == [f"{token} {topic}"]
+    gone = Made(urn(token), topic, {"name": "gone"}, topic)
+    assert remains(REGION, CLUSTER, [gone]) == []
+
+
+def test_what_the_state_had_is_not_judged_by_the_list_of_tags_either_if_it_has_no_arn(
+    account: Account,
+) -> None:
+    """The provider returns none for NAT gateways, which EC2 lists for an hour, too."""
+    gateway = account.ec2.create_nat_gateway(
+        SubnetId=PRIVATE_A,
+        ConnectivityType="private",
+        TagSpecifications=tagged("natgateway", {CLUSTER_TAG: CLUSTER}),
+    )["NatGateway"]["NatGatewayId"]
+    account.ec2.delete_nat_gateway(NatGatewayId=gateway)
+    assert any(arn.endswith(gateway) for arn in listed_by_tag(account))
+    made = Made(urn("aws:ec2/natGateway:NatGateway"), gateway, {})
+    assert remains(REGION, CLUSTER, [made]) == []
+
+
+def resource(token: str, identifier: str, inputs: dict[str, Any]) -> dict[str, Any]:
+    made = {"urn": urn(token), "id": identifier, "inputs": inputs, "custom": True}
+    return {**made, "outputs": {"arn": identifier}}
+
+
+def urn(token: str) -> str:
+    return f"urn:pulumi:{STACK}::trainyard::{token}::{token.rpartition(':')[2]}"
