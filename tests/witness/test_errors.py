@@ -26,7 +26,7 @@ OF_A_STACK = ("does not exist", "ValidationError")
 """CloudFormation says it in the text, with a code for any error."""
 BY_FILTER = {
     *("InvalidAllocationID.NotFound", "InvalidGroup.NotFound", "InvalidInternetGatewayID.NotFound"),
-    *("InvalidNetworkInterfaceID.NotFound", "InvalidSubnetID.NotFound"),
+    *("InvalidNetworkInterfaceID.NotFound", "InvalidSnapshot.NotFound", "InvalidSubnetID.NotFound"),
 }
 """Codes of calls with ids, which the program makes with filters: those find nothing instead."""
 DENIED = {"AccessDenied", "AccessDeniedException"}
