@@ -35,7 +35,6 @@ OF_OTHERS = (
     "autoscaling:DescribeAutoScalingInstances",
     "autoscaling:SetDesiredCapacity",
     "batch:CancelJob",
-    "cloudwatch:GetMetricData",
     "cloudwatch:PutMetricData",
     "cloudwatch:SetAlarmState",
     "ec2:CreateKeyPair",

@@ -22,26 +22,28 @@ ALARM_NAMES = 100
 _GIB = 2**30
 
 
-def monitored(output: Mapping[str, Any], client: Any, now: datetime) -> Iterator[tuple[str, str]]:
+def monitored(
+    output: Mapping[str, Any], cloudwatch: Any, now: datetime
+) -> Iterator[tuple[str, str]]:
     """Yield the figures of the stack output `monitoring` and the state of its alarms.
 
     Args:
         output: The stack output.
-        client: A boto3 client of CloudWatch.
+        cloudwatch: A boto3 client.
         now: The time.
     """
     try:
-        yield from _figures(output.get("figures", []), client, now)
-        yield from _alarms(output.get("alarms", {}), client)
+        yield from _figures(output.get("figures", []), cloudwatch, now)
+        yield from _alarms(output.get("alarms", {}), cloudwatch)
     except (BotoCoreError, ClientError) as error:
         yield "monitoring", f"cannot be read: {error}"
 
 
 def _figures(
-    figures: Sequence[Mapping[str, Any]], client: Any, now: datetime
+    figures: Sequence[Mapping[str, Any]], cloudwatch: Any, now: datetime
 ) -> Iterator[tuple[str, str]]:
     metrics = [metric for figure in figures for metric in figure["metrics"]]
-    values = _newest(metrics, client, now)
+    values = _newest(metrics, cloudwatch, now)
     for figure in figures:
         shown = [
             f"{metric['label']} {_value(values.pop(0), metric, str(figure['unit']))}"
@@ -50,11 +52,13 @@ def _figures(
         yield str(figure["title"]), f"{', '.join(shown)} {_noun(str(figure['unit']))}".rstrip()
 
 
-def _newest(metrics: Sequence[Mapping[str, Any]], client: Any, now: datetime) -> list[float | None]:
+def _newest(
+    metrics: Sequence[Mapping[str, Any]], cloudwatch: Any, now: datetime
+) -> list[float | None]:
     values: dict[str, float] = {}
     queries = [_query(f"m{number}", metric) for number, metric in enumerate(metrics)]
     for first in range(0, len(queries), QUERIES):
-        pages = client.get_paginator("get_metric_data").paginate(
+        pages = cloudwatch.get_paginator("get_metric_data").paginate(
             MetricDataQueries=queries[first : first + QUERIES],
             StartTime=now - RECENT,
             EndTime=now,
@@ -97,14 +101,14 @@ def _noun(unit: str) -> str:
     return {"percent": "%", "bytes": "GiB", "bytes/s": "GiB/s"}.get(unit, unit)
 
 
-def _alarms(names: Mapping[str, str], client: Any) -> Iterator[tuple[str, str]]:
+def _alarms(names: Mapping[str, str], cloudwatch: Any) -> Iterator[tuple[str, str]]:
     if not names:
         return
     given = list(names.values())
     states: dict[str, str] = {}
     for first in range(0, len(given), ALARM_NAMES):
         wanted = given[first : first + ALARM_NAMES]
-        answer = client.describe_alarms(AlarmNames=wanted, MaxRecords=ALARM_NAMES)
+        answer = cloudwatch.describe_alarms(AlarmNames=wanted, MaxRecords=ALARM_NAMES)
         states |= {each["AlarmName"]: each["StateValue"] for each in answer["MetricAlarms"]}
     raised = [short for short, name in names.items() if states.get(name) == "ALARM"]
     gone = [short for short, name in names.items() if name not in states]
