@@ -1,8 +1,7 @@
 """Supported calls, and the immediate error of others, which names the call.
 
-Supported are the calls that a stack or a command makes. moto has thousands more, and each would be
-code behind the endpoint that nobody here has tried. A stack with a new type of resource fails at
-its first call that is not listed.
+Supported are the calls that a stack or a command makes. moto has thousands more, which no test of
+the sandbox covers. A stack with a new type of resource fails at its first call that is not listed.
 
 moto responds with 500, which boto3 retries, or with an empty 404 without a message. Here a client
 gets HTTP 501, which no SDK retries, with the code `SandboxNotImplemented` in its own protocol, and

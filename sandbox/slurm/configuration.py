@@ -44,7 +44,7 @@ class Layout:
     ports: Sequence[int]
     """One for the controller, and one for each node."""
     loopback: str | None
-    """The loopback address that the name of this machine stands for; None if it has none."""
+    """The loopback address to which the host name of this machine resolves; None for any other."""
 
     @property
     def configuration(self) -> Path:

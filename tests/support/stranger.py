@@ -1,4 +1,4 @@
-"""Another user of this machine: `nobody`, in processes of its own."""
+"""Another user of this machine: processes that run as `nobody`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 _NOBODY = 65534
-"""`nobody` and `nogroup`, who own no files."""
+"""Id of the user `nobody` and of its group, which own no files."""
 _PROGRAM = Path(__file__).with_name("stranger_program.py")
 _PATH = "/usr/local/bin:/usr/bin:/bin"
 """Where everybody's programs are; the interpreter of the tests can be in a home directory."""

@@ -162,7 +162,7 @@ def _exit_code(
 ) -> int | None:
     """Return the exit code; None if the command was interrupted or its time is over."""
     while not interrupted.is_set() and (ends is None or clock.now() < ends):
-        # Not one wait for all of its time: that clock stands still while the machine sleeps.
+        # Short waits: the clock of one long wait stops while the machine sleeps.
         with suppress(subprocess.TimeoutExpired):
             return child.wait(_POLL_SECONDS)
     return child.poll()

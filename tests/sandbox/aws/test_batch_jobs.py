@@ -11,7 +11,7 @@ from sandbox.account.ecs_images import NVIDIA, STANDARD
 from sandbox.aws.server import AwsServer
 from tests.support.batch_account import Batch, container, devices, small
 from tests.support.processes import until
-from tests.support.sandbox_aws import ACCOUNT, BLOCK, OF_OTHERS, PRIVATE_B, Account, refused
+from tests.support.sandbox_aws import ACCOUNT, BLOCK, PRIVATE_B, Account, refused
 
 MANIFEST = "application/vnd.docker.distribution.manifest.v2+json"
 
@@ -54,7 +54,7 @@ def test_a_multinode_job_runs_on_nodes_of_the_block_and_they_go_again(block: Bat
 
 
 def test_a_job_succeeds_by_itself() -> None:
-    with AwsServer(of_others=OF_OTHERS) as server:
+    with AwsServer() as server:
         batch = Batch(Account(server))
         batch.queue(batch.environment())
         batch.single()

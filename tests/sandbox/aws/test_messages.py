@@ -16,7 +16,7 @@ from components.monitoring.topic import topic_policy
 from sandbox.aws.clock import CLOCK
 from sandbox.aws.server import AwsServer
 from sandbox.aws.timekeeper import Timekeeper
-from tests.support.sandbox_aws import OF_OTHERS, SCHEDULED, Account, refused
+from tests.support.sandbox_aws import SCHEDULED, Account, refused
 
 PATTERN = {
     "source": ["aws.ec2"],
@@ -62,7 +62,7 @@ class Reader:
 
 @pytest.fixture
 def reader() -> Iterator[Reader]:
-    with AwsServer(keep_time=False, of_others=OF_OTHERS) as server:
+    with AwsServer(keep_time=False) as server:
         account = Account(server)
         sns, sqs, iam = (account.client(each) for each in ("sns", "sqs", "iam"))
         topic = sns.create_topic(Name="alarms")["TopicArn"]
