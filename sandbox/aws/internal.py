@@ -5,9 +5,9 @@
 /_trainyard/clock`: the time of the account; POST with `?advance_seconds=…` advances it. `POST
 /_trainyard/latency?scale=…`: the share of AWS's time that the account takes from now on.
 `/_trainyard/faults`: GET returns the schedule in force, POST sets a schedule in YAML, whose paths
-start in `?directory=…`, DELETE ends it. `POST /_trainyard/slurm-job?name=…`: counts the start of a
-job, and returns its recorded program, or null. `/_trainyard/registries/KEY/HOST/…`: the emulated
-registry of a host (`sandbox.registries`).
+start in `?directory=…`, or puts it before the one in force with `&add=1`, DELETE ends it. `POST
+/_trainyard/slurm-job?name=…`: counts the start of a job, and returns its recorded program, or null.
+`/_trainyard/registries/KEY/HOST/…`: the emulated registry of a host (`sandbox.registries`).
 
 All need the sandbox's access key (`sandbox.aws.admission`).
 """
@@ -91,9 +91,13 @@ def _faults(_: Query, __: bytes) -> Answer:
 def _use_faults(query: Query, body: bytes) -> Answer:
     directory = query.get("directory")
     try:
-        FAULTS.use(read_schedule(body.decode(), Path(directory) if directory else None))
+        schedule = read_schedule(body.decode(), Path(directory) if directory else None)
     except (FaultScheduleError, UnicodeDecodeError) as error:
         return _json("400 BAD REQUEST", {"message": str(error)})
+    if "add" in query:
+        FAULTS.add(schedule)
+    else:
+        FAULTS.use(schedule)
     return _faults(query, body)
 
 

@@ -32,6 +32,12 @@ class InForce:
             self._entries = [Entry(fault, KINDS[fault.happens]) for fault in schedule]
             self._hidden = []
 
+    def add(self, schedule: Sequence[Fault]) -> None:
+        """Put entries before those in force, which keep their counts."""
+        with self._lock:
+            added = [Entry(fault, KINDS[fault.happens]) for fault in schedule]
+            self._entries = [*added, *self._entries]
+
     @property
     def is_empty(self) -> bool:
         """Whether no fault is in force."""

@@ -52,6 +52,22 @@ def test_a_schedule_is_put_in_force_shown_counted_and_ended(
     assert faulty.happened() == []
 
 
+def test_entries_are_added_before_those_in_force_which_keep_their_counts(
+    faulty: Faulty, tmp_path: Path, run
+) -> None:
+    faulty.use("call: 'ec2:DescribeVpcs', happens: throttled, nth: 9")
+    faulty.account.ec2.describe_vpcs()
+    file = tmp_path / "faults.yaml"
+    file.write_text(SCHEDULE, encoding="utf-8")
+    assert run("faults", str(file), "--add").exit_code == 0
+    shown = json.loads(run("faults", "--json").stdout)
+    assert [(each["call"], each["matched"]) for each in shown] == [
+        ("ec2:CreateVpc", 0),
+        ("ec2:DescribeVpcs", 1),
+    ]
+    assert run("faults", "--add").exit_code == 2
+
+
 def test_a_wrong_schedule_leaves_the_one_in_force(faulty: Faulty, tmp_path: Path, run) -> None:
     faulty.use("call: 'ec2:CreateVpc', happens: throttled")
     file = tmp_path / "faults.yaml"

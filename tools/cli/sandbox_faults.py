@@ -12,8 +12,12 @@ from tools.cli import failures
 from tools.cli.sandbox_session import ask
 
 
-def use_schedule(path: Path) -> list[dict[str, Any]]:
-    """Apply and return the schedule in a file, replacing the previous one.
+def use_schedule(path: Path, *, add: bool = False) -> list[dict[str, Any]]:
+    """Apply the schedule in a file, and return the one that is in force then.
+
+    Args:
+        path: The file.
+        add: Whether it comes before the previous schedule; otherwise, it replaces that.
 
     Raises:
         CommandError: no sandbox is running.
@@ -26,7 +30,7 @@ def use_schedule(path: Path) -> list[dict[str, Any]]:
             f"cannot read {path}: {error.strerror}; give the path of a fault schedule "
             "(docs/faults.md)"
         ) from error
-    return _ask("POST", text, source=str(path))
+    return _ask("POST", text, source=str(path), add=add)
 
 
 def clear() -> None:
@@ -64,10 +68,12 @@ def _line(entry: dict[str, Any]) -> str:
     )
 
 
-def _ask(method: str, body: bytes | None = None, source: str = "") -> list[dict[str, Any]]:
-    directory = urlencode({"directory": Path(source).resolve().parent}) if source else ""
+def _ask(
+    method: str, body: bytes | None = None, source: str = "", *, add: bool = False
+) -> list[dict[str, Any]]:
+    query = {"directory": Path(source).resolve().parent} if source else {}
     try:
-        return ask(method, f"faults?{directory}", body)
+        return ask(method, f"faults?{urlencode({**query, **({'add': 1} if add else {})})}", body)
     except urllib.error.HTTPError as error:
         message = json.load(error)["message"]
         raise failures.WrongUseError(f"{source} is not a fault schedule:\n{message}") from error

@@ -76,6 +76,9 @@ Port = Annotated[
 ScheduleFile = Annotated[
     Path | None, typer.Argument(metavar="FILE", help="Fault schedule to apply, in YAML.")
 ]
+AddFaults = Annotated[
+    bool, typer.Option("--add", help="Put the entries of FILE before the current schedule.")
+]
 ClearFaults = Annotated[bool, typer.Option("--clear", help="End the current schedule.")]
 Latency = Annotated[
     float | None,
@@ -153,14 +156,19 @@ def advance(hours: Hours) -> None:
 
 @app.command()
 def faults(
-    file: ScheduleFile = None, clear: ClearFaults = False, as_json: options.AsJson = False
+    file: ScheduleFile = None,
+    add: AddFaults = False,
+    clear: ClearFaults = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Apply a fault schedule, end it, or show the current one (docs/faults.md)."""
     if file is not None and clear:
         raise failures.WrongUseError("give a FILE or --clear, not both")
+    if add and file is None:
+        raise failures.WrongUseError("--add needs a FILE with the entries to add")
     if clear:
         sandbox_faults.clear()
-    in_force = sandbox_faults.use_schedule(file) if file else sandbox_faults.in_force()
+    in_force = sandbox_faults.use_schedule(file, add=add) if file else sandbox_faults.in_force()
     if as_json:
         console.answer_json(in_force)
         return
