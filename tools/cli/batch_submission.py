@@ -13,6 +13,7 @@ Source:
 
 from __future__ import annotations
 
+import re
 import secrets
 import time
 from collections.abc import Callable, Mapping
@@ -40,9 +41,16 @@ from tools.jobs.batch_request import BatchSubmission
 from tools.workspace.stack_files import StackFile
 
 ATTEMPTS = 4
+_SUFFIX_BYTES = 4
+_SUFFIX = re.compile(rf"-[0-9a-f]{{{2 * _SUFFIX_BYTES}}}\Z")
 LOG_GROUP = "/aws/batch/job"
 """Log group of Batch jobs.
 https://docs.aws.amazon.com/batch/latest/userguide/using_awslogs.html"""
+
+
+def short_name(name: str) -> str:
+    """Return the name of a job without what `submit_once` appends to it."""
+    return _SUFFIX.sub("", name)
 
 
 def submit_once(
@@ -59,7 +67,7 @@ def submit_once(
         ClientError: Batch rejected the job.
         HTTPClientError: there was no response, and the job does not exist.
     """
-    named = {**request, "jobName": f"{request['jobName']}-{secrets.token_hex(4)}"}
+    named = {**request, "jobName": f"{request['jobName']}-{secrets.token_hex(_SUFFIX_BYTES)}"}
     for attempt in range(1, ATTEMPTS + 1):
         try:
             return batch.submit_job(**named)["jobId"]

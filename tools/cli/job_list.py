@@ -81,7 +81,7 @@ def _chosen(job: str, listed: Sequence[ListedJob], stack: str) -> ListedJob:
     Raises:
         WrongUseError: there is none, it has ended, or several have the name.
     """
-    meant = [each for each in listed if job in (each.id, each.name)]
+    meant = [each for each in listed if each.is_called(job)]
     running = [each for each in meant if not each.has_ended]
     if len(running) == 1:
         return running[0]

@@ -13,6 +13,8 @@ class ListedJob:
     id: str
     """What the scheduler calls it: namespace and name in EKS."""
     name: str
+    short_name: str = ""
+    """The name that `run` was given, if the scheduler has it with a suffix."""
     state: str
     """As the scheduler calls it."""
     nodes: int | None
@@ -20,3 +22,7 @@ class ListedJob:
     started: datetime | None
     ended: datetime | None
     has_ended: bool
+
+    def is_called(self, text: str) -> bool:
+        """Return whether a text is its id or one of its names."""
+        return text in (self.id, self.name, self.short_name or self.name)

@@ -65,7 +65,7 @@ def newest_of(job: str, listed: Sequence[ListedJob]) -> ListedJob:
         WrongUseError: there is none.
     """
     for each in listed:
-        if job in (each.id, each.name):
+        if each.is_called(job):
             return each
     known = ", ".join(each.id for each in listed)
     raise failures.WrongUseError(f"the stack has no job {job}; it has: {known or 'none'}")

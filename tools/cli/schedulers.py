@@ -28,6 +28,7 @@ from components.eks.plan import EksPlan
 from components.parallelcluster.plan import ParallelClusterPlan
 from tools.cli import console, failures
 from tools.cli.batch_job_logs import batch_log
+from tools.cli.batch_submission import short_name
 from tools.cli.eks_cluster import reached_cluster
 from tools.cli.eks_job_logs import eks_log
 from tools.cli.eks_submission import MANAGED_SELECTOR
@@ -232,6 +233,7 @@ def _of_batch(job: dict[str, Any]) -> ListedJob:
     return ListedJob(
         id=job["jobId"],
         name=job["jobName"],
+        short_name=short_name(job["jobName"]),
         state=job["status"],
         nodes=(job.get("nodeProperties") or {}).get("numNodes", 1),
         started=_batch_time(job.get("startedAt")),

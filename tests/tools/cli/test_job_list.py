@@ -324,3 +324,16 @@ def test_jobs_of_batch_are_listed_by_queue_and_state() -> None:
         scheduler.cancel(first)
     assert (first.id, first.nodes, first.started, first.has_ended) == ("a-1", 4, AT, False)
     assert (second.id, second.nodes, second.ended, second.has_ended) == ("a-2", 1, LATER, True)
+
+
+def test_a_batch_job_is_also_known_without_the_suffix_of_its_name() -> None:
+    """`run --name train` submits `train-0a1b2c3d`, because names of Batch are not unique."""
+    batch = aws("batch")
+    with Stubber(batch) as stub:
+        expect_jobs(
+            stub, RUNNING=[{"jobId": "a-1", "jobName": "train-0a1b2c3d", "status": "RUNNING"}]
+        )
+        (job,) = BatchScheduler(batch, None, ["q"]).jobs()
+    assert [each for each in ("a-1", "train-0a1b2c3d", "train", "a") if job.is_called(each)] == [
+        *("a-1", "train-0a1b2c3d", "train"),
+    ]
