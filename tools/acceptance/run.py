@@ -7,6 +7,8 @@ of the command.
 
 from __future__ import annotations
 
+import os
+import re
 import signal
 import subprocess
 import sys
@@ -17,10 +19,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from types import FrameType
-from typing import IO
+from typing import Self
 
 from components import clock
-from tools.acceptance.steps import Done, Record, Step, judged
+from tools.acceptance.steps import Done, Interruption, Record, Step, judged
 
 DELETIONS = 3
 """How often a failing deletion is tried in one run: a lost connection, or an object that another
@@ -31,6 +33,7 @@ _INTERRUPTIONS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _STOP_SECONDS = (900.0, 60.0)
 """How long a command may take to end after the first interrupt, because EKS control planes cannot
 be interrupted, and after the second, after which the engine does not wait for AWS."""
+_ENDING_SECONDS = 60.0
 _POLL_SECONDS = 1.0
 _PIPE_SECONDS = 10.0
 
@@ -134,34 +137,78 @@ def run_step(
         InterruptedRunError: this process was interrupted; so was the command, and it has ended.
         OSError: the command could not be started.
     """
-    command, *arguments = step.arguments
     began = datetime.now(UTC)
-    with _interruptions() as interrupted:
-        child = subprocess.Popen(
-            # Its last arguments can be a program with arguments of its own.
-            [*program, command, *options, *arguments],
+    log = directory / f"{step.name.replace(' ', '-')}.log"
+    with _interruptions() as interrupted, _Heard(log) as heard:
+        commands = _Commands((*program,), (*options,), heard)
+        child = commands.start(step.arguments)
+        ending = _Ending(step.interruption, commands)
+        exit_code = _exit_code(child, ends, interrupted, ending)
+        for each in filter(None, (child if exit_code is None else None, ending.running)):
+            _stop(each, stop_seconds)
+    if interrupted.is_set():
+        raise InterruptedRunError
+    seconds = (datetime.now(UTC) - began).total_seconds()
+    return judged(step, exit_code, heard.text, seconds, interrupted=ending.has_succeeded)
+
+
+@dataclass(frozen=True, slots=True)
+class _Commands:
+    """Starts commands of this program, whose output is heard."""
+
+    program: tuple[str, ...]
+    options: tuple[str, ...]
+    heard: _Heard
+
+    def start(self, arguments: Sequence[str]) -> subprocess.Popen[bytes]:
+        command, *rest = arguments
+        return subprocess.Popen(
+            # The last arguments can be a program with arguments of its own.
+            [*self.program, command, *self.options, *rest],
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
+            stdout=self.heard.source,
             stderr=subprocess.STDOUT,
             # Ctrl-C reaches it once, from this process, so that it ends its engine in order.
             start_new_session=True,
         )
-        assert child.stdout is not None  # noqa: S101 - it is a pipe
-        heard = _Heard(child.stdout, directory / f"{step.name.replace(' ', '-')}.log")
-        exit_code = _exit_code(child, ends, interrupted)
-        if exit_code is None:
-            _stop(child, stop_seconds)
-    said = heard.text()
-    if interrupted.is_set():
-        raise InterruptedRunError
-    return judged(step, exit_code, said, (datetime.now(UTC) - began).total_seconds())
+
+
+class _Ending:
+    """The command that ends that of a step in the middle, once that has come so far."""
+
+    def __init__(self, interruption: Interruption | None, commands: _Commands) -> None:
+        self._interruption, self._commands = interruption, commands
+        self._child: subprocess.Popen[bytes] | None = None
+
+    def look(self) -> None:
+        """Start the command if its time has come."""
+        wanted = self._interruption
+        if wanted is not None and self._child is None and self._commands.heard.has(wanted.after):
+            self._child = self._commands.start(wanted.arguments)
+
+    @property
+    def running(self) -> subprocess.Popen[bytes] | None:
+        """The command, if it does not end within a minute."""
+        if self._child is not None:
+            with suppress(subprocess.TimeoutExpired):
+                self._child.wait(_ENDING_SECONDS)
+        return self._child if self._child is not None and self._child.returncode is None else None
+
+    @property
+    def has_succeeded(self) -> bool:
+        """Whether the command has run, and succeeded."""
+        return self._child is not None and self._child.returncode == 0
 
 
 def _exit_code(
-    child: subprocess.Popen[bytes], ends: datetime | None, interrupted: threading.Event
+    child: subprocess.Popen[bytes],
+    ends: datetime | None,
+    interrupted: threading.Event,
+    ending: _Ending,
 ) -> int | None:
     """Return the exit code; None if the command was interrupted or its time is over."""
     while not interrupted.is_set() and (ends is None or clock.now() < ends):
+        ending.look()
         # Short waits: the clock of one long wait stops while the machine sleeps.
         with suppress(subprocess.TimeoutExpired):
             return child.wait(_POLL_SECONDS)
@@ -179,22 +226,36 @@ def _stop(child: subprocess.Popen[bytes], stop_seconds: Sequence[float]) -> None
 
 
 class _Heard:
-    """The output of a command, which is also written to a log as long as there is space."""
+    """The output of commands, which is also written to a log as long as there is space."""
 
-    def __init__(self, source: IO[bytes], log: Path) -> None:
+    def __init__(self, log: Path) -> None:
+        self._log = log
         self._lines: list[bytes] = []
-        self._thread = threading.Thread(target=self._listen, args=(source, log), daemon=True)
-        self._thread.start()
+        self._reader, self.source = os.pipe()
+        self._thread = threading.Thread(target=self._listen, daemon=True)
 
-    def text(self) -> str:
-        """Return what was said; a process that the command has left may still have the pipe."""
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self.source)
+        # A process that a command has left may still have the pipe.
         self._thread.join(_PIPE_SECONDS)
+
+    @property
+    def text(self) -> str:
+        """What was said so far."""
         return b"".join(self._lines).decode("utf-8", errors="replace")
 
-    def _listen(self, source: IO[bytes], log: Path) -> None:
-        # The command must not stop because its log has no space: it is read to its end.
-        with source:
-            with suppress(OSError), log.open("wb", buffering=0) as file:
+    def has(self, pattern: str) -> bool:
+        """Return whether a complete line begins with a pattern."""
+        return any(re.match(pattern, line) for line in self.text.splitlines())
+
+    def _listen(self) -> None:
+        # The commands must not stop because the log has no space: they are read to their end.
+        with os.fdopen(self._reader, "rb") as source:
+            with suppress(OSError), self._log.open("wb", buffering=0) as file:
                 for line in source:
                     self._lines.append(line)
                     file.write(line)

@@ -22,11 +22,23 @@ RECORD = "acceptance.json"
 DESTROY = "destroy"
 REMAINS = "remains"
 """Name of the result of looking for what is left behind, after the steps."""
-_NOTHING_CHANGED = "Resources: 0 changed"
+NODE = "{node}"
+"""Stands for the name of a node in the arguments of a step."""
 _CHANGES = re.compile(
     r"(?:found )?(?:created|updated|replaced|deleted) \S+ \S+|Resources: [1-9]\d* changed"
 )
 """Lines of `up` and `refresh` about changes."""
+_NOT_IN_PLACE = re.compile(r"(?:created|replaced|deleted) \S+ \S+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interruption:
+    """Another command, which ends the command of a step in the middle."""
+
+    after: str
+    """Matches the line of the step's command after which it runs."""
+    arguments: tuple[str, ...]
+    """Of its command line, without options that all steps have."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,12 +47,18 @@ class Step:
 
     name: str
     arguments: tuple[str, ...]
-    """Of the command line, without options that all steps have."""
+    """Of the command line, without options that all steps have; `NODE` stands for a node."""
     proves: str
+    minutes: float = 1.0
+    """About how long it takes on AWS."""
+    in_place: bool = False
+    """Whether the command must update something, and neither make nor replace anything."""
     unchanged: bool = False
     """Whether the command must change nothing."""
     says: str = ""
-    """The begin of a line that the command must say."""
+    """Matches the begin of a line that the command must say."""
+    interruption: Interruption | None = None
+    """What ends the command, which must not end by itself before."""
     cleans: bool = False
     """Whether it runs after a failure too, and without a limit of its time."""
 
@@ -142,49 +160,9 @@ def read_record(directory: Path) -> Record | None:
     return Record(**{**values, "directory": directory, "done": done, "made": made})
 
 
-def steps_of(stack: str, *, test: Sequence[str], directory: Path, tagged: Path) -> tuple[Step, ...]:
-    """Return the steps of a stack.
-
-    Args:
-        stack: Name of the stack.
-        test: Arguments of the command that tests the nodes; empty if there is none.
-        directory: Directory of the acceptance.
-        tagged: The stack file with another tag.
-    """
-    tests = (
-        [Step(name="test", arguments=(*test,), proves="all nodes work together")] if test else []
-    )
-    changed = ("up", stack, "--yes", "--stack-file", str(tagged))
-    bundle = ("diagnose", stack, "--output", str(directory / "diagnosis"))
-    return (
-        Step(name="check", arguments=("check", stack, "--live"), proves="the account is ready"),
-        Step(name="up", arguments=("up", stack, "--yes"), proves="the stack comes up"),
-        Step(
-            name="up again",
-            arguments=("up", stack, "--yes"),
-            proves="AWS returns what was requested",
-            unchanged=True,
-            says=_NOTHING_CHANGED,
-        ),
-        Step(
-            name="refresh",
-            arguments=("refresh", stack, "--yes"),
-            proves="the state is that of the account",
-            unchanged=True,
-        ),
-        *tests,
-        Step(name="change", arguments=changed, proves="a tag changes in place"),
-        Step(name="diagnose", arguments=bundle, proves="everything can be read", cleans=True),
-        Step(
-            name=DESTROY,
-            arguments=("destroy", stack, "--yes"),
-            proves="the stack can be deleted",
-            cleans=True,
-        ),
-    )
-
-
-def judged(step: Step, exit_code: int | None, said: str, seconds: float) -> Done:
+def judged(
+    step: Step, exit_code: int | None, said: str, seconds: float, *, interrupted: bool = False
+) -> Done:
     """Return the result of a step.
 
     Args:
@@ -192,17 +170,39 @@ def judged(step: Step, exit_code: int | None, said: str, seconds: float) -> Done
         exit_code: Of its command; None if it was stopped, or not begun, because its time was over.
         said: Its output.
         seconds: Its duration.
+        interrupted: Whether its interruption has run, and succeeded.
     """
     values: Mapping[str, Any] = {"name": step.name, "seconds": round(seconds, 1)}
     if exit_code is None:
         return Done(**values, result="stopped", reason="the time limit was reached")
-    lines = [line for line in said.splitlines() if line.strip()]
+    reason = _failure(step, exit_code, [each for each in said.splitlines() if each.strip()])
+    if step.interruption is not None:
+        reason = "" if interrupted and exit_code else _unended(step, exit_code, reason)
+    return Done(**values, result="fail" if reason else "pass", reason=reason)
+
+
+def _failure(step: Step, exit_code: int, lines: Sequence[str]) -> str:
+    """Return why a command has not proved what it should; empty if it has."""
     if exit_code != 0:
         said_last = next((each for each in lines if each.startswith("error")), "".join(lines[-1:]))
-        return Done(**values, result="fail", reason=f"exit code {exit_code}: {said_last}")
+        return f"exit code {exit_code}: {said_last}"
     changes = [each for each in lines if step.unchanged and _CHANGES.match(each)]
     if changes:
-        return Done(**values, result="fail", reason=f"it changed the stack: {changes[0]}")
-    if step.says and not any(each.startswith(step.says) for each in lines):
-        return Done(**values, result="fail", reason=f"it did not say {step.says!r}")
-    return Done(**values, result="pass", reason="")
+        return f"it changed the stack: {changes[0]}"
+    made = [each for each in lines if step.in_place and _NOT_IN_PLACE.match(each)]
+    if made:
+        return f"it changed more than it should: {made[0]}"
+    if step.in_place and not any(each.startswith("updated ") for each in lines):
+        return "it updated nothing"
+    if step.says and not any(re.match(step.says, each) for each in lines):
+        return f"no line matches {step.says!r}"
+    return ""
+
+
+def _unended(step: Step, exit_code: int, reason: str) -> str:
+    """Return why a step that should be ended in the middle has not been."""
+    assert step.interruption is not None  # noqa: S101 - the caller has asked
+    command = " ".join(step.interruption.arguments[:1])
+    if exit_code:
+        return reason
+    return f"it ended before `{command}` had ended it"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -14,26 +15,38 @@ import typer
 from botocore.exceptions import BotoCoreError, ClientError
 
 from components import clock
+from components.capacity.timeline import block_timelines
+from components.catalog.collective_tests import MAKERS
 from components.config.network import NewVpc
+from components.config.problems import ConfigError
+from tools.acceptance.plan import Accepted, steps_of
 from tools.acceptance.remains import Made, made_in, remains
 from tools.acceptance.report import as_html, as_json, assumptions
 from tools.acceptance.run import Acceptance, InterruptedRunError, run_step
-from tools.acceptance.steps import REMAINS, Done, Record, Step, read_record, steps_of
+from tools.acceptance.stack_files import FILE_SYSTEM, accepted_content, changed_content
+from tools.acceptance.steps import NODE, REMAINS, Done, Record, Step, judged, read_record
+from tools.acceptance.training import Training, training_of
+from tools.capacity.wording import money
 from tools.cli import console, failures, options
 from tools.cli.accept_money import money_limit
 from tools.cli.artifacts import opened_to_read
+from tools.cli.current_cost import current_cost
+from tools.cli.repair_request import RepairRequest
+from tools.cli.sandbox_faults import use_schedule
 from tools.cli.sandbox_session import started_sandbox
 from tools.cli.session import account_access
 from tools.cli.stack_config import config_of, kind_of, plan_of
 from tools.engine.slurm import slurm_is_packaged
 from tools.jobs.nodes import JobError
+from tools.jobs.slurm.nodes import SlurmNodes, shared_directory
 from tools.verify.planned_nodes import planned_test
 from tools.workspace.engine_process import EngineFailedError
 from tools.workspace.exported_state import exported_state, resources_of
 from tools.workspace.locks import StackLockedError
-from tools.workspace.stack_files import NETWORK, PARALLELCLUSTER, StackFile
-from tools.workspace.yaml_reader import read_yaml, write_yaml
+from tools.workspace.stack_files import EKS, NETWORK, PARALLELCLUSTER, StackFile
+from tools.workspace.yaml_reader import write_yaml
 
+_OWN_FILE = "stack.yaml"
 _DEFAULT_MINUTES = 180.0
 _REMAINS_TIME = timedelta(minutes=10)
 """How long AWS has to remove what it removes by itself after a deletion."""
@@ -76,6 +89,23 @@ class AcceptedStack:
         with account_access(sandbox=self.sandbox, profile=self.stack_file.profile):
             return remains(self.stack_file.region, config.name, made)
 
+    def node(self) -> str:
+        """Return the name of a node that the test runs on.
+
+        Raises:
+            CommandError: the nodes cannot be read, or there is none.
+        """
+        chosen: Any = planned_test(plan_of(self.stack_file), nodes=None, options={}).chosen
+        if isinstance(chosen, SlurmNodes):
+            dynamic = "st" if chosen.resource.minimum else "dy"
+            return f"{chosen.queue.name}-{dynamic}-{chosen.resource.name}-1"
+        return _node_of(self, chosen.group.name)
+
+    def play(self, schedule: Path | None) -> None:
+        """Let the jobs of a step print recorded logs, in a sandbox, which runs no containers."""
+        if schedule is not None:
+            use_schedule(schedule, add=True)
+
     def run(self, step: Step, directory: Path, ends: datetime | None) -> Done:
         """Run a step until a time of the account, with a log in the directory of the acceptance."""
         return run_step(step, ("--sandbox",) if self.sandbox else (), directory, ends)
@@ -107,35 +137,120 @@ def accept(
     yes: options.Yes = False,
     sandbox: options.Sandbox = False,
 ) -> None:
-    """Deploy a stack, test it, change it, diagnose it, and delete it again.
+    """Deploy a stack, test it, train on it, repair and change it, and delete it again.
 
-    The report compares what AWS did with what this program assumes. An interrupted acceptance goes
-    on with the same command.
+    It adds a file system and the metrics of nodes to a stack without. The report compares what AWS
+    did with what this program assumes. An interrupted acceptance goes on with the same command.
     """
     found = options.stack_file(stack, path=None, sandbox=sandbox)
-    accepted: AcceptedStack = (context.obj or AcceptedStack)(found, sandbox)
     directory = (output or Path(f"{stack}-accept")).absolute()
     _refuse_protected(found)
     if sandbox:
         started_sandbox(console.progress)
     record = read_record(directory)
+    if record is not None and (record.stack, record.sandbox) != (stack, sandbox):
+        raise failures.WrongUseError(f"{directory} is the acceptance of another stack")
+    own = _own_stack_file(found, directory, sandbox=sandbox)
+    accepted: AcceptedStack = (context.obj or AcceptedStack)(own, sandbox)
     if record is None:
         _refuse_deployed(accepted)
-    money = None
+    subject = _subject(own, directory, sandbox=sandbox)
+    lasts = None
     if max_usd is not None:
-        money = money_limit(found, max_usd, limit_minutes, sandbox=sandbox, is_new=record is None)
+        lasts = money_limit(own, max_usd, limit_minutes, sandbox=sandbox, is_new=record is None)
     if record is None:
-        _ask(found, limit_minutes, yes=yes, sandbox=sandbox)
+        _ask(own, subject, limit_minutes, yes=yes, sandbox=sandbox)
         directory.mkdir(parents=True, exist_ok=True)
         began = clock.now().isoformat()
         record = Record(directory=directory, stack=stack, sandbox=sandbox, began=began)
         record.before = accepted.remains([])
         record.save()
-    elif (record.stack, record.sandbox) != (stack, sandbox):
-        raise failures.WrongUseError(f"{directory} is the acceptance of another stack")
-    _run_all(record, accepted, _ends(record, limit_minutes, money))
+    _write_files(own, subject)
+    _run_all(record, accepted, subject, _ends(record, limit_minutes, lasts))
     _look_for_remains(record, accepted)
     _report(record)
+
+
+def _own_stack_file(found: StackFile, directory: Path, *, sandbox: bool) -> StackFile:
+    """Return the stack file of the acceptance, which is written when it begins.
+
+    A stack that cannot have what the acceptance adds is accepted as it is.
+    """
+    path = directory / _OWN_FILE
+    if path.is_file():
+        return options.stack_file(found.stack, path=path, sandbox=sandbox)
+    content = accepted_content(found.content, kind_of(found))
+    try:
+        if kind_of(found) != NETWORK:
+            plan_of(dataclasses.replace(found, content=content))
+    except ConfigError as error:
+        console.progress(f"no file system and no metrics are added to {found.stack}: {error}")
+        return found
+    return dataclasses.replace(found, content=content)
+
+
+def _subject(own: StackFile, directory: Path, *, sandbox: bool) -> Accepted:
+    """Return what the steps of a stack depend on."""
+    kind = kind_of(own)
+    storage = {} if kind == NETWORK else own.cluster.get("storage") or {}
+    _, changes = changed_content(own.content, kind)
+    timelines = block_timelines(config_of(own))
+    return Accepted(
+        stack=own.stack,
+        kind=kind,
+        file=directory / _OWN_FILE,
+        changed=directory / "changed.yaml",
+        changes=changes,
+        directory=directory,
+        test=_test(own, sandbox=sandbox),
+        training=_training(own, directory),
+        has_block=bool(timelines),
+        measured=not sandbox and bool((own.cluster.get("monitoring") or {}).get("node_metrics")),
+        creates_lustre=any(each.get("kind") == "fsx-lustre" for each in storage.values()),
+    )
+
+
+def _training(own: StackFile, directory: Path) -> Training | None:
+    """Return what the nodes of a stack train; None if it has none that it could run on."""
+    kind = kind_of(own)
+    if kind == NETWORK:
+        return None
+    plan: Any = plan_of(own)
+    try:
+        planned = planned_test(plan, nodes=None, options={})
+    except JobError:
+        return None
+    storage = ""
+    if kind == EKS and plan.file_systems:
+        storage = f"/mnt/{plan.file_systems[0].claim.name}"
+    elif kind == PARALLELCLUSTER:
+        storage = shared_directory(plan)
+    return training_of(
+        kind,
+        nvidia=MAKERS[planned.test] == "nvidia",
+        storage=storage,
+        directory=directory / "training",
+    )
+
+
+def _write_files(own: StackFile, subject: Accepted) -> None:
+    """Write the files of the steps that are not there yet.
+
+    Raises:
+        CommandError: they cannot be written; nothing was deployed.
+    """
+    changed, _ = changed_content(own.content, subject.kind)
+    try:
+        for path, content in ((subject.file, own.content), (subject.changed, changed)):
+            if not path.exists():
+                write_yaml(path, content)
+        if subject.training is not None:
+            subject.training.write()
+    except OSError as error:
+        raise failures.CommandError(
+            f"the files of the acceptance cannot be written to {subject.directory}: "
+            f"{error.strerror}; make room, or name another directory with --output"
+        ) from error
 
 
 def _refuse_protected(stack_file: StackFile) -> None:
@@ -180,55 +295,87 @@ def _protected(value: Any, path: str) -> Iterator[str]:
             yield from _protected(inner, f"{path}{key}.")
 
 
-def _ask(stack_file: StackFile, limit_minutes: float, *, yes: bool, sandbox: bool) -> None:
+def _ask(
+    own: StackFile, subject: Accepted, limit_minutes: float, *, yes: bool, sandbox: bool
+) -> None:
+    """Say what the acceptance proves, costs and takes, and ask whether to begin.
+
+    Raises:
+        CancelledError: the answer is no.
+    """
+    for line in _announced(own, subject, sandbox=sandbox):
+        console.note(line)
     if yes or sandbox:
         return
     console.note(
-        f"This deploys {stack_file.stack} in {stack_file.region}, for which AWS charges, and "
-        f"deletes it again, after {limit_minutes:g} minutes at the latest."
+        f"This deploys {own.stack} in {own.region}, for which AWS charges, and deletes it again, "
+        f"after {limit_minutes:g} minutes at the latest."
     )
     if not typer.confirm("Continue?", default=False):
         raise failures.CancelledError("nothing was deployed")
 
 
-def _ends(record: Record, limit_minutes: float, money: timedelta | None) -> datetime:
+def _announced(own: StackFile, subject: Accepted, *, sandbox: bool) -> Iterator[str]:
+    steps = steps_of(subject)
+    hourly = current_cost(own, sandbox=sandbox).estimate.stack_hourly_usd
+    yield f"The acceptance of {own.stack}, with about the time and the cost of each step on AWS:"
+    for each in steps:
+        cost = money(hourly * each.minutes / 60, "USD")
+        yield f"  {each.name:<10} {each.minutes:>4.0f} min {cost:>10}  {each.proves}"
+    minutes = sum(each.minutes for each in steps)
+    cost = money(hourly * minutes / 60, "USD")
+    yield f"  {'together':<10} {minutes:>4.0f} min {cost:>10}  at {money(hourly, 'USD')} an hour"
+    if FILE_SYSTEM in (own.cluster.get("storage") or {}):
+        yield (
+            "  The file system of the checkpoints is made for the acceptance: FSx for Lustre, 1200 "
+            "GiB; it is deleted at the end."
+        )
+
+
+def _ends(record: Record, limit_minutes: float, lasts: timedelta | None) -> datetime:
     """Return when the deletion begins at the latest.
 
     Both limits count from the first step, also while this program was not running: the stack
     costs money meanwhile.
     """
     limit = timedelta(minutes=limit_minutes)
-    return datetime.fromisoformat(record.began) + (limit if money is None else min(limit, money))
+    return datetime.fromisoformat(record.began) + (limit if lasts is None else min(limit, lasts))
 
 
-def _run_all(record: Record, stack: AcceptedStack, ends: datetime) -> None:
-    tagged = record.directory / "tagged.yaml"
-    steps = steps_of(
-        record.stack,
-        test=_test(stack.stack_file, sandbox=record.sandbox),
-        directory=record.directory,
-        tagged=tagged,
-    )
-    with suppress(OSError):  # without space for it, the step `change` says that it is missing
-        _write_tagged(stack.stack_file, tagged)
+def _run_all(record: Record, stack: AcceptedStack, subject: Accepted, ends: datetime) -> None:
     acceptance = Acceptance(
         record,
-        run=lambda step, until: _run_step(record, stack, step, until),
+        run=lambda step, until: _run_step(record, stack, subject, step, until),
         tell=console.progress,
         pause=stack.pause,
     )
     try:
-        acceptance.finish(steps, ends)
+        acceptance.finish(steps_of(subject), ends)
     except (InterruptedRunError, KeyboardInterrupt) as error:
         raise failures.CancelledError(_interrupted(record)) from error
 
 
-def _run_step(record: Record, stack: AcceptedStack, step: Step, ends: datetime | None) -> Done:
+def _run_step(
+    record: Record,
+    stack: AcceptedStack,
+    subject: Accepted,
+    step: Step,
+    ends: datetime | None,
+) -> Done:
     if step.deletes:
         # What the deletion removes from the state is looked for in the account afterwards.
         record.remember(stack.made())
         with suppress(OSError):  # the deletion matters more
             record.save()
+    if stack.sandbox and subject.training is not None:
+        stack.play(subject.training.recording(step.name))
+    if NODE in step.arguments:
+        try:
+            node = stack.node()
+        except failures.CommandError as error:
+            return judged(step, 1, f"error: {error}", 0.0)
+        named = tuple(node if each == NODE else each for each in step.arguments)
+        step = dataclasses.replace(step, arguments=named)
     return stack.run(step, record.directory, ends)
 
 
@@ -265,7 +412,7 @@ def _interrupted(record: Record) -> str:
 
 def _test(stack_file: StackFile, *, sandbox: bool) -> tuple[str, ...]:
     """Return the command that tests the nodes; empty if the stack has none that it could run on."""
-    kind, stack = kind_of(stack_file), stack_file.stack
+    kind = kind_of(stack_file)
     if kind == NETWORK:
         return ()
     plan: Any = plan_of(stack_file)
@@ -274,19 +421,39 @@ def _test(stack_file: StackFile, *, sandbox: bool) -> tuple[str, ...]:
     except JobError:
         return ()
     if not sandbox:
-        return ("verify", stack)
+        return ("verify",)
     if kind == PARALLELCLUSTER:
         # Its Slurm runs programs, but has no accelerators that the job could test.
-        return ("run", stack, "--launcher", "none", "--", *_PROGRAM) if slurm_is_packaged() else ()
+        return ("run", "--launcher", "none", "--", *_PROGRAM) if slurm_is_packaged() else ()
     # The sandbox runs no containers: the job ends, and has no log.
-    return ("job", stack, planned.test, "--submit", "--wait")
+    return ("job", planned.test, "--submit", "--wait")
 
 
-def _write_tagged(stack_file: StackFile, path: Path) -> None:
-    content = read_yaml(stack_file.path)
-    cluster = content["config"]["trainyard:cluster"]
-    cluster["tags"] = {**(cluster.get("tags") or {}), "Acceptance": "changed"}
-    write_yaml(path, content)
+def _node_of(stack: AcceptedStack, group: str) -> str:
+    """Return the name of a node of a node group of EKS.
+
+    Raises:
+        CommandError: the cluster cannot be read, or it has none.
+    """
+    from tools.cli.eks_repair import opened
+
+    request = RepairRequest(
+        stack_file=stack.stack_file,
+        sandbox=stack.sandbox,
+        node=None,
+        dry_run=True,
+        yes=False,
+        drain_limit_minutes=0,
+        wait_limit_minutes=0,
+    )
+    plan: Any = plan_of(stack.stack_file)
+    with opened(plan, request) as replacement:
+        cluster = replacement.look()
+    instances = {id_ for each in cluster.groups if each.name == group for id_ in each.instances}
+    for node in cluster.nodes:
+        if node.instance_id in instances:
+            return node.name
+    raise failures.CommandError(f"the node group {group} has no node")
 
 
 def _report(record: Record) -> None:

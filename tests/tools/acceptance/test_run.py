@@ -13,7 +13,7 @@ import pytest
 from components import clock
 from tests.support.processes import until
 from tools.acceptance.run import InterruptedRunError, run_step
-from tools.acceptance.steps import Done, Step
+from tools.acceptance.steps import Done, Interruption, Step
 
 STEP = Step(name="up again", arguments=("up", "dev", "--yes"), proves="nothing changes")
 SAYS = "import sys; print('arguments:', *sys.argv[1:]); print('Resources: 0 changed')"
@@ -55,6 +55,21 @@ def ran(
     return run_step(step, options, directory, ends, program=program, stop_seconds=stop_seconds)
 
 
+INTERRUPTED = """
+import pathlib, sys, time
+ended = pathlib.Path({ended!r})
+if sys.argv[1] == "cancel":
+    print("cancelled", *sys.argv[2:], flush=True)
+    ended.touch()
+    sys.exit({exit_code})
+print("step 1", flush=True)
+while not ended.exists():
+    time.sleep(0.01)
+print("stopped", flush=True)
+sys.exit(143)
+"""
+
+
 def log(directory: Path) -> list[str]:
     return (directory / "up-again.log").read_text(encoding="utf-8").splitlines()
 
@@ -75,6 +90,17 @@ def test_a_command_is_judged_by_all_that_it_said_also_without_space_for_its_log(
     filled = "print('x' * 100_000); print('created aws:eks:Cluster c')"
     assert ran(tmp_path, filled, step=changes).result == "fail"
     assert ran(tmp_path / "none", "raise SystemExit(3)").reason.startswith("exit code 3")
+
+
+@pytest.mark.parametrize(("exit_code", "result"), [(0, "pass"), (1, "fail")])
+def test_another_command_ends_that_of_a_step_in_the_middle(
+    tmp_path: Path, exit_code: int, result: str
+) -> None:
+    ends = Interruption(after=r"step \d", arguments=("cancel", "dev", "train"))
+    step = Step(name="up again", arguments=("run", "dev"), proves="it ends", interruption=ends)
+    script = INTERRUPTED.format(ended=str(tmp_path / "ended"), exit_code=exit_code)
+    assert ran(tmp_path, script, step=step).result == result
+    assert log(tmp_path) == ["step 1", "cancelled --sandbox dev train", "stopped"]
 
 
 @pytest.fixture

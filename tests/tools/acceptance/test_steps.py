@@ -9,7 +9,7 @@ import pytest
 
 from sandbox.latency.model import latency_model
 from tools.acceptance.report import Assumption, as_html, as_json, assumptions
-from tools.acceptance.steps import Done, Record, Step, judged, read_record, steps_of
+from tools.acceptance.steps import Done, Interruption, Record, Step, judged, read_record
 
 STEP = Step(name="up", arguments=("up", "dev", "--yes"), proves="it comes up")
 AGAIN = Step(
@@ -18,6 +18,13 @@ AGAIN = Step(
     proves="nothing differs",
     unchanged=True,
     says="Resources: 0 changed",
+)
+CHANGE = Step(name="change", arguments=("up", "dev"), proves="it changes", in_place=True)
+RUN = Step(
+    name="run",
+    arguments=("run", "dev"),
+    proves="it ends",
+    interruption=Interruption(after="step 5", arguments=("cancel", "dev", "train")),
 )
 PASSED = Done(name="up", result="pass", seconds=3.0, reason="")
 FAILED = Done(name="test", result="fail", seconds=1.0, reason="exit code 1: <error> no nodes")
@@ -30,17 +37,6 @@ def record(tmp_path: Path, *done: Done) -> Record:
     return made
 
 
-def test_the_stack_comes_up_is_changed_and_goes() -> None:
-    made = steps_of("dev", test=("verify", "dev"), directory=Path("/d"), tagged=Path("/d/t.yaml"))
-    assert [each.name for each in made] == [
-        *("check", "up", "up again", "refresh", "test", "change", "diagnose", "destroy"),
-    ]
-    assert [each.name for each in made if each.cleans] == ["diagnose", "destroy"]
-    assert made[5].arguments == ("up", "dev", "--yes", "--stack-file", "/d/t.yaml")
-    without = steps_of("net", test=(), directory=Path("/d"), tagged=Path("/d/t.yaml"))
-    assert "test" not in [each.name for each in without]
-
-
 @pytest.mark.parametrize(
     ("step", "exit_code", "said", "result", "reason"),
     [
@@ -49,10 +45,19 @@ def test_the_stack_comes_up_is_changed_and_goes() -> None:
         (STEP, 2, "a\nthe end\n", "fail", "exit code 2: the end"),
         (STEP, None, "", "stopped", "the time limit was reached"),
         (AGAIN, 0, "Resources: 0 changed, 65 unchanged\n", "pass", ""),
-        (AGAIN, 0, "", "fail", "it did not say 'Resources: 0 changed'"),
+        (AGAIN, 0, "", "fail", "no line matches 'Resources: 0 changed'"),
         (AGAIN, 0, "x\nupdated aws:eks:Cluster c\n", "fail", "it changed the stack: updated aws"),
         (AGAIN, 0, "found deleted aws:eks:Addon a\n", "fail", "found deleted aws:eks:Addon a"),
         (AGAIN, 0, "Resources: 2 changed, 63 unchanged\n", "fail", "Resources: 2 changed"),
+        (CHANGE, 0, "updated aws:eks:NodeGroup n (1 min)\n", "pass", ""),
+        (CHANGE, 0, "Resources: 0 changed, 65 unchanged\n", "fail", "it updated nothing"),
+        (
+            CHANGE,
+            0,
+            "updated aws:eks:NodeGroup n\nreplaced aws:ec2:LaunchTemplate l\n",
+            "fail",
+            "it changed more than it should: replaced aws:ec2:LaunchTemplate l",
+        ),
     ],
 )
 def test_a_step_is_judged_by_its_exit_code_and_its_changes(
@@ -62,6 +67,24 @@ def test_a_step_is_judged_by_its_exit_code_and_its_changes(
     assert (done.name, done.result, done.seconds) == (step.name, result, 1.2)
     assert reason in done.reason
     assert bool(done.reason) == bool(reason)
+
+
+@pytest.mark.parametrize(
+    ("exit_code", "interrupted", "result", "reason"),
+    [
+        (143, True, "pass", ""),
+        (1, True, "pass", ""),
+        (0, True, "fail", "it ended before `cancel` had ended it"),
+        (0, False, "fail", "it ended before `cancel` had ended it"),
+        (1, False, "fail", "exit code 1: error: no nodes"),
+        (None, False, "stopped", "the time limit was reached"),
+    ],
+)
+def test_a_step_that_is_ended_in_the_middle_must_not_end_by_itself(
+    exit_code: int | None, interrupted: bool, result: str, reason: str
+) -> None:
+    done = judged(RUN, exit_code, "error: no nodes\n", 1, interrupted=interrupted)
+    assert (done.result, done.reason) == (result, reason)
 
 
 def test_an_interrupted_acceptance_is_read_again(tmp_path: Path) -> None:

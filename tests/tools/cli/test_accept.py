@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import platform
+import re
 import shutil
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -92,6 +93,9 @@ class Accepted(AcceptedStack):
     def made(self) -> list[Made]:
         return self.account.made
 
+    def node(self) -> str:
+        return "ip-10-0-0-1.us-west-2.compute.internal"
+
     def remains(self, made: Iterable[Made]) -> list[str]:
         self.account.looked_for = [each.urn for each in made]
         if not self.account.objects and self.account.lost:
@@ -124,6 +128,15 @@ def accepted(trainyard, tmp_path: Path, account: Account) -> Callable[..., Any]:
     )
 
 
+DEV_USD = 4.6104 + (0.14 * 1200 + 3) / 730
+"""An hour of `dev` with a file system of 1200 GiB and a dashboard (docs/cost.md).
+https://aws.amazon.com/fsx/lustre/pricing/, https://aws.amazon.com/cloudwatch/pricing/"""
+STEPS = (
+    *("check", "up", "up again", "refresh", "test", "repair", "run", "resume", "status", "change"),
+    *("diagnose", "destroy"),
+)
+
+
 def names(account: Account) -> list[str]:
     return [name for name, _ in account.ran]
 
@@ -146,13 +159,28 @@ def test_every_step_runs_in_order(account: Account, accepted, tmp_path: Path) ->
     result = accepted("--yes")
     assert result.exit_code == 0, result.stderr
     assert "dev: accepted after" in result.stdout
-    assert names(account) == [
-        *("check", "up", "up again", "refresh", "test", "change", "diagnose", "destroy"),
-    ]
+    assert names(account) == [*STEPS]
     # The deletion has no time limit.
     assert [name for name, unlimited in account.ran if unlimited] == ["diagnose", "destroy"]
     assert (tmp_path / "a" / "report.html").is_file()
-    assert "Acceptance: changed" in (tmp_path / "a" / "tagged.yaml").read_text("utf-8")
+    own, changed = (
+        yaml.safe_load((tmp_path / "a" / name).read_text("utf-8"))["config"]["trainyard:cluster"]
+        for name in ("stack.yaml", "changed.yaml")
+    )
+    assert own["storage"]["acceptance"]["kind"] == "fsx-lustre"
+    maxima = [each["architecture"]["system_node_group"]["maximum"] for each in (own, changed)]
+    assert maxima == [1, 2]
+
+
+def test_what_it_proves_takes_and_costs_is_said_before_it_begins(
+    account: Account, accepted
+) -> None:
+    said = " ".join(accepted().output.split())
+    assert "check 1 min" in said
+    assert "destroy" in said
+    assert "FSx for Lustre, 1200 GiB" in said
+    assert re.search(r"together \d+ min +\d+\.\d\d USD at 4\.84 USD an hour", said)
+    assert not account.ran
 
 
 @pytest.mark.parametrize(
@@ -182,12 +210,12 @@ def test_the_test_of_the_sandbox_runs_on_nodes_that_must_pass_verify(
     path = stack_file({**COMPLETE, "verification": {"required": required}})
     found = find_stack_file("p5-cb", path=path)
     command = accept._test(found, sandbox=True)
-    assert command == ("job", "p5-cb", "nccl-tests", "--submit", "--wait")
-    printed = trainyard(*command[:-2], "--stack-file", path)
+    assert command == ("job", "nccl-tests", "--submit", "--wait")
+    printed = trainyard("job", "p5-cb", "nccl-tests", "--stack-file", path)
     *_, job = yaml.safe_load_all(printed.stdout)
     tolerated = {each["key"] for each in job["spec"]["template"]["spec"]["tolerations"]}
     assert tolerated == ({UNVERIFIED.key} if required else set())
-    assert accept._test(found, sandbox=False) == ("verify", "p5-cb")
+    assert accept._test(found, sandbox=False) == ("verify",)
 
 
 @pytest.mark.parametrize("packaged", [True, False])
@@ -199,12 +227,12 @@ def test_the_test_of_slurm_in_the_sandbox_is_a_program_on_all_nodes(
     monkeypatch.setattr(platform, "machine", lambda: "x86_64")
     monkeypatch.setattr(shutil, "which", lambda name: f"/usr/bin/{name}")
     found = find_stack_file("pc-trn1")
-    assert accept._test(found, sandbox=False) == ("verify", "pc-trn1")
+    assert accept._test(found, sandbox=False) == ("verify",)
     command = accept._test(found, sandbox=True)
     if not packaged:
         assert command == ()
         return
-    printed = trainyard(*command[:2], "--dry-run", *command[2:])
+    printed = trainyard("run", "pc-trn1", "--dry-run", *command[1:])
     assert printed.exit_code == 0, printed.stderr
     assert "#SBATCH --nodes=2" in printed.stdout
 
@@ -212,10 +240,10 @@ def test_the_test_of_slurm_in_the_sandbox_is_a_program_on_all_nodes(
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--max-usd", "5"), "cost up to 16.14 USD, above 5.00 USD; set --max-usd 16.14, or "),
-        (("--max-usd", "5"), "or --limit-minutes 35"),
-        (("--max-usd", "1"), "above 1.00 USD; set --max-usd 16.14\n"),
-        (("--max-usd", "5", "--limit-minutes", "36"), "--limit-minutes 35"),
+        (("--max-usd", "5"), "cost up to 16.96 USD, above 5.00 USD; set --max-usd 16.96, or "),
+        (("--max-usd", "5"), "or --limit-minutes 31"),
+        (("--max-usd", "1"), "above 1.00 USD; set --max-usd 16.96\n"),
+        (("--max-usd", "5", "--limit-minutes", "32"), "--limit-minutes 31"),
     ],
 )
 def test_an_acceptance_that_can_cost_more_is_refused(
@@ -228,9 +256,9 @@ def test_an_acceptance_that_can_cost_more_is_refused(
 
 
 def test_within_the_limit_of_money_the_time_is_the_limit(account: Account, accepted) -> None:
-    result = accepted("--yes", "--max-usd", "5", "--limit-minutes", "35")
+    result = accepted("--yes", "--max-usd", "5", "--limit-minutes", "31")
     assert result.exit_code == 0, result.stderr
-    latest = clock.now() + timedelta(minutes=35)
+    latest = clock.now() + timedelta(minutes=31)
     assert account.ends[0] is not None
     assert all(ends is None or ends <= latest for ends in account.ends)
 
@@ -258,11 +286,11 @@ def test_the_money_counts_from_the_first_step_also_after_an_interruption(
     record.save()
     account.ends.clear()
     account.objects = [["vpc-1"]]
-    # 20 USD are 4.34 hours of dev, of which half an hour is for the deletion.
+    # 20 USD are 4.13 hours of dev, of which half an hour is for the deletion.
     assert accepted("--max-usd", "20", "--limit-minutes", "300").exit_code == 0
     assert account.ends[0] is not None
     lasts = (account.ends[0] - began).total_seconds()
-    assert lasts == pytest.approx((20 / 4.6104 - 0.5) * 3600, abs=1)
+    assert lasts == pytest.approx((20 / DEV_USD - 0.5) * 3600, abs=1)
 
 
 def test_the_time_counts_from_the_first_step_also_after_an_interruption(
@@ -290,8 +318,7 @@ def interrupted(account: Account, accepted, tmp_path: Path) -> Callable[..., Non
             accepted("--yes")
         record = read_record(directory)
         assert record is not None
-        passed = ("check", "up", "up again", "refresh", "test", "change", "diagnose", "destroy")
-        record.done = [Done(name=n, result="pass", seconds=1, reason="") for n in passed[:ran]]
+        record.done = [Done(name=n, result="pass", seconds=1, reason="") for n in STEPS[:ran]]
         record.began = (clock.now() - timedelta(hours=hours_ago)).isoformat()
         record.save()
         account.ran.clear()
@@ -351,9 +378,7 @@ def test_an_interrupted_acceptance_says_that_the_stack_may_exist_and_goes_on(
     account.ran.clear()
     account.objects = [["vpc-1"]]
     assert accepted().exit_code == 0
-    assert names(account) == [
-        *("up", "up again", "refresh", "test", "change", "diagnose", "destroy"),
-    ]
+    assert names(account) == [*STEPS[1:]]
 
 
 def test_an_account_that_does_not_say_what_is_left_has_not_accepted(
