@@ -30,7 +30,7 @@ CORPUS = ROOT / "tests" / "tools" / "importing" / "corpus"
 PROGRAM = """
 import atexit, runpy, sys
 report = open(sys.argv.pop(1), "w")
-atexit.register(lambda: print(*sys.modules, file=report))
+atexit.register(lambda: print(*sys.modules, file=report, flush=True))
 runpy.run_module("tools.cli", run_name="__main__", alter_sys=True)
 """
 """Runs the command line, and writes the names of all modules that it imported to a file."""

@@ -31,7 +31,7 @@ def test_the_table_is_calculated_right() -> None:
         assert float(row["month"].replace(",", "")) == pytest.approx(month, abs=0.01)
         sums[row["stack"]] += month
     assert sums == pytest.approx(TOTALS, abs=0.01)
-    assert len(TOTALS) == 6
+    assert len(TOTALS) == 8
 
 
 @pytest.mark.parametrize("stack", TOTALS)

@@ -10,7 +10,7 @@ import pytest
 from tests.support.sandbox import Sandbox
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.parallelcluster]
-STACK = "pc-trn1"
+STACK = "pc-dev"
 
 
 def test_a_stack_is_accepted_and_leaves_nothing(sandbox: Sandbox) -> None:

@@ -10,7 +10,9 @@ from sandbox.aws.server import AwsServer  # before boto3 makes a client
 
 from components.parallelcluster.references import Reference, resolve  # isort: skip
 from components.parallelcluster.rendering.cluster import render_cluster  # isort: skip
+from sandbox.account.fixture import fixture  # isort: skip
 from tests.support import cluster_configs  # isort: skip
+from tests.support.account import ZONES  # isort: skip
 from tests.support.stacks import stack_plan  # isort: skip
 from tests.support.stacks import PARALLELCLUSTER_STACKS  # isort: skip
 from tests.support.parallelcluster_validators import Validation, validate  # isort: skip
@@ -29,7 +31,12 @@ def id_of(reference: Reference) -> str:
         return cluster_configs.id_of(reference)
     if reference.name.startswith("subnet-"):
         return reference.name
-    return f"subnet-0d000000000000{'001' if reference.name.startswith('public') else '002'}"
+    kind, _, zone_id = reference.name.partition("-")
+    zone = next(name for name, known in ZONES.items() if known == zone_id)
+    (subnet,) = (
+        each["id"] for each in fixture()["subnets"] if each["name"] == f"{kind}-{zone[-1]}"
+    )
+    return subnet
 
 
 @pytest.fixture(scope="module")

@@ -153,6 +153,7 @@ _LIVES = (
         },
         kinds=frozenset({"ssm:association", *WATCHING}),
     ),
+    StackLife(stack="batch-dev"),
     StackLife(
         stack="batch-p4d",
         has_preview=True,
@@ -173,10 +174,10 @@ _LIVES = (
 )
 
 LIVED_ELSEWHERE = frozenset(
-    {"batch-p5", "batch-trn1", "p5-cb", "pc-gpu", "pc-trn1", "vpc-multi-az"}
+    {"batch-p5", "batch-trn1", "p5-cb", "pc-dev", "pc-gpu", "pc-trn1", "vpc-multi-az"}
 )
-"""Stacks whose lives have their own, longer tests: `test_life_of_a_*.py`, `test_new_vpc.py`, and
-`test_capacity_block_clock.py` for `batch-p5`."""
+"""Stacks whose lives have their own, longer tests: `test_life_of_a_*.py`, `test_new_vpc.py`,
+`test_acceptance.py` for `pc-dev`, and `test_capacity_block_clock.py` for `batch-p5`."""
 
 STACK_LIVES = (
     *_LIVES,

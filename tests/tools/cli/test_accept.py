@@ -218,6 +218,14 @@ def test_the_test_of_the_sandbox_runs_on_nodes_that_must_pass_verify(
     assert accept._test(found, sandbox=False) == ("verify",)
 
 
+@pytest.mark.parametrize("stack", ["dev", "pc-dev", "batch-dev"])
+def test_the_cheapest_stacks_are_complete_and_go_completely(stack: str) -> None:
+    """Without values of the sandbox, as in an account: nothing is missing, nothing is kept."""
+    found = find_stack_file(stack)
+    accept._refuse_protected(found)
+    assert accept._test(found, sandbox=False) == ("verify", stack)
+
+
 @pytest.mark.parametrize("packaged", [True, False])
 def test_the_test_of_slurm_in_the_sandbox_is_a_program_on_all_nodes(
     trainyard, monkeypatch: pytest.MonkeyPatch, packaged: bool

@@ -62,6 +62,7 @@ def test_the_threshold_of_the_user_fails_a_slower_network(trainyard, good: Path)
         ("pc-p4de-ami", "nccl-tests", "p4de.24xlarge"),
         ("pc-trn1", "nccom-tests", "trn1.32xlarge"),
         ("batch-p5", "nccl-tests", "p5.48xlarge"),
+        ("batch-dev", "nccl-tests", "g4dn.8xlarge"),
         ("batch-trn1", "nccom-tests", "trn1.32xlarge"),
         ("eks-trn1", "nccom-tests", "trn1.32xlarge"),
     ],
