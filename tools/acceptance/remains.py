@@ -28,7 +28,7 @@ from components.naming import partition
 from components.tagging import CLUSTER_TAG, EKS_CLUSTER_TAG, PARALLELCLUSTER_TAG
 from tools.workspace.arns import Arn, arn_of
 from tools.workspace.exported_state import Deployment, resources_of
-from tools.workspace.recovery.account import Account, tag_map
+from tools.workspace.recovery.account import Account, Look, tag_map
 from tools.workspace.recovery.operations import PendingCreate
 from tools.workspace.recovery.table import way_of
 from tools.workspace.urns import type_of
@@ -310,7 +310,8 @@ def remains(region: str, cluster: str, made: Iterable[Made] = ()) -> list[str]:
         ClientError: AWS rejected the request.
     """
     account, known = Account(region), list(made)
-    own = {name for each in known for name in (each.arn, each.identifier)}
+    # What the state had and no lookup finds must be found by its tags.
+    own = {name for each in known if _look(each) for name in (each.arn, each.identifier)}
     found = {
         **_of_state(account, known),
         **_by_name(account, region, cluster, own),
@@ -362,14 +363,19 @@ def _resources_in(made: Iterable[Made]) -> Iterator[Mapping[str, Any]]:
                 yield resource.get("Properties", {})
 
 
+def _look(made: Made) -> Look | None:
+    """Return how recovery looks an object up; None if it does not."""
+    way = way_of(type_of(made.urn))
+    return way.look if way else None
+
+
 def _of_state(account: Account, made: Iterable[Made]) -> dict[str, str]:
     found: dict[str, str] = {}
     for each in made:
-        token = type_of(each.urn)
-        way = way_of(token)
-        if way is None or way.look is None:
-            continue  # AWS deletes it with the object that it is a part of
-        for there in way.look(account, PendingCreate(each.urn, each.inputs)):
+        token, look = type_of(each.urn), _look(each)
+        if look is None:
+            continue  # AWS deletes it with the object that it is a part of, or its tags find it
+        for there in look(account, PendingCreate(each.urn, each.inputs)):
             command = DELETED_BY.get(token, "").format(there.identifier)
             found[f"{token} {there.identifier}"] = command
     return found

@@ -14,6 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from tests.support.secret_forms import TEXTS
 from tests.support.tracked import ROOT
+from tests.witness.support.calls import called
 from tools.acceptance import assumptions
 from tools.acceptance.assumptions import (
     DOCUMENT,
@@ -26,8 +27,17 @@ from tools.acceptance.assumptions import (
     with_tables,
 )
 from tools.acceptance.steps import Done, Result
+from tools.progress.operation import Ended, Running, short_type
+from tools.progress.rendering import ended_line
+from tools.workspace.recovery.table import WAYS
 
 KINDS = ("batch", "eks", "network", "parallelcluster")
+OTHER_TYPES = (
+    "aws:ec2/capacityReservation:CapacityReservation",
+    "kubernetes:apps/v1:DaemonSet",
+    "kubernetes:core/v1:ConfigMap",
+    "kubernetes:core/v1:PersistentVolumeClaim",
+)
 SETTLED = [each for each in catalogue() if each.step is not None]
 LINES = [
     pytest.param(line, id=f"{each.id}-{name}")
@@ -56,7 +66,7 @@ def seen(
     *,
     kind: str | None = None,
     sandbox: bool = False,
-    called: tuple[str, ...] | None = None,
+    calls: tuple[str, ...] | None = None,
 ) -> Verdict:
     """Return the verdict on an assumption whose step has a result and an output."""
     step = assumption.step or ""
@@ -65,7 +75,7 @@ def seen(
         [] if result is None else [done(step, result)],
         {step: log},
         sandbox=sandbox,
-        called=assumption.calls if called is None else called,
+        called=assumption.calls if calls is None else calls,
     )
     return next(each for each in found if each.id == assumption.id)
 
@@ -105,8 +115,8 @@ class TestEveryAssumptionOfAStep:
 
     def test_a_step_without_the_calls_shows_nothing(self, assumption: Assumption) -> None:
         for missing in assumption.calls:
-            called = tuple(each for each in assumption.calls if each != missing)
-            found = seen(assumption, "pass", confirming(assumption), called=called)
+            others = tuple(each for each in assumption.calls if each != missing)
+            found = seen(assumption, "pass", confirming(assumption), calls=others)
             assert found.verdict == "not seen"
             assert missing in found.evidence
 
@@ -187,31 +197,69 @@ def test_every_place_exists() -> None:
     assert not [each.place for each in catalogue() if not (ROOT / each.place).is_file()]
 
 
+def test_every_call_is_one_that_commands_make() -> None:
+    made = {each.replace(".", ":") for each in called()}
+    assert not {call for each in catalogue() for call in each.calls} - made
+
+
 @pytest.mark.parametrize("line", LINES)
 def test_the_example_of_every_line_is_printed_by_its_source(line: Line) -> None:
     """The source has the text of the example: as a string, with values in its gaps."""
     if line.printed_by.startswith("https://"):
         return  # what AWS or the provider printed there
     path = ROOT / line.printed_by
-    if path.suffix == ".py":
-        assert any(each.search(line.example) for each in templates(path))
-    else:
+    if path.suffix != ".py":
         assert line.example in path.read_text(encoding="utf-8")
+    elif path == ROOT / "tools" / "progress" / "rendering.py":
+        assert ended(line.example) == line.example
+    elif line.example.startswith("│ "):
+        # A fact: its name is a string of the source, and so are the words in its text.
+        name, _, fact = line.example.strip("│ ").partition("  ")
+        assert any(each.fullmatch(name) for each in templates(path, least_letters=3))
+        assert fact.strip()
+    else:
+        assert any(each.search(line.example) for each in templates(path, least_letters=8))
 
 
-def templates(path: Path) -> list[re.Pattern[str]]:
+ENDED = re.compile(
+    r"(?P<said>(?:found )?\w+) (?P<type>\S+:\S+) (?P<name>\S+)"
+    r"(?: \((?:(?P<minutes>\d+) min)? ?(?:(?P<seconds>\d+) s)?\))?"
+)
+TYPES = {short_type(token) for token in (*WAYS, *OTHER_TYPES)}
+
+
+def ended(example: str) -> str:
+    """Return the line that the display prints for an operation as in an example."""
+    found = ENDED.fullmatch(example)
+    assert found is not None
+    assert found["type"] in TYPES
+    seconds = 60 * int(found["minutes"] or 0) + int(found["seconds"] or 0)
+    what = Running(
+        doing="",
+        done="",
+        type=found["type"],
+        name=found["name"],
+        is_object=True,
+        began=0,
+        typical_seconds=0,
+    )
+    return ended_line(Ended(what=what, seconds=seconds, failed=False, said=found["said"]))
+
+
+def templates(path: Path, *, least_letters: int) -> list[re.Pattern[str]]:
     """Return a pattern for each string of a module: what is formatted into it can be anything."""
     found: list[re.Pattern[str]] = []
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         parts = node.values if isinstance(node, ast.JoinedStr) else [node]
         texts = [
-            re.escape(part.value)
-            if isinstance(part, ast.Constant) and isinstance(part.value, str)
-            else ".+"
+            part.value if isinstance(part, ast.Constant) and isinstance(part.value, str) else None
             for part in parts
         ]
-        if any(len(text) > 3 and text != ".+" for text in texts) or len(texts) > 3:
-            found.append(re.compile("".join(texts)))
+        if sum(each.isalpha() for text in texts for each in text or "") >= least_letters:
+            escaped = (
+                ".+" if text is None else re.escape(text).replace(r"\{\}", ".+") for text in texts
+            )
+            found.append(re.compile("".join(escaped)))
     return found
 
 

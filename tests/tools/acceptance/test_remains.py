@@ -280,6 +280,23 @@ def test_everything_else_that_the_tags_name_counts_until_it_is_gone(account: Acc
     assert len(listed_by_tag(account)) >= 4
 
 
+def test_what_was_in_the_state_and_has_no_lookup_is_found_by_its_tags(account: Account) -> None:
+    """Nothing looks a created reservation up, which costs as much as its nodes."""
+    made = account.ec2.create_capacity_reservation(
+        InstanceType="c5.large",
+        InstancePlatform="Linux/UNIX",
+        AvailabilityZone="us-west-2a",
+        InstanceCount=1,
+        TagSpecifications=tagged("capacity-reservation", {CLUSTER_TAG: CLUSTER}),
+    )["CapacityReservation"]
+    token = "aws:ec2/capacityReservation:CapacityReservation"
+    known = Made(urn(token), made["CapacityReservationId"], {}, made["CapacityReservationArn"])
+    (line,) = remains(REGION, CLUSTER, [known])
+    assert made["CapacityReservationId"] in line
+    run(account, line)
+    assert remains(REGION, CLUSTER, [known]) == []
+
+
 KEPT = (
     "/aws/lambda/pcluster-CleanupResources-0a1b2c3d",
     "/aws/lambda/pcluster-cfn-0a1b2c3d",
