@@ -48,7 +48,7 @@ def leaked(sandbox: Sandbox, *, again: tuple[str | Path, ...]) -> None:
             }
         ],
     )["VolumeId"]
-    group = f"/aws/parallelcluster/{STACK}-202612010900"
+    group = f"/aws/containerinsights/{STACK}/performance"
     sandbox.aws("logs").create_log_group(logGroupName=group)
     done = sandbox.run(*again)
     assert done.exit_code == 1

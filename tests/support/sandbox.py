@@ -19,6 +19,7 @@ from kubernetes import client, config
 from sandbox.inventory import lines
 from sandbox.inventory.clients import clients_of
 from sandbox.state import SandboxDirectory
+from tests.support.kept_logs import without_kept_logs
 from tests.support.stack_files import with_values
 from tests.support.tracked import ROOT
 from tests.support.warm_python import warm
@@ -120,9 +121,10 @@ class Sandbox:
     def inventory(self) -> list[str]:
         """Return a line for each object of the account and its clusters.
 
-        The lines are those of `sandbox inventory`, without the time to start a command.
+        The lines are those of `sandbox inventory`, without the time to start a command, and without
+        the log groups that ParallelCluster keeps.
         """
-        return lines(SandboxDirectory(self.directory))
+        return without_kept_logs(lines(SandboxDirectory(self.directory)))
 
     def aws(self, service: str) -> Any:
         """Return the boto3 client of a service of the account, which faults do not affect."""

@@ -28,16 +28,10 @@ class TagCalls(BatchBase):
         return ActionResult({"tags": self._tags()})
 
     def _tags(self) -> dict[str, str]:
-        arn, store = self.params["resourceArn"], self.store
-        every = {
-            **{key: each.fields for key, each in store.environments.items()},
-            **store.queues,
-            **store.definitions,
-            **{job.fields["jobArn"]: job.fields for job in store.jobs.values()},
-        }
-        if arn not in every:
+        arn, by_arn = self.params["resourceArn"], self.store.tags_by_arn()
+        if arn not in by_arn:
             refuse(f"Resource {arn} does not exist.")
-        return every[arn]["tags"]
+        return by_arn[arn]
 
 
 class SandboxBatchResponse(JobCalls, TagCalls):

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from moto.core.base_backend import BackendDict, BaseBackend
+from moto.core.resource_tagging import TaggableResourcesMixin, TaggedResource
 
 from sandbox.aws.batch.errors import refuse
 from sandbox.faults.containers import Course
@@ -139,8 +140,10 @@ class Job:
 Kind = Literal["compute-environment", "job-queue"]
 
 
-class BatchStore(BaseBackend):
+class BatchStore(BaseBackend, TaggableResourcesMixin):
     """All Batch objects of an account and region; moto resets it with its own backends."""
+
+    SERVICE_NAMESPACE = "batch"
 
     def __init__(self, region_name: str, account_id: str) -> None:
         super().__init__(region_name, account_id)
@@ -203,6 +206,31 @@ class BatchStore(BaseBackend):
     def jobs_of(self, queue_arn: str) -> list[Job]:
         """Return the jobs of a queue, oldest first."""
         return [job for job in self.jobs.values() if job.queue_arn == queue_arn]
+
+    def tags_by_arn(self) -> dict[str, dict[str, str]]:
+        """Return the tags of all objects; changes of them are kept.
+
+        Jobs that have ended are among them for at least seven days, and deregistered job
+        definitions for 180 days.
+        https://docs.aws.amazon.com/batch/latest/userguide/job_states.html
+        https://docs.aws.amazon.com/batch/latest/APIReference/API_DeregisterJobDefinition.html
+        """
+        every: dict[str, Fields] = {
+            **{arn: each.fields for arn, each in self.environments.items()},
+            **self.queues,
+            **self.definitions,
+            **{each.fields["jobArn"]: each.fields for each in self.jobs.values()},
+        }
+        return {arn: fields["tags"] for arn, fields in every.items()}
+
+    def iter_tagged_resources(self) -> Iterator[TaggedResource]:
+        """Yield what `tag:GetResources` lists.
+
+        https://docs.aws.amazon.com/batch/latest/userguide/using-tags.html
+        """
+        for arn, tags in self.tags_by_arn().items():
+            kind = arn.split(":")[5].partition("/")[0]
+            yield TaggedResource(arn=arn, tags=dict(tags), resource_type=f"batch:{kind}")
 
     def _full(self, kind: str, name_or_arn: str) -> str:
         return name_or_arn if name_or_arn.startswith("arn:") else self.arn(kind, name_or_arn)

@@ -1,8 +1,16 @@
 """EC2's part of the list of tagged objects, which also has objects that are gone.
 
 `tag:GetResources` lists instances as long as EC2 describes them, an hour after their termination,
-and other objects until the list is updated. Here they stay as long as the account keeps their tags.
-https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/how-ec2-instance-termination-works.html
+and other objects for hours. Here they stay as long as the account keeps their tags. Roles and Auto
+Scaling groups are never in the list, as in moto.
+
+Sources:
+    https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/how-ec2-instance-termination-works.html
+    https://github.com/boto/boto3/issues/3341 and https://github.com/aws/aws-cli/issues/4173
+        (instances and volumes that are gone)
+    https://docs.aws.amazon.com/resourcegroupstagging/latest/APIReference/supported-services.html
+        (roles and Auto Scaling groups)
+    https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonec2.html (ARNs)
 """
 
 from __future__ import annotations
@@ -12,7 +20,23 @@ from typing import Any
 
 from moto.core.resource_tagging import TaggedResource
 
-_TYPES = {"eni": "network-interface", "lt": "launch-template", "vol": "volume"}
+from sandbox.aws.ec2.placement_groups import placement_groups_of
+
+_TYPES = {
+    "cr": "capacity-reservation",
+    "eipalloc": "elastic-ip",
+    "eni": "network-interface",
+    "igw": "internet-gateway",
+    "lt": "launch-template",
+    "nat": "natgateway",
+    "rtb": "route-table",
+    "sg": "security-group",
+    "sgr": "security-group-rule",
+    "subnet": "subnet",
+    "vol": "volume",
+    "vpc": "vpc",
+    "vpce": "vpc-endpoint",
+}
 """Types in ARNs by prefix of the id."""
 Listing = Callable[[Any], Iterator[TaggedResource]]
 
@@ -31,5 +55,11 @@ def with_gone(listed: Listing) -> Listing:
             arn = f"arn:{backend.partition}:ec2:{owner}:{kind}/{identifier}"
             if kind and arn not in arns:
                 yield TaggedResource(arn=arn, tags=dict(tags), resource_type=f"ec2:{kind}")
+        for group in placement_groups_of(backend).by_name.values():
+            yield TaggedResource(
+                arn=group["GroupArn"],
+                tags=dict(backend.tags.get(group["GroupId"], {})),
+                resource_type="ec2:placement-group",
+            )
 
     return iter_tagged_resources

@@ -73,16 +73,7 @@ class TagCalls(EksBase):
         return ActionResult({"tags": self._tags()})
 
     def _tags(self) -> Tags:
-        arn = self.params["resourceArn"]
-        by_arn: dict[str, Tags] = {}
-        for cluster in self.store.clusters.values():
-            by_arn[cluster.arn] = cluster.fields["tags"]
-            groups, addons = cluster.node_groups.values(), cluster.addons.values()
-            by_arn.update({group["nodegroupArn"]: group["tags"] for group in groups})
-            by_arn.update({addon["addonArn"]: addon["tags"] for addon in addons})
-            associations = cluster.pod_identities.values()
-            by_arn.update({each["associationArn"]: each["tags"] for each in associations})
-            by_arn.update({entry.arn: entry.tags for entry in cluster.access_entries.values()})
+        arn, by_arn = self.params["resourceArn"], self.store.tags_by_arn()
         if arn not in by_arn:
             not_found(f"No resource found for ARN: {arn}")
         return by_arn[arn]

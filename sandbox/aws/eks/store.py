@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
 from moto.core.base_backend import BackendDict, BaseBackend
+from moto.core.resource_tagging import TaggableResourcesMixin, TaggedResource
 
 from sandbox.aws.eks.errors import not_found
 
@@ -159,8 +160,10 @@ class Cluster:
         return None
 
 
-class EksStore(BaseBackend):
+class EksStore(BaseBackend, TaggableResourcesMixin):
     """The clusters of an account and region, by name; moto resets it with its own backends."""
+
+    SERVICE_NAMESPACE = "eks"
 
     def __init__(self, region_name: str, account_id: str) -> None:
         super().__init__(region_name, account_id)
@@ -175,6 +178,29 @@ class EksStore(BaseBackend):
         if name not in self.clusters:
             not_found(f"No cluster found for name: {name}.", clusterName=name)
         return self.clusters[name]
+
+    def tags_by_arn(self) -> dict[str, Tags]:
+        """Return the tags of all objects; changes of them are kept."""
+        found: dict[str, Tags] = {}
+        for cluster in self.clusters.values():
+            found[cluster.arn] = cluster.fields["tags"]
+            for key, parts in (
+                ("nodegroupArn", cluster.node_groups),
+                ("addonArn", cluster.addons),
+                ("associationArn", cluster.pod_identities),
+            ):
+                found.update({each[key]: each["tags"] for each in parts.values()})
+            found.update({entry.arn: entry.tags for entry in cluster.access_entries.values()})
+        return found
+
+    def iter_tagged_resources(self) -> Iterator[TaggedResource]:
+        """Yield what `tag:GetResources` lists.
+
+        https://docs.aws.amazon.com/eks/latest/userguide/eks-using-tags.html
+        """
+        for arn, tags in self.tags_by_arn().items():
+            kind = arn.rpartition(":")[2].partition("/")[0]
+            yield TaggedResource(arn=arn, tags=dict(tags), resource_type=f"eks:{kind}")
 
 
 eks_stores: BackendDict[EksStore] = BackendDict(EksStore, "eks")

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from importlib import metadata
 from typing import Any
 
-from sandbox.parallelcluster.provider import building, own_stack
+from sandbox.parallelcluster.provider import building, log_groups, own_stack
 from sandbox.parallelcluster.provider.account import Clients
 from sandbox.parallelcluster.provider.building import BuildError
 from sandbox.parallelcluster.provider.launch import head_node
@@ -56,12 +56,13 @@ class Clusters:
         messages = _judged(request)
         cluster = _read(name, request.configuration)
         stack_id = own_stack.make_stack(self._clients, cluster, request.configuration)
+        stack = own_stack.find_stack(self._clients, name) or {}
+        log_groups.make_groups(self._clients, cluster, stack)
         try:
             building.build(self._clients, cluster)
         except BuildError as error:
             LOG.warning("%s is not created: %s", name, error)
-            building.remove(self._clients, name, retained=_retained(cluster))
-            own_stack.remove_stack(self._clients, name)
+            self._remove(cluster)
             raise self._failed(name, error) from error
         now = _now()
         self._records.write(
@@ -116,10 +117,16 @@ class Clusters:
         if record is None:
             return
         self._records.write(replace(record, status="DELETE_IN_PROGRESS"))
-        retained = _retained(_read(name, record.configuration))
-        building.remove(self._clients, name, retained=retained)
-        own_stack.remove_stack(self._clients, name)
+        self._remove(_read(name, record.configuration))
         self._records.remove(name)
+
+    def _remove(self, cluster: Cluster) -> None:
+        """Remove the parts of a cluster except retained ones, and its stack."""
+        building.remove(self._clients, cluster.name, retained=_retained(cluster))
+        stack = own_stack.find_stack(self._clients, cluster.name)
+        if stack and not cluster.keeps_logs:
+            log_groups.remove_groups(self._clients, stack)
+        own_stack.remove_stack(self._clients, cluster.name)
 
     def describe(self, name: str) -> dict[str, Any]:
         """Return a cluster as `pcluster describe-cluster` does, without configuration and tags.

@@ -17,6 +17,7 @@ from typing import Any
 
 from sandbox.parallelcluster.provider.account import client
 from sandbox.parallelcluster.provider.clusters import Clusters
+from sandbox.parallelcluster.provider.log_groups import make_group_of_function
 from sandbox.parallelcluster.provider.records import Records
 from sandbox.parallelcluster.provider.refusals import RefusedError, as_reported
 from sandbox.parallelcluster.provider.requests import is_retained, read_request
@@ -33,11 +34,13 @@ _PARENT_POLL_SECONDS = 0.5
 
 def handler(event: Mapping[str, Any], context: Any) -> None:
     """Handle one request of CloudFormation (AWS Lambda's signature)."""
-    clusters = Clusters(client, Records.of_this_function(), log_group=str(context.log_group_name))
+    log_group = str(context.log_group_name)
+    clusters = Clusters(client, Records.of_this_function(), log_group=log_group)
     name = event["ResourceProperties"].get("ClusterName")
     physical_id = event.get("PhysicalResourceId") or _id_of_nothing(event)
     LOG.info("stand-in of ParallelCluster's provider: %s %s", event["RequestType"], name)
     try:
+        make_group_of_function(client, log_group, event["StackId"])
         data = _answer(clusters, event)
     except RefusedError as error:
         LOG.warning("%s %s is refused: %s", event["RequestType"], name, error)

@@ -80,3 +80,6 @@ class Cluster:
     """Tags of all parts of the cluster."""
     has_log_group: bool = False
     """Whether its logs are sent to CloudWatch."""
+    keeps_logs: bool = True
+    """Whether its log groups stay when it is deleted."""
+    log_retention_days: int = 180

@@ -10,13 +10,12 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from importlib import metadata
 from typing import Any
 
 from botocore.exceptions import ClientError
 
-from sandbox.parallelcluster.provider import artifacts, naming
+from sandbox.parallelcluster.provider import artifacts, log_groups, naming
 from sandbox.parallelcluster.provider.account import Clients
 from sandbox.parallelcluster.provider.model import Cluster
 
@@ -24,8 +23,6 @@ _TEMPLATE = {
     "Description": "Sandbox stand-in for the stack of a cluster of AWS ParallelCluster",
     "Resources": {"Handle": {"Type": "AWS::CloudFormation::WaitConditionHandle"}},
 }
-_LOG_GROUP_PARAMETER = "ClusterCWLogGroup"
-"""`CW_LOGS_CFN_PARAM_NAME` in `pcluster/constants.py`."""
 _POLL_SECONDS = 0.05
 _TIMEOUT_SECONDS = 300.0
 
@@ -44,7 +41,11 @@ def make_stack(clients: Clients, cluster: Cluster, configuration: Mapping[str, A
     """Create the stack of a cluster; return its ARN."""
     directory = artifacts.new_directory(cluster.name)
     parameters = {
-        **_log_group(cluster),
+        **(
+            {log_groups.PARAMETER: log_groups.name_of(cluster.name)}
+            if cluster.has_log_group
+            else {}
+        ),
         **artifacts.put_configuration(clients, directory, configuration),
     }
     made = clients("cloudformation").create_stack(
@@ -75,14 +76,6 @@ def _template(parameters: Mapping[str, str]) -> str:
 
 def _parameters(stack: Mapping[str, Any]) -> dict[str, str]:
     return {each["ParameterKey"]: each["ParameterValue"] for each in stack.get("Parameters", ())}
-
-
-def _log_group(cluster: Cluster) -> dict[str, str]:
-    """Return the parameter that holds the name of the log group."""
-    if not cluster.has_log_group:
-        return {}
-    group = f"/aws/parallelcluster/{cluster.name}-{datetime.now(UTC):%Y%m%d%H%M}"
-    return {_LOG_GROUP_PARAMETER: group}
 
 
 def remove_stack(clients: Clients, name: str) -> None:

@@ -39,6 +39,7 @@ def read_cluster(name: str, config: Mapping[str, Any]) -> Cluster:
             "the sandbox's stand-in for ParallelCluster has no login nodes; leave LoginNodes out"
         )
     tags = {**_tags(loaded), naming.CLUSTER_NAME: name}
+    logs = loaded.monitoring.logs.cloud_watch
     return Cluster(
         name=name,
         vpc_id=loaded.vpc_id,
@@ -46,6 +47,8 @@ def read_cluster(name: str, config: Mapping[str, Any]) -> Cluster:
         compute=tuple(_compute(name, loaded, tags)),
         storage=tuple(shared_storage(loaded)),
         has_log_group=loaded.is_cw_logging_enabled,
+        keeps_logs=logs.deletion_policy == "Retain",
+        log_retention_days=int(logs.retention_in_days),
         tags=tags,
     )
 

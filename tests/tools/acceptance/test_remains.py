@@ -6,6 +6,7 @@ gives them.
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Iterator
 from typing import Any
@@ -14,7 +15,13 @@ import pytest
 from botocore import xform_name
 
 from components.tagging import CLUSTER_TAG, PARALLELCLUSTER_TAG
-from tests.support.sandbox_aws import PRIVATE_A, STANDARD_IMAGE, Account, default_account
+from tests.support.sandbox_aws import (
+    ACCOUNT,
+    PRIVATE_A,
+    STANDARD_IMAGE,
+    Account,
+    default_account,
+)
 from tools.acceptance.remains import TAGS, Made, made_in, remains
 
 CLUSTER, STACK = "team-a", "dev"
@@ -66,8 +73,11 @@ def listed_by_tag(account: Account, key: str = CLUSTER_TAG) -> list[str]:
 
 
 def run(account: Account, line: str) -> None:
-    """Run the command of a line."""
+    """Run the command of a line, which names the region unless the object is global."""
     _, service, operation, *options = shlex.split(line.partition("; delete it: ")[2])
+    if service != "iam":
+        assert options[-2:] == ["--region", REGION]
+        del options[-2:]
     client = account.client(service)
     model = client.meta.service_model.operation_model(
         client.meta.method_to_api_mapping[operation.replace("-", "_")]
@@ -101,7 +111,7 @@ def test_a_volume_with_any_tag_of_the_cluster_is_named(account: Account, key: st
     left = volume(account, {key: CLUSTER})
     volume(account, {key: STACK})
     (line,) = remains(REGION, CLUSTER)
-    assert line.endswith(f"volume/{left}; delete it: aws ec2 delete-volume --volume-id {left}")
+    assert f"volume/{left}; delete it: aws ec2 delete-volume --volume-id {left} " in line
     run(account, line)
     assert remains(REGION, CLUSTER) == []
 
@@ -120,7 +130,7 @@ def test_a_log_group_without_tags_is_named(account: Account) -> None:
     for name in (CLUSTER, f"{CLUSTER}-2", "other"):
         logs.create_log_group(logGroupName=f"/aws/eks/{name}/cluster")
     (line,) = remains(REGION, CLUSTER)
-    assert "aws logs delete-log-group --log-group-name /aws/eks/team-a/cluster" in line
+    assert "aws logs delete-log-group --log-group-name /aws/eks/team-a/cluster " in line
     run(account, line)
     assert remains(REGION, CLUSTER) == []
     for name in (f"{CLUSTER}-2", "other"):
@@ -153,12 +163,170 @@ def test_roles_and_instance_profiles_of_the_cluster_are_named(account: Account) 
     assert remains(REGION, CLUSTER) == []
 
 
-def test_a_security_group_that_eks_made_is_named(account: Account) -> None:
+def test_a_security_group_that_eks_made_is_named_once(account: Account) -> None:
+    """By its name, and by its tag."""
     left = account.group(f"eks-cluster-sg-{CLUSTER}-1234")
     account.group("eks-cluster-sg-other-1234")
-    (line,) = remains(REGION, CLUSTER)
-    assert line.endswith(f"aws ec2 delete-security-group --group-id {left}")
+    (by_name,) = remains(REGION, CLUSTER)
+    tags = [{"Key": "aws:eks:cluster-name", "Value": CLUSTER}]
+    account.ec2.create_tags(Resources=[left], Tags=tags)
+    assert remains(REGION, CLUSTER) == [by_name]
+    assert f"aws ec2 delete-security-group --group-id {left} " in by_name
+    run(account, by_name)
+    assert remains(REGION, CLUSTER) == []
+
+
+def test_a_log_group_is_named_once(account: Account) -> None:
+    """By its name, by its tag, and by the state."""
+    name = f"/aws/eks/{CLUSTER}/cluster"
+    account.client("logs").create_log_group(logGroupName=name, tags={CLUSTER_TAG: CLUSTER})
+    assert len(remains(REGION, CLUSTER)) == 1
+    token = "aws:cloudwatch/logGroup:LogGroup"
+    there = Made(urn(token), name, {"name": name})
+    (line,) = remains(REGION, CLUSTER, [there])
     run(account, line)
+    assert remains(REGION, CLUSTER, [there]) == []
+
+
+@pytest.mark.parametrize(
+    "name", ["/aws/parallelcluster/team-a-2-202612010900", "/aws/eks/team-a-2/cluster"]
+)
+def test_log_groups_of_a_cluster_whose_name_begins_alike_are_not_named(
+    account: Account, name: str
+) -> None:
+    account.client("logs").create_log_group(logGroupName=name)
+    assert remains(REGION, CLUSTER) == []
+    assert len(remains(REGION, f"{CLUSTER}-2")) == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "tags"),
+    [
+        ("/", {CLUSTER_TAG: f"{CLUSTER}-2"}),
+        ("/", {PARALLELCLUSTER_TAG: f"{CLUSTER}-2"}),
+        (f"/parallelcluster/{CLUSTER}-2/", {}),
+    ],
+)
+def test_roles_of_a_cluster_whose_name_begins_alike_are_not_named(
+    account: Account, path: str, tags: dict[str, str]
+) -> None:
+    given = {
+        "Path": path,
+        "Tags": [{"Key": key, "Value": value} for key, value in tags.items()],
+    }
+    name = f"{CLUSTER}-2-node-role"
+    account.iam.create_role(RoleName=name, AssumeRolePolicyDocument="{}", **given)
+    account.iam.create_instance_profile(InstanceProfileName=name, **given)
+    assert remains(REGION, CLUSTER) == []
+    assert len(remains(REGION, f"{CLUSTER}-2")) == 2
+
+
+def test_a_cluster_is_named_once_with_all_that_is_in_it(account: Account) -> None:
+    account.cluster(CLUSTER, tags={CLUSTER_TAG: CLUSTER})
+    account.eks.create_addon(clusterName=CLUSTER, addonName="vpc-cni", tags={CLUSTER_TAG: CLUSTER})
+    assert len(listed_by_tag(account)) == 2
+    arn = f"arn:aws:eks:{REGION}:{ACCOUNT}:cluster/{CLUSTER}"
+    (line,) = [each for each in remains(REGION, CLUSTER) if ":eks:" in each]
+    assert line == f"{arn}; delete it: aws eks delete-cluster --name {CLUSTER} --region {REGION}"
+
+
+def test_a_job_definition_counts_until_it_is_deregistered(account: Account) -> None:
+    """AWS keeps it for 180 days after that, and the list of tags has it."""
+    made = account.client("batch").register_job_definition(
+        jobDefinitionName="nccl",
+        type="container",
+        containerProperties={
+            "image": "public.ecr.aws/docker/library/busybox:1",
+            "resourceRequirements": [
+                {"type": "VCPU", "value": "1"},
+                {"type": "MEMORY", "value": "128"},
+            ],
+        },
+        tags={CLUSTER_TAG: CLUSTER},
+    )["jobDefinitionArn"]
+    (line,) = remains(REGION, CLUSTER)
+    run(account, line)
+    assert listed_by_tag(account) == [made]
+    assert remains(REGION, CLUSTER) == []
+
+
+def test_everything_else_that_the_tags_name_counts_until_it_is_gone(account: Account) -> None:
+    """Without a lookup of its own, an object would count as long as the list of tags has it."""
+    tags = {CLUSTER_TAG: CLUSTER}
+    ec2 = account.ec2
+    vpc = ec2.create_vpc(CidrBlock="10.9.0.0/16", TagSpecifications=tagged("vpc", tags))["Vpc"]
+    subnet = ec2.create_subnet(
+        VpcId=vpc["VpcId"], CidrBlock="10.9.0.0/24", TagSpecifications=tagged("subnet", tags)
+    )
+    table = ec2.create_route_table(
+        VpcId=vpc["VpcId"], TagSpecifications=tagged("route-table", tags)
+    )
+    gateway = ec2.create_internet_gateway(TagSpecifications=tagged("internet-gateway", tags))
+    ec2.create_placement_group(
+        GroupName="near", Strategy="cluster", TagSpecifications=tagged("placement-group", tags)
+    )
+    address = ec2.allocate_address(Domain="vpc", TagSpecifications=tagged("elastic-ip", tags))
+    lines = remains(REGION, CLUSTER)
+    for identifier in (
+        *(vpc["VpcId"], subnet["Subnet"]["SubnetId"], table["RouteTable"]["RouteTableId"]),
+        *(gateway["InternetGateway"]["InternetGatewayId"], "near", address["AllocationId"]),
+    ):
+        (line,) = [each for each in lines if f"/{identifier};" in each]
+        lines.remove(line)
+    assert lines == []
+    for line in sorted(remains(REGION, CLUSTER), key=lambda each: ":vpc/" in each):
+        run(account, line)
+    assert remains(REGION, CLUSTER) == []
+    assert len(listed_by_tag(account)) >= 4
+
+
+def test_what_was_in_the_state_and_has_no_lookup_is_found_by_its_tags(account: Account) -> None:
+    """Nothing looks a created reservation up, which costs as much as its nodes."""
+    made = account.ec2.create_capacity_reservation(
+        InstanceType="c5.large",
+        InstancePlatform="Linux/UNIX",
+        AvailabilityZone="us-west-2a",
+        InstanceCount=1,
+        TagSpecifications=tagged("capacity-reservation", {CLUSTER_TAG: CLUSTER}),
+    )["CapacityReservation"]
+    token = "aws:ec2/capacityReservation:CapacityReservation"
+    known = Made(urn(token), made["CapacityReservationId"], {}, made["CapacityReservationArn"])
+    (line,) = remains(REGION, CLUSTER, [known])
+    assert made["CapacityReservationId"] in line
+    run(account, line)
+    assert remains(REGION, CLUSTER, [known]) == []
+
+
+KEPT = (
+    "/aws/lambda/pcluster-CleanupResources-0a1b2c3d",
+    "/aws/lambda/pcluster-cfn-0a1b2c3d",
+    f"/aws/parallelcluster/{CLUSTER}-202612010900",
+)
+
+
+@pytest.mark.parametrize(("policy", "left"), [("Retain", []), ("Delete", [KEPT[0], KEPT[2]])])
+def test_log_groups_that_parallelcluster_keeps_are_not_left_behind(
+    account: Account, policy: str, left: list[str]
+) -> None:
+    logs = account.client("logs")
+    for name in KEPT:
+        logs.create_log_group(logGroupName=name, tags={PARALLELCLUSTER_TAG: CLUSTER})
+    logging = {"Logs": {"CloudWatch": {"Enabled": True, "DeletionPolicy": policy}}}
+    properties = {"ClusterName": CLUSTER, "ClusterConfiguration": {"Monitoring": logging}}
+    body = {"Resources": {"Cluster": {"Properties": properties}, "Other": {"Type": "T"}}}
+    token = "aws:cloudformation/stack:Stack"
+    inputs = {"name": "team-a-deployment", "templateBody": json.dumps(body)}
+    lines = remains(REGION, CLUSTER, [Made(urn(token), "arn:x", inputs)])
+    assert [line.partition(";")[0].partition("log-group:")[2] for line in lines] == left
+
+
+def test_the_tags_of_roles_and_scaling_groups_are_in_no_list(account: Account) -> None:
+    tags = [{"Key": CLUSTER_TAG, "Value": CLUSTER}]
+    account.iam.create_role(RoleName="tagged", AssumeRolePolicyDocument="{}", Tags=tags)
+    account.iam.create_instance_profile(InstanceProfileName="tagged", Tags=tags)
+    template = account.template("t", ImageId=STANDARD_IMAGE, InstanceType="c5.large")
+    account.autoscaling_group("g", template, Tags=[{**tags[0], "PropagateAtLaunch": False}])
+    assert listed_by_tag(account) == []
 
 
 def test_what_was_in_the_state_is_looked_up_by_its_own_service(account: Account) -> None:
@@ -193,7 +361,7 @@ def test_an_arn_of_the_state_is_decided_by_its_own_service_not_by_the_list_of_ta
     topic = account.client("sns").create_topic(
         Name="t", Tags=[{"Key": PARALLELCLUSTER_TAG, "Value": CLUSTER}]
     )["TopicArn"]
-    assert remains(REGION, CLUSTER) == [topic]
+    assert [line.partition(";")[0] for line in remains(REGION, CLUSTER)] == [topic]
     token = "aws:sns/topic:Topic"
     there = Made(urn(token), topic, {"name": "t"}, topic)
     assert remains(REGION, CLUSTER, [there]) == [f"{token} {topic}"]

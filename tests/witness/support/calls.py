@@ -27,6 +27,8 @@ PERMISSIONS_ONLY = (
     "tools/importing/live/eks/permissions.py",
 )
 """Places that name operations which they do not call."""
+OF_ANOTHER_SERVICE = {"fsx.DescribeSnapshots"}
+"""Operations with the name of one that a file calls of another service: EC2's snapshots."""
 NO_CLIENTS = {"deadline", "location"}
 """Variables with the name of a service that are something else."""
 SERVICES = {"elasticfilesystem": "efs", "servicequotas": "service-quotas", "aps": "amp"}
@@ -48,7 +50,7 @@ def called() -> Mapping[str, tuple[str, ...]]:
         if name.startswith(tuple(f"{each}/" for each in CALLERS)) and not name.startswith(
             PERMISSIONS_ONLY
         ):
-            for operation in sorted(set(named(ROOT / path))):
+            for operation in sorted({*named(ROOT / path)} - OF_ANOTHER_SERVICE):
                 found[operation].append(name)
     return {operation: tuple(found[operation]) for operation in sorted(found)}
 

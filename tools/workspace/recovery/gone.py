@@ -10,7 +10,6 @@ takes the identity from the state.
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
@@ -19,6 +18,7 @@ from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
+from tools.workspace.arns import arn_of
 from tools.workspace.engine_process import PulumiCommand
 from tools.workspace.environment import process_environment, profile_environment
 from tools.workspace.exported_state import exported_state, import_state, resources_of
@@ -30,8 +30,6 @@ from tools.workspace.recovery.ways import LookById
 from tools.workspace.urns import name_of, type_of
 
 Report = Callable[[str], None]
-_ARN = re.compile(r"arn:[a-z0-9-]+:[a-z0-9-]+:([a-z0-9-]*):(\d{12}):")
-"""https://docs.aws.amazon.com/IAM/latest/UserGuide/reference-arns.html"""
 
 
 def _look_of(urn: str, way_of: WayOf) -> LookById | None:
@@ -127,5 +125,5 @@ def _is_candidate(resource: Mapping[str, Any], way_of: WayOf) -> bool:
 
 
 def _is_of(resource: Mapping[str, Any], region: str, account: str) -> bool:
-    found = _ARN.match(str((resource.get("outputs") or {}).get("arn")))
-    return found is not None and found.groups() == (region, account)
+    found = arn_of(str((resource.get("outputs") or {}).get("arn")))
+    return found is not None and (found.region, found.account) == (region, account)

@@ -14,6 +14,7 @@ from sandbox.inventory.account import account_items
 from sandbox.inventory.clients import clients_of
 from sandbox.parallelcluster.provider import building
 from tests.support.cloudformation import Stacks, cloudformation, cluster_template
+from tests.support.kept_logs import without_kept_logs
 from tests.support.sandbox_aws import AWS_ASSISTED, PRIVATE_A, PRIVATE_B, Account, refused
 
 pytestmark = pytest.mark.parallelcluster
@@ -92,7 +93,7 @@ def changed(**resource: Any) -> dict[str, Any]:
 
 def lines(stacks: Stacks) -> list[str]:
     clients = clients_of(stacks.account.server.access, "us-west-2")
-    return sorted(item.line for item in account_items(clients))
+    return without_kept_logs(sorted(item.line for item in account_items(clients)))
 
 
 def test_a_cluster_lives_from_create_to_delete(stacks: Stacks) -> None:
@@ -125,6 +126,48 @@ def test_a_cluster_lives_from_create_to_delete(stacks: Stacks) -> None:
 
     assert stacks.delete("d") == "DELETE_COMPLETE"
     assert lines(stacks) == before
+
+
+OF_FUNCTION, OF_CLEANUP = "/aws/lambda/pcluster-cfn-", "/aws/lambda/pcluster-CleanupResources-"
+
+
+@pytest.mark.parametrize(
+    ("policy", "kept"),
+    [
+        ("Retain", [OF_CLEANUP, OF_FUNCTION, "/aws/parallelcluster/logs-"]),
+        ("Delete", [OF_FUNCTION]),
+    ],
+)
+def test_log_groups_stay_as_parallelcluster_keeps_them(
+    stacks: Stacks, policy: str, kept: list[str]
+) -> None:
+    """They have the tags of their stacks; that of the function stays in any case."""
+    client = stacks.account.client("logs")
+    there = {each["logGroupName"] for each in client.describe_log_groups()["logGroups"]}
+
+    def made() -> dict[str, dict[str, Any]]:
+        groups = client.describe_log_groups()["logGroups"]
+        return {each["logGroupName"]: each for each in groups if each["logGroupName"] not in there}
+
+    configuration = changed()
+    configuration["Monitoring"] = {"Logs": {"CloudWatch": {"DeletionPolicy": policy}}}
+    tags = [{"Key": "team", "Value": "a"}]
+    assert stacks.create("l", cluster_template(configuration, name="logs"), Tags=tags) == (
+        "CREATE_COMPLETE"
+    ), stacks.failures("l")
+    assert len(made()) == 3
+    for name, group in made().items():
+        arn = group["arn"].removesuffix(":*")
+        shown = client.list_tags_for_resource(resourceArn=arn)["tags"]
+        is_of_cluster = name.startswith(("/aws/parallelcluster/", OF_CLEANUP))
+        assert shown["team"] == "a"
+        assert shown.get("parallelcluster:cluster-name") == ("logs" if is_of_cluster else None)
+        assert group["retentionInDays"] == (180 if is_of_cluster else 90)
+    assert stacks.delete("l") == "DELETE_COMPLETE"
+    left = sorted(made())
+    assert [name.startswith(prefix) for name, prefix in zip(left, kept, strict=True)] == (
+        [True] * len(kept)
+    )
 
 
 def test_what_parallelcluster_refuses_to_change_stays_as_it_is(stacks: Stacks) -> None:
