@@ -1,13 +1,16 @@
-"""Nodes of Slurm that are lost on schedule (`node-lost`), while the programs of their jobs run.
+"""Nodes of Slurm that are lost on schedule (`node-lost`), or that somebody drains.
 
-The nodes are replaced as by clustermgtd of ParallelCluster, which looks once a minute; the sandbox
+The programs of their jobs really run. The nodes are replaced as by clustermgtd of ParallelCluster, which looks once a minute; the sandbox
 looks all the time. It sets a lost static node to DOWN, so that Slurm starts its jobs again, and
-launches another instance under the same name. A lost dynamic node is powered down.
+launches another instance under the same name. A lost dynamic node is powered down. A drained node
+is replaced in the same way when its jobs have ended.
 
 Source:
     https://github.com/aws/aws-parallelcluster-node, src/slurm_plugin/clustermgtd.py
-        (`_handle_unhealthy_static_nodes`, `_handle_unhealthy_dynamic_nodes`) and
+        (`_handle_unhealthy_static_nodes`, `_handle_unhealthy_dynamic_nodes`,
+        `terminate_drain_nodes`, which is on by default) and
         src/common/schedulers/slurm_commands.py (`set_nodes_power_down`)
+    https://slurm.schedmd.com/sinfo.html, `drained`: no job of the node runs any more
 """
 
 from __future__ import annotations
@@ -57,6 +60,11 @@ class LostNodes:
             SlurmError: a command fails; the next step continues.
         """
         self._return_replaced()
+        for node in self._drained():
+            self._lose(node)
+            if node in self._static:
+                # Slurm keeps DRAIN besides DOWN; it clears it when it powers a dynamic node down.
+                self._slurm.run("scontrol", "update", f"nodename={node}", "state=undrain")
         if not self._faults.of_kind(NODE_LOST.name):
             return
         now = time.monotonic()
@@ -70,6 +78,12 @@ class LostNodes:
                 names = self._slurm.run("scontrol", "show", "hostnames", nodes).split()
                 for node in names[loss.index : loss.index + 1]:
                     self._lose(node)
+
+    def _drained(self) -> list[str]:
+        listed = self._slurm.run("sinfo", "--noheader", "-N", "--states=drained", "--format=%N %T")
+        states = dict(line.split() for line in listed.splitlines())
+        # A node that is being powered down is drained too, and its state has another suffix.
+        return [name for name, state in states.items() if state in ("drained", "drained~")]
 
     def _loss(self, job: str, now: float) -> _Loss | None:
         hit = self._faults.hit(

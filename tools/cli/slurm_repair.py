@@ -71,11 +71,7 @@ def drain_node(
         request.confirm(f"Drain {name}; its jobs run to their end, then it is replaced")
         update = f"update nodename={name} state=drain reason={_REASON}"
         head_node.run(f"sudo /opt/slurm/bin/scontrol {update}\n")
-        console.progress(
-            f"{name}: drained; the sandbox does not replace it"
-            if request.sandbox
-            else f"{name}: drained; ParallelCluster replaces it when its jobs have ended"
-        )
+        console.progress(f"{name}: drained; ParallelCluster replaces it when its jobs have ended")
         request.journal.add(clock.now(), node=name, step="RepairBegan", message="drained in Slurm")
 
 

@@ -196,6 +196,12 @@ def test_a_job_starts_again_when_a_node_is_lost_and_the_node_is_replaced(
     log = (place.directory / "slurm" / NAME / "slurmctld.log").read_text(encoding="utf-8")
     responses = [line for line in log.splitlines() if f"{dynamic[0]} now responding" in line]
     assert len(responses) == 1, "its instance is gone"
+    drained = (f"{STATIC}3", dynamic[1])
+    place.said(f"sudo scontrol update nodename={','.join(drained)} state=drain reason=repair")
+    until(lambda: states(drained[1]) == ["idle~"], "the drained dynamic node is powered down")
+    assert states(drained[0]) in (["draining"], ["drained"]), "its job runs to its end"
+    place.said("scancel --name=other")
+    until(lambda: states(drained[0]) == ["idle"], "the drained static node is replaced")
 
 
 def test_systems_manager_reaches_only_head_nodes_with_its_policy(place: Place) -> None:
