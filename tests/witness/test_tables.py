@@ -11,7 +11,8 @@ import pytest
 from tests.support.tracked import ROOT
 from tests.witness.support.calls import called
 from tests.witness.support.recordings import Recording, facts
-from tests.witness.support.tables import TABLES, pattern_of, read, shape_of, tables
+from tests.witness.support.tables import TABLES, read, tables
+from tools.acceptance.shapes import pattern_of, shape_of
 
 MOST_BYTES = 600_000
 PAGE = ROOT / "docs" / "acceptance.md"

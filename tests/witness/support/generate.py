@@ -20,7 +20,8 @@ from typing import Any
 from tests.witness.support.calls import called
 from tests.witness.support.errors import ERRORS, errors_text, refusals
 from tests.witness.support.recordings import Recording, examples, facts, flights
-from tests.witness.support.tables import HERE, TABLES, Fact, States, Table, shape_of
+from tests.witness.support.tables import HERE, TABLES
+from tools.acceptance.shapes import Fact, States, Table, shape_of
 
 REPORTS: list[dict[str, Any]] = json.loads((HERE / "reports.json").read_text(encoding="utf-8"))
 """What was seen of single answers in a state of which no recording is known, with its source."""
