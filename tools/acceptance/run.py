@@ -7,6 +7,7 @@ of the command.
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -20,6 +21,7 @@ from types import FrameType
 from typing import IO
 
 from components import clock
+from tools.acceptance import ANSWER_SHAPES, ANSWERS
 from tools.acceptance.steps import Done, Record, Step, judged
 
 DELETIONS = 3
@@ -143,6 +145,7 @@ def run_step(
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
+            env={**os.environ, ANSWER_SHAPES: str(directory / ANSWERS)},
             # Ctrl-C reaches it once, from this process, so that it ends its engine in order.
             start_new_session=True,
         )

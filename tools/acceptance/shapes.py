@@ -3,6 +3,9 @@
 A table has no answer. For each state of an object (`CREATING`, `scheduled`) it has the share of
 objects with each key, the types, and the patterns of the values (`pattern_of`). Values themselves
 are only those that the API model enumerates.
+
+`public` shapes are those of an account that is not public: a name in an ARN, an id or a state that
+somebody can have chosen is left out of them.
 """
 
 from __future__ import annotations
@@ -43,6 +46,70 @@ PATTERNS = (
 )
 _ARN = re.compile(r"arn:aws[a-z-]*:([a-z0-9-]+):[^:]*:[^:]*:(?:([a-zA-Z-]+)[/:])?.*", re.DOTALL)
 _ID = re.compile(r"([a-z]+(?:-[a-z]+)*)-(?:[0-9a-f]{8}|[0-9a-f]{17})")
+UNLISTED = "unlisted"
+"""The state of objects in a state that the API model does not list, in public shapes."""
+ID_KINDS = frozenset(
+    {
+        *("acl", "aclassoc", "aki", "ami", "backup", "cb", "cgw", "cr", "dopt", "eipalloc"),
+        *("eipassoc", "ela-attach", "eni", "eni-attach", "fl", "fs", "fsap", "fsmt", "fsvol"),
+        *("fsvolsnap", "i", "igw", "iip-assoc", "key", "lt", "nat", "pb", "pcx", "pl", "r", "rtb"),
+        *("rtbassoc", "sg", "sgr", "sir", "snap", "subnet", "subnet-cidr-assoc", "svm", "vgw"),
+        *("vol", "vpc", "vpc-cidr-assoc", "vpce"),
+    }
+)
+"""Beginnings of the ids that AWS gives: in the API models of botocore, and in recorded answers."""
+ARN_KINDS: Mapping[str, frozenset[str]] = {
+    service: frozenset(kinds.split())
+    for service, kinds in {
+        "aps": "rulegroupsnamespace scraper workspace",
+        "autoscaling": "autoScalingGroup launchConfiguration scheduledUpdateGroupAction",
+        "batch": "compute-environment job-definition job-queue",
+        "bedrock": "model-invocation-job",
+        "cloudformation": "changeSet stack",
+        "cloudwatch": "alarm dashboard",
+        "dynamodb": "",
+        "ec2": (
+            "capacity-block capacity-reservation elastic-ip image instance internet-gateway "
+            "key-pair launch-template natgateway network-acl network-interface placement-group "
+            "route-table security-group security-group-rule snapshot subnet volume vpc "
+            "vpc-endpoint vpc-flow-log"
+        ),
+        "ecr": "repository",
+        "ecs": "cluster container-instance",
+        "eks": "access-entry addon cluster nodegroup podidentityassociation",
+        "elasticfilesystem": "file-system",
+        "elasticloadbalancing": "listener listener-rule loadbalancer targetgroup",
+        "events": "rule",
+        "fsx": "backup file-system volume",
+        "iam": "instance-profile oidc-provider policy role user",
+        "kms": "alias key",
+        "lambda": "function layer runtime",
+        "logs": "log-group",
+        "ram": "resource-share resource-share-invitation",
+        "resource-groups": "group",
+        "s3": "",
+        "scheduler": "schedule",
+        "secretsmanager": "secret",
+        "servicequotas": "",
+        "sns": "",
+        "ssm": "document parameter",
+        "sts": "assumed-role",
+    }.items()
+}
+"""Services and types in ARNs that AWS has named. ARNs of S3, SNS and Service Quotas have no type:
+what follows the account is a name.
+https://docs.aws.amazon.com/service-authorization/latest/reference/"""
+
+
+def public_pattern_of(value: str) -> str:
+    """Return what a text looks like, without a word that a user can have chosen."""
+    kind, _, named = (pattern := pattern_of(value)).partition(" ")
+    if kind == "arn":
+        service, _, resource = named.partition(" ")
+        if service not in ARN_KINDS:
+            return "text"
+        return pattern if resource in ARN_KINDS[service] else f"arn {service}"
+    return "text" if kind == "id" and named not in ID_KINDS else pattern
 
 
 def pattern_of(value: str) -> str:
@@ -110,15 +177,29 @@ class Tally:
     """How many texts have each pattern."""
     values: set[str] = field(default_factory=set)
 
-    def see(self, value: Any, shape: Any) -> None:
-        """Add the value of one more object."""
+    def see(self, value: Any, shape: Any, *, public: bool = False) -> None:
+        """Add the value of one more object.
+
+        Args:
+            value: The value.
+            shape: Its shape in the API model.
+            public: Whether values that the model does not list are left out.
+        """
         self.have += 1
         self.types.add(type_of(value, shape))
         for leaf, inner in leaves(value, shape):
-            if getattr(inner, "enum", None):
+            listed = getattr(inner, "enum", None)
+            if listed and (leaf in listed or not public):
                 self.values.add(str(leaf))
             elif isinstance(leaf, str) and type_of(leaf, inner) == "string":
-                self.patterns[pattern_of(leaf)] += 1
+                self.patterns[public_pattern_of(leaf) if public else pattern_of(leaf)] += 1
+
+    def add(self, other: Tally) -> None:
+        """Add what was seen at the same key of other objects."""
+        self.have += other.have
+        self.types |= other.types
+        self.patterns += other.patterns
+        self.values |= other.values
 
     def fact(self, objects: int, *, rare: float = 0.0) -> Fact:
         """Return the fact about a number of objects.
@@ -149,7 +230,8 @@ class Table:
     operation: str
     """`eks.DescribeCluster`."""
     evidence: str
-    """`recordings` of real accounts, or the weaker `examples` of documentation."""
+    """`recordings` of real accounts, the weaker `examples` of documentation, or `emulator`: answers
+    of something in AWS's place, which prove nothing about AWS."""
     sources: list[dict[str, Any]]
     states: States
 
@@ -210,7 +292,19 @@ def state_of(values: Mapping[str, Any]) -> str:
     return ""
 
 
-def nodes(value: Any, shape: Any, path: str = "", state: str = "") -> Iterator[Node]:
+def public_state_of(values: Mapping[str, Any], shape: Any) -> str:
+    """Return the state of an object if the API model lists it, else `UNLISTED`; empty without."""
+    state = state_of(values)
+    members = [shape.members[key] for key in STATE_KEYS if key in shape.members]
+    # `{"Code": 16, "Name": "running"}`
+    inner = [getattr(each, "members", {}).get(key) for each in members for key in ("Name", "Code")]
+    listed = {value for each in (*members, *inner) for value in getattr(each, "enum", ())}
+    return state if not state or state in listed else UNLISTED
+
+
+def nodes(
+    value: Any, shape: Any, path: str = "", state: str = "", *, public: bool = False
+) -> Iterator[Node]:
     """Yield the structures of an answer, outermost first; those below have the state of the item.
 
     What the model does not have, such as `ResponseMetadata`, is left out.
@@ -218,7 +312,7 @@ def nodes(value: Any, shape: Any, path: str = "", state: str = "") -> Iterator[N
     kind = getattr(shape, "type_name", None)
     if kind == "structure" and isinstance(value, Mapping):
         if ITEM.fullmatch(path):
-            state = state_of(value) or state
+            state = (public_state_of(value, shape) if public else state_of(value)) or state
         known = {
             key: (inner, shape.members[key])
             for key, inner in value.items()
@@ -226,13 +320,13 @@ def nodes(value: Any, shape: Any, path: str = "", state: str = "") -> Iterator[N
         }
         yield Node(state, path, known)
         for key, (inner, below) in known.items():
-            yield from nodes(inner, below, f"{path}.{key}".lstrip("."), state)
+            yield from nodes(inner, below, f"{path}.{key}".lstrip("."), state, public=public)
     elif kind == "list" and isinstance(value, list):
         for each in value:
-            yield from nodes(each, shape.member, f"{path}[]", state)
+            yield from nodes(each, shape.member, f"{path}[]", state, public=public)
     elif kind == "map" and isinstance(value, Mapping):
         for each in value.values():
-            yield from nodes(each, shape.value, f"{path}.*", state)
+            yield from nodes(each, shape.value, f"{path}.*", state, public=public)
 
 
 def leaves(value: Any, shape: Any) -> Iterator[tuple[Any, Any]]:
