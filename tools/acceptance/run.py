@@ -22,7 +22,8 @@ from typing import IO
 
 from components import clock
 from tools.acceptance import ANSWER_SHAPES, ANSWERS
-from tools.acceptance.steps import Done, Record, Step, judged
+from tools.acceptance.provenance import shown_command
+from tools.acceptance.steps import Done, Record, Step, judged, log_of
 
 DELETIONS = 3
 """How often a failing deletion is tried in one run: a lost connection, or an object that another
@@ -137,7 +138,7 @@ def run_step(
         OSError: the command could not be started.
     """
     command, *arguments = step.arguments
-    began = datetime.now(UTC)
+    began, begin = datetime.now(UTC), clock.now()
     with _interruptions() as interrupted:
         child = subprocess.Popen(
             # Its last arguments can be a program with arguments of its own.
@@ -150,14 +151,15 @@ def run_step(
             start_new_session=True,
         )
         assert child.stdout is not None  # noqa: S101 - it is a pipe
-        heard = _Heard(child.stdout, directory / f"{step.name.replace(' ', '-')}.log")
+        heard = _Heard(child.stdout, directory / log_of(step.name))
         exit_code = _exit_code(child, ends, interrupted)
         if exit_code is None:
             _stop(child, stop_seconds)
     said = heard.text()
     if interrupted.is_set():
         raise InterruptedRunError
-    return judged(step, exit_code, said, (datetime.now(UTC) - began).total_seconds())
+    done = judged(step, exit_code, said, (datetime.now(UTC) - began).total_seconds())
+    return done.timed(begin, shown_command((command, *options, *arguments), directory))
 
 
 def _exit_code(

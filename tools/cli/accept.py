@@ -15,8 +15,9 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from components import clock
 from components.config.network import NewVpc
+from tools.acceptance.provenance import begin_run
 from tools.acceptance.remains import Made, made_in, remains
-from tools.acceptance.report import as_html, as_json, assumptions
+from tools.acceptance.report import as_html, as_json, compared_times, write_shapes
 from tools.acceptance.run import Acceptance, InterruptedRunError, run_step
 from tools.acceptance.steps import REMAINS, Done, Record, Step, read_record, steps_of
 from tools.cli import console, failures, options
@@ -209,6 +210,7 @@ def _run_all(record: Record, stack: AcceptedStack, ends: datetime) -> None:
         directory=record.directory,
         tagged=tagged,
     )
+    begin_run(record.directory, stack.stack_file, steps)
     with suppress(OSError):  # without space for it, the step `change` says that it is missing
         _write_tagged(stack.stack_file, tagged)
     acceptance = Acceptance(
@@ -251,7 +253,8 @@ def _look_for_remains(record: Record, stack: AcceptedStack) -> None:
         result, reason = ("fail", f"{left} objects are left behind") if left else ("pass", "")
     seconds = round((clock.now() - began).total_seconds(), 1)
     with suppress(OSError):  # the next run looks again
-        record.add(Done(name=REMAINS, result=result, seconds=seconds, reason=reason))
+        done = Done(name=REMAINS, result=result, seconds=seconds, reason=reason)
+        record.add(done.timed(began))
 
 
 def _interrupted(record: Record) -> str:
@@ -292,7 +295,7 @@ def _write_tagged(stack_file: StackFile, path: Path) -> None:
 def _report(record: Record) -> None:
     up = record.directory / "up.log"
     said = up.read_text(encoding="utf-8", errors="replace") if up.is_file() else ""
-    compared = [] if record.sandbox else assumptions(said)
+    compared = [] if record.sandbox else compared_times(said)
     minutes = (clock.now() - datetime.fromisoformat(record.began)).total_seconds() / 60
     result = "accepted" if record.passed else "not accepted"
     console.answer(f"{record.stack}: {result} after {minutes:.0f} minutes")
@@ -305,6 +308,7 @@ def _report(record: Record) -> None:
             f"  {record.stack} may exist, and AWS charges for it: run the same command again, "
             "which deletes it"
         )
+    write_shapes(record)
     (record.directory / "report.json").write_text(as_json(record, compared), encoding="utf-8")
     page = record.directory / "report.html"
     page.write_text(as_html(record, compared), encoding="utf-8")
