@@ -6,6 +6,7 @@ what its verdict follows from.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -105,7 +106,7 @@ def report_of(
     last = runs[-1] if runs else {}
     plan = last.get("plan", [])
     paths = [record.directory / name for name in FILES]
-    return hidden(
+    report = hidden(
         {
             "form": FORM,
             "stack": record.stack,
@@ -129,6 +130,13 @@ def report_of(
             "left_behind": record.left_behind,
         }
     )
+    return {**report, "sha256": content_sha256(report)}
+
+
+def content_sha256(report: Mapping[str, Any]) -> str:
+    """Return the SHA-256 of a report's values: its JSON with sorted keys, without this one."""
+    content = {key: value for key, value in report.items() if key != "sha256"}
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 def _step(record: Record, done: Done) -> dict[str, Any]:

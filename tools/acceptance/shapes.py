@@ -162,8 +162,10 @@ class Fact:
     def of_json(cls, written: Mapping[str, Any]) -> Fact:
         """Return the fact that `as_json` returned."""
         have, _, of = written["share"].partition("/")
-        kinds = (set(written.get(name, ())) for name in ("types", "patterns", "values"))
-        return cls(int(have), int(of), *kinds, written.get("since"))
+        types, patterns, values = (
+            set(written.get(name, ())) for name in ("types", "patterns", "values")
+        )
+        return cls(int(have), int(of), types, patterns, values, written.get("since"))
 
 
 @dataclass(slots=True)

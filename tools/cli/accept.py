@@ -17,7 +17,8 @@ from components import clock
 from components.config.network import NewVpc
 from tools.acceptance.provenance import begin_run
 from tools.acceptance.remains import Made, made_in, remains
-from tools.acceptance.report import as_html, as_json, compared_times, write_shapes
+from tools.acceptance.report import SANDBOX, as_html, as_json, compared_times, write_shapes
+from tools.acceptance.report_check import Checked, checked_report
 from tools.acceptance.run import Acceptance, InterruptedRunError, run_step
 from tools.acceptance.steps import REMAINS, Done, Record, Step, read_record, steps_of
 from tools.cli import console, failures, options
@@ -93,7 +94,12 @@ class AcceptedStack:
 
 def accept(
     context: typer.Context,
-    stack: options.Stack,
+    stack: Annotated[
+        str | None,
+        typer.Argument(
+            help="Name of the stack, such as dev.", autocompletion=options.complete_stack
+        ),
+    ] = None,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="Directory of the report. Default: ./<stack>-accept."),
@@ -107,12 +113,28 @@ def accept(
     ] = None,
     yes: options.Yes = False,
     sandbox: options.Sandbox = False,
+    check_report: Annotated[
+        Path | None,
+        typer.Option(
+            "--check-report",
+            metavar="FILE",
+            help="Check the report.json of an acceptance instead, with the files beside it.",
+        ),
+    ] = None,
 ) -> None:
     """Deploy a stack, test it, change it, diagnose it, and delete it again.
 
     The report compares what AWS did with what this program assumes. An interrupted acceptance goes
     on with the same command.
     """
+    if check_report is not None:
+        _check_report(check_report, stack, sandbox=sandbox)
+        return
+    if stack is None:
+        raise failures.WrongUseError(
+            "the name of a stack is missing: ./trainyard accept STACK, such as dev; "
+            "`./trainyard list` lists them"
+        )
     found = options.stack_file(stack, path=None, sandbox=sandbox)
     accepted: AcceptedStack = (context.obj or AcceptedStack)(found, sandbox)
     directory = (output or Path(f"{stack}-accept")).absolute()
@@ -315,3 +337,38 @@ def _report(record: Record) -> None:
     console.progress(f"report: {page}")
     if not record.passed:
         raise typer.Exit(failures.WORK_FAILED)
+
+
+def _check_report(path: Path, stack: str | None, *, sandbox: bool) -> None:
+    """Say what is wrong with a report; end with an error unless it proves an acceptance."""
+    if stack is not None:
+        raise failures.WrongUseError(
+            f"--check-report checks a report, and accepts no stack; leave out {stack}"
+        )
+    found = checked_report(path)
+    for kind, lines in (
+        ("wrong", found.problems),
+        ("not checked", found.not_checked),
+        ("note", found.notes),
+    ):
+        for each in lines:
+            console.answer(f"{kind}: {each}")
+    verdict, proves = _verdict_on(found, sandbox=sandbox)
+    console.answer(verdict)
+    if not proves:
+        raise typer.Exit(failures.WORK_FAILED)
+
+
+def _verdict_on(found: Checked, *, sandbox: bool) -> tuple[str, bool]:
+    if not found.account:
+        return "this is no report of an acceptance that can be checked", False
+    is_sandbox = found.account == SANDBOX
+    where = "the sandbox, which is emulated: it proves nothing about AWS" if is_sandbox else "AWS"
+    said = "accepted" if found.passed else "not accepted"
+    about = f"a report of {found.stack} on {where}: {said}"
+    if not found.holds:
+        return f"{about}, but the report does not prove it", False
+    if is_sandbox != sandbox:
+        other = "with --sandbox" if is_sandbox else "without --sandbox"
+        return f"{about}; check it {other}", False
+    return about, found.passed
