@@ -40,6 +40,18 @@ _DEFAULT_MINUTES = 180.0
 _REMAINS_TIME = timedelta(minutes=10)
 """How long AWS has to remove what it removes by itself after a deletion."""
 _LOOK_SECONDS = 30.0
+_Stack = Annotated[
+    str | None,
+    typer.Argument(help="Name of the stack, such as dev.", autocompletion=options.complete_stack),
+]
+_CheckReport = Annotated[
+    Path | None,
+    typer.Option(
+        "--check-report",
+        metavar="FILE",
+        help="Check the report.json of an acceptance instead, with the files beside it.",
+    ),
+]
 _PROGRAM = ("sh", "-c", 'echo "node $NODE_RANK of $NNODES"')
 """What runs on each node of Slurm in the sandbox."""
 
@@ -94,12 +106,7 @@ class AcceptedStack:
 
 def accept(
     context: typer.Context,
-    stack: Annotated[
-        str | None,
-        typer.Argument(
-            help="Name of the stack, such as dev.", autocompletion=options.complete_stack
-        ),
-    ] = None,
+    stack: _Stack = None,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="Directory of the report. Default: ./<stack>-accept."),
@@ -113,14 +120,7 @@ def accept(
     ] = None,
     yes: options.Yes = False,
     sandbox: options.Sandbox = False,
-    check_report: Annotated[
-        Path | None,
-        typer.Option(
-            "--check-report",
-            metavar="FILE",
-            help="Check the report.json of an acceptance instead, with the files beside it.",
-        ),
-    ] = None,
+    check_report: _CheckReport = None,
 ) -> None:
     """Deploy a stack, test it, change it, diagnose it, and delete it again.
 
