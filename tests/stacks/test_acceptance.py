@@ -24,6 +24,11 @@ def test_a_stack_is_accepted_and_leaves_nothing(sandbox: Sandbox) -> None:
         *("check", "up", "up again", "refresh", "test", "change", "diagnose", "destroy"),
         "remains",
     ]
+    checked = sandbox.must("accept", "--check-report", directory / "report.json", "--sandbox")
+    assert f"a report of {STACK} on the sandbox" in checked.stdout
+    shapes = json.loads((directory / "shapes.json").read_text(encoding="utf-8"))
+    assert {each["evidence"] for each in shapes["tables"]} == {"emulator"}
+    assert shapes["unread"] == 0
     said = (directory / "test.log").read_text(encoding="utf-8")
     assert {"node 0 of 2", "node 1 of 2"} <= {*said.splitlines()}
     assert "on the sandbox: emulated AWS" in (directory / "report.html").read_text("utf-8")

@@ -10,7 +10,8 @@ import pytest
 from tests.witness.support.emulated import Answers, emulated_answers  # before boto3 makes a client
 
 from tests.witness.support.conformance import differences  # isort: skip
-from tests.witness.support.tables import HERE, Table, tables  # isort: skip
+from tests.witness.support.tables import HERE, tables  # isort: skip
+from tools.acceptance.shapes import Table  # isort: skip
 
 LIST = HERE / "differences.tsv"
 Difference = tuple[str, str, str, str]

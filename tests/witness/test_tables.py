@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -9,9 +10,12 @@ from typing import Any
 import pytest
 
 from tests.support.tracked import ROOT
+from tests.witness.support.accepted import is_of_acceptance, new_tables
 from tests.witness.support.calls import called
 from tests.witness.support.recordings import Recording, facts
-from tests.witness.support.tables import TABLES, pattern_of, read, shape_of, tables
+from tests.witness.support.tables import TABLES, read, tables
+from tools.acceptance.answers import merged
+from tools.acceptance.shapes import Fact, pattern_of, shape_of
 
 MOST_BYTES = 600_000
 PAGE = ROOT / "docs" / "acceptance.md"
@@ -109,3 +113,31 @@ def test_a_table_is_read_as_it_was_written(tmp_path: Path) -> None:
     table = tables()[GROUP]
     (tmp_path / "t.json").write_text(table.text(), encoding="utf-8")
     assert read(tmp_path / "t.json") == table
+
+
+def test_an_acceptance_on_aws_becomes_the_tables_of_what_nobody_recorded(tmp_path: Path) -> None:
+    """Neither does an emulator witness anything, nor replace examples recordings."""
+    offerings, jobs = "ec2.DescribeCapacityBlockOfferings", "batch.ListJobs"
+    vpcs, other = "ec2.DescribeVpcs", "ec2.DescribeFleets"
+    assert (tables()[jobs].evidence, tables()[vpcs].evidence) == ("examples", "recordings")
+    answers = tmp_path / "answers"
+    answers.mkdir()
+    seen = [["", "", 2, {"NextToken": {"have": 1, "types": ["string"], "patterns": {"text": 1}}}]]
+    seen[0][3]["NextToken"]["values"] = []
+    rows = [(name, True) for name in (offerings, jobs, vpcs, other)]
+    lines = [
+        json.dumps({"operation": name, "aws": aws, "year": 2026, "seen": seen})
+        for name, aws in [*rows, ("batch.TerminateJob", False)]
+    ]
+    (answers / "1.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    shapes = tmp_path / "shapes.json"
+    shapes.write_text(merged(answers, sandbox=False, commit="c"), encoding="utf-8")
+    new = list(new_tables(shapes, TABLES))
+    assert [table.operation for table in new] == [jobs, offerings]
+    for table in new:
+        (tmp_path / "t.json").write_text(table.text(), encoding="utf-8")
+        assert read(tmp_path / "t.json") == table
+        assert is_of_acceptance(table)
+        assert table.states[""]["NextToken"] == Fact(1, 2, {"string"}, {"text"})
+    shapes.write_text(merged(answers, sandbox=True, commit="c"), encoding="utf-8")
+    assert list(new_tables(shapes, TABLES)) == []

@@ -22,7 +22,9 @@ from types import FrameType
 from typing import Self
 
 from components import clock
-from tools.acceptance.steps import Done, Interruption, Record, Step, judged
+from tools.acceptance import ANSWER_SHAPES, ANSWERS
+from tools.acceptance.provenance import shown_command
+from tools.acceptance.steps import Done, Interruption, Record, Step, judged, log_of
 
 DELETIONS = 3
 """How often a failing deletion is tried in one run: a lost connection, or an object that another
@@ -137,10 +139,10 @@ def run_step(
         InterruptedRunError: this process was interrupted; so was the command, and it has ended.
         OSError: the command could not be started.
     """
-    began = datetime.now(UTC)
-    log = directory / f"{step.name.replace(' ', '-')}.log"
+    began, begin = datetime.now(UTC), clock.now()
+    log = directory / log_of(step.name)
     with _interruptions() as interrupted, _Heard(log) as heard:
-        commands = _Commands((*program,), (*options,), heard)
+        commands = _Commands((*program,), (*options,), directory, heard)
         child = commands.start(step.arguments)
         ending = _Ending(step.interruption, commands)
         exit_code = _exit_code(child, ends, interrupted, ending)
@@ -149,7 +151,9 @@ def run_step(
     if interrupted.is_set():
         raise InterruptedRunError
     seconds = (datetime.now(UTC) - began).total_seconds()
-    return judged(step, exit_code, heard.text, seconds, interrupted=ending.has_succeeded)
+    done = judged(step, exit_code, heard.text, seconds, interrupted=ending.has_succeeded)
+    command, *arguments = step.arguments
+    return done.timed(begin, shown_command((command, *options, *arguments), directory))
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +162,7 @@ class _Commands:
 
     program: tuple[str, ...]
     options: tuple[str, ...]
+    directory: Path
     heard: _Heard
 
     def start(self, arguments: Sequence[str]) -> subprocess.Popen[bytes]:
@@ -168,6 +173,7 @@ class _Commands:
             stdin=subprocess.DEVNULL,
             stdout=self.heard.source,
             stderr=subprocess.STDOUT,
+            env={**os.environ, ANSWER_SHAPES: str(self.directory / ANSWERS)},
             # Ctrl-C reaches it once, from this process, so that it ends its engine in order.
             start_new_session=True,
         )

@@ -10,7 +10,8 @@ import dataclasses
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal
 
@@ -77,6 +78,26 @@ class Done:
     seconds: float
     reason: str
     """Why it did not pass; empty if it did."""
+    began: str = ""
+    """RFC 3339, by the account's clock; empty if it did not begin."""
+    ended: str = ""
+    command: str = ""
+    """The command line, without the paths of this machine; empty if no command ran."""
+
+    def timed(self, began: datetime, command: str = "") -> Done:
+        """Return the result of a step that began at a time."""
+        ended = began + timedelta(seconds=self.seconds)
+        return replace(self, began=rfc_3339(began), ended=rfc_3339(ended), command=command)
+
+
+def rfc_3339(time: datetime) -> str:
+    """Return a time in UTC as a text, in milliseconds."""
+    return time.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def log_of(step: str) -> str:
+    """Return the name of the log of a step."""
+    return f"{step.replace(' ', '-')}.log"
 
 
 @dataclass(slots=True)

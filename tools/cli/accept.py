@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import typer
 from botocore.exceptions import BotoCoreError, ClientError
@@ -19,12 +20,25 @@ from components.capacity.timeline import block_timelines
 from components.catalog.collective_tests import MAKERS
 from components.config.network import NewVpc
 from components.config.problems import ConfigError
+from tools.acceptance.answers import called_in
+from tools.acceptance.assumptions import Outcome, verdicts
 from tools.acceptance.plan import Accepted, steps_of
+from tools.acceptance.provenance import begin_run
 from tools.acceptance.remains import Made, made_in, remains
-from tools.acceptance.report import as_html, as_json, assumptions
+from tools.acceptance.report import (
+    CHANGED_FILE,
+    OWN_FILE,
+    SANDBOX,
+    SHAPES,
+    as_html,
+    as_json,
+    compared_times,
+    write_shapes,
+)
+from tools.acceptance.report_check import Checked, checked_report
 from tools.acceptance.run import Acceptance, InterruptedRunError, run_step
 from tools.acceptance.stack_files import FILE_SYSTEM, accepted_content, changed_content
-from tools.acceptance.steps import NODE, REMAINS, Done, Record, Step, judged, read_record
+from tools.acceptance.steps import NODE, REMAINS, Done, Record, Step, judged, log_of, read_record
 from tools.acceptance.training import Training, training_of
 from tools.capacity.wording import money
 from tools.cli import console, failures, options
@@ -46,11 +60,22 @@ from tools.workspace.locks import StackLockedError
 from tools.workspace.stack_files import EKS, NETWORK, PARALLELCLUSTER, StackFile
 from tools.workspace.yaml_reader import write_yaml
 
-_OWN_FILE = "stack.yaml"
 _DEFAULT_MINUTES = 180.0
 _REMAINS_TIME = timedelta(minutes=10)
 """How long AWS has to remove what it removes by itself after a deletion."""
 _LOOK_SECONDS = 30.0
+_Stack = Annotated[
+    str | None,
+    typer.Argument(help="Name of the stack, such as dev.", autocompletion=options.complete_stack),
+]
+_CheckReport = Annotated[
+    Path | None,
+    typer.Option(
+        "--check-report",
+        metavar="FILE",
+        help="Check the report.json of an acceptance instead, with the files beside it.",
+    ),
+]
 _PROGRAM = ("sh", "-c", 'echo "node $NODE_RANK of $NNODES"')
 """What runs on each node of Slurm in the sandbox."""
 
@@ -122,7 +147,7 @@ class AcceptedStack:
 
 def accept(
     context: typer.Context,
-    stack: options.Stack,
+    stack: _Stack = None,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="Directory of the report. Default: ./<stack>-accept."),
@@ -136,12 +161,21 @@ def accept(
     ] = None,
     yes: options.Yes = False,
     sandbox: options.Sandbox = False,
+    check_report: _CheckReport = None,
 ) -> None:
     """Deploy a stack, test it, train on it, repair and change it, and delete it again.
 
     It adds a file system and the metrics of nodes to a stack without. The report compares what AWS
     did with what this program assumes. An interrupted acceptance goes on with the same command.
     """
+    if check_report is not None:
+        _check_report(check_report, stack, sandbox=sandbox)
+        return
+    if stack is None:
+        raise failures.WrongUseError(
+            "the name of a stack is missing: ./trainyard accept STACK, such as dev; "
+            "`./trainyard list` lists them"
+        )
     found = options.stack_file(stack, path=None, sandbox=sandbox)
     directory = (output or Path(f"{stack}-accept")).absolute()
     _refuse_protected(found)
@@ -168,7 +202,7 @@ def accept(
     _write_files(own, subject)
     _run_all(record, accepted, subject, _ends(record, limit_minutes, lasts))
     _look_for_remains(record, accepted)
-    _report(record)
+    _report(record, subject.kind)
 
 
 def _own_stack_file(found: StackFile, directory: Path, *, sandbox: bool) -> StackFile:
@@ -176,7 +210,7 @@ def _own_stack_file(found: StackFile, directory: Path, *, sandbox: bool) -> Stac
 
     A stack that cannot have what the acceptance adds is accepted as it is.
     """
-    path = directory / _OWN_FILE
+    path = directory / OWN_FILE
     if path.is_file():
         return options.stack_file(found.stack, path=path, sandbox=sandbox)
     content = accepted_content(found.content, kind_of(found))
@@ -198,8 +232,8 @@ def _subject(own: StackFile, directory: Path, *, sandbox: bool) -> Accepted:
     return Accepted(
         stack=own.stack,
         kind=kind,
-        file=directory / _OWN_FILE,
-        changed=directory / "changed.yaml",
+        file=directory / OWN_FILE,
+        changed=directory / CHANGED_FILE,
         changes=changes,
         directory=directory,
         test=_test(own, sandbox=sandbox),
@@ -343,6 +377,8 @@ def _ends(record: Record, limit_minutes: float, lasts: timedelta | None) -> date
 
 
 def _run_all(record: Record, stack: AcceptedStack, subject: Accepted, ends: datetime) -> None:
+    steps = steps_of(subject)
+    begin_run(record.directory, dataclasses.replace(stack.stack_file, path=subject.file), steps)
     acceptance = Acceptance(
         record,
         run=lambda step, until: _run_step(record, stack, subject, step, until),
@@ -350,7 +386,7 @@ def _run_all(record: Record, stack: AcceptedStack, subject: Accepted, ends: date
         pause=stack.pause,
     )
     try:
-        acceptance.finish(steps_of(subject), ends)
+        acceptance.finish(steps, ends)
     except (InterruptedRunError, KeyboardInterrupt) as error:
         raise failures.CancelledError(_interrupted(record)) from error
 
@@ -398,7 +434,8 @@ def _look_for_remains(record: Record, stack: AcceptedStack) -> None:
         result, reason = ("fail", f"{left} objects are left behind") if left else ("pass", "")
     seconds = round((clock.now() - began).total_seconds(), 1)
     with suppress(OSError):  # the next run looks again
-        record.add(Done(name=REMAINS, result=result, seconds=seconds, reason=reason))
+        done = Done(name=REMAINS, result=result, seconds=seconds, reason=reason)
+        record.add(done.timed(began))
 
 
 def _interrupted(record: Record) -> str:
@@ -456,10 +493,14 @@ def _node_of(stack: AcceptedStack, group: str) -> str:
     raise failures.CommandError(f"the node group {group} has no node")
 
 
-def _report(record: Record) -> None:
-    up = record.directory / "up.log"
-    said = up.read_text(encoding="utf-8", errors="replace") if up.is_file() else ""
-    compared = [] if record.sandbox else assumptions(said)
+def _text(path: Path) -> str:
+    """Return the text of a log; empty if there is none."""
+    return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+
+
+def _report(record: Record, kind: str) -> None:
+    logs = {each.name: _text(record.directory / log_of(each.name)) for each in record.done}
+    compared = [] if record.sandbox else compared_times(logs.get("up", ""))
     minutes = (clock.now() - datetime.fromisoformat(record.began)).total_seconds() / 60
     result = "accepted" if record.passed else "not accepted"
     console.answer(f"{record.stack}: {result} after {minutes:.0f} minutes")
@@ -472,9 +513,52 @@ def _report(record: Record) -> None:
             f"  {record.stack} may exist, and AWS charges for it: run the same command again, "
             "which deletes it"
         )
-    (record.directory / "report.json").write_text(as_json(record, compared), encoding="utf-8")
-    page = record.directory / "report.html"
-    page.write_text(as_html(record, compared), encoding="utf-8")
+    write_shapes(record)
+    called = called_in(record.directory / SHAPES)
+    found = verdicts(kind, record.done, logs, sandbox=record.sandbox, called=called)
+    about = [dataclasses.asdict(each) for each in found]
+    if not record.sandbox:
+        counts = Counter(each.verdict for each in found)
+        seen = ", ".join(f"{counts[each]} {each}" for each in get_args(Outcome))
+        console.answer(f"  assumptions about AWS: {seen}")
+    report, page = (record.directory / f"report.{each}" for each in ("json", "html"))
+    report.write_text(as_json(record, compared, about), encoding="utf-8")
+    page.write_text(as_html(record, compared, about), encoding="utf-8")
     console.progress(f"report: {page}")
     if not record.passed:
         raise typer.Exit(failures.WORK_FAILED)
+
+
+def _check_report(path: Path, stack: str | None, *, sandbox: bool) -> None:
+    """Say what is wrong with a report; end with an error unless it proves an acceptance."""
+    if stack is not None:
+        raise failures.WrongUseError(
+            f"--check-report checks a report, and accepts no stack; leave out {stack}"
+        )
+    found = checked_report(path)
+    for kind, lines in (
+        ("wrong", found.problems),
+        ("not checked", found.not_checked),
+        ("note", found.notes),
+    ):
+        for each in lines:
+            console.answer(f"{kind}: {each}")
+    verdict, proves = _verdict_on(found, sandbox=sandbox)
+    console.answer(verdict)
+    if not proves:
+        raise typer.Exit(failures.WORK_FAILED)
+
+
+def _verdict_on(found: Checked, *, sandbox: bool) -> tuple[str, bool]:
+    if not found.account:
+        return "this is no report of an acceptance that can be checked", False
+    is_sandbox = found.account == SANDBOX
+    where = "the sandbox, which is emulated: it proves nothing about AWS" if is_sandbox else "AWS"
+    said = "accepted" if found.passed else "not accepted"
+    about = f"a report of {found.stack} on {where}: {said}"
+    if not found.holds:
+        return f"{about}, but the report does not prove it", False
+    if is_sandbox != sandbox:
+        other = "with --sandbox" if is_sandbox else "without --sandbox"
+        return f"{about}; check it {other}", False
+    return about, found.passed

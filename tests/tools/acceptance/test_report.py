@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
+from tests.support.accepted_report import VERDICT, make
 from tests.support.secret_forms import TEXTS
 from tools.acceptance.report import as_html, as_json
-from tools.acceptance.steps import Done, Record
+from tools.acceptance.steps import Done, Record, read_record
 
 
 def test_no_report_has_a_secret_of_a_reason(tmp_path: Path) -> None:
@@ -25,3 +27,34 @@ def test_no_report_has_a_secret_of_a_reason(tmp_path: Path) -> None:
     for report in (as_json(record, []), as_html(record, [])):
         assert [each.id for each in TEXTS if each.secret in report] == []
         assert "it failed" in report
+
+
+def test_the_page_shows_with_what_the_acceptance_was_made(tmp_path: Path) -> None:
+    report = json.loads(make(tmp_path).read_text("utf-8"))
+    record = read_record(tmp_path)
+    assert record is not None
+    unseen = {**VERDICT, "id": "c", "assumes": "it <never> fails", "verdict": "not seen"}
+    page = as_html(record, [], [VERDICT, unseen])
+    (run,) = report["runs"]
+    shown = [
+        *run["program"].values(),
+        *run["stack_file"].values(),
+        *(each["log"]["sha256"] for each in report["steps"] if each["log"]),
+        *(each["sha256"] for each in report["files"]),
+        *(each["command"] for each in report["steps"]),
+        *(report["region"], *report["instance_types"], report["began"], "Accepted."),
+    ]
+    assert [each for each in shown if each is not None and each not in page] == []
+    assert '<tr class="skipped"><td>it &lt;never&gt; fails</td><td>not seen</td>' in page
+    assert '<tr class="confirmed"><td>b</td>' in page
+
+
+def test_an_acceptance_without_a_step_of_its_plan_has_not_passed(tmp_path: Path) -> None:
+    """Whatever the other steps say, as after a run with another plan."""
+    make(tmp_path)
+    record = read_record(tmp_path)
+    assert record is not None
+    assert json.loads(as_json(record, []))["passed"] is True
+    record.done = [each for each in record.done if each.name != "test"]
+    assert record.passed
+    assert json.loads(as_json(record, []))["passed"] is False

@@ -12,6 +12,7 @@ import pytest
 
 from components import clock
 from tests.support.processes import until
+from tools.acceptance import ANSWER_SHAPES, ANSWERS
 from tools.acceptance.run import InterruptedRunError, run_step
 from tools.acceptance.steps import Done, Interruption, Step
 
@@ -78,6 +79,11 @@ def test_the_output_of_a_command_is_its_log(tmp_path: Path) -> None:
     done = ran(tmp_path, SAYS)
     assert (done.name, done.result, done.reason) == ("up again", "pass", "")
     assert log(tmp_path) == ["arguments: up --sandbox dev --yes", "Resources: 0 changed"]
+
+
+def test_a_command_records_the_shapes_of_answers_in_the_directory(tmp_path: Path) -> None:
+    ran(tmp_path, f"import os; print(os.environ[{ANSWER_SHAPES!r}])")
+    assert log(tmp_path) == [str(tmp_path / ANSWERS)]
 
 
 def test_a_command_is_judged_by_all_that_it_said_also_without_space_for_its_log(

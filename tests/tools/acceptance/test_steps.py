@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sandbox.latency.model import latency_model
-from tools.acceptance.report import Assumption, as_html, as_json, assumptions
+from tools.acceptance.report import ComparedTime, as_html, as_json, compared_times
 from tools.acceptance.steps import Done, Interruption, Record, Step, judged, read_record
 
 STEP = Step(name="up", arguments=("up", "dev", "--yes"), proves="it comes up")
@@ -116,7 +116,7 @@ created aws:ec2:Eip dev-eip
 
 
 def test_times_are_compared_with_those_that_are_assumed() -> None:
-    eks, nat = sorted(assumptions(SAID), key=lambda each: each.type, reverse=True)
+    eks, nat = sorted(compared_times(SAID), key=lambda each: each.type, reverse=True)
     types = latency_model().types
     assert (eks.type, eks.seen_seconds) == ("aws:eks:Cluster", 552)
     assert eks.assumed_seconds == types["aws:eks/cluster:Cluster"][0].seconds["create"]
@@ -127,11 +127,11 @@ def test_times_are_compared_with_those_that_are_assumed() -> None:
 def test_the_report_has_every_step_and_nothing_of_another_host(tmp_path: Path) -> None:
     made = record(tmp_path, PASSED, FAILED)
     made.after = ["arn:aws:ec2:eni/<x>"]
-    compared = [Assumption(type="aws:eks:Cluster", assumed_seconds=600, seen_seconds=590)]
+    compared = [ComparedTime(type="aws:eks:Cluster", assumed_seconds=600, seen_seconds=590)]
     values = json.loads(as_json(made, compared))
     assert values["passed"] is False
     assert [each["result"] for each in values["steps"]] == ["pass", "fail"]
-    assert values["assumptions"][0]["confirmed"] is True
+    assert values["times"][0]["confirmed"] is True
     page = as_html(made, compared)
     assert "&lt;error&gt; no nodes" in page
     assert "arn:aws:ec2:eni/&lt;x&gt;" in page

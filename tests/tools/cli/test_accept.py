@@ -20,6 +20,7 @@ from botocore.exceptions import BotoCoreError, EndpointConnectionError
 from components import clock
 from components.eks.verification_plan import UNVERIFIED
 from tests.support import vpcs
+from tests.support.accepted_report import make
 from tests.tools.cli.conftest import COMPLETE
 from tools.acceptance.remains import Made
 from tools.acceptance.run import InterruptedRunError
@@ -223,7 +224,7 @@ def test_the_cheapest_stacks_are_complete_and_go_completely(stack: str) -> None:
     """Without values of the sandbox, as in an account: nothing is missing, nothing is kept."""
     found = find_stack_file(stack)
     accept._refuse_protected(found)
-    assert accept._test(found, sandbox=False) == ("verify", stack)
+    assert accept._test(found, sandbox=False) == ("verify",)
 
 
 @pytest.mark.parametrize("packaged", [True, False])
@@ -442,3 +443,67 @@ def test_what_the_state_had_before_the_deletion_is_looked_for_after_it(
     assert accepted().exit_code == 0
     assert account.looked_for == ["urn:1", "urn:2"]
     assert (tmp_path / "a" / "acceptance.json").stat().st_mode & 0o077 == 0
+
+
+def test_without_a_stack_the_command_says_how_to_name_one(trainyard) -> None:
+    result = trainyard("accept", "--yes")
+    assert result.exit_code == failures.WRONG_USE
+    assert "the name of a stack is missing: ./trainyard accept STACK" in result.stderr
+
+
+def test_a_report_is_checked_without_a_stack(
+    account: Account, accepted, trainyard, tmp_path
+) -> None:
+    """These steps have neither logs nor times, so that they prove nothing."""
+    accepted("--yes")
+    report = tmp_path / "a" / "report.json"
+    result = trainyard("accept", "--check-report", report)
+    assert result.exit_code == failures.WORK_FAILED
+    assert "wrong: up has no begin or no end" in result.stdout
+    assert "not checked: up: it has no log" in result.stdout
+    assert result.stdout.endswith(
+        "a report of dev on AWS: accepted, but the report does not prove it\n"
+    )
+    result = trainyard("accept", "dev", "--check-report", report)
+    assert result.exit_code == failures.WRONG_USE
+    assert "leave out dev" in result.stderr
+
+
+@pytest.mark.parametrize("sandbox", [True, False])
+def test_a_report_that_holds_is_one_of_its_account_only(
+    trainyard, tmp_path: Path, sandbox: bool
+) -> None:
+    report = make(tmp_path, sandbox=sandbox)
+    right, wrong = (("--sandbox",), ()) if sandbox else ((), ("--sandbox",))
+    result = trainyard("accept", "--check-report", report, *right)
+    assert result.exit_code == 0, result.stdout
+    named = "the sandbox, which is emulated: it proves nothing about AWS" if sandbox else "AWS"
+    assert result.stdout == f"a report of dev on {named}: accepted\n"
+    result = trainyard("accept", "--check-report", report, *wrong)
+    assert result.exit_code == failures.WORK_FAILED
+    assert result.stdout.endswith("with --sandbox\n" if sandbox else "without --sandbox\n")
+
+
+def test_a_report_of_an_acceptance_that_did_not_pass_proves_none(
+    account: Account, accepted, trainyard, tmp_path: Path
+) -> None:
+    account.results["test"] = "fail"
+    accepted("--yes")
+    result = trainyard("accept", "--check-report", tmp_path / "a" / "report.json")
+    assert result.exit_code == failures.WORK_FAILED
+    assert "a report of dev on AWS: not accepted" in result.stdout
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{", '{"form": 2, "stack": "\\u001b[31m\\ud800"}'])
+def test_a_file_that_is_no_report_is_an_error_for_people(
+    trainyard, tmp_path: Path, content: str
+) -> None:
+    path = tmp_path / "x\x1b[31m.json"
+    for name in (path, tmp_path, tmp_path / "none"):
+        path.write_text(content, encoding="utf-8")
+        result = trainyard("accept", "--check-report", name)
+        assert result.exit_code == failures.WORK_FAILED
+        assert isinstance(result.exception, SystemExit)
+        assert result.stdout.startswith("wrong: ")
+        assert result.stdout.endswith("this is no report of an acceptance that can be checked\n")
+        assert "\x1b" not in result.stdout

@@ -12,7 +12,7 @@ import botocore.session
 from botocore import xform_name
 
 from tests.support.tracked import ROOT, tracked
-from tests.witness.support.tables import model_of
+from tools.acceptance.shapes import model_of
 
 CALLERS = ("components", "tools", "policies/pack", "sandbox")
 PERMISSIONS_ONLY = (

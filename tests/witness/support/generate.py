@@ -17,10 +17,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from tests.witness.support.accepted import is_of_acceptance
 from tests.witness.support.calls import called
 from tests.witness.support.errors import ERRORS, errors_text, refusals
 from tests.witness.support.recordings import Recording, examples, facts, flights
-from tests.witness.support.tables import HERE, TABLES, Fact, States, Table, shape_of
+from tests.witness.support.tables import HERE, TABLES, tables
+from tools.acceptance.shapes import Fact, States, Table, shape_of
 
 REPORTS: list[dict[str, Any]] = json.loads((HERE / "reports.json").read_text(encoding="utf-8"))
 """What was seen of single answers in a state of which no recording is known, with its source."""
@@ -43,12 +45,14 @@ def main() -> None:
     for repository, recording in found:
         if recording.operation in operations and not recording.is_error:
             answers[recording.operation].append((repository, recording))
+    kept = {operation for operation, table in tables().items() if is_of_acceptance(table)}
     for old in TABLES.glob("*.json"):
-        old.unlink()
+        if old.stem not in kept:
+            old.unlink()
     TABLES.mkdir(exist_ok=True)
     for operation, recordings in sorted(answers.items()):
         table = _table(operation, recordings)
-        if table.states:
+        if table.states and operation not in kept:
             (TABLES / f"{operation}.json").write_text(table.text(), encoding="utf-8")
     ERRORS.write_text(errors_text(refusals(found, SOURCES)), encoding="utf-8")
 

@@ -13,7 +13,8 @@ from botocore.client import BaseClient
 from botocore.exceptions import ClientError
 from botocore.utils import parse_timestamp
 
-from tests.witness.support.tables import STATE_KEYS, Fact, model_of, shape_of, tables
+from tests.witness.support.tables import tables
+from tools.acceptance.shapes import STATE_KEYS, Fact, model_of, shape_of
 
 TIME = datetime(2026, 11, 28, tzinfo=UTC)
 NAME = "text"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -15,12 +15,10 @@ from typing import Any
 
 from botocore import xform_name
 
-from tests.witness.support.tables import Fact, States, leaves, model_of, nodes, pattern_of, type_of
+from tools.acceptance.shapes import Fact, States, Tally, model_of, nodes
 
 RARE = 0.05
 """Share below which a pattern is left out: authors of tests have replaced some ids and accounts."""
-MOST_VALUES = 12
-"""Enumerated values that a table names, of types of instances for example."""
 FEWEST_SINCE = 5
 """Objects, in at least three files, that show since when AWS answers a key."""
 _OUTPUT = re.compile(
@@ -106,22 +104,12 @@ def facts(recordings: Iterable[Recording], shape: Any) -> States:
 
 
 def _fact(key: str, objects: list[tuple[Recording, dict[str, Any]]]) -> Fact:
-    having = [values[key] for _, values in objects if key in values]
-    fact = Fact(have=len(having), of=len(objects), since=_since(key, objects))
-    patterns: Counter[str] = Counter()
-    for value, shape in having:
-        fact.types.add(type_of(value, shape))
-        for leaf, inner in leaves(value, shape):
-            if getattr(inner, "enum", None):
-                fact.values.add(str(leaf))
-            elif isinstance(leaf, str) and type_of(leaf, inner) == "string":
-                patterns[pattern_of(leaf)] += 1
-    if len(fact.values) > MOST_VALUES:
-        fact.values.clear()
-    fewest = patterns.total() * RARE
-    fact.patterns = {pattern for pattern, count in patterns.items() if count >= fewest}
-    if "text" in fact.patterns:
-        fact.patterns = {"text"}
+    tally = Tally()
+    for _, values in objects:
+        if key in values:
+            tally.see(*values[key])
+    fact = tally.fact(len(objects), rare=RARE)
+    fact.since = _since(key, objects)
     return fact
 
 

@@ -1,141 +1,21 @@
-"""Tables of facts about answers of AWS: which keys they have, and what the values look like.
-
-A table has no answer. For each state of an object (`CREATING`, `scheduled`) it has the share of
-objects with each key, the types, and the patterns of the values (`pattern_of`). Values themselves
-are only those that the API model enumerates.
-"""
+"""The tables of facts about answers of AWS, one file for each operation."""
 
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from datetime import datetime
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
 
-import botocore.session
+from tools.acceptance.shapes import Table, table_of
 
 HERE = Path(__file__).parents[1]
 TABLES = HERE / "tables"
-STATE_KEYS = (
-    "status", "Status", "State", "state", "StackStatus", "Lifecycle", "LifeCycleState", "KeyState",
-)  # fmt: skip
-"""Keys with the state of an object; Batch has `status` for what its `state` leads to."""
-ITEM = re.compile(r"\w*(\[\])?|Reservations\[\]\.Instances\[\]")
-"""Paths of the objects that an answer is about. Their state decides which keys they have."""
-PATTERNS = (
-    ("empty", re.compile(r"")),
-    ("uuid", re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)),
-    ("time", re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d.*")),
-    ("date", re.compile(r"\d{4}-\d\d-\d\d")),
-    ("account", re.compile(r"\d{12}")),
-    ("number", re.compile(r"-?\d+(\.\d+)?")),
-    ("network", re.compile(r"\d+(\.\d+){3}/\d+|[0-9a-f:]*::/\d+")),
-    ("address", re.compile(r"\d+(\.\d+){3}")),
-    ("zone", re.compile(r"[a-z]{2}(-[a-z]+)+-\d[a-z]")),
-    ("zone id", re.compile(r"[a-z]{3,4}\d-az\d")),
-    ("region", re.compile(r"[a-z]{2}(-[a-z]+)+-\d")),
-    ("url", re.compile(r"https?://\S+")),
-    ("boolean", re.compile(r"true|false", re.IGNORECASE)),
-)
-_ARN = re.compile(r"arn:aws[a-z-]*:([a-z0-9-]+):[^:]*:[^:]*:(?:([a-zA-Z-]+)[/:])?.*", re.DOTALL)
-_ID = re.compile(r"([a-z]+(?:-[a-z]+)*)-(?:[0-9a-f]{8}|[0-9a-f]{17})")
-
-
-def pattern_of(value: str) -> str:
-    """Return what a text looks like: `arn ec2 subnet`, `id vpc`, `time`; `text` if nothing fits."""
-    if arn := _ARN.fullmatch(value):
-        return f"arn {arn[1]} {arn[2] or ''}".rstrip()
-    if identity := _ID.fullmatch(value):
-        return f"id {identity[1]}"
-    return next((name for name, form in PATTERNS if form.fullmatch(value)), "text")
-
-
-def type_of(value: Any, shape: Any) -> str:
-    """Return the type of a value; times are texts in some recordings."""
-    if isinstance(value, dict) and getattr(shape, "type_name", "") == "string":
-        return "string"  # a document that boto3 has parsed
-    if isinstance(value, datetime) or getattr(shape, "type_name", "") == "timestamp":
-        return "time"
-    names = {bool: "boolean", int: "number", float: "number", str: "string"}
-    names |= {list: "list", dict: "object"}
-    return next((name for kind, name in names.items() if type(value) is kind), "other")
-
-
-@dataclass(slots=True)
-class Fact:
-    """What is known about a key of objects in one state."""
-
-    have: int = 0
-    of: int = 0
-    types: set[str] = field(default_factory=set)
-    patterns: set[str] = field(default_factory=set)
-    values: set[str] = field(default_factory=set)
-    since: int | None = None
-    """All objects recorded from this year on have the key."""
-
-    @property
-    def always(self) -> bool:
-        """Whether all objects have the key, or all recorded since AWS introduced it."""
-        return self.have == self.of or self.since is not None
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the fact without what is empty."""
-        kinds = {"types": self.types, "patterns": self.patterns, "values": self.values}
-        return {
-            "share": f"{self.have}/{self.of}",
-            **({"since": self.since} if self.since else {}),
-            **{name: sorted(each) for name, each in kinds.items() if each},
-        }
-
-    @classmethod
-    def of_json(cls, written: Mapping[str, Any]) -> Fact:
-        """Return the fact that `as_json` returned."""
-        have, _, of = written["share"].partition("/")
-        kinds = (set(written.get(name, ())) for name in ("types", "patterns", "values"))
-        return cls(int(have), int(of), *kinds, written.get("since"))
-
-
-States = dict[str, dict[str, Fact]]
-"""Facts by state and path. Objects without a state have the empty one."""
-
-
-@dataclass(slots=True)
-class Table:
-    """The facts about the answers to one operation."""
-
-    operation: str
-    """`eks.DescribeCluster`."""
-    evidence: str
-    """`recordings` of real accounts, or the weaker `examples` of documentation."""
-    sources: list[dict[str, Any]]
-    states: States
-
-    def text(self) -> str:
-        """Return the text of the file, with one key path on each line."""
-        head = {"operation": self.operation, "evidence": self.evidence, "sources": self.sources}
-        lines = [f"{json.dumps(key)}: {json.dumps(value)}," for key, value in head.items()]
-        states = []
-        for state, facts in sorted(self.states.items()):
-            rows = ",\n".join(
-                f"{json.dumps(path)}: {json.dumps(fact.as_json(), separators=(',', ':'))}"
-                for path, fact in sorted(facts.items())
-            )
-            states.append(f"{json.dumps(state)}: {{\n{rows}\n}}")
-        return "\n".join(["{", *lines, '"states": {', ",\n".join(states), "}", "}", ""])
 
 
 def read(path: Path) -> Table:
     """Return the table in a file."""
-    written = json.loads(path.read_text(encoding="utf-8"))
-    states = {
-        state: {path: Fact.of_json(fact) for path, fact in facts.items()}
-        for state, facts in written.pop("states").items()
-    }
-    return Table(**written, states=states)
+    return table_of(json.loads(path.read_text(encoding="utf-8")))
 
 
 @cache
@@ -143,75 +23,3 @@ def tables() -> Mapping[str, Table]:
     """Return all tables, by operation."""
     found = (read(path) for path in sorted(TABLES.glob("*.*.json")))
     return {table.operation: table for table in found}
-
-
-@dataclass(slots=True)
-class Node:
-    """One structure of an answer."""
-
-    state: str
-    path: str
-    values: dict[str, tuple[Any, Any]]
-    """Values with their shape, by key."""
-
-
-@cache
-def shape_of(operation: str) -> Any:
-    """Return the shape of the answers to an operation, such as `ec2.DescribeVpcs`."""
-    service, _, name = operation.partition(".")
-    return model_of(service).operation_model(name).output_shape
-
-
-@cache
-def model_of(service: str) -> Any:
-    """Return the API model of a service."""
-    return botocore.session.get_session().get_service_model(service)
-
-
-def state_of(values: Mapping[str, Any]) -> str:
-    """Return the state of an object; empty if it has none."""
-    for key in STATE_KEYS:
-        value = values.get(key)
-        if isinstance(value, Mapping):
-            value = value.get("Name") or value.get("Code")
-        if value and isinstance(value, str):
-            return value
-    return ""
-
-
-def nodes(value: Any, shape: Any, path: str = "", state: str = "") -> Iterator[Node]:
-    """Yield the structures of an answer, outermost first; those below have the state of the item.
-
-    What the model does not have, such as `ResponseMetadata`, is left out.
-    """
-    kind = getattr(shape, "type_name", None)
-    if kind == "structure" and isinstance(value, Mapping):
-        if ITEM.fullmatch(path):
-            state = state_of(value) or state
-        known = {
-            key: (inner, shape.members[key])
-            for key, inner in value.items()
-            if key in shape.members and inner is not None
-        }
-        yield Node(state, path, known)
-        for key, (inner, below) in known.items():
-            yield from nodes(inner, below, f"{path}.{key}".lstrip("."), state)
-    elif kind == "list" and isinstance(value, list):
-        for each in value:
-            yield from nodes(each, shape.member, f"{path}[]", state)
-    elif kind == "map" and isinstance(value, Mapping):
-        for each in value.values():
-            yield from nodes(each, shape.value, f"{path}.*", state)
-
-
-def leaves(value: Any, shape: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield a value that is no structure, or those in a list or mapping of them."""
-    kind = getattr(shape, "type_name", None)
-    if kind == "list" and isinstance(value, list):
-        for each in value:
-            yield from leaves(each, shape.member)
-    elif kind == "map" and isinstance(value, Mapping):
-        for each in value.values():
-            yield from leaves(each, shape.value)
-    elif kind != "structure":
-        yield value, shape

@@ -1,0 +1,66 @@
+"""The report of an acceptance that passed, with the files beside it."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from pathlib import Path
+
+from components import clock
+from tools.acceptance import ANSWERS
+from tools.acceptance.plan import Accepted, steps_of
+from tools.acceptance.provenance import begin_run
+from tools.acceptance.report import (
+    CHANGED_FILE,
+    NOT_SEEN,
+    OWN_FILE,
+    ComparedTime,
+    as_json,
+    write_shapes,
+)
+from tools.acceptance.steps import REMAINS, Done, Record, log_of
+from tools.workspace.stack_files import find_stack_file
+
+VERDICT = {"id": "a", "assumes": "b", "step": "up", "verdict": "confirmed", "evidence": "c"}
+ANSWER = {"operation": "eks.ListClusters", "aws": True, "year": 2026}
+SEEN = [["", "", 1, {"clusters": {"have": 1, "types": ["list"], "patterns": {}, "values": []}}]]
+
+
+def accepted(directory: Path) -> Accepted:
+    """Return the acceptance of an EKS stack without a training."""
+    return Accepted(
+        stack="dev",
+        kind="eks",
+        file=directory / OWN_FILE,
+        changed=directory / CHANGED_FILE,
+        changes="tags",
+        directory=directory,
+        test=("verify",),
+    )
+
+
+def make(directory: Path, *, sandbox: bool = False, of_aws: bool = True) -> Path:
+    """Write the report of an acceptance that passed, with all that lies beside it."""
+    began = clock.now() - timedelta(hours=1)
+    record = Record(directory=directory, stack="dev", sandbox=sandbox, began=began.isoformat())
+    own, changed = (directory / name for name in (OWN_FILE, CHANGED_FILE))
+    steps = steps_of(accepted(directory))
+    begin_run(directory, find_stack_file("dev"), steps)
+    for path in (own, changed):
+        path.write_text("config: {}\n", encoding="utf-8")
+    time = began
+    for step in steps:
+        (directory / log_of(step.name)).write_text(f"{step.name}\n", encoding="utf-8")
+        done = Done(name=step.name, result="pass", seconds=60.2, reason="")
+        record.add(done.timed(time, f"./trainyard {step.arguments[0]} dev"))
+        time += timedelta(seconds=61)
+    record.add(Done(name=REMAINS, result="pass", seconds=3.0, reason="").timed(time))
+    (directory / ANSWERS).mkdir()
+    line = json.dumps({**ANSWER, "aws": of_aws, "seen": SEEN})
+    (directory / ANSWERS / "1.jsonl").write_text(line, encoding="utf-8")
+    write_shapes(record)
+    compared = [ComparedTime(type="aws:eks:Cluster", assumed_seconds=600, seen_seconds=590)]
+    verdict = {**VERDICT, "verdict": NOT_SEEN} if sandbox else VERDICT
+    path = directory / "report.json"
+    path.write_text(as_json(record, compared, [verdict]), encoding="utf-8")
+    return path
