@@ -19,7 +19,7 @@ from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_ba
 from sandbox.access import CONTROL
 from sandbox.aws import internal
 from sandbox.aws.admission import Admission
-from sandbox.aws.cloudformation.forwarding import Forwarder, is_forwarded
+from sandbox.aws.cloudformation.forwarding import Forwarder, is_forwarded, list_stacks
 from sandbox.aws.idempotency import AnsweredTokens
 from sandbox.aws.rpc_v2_cbor import Handle, is_rpc_v2_cbor, translated
 from sandbox.aws.transitions import TRANSITIONS
@@ -98,6 +98,10 @@ class Application:
         call = call_in(environ, body)
         if call.name not in self._calls:
             return not_implemented(call, "no stack and no command makes this call")
+        if call.name == "tag:GetResources":
+            described = self.forwarder.described_stacks(region_of(environ))
+            with self.lock:
+                list_stacks(described)
         if FAULTS.is_empty or OBSERVER in environ.get("HTTP_USER_AGENT", ""):
             return self._answered(environ, body)
         return FAULTS.answer(Request(call, environ, body, self._answered))

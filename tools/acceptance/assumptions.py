@@ -143,7 +143,7 @@ def verdicts(
     Args:
         kind: Kind of the stack: `batch`, `eks`, `network` or `parallelcluster`.
         done: Results of the steps.
-        logs: Output by the name of the step, such as `up again`.
+        logs: Output by the name of the step, such as `up again`; of `remains`, what is left behind.
         sandbox: Whether the account was emulated, which shows nothing of AWS.
         called: Calls that AWS answered, as `service:Operation`, such as `eks:DescribeCluster`.
     """

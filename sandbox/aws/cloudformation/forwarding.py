@@ -9,12 +9,15 @@ from __future__ import annotations
 import logging
 import re
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 from urllib.parse import parse_qs
+from xml.etree import ElementTree as ET
 
 import urllib3
+from moto.core.base_backend import BackendDict, BaseBackend
+from moto.core.resource_tagging import TaggableResourcesMixin, TaggedResource
 
 from sandbox.access import HEADER, Endpoint
 from sandbox.aws.clock import CLOCK
@@ -47,6 +50,23 @@ def is_forwarded(environ: Mapping[str, Any]) -> bool:
     """Return whether a request is for CloudFormation or Lambda, according to its signature."""
     parts = scope_of(environ)
     return len(parts) >= 5 and parts[3] in _SERVICES
+
+
+class StackTags(BaseBackend, TaggableResourcesMixin):
+    """The stacks of an account and region in the list of tagged objects."""
+
+    SERVICE_NAMESPACE = "cloudformation"
+
+    def __init__(self, region_name: str, account_id: str) -> None:
+        super().__init__(region_name, account_id)
+        self.stacks: list[TaggedResource] = []
+
+    def iter_tagged_resources(self) -> Iterator[TaggedResource]:
+        """Yield what `tag:GetResources` lists."""
+        return iter(self.stacks)
+
+
+_stack_tags: BackendDict[StackTags] = BackendDict(StackTags, "cloudformation")
 
 
 class Forwarder:
@@ -83,6 +103,25 @@ class Forwarder:
         except (CloudFormationError, urllib3.exceptions.HTTPError) as error:
             LOG.exception("%s was not answered", call.name)
             return error_response(call, FAILURE_CODE, f"{call.name} was not answered: {error}")
+
+    def described_stacks(self, region: str) -> bytes:
+        """Return the answer to DescribeStacks; empty if there is no stack."""
+        if self.cloudformation is None or not self.cloudformation.is_running:
+            return b""
+        key = self.access.access_key
+        scope = f"Credential={key}/20000101/{region}/cloudformation/aws4_request"
+        environ = {
+            "REQUEST_METHOD": "POST",
+            "PATH_INFO": "/",
+            "CONTENT_TYPE": "application/x-www-form-urlencoded",
+            "HTTP_AUTHORIZATION": f"AWS4-HMAC-SHA256 {scope}, SignedHeaders=host, Signature=0",
+        }
+        body = b"Action=DescribeStacks&Version=2010-05-15"
+        try:
+            return self._forward(self.cloudformation.endpoint(self.access), environ, body)[2]
+        except (CloudFormationError, urllib3.exceptions.HTTPError):
+            LOG.exception("the stacks for the list of tags were not read")
+            return b""
 
     def _found(self) -> CloudFormation | None:
         with self._looking:
@@ -146,6 +185,28 @@ def _empty(operation: str) -> bytes:
     metadata = "<ResponseMetadata><RequestId>sandbox</RequestId></ResponseMetadata>"
     response = f'<{operation}Response xmlns="{_NAMESPACE}">{listed}{metadata}</{operation}Response>'
     return response.encode()
+
+
+def list_stacks(described: bytes) -> None:
+    """Put the stacks of an answer to DescribeStacks into the list of tagged objects.
+
+    The account's lock is held.
+    """
+    for regions in _stack_tags.values():
+        for backend in regions.values():
+            backend.stacks = []
+    if not described:
+        return
+    names = {"a": _NAMESPACE}
+    for stack in ET.fromstring(described).iterfind(".//a:Stacks/a:member", names):  # noqa: S314
+        arn = stack.findtext("a:StackId", "", names)
+        tags = {
+            tag.findtext("a:Key", "", names): tag.findtext("a:Value", "", names)
+            for tag in stack.iterfind("a:Tags/a:member", names)
+        }
+        _, _, _, region, account, *_ = arn.split(":")
+        listed = TaggedResource(arn=arn, tags=tags, resource_type="cloudformation:stack")
+        _stack_tags[account][region].stacks.append(listed)
 
 
 def _headers(environ: Mapping[str, Any]) -> dict[str, str]:

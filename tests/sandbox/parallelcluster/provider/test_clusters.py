@@ -149,25 +149,24 @@ def test_log_groups_stay_as_parallelcluster_keeps_them(
         groups = client.describe_log_groups()["logGroups"]
         return {each["logGroupName"]: each for each in groups if each["logGroupName"] not in there}
 
+    name = f"logs-{policy.lower()}"
     configuration = changed()
     configuration["Monitoring"] = {"Logs": {"CloudWatch": {"DeletionPolicy": policy}}}
     tags = [{"Key": "team", "Value": "a"}]
-    assert stacks.create("l", cluster_template(configuration, name="logs"), Tags=tags) == (
+    assert stacks.create("l", cluster_template(configuration, name=name), Tags=tags) == (
         "CREATE_COMPLETE"
     ), stacks.failures("l")
     assert len(made()) == 3
-    for name, group in made().items():
+    for made_name, group in made().items():
         arn = group["arn"].removesuffix(":*")
         shown = client.list_tags_for_resource(resourceArn=arn)["tags"]
-        is_of_cluster = name.startswith(("/aws/parallelcluster/", OF_CLEANUP))
+        is_of_cluster = made_name.startswith(("/aws/parallelcluster/", OF_CLEANUP))
         assert shown["team"] == "a"
-        assert shown.get("parallelcluster:cluster-name") == ("logs" if is_of_cluster else None)
+        assert shown.get("parallelcluster:cluster-name") == (name if is_of_cluster else None)
         assert group["retentionInDays"] == (180 if is_of_cluster else 90)
     assert stacks.delete("l") == "DELETE_COMPLETE"
     left = sorted(made())
-    assert [name.startswith(prefix) for name, prefix in zip(left, kept, strict=True)] == (
-        [True] * len(kept)
-    )
+    assert all(each.startswith(prefix) for each, prefix in zip(left, kept, strict=True))
 
 
 def test_what_parallelcluster_refuses_to_change_stays_as_it_is(stacks: Stacks) -> None:
@@ -273,3 +272,23 @@ def test_a_retained_cluster_outlives_its_stack(stacks: Stacks) -> None:
     assert stacks.create("again", template) == "ROLLBACK_COMPLETE"
     assert "Cluster kept already exists." in stacks.failures("again")[0]
     building.remove(stacks.account.client, "kept", retained=())
+
+
+def test_the_stacks_of_a_cluster_are_listed_by_tag_until_they_are_deleted(stacks: Stacks) -> None:
+    """Its own stack, which no state has, and that of the deployment."""
+    tagging = stacks.account.client("resourcegroupstaggingapi")
+
+    def listed(key: str, value: str) -> list[str]:
+        found = tagging.get_resources(
+            TagFilters=[{"Key": key, "Values": [value]}], ResourceTypeFilters=["cloudformation"]
+        )
+        arns = [each["ResourceARN"] for each in found["ResourceTagMappingList"]]
+        return [arn.split("/")[1] for arn in arns]
+
+    tags = [{"Key": "trainyard:cluster", "Value": "tagged"}]
+    stacks.create("t-deployment", cluster_template(changed(), name="tagged"), Tags=tags)
+    assert listed("parallelcluster:cluster-name", "tagged") == ["tagged"]
+    assert {"t-deployment", "tagged"} <= {*listed("trainyard:cluster", "tagged")}
+    assert stacks.delete("t-deployment") == "DELETE_COMPLETE"
+    assert listed("parallelcluster:cluster-name", "tagged") == []
+    assert listed("trainyard:cluster", "tagged") == []
