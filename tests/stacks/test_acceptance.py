@@ -11,32 +11,41 @@ from tests.support.sandbox import Sandbox
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.parallelcluster]
 STACK = "pc-dev"
+BEGIN, END = ("check", "up", "up again", "refresh"), ("change", "diagnose", "destroy", "remains")
+STEPS = {
+    "dev": ("test", "repair", "run", "resume", "status"),
+    STACK: ("test", "repair", "install", "run", "resume", "status"),
+    "batch-dev": ("test", "run", "resume", "status"),
+}
 
 
-def test_a_stack_is_accepted_and_leaves_nothing(sandbox: Sandbox) -> None:
+@pytest.mark.parametrize("stack", [pytest.param(each, id=f"@{each}@") for each in STEPS])
+def test_a_stack_is_accepted_and_leaves_nothing(sandbox: Sandbox, stack: str) -> None:
     directory = sandbox.directory / "accept"
-    accept = ("accept", STACK, "--sandbox", "--output", directory)
+    accept = ("accept", stack, "--sandbox", "--output", directory)
     done = sandbox.must(*accept)
-    assert f"{STACK}: accepted after" in done.stdout
+    assert f"{stack}: accepted after" in done.stdout
     report = json.loads((directory / "report.json").read_text(encoding="utf-8"))
     assert report["passed"] is True
-    assert [each["name"] for each in report["steps"]] == [
-        *("check", "up", "up again", "refresh", "test", "change", "diagnose", "destroy"),
-        "remains",
-    ]
+    assert [each["name"] for each in report["steps"]] == [*BEGIN, *STEPS[stack], *END]
+    assert {each["verdict"] for each in report["assumptions"]} == {"not seen"}
     checked = sandbox.must("accept", "--check-report", directory / "report.json", "--sandbox")
-    assert f"a report of {STACK} on the sandbox" in checked.stdout
+    assert f"a report of {stack} on the sandbox" in checked.stdout
     shapes = json.loads((directory / "shapes.json").read_text(encoding="utf-8"))
     assert {each["evidence"] for each in shapes["tables"]} == {"emulator"}
     assert shapes["unread"] == 0
-    said = (directory / "test.log").read_text(encoding="utf-8")
-    assert {"node 0 of 2", "node 1 of 2"} <= {*said.splitlines()}
+    changed = (directory / "change.log").read_text(encoding="utf-8")
+    assert not [line for line in changed.splitlines() if line.startswith(("created", "replaced"))]
+    if stack == STACK:
+        said = (directory / "test.log").read_text(encoding="utf-8")
+        assert {"node 0 of 2", "node 1 of 2"} <= {*said.splitlines()}
     assert "on the sandbox: emulated AWS" in (directory / "report.html").read_text("utf-8")
-    assert not [line for line in sandbox.inventory() if STACK in line]
+    assert not [line for line in sandbox.inventory() if stack in line]
     again = sandbox.must(*accept)
     assert "the stack comes up" not in again.stderr
-    leaked(sandbox, again=accept)
-    other = sandbox.run("accept", "dev", "--sandbox", "--output", directory)
+    if stack == STACK:
+        leaked(sandbox, again=accept)
+    other = sandbox.run("accept", "vpc-test", "--sandbox", "--output", directory)
     assert other.exit_code == 2
     assert "is the acceptance of another stack" in other.stderr
 

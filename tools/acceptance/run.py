@@ -7,6 +7,7 @@ of the command.
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import re
 import signal
@@ -152,6 +153,10 @@ def run_step(
         raise InterruptedRunError
     seconds = (datetime.now(UTC) - began).total_seconds()
     done = judged(step, exit_code, heard.text, seconds, interrupted=ending.has_succeeded)
+    if heard.lost is not None and done.result == "pass" and not step.cleans:
+        # What cannot be shown proves nothing.
+        reason = f"its log could not be written: {heard.lost.strerror}"
+        done = dataclasses.replace(done, result="fail", reason=reason)
     command, *arguments = step.arguments
     return done.timed(begin, shown_command((command, *options, *arguments), directory))
 
@@ -237,6 +242,8 @@ class _Heard:
     def __init__(self, log: Path) -> None:
         self._log = log
         self._lines: list[bytes] = []
+        self.lost: OSError | None = None
+        """Why the log is not complete; None if it is."""
         self._reader, self.source = os.pipe()
         self._thread = threading.Thread(target=self._listen, daemon=True)
 
@@ -261,10 +268,13 @@ class _Heard:
     def _listen(self) -> None:
         # The commands must not stop because the log has no space: they are read to their end.
         with os.fdopen(self._reader, "rb") as source:
-            with suppress(OSError), self._log.open("wb", buffering=0) as file:
-                for line in source:
-                    self._lines.append(line)
-                    file.write(line)
+            try:
+                with self._log.open("wb", buffering=0) as file:
+                    for line in source:
+                        self._lines.append(line)
+                        file.write(line)
+            except OSError as error:
+                self.lost = error
             self._lines.extend(source)
 
 

@@ -4,7 +4,8 @@ The acceptance leaves the user's file as it is. Its own file has, in addition,
 
 - a file system for the checkpoints of the training, unless the stack has storage: FSx for Lustre,
   the only kind that EKS and ParallelCluster both mount, of the smallest size, without protection;
-- the metrics of nodes and a dashboard, unless the stack has `monitoring`.
+- the metrics of nodes and a dashboard, unless the stack has `monitoring`;
+- on Slurm, no log group that outlives the cluster.
 
 Sources:
     https://docs.aws.amazon.com/fsx/latest/LustreGuide/managing-storage-capacity.html (the smallest
@@ -48,6 +49,9 @@ def accepted_content(content: Mapping[str, Any], kind: str) -> dict[str, Any]:
         cluster["storage"] = {FILE_SYSTEM: {**_LUSTRE, **mount}}
     if kind in (EKS, PARALLELCLUSTER, BATCH) and not cluster.get("monitoring"):
         cluster["monitoring"] = dict(_MONITORING)
+    if kind == PARALLELCLUSTER:
+        # Otherwise ParallelCluster keeps its log group, which would be left behind.
+        cluster["architecture"].setdefault("monitoring", {})["keep_logs"] = False
     return accepted
 
 
