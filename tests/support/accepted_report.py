@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -45,9 +46,9 @@ def make(directory: Path, *, sandbox: bool = False, of_aws: bool = True) -> Path
     record = Record(directory=directory, stack="dev", sandbox=sandbox, began=began.isoformat())
     own, changed = (directory / name for name in (OWN_FILE, CHANGED_FILE))
     steps = steps_of(accepted(directory))
-    begin_run(directory, find_stack_file("dev"), steps)
     for path in (own, changed):
         path.write_text("config: {}\n", encoding="utf-8")
+    begin_run(directory, replace(find_stack_file("dev"), path=own), steps)
     time = began
     for step in steps:
         (directory / log_of(step.name)).write_text(f"{step.name}\n", encoding="utf-8")

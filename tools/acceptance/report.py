@@ -34,6 +34,7 @@ FILES = (SHAPES, OWN_FILE, CHANGED_FILE)
 """Files beside the report that are evidence too: the shapes of answers, the stack file, and that of
 the step `change`."""
 NOT_SEEN = "not seen"
+_ACCOUNT = re.compile(r"\b\d{12}\b")
 _OF_ASSUMPTIONS = ("assumes", "verdict", "step", "evidence")
 _CREATED = re.compile(
     r"^created (\S+) \S+ \((?:(\d+) h)? ?(?:(\d+) min)? ?(?:(\d+) s)?\)$", re.MULTILINE
@@ -126,7 +127,10 @@ def report_of(
                 {"file": path.name, "sha256": sha256_of(path)} for path in paths if path.is_file()
             ],
             "times": [{**asdict(each), "confirmed": each.confirmed} for each in times],
-            "assumptions": [dict(each) for each in assumptions],
+            "assumptions": [
+                {**each, "evidence": _ACCOUNT.sub("ACCOUNT", each["evidence"])}
+                for each in assumptions
+            ],
             "left_behind": record.left_behind,
         }
     )
@@ -142,7 +146,8 @@ def content_sha256(report: Mapping[str, Any]) -> str:
 def _step(record: Record, done: Done) -> dict[str, Any]:
     log = record.directory / log_of(done.name)
     there = done.command and log.is_file()
-    return {**asdict(done), "log": {"file": log.name, "sha256": sha256_of(log)} if there else None}
+    hashed = {"file": log.name, "sha256": sha256_of(log)} if there else None
+    return {**asdict(done), "reason": _ACCOUNT.sub("ACCOUNT", done.reason), "log": hashed}
 
 
 def as_json(

@@ -98,7 +98,7 @@ def checked_report(path: Path, *, root: Path = ROOT) -> Checked:
         found.problems.extend(check(report))
     _files(report, path.parent, found)
     _shapes(report, path.parent, found)
-    _program(report["runs"], root, found)
+    _program(report, root, found)
     return found
 
 
@@ -439,8 +439,9 @@ def _shapes(report: Mapping[str, Any], directory: Path, found: Checked) -> None:
         found.not_checked.append(f"{SHAPES}: it has no answers")
 
 
-def _program(runs: Sequence[Mapping[str, Any]], root: Path, found: Checked) -> None:
-    """Compare the program, its lock and the stack file with those of this checkout."""
+def _program(report: Mapping[str, Any], root: Path, found: Checked) -> None:
+    """Compare the program and its lock with those of this checkout, and look at the stack file."""
+    runs = report["runs"]
     if not runs or any(run["program"] is None for run in runs):
         found.not_checked.append("program: the report does not say which one made it")
         return
@@ -454,12 +455,15 @@ def _program(runs: Sequence[Mapping[str, Any]], root: Path, found: Checked) -> N
             found.notes.append(f"made by another version: {what} {made[key]}, here {here[key]}")
     if made["commit"] and made["commit"] == here["commit"] and made["sha256"] != here["sha256"]:
         found.problems.append(f"the program of the commit {made['commit']} has another SHA-256")
-    _stack_file(runs[-1]["stack_file"], root, found)
+    _stack_file(runs[-1]["stack_file"], report["files"], found)
 
 
-def _stack_file(made: Mapping[str, Any], root: Path, found: Checked) -> None:
-    name = made["name"]
-    if made["sha256"] is None:
+def _stack_file(
+    used: Mapping[str, Any], files: Sequence[Mapping[str, Any]], found: Checked
+) -> None:
+    """Look whether the steps have used the stack file that lies beside the report."""
+    name, digest = used["name"], used["sha256"]
+    if digest is None:
         found.not_checked.append(f"{name}: it could not be read")
-    elif sha256_of(root / name) != made["sha256"]:
-        found.notes.append(f"made with another {name} than this checkout has")
+    elif {"file": name, "sha256": digest} not in files:
+        found.problems.append(f"another {name} was used than the one of the report")

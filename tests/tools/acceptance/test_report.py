@@ -58,3 +58,16 @@ def test_an_acceptance_without_a_step_of_its_plan_has_not_passed(tmp_path: Path)
     record.done = [each for each in record.done if each.name != "test"]
     assert record.passed
     assert json.loads(as_json(record, []))["passed"] is False
+
+
+def test_the_report_has_no_account_number_of_a_log(tmp_path: Path) -> None:
+    reason = "exit code 1: error: arn:aws:iam::210987654321:role/a is not there"
+    failed = Done(name="up", result="fail", seconds=1, reason=reason)
+    record = Record(
+        directory=tmp_path, stack="a", sandbox=False, began="2026-12-01T10:00:00Z", done=[failed]
+    )
+    seen = {**VERDICT, "evidence": "created in 210987654321 (3 s)"}
+    for report in (as_json(record, [], [seen]), as_html(record, [], [seen])):
+        assert "210987654321" not in report
+        assert "arn:aws:iam::ACCOUNT:role/a" in report
+        assert "created in ACCOUNT (3 s)" in report

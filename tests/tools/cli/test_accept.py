@@ -22,6 +22,7 @@ from components.eks.verification_plan import UNVERIFIED
 from tests.support import vpcs
 from tests.support.accepted_report import make
 from tests.tools.cli.conftest import COMPLETE
+from tools.acceptance.assumptions import catalogue
 from tools.acceptance.remains import Made
 from tools.acceptance.run import InterruptedRunError
 from tools.acceptance.steps import Done, Result, Step, read_record
@@ -449,6 +450,19 @@ def test_without_a_stack_the_command_says_how_to_name_one(trainyard) -> None:
     result = trainyard("accept", "--yes")
     assert result.exit_code == failures.WRONG_USE
     assert "the name of a stack is missing: ./trainyard accept STACK" in result.stderr
+
+
+def test_the_report_says_of_every_assumption_what_was_seen(
+    account: Account, accepted, tmp_path: Path
+) -> None:
+    account.results["status"] = "fail"
+    accepted("--yes")
+    report = json.loads((tmp_path / "a" / "report.json").read_text("utf-8"))
+    judged = {each["id"]: each for each in report["assumptions"]}
+    assert judged.keys() == {each.id for each in catalogue()}
+    steps = {each["step"] for each in judged.values() if each["verdict"] == "confirmed"}
+    assert {"refresh", "remains"} <= steps
+    assert "status" not in steps
 
 
 def test_a_report_is_checked_without_a_stack(
