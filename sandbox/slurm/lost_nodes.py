@@ -1,9 +1,9 @@
 """Nodes of Slurm that are lost on schedule (`node-lost`), or that somebody drains.
 
-The programs of their jobs really run. The nodes are replaced as by clustermgtd of ParallelCluster, which looks once a minute; the sandbox
-looks all the time. It sets a lost static node to DOWN, so that Slurm starts its jobs again, and
-launches another instance under the same name. A lost dynamic node is powered down. A drained node
-is replaced in the same way when its jobs have ended.
+The programs of their jobs really run. The nodes are replaced as by clustermgtd of ParallelCluster,
+which looks once a minute; the sandbox looks all the time. It sets a lost static node to DOWN, so
+that Slurm starts its jobs again, and launches another instance under the same name. A lost dynamic
+node is powered down. A drained node is replaced in the same way when its jobs have ended.
 
 Source:
     https://github.com/aws/aws-parallelcluster-node, src/slurm_plugin/clustermgtd.py

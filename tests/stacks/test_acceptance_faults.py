@@ -104,7 +104,7 @@ def test_a_launch_without_capacity(faulty: Faulty) -> None:
     faulty.faults(call="ec2:RunInstances", happens="insufficient-capacity")
     said = faulty.interrupted(SLURM).stdout
     assert "fail: up: exit code 1: error: " in said
-    assert "InsufficientInstanceCapacity" in faulty.up.read_text("utf-8")
+    assert "EC2 currently has no capacity for these instances" in faulty.up.read_text("utf-8")
     # It could be deleted at once.
     assert "may exist" not in said
     faulty.next_start(SLURM)
