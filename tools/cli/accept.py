@@ -501,6 +501,7 @@ def _text(path: Path) -> str:
 
 def _report(record: Record, kind: str) -> None:
     logs = {each.name: _text(record.directory / log_of(each.name)) for each in record.done}
+    logs[REMAINS] = "\n".join(record.left_behind)
     compared = [] if record.sandbox else compared_times(logs.get("up", ""))
     minutes = (clock.now() - datetime.fromisoformat(record.began)).total_seconds() / 60
     result = "accepted" if record.passed else "not accepted"

@@ -406,21 +406,27 @@ def test_an_account_that_does_not_say_what_is_left_has_not_accepted(
 
 
 def test_what_is_left_behind_fails_the_acceptance(
-    account: Account, accepted, monkeypatch: pytest.MonkeyPatch
+    account: Account, accepted, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    account.objects = [["vpc-1"], ["vpc-1", "eni-2"]]
+    """It contradicts what is assumed of AWS, which removes the interfaces of a cluster."""
+    left = "arn:aws:ec2:us-west-2:123456789012:network-interface/eni-2"
+    account.objects = [["vpc-1"], ["vpc-1", left]]
     passed: list[float] = []
 
     def pause(seconds: float) -> None:
         passed.append(seconds)
-        account.objects.append(["vpc-1", "eni-2"])
+        account.objects.append(["vpc-1", left])
         monkeypatch.setenv(clock.VARIABLE, str(sum(passed)))
 
     account.pause = pause
     done = accepted("--yes")
     assert done.exit_code == failures.WORK_FAILED
-    assert "left behind: eni-2" in done.stdout
+    assert f"left behind: {left}" in done.stdout
     assert sum(passed) == 600
+    report = json.loads((tmp_path / "a" / "report.json").read_text(encoding="utf-8"))
+    judged = {each["id"]: (each["verdict"], each["evidence"]) for each in report["assumptions"]}
+    assert judged["cni-removes-interfaces"] == ("contradicted", left)
+    assert judged["roles-are-deleted"][0] == "not seen"
 
 
 def test_what_aws_removes_a_while_later_is_not_left_behind(account: Account, accepted) -> None:
