@@ -4,8 +4,7 @@ The acceptance leaves the user's file as it is. Its own file has, in addition,
 
 - a file system for the checkpoints of the training, unless the stack has storage: FSx for Lustre,
   the only kind that EKS and ParallelCluster both mount, of the smallest size, without protection;
-- the metrics of nodes and a dashboard, unless the stack has `monitoring`;
-- on Slurm, no log group that outlives the cluster.
+- the metrics of nodes and a dashboard, unless the stack has `monitoring`.
 
 Sources:
     https://docs.aws.amazon.com/fsx/latest/LustreGuide/managing-storage-capacity.html (the smallest
@@ -49,9 +48,6 @@ def accepted_content(content: Mapping[str, Any], kind: str) -> dict[str, Any]:
         cluster["storage"] = {FILE_SYSTEM: {**_LUSTRE, **mount}}
     if kind in (EKS, PARALLELCLUSTER, BATCH) and not cluster.get("monitoring"):
         cluster["monitoring"] = dict(_MONITORING)
-    if kind == PARALLELCLUSTER:
-        # Otherwise ParallelCluster keeps its log group, which would be left behind.
-        cluster["architecture"].setdefault("monitoring", {})["keep_logs"] = False
     return accepted
 
 

@@ -21,6 +21,7 @@ from components import clock
 from components.eks.verification_plan import UNVERIFIED
 from tests.support import vpcs
 from tests.support.accepted_report import make
+from tests.support.tracked import ROOT
 from tests.tools.cli.conftest import COMPLETE
 from tools.acceptance.assumptions import catalogue
 from tools.acceptance.remains import Made
@@ -425,7 +426,8 @@ def test_what_is_left_behind_fails_the_acceptance(
     assert sum(passed) == 600
     report = json.loads((tmp_path / "a" / "report.json").read_text(encoding="utf-8"))
     judged = {each["id"]: (each["verdict"], each["evidence"]) for each in report["assumptions"]}
-    assert judged["cni-removes-interfaces"] == ("contradicted", left)
+    masked = left.replace("123456789012", "ACCOUNT")
+    assert judged["cni-removes-interfaces"] == ("contradicted", masked)
     assert judged["roles-are-deleted"][0] == "not seen"
 
 
@@ -527,3 +529,17 @@ def test_a_file_that_is_no_report_is_an_error_for_people(
         assert result.stdout.startswith("wrong: ")
         assert result.stdout.endswith("this is no report of an acceptance that can be checked\n")
         assert "\x1b" not in result.stdout
+
+
+def test_the_document_has_the_times_and_costs_that_are_said(trainyard, tmp_path: Path) -> None:
+    document = (ROOT / "docs/acceptance.md").read_text("utf-8")
+    table = document.partition("<!-- times -->\n")[2].partition("\n<!-- /times -->")[0]
+    header, _, *rows = (
+        [cell.strip() for cell in line.split("|")[1:-1]] for line in table.splitlines()
+    )
+    for column, stack in enumerate(header[1:], start=1):
+        accept = ("accept", stack.strip("`"), "--output", tmp_path / stack)
+        said = trainyard(*accept, deployed=Account())
+        announced = re.findall(r"^  (\S.*?) +(\d+) min +(\d+\.\d\d) USD", said.output, re.MULTILINE)
+        shown = [(row[0], row[column]) for row in rows if row[column]]
+        assert shown == [(name, f"{minutes} min, {usd} USD") for name, minutes, usd in announced]
