@@ -137,8 +137,9 @@ def verdicts(
     *,
     sandbox: bool,
     called: Collection[str],
+    assumptions: Sequence[Assumption] | None = None,
 ) -> list[Verdict]:
-    """Return what an acceptance has seen of every assumption, in the order of the catalogue.
+    """Return what an acceptance has seen of every assumption, in their order.
 
     Args:
         kind: Kind of the stack: `batch`, `eks`, `network` or `parallelcluster`.
@@ -146,10 +147,12 @@ def verdicts(
         logs: Output by the name of the step, such as `up again`; of `remains`, what is left behind.
         sandbox: Whether the account was emulated, which shows nothing of AWS.
         called: Calls that AWS answered, as `service:Operation`, such as `eks:DescribeCluster`.
+        assumptions: The assumptions; None for those of the catalogue.
     """
     shown = {name: without_secrets(log) for name, log in logs.items()}
     seen = _Seen(kind, {each.name: each.result for each in done}, shown, sandbox, called)
-    return [_verdict(each, seen) for each in catalogue()]
+    wanted = catalogue() if assumptions is None else assumptions
+    return [_verdict(each, seen) for each in wanted]
 
 
 @dataclass(frozen=True, slots=True)

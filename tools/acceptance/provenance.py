@@ -109,10 +109,10 @@ def _git(root: Path, *arguments: str) -> str:
     return done.stdout.strip()
 
 
-def sha256_of(path: Path) -> str | None:
+def sha256_of(path: Path, most_bytes: int = MOST_BYTES) -> str | None:
     """Return the SHA-256 of a file as it lies there; None if it cannot be read.
 
-    Neither a link is followed nor what is no regular file is read, nor more than `MOST_BYTES`.
+    Neither a link is followed nor what is no regular file is read, nor more than `most_bytes`.
     """
     digest = hashlib.sha256()
     try:
@@ -120,7 +120,7 @@ def sha256_of(path: Path) -> str | None:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         with os.fdopen(descriptor, "rb") as file:
             found = os.fstat(descriptor)
-            if not stat.S_ISREG(found.st_mode) or found.st_size > MOST_BYTES:
+            if not stat.S_ISREG(found.st_mode) or found.st_size > most_bytes:
                 return None
             while chunk := file.read(_CHUNK_BYTES):
                 digest.update(chunk)

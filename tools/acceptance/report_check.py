@@ -77,12 +77,16 @@ class _UnreadableError(Exception):
     """A file is none that can be checked; the message says why."""
 
 
-def checked_report(path: Path, *, root: Path = ROOT) -> Checked:
+Facts = Callable[[Path], Mapping[str, Any]]
+
+
+def checked_report(path: Path, *, root: Path = ROOT, facts: Facts = program_facts) -> Checked:
     """Check a report and the files in its directory.
 
     Args:
         path: The `report.json`.
         root: The checkout whose program it is compared with.
+        facts: Returns the facts of that program.
     """
     try:
         report = _read(path)
@@ -98,7 +102,7 @@ def checked_report(path: Path, *, root: Path = ROOT) -> Checked:
         found.problems.extend(check(report))
     _files(report, path.parent, found)
     _shapes(report, path.parent, found)
-    _program(report, root, found)
+    _program(report, facts(root), found)
     return found
 
 
@@ -439,7 +443,7 @@ def _shapes(report: Mapping[str, Any], directory: Path, found: Checked) -> None:
         found.not_checked.append(f"{SHAPES}: it has no answers")
 
 
-def _program(report: Mapping[str, Any], root: Path, found: Checked) -> None:
+def _program(report: Mapping[str, Any], here: Mapping[str, Any], found: Checked) -> None:
     """Compare the program and its lock with those of this checkout, and look at the stack file."""
     runs = report["runs"]
     if not runs or any(run["program"] is None for run in runs):
@@ -449,7 +453,7 @@ def _program(report: Mapping[str, Any], root: Path, found: Checked) -> None:
         found.problems.append("different versions of the program have made it")
     if any(run["stack_file"] != runs[0]["stack_file"] for run in runs):
         found.problems.append("the stack file was changed between the runs of the command")
-    made, here = runs[-1]["program"], program_facts(root)
+    made = runs[-1]["program"]
     for key, what in (("version", "version"), ("sha256", "program"), ("lock_sha256", LOCK)):
         if made[key] != here[key]:
             found.notes.append(f"made by another version: {what} {made[key]}, here {here[key]}")

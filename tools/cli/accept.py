@@ -120,7 +120,8 @@ class AcceptedStack:
         Raises:
             CommandError: the nodes cannot be read, or there is none.
         """
-        chosen: Any = planned_test(plan_of(self.stack_file), nodes=None, options={}).chosen
+        plan: Any = plan_of(self.stack_file)
+        chosen: Any = planned_test(plan, nodes=None, options={}).chosen
         if isinstance(chosen, SlurmNodes):
             dynamic = "st" if chosen.resource.minimum else "dy"
             return f"{chosen.queue.name}-{dynamic}-{chosen.resource.name}-1"
