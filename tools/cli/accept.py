@@ -16,6 +16,7 @@ import typer
 from botocore.exceptions import BotoCoreError, ClientError
 
 from components import clock
+from components.account.call_failures import explained
 from components.capacity.timeline import block_timelines
 from components.catalog.collective_tests import MAKERS
 from components.config.network import NewVpc
@@ -196,15 +197,28 @@ def accept(
         lasts = money_limit(own, max_usd, limit_minutes, sandbox=sandbox, is_new=record is None)
     if record is None:
         _ask(own, subject, limit_minutes, yes=yes, sandbox=sandbox)
-        directory.mkdir(parents=True, exist_ok=True)
+        _write_files(own, subject)
         began = clock.now().isoformat()
         record = Record(directory=directory, stack=stack, sandbox=sandbox, began=began)
-        record.before = accepted.remains([])
+        record.before = _before(accepted)
         record.save()
-    _write_files(own, subject)
     _run_all(record, accepted, subject, _ends(record, limit_minutes, lasts))
     _look_for_remains(record, accepted)
     _report(record, subject.kind)
+
+
+def _before(accepted: AcceptedStack) -> list[str]:
+    """Return what the account has of the cluster before the first step.
+
+    Raises:
+        CommandError: it does not say it.
+    """
+    try:
+        return accepted.remains([])
+    except (BotoCoreError, ClientError) as error:
+        call = error.operation_name if isinstance(error, ClientError) else "tag:GetResources"
+        said = explained(call, error)
+        raise failures.CommandError(f"{said}; nothing was deployed") from error
 
 
 def _own_stack_file(found: StackFile, directory: Path, *, sandbox: bool) -> StackFile:
@@ -270,16 +284,16 @@ def _training(own: StackFile, directory: Path) -> Training | None:
 
 
 def _write_files(own: StackFile, subject: Accepted) -> None:
-    """Write the files of the steps that are not there yet.
+    """Write the files of the steps, into the directory of the acceptance.
 
     Raises:
         CommandError: they cannot be written; nothing was deployed.
     """
     changed, _ = changed_content(own.content, subject.kind)
     try:
+        subject.directory.mkdir(parents=True, exist_ok=True)
         for path, content in ((subject.file, own.content), (subject.changed, changed)):
-            if not path.exists():
-                write_yaml(path, content)
+            write_yaml(path, content)
         if subject.training is not None:
             subject.training.write()
     except OSError as error:

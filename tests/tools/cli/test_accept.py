@@ -158,6 +158,26 @@ def test_nothing_is_deployed_without_consent(account: Account, accepted) -> None
     assert not account.ran
 
 
+def test_nothing_is_deployed_in_an_account_that_does_not_answer(account: Account, accepted) -> None:
+    account.objects = []
+    account.lost = EndpointConnectionError(endpoint_url="https://tagging.example")
+    done = accepted("--yes")
+    assert done.exit_code == failures.WORK_FAILED
+    assert "tag:GetResources" in done.stderr
+    assert "nothing was deployed" in done.stderr
+    assert not account.ran
+
+
+def test_files_that_cannot_be_written_end_it_before_anything_is_deployed(
+    account: Account, accepted, tmp_path: Path
+) -> None:
+    (tmp_path / "a").write_text("", encoding="utf-8")
+    done = accepted("--yes")
+    assert done.exit_code == failures.WORK_FAILED
+    assert "the files of the acceptance cannot be written to " in done.stderr
+    assert not account.ran
+
+
 def test_every_step_runs_in_order(account: Account, accepted, tmp_path: Path) -> None:
     result = accepted("--yes")
     assert result.exit_code == 0, result.stderr
