@@ -54,7 +54,7 @@ from tools.cli.stack_config import config_of, kind_of, plan_of
 from tools.engine.slurm import slurm_is_packaged
 from tools.jobs.nodes import JobError
 from tools.jobs.slurm.nodes import SlurmNodes, shared_directory
-from tools.verify.planned_nodes import planned_test
+from tools.verify.planned_nodes import PlannedTest, planned_test
 from tools.workspace.engine_process import EngineFailedError
 from tools.workspace.exported_state import exported_state, resources_of
 from tools.workspace.locks import StackLockedError
@@ -77,6 +77,8 @@ _CheckReport = Annotated[
         help="Check the report.json of an acceptance instead, with the files beside it.",
     ),
 ]
+_FIGURES = ("GPU utilization", "NeuronCore utilization", "Memory of nodes")
+"""Figures of nodes, of which a stack that measures its nodes has at least one."""
 _PROGRAM = ("sh", "-c", 'echo "node $NODE_RANK of $NNODES"')
 """What runs on each node of Slurm in the sandbox."""
 
@@ -179,15 +181,13 @@ def accept(
             "the name of a stack is missing: ./trainyard accept STACK, such as dev; "
             "`./trainyard list` lists them"
         )
-    found = options.stack_file(stack, path=None, sandbox=sandbox)
     directory = (output or Path(f"{stack}-accept")).absolute()
-    _refuse_protected(found)
-    if sandbox:
-        started_sandbox(console.progress)
     record = read_record(directory)
     if record is not None and (record.stack, record.sandbox) != (stack, sandbox):
         raise failures.WrongUseError(f"{directory} is the acceptance of another stack")
-    own = _own_stack_file(found, directory, sandbox=sandbox)
+    own = _own_stack_file(stack, None if record is None else directory / OWN_FILE, sandbox=sandbox)
+    if sandbox:
+        started_sandbox(console.progress)
     accepted: AcceptedStack = (context.obj or AcceptedStack)(own, sandbox)
     if record is None:
         _refuse_deployed(accepted)
@@ -221,14 +221,23 @@ def _before(accepted: AcceptedStack) -> list[str]:
         raise failures.CommandError(f"{said}; nothing was deployed") from error
 
 
-def _own_stack_file(found: StackFile, directory: Path, *, sandbox: bool) -> StackFile:
-    """Return the stack file of the acceptance, which is written when it begins.
+def _own_stack_file(stack: str, begun: Path | None, *, sandbox: bool) -> StackFile:
+    """Return the stack file of the acceptance.
 
     A stack that cannot have what the acceptance adds is accepted as it is.
+
+    Args:
+        stack: Name of the stack.
+        begun: The file of an acceptance that goes on, whatever that of the user is now.
+        sandbox: Whether the account is the sandbox's.
+
+    Raises:
+        WrongUseError: the stack has protected objects.
     """
-    path = directory / OWN_FILE
-    if path.is_file():
-        return options.stack_file(found.stack, path=path, sandbox=sandbox)
+    if begun is not None and begun.is_file():
+        return options.stack_file(stack, path=begun, sandbox=sandbox)
+    found = options.stack_file(stack, path=None, sandbox=sandbox)
+    _refuse_protected(found)
     content = accepted_content(found.content, kind_of(found))
     try:
         if kind_of(found) != NETWORK:
@@ -244,7 +253,7 @@ def _subject(own: StackFile, directory: Path, *, sandbox: bool) -> Accepted:
     kind = kind_of(own)
     storage = {} if kind == NETWORK else own.cluster.get("storage") or {}
     _, changes = changed_content(own.content, kind)
-    timelines = block_timelines(config_of(own))
+    tested = _tested(own)
     return Accepted(
         stack=own.stack,
         kind=kind,
@@ -252,35 +261,49 @@ def _subject(own: StackFile, directory: Path, *, sandbox: bool) -> Accepted:
         changed=directory / CHANGED_FILE,
         changes=changes,
         directory=directory,
-        test=_test(own, sandbox=sandbox),
-        training=_training(own, directory),
-        has_block=bool(timelines),
-        measured=not sandbox and bool((own.cluster.get("monitoring") or {}).get("node_metrics")),
+        test=_test(tested, kind, sandbox=sandbox),
+        training=_training(tested, own, directory),
+        has_block=bool(block_timelines(config_of(own))),
+        figure="" if sandbox or tested is None else _figure(own),
         creates_lustre=any(each.get("kind") == "fsx-lustre" for each in storage.values()),
     )
 
 
-def _training(own: StackFile, directory: Path) -> Training | None:
-    """Return what the nodes of a stack train; None if it has none that it could run on."""
-    kind = kind_of(own)
-    if kind == NETWORK:
+def _tested(own: StackFile) -> PlannedTest | None:
+    """Return the test of the nodes; None if the stack has none that it could run on."""
+    if kind_of(own) == NETWORK:
         return None
     plan: Any = plan_of(own)
     try:
-        planned = planned_test(plan, nodes=None, options={})
+        return planned_test(plan, nodes=None, options={})
     except JobError:
         return None
-    storage = ""
+
+
+def _training(tested: PlannedTest | None, own: StackFile, directory: Path) -> Training | None:
+    """Return what the nodes of a stack train; None if it has none."""
+    if tested is None:
+        return None
+    plan: Any = plan_of(own)
+    kind, storage = kind_of(own), ""
     if kind == EKS and plan.file_systems:
         storage = f"/mnt/{plan.file_systems[0].claim.name}"
     elif kind == PARALLELCLUSTER:
         storage = shared_directory(plan)
     return training_of(
         kind,
-        nvidia=MAKERS[planned.test] == "nvidia",
+        nvidia=MAKERS[tested.test] == "nvidia",
         storage=storage,
         directory=directory / "training",
     )
+
+
+def _figure(own: StackFile) -> str:
+    """Return the title of a figure of the nodes in CloudWatch; empty if they send none."""
+    plan: Any = plan_of(own)
+    monitoring = plan.monitoring_plan
+    titles = [each.title for each in monitoring.graphs] if monitoring else []
+    return next((each for each in _FIGURES if each in titles), "")
 
 
 def _write_files(own: StackFile, subject: Accepted) -> None:
@@ -463,15 +486,9 @@ def _interrupted(record: Record) -> str:
     )
 
 
-def _test(stack_file: StackFile, *, sandbox: bool) -> tuple[str, ...]:
-    """Return the command that tests the nodes; empty if the stack has none that it could run on."""
-    kind = kind_of(stack_file)
-    if kind == NETWORK:
-        return ()
-    plan: Any = plan_of(stack_file)
-    try:
-        planned = planned_test(plan, nodes=None, options={})
-    except JobError:
+def _test(tested: PlannedTest | None, kind: str, *, sandbox: bool) -> tuple[str, ...]:
+    """Return the command that tests the nodes; empty if there is none."""
+    if tested is None:
         return ()
     if not sandbox:
         return ("verify",)
@@ -479,7 +496,7 @@ def _test(stack_file: StackFile, *, sandbox: bool) -> tuple[str, ...]:
         # Its Slurm runs programs, but has no accelerators that the job could test.
         return ("run", "--launcher", "none", "--", *_PROGRAM) if slurm_is_packaged() else ()
     # The sandbox runs no containers: the job ends, and has no log.
-    return ("job", planned.test, "--submit", "--wait")
+    return ("job", tested.test, "--submit", "--wait")
 
 
 def _node_of(stack: AcceptedStack, group: str) -> str:

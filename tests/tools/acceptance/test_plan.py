@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tools.acceptance.plan import Accepted, steps_of
-from tools.acceptance.steps import NODE
+from tools.acceptance.steps import NODE, judged
 from tools.acceptance.training import training_of
 
 D = Path("/d")
@@ -70,11 +70,22 @@ def test_the_training_is_cancelled_once_it_trains_and_must_continue_from_its_che
     assert NODE in steps["repair"].arguments
 
 
-@pytest.mark.parametrize(("measured", "says"), [(True, True), (False, False)])
-def test_metrics_must_be_read_back_where_they_are_sent(measured: bool, says: bool) -> None:
-    steps = steps_of(accepted("eks", training=training("eks"), measured=measured))
+@pytest.mark.parametrize(
+    ("figure", "line", "passes"),
+    [
+        ("GPU utilization", "│ GPU utilization      average 41.5, busiest 97 %    │", True),
+        ("GPU utilization", "│ GPU utilization      average none, busiest none %  │", False),
+        ("Memory of nodes", "│ Memory of nodes      fullest node 12 %             │", True),
+        ("GPU utilization", "│ GPU memory           average 41 %                  │", False),
+        ("", "│ GPU utilization      average none, busiest none %  │", True),
+    ],
+)
+def test_metrics_must_be_read_back_where_they_are_sent(
+    figure: str, line: str, passes: bool
+) -> None:
+    steps = steps_of(accepted("eks", training=training("eks"), figure=figure))
     (status,) = [each for each in steps if each.name == "status"]
-    assert bool(status.says) == says
+    assert (judged(status, 0, line, 1).result == "pass") == passes
 
 
 def test_a_capacity_block_must_be_active() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import errno
 import json
 import platform
@@ -19,6 +20,7 @@ from botocore.exceptions import BotoCoreError, EndpointConnectionError
 
 from components import clock
 from components.eks.verification_plan import UNVERIFIED
+from sandbox.account.stacks import completion
 from tests.support import vpcs
 from tests.support.accepted_report import make
 from tests.support.tracked import ROOT
@@ -26,9 +28,11 @@ from tests.tools.cli.conftest import COMPLETE
 from tools.acceptance.assumptions import catalogue
 from tools.acceptance.remains import Made
 from tools.acceptance.run import InterruptedRunError
+from tools.acceptance.stack_files import accepted_content
 from tools.acceptance.steps import Done, Result, Step, read_record
 from tools.cli import accept, failures
 from tools.cli.accept import AcceptedStack
+from tools.workspace.completion import completed
 from tools.workspace.stack_files import StackFile, find_stack_file
 from tools.workspace.stacks_directory import VARIABLE, create
 
@@ -225,6 +229,35 @@ def test_what_was_made_is_deleted_after_a_failure_or_the_limit(
     assert names(account) == ran
 
 
+@pytest.mark.parametrize(
+    ("stack", "figure"),
+    [
+        ("dev", "GPU utilization"),
+        ("pc-dev", "GPU utilization"),
+        ("batch-dev", "GPU utilization"),
+        ("eks-trn1", "NeuronCore utilization"),
+        # Its agent measures no NeuronCores outside of Kubernetes.
+        ("batch-trn1", "Memory of nodes"),
+    ],
+)
+def test_a_figure_of_the_nodes_must_be_read_back(stack: str, figure: str) -> None:
+    found = find_stack_file(stack)
+    content = accepted_content(found.content, found.architecture)
+    own = completed(dataclasses.replace(found, content=content), completion(found))
+    assert accept._subject(own, Path("/d"), sandbox=False).figure == figure
+    assert not accept._subject(own, Path("/d"), sandbox=True).figure
+
+
+def test_an_acceptance_goes_on_without_the_file_of_the_user(
+    account: Account, accepted, interrupted, stacks: Path
+) -> None:
+    """So that it can always be deleted."""
+    interrupted(ran=3)
+    (stacks / "Pulumi.dev.yaml").write_text("config: {", encoding="utf-8")
+    assert accepted().exit_code == 0
+    assert names(account) == [*STEPS[3:]]
+
+
 @pytest.mark.parametrize("required", [True, False])
 def test_the_test_of_the_sandbox_runs_on_nodes_that_must_pass_verify(
     trainyard, stack_file, required: bool
@@ -232,13 +265,13 @@ def test_the_test_of_the_sandbox_runs_on_nodes_that_must_pass_verify(
     """No step before it opens them: the sandbox has no log that `verify` could judge."""
     path = stack_file({**COMPLETE, "verification": {"required": required}})
     found = find_stack_file("p5-cb", path=path)
-    command = accept._test(found, sandbox=True)
+    command = accept._subject(found, Path("/d"), sandbox=True).test
     assert command == ("job", "nccl-tests", "--submit", "--wait")
     printed = trainyard("job", "p5-cb", "nccl-tests", "--stack-file", path)
     *_, job = yaml.safe_load_all(printed.stdout)
     tolerated = {each["key"] for each in job["spec"]["template"]["spec"]["tolerations"]}
     assert tolerated == ({UNVERIFIED.key} if required else set())
-    assert accept._test(found, sandbox=False) == ("verify",)
+    assert accept._subject(found, Path("/d"), sandbox=False).test == ("verify",)
 
 
 @pytest.mark.parametrize("stack", ["dev", "pc-dev", "batch-dev"])
@@ -246,7 +279,7 @@ def test_the_cheapest_stacks_are_complete_and_go_completely(stack: str) -> None:
     """Without values of the sandbox, as in an account: nothing is missing, nothing is kept."""
     found = find_stack_file(stack)
     accept._refuse_protected(found)
-    assert accept._test(found, sandbox=False) == ("verify",)
+    assert accept._subject(found, Path("/d"), sandbox=False).test == ("verify",)
 
 
 @pytest.mark.parametrize("packaged", [True, False])
@@ -258,8 +291,8 @@ def test_the_test_of_slurm_in_the_sandbox_is_a_program_on_all_nodes(
     monkeypatch.setattr(platform, "machine", lambda: "x86_64")
     monkeypatch.setattr(shutil, "which", lambda name: f"/usr/bin/{name}")
     found = find_stack_file("pc-trn1")
-    assert accept._test(found, sandbox=False) == ("verify",)
-    command = accept._test(found, sandbox=True)
+    assert accept._subject(found, Path("/d"), sandbox=False).test == ("verify",)
+    command = accept._subject(found, Path("/d"), sandbox=True).test
     if not packaged:
         assert command == ()
         return
