@@ -147,7 +147,7 @@ def run_step(
         child = commands.start(step.arguments)
         ending = _Ending(step.interruption, commands)
         exit_code = _exit_code(child, ends, interrupted, ending)
-        for each in filter(None, (child if exit_code is None else None, ending.running)):
+        for each in filter(None, (child if exit_code is None else None, ending.awaited())):
             _stop(each, stop_seconds)
     if interrupted.is_set():
         raise InterruptedRunError
@@ -197,9 +197,8 @@ class _Ending:
         if wanted is not None and self._child is None and self._commands.heard.has(wanted.after):
             self._child = self._commands.start(wanted.arguments)
 
-    @property
-    def running(self) -> subprocess.Popen[bytes] | None:
-        """The command, if it does not end within a minute."""
+    def awaited(self) -> subprocess.Popen[bytes] | None:
+        """Return the command if it does not end within a minute."""
         if self._child is not None:
             with suppress(subprocess.TimeoutExpired):
                 self._child.wait(_ENDING_SECONDS)
