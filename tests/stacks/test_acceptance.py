@@ -21,7 +21,7 @@ STEPS = {
 
 @pytest.mark.parametrize("stack", [pytest.param(each, id=f"@{each}@") for each in STEPS])
 def test_a_stack_is_accepted_and_leaves_nothing(sandbox: Sandbox, stack: str) -> None:
-    directory = sandbox.directory / "accept"
+    directory = sandbox.directory / f"accept-{stack}"
     accept = ("accept", stack, "--sandbox", "--output", directory)
     done = sandbox.must(*accept)
     assert f"{stack}: accepted after" in done.stdout

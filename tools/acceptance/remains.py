@@ -180,7 +180,10 @@ KINDS: Mapping[str, tuple[Exists, str]] = {
         "aws ec2 delete-internet-gateway --internet-gateway-id {}",
     ),
     "ec2:launch-template": (
-        _of_ec2("describe_launch_templates", "LaunchTemplates", "launch-template-id"),
+        _of_service(
+            *("ec2", "describe_launch_templates", "LaunchTemplates"),
+            "LaunchTemplateIds[]",
+        ),
         "aws ec2 delete-launch-template --launch-template-id {}",
     ),
     "ec2:natgateway": (

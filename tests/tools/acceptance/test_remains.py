@@ -7,10 +7,12 @@ gives them.
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from collections.abc import Iterator
 from typing import Any
 
+import botocore.session
 import pytest
 from botocore import xform_name
 
@@ -22,7 +24,7 @@ from tests.support.sandbox_aws import (
     Account,
     default_account,
 )
-from tools.acceptance.remains import TAGS, Made, made_in, remains
+from tools.acceptance.remains import KINDS, TAGS, Made, made_in, remains
 
 CLUSTER, STACK = "team-a", "dev"
 REGION = "us-west-2"
@@ -278,6 +280,48 @@ def test_everything_else_that_the_tags_name_counts_until_it_is_gone(account: Acc
         run(account, line)
     assert remains(REGION, CLUSTER) == []
     assert len(listed_by_tag(account)) >= 4
+
+
+def test_a_launch_template_counts_until_it_is_gone(account: Account) -> None:
+    """The list of tags still has it then, and EC2 has no filter for its id."""
+    template = account.ec2.create_launch_template(
+        LaunchTemplateName="dev-left",
+        LaunchTemplateData={"InstanceType": "t3.large"},
+        TagSpecifications=tagged("launch-template", {CLUSTER_TAG: CLUSTER}),
+    )["LaunchTemplate"]["LaunchTemplateId"]
+    (found,) = remains(REGION, CLUSTER)
+    run(account, found)
+    assert [arn for arn in listed_by_tag(account) if arn.endswith(template)]
+    assert remains(REGION, CLUSTER) == []
+
+
+class Asked:
+    """An account that has nothing, and remembers the last question."""
+
+    def all(self, service: str, operation: str, _key: str, **arguments: Any) -> list[Any]:
+        self.question = service, operation, arguments
+        return []
+
+    def one(self, service: str, operation: str, _key: str, **arguments: Any) -> None:
+        self.question = service, operation, arguments
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_lookups_have_the_parameters_and_filters_that_the_api_has(kind: str) -> None:
+    asked: Any = Asked()
+    exists, _ = KINDS[kind]
+    assert not exists(asked, "x")
+    service, operation, arguments = asked.question
+    model = botocore.session.get_session().get_service_model(service)
+    name = next(each for each in model.operation_names if xform_name(each) == operation)
+    members = model.operation_model(name).input_shape.members
+    assert arguments.keys() <= members.keys()
+    documented = (
+        re.findall(r"<code>([a-z0-9-]+)", members["Filters"].documentation)
+        if ("Filters" in arguments)
+        else []
+    )
+    assert {each["Name"] for each in arguments.get("Filters", ())} <= {*documented}
 
 
 def test_what_was_in_the_state_and_has_no_lookup_is_found_by_its_tags(account: Account) -> None:
