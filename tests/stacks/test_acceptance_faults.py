@@ -63,6 +63,8 @@ class Faulty:
         self.sandbox.must("sandbox", "faults", "--clear")
         later = Sandbox(self.sandbox.directory, settings={clock.VARIABLE: str(24 * 3600)})
         done = later.run(*self.command(stack))
+        if self.deletes_forgotten(done):
+            done = later.run(*self.command(stack))
         record = read_record(self.directory)
         assert record is not None
         assert record.is_deleted, done.said
@@ -72,6 +74,23 @@ class Faulty:
         # What has failed stays said.
         assert f"{stack}: not accepted after" in done.stdout
         return done
+
+    def deletes_forgotten(self, done: Done) -> bool:
+        """Delete the launch template that is named, if there is one, as its line says.
+
+        The provider waits until a new one can be read before it has an id for it, and forgets it
+        when that fails: `resourceLaunchTemplateCreate` in internal/service/ec2/ec2_launch_template.go
+        of https://github.com/hashicorp/terraform-provider-aws.
+        """
+        forgotten = re.findall(
+            r"left behind: arn:\S+:launch-template/(lt-\w+); delete it: aws ec2 "
+            r"delete-launch-template --launch-template-id \1 --region \S+\n",
+            done.stdout,
+        )
+        assert done.stdout.count("left behind: ") == len(forgotten) <= 1
+        for each in forgotten:
+            self.sandbox.aws("ec2").delete_launch_template(LaunchTemplateId=each)
+        return bool(forgotten)
 
 
 @pytest.fixture
