@@ -78,9 +78,9 @@ class Faulty:
     def deletes_forgotten(self, done: Done) -> bool:
         """Delete the launch template that is named, if there is one, as its line says.
 
-        The provider waits until a new one can be read before it has an id for it, and forgets it
-        when that fails: `resourceLaunchTemplateCreate` in internal/service/ec2/ec2_launch_template.go
-        of https://github.com/hashicorp/terraform-provider-aws.
+        The provider waits until a new one can be read before it sets its id, and forgets it if that
+        fails: `resourceLaunchTemplateCreate` in internal/service/ec2/ec2_launch_template.go of
+        https://github.com/hashicorp/terraform-provider-aws.
         """
         forgotten = re.findall(
             r"left behind: arn:\S+:launch-template/(lt-\w+); delete it: aws ec2 "
