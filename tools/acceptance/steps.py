@@ -198,7 +198,8 @@ def judged(
         return Done(**values, result="stopped", reason="the time limit was reached")
     reason = _failure(step, exit_code, [each for each in said.splitlines() if each.strip()])
     if step.interruption is not None:
-        reason = "" if interrupted and exit_code else _unended(step, exit_code, reason)
+        ended_by_itself = f"it ended before `{step.interruption.arguments[0]}` had ended it"
+        reason = "" if interrupted and exit_code else reason or ended_by_itself
     return Done(**values, result="fail" if reason else "pass", reason=reason)
 
 
@@ -218,12 +219,3 @@ def _failure(step: Step, exit_code: int, lines: Sequence[str]) -> str:
     if step.says and not any(re.match(step.says, each) for each in lines):
         return f"no line matches {step.says!r}"
     return ""
-
-
-def _unended(step: Step, exit_code: int, reason: str) -> str:
-    """Return why a step that should be ended in the middle has not been."""
-    assert step.interruption is not None  # noqa: S101 - the caller has asked
-    command = " ".join(step.interruption.arguments[:1])
-    if exit_code:
-        return reason
-    return f"it ended before `{command}` had ended it"
