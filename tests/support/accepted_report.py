@@ -17,6 +17,7 @@ from tools.acceptance.report import (
     OWN_FILE,
     ComparedTime,
     as_json,
+    report_of,
     write_shapes,
 )
 from tools.acceptance.steps import REMAINS, Done, Record, log_of
@@ -63,5 +64,5 @@ def make(directory: Path, *, sandbox: bool = False, of_aws: bool = True) -> Path
     compared = [ComparedTime(type="aws:eks:Cluster", assumed_seconds=600, seen_seconds=590)]
     verdict = {**VERDICT, "verdict": NOT_SEEN} if sandbox else VERDICT
     path = directory / "report.json"
-    path.write_text(as_json(record, compared, [verdict]), encoding="utf-8")
+    path.write_text(as_json(report_of(record, compared, [verdict])), encoding="utf-8")
     return path

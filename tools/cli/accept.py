@@ -34,6 +34,7 @@ from tools.acceptance.report import (
     as_html,
     as_json,
     compared_times,
+    report_of,
     write_shapes,
 )
 from tools.acceptance.report_check import Checked, checked_report
@@ -128,7 +129,7 @@ class AcceptedStack:
         if isinstance(chosen, SlurmNodes):
             dynamic = "st" if chosen.resource.minimum else "dy"
             return f"{chosen.queue.name}-{dynamic}-{chosen.resource.name}-1"
-        return _node_of(self, chosen.group.name)
+        return _node_of(self, plan, chosen.group.name)
 
     def play(self, schedule: Path | None) -> None:
         """Let the jobs of a step print recorded logs, in a sandbox, which runs no containers."""
@@ -253,7 +254,8 @@ def _subject(own: StackFile, directory: Path, *, sandbox: bool) -> Accepted:
     kind = kind_of(own)
     storage = {} if kind == NETWORK else own.cluster.get("storage") or {}
     _, changes = changed_content(own.content, kind)
-    tested = _tested(own)
+    plan: Any = None if kind == NETWORK else plan_of(own)
+    tested = _tested(plan)
     return Accepted(
         stack=own.stack,
         kind=kind,
@@ -262,30 +264,28 @@ def _subject(own: StackFile, directory: Path, *, sandbox: bool) -> Accepted:
         changes=changes,
         directory=directory,
         test=_test(tested, kind, sandbox=sandbox),
-        training=_training(tested, own, directory),
+        training=_training(tested, plan, kind, directory),
         has_block=bool(block_timelines(config_of(own))),
-        figure="" if sandbox or tested is None else _figure(own),
+        figure="" if sandbox or tested is None else _figure(plan),
         creates_lustre=any(each.get("kind") == "fsx-lustre" for each in storage.values()),
     )
 
 
-def _tested(own: StackFile) -> PlannedTest | None:
+def _tested(plan: Any) -> PlannedTest | None:
     """Return the test of the nodes; None if the stack has none that it could run on."""
-    if kind_of(own) == NETWORK:
+    if plan is None:
         return None
-    plan: Any = plan_of(own)
     try:
         return planned_test(plan, nodes=None, options={})
     except JobError:
         return None
 
 
-def _training(tested: PlannedTest | None, own: StackFile, directory: Path) -> Training | None:
+def _training(tested: PlannedTest | None, plan: Any, kind: str, directory: Path) -> Training | None:
     """Return what the nodes of a stack train; None if it has none."""
     if tested is None:
         return None
-    plan: Any = plan_of(own)
-    kind, storage = kind_of(own), ""
+    storage = ""
     if kind == EKS and plan.file_systems:
         storage = f"/mnt/{plan.file_systems[0].claim.name}"
     elif kind == PARALLELCLUSTER:
@@ -298,9 +298,8 @@ def _training(tested: PlannedTest | None, own: StackFile, directory: Path) -> Tr
     )
 
 
-def _figure(own: StackFile) -> str:
+def _figure(plan: Any) -> str:
     """Return the title of a figure of the nodes in CloudWatch; empty if they send none."""
-    plan: Any = plan_of(own)
     monitoring = plan.monitoring_plan
     titles = [each.title for each in monitoring.graphs] if monitoring else []
     return next((each for each in _FIGURES if each in titles), "")
@@ -499,7 +498,7 @@ def _test(tested: PlannedTest | None, kind: str, *, sandbox: bool) -> tuple[str,
     return ("job", tested.test, "--submit", "--wait")
 
 
-def _node_of(stack: AcceptedStack, group: str) -> str:
+def _node_of(stack: AcceptedStack, plan: Any, group: str) -> str:
     """Return the name of a node of a node group of EKS.
 
     Raises:
@@ -516,7 +515,6 @@ def _node_of(stack: AcceptedStack, group: str) -> str:
         drain_limit_minutes=0,
         wait_limit_minutes=0,
     )
-    plan: Any = plan_of(stack.stack_file)
     with opened(plan, request) as replacement:
         cluster = replacement.look()
     instances = {id_ for each in cluster.groups if each.name == group for id_ in each.instances}
@@ -555,9 +553,10 @@ def _report(record: Record, kind: str) -> None:
         counts = Counter(each.verdict for each in found)
         seen = ", ".join(f"{counts[each]} {each}" for each in get_args(Outcome))
         console.answer(f"  assumptions about AWS: {seen}")
-    report, page = (record.directory / f"report.{each}" for each in ("json", "html"))
-    report.write_text(as_json(record, compared, about), encoding="utf-8")
-    page.write_text(as_html(record, compared, about), encoding="utf-8")
+    report = report_of(record, compared, about)
+    (record.directory / "report.json").write_text(as_json(report), encoding="utf-8")
+    page = record.directory / "report.html"
+    page.write_text(as_html(report), encoding="utf-8")
     console.progress(f"report: {page}")
     if not record.passed:
         raise typer.Exit(failures.WORK_FAILED)

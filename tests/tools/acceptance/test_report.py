@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.support.accepted_report import VERDICT, make
 from tests.support.secret_forms import TEXTS
-from tools.acceptance.report import as_html, as_json
+from tools.acceptance.report import as_html, as_json, report_of
 from tools.acceptance.steps import Done, Record, read_record
 
 
@@ -24,7 +24,8 @@ def test_no_report_has_a_secret_of_a_reason(tmp_path: Path) -> None:
         done=failed,
         after=[each.text for each in TEXTS],
     )
-    for report in (as_json(record, []), as_html(record, [])):
+    made = report_of(record, [])
+    for report in (as_json(made), as_html(made)):
         assert [each.id for each in TEXTS if each.secret in report] == []
         assert "it failed" in report
 
@@ -34,7 +35,7 @@ def test_the_page_shows_with_what_the_acceptance_was_made(tmp_path: Path) -> Non
     record = read_record(tmp_path)
     assert record is not None
     unseen = {**VERDICT, "id": "c", "assumes": "it <never> fails", "verdict": "not seen"}
-    page = as_html(record, [], [VERDICT, unseen])
+    page = as_html(report_of(record, [], [VERDICT, unseen]))
     (run,) = report["runs"]
     shown = [
         *run["program"].values(),
@@ -54,10 +55,10 @@ def test_an_acceptance_without_a_step_of_its_plan_has_not_passed(tmp_path: Path)
     make(tmp_path)
     record = read_record(tmp_path)
     assert record is not None
-    assert json.loads(as_json(record, []))["passed"] is True
+    assert json.loads(as_json(report_of(record, [])))["passed"] is True
     record.done = [each for each in record.done if each.name != "test"]
     assert record.passed
-    assert json.loads(as_json(record, []))["passed"] is False
+    assert json.loads(as_json(report_of(record, [])))["passed"] is False
 
 
 def test_the_report_has_no_account_number_of_a_log(tmp_path: Path) -> None:
@@ -67,7 +68,8 @@ def test_the_report_has_no_account_number_of_a_log(tmp_path: Path) -> None:
         directory=tmp_path, stack="a", sandbox=False, began="2026-12-01T10:00:00Z", done=[failed]
     )
     seen = {**VERDICT, "evidence": "created in 210987654321 (3 s)"}
-    for report in (as_json(record, [], [seen]), as_html(record, [], [seen])):
+    made = report_of(record, [], [seen])
+    for report in (as_json(made), as_html(made)):
         assert "210987654321" not in report
         assert "arn:aws:iam::ACCOUNT:role/a" in report
         assert "created in ACCOUNT (3 s)" in report

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sandbox.latency.model import latency_model
-from tools.acceptance.report import ComparedTime, as_html, as_json, compared_times
+from tools.acceptance.report import ComparedTime, as_html, as_json, compared_times, report_of
 from tools.acceptance.steps import Done, Interruption, Record, Step, judged, read_record
 
 STEP = Step(name="up", arguments=("up", "dev", "--yes"), proves="it comes up")
@@ -128,11 +128,12 @@ def test_the_report_has_every_step_and_nothing_of_another_host(tmp_path: Path) -
     made = record(tmp_path, PASSED, FAILED)
     made.after = ["arn:aws:ec2:eni/<x>"]
     compared = [ComparedTime(type="aws:eks:Cluster", assumed_seconds=600, seen_seconds=590)]
-    values = json.loads(as_json(made, compared))
+    report = report_of(made, compared)
+    values = json.loads(as_json(report))
     assert values["passed"] is False
     assert [each["result"] for each in values["steps"]] == ["pass", "fail"]
     assert values["times"][0]["confirmed"] is True
-    page = as_html(made, compared)
+    page = as_html(report)
     assert "&lt;error&gt; no nodes" in page
     assert "arn:aws:ec2:eni/&lt;x&gt;" in page
     assert '<tr class="confirmed">' in page
