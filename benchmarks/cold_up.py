@@ -21,10 +21,10 @@ from benchmarks.critical_path import CriticalPath, of_steps
 from benchmarks.projects import Project, project
 from benchmarks.schedule import Timed
 from benchmarks.stack_graph import Step, stack_graph
-from sandbox.latency.model import takes_time_in_sandbox
 from tools.cli.sandbox_session import started_sandbox
 from tools.workspace.checkout import ROOT
 from tools.workspace.engine_process import PARALLEL_OPERATIONS
+from trainyard.sandbox.latency.model import takes_time_in_sandbox
 
 STACKS = ("eks-g4dn", "batch-trn1")
 SCALE = 0.1

@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmarks.measuring import Comparison, Run, Spent, alternate, run_process
-from sandbox.account.stacks import completion
 from tools.cli.stack_config import plan_of
 from tools.workspace.checkout import ROOT
 from tools.workspace.completion import completed
 from tools.workspace.stack_files import CLUSTER_KEY, StackFile, find_stack_file, stack_names
+from trainyard.sandbox.account.stacks import completion
 
 STACK = "eks-g4dn-vpc"
 BUDGET_OF_POOLS = 11.0

@@ -13,13 +13,6 @@ from typing import Any, cast
 import yaml
 
 from benchmarks.measuring import Comparison, Run, alternate, run_call, run_process
-from components.architectures.lookup import look_up
-from components.architectures.prepare import prepare
-from components.parallelcluster.plan import ParallelClusterPlan
-from components.parallelcluster.references import Reference, resolve
-from components.parallelcluster.rendering.cluster import render_cluster, to_yaml
-from sandbox.access import Endpoint
-from sandbox.account.stacks import completion
 from tools.cli.sandbox_session import running_sandbox
 from tools.cli.session import account_access
 from tools.cli.stack_config import config_of
@@ -27,6 +20,13 @@ from tools.parallelcluster.dryrun import create_cluster_dryrun
 from tools.workspace.checkout import ROOT
 from tools.workspace.completion import completed
 from tools.workspace.stack_files import find_stack_file
+from trainyard.components.architectures.lookup import look_up
+from trainyard.components.architectures.prepare import prepare
+from trainyard.components.parallelcluster.plan import ParallelClusterPlan
+from trainyard.components.parallelcluster.references import Reference, resolve
+from trainyard.components.parallelcluster.rendering.cluster import render_cluster, to_yaml
+from trainyard.sandbox.access import Endpoint
+from trainyard.sandbox.account.stacks import completion
 
 BUDGET = 0.2
 REGION = "us-west-2"

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.measuring import Spent, run_process
-from sandbox.account.stacks import completion
 from tools.cli.sandbox_session import RunningSandbox, project_of, running_sandbox
 from tools.engine import ensure_pulumi
 from tools.workspace.checkout import ROOT
 from tools.workspace.completion import completed
 from tools.workspace.project import SandboxProject
 from tools.workspace.stack_files import find_stack_file
+from trainyard.sandbox.account.stacks import completion
 
 STACK = "p5-cb"
 FLAT = Path(__file__).parent / "flat_program.py"
@@ -28,9 +28,9 @@ import sys
 
 sys.path.insert(0, {root!r})
 
-from policies.pack.configured import served
-from policies.rules.security.ebs_encrypted import POLICY
-from policies.pack.servicer import PackServicer, serve
+from trainyard.policies.pack.configured import served
+from trainyard.policies.rules.security.ebs_encrypted import POLICY
+from trainyard.policies.pack.servicer import PackServicer, serve
 
 serve(PackServicer("one-rule", served([POLICY])))
 '''

@@ -13,13 +13,13 @@ from typing import Any
 
 import pulumi
 
-from sandbox.latency.model import LatencyModel, latency_model
-from sandbox.providers._protocol.values import UNKNOWN
-from sandbox.providers.eks.arguments import TOKEN as CONTROL_PLANE_COMPONENT
-from sandbox.providers.eks.cluster import Cluster
 from tests.support import provider_answers
 from tests.support.cloud import Cloud, Registered
 from tests.support.stacks import program_of
+from trainyard.sandbox.latency.model import LatencyModel, latency_model
+from trainyard.sandbox.providers._protocol.values import UNKNOWN
+from trainyard.sandbox.providers.eks.arguments import TOKEN as CONTROL_PLANE_COMPONENT
+from trainyard.sandbox.providers.eks.cluster import Cluster
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

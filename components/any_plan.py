@@ -7,10 +7,10 @@ architecture are imported.
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from components.batch.plan import BatchPlan
-    from components.eks.plan import EksPlan
-    from components.network_stack.plan import NetworkStackPlan
-    from components.parallelcluster.plan import ParallelClusterPlan
+    from trainyard.components.batch.plan import BatchPlan
+    from trainyard.components.eks.plan import EksPlan
+    from trainyard.components.network_stack.plan import NetworkStackPlan
+    from trainyard.components.parallelcluster.plan import ParallelClusterPlan
 
     AnyPlan = EksPlan | ParallelClusterPlan | BatchPlan | NetworkStackPlan
     """The plan of a stack of any architecture."""

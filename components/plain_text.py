@@ -9,7 +9,7 @@ import re
 import shlex
 import textwrap
 
-from components.secret_text import without_secrets
+from trainyard.components.secret_text import without_secrets
 
 # Control characters, bidirectional marks, and separators that some programs treat as line endings:
 # https://www.unicode.org/reports/tr9/#Directional_Formatting_Characters

@@ -13,7 +13,7 @@ from typing import Any
 
 import pulumi
 
-from components.tagging import RESOURCE_TAG, resource_tag
+from trainyard.components.tagging import RESOURCE_TAG, resource_tag
 
 GROUP = "aws:autoscaling/group:Group"
 """The only used type with a list of tags, each with a flag to propagate it to instances."""

@@ -1,10 +1,10 @@
 """Keep secrets out of documents: values of stack files, answers of AWS, objects of Kubernetes.
 
-`hidden` serves every document that leaves this machine, and hides what `components.secret_text`
-decides: forms, values below names, `{name, value}` entries, and what follows a flag in a list.
-`shareable` serves documents that are made to be given to others. Programs of users are in them,
-and a secret of a program can have any name and any form: environment, arguments and commands are
-left out by path, and only their names are kept.
+`hidden` serves every document that leaves this machine, and hides what
+`trainyard.components.secret_text` decides: forms, values below names, `{name, value}` entries, and
+what follows a flag in a list. `shareable` serves documents that are made to be given to others.
+Programs of users are in them, and a secret of a program can have any name and any form:
+environment, arguments and commands are left out by path, and only their names are kept.
 
 Sources of the paths:
     https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/ (`Container`,
@@ -27,7 +27,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
-from components.secret_text import (
+from trainyard.components.secret_text import (
     HIDDEN,
     is_secret_name,
     is_secret_value,

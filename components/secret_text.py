@@ -3,8 +3,8 @@
 A stack file, a script address or an engine message can hold a key that was pasted by mistake.
 Terminals, CI logs, `--json` and SARIF uploads, reports and diagnoses are read by more people than
 the file, so they say that a secret was found and never repeat it. This module is the only place
-that decides which texts and which names look like a secret; `components.secret_documents` applies
-it to documents.
+that decides which texts and which names look like a secret; `trainyard.components.secret_documents`
+applies it to documents.
 
 A value is hidden for its form (`hf_…`), or for its name (`DB_PASS=…`, `--wandb-key …`,
 `Authorization: Bearer …`). 40 hexadecimal digits alone are a Git commit, and therefore shown: an

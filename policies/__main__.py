@@ -1,14 +1,12 @@
-"""Start the policy pack: the engine runs this file with `policies/` as working directory."""
+"""The policy pack of a clone: the engine runs this file with `policies/` as working directory."""
 
 import sys
 from pathlib import Path
 
-# Import the pack as `policies`, regardless of the working directory.
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+_SOURCE = Path(__file__).resolve().parents[1] / "src"
+if _SOURCE.is_dir():  # a clone; an installed package is found without this
+    sys.path.insert(0, str(_SOURCE))
 
-import components.cheap_imports  # noqa: F401 - before other imports
-from policies.pack.configured import served
-from policies.pack.discovery import PACK_NAME, POLICIES
-from policies.pack.servicer import PackServicer, serve
+from trainyard.policies.start import start  # noqa: E402
 
-serve(PackServicer(PACK_NAME, served(POLICIES)))
+start()

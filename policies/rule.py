@@ -24,9 +24,9 @@ from pulumi_policy import (
     StackValidationPolicy,
 )
 
-from policies.resources.props import Facts
-from policies.resources.stack import Stack
-from policies.rule_names import rule_name
+from trainyard.policies.resources.props import Facts
+from trainyard.policies.resources.stack import Stack
+from trainyard.policies.rule_names import rule_name
 
 Rule = ResourceValidationPolicy | StackValidationPolicy
 Config = Mapping[str, Any]

@@ -8,8 +8,8 @@ from __future__ import annotations
 import difflib
 from pathlib import Path
 
-from components.config.problems import ROOT, Problem, remove_command
-from components.config.stack import StackConfig
+from trainyard.components.config.problems import ROOT, Problem, remove_command
+from trainyard.components.config.stack import StackConfig
 
 _RULES = Path(__file__).resolve().parent / "rules"
 

@@ -3,9 +3,9 @@
 An access key of the sandbox is a secret, and the account that it belongs to. The id of the key is
 the secret: signatures are not verified, because everything stays on this machine, and a request
 names the id of its key (`Credential=` in the signature). The daemon makes a key at its start and
-writes it to a file that only its user can read; `sandbox.aws.admission` refuses every other
-request. Keys that the account itself issues (`sts:AssumeRole`, `iam:CreateAccessKey`) are secrets
-of the same kind.
+writes it to a file that only its user can read; `trainyard.sandbox.aws.admission` refuses every
+other request. Keys that the account itself issues (`sts:AssumeRole`, `iam:CreateAccessKey`) are
+secrets of the same kind.
 
 This module imports nothing but the standard library, because processes of other Python environments
 use it too.
@@ -31,7 +31,7 @@ REGISTRIES = "registries/"
 """Below `CONTROL`; then the key, because clients of registries send no header of the sandbox."""
 REGISTRIES_VARIABLE = "TRAINYARD_EMULATED_REGISTRIES"
 """Variable that directs lookups of images to the registries of a sandbox
-(`components.account.image_registry`)."""
+(`trainyard.components.account.image_registry`)."""
 _PREFIX = "SANDBOX"
 _SECRET_BYTES = 24
 

@@ -1,4 +1,4 @@
-"""The sandbox's one long-living process: `python -m sandbox.daemon`.
+"""The sandbox's one long-living process: `python -m trainyard.sandbox.daemon`.
 
 It answers AWS calls, runs a control plane for each EKS cluster, lets EC2 instances join their
 clusters as nodes, and runs CloudFormation when somebody calls it. SIGTERM and SIGINT end it with
@@ -17,31 +17,34 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from queue import Empty, SimpleQueue
 
-from components.catalog.controller_releases import CONTROLLER_RELEASES
-from sandbox.aws.cloudformation.service import CloudFormation, clusters_of
-from sandbox.aws.environment import ACCOUNT_ID
-from sandbox.aws.https_endpoints import HttpsEndpoints, issuer_hosts
-from sandbox.aws.server import AwsServer, PortInUseError  # first: it prepares moto's environment
-from sandbox.file_lock import LockTakenError, locked
-from sandbox.kubernetes.addons import AddonObjects
-from sandbox.kubernetes.aws_program import write_aws_program
-from sandbox.kubernetes.cluster_controllers import Controllers
-from sandbox.kubernetes.control_planes import ControlPlanes, check_version
-from sandbox.kubernetes.instances import SandboxAccount
-from sandbox.kubernetes.nodes import NodeSimulator
-from sandbox.parallelcluster.provider.records import Records
-from sandbox.process_identity import own_identity, write_identity
-from sandbox.processes import Spawner, requests_to_end, sweep
-from sandbox.slurm.block_instances import BlockInstances
-from sandbox.slurm.head_nodes import HeadNodes
-from sandbox.state import (
+from trainyard.components.catalog.controller_releases import CONTROLLER_RELEASES
+from trainyard.sandbox.aws.cloudformation.service import CloudFormation, clusters_of
+from trainyard.sandbox.aws.environment import ACCOUNT_ID
+from trainyard.sandbox.aws.https_endpoints import HttpsEndpoints, issuer_hosts
+from trainyard.sandbox.aws.server import (  # first: it prepares moto's environment
+    AwsServer,
+    PortInUseError,
+)
+from trainyard.sandbox.file_lock import LockTakenError, locked
+from trainyard.sandbox.kubernetes.addons import AddonObjects
+from trainyard.sandbox.kubernetes.aws_program import write_aws_program
+from trainyard.sandbox.kubernetes.cluster_controllers import Controllers
+from trainyard.sandbox.kubernetes.control_planes import ControlPlanes, check_version
+from trainyard.sandbox.kubernetes.instances import SandboxAccount
+from trainyard.sandbox.kubernetes.nodes import NodeSimulator
+from trainyard.sandbox.parallelcluster.provider.records import Records
+from trainyard.sandbox.process_identity import own_identity, write_identity
+from trainyard.sandbox.processes import Spawner, requests_to_end, sweep
+from trainyard.sandbox.slurm.block_instances import BlockInstances
+from trainyard.sandbox.slurm.head_nodes import HeadNodes
+from trainyard.sandbox.state import (
     PARALLELCLUSTER_PYTHON,
     SLURM_PROGRAMS,
     SandboxDirectory,
     SandboxStatus,
 )
 
-LOG = logging.getLogger("sandbox.daemon")
+LOG = logging.getLogger("trainyard.sandbox.daemon")
 
 DIRECTORY_POLL_SECONDS = 2.0
 
@@ -50,7 +53,7 @@ _FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 def main(arguments: list[str] | None = None) -> int:
     """Run until a signal stops the process; return its exit code."""
-    parser = argparse.ArgumentParser(prog="python -m sandbox.daemon", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m trainyard.sandbox.daemon", description=__doc__)
     parser.add_argument("--directory", type=Path, required=True)
     parser.add_argument("--programs", type=Path, required=True, help="JSON: program -> argv prefix")
     parser.add_argument("--region", default="us-west-2")

@@ -1,8 +1,8 @@
 """Run a program that ends with its parent: `die_with_parent.py PARENT_PID PROGRAM …`.
 
 Linux sends the signal when the *thread* that started the process ends, so that thread must live as
-long as the parent (`sandbox.processes.Spawner` has one). Other systems have no such signal; there
-the next start of the sandbox ends leftover processes.
+long as the parent (`trainyard.sandbox.processes.Spawner` has one). Other systems have no such
+signal; there the next start of the sandbox ends leftover processes.
 
 This is a separate program and not a function between fork and exec, because the parent has threads:
 code between fork and exec can deadlock on a lock that another thread held.

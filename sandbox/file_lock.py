@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from sandbox.private_files import private
+from trainyard.sandbox.private_files import private
 
 _POLL_SECONDS = 0.05
 

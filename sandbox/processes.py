@@ -1,8 +1,8 @@
 """Child processes of the daemon, which end with it even if it is killed.
 
-A thread that lives as long as the daemon starts each process (see `sandbox.die_with_parent`). Each
-process has a file with its identity, with which the next daemon ends leftover processes on systems
-that cannot tie a child to its parent.
+A thread that lives as long as the daemon starts each process (see
+`trainyard.sandbox.die_with_parent`). Each process has a file with its identity, with which the next
+daemon ends leftover processes on systems that cannot tie a child to its parent.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from sandbox.process_identity import (
+from trainyard.sandbox.process_identity import (
     ProcessIdentity,
     identity_of,
     read_identity,

@@ -20,7 +20,7 @@ from typing import Any
 
 import yaml
 
-from sandbox.wsgi import Answer
+from trainyard.sandbox.wsgi import Answer
 
 _TABLE = Path(__file__).with_suffix(".yaml")
 _TOKEN = "anonymous"  # noqa: S105 - what the emulated registries give to everybody

@@ -18,16 +18,15 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from sandbox.access import Endpoint
-from sandbox.file_lock import LockTakenError, locked
-from sandbox.plain_environment import plain_environment
-from sandbox.private_files import PRIVATE_UMASK, private, write_private
-from sandbox.process_identity import ProcessIdentity, read_identity
-from sandbox.processes import sweep
-from sandbox.removal import remove_tree
-from sandbox.slurm.programs import remove_slurm
-
-ROOT = Path(__file__).resolve().parents[1]
+from trainyard.sandbox import MODULES
+from trainyard.sandbox.access import Endpoint
+from trainyard.sandbox.file_lock import LockTakenError, locked
+from trainyard.sandbox.plain_environment import plain_environment
+from trainyard.sandbox.private_files import PRIVATE_UMASK, private, write_private
+from trainyard.sandbox.process_identity import ProcessIdentity, read_identity
+from trainyard.sandbox.processes import sweep
+from trainyard.sandbox.removal import remove_tree
+from trainyard.sandbox.slurm.programs import remove_slurm
 
 PARALLELCLUSTER_PYTHON, SLURM_PROGRAMS = "parallelcluster-python", "slurm"
 """What some stacks need: Python with aws-parallelcluster and ministack; the directory of Slurm."""
@@ -54,8 +53,8 @@ class SandboxStatus:
     account_id: str
     region: str
     access_key: str = field(default="", repr=False)
-    """Id of the access key of its clients: a secret (`sandbox.access`). Empty for a sandbox of an
-    earlier version, which had none."""
+    """Id of the access key of its clients: a secret (`trainyard.sandbox.access`). Empty for a
+    sandbox of an earlier version, which had none."""
     https_environment: dict[str, str] = field(default_factory=dict[str, str])
     """Variables that direct plugins to the daemon for HTTPS hosts of AWS."""
 
@@ -248,13 +247,13 @@ class SandboxDirectory:
         with open(self._output, "wb", opener=private) as output:
             return subprocess.Popen(
                 [
-                    *(sys.executable, "-m", "sandbox.daemon"),
+                    *(sys.executable, "-m", "trainyard.sandbox.daemon"),
                     *("--directory", str(self.path.resolve())),
                     *("--programs", str(self.programs_file.resolve())),
                     *("--region", region, "--port", str(port)),
                 ],
-                cwd=ROOT,
-                env=plain_environment(os.environ),
+                cwd=MODULES,
+                env={**plain_environment(os.environ), "PYTHONPATH": str(MODULES.parent)},
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,

@@ -16,16 +16,19 @@ import pulumi
 import pytest
 from hypothesis import settings
 
-import components.cheap_imports  # noqa: F401 - garbage is looked for less: a seventh of the time
-from components.account.image_registry import EMULATED_REGISTRIES
+import trainyard.components.cheap_imports  # noqa: F401 - saves a seventh of the time
 from tests.support import warm_python, write_access
 from tests.support.cloud import Cloud, readable
+from tests.support.modules import PYTHONPATH
 from tests.support.tracked import ROOT
 from tools.suite.parts import SLOWEST_FIRST, UNIT, UNMARKED, is_whole, slow_markers
 from tools.workspace.stacks_directory import VARIABLE
+from trainyard.components.account.image_registry import EMULATED_REGISTRIES
 
 # The tests use the stack files of the checkout, also where its user has a stacks directory.
 os.environ[VARIABLE] = str(ROOT)
+# Processes that tests start find our modules, as with the launcher.
+os.environ["PYTHONPATH"] = PYTHONPATH
 # No test asks a registry of the internet: nothing listens at this address.
 os.environ[EMULATED_REGISTRIES] = "http://127.0.0.1:9"
 

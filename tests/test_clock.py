@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from components import clock
+from trainyard.components import clock
 
 
 @pytest.mark.parametrize(("ahead", "expected"), [(None, 0), ("", 0), ("0", 0), ("176400", 176400)])

@@ -8,14 +8,14 @@ import pytest
 from pulumi.runtime.proto import engine_pb2, engine_pb2_grpc
 from pulumi_aws import _utilities
 
-from components import engine_calls
-from components.engine_calls import (
+from tests.support import aws_sdk
+from trainyard.components import engine_calls
+from trainyard.components.engine_calls import (
     NotesNotAwaited,
     await_no_notes,
     begin_with,
     start_aws_provider,
 )
-from tests.support import aws_sdk
 
 
 class Call:

@@ -1,6 +1,6 @@
 import pytest
 
-from components.naming import excess_length, fitted, managed_policy_arns, partition
+from trainyard.components.naming import excess_length, fitted, managed_policy_arns, partition
 
 
 @pytest.mark.parametrize(

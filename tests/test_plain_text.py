@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.plain_text import fill, folded
+from trainyard.components.plain_text import fill, folded
 
 
 @pytest.mark.parametrize(

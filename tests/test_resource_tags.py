@@ -9,9 +9,9 @@ import pulumi_aws as aws
 import pytest
 import yaml
 
-from components.resource_tags import tag_every_resource
-from components.tagging import MAX_VALUE_LENGTH, RESOURCE_TAG, resource_tag
 from tests.support.tracked import ROOT
+from trainyard.components.resource_tags import tag_every_resource
+from trainyard.components.tagging import MAX_VALUE_LENGTH, RESOURCE_TAG, resource_tag
 
 ALLOWED = re.compile(r"[A-Za-z0-9 +\-=._:/@]+")
 GOLDENS = sorted((ROOT / "tests" / "goldens" / "stacks").glob("*.yaml"))
@@ -74,6 +74,6 @@ def test_no_two_resources_of_a_stack_share_a_value(golden) -> None:
 
 
 def test_it_is_no_tag_of_the_user_s() -> None:
-    from components.tagging import tag_fault
+    from trainyard.components.tagging import tag_fault
 
     assert tag_fault(RESOURCE_TAG, "mine") == "is set by the program itself"

@@ -7,9 +7,6 @@ from typing import Any
 
 import pytest
 
-from components.plain_text import legible, printable
-from components.secret_documents import LEFT_OUT, hidden, hidden_at, shareable, value_in
-from components.secret_text import HIDDEN, without_secrets
 from tests.support.secret_forms import (
     CHOSEN,
     DOCUMENTS,
@@ -19,6 +16,9 @@ from tests.support.secret_forms import (
     TEXTS,
     Planted,
 )
+from trainyard.components.plain_text import legible, printable
+from trainyard.components.secret_documents import LEFT_OUT, hidden, hidden_at, shareable, value_in
+from trainyard.components.secret_text import HIDDEN, without_secrets
 
 
 def test_the_forms_are_many_and_differ() -> None:

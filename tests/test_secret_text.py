@@ -6,10 +6,10 @@ import base64
 
 import pytest
 
-from components.config.problems import ConfigError, Problem
-from components.plain_text import legible, printable
-from components.secret_documents import hidden
-from components.secret_text import (
+from trainyard.components.config.problems import ConfigError, Problem
+from trainyard.components.plain_text import legible, printable
+from trainyard.components.secret_documents import hidden
+from trainyard.components.secret_text import (
     HIDDEN,
     is_private_key,
     is_secret_value,

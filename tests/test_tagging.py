@@ -1,6 +1,6 @@
 import pytest
 
-from components.tagging import common_tags, tag_fault
+from trainyard.components.tagging import common_tags, tag_fault
 
 
 def test_the_cluster_tag_is_added_to_the_users():

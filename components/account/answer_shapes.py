@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, cast
 
-from components.plain_text import legible
+from trainyard.components.plain_text import legible
 
 _TYPES: Mapping[str, tuple[type, ...]] = {
     "string": (str,),

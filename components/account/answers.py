@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from components.account.facts import DefaultRoute, ReservationFacts
-from components.account.named_facts import ImageFacts
-from components.catalog.capacity_blocks import BOUGHT_TAG
-from components.tagging import tag_map
+from trainyard.components.account.facts import DefaultRoute, ReservationFacts
+from trainyard.components.account.named_facts import ImageFacts
+from trainyard.components.catalog.capacity_blocks import BOUGHT_TAG
+from trainyard.components.tagging import tag_map
 
 
 def default_route(routes: list[dict[str, Any]]) -> DefaultRoute:

@@ -11,7 +11,7 @@ from botocore.exceptions import (
     SSOError,
 )
 
-from components.account.error_codes import BROKEN, EXPIRED, NOT_ACCEPTED, THROTTLED
+from trainyard.components.account.error_codes import BROKEN, EXPIRED, NOT_ACCEPTED, THROTTLED
 
 CLIENT = Config(
     retries={"mode": "standard", "total_max_attempts": 4}, connect_timeout=10, read_timeout=30

@@ -8,16 +8,16 @@ from datetime import datetime
 from ipaddress import IPv4Network
 from typing import Any, Literal
 
-from components.account.named_facts import (
+from trainyard.components.account.named_facts import (
     Found,
     ImageFacts,
     NamedFacts,
     PublicImageFacts,
     VolumeFacts,
 )
-from components.account.reservation_states import LATER
-from components.account.vpc_layout import VpcLayout
-from components.network.network_plan import RESERVED_ADDRESSES
+from trainyard.components.account.reservation_states import LATER
+from trainyard.components.account.vpc_layout import VpcLayout
+from trainyard.components.network.network_plan import RESERVED_ADDRESSES
 
 DefaultRoute = Literal["internet-gateway", "nat", "other", "none"]
 """Target of the route 0.0.0.0/0 of a subnet: `nat` is a NAT gateway or instance, `other` a transit
@@ -296,7 +296,7 @@ class AccountFacts:
     named: NamedFacts = field(default_factory=dict[tuple[str, str], "Found | None"])
     """Objects that the stack file names, and owners of names that the stack takes."""
     quota_values: Mapping[str, float] = field(default_factory=dict[str, float])
-    """Applied quotas, by name in `components.catalog.quotas`."""
+    """Applied quotas, by name in `trainyard.components.catalog.quotas`."""
     quota_use: Mapping[str, Mapping[str, float]] = field(
         default_factory=dict[str, Mapping[str, float]]
     )

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from components.account.facts import AccountFacts
-from components.account.launch_place import in_zone, private_subnets
-from components.config.fsx_lustre import (
+from trainyard.components.account.facts import AccountFacts
+from trainyard.components.account.launch_place import in_zone, private_subnets
+from trainyard.components.config.fsx_lustre import (
     ExistingFsxLustre,
     NewFsxLustre,
     adopted_or_existing,
 )
-from components.config.open_zfs import NewFsxOpenZfs
-from components.config.stack import StackConfig
-from components.config.storage import FileSystem
+from trainyard.components.config.open_zfs import NewFsxOpenZfs
+from trainyard.components.config.stack import StackConfig
+from trainyard.components.config.storage import FileSystem
 
 
 def complete_storage(

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from components.account.facts import FileSystemFacts
-from components.account.lookup import AccountReader, readable
-from components.account.security_group_rules import ingress_of
-from components.config.fsx_lustre import NewFsxLustre, adopted_or_existing
-from components.config.stack import StackConfig
-from components.tagging import CLUSTER_TAG, tag_map
+from trainyard.components.account.facts import FileSystemFacts
+from trainyard.components.account.lookup import AccountReader, readable
+from trainyard.components.account.security_group_rules import ingress_of
+from trainyard.components.config.fsx_lustre import NewFsxLustre, adopted_or_existing
+from trainyard.components.config.stack import StackConfig
+from trainyard.components.tagging import CLUSTER_TAG, tag_map
 
 _NONE = (None, "", "NONE")
 

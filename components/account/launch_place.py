@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
-from components.account.facts import AccountFacts, SubnetFacts
-from components.account.reservations import reservation_zone
-from components.config.base import same_kind_of_zone
-from components.config.network import ExistingVpc, NewVpc
-from components.config.node_pool import NodePool
-from components.config.pools import Pool
-from components.config.stack import StackConfig
+from trainyard.components.account.facts import AccountFacts, SubnetFacts
+from trainyard.components.account.reservations import reservation_zone
+from trainyard.components.config.base import same_kind_of_zone
+from trainyard.components.config.network import ExistingVpc, NewVpc
+from trainyard.components.config.node_pool import NodePool
+from trainyard.components.config.pools import Pool
+from trainyard.components.config.stack import StackConfig
 
 _NodePool = TypeVar("_NodePool", bound=NodePool)
 

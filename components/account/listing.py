@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from components.account import answers
-from components.account.facts import (
+from trainyard.components.account import answers
+from trainyard.components.account.facts import (
     EfsFacts,
     FileSystemFacts,
     ReservationFacts,
@@ -19,11 +19,11 @@ from components.account.facts import (
     VpcFacts,
     ZoneFacts,
 )
-from components.account.file_system_lookup import every_file_system
-from components.account.lookup import AccountReader, readable
-from components.account.mount_target_lookup import efs_facts
-from components.account.readings import Reading, read_side_by_side
-from components.tagging import tag_map
+from trainyard.components.account.file_system_lookup import every_file_system
+from trainyard.components.account.lookup import AccountReader, readable
+from trainyard.components.account.mount_target_lookup import efs_facts
+from trainyard.components.account.readings import Reading, read_side_by_side
+from trainyard.components.tagging import tag_map
 
 _MOST_FILTER_VALUES = 200
 """Values of one filter: https://docs.aws.amazon.com/AWSEC2/latest/APIReference/Query-Requests.html,

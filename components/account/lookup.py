@@ -11,27 +11,27 @@ import boto3
 from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError
 from botocore.parsers import ResponseParserError
 
-from components.account import answers
-from components.account.answer_shapes import (
+from trainyard.components.account import answers
+from trainyard.components.account.answer_shapes import (
     AccountUnreachableError as AccountUnreachableError,
 )
-from components.account.answer_shapes import (
+from trainyard.components.account.answer_shapes import (
     MissingValueError,
     UnexpectedAnswerError,
     understood,
 )
-from components.account.call_failures import CLIENT, explained
-from components.account.error_codes import NOT_ALLOWED as NOT_ALLOWED
-from components.account.error_codes import NOT_FOUND as NOT_FOUND
-from components.account.facts import (
+from trainyard.components.account.call_failures import CLIENT, explained
+from trainyard.components.account.error_codes import NOT_ALLOWED as NOT_ALLOWED
+from trainyard.components.account.error_codes import NOT_FOUND as NOT_FOUND
+from trainyard.components.account.facts import (
     DefaultRoute,
     ReservationFacts,
     SubnetFacts,
     VpcFacts,
     ZoneFacts,
 )
-from components.account.named_facts import ImageFacts
-from components.config.provider_settings import is_region
+from trainyard.components.account.named_facts import ImageFacts
+from trainyard.components.config.provider_settings import is_region
 
 T = TypeVar("T")
 NO_IPV4 = "it has no IPv4 block, and nodes have IPv4 addresses"

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from components.account.facts import EfsFacts, MountTargetFacts
-from components.account.lookup import AccountReader
-from components.account.security_group_rules import ingress_of
+from trainyard.components.account.facts import EfsFacts, MountTargetFacts
+from trainyard.components.account.lookup import AccountReader
+from trainyard.components.account.security_group_rules import ingress_of
 
 
 def described_efs(reader: AccountReader, file_system_id: str) -> EfsFacts | None:

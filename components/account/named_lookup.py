@@ -20,8 +20,8 @@ from collections.abc import Callable, Iterable, Iterator
 from fnmatch import fnmatchcase
 from typing import Any
 
-from components.account.lookup import AccountReader, AccountUnreachableError
-from components.account.named_facts import (
+from trainyard.components.account.lookup import AccountReader, AccountUnreachableError
+from trainyard.components.account.named_facts import (
     AccessPointFacts,
     BucketFacts,
     ContainerImageFacts,
@@ -34,8 +34,13 @@ from components.account.named_facts import (
     TopicFacts,
     WorkspaceFacts,
 )
-from components.config.storage_fields import s3_parts
-from components.naming import dns_suffix, is_customer_policy, managed_policy_arns, partition
+from trainyard.components.config.storage_fields import s3_parts
+from trainyard.components.naming import (
+    dns_suffix,
+    is_customer_policy,
+    managed_policy_arns,
+    partition,
+)
 
 
 class NotReadError(Exception):

@@ -17,11 +17,11 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from components.account.cloudformation_stacks import DESCRIBE_STACKS, none_without_stack
-from components.account.lookup import AccountReader
-from components.account.named_facts import LogGroupFacts, OwnerFacts
-from components.account.named_lookup import find
-from components.tagging import CLUSTER_TAG, RESOURCE_TAG, creator_of, tag_map
+from trainyard.components.account.cloudformation_stacks import DESCRIBE_STACKS, none_without_stack
+from trainyard.components.account.lookup import AccountReader
+from trainyard.components.account.named_facts import LogGroupFacts, OwnerFacts
+from trainyard.components.account.named_lookup import find
+from trainyard.components.tagging import CLUSTER_TAG, RESOURCE_TAG, creator_of, tag_map
 
 CLUSTER_CALLS = ("eks:DescribeCluster", "ec2:DescribeLaunchTemplates")
 REPOSITORY_CALLS = ("ecr:DescribeRepositories", "ecr:ListTagsForResource")

@@ -14,8 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from components.account.facts import ReservationFacts
-from components.config.reservations import CapacityBlock, Provenance, Reservation
+from trainyard.components.account.facts import ReservationFacts
+from trainyard.components.config.reservations import CapacityBlock, Provenance, Reservation
 
 
 def read_provenance(

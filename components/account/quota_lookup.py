@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from components.account.lookup import AccountReader
-from components.account.quota_use import use_of_others
-from components.account.readings import Reading
-from components.catalog.quotas import QUOTAS, REGION
+from trainyard.components.account.lookup import AccountReader
+from trainyard.components.account.quota_use import use_of_others
+from trainyard.components.account.readings import Reading
+from trainyard.components.catalog.quotas import QUOTAS, REGION
 
 LIST_QUOTAS = "servicequotas:ListServiceQuotas"
 DEFAULT_QUOTA = "servicequotas:GetAWSDefaultServiceQuota"

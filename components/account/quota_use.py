@@ -16,9 +16,9 @@ from typing import Any
 
 from botocore import xform_name
 
-from components.account.lookup import AccountReader, AccountUnreachableError
-from components.catalog.quotas import OPEN_ZFS_QUOTAS, REGION, lustre_class
-from components.tagging import CLUSTER_TAG, EKS_CLUSTER_TAG, PARALLELCLUSTER_TAG, tag_map
+from trainyard.components.account.lookup import AccountReader, AccountUnreachableError
+from trainyard.components.catalog.quotas import OPEN_ZFS_QUOTAS, REGION, lustre_class
+from trainyard.components.tagging import CLUSTER_TAG, EKS_CLUSTER_TAG, PARALLELCLUSTER_TAG, tag_map
 
 CLUSTER_TAGS = (
     CLUSTER_TAG,

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from components.account.lookup import AccountReader
-from components.tagging import CLUSTER_TAG, EKS_CLUSTER_TAG, PARALLELCLUSTER_TAG, tag_map
+from trainyard.components.account.lookup import AccountReader
+from trainyard.components.tagging import CLUSTER_TAG, EKS_CLUSTER_TAG, PARALLELCLUSTER_TAG, tag_map
 
 Holders = Mapping[str, tuple[str, ...]]
 """Ids of this account's instances in a reservation, by owner."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from components.account import answers
-from components.account.facts import AccountFacts, ReservationFacts
-from components.account.lookup import AccountReader
-from components.account.provenance import read_provenance
-from components.config.reservations import CapacityBlock, OdcrGroup, Reservation
-from components.config.stack import StackConfig
-from components.tagging import CLUSTER_TAG, RESERVATION_TAG, tag_map
+from trainyard.components.account import answers
+from trainyard.components.account.facts import AccountFacts, ReservationFacts
+from trainyard.components.account.lookup import AccountReader
+from trainyard.components.account.provenance import read_provenance
+from trainyard.components.config.reservations import CapacityBlock, OdcrGroup, Reservation
+from trainyard.components.config.stack import StackConfig
+from trainyard.components.tagging import CLUSTER_TAG, RESERVATION_TAG, tag_map
 
 DESCRIBE = "ec2:DescribeCapacityReservations"
 LIST_GROUP_RESOURCES = "resource-groups:ListGroupResources"

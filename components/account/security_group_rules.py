@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from components.account.facts import IngressFacts
-from components.account.lookup import AccountReader
+from trainyard.components.account.facts import IngressFacts
+from trainyard.components.account.lookup import AccountReader
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,8 +12,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from components.account.lookup import AccountReader
-from components.tagging import CLUSTER_TAG, tag_map
+from trainyard.components.account.lookup import AccountReader
+from trainyard.components.tagging import CLUSTER_TAG, tag_map
 
 DEFAULT_GROUP = "default"
 """Name of the default security group, which is created and deleted with the VPC.

@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from components.account.lookup import AccountReader, with_ipv4
-from components.account.vpc_layout import (
+from trainyard.components.account.lookup import AccountReader, with_ipv4
+from trainyard.components.account.vpc_layout import (
     LayoutEndpoint,
     LayoutNat,
     LayoutSubnet,
     LayoutTable,
     VpcLayout,
 )
-from components.tagging import tag_map
+from trainyard.components.tagging import tag_map
 
 CALLS = (
     "ec2:DescribeVpcs",

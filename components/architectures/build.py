@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any
 
 import pulumi
 
-from components.architectures.registry import ARCHITECTURES
-from components.resource_tags import tag_every_resource
-from components.update_gate import await_update_gate
+from trainyard.components.architectures.registry import ARCHITECTURES
+from trainyard.components.resource_tags import tag_every_resource
+from trainyard.components.update_gate import await_update_gate
 
 if TYPE_CHECKING:
-    from components.any_plan import AnyPlan
-    from components.config.stack_models import AnyStackConfig
-    from components.monitoring.plan import MonitoringPlan
+    from trainyard.components.any_plan import AnyPlan
+    from trainyard.components.config.stack_models import AnyStackConfig
+    from trainyard.components.monitoring.plan import MonitoringPlan
 
 
 _SDK_MODULES = ("pulumi_aws.ec2", "pulumi_aws.iam")
@@ -87,7 +87,7 @@ def build(plan: AnyPlan, ahead: Ahead = _AHEAD) -> Mapping[str, pulumi.Input[obj
 
 def _monitor(name: str, plan: MonitoringPlan, cluster: Any) -> Mapping[str, pulumi.Input[object]]:
     # Most stacks have no dashboard and no alarms, and need not wait for the import.
-    from components.monitoring.resources import Monitoring, MonitoringArgs
+    from trainyard.components.monitoring.resources import Monitoring, MonitoringArgs
 
     args = MonitoringArgs(plan=plan, ids=cluster.monitored(), after=[cluster])
     return Monitoring(f"{name}-monitoring", args).outputs()

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import pulumi
 from pulumi.runtime.config import is_config_secret
 
-from components.config.load import load_stack_config, stray_keys
-from components.config.problems import ROOT
-from components.network.stack_reference import network_reader
+from trainyard.components.config.load import load_stack_config, stray_keys
+from trainyard.components.config.problems import ROOT
+from trainyard.components.network.stack_reference import network_reader
 
 if TYPE_CHECKING:
-    from components.config.stack_models import AnyStackConfig
+    from trainyard.components.config.stack_models import AnyStackConfig
 
 
 def given_config(stack_file: str) -> AnyStackConfig:

@@ -10,41 +10,47 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from components.account.facts import AccountFacts
-from components.account.file_system_complete import complete_storage
-from components.account.launch_place import offered_zones, pools_without_subnet
-from components.account.reservations import complete_reservation
-from components.architectures.lookup import all_names
-from components.architectures.lookup import look_up as look_up
-from components.architectures.plan_stack import plan_stack
-from components.architectures.registry import account_of
-from components.checks.account_part import AccountPart
-from components.checks.adopted_vpc_check import adopted_vpc_problems, adopted_vpc_subjects
-from components.checks.check import Check, as_warnings
-from components.checks.file_system_check import file_system_problems, file_system_subjects
-from components.checks.named_check import named_checks, named_warnings
-from components.checks.needs import ArchitectureNeeds
-from components.checks.network_check import network_problems, network_subjects
-from components.checks.network_reference import at_reference
-from components.checks.noun import NamedContext
-from components.checks.placement_group_check import shared_group_problems
-from components.checks.pool_check import offering_subjects, pool_problems
-from components.checks.pool_image_check import pool_image_problems, pool_image_subjects
-from components.checks.public_image_check import public_image_problems, public_image_subjects
-from components.checks.quota_check import quota_check, quota_warnings
-from components.checks.quota_needs import Need, shared_needs
-from components.checks.reservation_check import reservation_problems, reservation_subjects
-from components.checks.reservation_state_check import later_reservation_warnings, over_problems
-from components.checks.reservation_use_check import STATED_VALUES, stated_problems
-from components.checks.used_image import UsedImage
-from components.checks.zone_check import zone_problems, zone_subjects
-from components.config.network import ExistingVpc
-from components.config.problems import ConfigError, Problem
-from components.plain_text import legible
+from trainyard.components.account.facts import AccountFacts
+from trainyard.components.account.file_system_complete import complete_storage
+from trainyard.components.account.launch_place import offered_zones, pools_without_subnet
+from trainyard.components.account.reservations import complete_reservation
+from trainyard.components.architectures.lookup import all_names
+from trainyard.components.architectures.lookup import look_up as look_up
+from trainyard.components.architectures.plan_stack import plan_stack
+from trainyard.components.architectures.registry import account_of
+from trainyard.components.checks.account_part import AccountPart
+from trainyard.components.checks.adopted_vpc_check import adopted_vpc_problems, adopted_vpc_subjects
+from trainyard.components.checks.check import Check, as_warnings
+from trainyard.components.checks.file_system_check import file_system_problems, file_system_subjects
+from trainyard.components.checks.named_check import named_checks, named_warnings
+from trainyard.components.checks.needs import ArchitectureNeeds
+from trainyard.components.checks.network_check import network_problems, network_subjects
+from trainyard.components.checks.network_reference import at_reference
+from trainyard.components.checks.noun import NamedContext
+from trainyard.components.checks.placement_group_check import shared_group_problems
+from trainyard.components.checks.pool_check import offering_subjects, pool_problems
+from trainyard.components.checks.pool_image_check import pool_image_problems, pool_image_subjects
+from trainyard.components.checks.public_image_check import (
+    public_image_problems,
+    public_image_subjects,
+)
+from trainyard.components.checks.quota_check import quota_check, quota_warnings
+from trainyard.components.checks.quota_needs import Need, shared_needs
+from trainyard.components.checks.reservation_check import reservation_problems, reservation_subjects
+from trainyard.components.checks.reservation_state_check import (
+    later_reservation_warnings,
+    over_problems,
+)
+from trainyard.components.checks.reservation_use_check import STATED_VALUES, stated_problems
+from trainyard.components.checks.used_image import UsedImage
+from trainyard.components.checks.zone_check import zone_problems, zone_subjects
+from trainyard.components.config.network import ExistingVpc
+from trainyard.components.config.problems import ConfigError, Problem
+from trainyard.components.plain_text import legible
 
 if TYPE_CHECKING:
-    from components.any_plan import AnyPlan
-    from components.config.stack_models import AnyStackConfig
+    from trainyard.components.any_plan import AnyPlan
+    from trainyard.components.config.stack_models import AnyStackConfig
 
 
 def complete(config: AnyStackConfig, facts: AccountFacts) -> AnyStackConfig:

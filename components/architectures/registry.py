@@ -12,11 +12,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from components.any_plan import AnyPlan
-    from components.checks.account_part import AccountPart
-    from components.config.review import Review
-    from components.config.stack import StackConfig
-    from components.network.pool_place import PlanContext
+    from trainyard.components.any_plan import AnyPlan
+    from trainyard.components.checks.account_part import AccountPart
+    from trainyard.components.config.review import Review
+    from trainyard.components.config.stack import StackConfig
+    from trainyard.components.network.pool_place import PlanContext
 
 
 class Planner(Protocol):
@@ -56,7 +56,7 @@ class ArchitecturePackage:
 
 ARCHITECTURES: Mapping[str, ArchitecturePackage] = {
     "eks": ArchitecturePackage(
-        package="components.eks",
+        package="trainyard.components.eks",
         account_part="EksAccount",
         component="EksArchitecture",
         # Load balancers of the cluster find their subnets by these tags:
@@ -65,17 +65,17 @@ ARCHITECTURES: Mapping[str, ArchitecturePackage] = {
         private_subnet_tags={"kubernetes.io/role/internal-elb": "1"},
     ),
     "parallelcluster": ArchitecturePackage(
-        package="components.parallelcluster",
+        package="trainyard.components.parallelcluster",
         account_part="ParallelClusterAccount",
         component="ParallelClusterArchitecture",
     ),
     "batch": ArchitecturePackage(
-        package="components.batch",
+        package="trainyard.components.batch",
         account_part="BatchAccount",
         component="BatchArchitecture",
     ),
     "network": ArchitecturePackage(
-        package="components.network_stack",
+        package="trainyard.components.network_stack",
         account_part="NetworkAccount",
         component="NetworkArchitecture",
     ),

@@ -7,48 +7,48 @@ from datetime import datetime
 
 from typing_extensions import override
 
-from components.account.facts import AccountFacts
-from components.account.launch_place import placed
-from components.account.lookup import AccountReader
-from components.account.readings import Reading
-from components.account.reservations import unseen_reservation_warnings
-from components.batch.address_capacity import REMEDY, TAKERS, addresses_by_subnet
-from components.batch.closed_environment_check import (
+from trainyard.components.account.facts import AccountFacts
+from trainyard.components.account.launch_place import placed
+from trainyard.components.account.lookup import AccountReader
+from trainyard.components.account.readings import Reading
+from trainyard.components.account.reservations import unseen_reservation_warnings
+from trainyard.components.batch.address_capacity import REMEDY, TAKERS, addresses_by_subnet
+from trainyard.components.batch.closed_environment_check import (
     closed_environment_warnings,
     look_up_disabled_environments,
 )
-from components.batch.default_group_check import (
+from trainyard.components.batch.default_group_check import (
     DEFAULT_GROUP,
     default_group_problems,
     look_up_default_group,
 )
-from components.batch.egress_check import IMAGES_OF_JOBS, egress_problems
-from components.batch.image_check import image_problems, image_warnings
-from components.batch.job_definition_plan import PINNED_IMAGES
-from components.batch.plan import BatchPlan
-from components.batch.quota_needs import BATCH_QUOTAS, batch_needs
-from components.batch.repository_plan import plan_repository
-from components.checks.account_part import AccountPart
-from components.checks.check import Check
-from components.checks.image_subjects import image_subjects
-from components.checks.key_pair_check import key_pair_subjects, pool_key_problems
-from components.checks.made_name_check import (
+from trainyard.components.batch.egress_check import IMAGES_OF_JOBS, egress_problems
+from trainyard.components.batch.image_check import image_problems, image_warnings
+from trainyard.components.batch.job_definition_plan import PINNED_IMAGES
+from trainyard.components.batch.plan import BatchPlan
+from trainyard.components.batch.quota_needs import BATCH_QUOTAS, batch_needs
+from trainyard.components.batch.repository_plan import plan_repository
+from trainyard.components.checks.account_part import AccountPart
+from trainyard.components.checks.check import Check
+from trainyard.components.checks.image_subjects import image_subjects
+from trainyard.components.checks.key_pair_check import key_pair_subjects, pool_key_problems
+from trainyard.components.checks.made_name_check import (
     ADOPTED_REPOSITORY,
     JOB_DEFINITION,
     JOB_QUEUE,
     REPOSITORY,
     group_names,
 )
-from components.checks.needs import ArchitectureNeeds, NodeNeeds, ServiceRole
-from components.checks.pool_check import ADDRESSES, address_problems
-from components.checks.quota_needs import Need
-from components.checks.used_image import UPDATE_PROGRAM, UsedImage
-from components.config.batch import BatchArchitecture
-from components.config.batch_stack import BatchStackConfig
-from components.config.named import Named
-from components.config.network import ExistingVpc
-from components.config.problems import ROOT
-from components.config.reservations import CapacityBlock
+from trainyard.components.checks.needs import ArchitectureNeeds, NodeNeeds, ServiceRole
+from trainyard.components.checks.pool_check import ADDRESSES, address_problems
+from trainyard.components.checks.quota_needs import Need
+from trainyard.components.checks.used_image import UPDATE_PROGRAM, UsedImage
+from trainyard.components.config.batch import BatchArchitecture
+from trainyard.components.config.batch_stack import BatchStackConfig
+from trainyard.components.config.named import Named
+from trainyard.components.config.network import ExistingVpc
+from trainyard.components.config.problems import ROOT
+from trainyard.components.config.reservations import CapacityBlock
 
 
 class BatchAccount(AccountPart[BatchStackConfig, BatchPlan]):

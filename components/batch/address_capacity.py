@@ -6,10 +6,10 @@ multi-node parallel job has its own interface in addition to those of the instan
 
 from __future__ import annotations
 
-from components.batch.compute_environment_plan import ComputeEnvironmentPlan
-from components.batch.plan import BatchPlan
-from components.config.review import Review
-from components.network.address_capacity import Need, needs_of, review_new_subnets
+from trainyard.components.batch.compute_environment_plan import ComputeEnvironmentPlan
+from trainyard.components.batch.plan import BatchPlan
+from trainyard.components.config.review import Review
+from trainyard.components.network.address_capacity import Need, needs_of, review_new_subnets
 
 TAKERS = "interfaces"
 REMEDY = "fewer nodes, or interface_layout: efa-only, which uses one address per node"

@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from components.account.facts import AccountFacts
-from components.account.lookup import AccountReader
-from components.batch.plan import BatchPlan
-from components.tagging import CLUSTER_TAG
+from trainyard.components.account.facts import AccountFacts
+from trainyard.components.account.lookup import AccountReader
+from trainyard.components.batch.plan import BatchPlan
+from trainyard.components.tagging import CLUSTER_TAG
 
 DESCRIBE = "batch:DescribeComputeEnvironments"
 

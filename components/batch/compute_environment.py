@@ -14,14 +14,20 @@ from dataclasses import dataclass
 import pulumi
 import pulumi_aws as aws
 
-from components.batch.compute_environment_plan import ComputeEnvironmentPlan
-from components.batch.environment_schedule import EnvironmentScheduleArgs, schedule_environment
-from components.batch.instance_role import BatchInstanceRole, BatchInstanceRoleArgs
-from components.batch.user_data_plan import render_user_data
-from components.catalog.batch import image_type
-from components.compute.launch_template import NodeLaunchTemplate, NodeLaunchTemplateArgs
-from components.compute.placement_group import ClusterPlacementGroup, ClusterPlacementGroupArgs
-from components.naming import COMPUTE_ENVIRONMENT, LAUNCH
+from trainyard.components.batch.compute_environment_plan import ComputeEnvironmentPlan
+from trainyard.components.batch.environment_schedule import (
+    EnvironmentScheduleArgs,
+    schedule_environment,
+)
+from trainyard.components.batch.instance_role import BatchInstanceRole, BatchInstanceRoleArgs
+from trainyard.components.batch.user_data_plan import render_user_data
+from trainyard.components.catalog.batch import image_type
+from trainyard.components.compute.launch_template import NodeLaunchTemplate, NodeLaunchTemplateArgs
+from trainyard.components.compute.placement_group import (
+    ClusterPlacementGroup,
+    ClusterPlacementGroupArgs,
+)
+from trainyard.components.naming import COMPUTE_ENVIRONMENT, LAUNCH
 
 UPDATE_TIMEOUT_MINUTES = 360
 """How long jobs continue when an update replaces their nodes: the maximum of the provider, because

@@ -7,24 +7,24 @@ from typing import Literal
 
 from typing_extensions import override
 
-from components.capacity.placement_review import reviewed_placement
-from components.capacity.plan import SchedulePlan
-from components.capacity.pool_review import purchase_options
-from components.capacity.schedule import plan_schedule
-from components.catalog.batch import ImageType, image_parameter, image_type
-from components.catalog.instance_type import InstanceType
-from components.catalog.instance_types import INSTANCE_TYPES
-from components.compute.interface_plan import InterfacePlan, plan_pool_interfaces
-from components.compute.node_pool_plan import ImageSource, NodePoolPlan
-from components.compute.root_volume import RootVolume, plan_root_volume
-from components.config.batch import ComputeEnvironment
-from components.config.batch_stack import BatchStackConfig
-from components.config.node_pool import NodeSizes
-from components.config.reservations import Reservation
-from components.config.review import Review
-from components.monitoring.node_agent import agent_access, agent_script, measured_on
-from components.naming import managed_policy_arns
-from components.network.pool_place import PlanContext
+from trainyard.components.capacity.placement_review import reviewed_placement
+from trainyard.components.capacity.plan import SchedulePlan
+from trainyard.components.capacity.pool_review import purchase_options
+from trainyard.components.capacity.schedule import plan_schedule
+from trainyard.components.catalog.batch import ImageType, image_parameter, image_type
+from trainyard.components.catalog.instance_type import InstanceType
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES
+from trainyard.components.compute.interface_plan import InterfacePlan, plan_pool_interfaces
+from trainyard.components.compute.node_pool_plan import ImageSource, NodePoolPlan
+from trainyard.components.compute.root_volume import RootVolume, plan_root_volume
+from trainyard.components.config.batch import ComputeEnvironment
+from trainyard.components.config.batch_stack import BatchStackConfig
+from trainyard.components.config.node_pool import NodeSizes
+from trainyard.components.config.reservations import Reservation
+from trainyard.components.config.review import Review
+from trainyard.components.monitoring.node_agent import agent_access, agent_script, measured_on
+from trainyard.components.naming import managed_policy_arns
+from trainyard.components.network.pool_place import PlanContext
 
 Context = PlanContext[BatchStackConfig]
 INTERFACES_OF_JOBS = 1
@@ -100,7 +100,7 @@ def plan_compute_environment(
     """Return the plan of a compute environment, or None if problems make a plan impossible.
 
     This function records only a placement that contradicts the capacity.
-    `components.batch.compute_environment_review` records all other problems.
+    `trainyard.components.batch.compute_environment_review` records all other problems.
     """
     reservations = context.config.reservations
     instance_type = INSTANCE_TYPES.get(environment.instance_type)

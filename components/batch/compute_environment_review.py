@@ -1,31 +1,31 @@
 """Checks of a compute environment beyond its schema.
 
-Nothing here queries the account; `components.account` does.
+Nothing here queries the account; `trainyard.components.account` does.
 """
 
 from __future__ import annotations
 
-from components.batch.compute_environment_plan import Context, environment_schedule
-from components.capacity.pool_review import (
+from trainyard.components.batch.compute_environment_plan import Context, environment_schedule
+from trainyard.components.capacity.pool_review import (
     note_unlisted_zone,
     review_efa_support,
     review_instance_type,
     review_purchase_option,
     review_usage_class,
 )
-from components.capacity.schedule import minutes_before_end
-from components.catalog.batch import (
+from trainyard.components.capacity.schedule import minutes_before_end
+from trainyard.components.catalog.batch import (
     MINIMUM_ROOT_VOLUME_GIB,
     MOST_ENVIRONMENTS_OF_QUEUE,
     MOST_VCPUS,
     image_type,
 )
-from components.catalog.instance_type import InstanceType
-from components.config.batch import ComputeEnvironment
-from components.config.reservations import CapacityBlock
-from components.config.review import Review
-from components.network.pool_place import PoolPlace
-from components.network.pool_place_review import (
+from trainyard.components.catalog.instance_type import InstanceType
+from trainyard.components.config.batch import ComputeEnvironment
+from trainyard.components.config.reservations import CapacityBlock
+from trainyard.components.config.review import Review
+from trainyard.components.network.pool_place import PoolPlace
+from trainyard.components.network.pool_place_review import (
     review_missing_zone,
     review_pool_subnet,
     review_pool_zone,

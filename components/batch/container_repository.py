@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import pulumi
 import pulumi_aws as aws
 
-from components.batch.plan import RepositoryPlan
+from trainyard.components.batch.plan import RepositoryPlan
 
 KEPT_BY_ADOPTED = (
     "encryptionConfigurations",

@@ -14,13 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from components.account.facts import AccountFacts, DefaultGroupFacts, IngressFacts
-from components.account.lookup import AccountReader
-from components.account.security_group_rules import security_group_rules
-from components.batch.plan import BatchPlan
-from components.checks.check import Subject
-from components.checks.open_door import Ports, is_open
-from components.config.problems import ROOT, Problem
+from trainyard.components.account.facts import AccountFacts, DefaultGroupFacts, IngressFacts
+from trainyard.components.account.lookup import AccountReader
+from trainyard.components.account.security_group_rules import security_group_rules
+from trainyard.components.batch.plan import BatchPlan
+from trainyard.components.checks.check import Subject
+from trainyard.components.checks.open_door import Ports, is_open
+from trainyard.components.config.problems import ROOT, Problem
 
 DEFAULT_GROUP = Subject(
     "architecture.job_definitions",

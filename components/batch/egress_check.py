@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from components.account.facts import AccountFacts
-from components.batch.plan import BatchPlan
-from components.catalog.batch import comes_through_endpoints
-from components.checks.check import Subject
-from components.config.problems import ROOT, Problem
+from trainyard.components.account.facts import AccountFacts
+from trainyard.components.batch.plan import BatchPlan
+from trainyard.components.catalog.batch import comes_through_endpoints
+from trainyard.components.checks.check import Subject
+from trainyard.components.config.problems import ROOT, Problem
 
 IMAGES_OF_JOBS = Subject(
     "architecture.job_definitions",

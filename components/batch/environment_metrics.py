@@ -9,9 +9,9 @@ Sources:
 
 from __future__ import annotations
 
-from components.batch.compute_environment_plan import ComputeEnvironmentPlan
-from components.batch.plan import BatchPlan
-from components.monitoring.plan import EventPlan, Graph, Metric, Sources, Subject
+from trainyard.components.batch.compute_environment_plan import ComputeEnvironmentPlan
+from trainyard.components.batch.plan import BatchPlan
+from trainyard.components.monitoring.plan import EventPlan, Graph, Metric, Sources, Subject
 
 
 def environment_metrics(environment: ComputeEnvironmentPlan) -> Sources:

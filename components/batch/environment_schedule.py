@@ -19,9 +19,13 @@ from functools import partial
 
 import pulumi
 
-from components.capacity.plan import SchedulePlan
-from components.identity.one_time_calls import OneTimeCall, OneTimeCallsArgs, schedule_calls
-from components.naming import partition
+from trainyard.components.capacity.plan import SchedulePlan
+from trainyard.components.identity.one_time_calls import (
+    OneTimeCall,
+    OneTimeCallsArgs,
+    schedule_calls,
+)
+from trainyard.components.naming import partition
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from components.account.facts import AccountFacts
-from components.account.named_facts import ImageFacts
-from components.catalog.instance_types import INSTANCE_TYPES
-from components.compute.root_volume import ROOT_DEVICE
-from components.config.batch import BatchArchitecture, ComputeEnvironment
-from components.config.problems import ROOT, Problem
+from trainyard.components.account.facts import AccountFacts
+from trainyard.components.account.named_facts import ImageFacts
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES
+from trainyard.components.compute.root_volume import ROOT_DEVICE
+from trainyard.components.config.batch import BatchArchitecture, ComputeEnvironment
+from trainyard.components.config.problems import ROOT, Problem
 
 AVAILABLE = "available"
 WITHOUT_AGENT = (

@@ -11,10 +11,13 @@ from dataclasses import dataclass
 import pulumi
 import pulumi_aws as aws
 
-from components.identity.attached_policies import attach_policies, once_made
-from components.identity.ec2_trust import ec2_trust_policy
-from components.identity.instance_profile import NodeInstanceProfile, NodeInstanceProfileArgs
-from components.naming import managed_policy_arns
+from trainyard.components.identity.attached_policies import attach_policies, once_made
+from trainyard.components.identity.ec2_trust import ec2_trust_policy
+from trainyard.components.identity.instance_profile import (
+    NodeInstanceProfile,
+    NodeInstanceProfileArgs,
+)
+from trainyard.components.naming import managed_policy_arns
 
 REQUIRED_POLICIES = (
     "service-role/AmazonEC2ContainerServiceforEC2Role",

@@ -12,9 +12,14 @@ from dataclasses import dataclass
 import pulumi
 import pulumi_aws as aws
 
-from components.batch.job_properties_plan import container_properties, node_properties
-from components.batch.job_role import ExecutionRole, ExecutionRoleArgs, JobRole, JobRoleArgs
-from components.batch.plan import JobDefinitionPlan
+from trainyard.components.batch.job_properties_plan import container_properties, node_properties
+from trainyard.components.batch.job_role import (
+    ExecutionRole,
+    ExecutionRoleArgs,
+    JobRole,
+    JobRoleArgs,
+)
+from trainyard.components.batch.plan import JobDefinitionPlan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,21 +5,21 @@ Resources default to everything that a node has, because a training job owns its
 
 from __future__ import annotations
 
-from components.batch.compute_environment_plan import Context
-from components.batch.nccl_command import CollectiveTest, collective_test
-from components.batch.plan import ContainerPlan, JobDefinitionPlan
-from components.catalog.batch import (
+from trainyard.components.batch.compute_environment_plan import Context
+from trainyard.components.batch.nccl_command import CollectiveTest, collective_test
+from trainyard.components.batch.plan import ContainerPlan, JobDefinitionPlan
+from trainyard.components.catalog.batch import (
     efa_devices,
     memory_for_jobs_mib,
     neuron_devices,
     shared_memory_mib,
 )
-from components.catalog.instance_type import InstanceType
-from components.catalog.instance_types import INSTANCE_TYPES
-from components.catalog.neuron import NCCOM_TEST_IMAGE
-from components.catalog.versions import NCCL_TESTS_IMAGE
-from components.config.batch import ComputeEnvironment, JobDefinition
-from components.naming import managed_policy_arns
+from trainyard.components.catalog.instance_type import InstanceType
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES
+from trainyard.components.catalog.neuron import NCCOM_TEST_IMAGE
+from trainyard.components.catalog.versions import NCCL_TESTS_IMAGE
+from trainyard.components.config.batch import ComputeEnvironment, JobDefinition
+from trainyard.components.naming import managed_policy_arns
 
 PINNED_IMAGES = {"nccl-tests": NCCL_TESTS_IMAGE, "nccom-tests": NCCOM_TEST_IMAGE}
 """Pinned images by their short names in stack files."""

@@ -10,15 +10,15 @@ secret has a name that no variable has
 
 from __future__ import annotations
 
-from components.batch.compute_environment_plan import Context
-from components.batch.job_definition_plan import accelerators_of, memory_of
-from components.catalog.batch import memory_for_jobs_mib
-from components.catalog.collective_tests import MAKERS, TESTS_BY_MAKER
-from components.catalog.instance_type import InstanceType
-from components.catalog.instance_types import INSTANCE_TYPES
-from components.config.batch import ComputeEnvironment, JobDefinition
-from components.config.batch_fields import OWN_IMAGES
-from components.config.review import Review
+from trainyard.components.batch.compute_environment_plan import Context
+from trainyard.components.batch.job_definition_plan import accelerators_of, memory_of
+from trainyard.components.catalog.batch import memory_for_jobs_mib
+from trainyard.components.catalog.collective_tests import MAKERS, TESTS_BY_MAKER
+from trainyard.components.catalog.instance_type import InstanceType
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES
+from trainyard.components.config.batch import ComputeEnvironment, JobDefinition
+from trainyard.components.config.batch_fields import OWN_IMAGES
+from trainyard.components.config.review import Review
 
 
 def review_job_definition(

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from components.batch.plan import ContainerPlan, JobDefinitionPlan
-from components.batch.user_data_plan import SCRATCH
+from trainyard.components.batch.plan import ContainerPlan, JobDefinitionPlan
+from trainyard.components.batch.user_data_plan import SCRATCH
 
 ULIMITS = {"memlock": -1, "stack": 67_108_864, "nofile": 1_024_000}
 """Limits of the container; -1 is unlimited. EFA registers memory, which a `memlock` limit prevents:

@@ -22,10 +22,10 @@ from typing import Any
 import pulumi
 import pulumi_aws as aws
 
-from components.catalog.secret_arns import SecretArn
-from components.identity.attached_policies import attach_policies, once_made
-from components.identity.service_trust import service_trust
-from components.naming import dns_suffix, managed_policy_arns, partition
+from trainyard.components.catalog.secret_arns import SecretArn
+from trainyard.components.identity.attached_policies import attach_policies, once_made
+from trainyard.components.identity.service_trust import service_trust
+from trainyard.components.naming import dns_suffix, managed_policy_arns, partition
 
 _OF_TASKS = "service-role/AmazonECSTaskExecutionRolePolicy"
 """Managed policy for images in ECR, and for logs."""

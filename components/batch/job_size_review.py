@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from components.batch.job_properties_plan import node_properties
-from components.batch.plan import JobDefinitionPlan
-from components.config.review import Review
+from trainyard.components.batch.job_properties_plan import node_properties
+from trainyard.components.batch.plan import JobDefinitionPlan
+from trainyard.components.config.review import Review
 
 LARGEST_JOB_DEFINITION = 24 * 1024
 """Bytes of a job definition."""

@@ -24,17 +24,17 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from components.catalog.collective_tests import JobTest
-from components.catalog.instance_type import Accelerators
-from components.catalog.nccl import (
+from trainyard.components.catalog.collective_tests import JobTest
+from trainyard.components.catalog.instance_type import Accelerators
+from trainyard.components.catalog.nccl import (
     BUILT,
     all_reduce_command,
     build_commands,
     largest_message,
     nccl_environment,
 )
-from components.catalog.neuron import NCCOM_TEST_IMAGE, neuron_cores
-from components.catalog.versions import NCCL_TESTS_IMAGE
+from trainyard.components.catalog.neuron import NCCOM_TEST_IMAGE, neuron_cores
+from trainyard.components.catalog.versions import NCCL_TESTS_IMAGE
 
 LARGEST_COMMAND = 8192
 """Maximum characters of command and environment that all ways to start a container accept."""

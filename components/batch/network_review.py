@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from components.batch.plan import JobDefinitionPlan
-from components.catalog.batch import ENDPOINTS_WITHOUT_NAT, comes_through_endpoints
-from components.config.network import NewVpc
-from components.config.review import Review
-from components.monitoring.node_agent import AgentAccess
-from components.network.egress import nat_gateway_command
+from trainyard.components.batch.plan import JobDefinitionPlan
+from trainyard.components.catalog.batch import ENDPOINTS_WITHOUT_NAT, comes_through_endpoints
+from trainyard.components.config.network import NewVpc
+from trainyard.components.config.review import Review
+from trainyard.components.monitoring.node_agent import AgentAccess
+from trainyard.components.network.egress import nat_gateway_command
 
 
 def review_batch_network(network: NewVpc, review: Review, *, agent: AgentAccess | None) -> None:

@@ -1,6 +1,6 @@
 """The plan of an AWS Batch stack, as plain records.
 
-`plan_stack` in `components.batch.planner` creates them from the configuration; the
+`plan_stack` in `trainyard.components.batch.planner` creates them from the configuration; the
 components in this package turn them into resources.
 """
 
@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
-from components.batch.compute_environment_plan import ComputeEnvironmentPlan
-from components.catalog.instance_type import InstanceType
-from components.compute.node_pool_plan import NodePoolPlan
-from components.monitoring.plan import MonitoringPlan
-from components.network.network_plan import NetworkPlan
+from trainyard.components.batch.compute_environment_plan import ComputeEnvironmentPlan
+from trainyard.components.catalog.instance_type import InstanceType
+from trainyard.components.compute.node_pool_plan import NodePoolPlan
+from trainyard.components.monitoring.plan import MonitoringPlan
+from trainyard.components.network.network_plan import NetworkPlan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,31 +5,31 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from components.batch.address_capacity import review_address_capacity
-from components.batch.compute_environment_plan import (
+from trainyard.components.batch.address_capacity import review_address_capacity
+from trainyard.components.batch.compute_environment_plan import (
     ComputeEnvironmentPlan,
     Context,
     plan_compute_environment,
 )
-from components.batch.compute_environment_review import review_compute_environment
-from components.batch.environment_metrics import environment_metrics, queue_events
-from components.batch.job_definition_plan import plan_job_definition
-from components.batch.job_definition_review import review_job_definition
-from components.batch.job_size_review import review_sizes
-from components.batch.network_review import review_batch_network, review_public_images
-from components.batch.plan import BatchPlan, JobDefinitionPlan
-from components.batch.repository_plan import plan_repository, review_repository
-from components.checks.derived_names import NODE_ROLE, NamedPart, review_names
-from components.checks.network_review import review_network, review_without_storage
-from components.checks.reservation_review import review_reservations
-from components.checks.tag_review import review_tags
-from components.config.network import NewVpc
-from components.config.review import Review
-from components.monitoring.node_agent import agent_access, agent_alerts, agent_sources
-from components.monitoring.planner import plan_monitoring
-from components.monitoring.review import note_node_metrics
-from components.network.pool_place_review import review_launch_zones
-from components.tagging import common_tags
+from trainyard.components.batch.compute_environment_review import review_compute_environment
+from trainyard.components.batch.environment_metrics import environment_metrics, queue_events
+from trainyard.components.batch.job_definition_plan import plan_job_definition
+from trainyard.components.batch.job_definition_review import review_job_definition
+from trainyard.components.batch.job_size_review import review_sizes
+from trainyard.components.batch.network_review import review_batch_network, review_public_images
+from trainyard.components.batch.plan import BatchPlan, JobDefinitionPlan
+from trainyard.components.batch.repository_plan import plan_repository, review_repository
+from trainyard.components.checks.derived_names import NODE_ROLE, NamedPart, review_names
+from trainyard.components.checks.network_review import review_network, review_without_storage
+from trainyard.components.checks.reservation_review import review_reservations
+from trainyard.components.checks.tag_review import review_tags
+from trainyard.components.config.network import NewVpc
+from trainyard.components.config.review import Review
+from trainyard.components.monitoring.node_agent import agent_access, agent_alerts, agent_sources
+from trainyard.components.monitoring.planner import plan_monitoring
+from trainyard.components.monitoring.review import note_node_metrics
+from trainyard.components.network.pool_place_review import review_launch_zones
+from trainyard.components.tagging import common_tags
 
 
 def plan_stack(context: Context, review: Review) -> BatchPlan:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from components.batch.plan import BatchPlan
-from components.checks.quota_needs import Need
+from trainyard.components.batch.plan import BatchPlan
+from trainyard.components.checks.quota_needs import Need
 
 BATCH_QUOTAS = (
     "compute-environments",

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from components.batch.plan import RepositoryPlan
-from components.catalog.batch import REPOSITORY_NAME
-from components.config.batch_stack import BatchStackConfig
-from components.config.review import Review
+from trainyard.components.batch.plan import RepositoryPlan
+from trainyard.components.catalog.batch import REPOSITORY_NAME
+from trainyard.components.config.batch_stack import BatchStackConfig
+from trainyard.components.config.review import Review
 
 
 def plan_repository(config: BatchStackConfig) -> RepositoryPlan | None:

@@ -9,20 +9,23 @@ from collections.abc import Mapping, Sequence
 
 import pulumi
 
-from components.batch.compute_environment import (
+from trainyard.components.batch.compute_environment import (
     BatchComputeEnvironment,
     BatchComputeEnvironmentArgs,
 )
-from components.batch.compute_environment_plan import ComputeEnvironmentPlan
-from components.batch.container_repository import ContainerRepository, ContainerRepositoryArgs
-from components.batch.job_definition import BatchJobDefinition, BatchJobDefinitionArgs
-from components.batch.plan import BatchPlan, JobDefinitionPlan
-from components.capacity.plan import LINUX
-from components.compute.reservations import make_reservations
-from components.compute.resource_shares import accept_shares
-from components.monitoring.plan import Subject
-from components.network.cluster_network import ClusterNetwork
-from components.network.efa_security_group import EfaSecurityGroup, EfaSecurityGroupArgs
+from trainyard.components.batch.compute_environment_plan import ComputeEnvironmentPlan
+from trainyard.components.batch.container_repository import (
+    ContainerRepository,
+    ContainerRepositoryArgs,
+)
+from trainyard.components.batch.job_definition import BatchJobDefinition, BatchJobDefinitionArgs
+from trainyard.components.batch.plan import BatchPlan, JobDefinitionPlan
+from trainyard.components.capacity.plan import LINUX
+from trainyard.components.compute.reservations import make_reservations
+from trainyard.components.compute.resource_shares import accept_shares
+from trainyard.components.monitoring.plan import Subject
+from trainyard.components.network.cluster_network import ClusterNetwork
+from trainyard.components.network.efa_security_group import EfaSecurityGroup, EfaSecurityGroupArgs
 
 
 class BatchArchitecture(pulumi.ComponentResource):

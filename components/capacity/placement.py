@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from components.capacity.plan import PlacementPlan
-from components.catalog.instance_type import InstanceType
-from components.config.node_pool import Placement
-from components.config.reservations import CapacityBlock, Reservation
+from trainyard.components.capacity.plan import PlacementPlan
+from trainyard.components.catalog.instance_type import InstanceType
+from trainyard.components.config.node_pool import Placement
+from trainyard.components.config.reservations import CapacityBlock, Reservation
 
 
 class PlacedPool(Protocol):

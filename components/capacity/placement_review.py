@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from components.capacity.placement import PlacedPool, PlacementContradictionError, plan_placement
-from components.capacity.plan import PlacementPlan
-from components.catalog.instance_type import InstanceType
-from components.config.reservations import Reservation
-from components.config.review import Review
+from trainyard.components.capacity.placement import (
+    PlacedPool,
+    PlacementContradictionError,
+    plan_placement,
+)
+from trainyard.components.capacity.plan import PlacementPlan
+from trainyard.components.catalog.instance_type import InstanceType
+from trainyard.components.config.reservations import Reservation
+from trainyard.components.config.review import Review
 
 
 def reviewed_placement(

@@ -8,18 +8,18 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from components.capacity.purchase import OPEN_PURCHASE_OPTIONS
-from components.catalog.capacity_blocks import ultraserver_sizes
-from components.catalog.instance_type import InstanceType, UsageClass
-from components.catalog.instance_types import (
+from trainyard.components.capacity.purchase import OPEN_PURCHASE_OPTIONS
+from trainyard.components.catalog.capacity_blocks import ultraserver_sizes
+from trainyard.components.catalog.instance_type import InstanceType, UsageClass
+from trainyard.components.catalog.instance_types import (
     INSTANCE_TYPES,
     UnknownInstanceTypeError,
     instance_type,
 )
-from components.catalog.regions import can_be_region, zone_region
-from components.config.base import is_zone_id, same_kind_of_zone
-from components.config.reservations import Reservation
-from components.config.review import Review
+from trainyard.components.catalog.regions import can_be_region, zone_region
+from trainyard.components.config.base import is_zone_id, same_kind_of_zone
+from trainyard.components.config.reservations import Reservation
+from trainyard.components.config.review import Review
 
 _USAGE_CLASS: Mapping[str, UsageClass] = {
     "on-demand": "on-demand",

@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import UTC
 
-from components.capacity.plan import CapacityPlan, CreationPlan
-from components.config.reservations import CapacityBlock, Odcr, OdcrGroup, Reservation
+from trainyard.components.capacity.plan import CapacityPlan, CreationPlan
+from trainyard.components.config.reservations import CapacityBlock, Odcr, OdcrGroup, Reservation
 
 OPEN_PURCHASE_OPTIONS = ("on-demand", "spot")
 """Purchase options that need no reservation."""

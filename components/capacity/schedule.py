@@ -12,10 +12,10 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
-from components.capacity.plan import SchedulePlan
-from components.catalog.capacity_blocks import terminated_before_end
-from components.config.node_pool import NodeSizes
-from components.config.reservations import CapacityBlock, Reservation
+from trainyard.components.capacity.plan import SchedulePlan
+from trainyard.components.catalog.capacity_blocks import terminated_before_end
+from trainyard.components.config.node_pool import NodeSizes
+from trainyard.components.config.reservations import CapacityBlock, Reservation
 
 DRAIN_TIME = timedelta(minutes=10)
 """How long nodes have to drain before EC2 begins to terminate them."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from components.config.reservations import CapacityBlock, OdcrGroup, Reservation
-from components.config.stack import StackConfig
+from trainyard.components.config.reservations import CapacityBlock, OdcrGroup, Reservation
+from trainyard.components.config.stack import StackConfig
 
 
 def ended_at(reservation: Reservation, now: datetime) -> datetime | None:

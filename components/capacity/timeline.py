@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from components.capacity.schedule import nodes_leave_before_end
-from components.capacity.warnings import block_warnings
-from components.catalog.capacity_blocks import terminated_before_end
-from components.config.reservations import CapacityBlock
-from components.config.stack import StackConfig
+from trainyard.components.capacity.schedule import nodes_leave_before_end
+from trainyard.components.capacity.warnings import block_warnings
+from trainyard.components.catalog.capacity_blocks import terminated_before_end
+from trainyard.components.config.reservations import CapacityBlock
+from trainyard.components.config.stack import StackConfig
 
 WARNED_BEFORE_TERMINATION = timedelta(minutes=10)
 """How long before it begins to terminate instances EC2 sends `Capacity Block Expiration Warning`.

@@ -7,8 +7,8 @@ Sources:
 
 from __future__ import annotations
 
-from components.capacity.plan import ONE_BY_ONE, UpdatePlan
-from components.config.reservations import CapacityBlock, Reservation
+from trainyard.components.capacity.plan import ONE_BY_ONE, UpdatePlan
+from trainyard.components.config.reservations import CapacityBlock, Reservation
 
 SURGE_PER_ZONE = 2
 """Instances per zone of the group that an update with the strategy `DEFAULT` launches first.

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from components.config.reservations import CapacityBlock
+from trainyard.components.config.reservations import CapacityBlock
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from components.catalog.instance_type import Accelerators, InstanceType, NetworkCard
+from trainyard.components.catalog.instance_type import Accelerators, InstanceType, NetworkCard
 
 DATA_FILE = Path(__file__).parent / "data" / "instance_types.json"
 

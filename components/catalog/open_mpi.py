@@ -17,7 +17,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
-from components.catalog.nccl import MPI
+from trainyard.components.catalog.nccl import MPI
 
 OPEN_MPI_ENVIRONMENT = {
     "OMPI_MCA_pml": "^cm,ucx",

@@ -29,7 +29,7 @@ from datetime import date, timedelta
 from types import MappingProxyType
 from typing import Literal
 
-from components.catalog.instance_type import Architecture
+from trainyard.components.catalog.instance_type import Architecture
 
 AmiVariant = Literal["standard", "nvidia", "neuron"]
 

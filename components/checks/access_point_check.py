@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from components.account.named_facts import AccessPointFacts
-from components.checks.noun import NamedContext
-from components.config.efs import ExistingEfs
-from components.config.named import Named
-from components.config.problems import ROOT, Problem
+from trainyard.components.account.named_facts import AccessPointFacts
+from trainyard.components.checks.noun import NamedContext
+from trainyard.components.config.efs import ExistingEfs
+from trainyard.components.config.named import Named
+from trainyard.components.config.problems import ROOT, Problem
 
 AVAILABLE = "available"
 

@@ -6,20 +6,20 @@ from collections.abc import Iterable, Mapping
 from datetime import date, datetime
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
-from components.config.stack import StackConfig
+from trainyard.components.config.stack import StackConfig
 
 if TYPE_CHECKING:
-    from components.account.facts import AccountFacts
-    from components.account.lookup import AccountReader
-    from components.account.preflight_facts import PreflightFacts
-    from components.account.readings import Reading
-    from components.checks.check import Check
-    from components.checks.needs import ArchitectureNeeds
-    from components.checks.quota_needs import Need
-    from components.checks.row import Row
-    from components.checks.used_image import UsedImage
-    from components.config.named import Named
-    from components.config.stack import Architecture
+    from trainyard.components.account.facts import AccountFacts
+    from trainyard.components.account.lookup import AccountReader
+    from trainyard.components.account.preflight_facts import PreflightFacts
+    from trainyard.components.account.readings import Reading
+    from trainyard.components.checks.check import Check
+    from trainyard.components.checks.needs import ArchitectureNeeds
+    from trainyard.components.checks.quota_needs import Need
+    from trainyard.components.checks.row import Row
+    from trainyard.components.checks.used_image import UsedImage
+    from trainyard.components.config.named import Named
+    from trainyard.components.config.stack import Architecture
 
 Config = TypeVar("Config", bound=StackConfig)
 Plan = TypeVar("Plan")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from components.account.vpc_layout import VpcLayout
-from components.config.adopted_vpc import AdoptedVpc
-from components.config.network import NewVpc
-from components.config.problems import ROOT, Problem
-from components.network.network_plan import NetworkPlan
-from components.tagging import CLUSTER_TAG
+from trainyard.components.account.vpc_layout import VpcLayout
+from trainyard.components.config.adopted_vpc import AdoptedVpc
+from trainyard.components.config.network import NewVpc
+from trainyard.components.config.problems import ROOT, Problem
+from trainyard.components.network.network_plan import NetworkPlan
+from trainyard.components.tagging import CLUSTER_TAG
 
 NETWORK = f"{ROOT}.network"
 _EXISTING = (

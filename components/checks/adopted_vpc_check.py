@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from components.account.facts import AccountFacts
-from components.account.vpc_layout import LayoutSubnet, VpcLayout
-from components.account.vpc_lookup import CALLS
-from components.checks.adopted_routing_check import difference, routing_differences
-from components.checks.check import Subject
-from components.config.adopted_vpc import AdoptedVpc
-from components.config.network import NewVpc
-from components.config.problems import Problem
-from components.config.stack import StackConfig
-from components.network.network_plan import NetworkPlan, SubnetPlan
-from components.network.vpc_plan import plan_network
-from components.tagging import CLUSTER_TAG
+from trainyard.components.account.facts import AccountFacts
+from trainyard.components.account.vpc_layout import LayoutSubnet, VpcLayout
+from trainyard.components.account.vpc_lookup import CALLS
+from trainyard.components.checks.adopted_routing_check import difference, routing_differences
+from trainyard.components.checks.check import Subject
+from trainyard.components.config.adopted_vpc import AdoptedVpc
+from trainyard.components.config.network import NewVpc
+from trainyard.components.config.problems import Problem
+from trainyard.components.config.stack import StackConfig
+from trainyard.components.network.network_plan import NetworkPlan, SubnetPlan
+from trainyard.components.network.vpc_plan import plan_network
+from trainyard.components.tagging import CLUSTER_TAG
 
 
 def adopted_vpc_problems(config: StackConfig, facts: AccountFacts) -> Iterator[Problem]:

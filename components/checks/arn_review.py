@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from components.config.named import names_in, texts_in
-from components.config.review import Review
-from components.config.stack import StackConfig
-from components.naming import partition
+from trainyard.components.config.named import names_in, texts_in
+from trainyard.components.config.review import Review
+from trainyard.components.config.stack import StackConfig
+from trainyard.components.naming import partition
 
 _FIELDS = frozenset(
     {

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from components.account.named_facts import BucketFacts, ObjectFacts
-from components.checks.noun import NamedContext
-from components.config.fsx_lustre import DataRepository, NewFsxLustre
-from components.config.named import Named
-from components.config.problems import ROOT, Problem
+from trainyard.components.account.named_facts import BucketFacts, ObjectFacts
+from trainyard.components.checks.noun import NamedContext
+from trainyard.components.config.fsx_lustre import DataRepository, NewFsxLustre
+from trainyard.components.config.named import Named
+from trainyard.components.config.problems import ROOT, Problem
 
 
 def repository_problems(

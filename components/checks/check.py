@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from components.config.problems import ROOT, Problem
+from trainyard.components.config.problems import ROOT, Problem
 
 NOTHING_FOUND = "no problem found"
 """Result of a passed check without facts to show."""

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from components.account.named_facts import ContainerImageFacts
-from components.checks.noun import NamedContext
-from components.config.named import Named
+from trainyard.components.account.named_facts import ContainerImageFacts
+from trainyard.components.checks.noun import NamedContext
+from trainyard.components.config.named import Named
 
 
 def container_image_warnings(

@@ -12,14 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from components.account.facts import AccountFacts, ReservationFacts
-from components.capacity.plan import LINUX
-from components.catalog.parallelcluster import RESERVATION_PLATFORMS
-from components.checks.reservation_use_check import subnet_problems
-from components.config.pools import Pool
-from components.config.problems import ROOT, Problem
-from components.config.reservations import Odcr
-from components.config.stack import StackConfig
+from trainyard.components.account.facts import AccountFacts, ReservationFacts
+from trainyard.components.capacity.plan import LINUX
+from trainyard.components.catalog.parallelcluster import RESERVATION_PLATFORMS
+from trainyard.components.checks.reservation_use_check import subnet_problems
+from trainyard.components.config.pools import Pool
+from trainyard.components.config.problems import ROOT, Problem
+from trainyard.components.config.reservations import Odcr
+from trainyard.components.config.stack import StackConfig
 
 
 def node_platform(config: StackConfig) -> str:

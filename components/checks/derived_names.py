@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from components.config.network import NewVpc
-from components.config.review import Review
-from components.config.stack import StackConfig
-from components.naming import IAM_ROLE_NAME_LIMIT, excess_length
+from trainyard.components.config.network import NewVpc
+from trainyard.components.config.review import Review
+from trainyard.components.config.stack import StackConfig
+from trainyard.components.naming import IAM_ROLE_NAME_LIMIT, excess_length
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from components.account.facts import AccountFacts, FileSystemFacts
-from components.checks.check import NOTHING_FOUND, Subject
-from components.checks.open_door import OPEN_PORTS
-from components.config.fsx_lustre import (
+from trainyard.components.account.facts import AccountFacts, FileSystemFacts
+from trainyard.components.checks.check import NOTHING_FOUND, Subject
+from trainyard.components.checks.open_door import OPEN_PORTS
+from trainyard.components.config.fsx_lustre import (
     AdoptedFsxLustre,
     ExistingFsxLustre,
     adopted_or_existing,
 )
-from components.config.network import existing_vpc_id
-from components.config.problems import ROOT, Problem
-from components.config.stack import StackConfig
-from components.tagging import CLUSTER_TAG
+from trainyard.components.config.network import existing_vpc_id
+from trainyard.components.config.problems import ROOT, Problem
+from trainyard.components.config.stack import StackConfig
+from trainyard.components.tagging import CLUSTER_TAG
 
 STORAGE = f"{ROOT}.storage"
 USABLE = frozenset({"AVAILABLE", "MISCONFIGURED", "UPDATING"})

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from components.account.named_facts import FunctionFacts
-from components.checks.noun import NamedContext
-from components.config.named import Named
-from components.config.problems import ROOT, Problem
+from trainyard.components.account.named_facts import FunctionFacts
+from trainyard.components.checks.noun import NamedContext
+from trainyard.components.config.named import Named
+from trainyard.components.config.problems import ROOT, Problem
 
 
 def function_problems(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from components.account.facts import AccountFacts
-from components.checks.check import Subject
-from components.config.stack import StackConfig
+from trainyard.components.account.facts import AccountFacts
+from trainyard.components.checks.check import Subject
+from trainyard.components.config.stack import StackConfig
 
 
 def image_subjects(config: StackConfig, facts: AccountFacts) -> Iterator[Subject]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from components.account.facts import AccountFacts
-from components.checks.check import Subject
-from components.config.problems import ROOT, Problem
-from components.config.stack import StackConfig
+from trainyard.components.account.facts import AccountFacts
+from trainyard.components.checks.check import Subject
+from trainyard.components.config.problems import ROOT, Problem
+from trainyard.components.config.stack import StackConfig
 
 
 def missing_key_problems(

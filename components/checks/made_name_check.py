@@ -17,16 +17,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from components.account import owner_lookup
-from components.account.named_facts import OwnerFacts
-from components.account.named_lookup import LookUp
-from components.checks.noun import NamedContext, Noun
-from components.config.named import Named
-from components.config.problems import ROOT, Problem, set_command
-from components.config.reservations import OdcrGroup
-from components.config.stack import StackConfig
-from components.naming import RESERVATION_GROUP
-from components.tagging import CLUSTER_TAG, RESOURCE_TAG, creator_of
+from trainyard.components.account import owner_lookup
+from trainyard.components.account.named_facts import OwnerFacts
+from trainyard.components.account.named_lookup import LookUp
+from trainyard.components.checks.noun import NamedContext, Noun
+from trainyard.components.config.named import Named
+from trainyard.components.config.problems import ROOT, Problem, set_command
+from trainyard.components.config.reservations import OdcrGroup
+from trainyard.components.config.stack import StackConfig
+from trainyard.components.naming import RESERVATION_GROUP
+from trainyard.components.tagging import CLUSTER_TAG, RESOURCE_TAG, creator_of
 
 EKS_CLUSTER = "eks-cluster"
 REPOSITORY = "ecr-repository"

@@ -6,29 +6,29 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from components.account import named_lookup
-from components.account.lookup import AccountReader
-from components.account.named_lookup import LookUp, NotReadError
-from components.account.readings import Reading
-from components.checks.access_point_check import access_point_problems
-from components.checks.bucket_check import (
+from trainyard.components.account import named_lookup
+from trainyard.components.account.lookup import AccountReader
+from trainyard.components.account.named_lookup import LookUp, NotReadError
+from trainyard.components.account.readings import Reading
+from trainyard.components.checks.access_point_check import access_point_problems
+from trainyard.components.checks.bucket_check import (
     bucket_warnings,
     repository_problems,
     repository_warnings,
     script_problems,
     script_warnings,
 )
-from components.checks.check import Check, Subject
-from components.checks.container_image_check import container_image_warnings
-from components.checks.function_check import function_problems
-from components.checks.kms_key_check import kms_key_problems, kms_key_warnings
-from components.checks.made_name_check import MADE
-from components.checks.noun import NamedContext, Noun
-from components.checks.placement_group_check import placement_group_problems
-from components.checks.policy_check import policy_problems
-from components.checks.topic_check import topic_problems, topic_warnings
-from components.checks.workspace_check import workspace_problems
-from components.config.named import Named
+from trainyard.components.checks.check import Check, Subject
+from trainyard.components.checks.container_image_check import container_image_warnings
+from trainyard.components.checks.function_check import function_problems
+from trainyard.components.checks.kms_key_check import kms_key_problems, kms_key_warnings
+from trainyard.components.checks.made_name_check import MADE
+from trainyard.components.checks.noun import NamedContext, Noun
+from trainyard.components.checks.placement_group_check import placement_group_problems
+from trainyard.components.checks.policy_check import policy_problems
+from trainyard.components.checks.topic_check import topic_problems, topic_warnings
+from trainyard.components.checks.workspace_check import workspace_problems
+from trainyard.components.config.named import Named
 
 NOUNS: Mapping[str, Noun] = {
     "iam-policy": Noun(

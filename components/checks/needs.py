@@ -47,6 +47,6 @@ class ArchitectureNeeds:
 
     ParallelCluster does both itself."""
     quotas: tuple[str, ...] = ()
-    """Quotas that its resources count towards, by name in `components.catalog.quotas`."""
+    """Quotas that its resources count towards, by name in `trainyard.components.catalog.quotas`."""
     service_roles: tuple[ServiceRole, ...] = ()
     """Service-linked roles that AWS creates when they are first needed."""

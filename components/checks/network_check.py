@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from components.account.facts import AccountFacts, SubnetFacts
-from components.checks.check import Subject
-from components.checks.needs import NodeNeeds
-from components.config.network import ExistingVpc
-from components.config.problems import ROOT, Problem
+from trainyard.components.account.facts import AccountFacts, SubnetFacts
+from trainyard.components.checks.check import Subject
+from trainyard.components.checks.needs import NodeNeeds
+from trainyard.components.config.network import ExistingVpc
+from trainyard.components.config.problems import ROOT, Problem
 
 NETWORK = f"{ROOT}.network"
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from components.config.problems import ROOT, Problem
+from trainyard.components.config.problems import ROOT, Problem
 
 _NETWORK = f"{ROOT}.network"
 

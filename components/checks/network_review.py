@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from components.config.network import NewVpc, PlacedNetwork
-from components.config.review import Review
-from components.config.stack import StackConfig
-from components.network.existing_vpc_review import review_existing_vpc
-from components.network.vpc_review import review_new_vpc
+from trainyard.components.config.network import NewVpc, PlacedNetwork
+from trainyard.components.config.review import Review
+from trainyard.components.config.stack import StackConfig
+from trainyard.components.network.existing_vpc_review import review_existing_vpc
+from trainyard.components.network.vpc_review import review_new_vpc
 
 
 def review_network(network: PlacedNetwork, region: str, review: Review) -> None:

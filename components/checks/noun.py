@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from components.account.facts import AccountFacts
-from components.account.named_lookup import LookUp
-from components.config.named import Named
-from components.config.problems import Problem
-from components.config.stack import StackConfig
-from components.tagging import CLUSTER_TAG
+from trainyard.components.account.facts import AccountFacts
+from trainyard.components.account.named_lookup import LookUp
+from trainyard.components.config.named import Named
+from trainyard.components.config.problems import Problem
+from trainyard.components.config.stack import StackConfig
+from trainyard.components.tagging import CLUSTER_TAG
 
 
 @dataclass(frozen=True, slots=True)

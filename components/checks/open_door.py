@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from ipaddress import IPv4Network
 
-from components.account.facts import IngressFacts
+from trainyard.components.account.facts import IngressFacts
 
 OPEN_PORTS = ("ec2:DescribeNetworkInterfaces", "ec2:DescribeSecurityGroupRules")
 """Calls that show whether the security groups of a file system allow the nodes."""

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from components.account.named_facts import PolicyFacts
-from components.checks.noun import NamedContext
-from components.config.named import Named
-from components.config.problems import ROOT, Problem
-from components.naming import is_customer_policy
+from trainyard.components.account.named_facts import PolicyFacts
+from trainyard.components.checks.noun import NamedContext
+from trainyard.components.config.named import Named
+from trainyard.components.config.problems import ROOT, Problem
+from trainyard.components.naming import is_customer_policy
 
 
 def policy_problems(

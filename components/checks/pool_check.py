@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from components.account.facts import AccountFacts
-from components.account.launch_place import (
+from trainyard.components.account.facts import AccountFacts
+from trainyard.components.account.launch_place import (
     private_subnets,
     zone_without_subnet,
 )
-from components.account.reservations import found_reservations
-from components.checks.check import NOTHING_FOUND, Subject
-from components.config.pools import Pool
-from components.config.problems import ROOT, Problem
-from components.config.stack import StackConfig
-from components.network.address_capacity import Need
-from components.network.network_plan import NetworkPlan
+from trainyard.components.account.reservations import found_reservations
+from trainyard.components.checks.check import NOTHING_FOUND, Subject
+from trainyard.components.config.pools import Pool
+from trainyard.components.config.problems import ROOT, Problem
+from trainyard.components.config.stack import StackConfig
+from trainyard.components.network.address_capacity import Need
+from trainyard.components.network.network_plan import NetworkPlan
 
 ADDRESSES = Subject(
     "network",

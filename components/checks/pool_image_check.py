@@ -15,12 +15,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from components.account.facts import AccountFacts
-from components.account.lookup import AccountReader
-from components.account.readings import Reading
-from components.checks.check import Subject
-from components.compute.node_pool_plan import ImageSource, NodePoolPlan
-from components.config.problems import ROOT, Problem
+from trainyard.components.account.facts import AccountFacts
+from trainyard.components.account.lookup import AccountReader
+from trainyard.components.account.readings import Reading
+from trainyard.components.checks.check import Subject
+from trainyard.components.compute.node_pool_plan import ImageSource, NodePoolPlan
+from trainyard.components.config.problems import ROOT, Problem
 
 GET_PARAMETER = "ssm:GetParameter"
 DESCRIBE_IMAGES = "ec2:DescribeImages"

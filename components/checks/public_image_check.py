@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from components.account.facts import AccountFacts
-from components.account.image_registry import is_public, look_up_public_images
-from components.account.lookup import AccountReader
-from components.account.readings import Reading
-from components.catalog.instance_type import Architecture
-from components.checks.check import Subject
-from components.checks.used_image import UsedImage
-from components.config.problems import ROOT, Problem
+from trainyard.components.account.facts import AccountFacts
+from trainyard.components.account.image_registry import is_public, look_up_public_images
+from trainyard.components.account.lookup import AccountReader
+from trainyard.components.account.readings import Reading
+from trainyard.components.catalog.instance_type import Architecture
+from trainyard.components.checks.check import Subject
+from trainyard.components.checks.used_image import UsedImage
+from trainyard.components.config.problems import ROOT, Problem
 
 
 def public_image_readings(reader: AccountReader, used: Iterable[UsedImage]) -> Iterator[Reading]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from components.account.facts import AccountFacts
-from components.account.quota_lookup import DEFAULT_QUOTA, LIST_QUOTAS
-from components.catalog.quotas import QUOTAS, Quota
-from components.checks.check import Check, Subject
-from components.checks.quota_needs import Need
-from components.config.problems import ROOT, Problem
+from trainyard.components.account.facts import AccountFacts
+from trainyard.components.account.quota_lookup import DEFAULT_QUOTA, LIST_QUOTAS
+from trainyard.components.catalog.quotas import QUOTAS, Quota
+from trainyard.components.checks.check import Check, Subject
+from trainyard.components.checks.quota_needs import Need
+from trainyard.components.config.problems import ROOT, Problem
 
 ASKED = "the quotas cover what the stack makes"
 

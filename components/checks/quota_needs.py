@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from components.catalog.quotas import OPEN_ZFS_QUOTAS, REGION, lustre_class
-from components.compute.node_pool_plan import NodePoolPlan
-from components.config.network import NewVpc
-from components.network.network_plan import NetworkPlan
+from trainyard.components.catalog.quotas import OPEN_ZFS_QUOTAS, REGION, lustre_class
+from trainyard.components.compute.node_pool_plan import NodePoolPlan
+from trainyard.components.config.network import NewVpc
+from trainyard.components.network.network_plan import NetworkPlan
 
 if TYPE_CHECKING:
-    from components.config.stack import StackConfig
+    from trainyard.components.config.stack import StackConfig
 
 NETWORK_QUOTAS = (
     "vpcs",
@@ -45,7 +45,7 @@ class Need:
     """The amount of a quota that a stack needs, in total."""
 
     quota: str
-    """Name in `components.catalog.quotas`."""
+    """Name in `trainyard.components.catalog.quotas`."""
     key: str
     """Key in the stack file that causes it."""
     amount: float

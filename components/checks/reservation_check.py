@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 
-from components.account.facts import AccountFacts, ReservationFacts
-from components.account.reservations import (
+from trainyard.components.account.facts import AccountFacts, ReservationFacts
+from trainyard.components.account.reservations import (
     DESCRIBE,
     LIST_GROUP_RESOURCES,
     found_reservations,
@@ -15,14 +15,14 @@ from components.account.reservations import (
     reservation_ids,
     reservations_of_kind,
 )
-from components.capacity.succession import ended_at
-from components.checks.check import Subject
-from components.checks.created_reservation_check import created_problems, node_platform
-from components.checks.reservation_state_check import state_problems
-from components.checks.reservation_use_check import use_problems
-from components.config.problems import ROOT, Problem
-from components.config.reservations import CapacityBlock, Odcr, OdcrGroup, Reservation
-from components.config.stack import StackConfig
+from trainyard.components.capacity.succession import ended_at
+from trainyard.components.checks.check import Subject
+from trainyard.components.checks.created_reservation_check import created_problems, node_platform
+from trainyard.components.checks.reservation_state_check import state_problems
+from trainyard.components.checks.reservation_use_check import use_problems
+from trainyard.components.config.problems import ROOT, Problem
+from trainyard.components.config.reservations import CapacityBlock, Odcr, OdcrGroup, Reservation
+from trainyard.components.config.stack import StackConfig
 
 
 def reservation_problems(

@@ -6,14 +6,14 @@ from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime
 
-from components.capacity.pool_review import review_zone_region
-from components.capacity.purchase import OPEN_PURCHASE_OPTIONS
-from components.capacity.succession import ended_at, is_succeeded
-from components.catalog.capacity_blocks import ultraserver_sizes
-from components.config.pools import Pool
-from components.config.reservations import CapacityBlock, OdcrGroup, Reservation
-from components.config.review import Review
-from components.config.stack import StackConfig
+from trainyard.components.capacity.pool_review import review_zone_region
+from trainyard.components.capacity.purchase import OPEN_PURCHASE_OPTIONS
+from trainyard.components.capacity.succession import ended_at, is_succeeded
+from trainyard.components.catalog.capacity_blocks import ultraserver_sizes
+from trainyard.components.config.pools import Pool
+from trainyard.components.config.reservations import CapacityBlock, OdcrGroup, Reservation
+from trainyard.components.config.review import Review
+from trainyard.components.config.stack import StackConfig
 
 
 def review_reservations(config: StackConfig, region: str, now: datetime, review: Review) -> None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
-from components.account.facts import AccountFacts, ReservationFacts
-from components.account.reservation_states import LATER, USABLE_STATES, why_not_active
-from components.account.reservations import found_reservations
-from components.capacity.succession import ended_at, is_succeeded
-from components.config.pools import Pool
-from components.config.problems import ROOT, Problem, remove_command, set_command
-from components.config.reservations import CapacityBlock
-from components.config.stack import StackConfig
+from trainyard.components.account.facts import AccountFacts, ReservationFacts
+from trainyard.components.account.reservation_states import LATER, USABLE_STATES, why_not_active
+from trainyard.components.account.reservations import found_reservations
+from trainyard.components.capacity.succession import ended_at, is_succeeded
+from trainyard.components.config.pools import Pool
+from trainyard.components.config.problems import ROOT, Problem, remove_command, set_command
+from trainyard.components.config.reservations import CapacityBlock
+from trainyard.components.config.stack import StackConfig
 
 
 def state_problems(key: str, found: ReservationFacts, users: Sequence[Pool]) -> Iterator[Problem]:

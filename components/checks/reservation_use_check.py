@@ -7,18 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from components.account.facts import AccountFacts, ReservationFacts
-from components.account.launch_place import contradicted_zone, in_zone
-from components.account.reservations import (
+from trainyard.components.account.facts import AccountFacts, ReservationFacts
+from trainyard.components.account.launch_place import contradicted_zone, in_zone
+from trainyard.components.account.reservations import (
     DESCRIBE,
     found_reservations,
     held_count,
     reservations_of_kind,
 )
-from components.checks.check import NOTHING_FOUND, Subject
-from components.config.pools import Pool
-from components.config.problems import ROOT, Problem
-from components.config.stack import StackConfig
+from trainyard.components.checks.check import NOTHING_FOUND, Subject
+from trainyard.components.config.pools import Pool
+from trainyard.components.config.problems import ROOT, Problem
+from trainyard.components.config.stack import StackConfig
 
 STATED_VALUES = Subject(
     "reservations", "number and zone in the stack file match", NOTHING_FOUND, (DESCRIBE,)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from components.config.problems import ROOT, Problem, show
+from trainyard.components.config.problems import ROOT, Problem, show
 
 Verdict = Literal["ok", "warning", "refused", "skipped"]
 """`skipped`: the check could not run; `found` has the reason."""

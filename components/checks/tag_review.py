@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from components.config.review import Review
-from components.tagging import (
+from trainyard.components.config.review import Review
+from trainyard.components.tagging import (
     CLUSTER_TAG,
     MAX_TAGS,
     OWN_TAGS,

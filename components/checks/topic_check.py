@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from components.account.named_facts import TopicFacts
-from components.checks.noun import NamedContext
-from components.config.named import Named
-from components.config.problems import ROOT, Problem
+from trainyard.components.account.named_facts import TopicFacts
+from trainyard.components.checks.noun import NamedContext
+from trainyard.components.config.named import Named
+from trainyard.components.config.problems import ROOT, Problem
 
 EVENTS = "events.amazonaws.com"
 AWS_MANAGED_KEY = "alias/aws/sns"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from components.catalog.instance_types import INSTANCE_TYPES
-from components.config.review import Review
-from components.config.stack import StackConfig
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES
+from trainyard.components.config.review import Review
+from trainyard.components.config.stack import StackConfig
 
 REQUIRED = "verification.required"
 _THRESHOLDS = "verification.minimum_bus_bandwidth_gb_per_second"

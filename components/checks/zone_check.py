@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from components.account.facts import AccountFacts, ZoneFacts
-from components.account.launch_place import offered_zones
-from components.checks.check import Subject
-from components.checks.needs import ArchitectureNeeds
-from components.config.network import NewVpc
-from components.config.problems import ROOT, Problem
-from components.config.stack import StackConfig
+from trainyard.components.account.facts import AccountFacts, ZoneFacts
+from trainyard.components.account.launch_place import offered_zones
+from trainyard.components.checks.check import Subject
+from trainyard.components.checks.needs import ArchitectureNeeds
+from trainyard.components.config.network import NewVpc
+from trainyard.components.config.problems import ROOT, Problem
+from trainyard.components.config.stack import StackConfig
 
 ZONES = f"{ROOT}.network.availability_zones"
 AVAILABILITY_ZONE = "availability-zone"

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import pulumi
 import pulumi_aws as aws
 
-from components.capacity.plan import CreationPlan
-from components.naming import partition
-from components.tagging import RESERVATION_TAG
+from trainyard.components.capacity.plan import CreationPlan
+from trainyard.components.naming import partition
+from trainyard.components.tagging import RESERVATION_TAG
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

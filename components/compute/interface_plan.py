@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from components.catalog.instance_type import InstanceType, InterfaceType, NetworkCard
-from components.config.node_pool import NodePool
+from trainyard.components.catalog.instance_type import InstanceType, InterfaceType, NetworkCard
+from trainyard.components.config.node_pool import NodePool
 
 
 @dataclass(frozen=True, slots=True)

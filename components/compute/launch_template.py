@@ -16,10 +16,10 @@ from typing import Literal
 import pulumi
 import pulumi_aws as aws
 
-from components.capacity.plan import CapacityPlan
-from components.compute.interface_plan import InterfacePlan, NetworkInterface
-from components.compute.root_volume import RootVolume
-from components.naming import TEMPLATE
+from trainyard.components.capacity.plan import CapacityPlan
+from trainyard.components.compute.interface_plan import InterfacePlan, NetworkInterface
+from trainyard.components.compute.root_volume import RootVolume
+from trainyard.components.naming import TEMPLATE
 
 TAGGED_AT_LAUNCH = ("instance", "volume", "network-interface")
 """Resource types that a launch creates. Tags of the template itself do not apply to them."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
-from components.capacity.plan import CapacityPlan, PlacementPlan
-from components.catalog.instance_type import InstanceType
-from components.compute.interface_plan import InterfacePlan
-from components.compute.root_volume import RootVolume
-from components.config.node_pool import BlockNodes
+from trainyard.components.capacity.plan import CapacityPlan, PlacementPlan
+from trainyard.components.catalog.instance_type import InstanceType
+from trainyard.components.compute.interface_plan import InterfacePlan
+from trainyard.components.compute.root_volume import RootVolume
+from trainyard.components.config.node_pool import BlockNodes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

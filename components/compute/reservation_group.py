@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import pulumi
 import pulumi_aws as aws
 
-from components.naming import RESERVATION_GROUP, partition
+from trainyard.components.naming import RESERVATION_GROUP, partition
 
 POOL = "AWS::EC2::CapacityReservationPool"
 GENERIC = "AWS::ResourceGroups::Generic"

@@ -8,9 +8,12 @@ from typing import Protocol
 
 import pulumi
 
-from components.compute.capacity_reservation import CapacityReservation, CapacityReservationArgs
-from components.compute.node_pool_plan import NodePoolPlan
-from components.compute.reservation_group import ReservationGroup, ReservationGroupArgs
+from trainyard.components.compute.capacity_reservation import (
+    CapacityReservation,
+    CapacityReservationArgs,
+)
+from trainyard.components.compute.node_pool_plan import NodePoolPlan
+from trainyard.components.compute.reservation_group import ReservationGroup, ReservationGroupArgs
 
 
 class PlanWithPools(Protocol):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from components.config.node_pool import RootVolume as RootVolumeConfig
+from trainyard.components.config.node_pool import RootVolume as RootVolumeConfig
 
 ROOT_DEVICE = "/dev/xvda"
 """Root device of the AMIs of Amazon Linux, which the EKS and ECS-optimized ones are based on."""

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from components.config.base import Form, StrictModel, SubnetId, VpcId, Zone, resource_id
+from trainyard.components.config.base import Form, StrictModel, SubnetId, VpcId, Zone, resource_id
 
 GatewayService = Literal["s3", "dynamodb"]
 """AWS services with gateway endpoints.

@@ -24,8 +24,8 @@ from pydantic import (
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from components.catalog.versions import DEFAULT_KUBERNETES_VERSION
-from components.config.field_docs import field_docs
+from trainyard.components.catalog.versions import DEFAULT_KUBERNETES_VERSION
+from trainyard.components.config.field_docs import field_docs
 
 
 class StrictModel(BaseModel):
@@ -70,7 +70,7 @@ class Form:
     """Metadata of a text field that must have a certain form.
 
     The error that it raises (type `form`) carries the expectation and an example, from which
-    `components.config.load` makes a problem with its remedy.
+    `trainyard.components.config.load` makes a problem with its remedy.
     """
 
     pattern: str
@@ -81,7 +81,7 @@ class Form:
     lines: bool = False
     """Whether the text may have several lines."""
     names: str = ""
-    """Kind of the AWS object that it names: a key of `components.checks.named_check.NOUNS`."""
+    """Kind of the AWS object that it names: a key of `NOUNS` in `checks/named_check.py`."""
     where: str = ""
     """What to give where an example would mislead: the value, and the command that prints it."""
 

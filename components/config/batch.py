@@ -8,20 +8,20 @@ from typing import Annotated, Literal, Self
 from pydantic import Field
 from typing_extensions import override
 
-from components.config.base import StrictModel
-from components.config.batch_fields import (
+from trainyard.components.config.base import StrictModel
+from trainyard.components.config.batch_fields import (
     ContainerImage,
     EnvironmentVariable,
     JobName,
     RepositoryName,
     SecretReference,
 )
-from components.config.block_pools import BlockPools
-from components.config.node_pool import KeyName, NodePool, PolicyName
-from components.config.parallelcluster_fields import AmiId
-from components.config.pools import Pool, pool_of
-from components.config.stack import Architecture
-from components.config.text import Text
+from trainyard.components.config.block_pools import BlockPools
+from trainyard.components.config.node_pool import KeyName, NodePool, PolicyName
+from trainyard.components.config.parallelcluster_fields import AmiId
+from trainyard.components.config.pools import Pool, pool_of
+from trainyard.components.config.stack import Architecture
+from trainyard.components.config.text import Text
 
 MOST_TIMEOUT_MINUTES = (2**31 - 1) // 60
 """`attemptDurationSeconds` is a 32-bit integer, and AWS documents no other maximum.

@@ -8,9 +8,9 @@ from typing import Annotated
 from pydantic import AfterValidator
 from pydantic_core import PydanticCustomError
 
-from components.catalog.batch import IMAGE_PATH, REPOSITORY_NAME
-from components.catalog.secret_arns import SECRET_ARN
-from components.config.base import Form
+from trainyard.components.catalog.batch import IMAGE_PATH, REPOSITORY_NAME
+from trainyard.components.catalog.secret_arns import SECRET_ARN
+from trainyard.components.config.base import Form
 
 # https://docs.aws.amazon.com/batch/latest/APIReference/API_CreateJobQueue.html, `jobQueueName`:
 # 128 characters, including Pulumi's random suffix and the name of the stack.

@@ -1,7 +1,7 @@
 """A stack whose architecture is AWS Batch: the models of its file and of its plan."""
 
-from components.config.batch import BatchArchitecture
-from components.config.stack import PlacedStackConfig, StackConfig
+from trainyard.components.config.batch import BatchArchitecture
+from trainyard.components.config.stack import PlacedStackConfig, StackConfig
 
 
 class GivenBatchStack(StackConfig):

@@ -18,9 +18,9 @@ from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from components.config.node_pool import BlockNodes
-from components.config.reservations import CapacityBlock, Reservation
-from components.config.review import Review
+from trainyard.components.config.node_pool import BlockNodes
+from trainyard.components.config.reservations import CapacityBlock, Reservation
+from trainyard.components.config.review import Review
 
 _Nodes = TypeVar("_Nodes", bound=BlockNodes)
 

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from components.config.base import StrictModel
+from trainyard.components.config.base import StrictModel
 
 
 class Budget(StrictModel):

@@ -11,11 +11,11 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from components.config.finding import Finding
-from components.config.keys import location_in, value_at
-from components.config.nearest import nearest_of
-from components.config.stack_models import given_model
-from components.look_alikes import plain_characters
+from trainyard.components.config.finding import Finding
+from trainyard.components.config.keys import location_in, value_at
+from trainyard.components.config.nearest import nearest_of
+from trainyard.components.config.stack_models import given_model
+from trainyard.components.look_alikes import plain_characters
 
 _YES = frozenset({"yes", "on", "y", "true", "enabled"})
 _NO = frozenset({"no", "off", "n", "false", "disabled"})

@@ -8,9 +8,9 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from components.config.base import KmsKeyArn
-from components.config.contradictions import Contradiction, fault, key_faults, raise_all
-from components.config.storage_fields import AccessPointId, EfsId, MountedStorage
+from trainyard.components.config.base import KmsKeyArn
+from trainyard.components.config.contradictions import Contradiction, fault, key_faults, raise_all
+from trainyard.components.config.storage_fields import AccessPointId, EfsId, MountedStorage
 
 MOST_PROVISIONED_MIBPS = 1024
 """Maximum of ParallelCluster's schema, in MiB/s."""

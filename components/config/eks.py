@@ -5,8 +5,8 @@ from typing import Annotated, Literal, Self
 from pydantic import Field
 from typing_extensions import override
 
-from components.catalog.versions import DEFAULT_KUBERNETES_VERSION
-from components.config.base import (
+from trainyard.components.catalog.versions import DEFAULT_KUBERNETES_VERSION
+from trainyard.components.config.base import (
     ClientCidr,
     Form,
     InstanceTypeName,
@@ -15,13 +15,19 @@ from components.config.base import (
     NodePoolName,
     StrictModel,
 )
-from components.config.block_pools import BlockPools
-from components.config.eks_addons import Addons
-from components.config.monitoring import GroupRetentionDays
-from components.config.node_pool import KeyName, NodePool, NodeSizes, PolicyName, RootVolume
-from components.config.pools import OwnNodes, Pool, pool_of
-from components.config.stack import Architecture
-from components.config.text import Text
+from trainyard.components.config.block_pools import BlockPools
+from trainyard.components.config.eks_addons import Addons
+from trainyard.components.config.monitoring import GroupRetentionDays
+from trainyard.components.config.node_pool import (
+    KeyName,
+    NodePool,
+    NodeSizes,
+    PolicyName,
+    RootVolume,
+)
+from trainyard.components.config.pools import OwnNodes, Pool, pool_of
+from trainyard.components.config.stack import Architecture
+from trainyard.components.config.text import Text
 
 # https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#syntax-and-character-set
 _NAME = r"[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?"

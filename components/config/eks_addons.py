@@ -4,8 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from components.config.base import Form, StrictModel
-from components.config.monitoring import GroupRetentionDays
+from trainyard.components.config.base import Form, StrictModel
+from trainyard.components.config.monitoring import GroupRetentionDays
 
 AddonName = Literal[
     "vpc-cni",

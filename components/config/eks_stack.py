@@ -1,7 +1,7 @@
 """A stack whose architecture is EKS: the models of its file and of its plan."""
 
-from components.config.eks import EksArchitecture
-from components.config.stack import PlacedStackConfig, StackConfig
+from trainyard.components.config.eks import EksArchitecture
+from trainyard.components.config.stack import PlacedStackConfig, StackConfig
 
 
 class GivenEksStack(StackConfig):

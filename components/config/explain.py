@@ -7,12 +7,12 @@ from typing import Any, cast, get_origin
 
 from pydantic_core import ErrorDetails
 
-from components.config.finding import Finding
-from components.config.keys import kinds_of, literals_of, location_in, value_at
-from components.config.limits import LIMITS, explain_limit
-from components.config.problems import Problem, remove_command
-from components.config.unknown_keys import explain_unknown_key
-from components.config.wrong_values import (
+from trainyard.components.config.finding import Finding
+from trainyard.components.config.keys import kinds_of, literals_of, location_in, value_at
+from trainyard.components.config.limits import LIMITS, explain_limit
+from trainyard.components.config.problems import Problem, remove_command
+from trainyard.components.config.unknown_keys import explain_unknown_key
+from trainyard.components.config.wrong_values import (
     TYPES,
     explain_choice,
     explain_form,

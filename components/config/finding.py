@@ -9,9 +9,9 @@ from typing import Any
 
 from pydantic_core import ErrorDetails
 
-from components.config.given_stack import GivenStack
-from components.config.keys import Location, Place, path_of, place_at, value_at
-from components.config.problems import example_of, set_command
+from trainyard.components.config.given_stack import GivenStack
+from trainyard.components.config.keys import Location, Place, path_of, place_at, value_at
+from trainyard.components.config.problems import example_of, set_command
 
 
 @dataclass(frozen=True, slots=True)

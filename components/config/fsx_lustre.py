@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from components.config.base import KmsKeyArn, StrictModel, SubnetId, Zone
-from components.config.storage_fields import (
+from trainyard.components.config.base import KmsKeyArn, StrictModel, SubnetId, Zone
+from trainyard.components.config.storage_fields import (
     ClaimName,
     DailyTime,
     Event,

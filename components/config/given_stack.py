@@ -7,11 +7,11 @@ from typing import Annotated
 
 from pydantic import ConfigDict, Field
 
-from components.config.batch import BatchArchitecture
-from components.config.eks import EksArchitecture
-from components.config.network_stack import NetworkArchitecture
-from components.config.parallelcluster import ParallelClusterArchitecture
-from components.config.stack import StackConfig
+from trainyard.components.config.batch import BatchArchitecture
+from trainyard.components.config.eks import EksArchitecture
+from trainyard.components.config.network_stack import NetworkArchitecture
+from trainyard.components.config.parallelcluster import ParallelClusterArchitecture
+from trainyard.components.config.stack import StackConfig
 
 Architecture = Annotated[
     EksArchitecture | ParallelClusterArchitecture | BatchArchitecture | NetworkArchitecture,

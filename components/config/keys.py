@@ -15,10 +15,10 @@ from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from components.config.base import Form
-from components.config.field_docs import field_docs
-from components.config.problems import ROOT
-from components.plain_text import printable
+from trainyard.components.config.base import Form
+from trainyard.components.config.field_docs import field_docs
+from trainyard.components.config.problems import ROOT
+from trainyard.components.plain_text import printable
 
 Location = tuple[str | int, ...]
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from components.config.finding import Finding
-from components.config.problems import Problem
+from trainyard.components.config.finding import Finding
+from trainyard.components.config.problems import Problem
 
 # Error types of pydantic: https://docs.pydantic.dev/latest/errors/validation_errors/
 _WORDS: Mapping[str, tuple[str, str, str]] = {

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 from pydantic import ValidationError
 
-from components.config.block_pools import BlockPools
-from components.config.network import ExistingVpc, StackNetwork, unread_network
-from components.config.problems import (
+from trainyard.components.config.block_pools import BlockPools
+from trainyard.components.config.network import ExistingVpc, StackNetwork, unread_network
+from trainyard.components.config.problems import (
     ROOT,
     ConfigError,
     Problem,
@@ -19,14 +19,14 @@ from components.config.problems import (
     set_command,
     stack_of,
 )
-from components.config.review import Review
-from components.config.stack_models import given_model, narrowed
-from components.config.written import misread
-from components.plain_text import printable
+from trainyard.components.config.review import Review
+from trainyard.components.config.stack_models import given_model, narrowed
+from trainyard.components.config.written import misread
+from trainyard.components.plain_text import printable
 
 if TYPE_CHECKING:
-    from components.config.stack import StackConfig
-    from components.config.stack_models import AnyStackConfig
+    from trainyard.components.config.stack import StackConfig
+    from trainyard.components.config.stack_models import AnyStackConfig
 
 _NAMESPACE, _, _KEY = ROOT.partition(":")
 
@@ -70,7 +70,7 @@ def load_stack_config(
     try:
         config = given_model(_kind(handed_on)).model_validate_json(text)
     except ValidationError as error:
-        from components.config.explain import explain  # only imported for errors
+        from trainyard.components.config.explain import explain  # only imported for errors
 
         found = explain(error.errors(include_url=False), json.loads(text), stack_file=stack_file)
         # What YAML changed may not fit its field either.

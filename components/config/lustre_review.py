@@ -1,6 +1,6 @@
 """Contradictions in one FSx for Lustre file system of a stack file.
 
-Source: the pages of `components.config.lustre_rules`, and
+Source: the pages of `trainyard.components.config.lustre_rules`, and
 https://docs.aws.amazon.com/fsx/latest/LustreGuide/using-backups-fsx.html (no backups with S3).
 """
 
@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from components.config.contradictions import (
+from trainyard.components.config.contradictions import (
     Contradiction,
     backup_time_faults,
     fault,
     place_faults,
     raise_all,
 )
-from components.config.fsx_lustre import NewFsxLustre
-from components.config.lustre_rules import (
+from trainyard.components.config.fsx_lustre import NewFsxLustre
+from trainyard.components.config.lustre_rules import (
     METADATA_IOPS_MAXIMUM,
     METADATA_IOPS_STEP,
     SMALL_METADATA_IOPS,
@@ -25,7 +25,7 @@ from components.config.lustre_rules import (
     is_persistent,
     metadata_iops_allowed,
 )
-from components.config.storage_fields import s3_parts
+from trainyard.components.config.storage_fields import s3_parts
 
 MOST_DATA_REPOSITORIES = 8
 

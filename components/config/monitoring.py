@@ -12,7 +12,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from components.config.base import ARN_PARTITION, ARN_REGION, Form, StrictModel
+from trainyard.components.config.base import ARN_PARTITION, ARN_REGION, Form, StrictModel
 
 LogRetentionDays = Literal[
     0, 1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1827, 3653

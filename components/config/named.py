@@ -13,7 +13,7 @@ from typing import Any, cast, get_args
 
 from pydantic import BaseModel
 
-from components.config.base import Form
+from trainyard.components.config.base import Form
 
 
 @dataclass(frozen=True, slots=True)

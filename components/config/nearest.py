@@ -6,7 +6,7 @@ import difflib
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from components.look_alikes import plain_characters
+from trainyard.components.look_alikes import plain_characters
 
 
 def nearest(found: object, choices: Sequence[str]) -> str | None:

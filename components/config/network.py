@@ -4,8 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from components.config.adopted_vpc import AdoptedVpc, GatewayService
-from components.config.base import Form, Ipv4Cidr, StrictModel, SubnetId, VpcId, Zone
+from trainyard.components.config.adopted_vpc import AdoptedVpc, GatewayService
+from trainyard.components.config.base import Form, Ipv4Cidr, StrictModel, SubnetId, VpcId, Zone
 
 # https://www.pulumi.com/docs/iac/concepts/stacks/#stackreferences
 StackName = Annotated[

@@ -8,8 +8,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from components.config.network import ExistingVpc, StackNetwork
-from components.config.problems import ROOT, ConfigError, Problem
+from trainyard.components.config.network import ExistingVpc, StackNetwork
+from trainyard.components.config.problems import ROOT, ConfigError, Problem
 
 NETWORK_OUTPUTS = ("vpc_id", "public_subnet_ids", "private_subnet_ids")
 """Stack outputs that other stacks need to use a network, as fields of `ExistingVpc`."""

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from components.config.stack import Architecture, PlacedStackConfig, StackConfig
+from trainyard.components.config.stack import Architecture, PlacedStackConfig, StackConfig
 
 
 class NetworkArchitecture(Architecture):

@@ -5,7 +5,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, PrivateAttr, model_validator
 from pydantic_core import PydanticCustomError
 
-from components.config.base import (
+from trainyard.components.config.base import (
     ARN_PARTITION,
     Form,
     InstanceTypeName,

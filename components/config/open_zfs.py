@@ -8,15 +8,20 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from components.config.base import KmsKeyArn, SubnetId, Zone
-from components.config.contradictions import (
+from trainyard.components.config.base import KmsKeyArn, SubnetId, Zone
+from trainyard.components.config.contradictions import (
     Contradiction,
     backup_time_faults,
     fault,
     place_faults,
     raise_all,
 )
-from components.config.storage_fields import DailyTime, FsxVolumeId, MountedStorage, WeeklyTime
+from trainyard.components.config.storage_fields import (
+    DailyTime,
+    FsxVolumeId,
+    MountedStorage,
+    WeeklyTime,
+)
 
 DeploymentType = Literal["SINGLE_AZ_1", "SINGLE_AZ_2", "SINGLE_AZ_HA_1", "SINGLE_AZ_HA_2"]
 

@@ -10,21 +10,21 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 from typing_extensions import override
 
-from components.config.base import (
+from trainyard.components.config.base import (
     StrictModel,
 )
-from components.config.block_pools import BlockPools
-from components.config.monitoring import LogRetentionDays
-from components.config.parallelcluster_fields import (
+from trainyard.components.config.block_pools import BlockPools
+from trainyard.components.config.monitoring import LogRetentionDays
+from trainyard.components.config.parallelcluster_fields import (
     AmiId,
     LambdaArn,
     QueueName,
     SlurmSettings,
     TemplateUrl,
 )
-from components.config.parallelcluster_nodes import ComputeResource, HeadNode, Queue
-from components.config.pools import OwnNodes, Pool
-from components.config.stack import Architecture
+from trainyard.components.config.parallelcluster_nodes import ComputeResource, HeadNode, Queue
+from trainyard.components.config.pools import OwnNodes, Pool
+from trainyard.components.config.stack import Architecture
 
 OperatingSystem = Literal[
     "alinux2023", "ubuntu2204", "ubuntu2404", "rhel8", "rhel9", "rocky8", "rocky9"

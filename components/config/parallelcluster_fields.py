@@ -13,9 +13,9 @@ from typing import Annotated
 from pydantic import AfterValidator
 from pydantic_core import PydanticCustomError
 
-from components.config.base import ARN_PARTITION, Form
-from components.config.storage_fields import BUCKET, NOT_IN_PATHS
-from components.config.text import Line
+from trainyard.components.config.base import ARN_PARTITION, Form
+from trainyard.components.config.storage_fields import BUCKET, NOT_IN_PATHS
+from trainyard.components.config.text import Line
 
 # https://docs.aws.amazon.com/parallelcluster/latest/ug/Scheduling-v3.html, `SlurmQueues/Name` and
 # `ComputeResources/Name`

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from components.config.base import (
+from trainyard.components.config.base import (
     ClientCidr,
     InstanceTypeName,
     NodePoolName,
@@ -16,8 +16,14 @@ from components.config.base import (
     SubnetId,
     Zone,
 )
-from components.config.node_pool import BlockNodes, KeyName, Placement, PolicyName, RootVolume
-from components.config.parallelcluster_fields import (
+from trainyard.components.config.node_pool import (
+    BlockNodes,
+    KeyName,
+    Placement,
+    PolicyName,
+    RootVolume,
+)
+from trainyard.components.config.parallelcluster_fields import (
     AmiId,
     BucketName,
     LocalDirectory,
@@ -28,7 +34,7 @@ from components.config.parallelcluster_fields import (
     ScriptLocation,
     SlurmSettings,
 )
-from components.config.text import Text
+from trainyard.components.config.text import Text
 
 
 class Script(StrictModel):

@@ -1,7 +1,7 @@
 """A stack whose architecture is ParallelCluster: the models of its file and of its plan."""
 
-from components.config.parallelcluster import ParallelClusterArchitecture
-from components.config.stack import PlacedStackConfig, StackConfig
+from trainyard.components.config.parallelcluster import ParallelClusterArchitecture
+from trainyard.components.config.stack import PlacedStackConfig, StackConfig
 
 
 class GivenParallelClusterStack(StackConfig):

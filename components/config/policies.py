@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
-from components.config.base import Form, StrictModel
+from trainyard.components.config.base import Form, StrictModel
 
 RuleName = Annotated[
     str,

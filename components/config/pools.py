@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from components.config.node_pool import NodePool, Placement
+    from trainyard.components.config.node_pool import NodePool, Placement
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

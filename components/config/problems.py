@@ -7,9 +7,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from components.config.pulumi_command import pulumi_command
-from components.plain_text import legible, printable, shell_word
-from components.secret_documents import hidden, hidden_at
+from trainyard.components.config.pulumi_command import pulumi_command
+from trainyard.components.plain_text import legible, printable, shell_word
+from trainyard.components.secret_documents import hidden, hidden_at
 
 ROOT = "trainyard:cluster"
 """The Pulumi configuration key of the whole configuration."""

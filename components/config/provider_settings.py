@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from components.catalog.regions import can_be_region, known_regions, nearest_region
-from components.config.problems import Problem, example_of, remove_command, set_command
-from components.look_alikes import odd_characters, plain_characters
+from trainyard.components.catalog.regions import can_be_region, known_regions, nearest_region
+from trainyard.components.config.problems import Problem, example_of, remove_command, set_command
+from trainyard.components.look_alikes import odd_characters, plain_characters
 
 REGION_KEY = "aws:region"
 PROFILE_KEY = "aws:profile"

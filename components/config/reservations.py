@@ -10,7 +10,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from components.config.base import (
+from trainyard.components.config.base import (
     ARN_PARTITION,
     ARN_REGION,
     Form,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from components.config.nearest import nearest
-from components.config.problems import (
+from trainyard.components.config.nearest import nearest
+from trainyard.components.config.problems import (
     ROOT,
     ConfigError,
     Problem,

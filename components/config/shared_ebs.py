@@ -12,9 +12,9 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from components.config.base import KmsKeyArn, StrictModel
-from components.config.contradictions import Contradiction, fault, key_faults, raise_all
-from components.config.storage_fields import EbsVolumeId, MountedStorage
+from trainyard.components.config.base import KmsKeyArn, StrictModel
+from trainyard.components.config.contradictions import Contradiction, fault, key_faults, raise_all
+from trainyard.components.config.storage_fields import EbsVolumeId, MountedStorage
 
 VolumeType = Literal["gp3", "gp2", "io1", "io2", "st1", "sc1", "standard"]
 SIZES_GIB: Mapping[VolumeType, tuple[int, int]] = {

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from pydantic import Field
 
-from components.config.base import ClusterName, NodePoolName, StrictModel
-from components.config.block_pools import BlockPools
-from components.config.budget import Budget
-from components.config.monitoring import NodeMetrics, StackMonitoring
-from components.config.network import Network, PlacedNetwork
-from components.config.policies import RuleName, RuleSettings
-from components.config.pools import OwnNodes, Pool
-from components.config.reservations import CapacityBlock, Reservation
-from components.config.storage import FileSystem
-from components.config.text import Line, TagKey
-from components.config.verification import Verification
+from trainyard.components.config.base import ClusterName, NodePoolName, StrictModel
+from trainyard.components.config.block_pools import BlockPools
+from trainyard.components.config.budget import Budget
+from trainyard.components.config.monitoring import NodeMetrics, StackMonitoring
+from trainyard.components.config.network import Network, PlacedNetwork
+from trainyard.components.config.policies import RuleName, RuleSettings
+from trainyard.components.config.pools import OwnNodes, Pool
+from trainyard.components.config.reservations import CapacityBlock, Reservation
+from trainyard.components.config.storage import FileSystem
+from trainyard.components.config.text import Line, TagKey
+from trainyard.components.config.verification import Verification
 
 
 class Architecture(StrictModel):

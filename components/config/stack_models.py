@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from components.config.network import PlacedNetwork, StackNetwork
-from components.config.stack import StackConfig
+from trainyard.components.config.network import PlacedNetwork, StackNetwork
+from trainyard.components.config.stack import StackConfig
 
 if TYPE_CHECKING:
-    from components.config.batch_stack import BatchStackConfig
-    from components.config.eks_stack import EksStackConfig
-    from components.config.network_stack import NetworkStackConfig
-    from components.config.parallelcluster_stack import ParallelClusterStackConfig
+    from trainyard.components.config.batch_stack import BatchStackConfig
+    from trainyard.components.config.eks_stack import EksStackConfig
+    from trainyard.components.config.network_stack import NetworkStackConfig
+    from trainyard.components.config.parallelcluster_stack import ParallelClusterStackConfig
 
     AnyStackConfig = (
         EksStackConfig | ParallelClusterStackConfig | BatchStackConfig | NetworkStackConfig
@@ -26,7 +26,7 @@ def given_model(kind: object) -> type[StackConfig]:
     models = _models(kind)
     if models is not None:
         return models[0]
-    from components.config.given_stack import GivenStack
+    from trainyard.components.config.given_stack import GivenStack
 
     return GivenStack
 
@@ -51,19 +51,19 @@ def _models(kind: object) -> tuple[type[StackConfig], type[AnyStackConfig]] | No
     """Return the models of a stack file and of a checked configuration, by kind."""
     match kind:
         case "eks":
-            from components.config import eks_stack
+            from trainyard.components.config import eks_stack
 
             return eks_stack.GivenEksStack, eks_stack.EksStackConfig
         case "parallelcluster":
-            from components.config import parallelcluster_stack as cluster
+            from trainyard.components.config import parallelcluster_stack as cluster
 
             return cluster.GivenParallelClusterStack, cluster.ParallelClusterStackConfig
         case "batch":
-            from components.config import batch_stack
+            from trainyard.components.config import batch_stack
 
             return batch_stack.GivenBatchStack, batch_stack.BatchStackConfig
         case "network":
-            from components.config import network_stack
+            from trainyard.components.config import network_stack
 
             return network_stack.GivenNetworkStack, network_stack.NetworkStackConfig
         case _:

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from components.config.base import Form, StrictModel
+from trainyard.components.config.base import Form, StrictModel
 
 NOT_IN_PATHS = r"\s\\$`\"'&;|<>(){}\[\]*?!~#^,%:"
 """Characters that a mount directory cannot have, as part of a character class: ParallelCluster

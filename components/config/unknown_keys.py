@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from components.config.finding import Finding
-from components.config.foreign_keys import ForeignKey, foreign_key
-from components.config.given_stack import GivenStack
-from components.config.keys import kinds_with, model_at, value_at
-from components.config.nearest import nearest
-from components.config.problems import Problem, remove_command
-from components.look_alikes import odd_characters
+from trainyard.components.config.finding import Finding
+from trainyard.components.config.foreign_keys import ForeignKey, foreign_key
+from trainyard.components.config.given_stack import GivenStack
+from trainyard.components.config.keys import kinds_with, model_at, value_at
+from trainyard.components.config.nearest import nearest
+from trainyard.components.config.problems import Problem, remove_command
+from trainyard.components.look_alikes import odd_characters
 
 
 def explain_unknown_key(finding: Finding) -> list[Problem]:

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from components.config.base import InstanceTypeName, StrictModel
+from trainyard.components.config.base import InstanceTypeName, StrictModel
 
 BusBandwidth = Annotated[int, Field(ge=1, le=10_000)]
 

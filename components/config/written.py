@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
-from components.config.problems import Problem, show
+from trainyard.components.config.problems import Problem, show
 
 # `time.Time.String` of Go, which is how Pulumi hands on a time:
 # https://pkg.go.dev/time#Time.String
@@ -75,8 +75,8 @@ def _plain(value: object) -> str:
 
 def _explain(raw: Any, at: _Location, value: Any, text: str | None) -> Problem | None:
     # Only a file with such a value needs the models of every architecture.
-    from components.config.given_stack import GivenStack
-    from components.config.keys import path_of, place_at
+    from trainyard.components.config.given_stack import GivenStack
+    from trainyard.components.config.keys import path_of, place_at
 
     is_key = at[-1:] == ("[key]",)
     place = None if is_key else place_at(GivenStack, raw, at)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import get_args, get_origin
 
-from components.config.corrections import correction
-from components.config.finding import Finding
-from components.config.keys import kinds_of, literals_of
-from components.config.nearest import nearest
-from components.config.problems import Problem, show
-from components.look_alikes import odd_characters, plain_characters
-from components.secret_text import is_private_key, looks_secret
+from trainyard.components.config.corrections import correction
+from trainyard.components.config.finding import Finding
+from trainyard.components.config.keys import kinds_of, literals_of
+from trainyard.components.config.nearest import nearest
+from trainyard.components.config.problems import Problem, show
+from trainyard.components.look_alikes import odd_characters, plain_characters
+from trainyard.components.secret_text import is_private_key, looks_secret
 
 TYPES = {
     "string_type": "text",

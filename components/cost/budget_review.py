@@ -6,13 +6,13 @@ import math
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from components.catalog.prices import HOURS_PER_MONTH, snapshot_prices
-from components.config.review import Review
-from components.config.stack import StackConfig
-from components.cost.estimate import Estimate, estimate
+from trainyard.components.catalog.prices import HOURS_PER_MONTH, snapshot_prices
+from trainyard.components.config.review import Review
+from trainyard.components.config.stack import StackConfig
+from trainyard.components.cost.estimate import Estimate, estimate
 
 if TYPE_CHECKING:
-    from components.any_plan import AnyPlan
+    from trainyard.components.any_plan import AnyPlan
 
 KEY = "budget.monthly_usd"
 _DATED = frozenset({"eks:extended-support"})

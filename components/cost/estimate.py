@@ -7,15 +7,15 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import TYPE_CHECKING
 
-from components.catalog.prices import HOURS_PER_MONTH, Price
-from components.config.stack import StackConfig
-from components.cost.item import BlockCost, CostItem, Prices
-from components.cost.node_items import block_costs, node_items
-from components.cost.service_items import service_items
-from components.cost.storage_items import file_system_items
+from trainyard.components.catalog.prices import HOURS_PER_MONTH, Price
+from trainyard.components.config.stack import StackConfig
+from trainyard.components.cost.item import BlockCost, CostItem, Prices
+from trainyard.components.cost.node_items import block_costs, node_items
+from trainyard.components.cost.service_items import service_items
+from trainyard.components.cost.storage_items import file_system_items
 
 if TYPE_CHECKING:
-    from components.any_plan import AnyPlan
+    from trainyard.components.any_plan import AnyPlan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

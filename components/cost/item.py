@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from components.catalog.prices import HOURS_PER_MONTH, Price
+from trainyard.components.catalog.prices import HOURS_PER_MONTH, Price
 
 Group = Literal["nodes", "control plane", "network", "storage", "monitoring"]
 Prices = Mapping[str, Price]

@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from components.compute.node_pool_plan import NodePoolPlan
-from components.config.reservations import CapacityBlock
-from components.config.stack import StackConfig
-from components.cost.item import BlockCost, CostItem
-from components.cost.storage_items import Volume, volume_items
+from trainyard.components.compute.node_pool_plan import NodePoolPlan
+from trainyard.components.config.reservations import CapacityBlock
+from trainyard.components.config.stack import StackConfig
+from trainyard.components.cost.item import BlockCost, CostItem
+from trainyard.components.cost.storage_items import Volume, volume_items
 
 if TYPE_CHECKING:
-    from components.any_plan import AnyPlan
+    from trainyard.components.any_plan import AnyPlan
 
 
 def node_items(config: StackConfig, plan: AnyPlan) -> Iterator[CostItem]:

@@ -15,18 +15,18 @@ from collections.abc import Iterator
 from datetime import date
 from typing import TYPE_CHECKING
 
-from components.catalog.versions import standard_support_ended
-from components.config.node_pool import RootVolume
-from components.cost.item import CostItem, Group, by_use
-from components.cost.storage_items import Volume, volume_items
+from trainyard.components.catalog.versions import standard_support_ended
+from trainyard.components.config.node_pool import RootVolume
+from trainyard.components.cost.item import CostItem, Group, by_use
+from trainyard.components.cost.storage_items import Volume, volume_items
 
 if TYPE_CHECKING:
-    from components.any_plan import AnyPlan
-    from components.batch.plan import BatchPlan
-    from components.eks.plan import EksPlan
-    from components.monitoring.plan import MonitoringPlan
-    from components.network.network_plan import NetworkPlan
-    from components.parallelcluster.plan import ParallelClusterPlan
+    from trainyard.components.any_plan import AnyPlan
+    from trainyard.components.batch.plan import BatchPlan
+    from trainyard.components.eks.plan import EksPlan
+    from trainyard.components.monitoring.plan import MonitoringPlan
+    from trainyard.components.network.network_plan import NetworkPlan
+    from trainyard.components.parallelcluster.plan import ParallelClusterPlan
 
 _CONTAINER_INSIGHTS = "amazon-cloudwatch-observability"
 

@@ -12,12 +12,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from components.config.efs import NewEfs
-from components.config.fsx_lustre import NewFsxLustre
-from components.config.open_zfs import NewFsxOpenZfs
-from components.config.shared_ebs import IOPS, NewSharedEbs
-from components.config.storage import FileSystem
-from components.cost.item import CostItem, Group, by_use
+from trainyard.components.config.efs import NewEfs
+from trainyard.components.config.fsx_lustre import NewFsxLustre
+from trainyard.components.config.open_zfs import NewFsxOpenZfs
+from trainyard.components.config.shared_ebs import IOPS, NewSharedEbs
+from trainyard.components.config.storage import FileSystem
+from trainyard.components.cost.item import CostItem, Group, by_use
 
 GP3_IOPS = 3000
 """IOPS that the price of a gp3 volume includes."""

@@ -7,51 +7,61 @@ from datetime import date, datetime
 
 from typing_extensions import override
 
-from components.account.facts import AccountFacts
-from components.account.launch_place import placed
-from components.account.lookup import AccountReader
-from components.account.preflight_facts import PreflightFacts
-from components.account.readings import Reading
-from components.catalog.versions import EKS_VERSIONS
-from components.checks.account_part import AccountPart
-from components.checks.check import Check
-from components.checks.key_pair_check import key_pair_subjects, pool_key_problems
-from components.checks.made_name_check import EKS_CLUSTER, LOG_GROUP, group_names
-from components.checks.needs import ArchitectureNeeds, NodeNeeds, ServiceRole
-from components.checks.pool_check import ADDRESSES, address_problems
-from components.checks.quota_needs import Need
-from components.checks.row import Row
-from components.checks.used_image import UsedImage
-from components.config.eks import EksArchitecture
-from components.config.eks_stack import EksStackConfig
-from components.config.named import Named
-from components.config.network import ExistingVpc
-from components.config.problems import ROOT
-from components.eks.addon_version_check import (
+from trainyard.components.account.facts import AccountFacts
+from trainyard.components.account.launch_place import placed
+from trainyard.components.account.lookup import AccountReader
+from trainyard.components.account.preflight_facts import PreflightFacts
+from trainyard.components.account.readings import Reading
+from trainyard.components.catalog.versions import EKS_VERSIONS
+from trainyard.components.checks.account_part import AccountPart
+from trainyard.components.checks.check import Check
+from trainyard.components.checks.key_pair_check import key_pair_subjects, pool_key_problems
+from trainyard.components.checks.made_name_check import EKS_CLUSTER, LOG_GROUP, group_names
+from trainyard.components.checks.needs import ArchitectureNeeds, NodeNeeds, ServiceRole
+from trainyard.components.checks.pool_check import ADDRESSES, address_problems
+from trainyard.components.checks.quota_needs import Need
+from trainyard.components.checks.row import Row
+from trainyard.components.checks.used_image import UsedImage
+from trainyard.components.config.eks import EksArchitecture
+from trainyard.components.config.eks_stack import EksStackConfig
+from trainyard.components.config.named import Named
+from trainyard.components.config.network import ExistingVpc
+from trainyard.components.config.problems import ROOT
+from trainyard.components.eks.addon_version_check import (
     addon_offer_readings,
     addon_version_problems,
     addon_version_subjects,
     addon_version_warnings,
 )
-from components.eks.addons.registry import addon_images, verification_images
-from components.eks.address_capacity import addresses_by_subnet
-from components.eks.authorization_check import (
+from trainyard.components.eks.addons.registry import addon_images, verification_images
+from trainyard.components.eks.address_capacity import addresses_by_subnet
+from trainyard.components.eks.authorization_check import (
     AUTHORIZATION,
     authorization_problems,
     authorization_warnings,
     needs_aws_auth,
 )
-from components.eks.cluster_lookup import look_up_cluster
-from components.eks.control_plane_check import CONTROL_PLANE_SUBNETS, control_plane_problems
-from components.eks.egress_check import IMAGES_OF_PODS, egress_problems
-from components.eks.file_system_check import file_system_plan_problems, file_system_warnings
-from components.eks.log_group_check import adopted_log_groups, log_group_warnings
-from components.eks.log_group_plan import control_plane_log_group
-from components.eks.network_review import ZONES_WITHOUT_EKS
-from components.eks.plan import EksPlan
-from components.eks.quota_needs import EKS_QUOTAS, eks_needs
-from components.eks.version_check import version_problems, version_subject, version_warnings
-from components.eks.version_support import look_up_versions, version_rows
+from trainyard.components.eks.cluster_lookup import look_up_cluster
+from trainyard.components.eks.control_plane_check import (
+    CONTROL_PLANE_SUBNETS,
+    control_plane_problems,
+)
+from trainyard.components.eks.egress_check import IMAGES_OF_PODS, egress_problems
+from trainyard.components.eks.file_system_check import (
+    file_system_plan_problems,
+    file_system_warnings,
+)
+from trainyard.components.eks.log_group_check import adopted_log_groups, log_group_warnings
+from trainyard.components.eks.log_group_plan import control_plane_log_group
+from trainyard.components.eks.network_review import ZONES_WITHOUT_EKS
+from trainyard.components.eks.plan import EksPlan
+from trainyard.components.eks.quota_needs import EKS_QUOTAS, eks_needs
+from trainyard.components.eks.version_check import (
+    version_problems,
+    version_subject,
+    version_warnings,
+)
+from trainyard.components.eks.version_support import look_up_versions, version_rows
 
 
 class EksAccount(AccountPart[EksStackConfig, EksPlan]):

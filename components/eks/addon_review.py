@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from components.catalog.instance_types import INSTANCE_TYPES
-from components.config.eks import EksArchitecture, NodeGroup
-from components.config.eks_stack import EksStackConfig
-from components.config.review import Review
-from components.eks.addons.eks_managed import EKS_ADDONS
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES
+from trainyard.components.config.eks import EksArchitecture, NodeGroup
+from trainyard.components.config.eks_stack import EksStackConfig
+from trainyard.components.config.review import Review
+from trainyard.components.eks.addons.eks_managed import EKS_ADDONS
 
 EFA_DRA_MINIMUM_MINOR = 34
 """The EFA DRA driver runs on Kubernetes 1.34 and later.

@@ -10,15 +10,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from components.account.facts import AccountFacts, AddonOffer
-from components.account.lookup import AccountReader
-from components.account.readings import Reading
-from components.catalog.versions import EKS_VERSIONS
-from components.checks.check import Subject
-from components.config.eks_addons import AddonName
-from components.config.eks_stack import EksStackConfig
-from components.config.problems import ROOT, Problem, remove_command, set_command
-from components.eks.addons.eks_managed import ALWAYS_INSTALLED, EKS_ADDONS, installed_versions
+from trainyard.components.account.facts import AccountFacts, AddonOffer
+from trainyard.components.account.lookup import AccountReader
+from trainyard.components.account.readings import Reading
+from trainyard.components.catalog.versions import EKS_VERSIONS
+from trainyard.components.checks.check import Subject
+from trainyard.components.config.eks_addons import AddonName
+from trainyard.components.config.eks_stack import EksStackConfig
+from trainyard.components.config.problems import ROOT, Problem, remove_command, set_command
+from trainyard.components.eks.addons.eks_managed import (
+    ALWAYS_INSTALLED,
+    EKS_ADDONS,
+    installed_versions,
+)
 
 CALL = "eks:DescribeAddonVersions"
 KEY = "architecture.addons.versions"

@@ -1,7 +1,7 @@
 """Checks of EKS add-on versions that need no account.
 
-`components.eks.addon_version_check` calls `DescribeAddonVersions` for the versions that EKS
-offers. This module has the rules that do not change:
+`trainyard.components.eks.addon_version_check` calls `DescribeAddonVersions` for the versions that
+EKS offers. This module has the rules that do not change:
 
 - kube-proxy must not be newer than the control plane and follows the version of the nodes, which in
   a stack is the cluster's version: https://kubernetes.io/releases/version-skew-policy/#kube-proxy
@@ -15,9 +15,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from components.config.eks import EksArchitecture
-from components.config.review import Review
-from components.eks.node_group_plan import NodeGroupPlan
+from trainyard.components.config.eks import EksArchitecture
+from trainyard.components.config.review import Review
+from trainyard.components.eks.node_group_plan import NodeGroupPlan
 
 EFA_ONLY_VPC_CNI = (1, 18, 5)
 OLDEST_COREDNS = (1, 11, 0)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from components.config.review import Review
-from components.eks.node_group_plan import NodeGroupPlan
-from components.network.address_capacity import Need, needs_of, review_new_subnets
-from components.network.network_plan import NetworkPlan
+from trainyard.components.config.review import Review
+from trainyard.components.eks.node_group_plan import NodeGroupPlan
+from trainyard.components.network.address_capacity import Need, needs_of, review_new_subnets
+from trainyard.components.network.network_plan import NetworkPlan
 
 
 def addresses_by_subnet(groups: Iterable[NodeGroupPlan]) -> dict[str, Need]:

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from components.account.facts import AccountFacts, ClusterFacts
-from components.checks.check import Subject
-from components.config.eks_stack import EksStackConfig
-from components.config.problems import ROOT, Problem, set_command
-from components.eks.node_access_entry_plan import EC2_LINUX, is_node_role_of
-from components.runtime.aws_auth_listing import review_map_roles, without_access_entry
-from components.runtime.aws_auth_plan import MapRolesError
+from trainyard.components.account.facts import AccountFacts, ClusterFacts
+from trainyard.components.checks.check import Subject
+from trainyard.components.config.eks_stack import EksStackConfig
+from trainyard.components.config.problems import ROOT, Problem, set_command
+from trainyard.components.eks.node_access_entry_plan import EC2_LINUX, is_node_role_of
+from trainyard.components.runtime.aws_auth_listing import review_map_roles, without_access_entry
+from trainyard.components.runtime.aws_auth_plan import MapRolesError
 
 AUTHORIZATION = Subject(
     "architecture.authentication_mode",

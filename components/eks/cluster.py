@@ -15,10 +15,10 @@ import pulumi_aws as aws
 import pulumi_eks as eks
 import pulumi_kubernetes as kubernetes
 
-from components.eks.log_group import make_log_group
-from components.eks.node_access import leave_aws_auth_to_its_owners
-from components.eks.plan import AddonVersions, LogGroupPlan
-from components.identity.service_account_role import OidcProvider
+from trainyard.components.eks.log_group import make_log_group
+from trainyard.components.eks.node_access import leave_aws_auth_to_its_owners
+from trainyard.components.eks.plan import AddonVersions, LogGroupPlan
+from trainyard.components.identity.service_account_role import OidcProvider
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +43,7 @@ class EksClusterArgs:
     group, also for the last events of a cluster that is deleted."""
     secrets_key_arn: str | None = None
     """KMS key that encrypts secrets. The provider adds a key in place, but replaces the cluster to
-    remove one; `components.eks.version_check` refuses that."""
+    remove one; `trainyard.components.eks.version_check` refuses that."""
     addon_versions: AddonVersions
     """`CoreDns` installs `coredns` later."""
     tags: Mapping[str, str]

@@ -17,7 +17,7 @@ from typing import Any
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
-from components.account.lookup import AccountReader
+from trainyard.components.account.lookup import AccountReader
 
 AWS_AUTH = "kubernetes:GetConfigMap kube-system/aws-auth"
 """Name of the read in `AccountFacts.unreadable`."""

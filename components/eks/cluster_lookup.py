@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 
-from components.account.facts import ClusterFacts
-from components.account.lookup import AccountReader
-from components.catalog.versions import minor_number
-from components.eks.cluster_access import read_aws_auth
+from trainyard.components.account.facts import ClusterFacts
+from trainyard.components.account.lookup import AccountReader
+from trainyard.components.catalog.versions import minor_number
+from trainyard.components.eks.cluster_access import read_aws_auth
 
 DESCRIBE_CLUSTER = "eks:DescribeCluster"
 LIST_UPDATES, DESCRIBE_UPDATE = "eks:ListUpdates", "eks:DescribeUpdate"

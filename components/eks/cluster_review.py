@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from datetime import datetime
 from ipaddress import IPv4Network
 
-from components.checks.tag_review import review_tags
-from components.config.eks import EksArchitecture
-from components.config.eks_stack import EksStackConfig
-from components.config.network import ExistingVpc, NewVpc
-from components.config.review import Review
-from components.eks.version_review import review_version
-from components.network.existing_vpc_review import review_existing_vpc
+from trainyard.components.checks.tag_review import review_tags
+from trainyard.components.config.eks import EksArchitecture
+from trainyard.components.config.eks_stack import EksStackConfig
+from trainyard.components.config.network import ExistingVpc, NewVpc
+from trainyard.components.config.review import Review
+from trainyard.components.eks.version_review import review_version
+from trainyard.components.network.existing_vpc_review import review_existing_vpc
 
 _NOT_PUBLIC = tuple(
     map(

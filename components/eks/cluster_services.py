@@ -9,14 +9,14 @@ import pulumi
 import pulumi_aws as aws
 import pulumi_kubernetes as kubernetes
 
-from components.eks.eks_addons import EksAddons, EksAddonsArgs
-from components.eks.plan import EksPlan
-from components.eks.self_managed_addons import (
+from trainyard.components.eks.eks_addons import EksAddons, EksAddonsArgs
+from trainyard.components.eks.plan import EksPlan
+from trainyard.components.eks.self_managed_addons import (
     SelfManagedAddonsArgs,
     install_addon,
     planned_addons,
 )
-from components.identity.service_account_role import OidcProvider
+from trainyard.components.identity.service_account_role import OidcProvider
 
 HEARTBEAT_SECONDS = 300
 """The same time that EKS gives a node of a managed group. The handler polls the metadata every 2

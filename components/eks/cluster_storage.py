@@ -8,11 +8,14 @@ from dataclasses import dataclass
 import pulumi
 import pulumi_kubernetes as kubernetes
 
-from components.network.cluster_network import ClusterNetwork
-from components.storage.fsx_lustre import FsxLustre, FsxLustreArgs
-from components.storage.fsx_lustre_plan import FsxLustrePlan, mount_command
-from components.storage.lustre_security_group import LustreClientRules, LustreClientRulesArgs
-from components.storage.persistent_volume import LustreVolume, LustreVolumeArgs
+from trainyard.components.network.cluster_network import ClusterNetwork
+from trainyard.components.storage.fsx_lustre import FsxLustre, FsxLustreArgs
+from trainyard.components.storage.fsx_lustre_plan import FsxLustrePlan, mount_command
+from trainyard.components.storage.lustre_security_group import (
+    LustreClientRules,
+    LustreClientRulesArgs,
+)
+from trainyard.components.storage.persistent_volume import LustreVolume, LustreVolumeArgs
 
 UNKNOWN_CAPACITY_GIB = 1200
 """Claim size if the size is unknown: the smallest possible size. Kubernetes does not enforce it."""

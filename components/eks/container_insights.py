@@ -14,19 +14,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from components.config.monitoring import Alarms
-from components.eks.addons.addon import has_accelerators
-from components.eks.addons.eks_managed import container_insights_log_group
-from components.eks.node_group_plan import NodeGroupPlan
-from components.monitoring.accelerators import (
+from trainyard.components.config.monitoring import Alarms
+from trainyard.components.eks.addons.addon import has_accelerators
+from trainyard.components.eks.addons.eks_managed import container_insights_log_group
+from trainyard.components.eks.node_group_plan import NodeGroupPlan
+from trainyard.components.monitoring.accelerators import (
     Agent,
     GpuMetrics,
     efa_sources,
     gpu_sources,
     idle_alarm,
 )
-from components.monitoring.gpu_errors import JSON_PATTERN, xid_errors
-from components.monitoring.plan import AlarmPlan, Graph, Sources
+from trainyard.components.monitoring.gpu_errors import JSON_PATTERN, xid_errors
+from trainyard.components.monitoring.plan import AlarmPlan, Graph, Sources
 
 _NAMESPACE = "ContainerInsights"
 _GPU_METRICS = GpuMetrics(

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from components.account.facts import AccountFacts
-from components.checks.check import Subject
-from components.config.network import ExistingVpc
-from components.config.problems import ROOT, Problem
-from components.eks.network_review import MINIMUM_CONTROL_PLANE_ZONES, ZONES_WITHOUT_EKS
+from trainyard.components.account.facts import AccountFacts
+from trainyard.components.checks.check import Subject
+from trainyard.components.config.network import ExistingVpc
+from trainyard.components.config.problems import ROOT, Problem
+from trainyard.components.eks.network_review import MINIMUM_CONTROL_PLANE_ZONES, ZONES_WITHOUT_EKS
 
 CONTROL_PLANE_SUBNETS = Subject(
     "network",

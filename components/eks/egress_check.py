@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from components.account.facts import AccountFacts
-from components.checks.check import Subject
-from components.config.problems import ROOT, Problem
-from components.eks.addons.registry import with_public_images
-from components.eks.plan import EksPlan
+from trainyard.components.account.facts import AccountFacts
+from trainyard.components.checks.check import Subject
+from trainyard.components.config.problems import ROOT, Problem
+from trainyard.components.eks.addons.registry import with_public_images
+from trainyard.components.eks.plan import EksPlan
 
 IMAGES_OF_PODS = Subject(
     "architecture",

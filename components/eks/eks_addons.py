@@ -14,10 +14,10 @@ from dataclasses import dataclass
 import pulumi
 import pulumi_aws as aws
 
-from components.eks.addons.eks_managed import POD_IDENTITY_AGENT
-from components.eks.log_group import make_log_group
-from components.eks.plan import AddonPlan, PodIdentityPlan
-from components.identity.service_account_role import (
+from trainyard.components.eks.addons.eks_managed import POD_IDENTITY_AGENT
+from trainyard.components.eks.log_group import make_log_group
+from trainyard.components.eks.plan import AddonPlan, PodIdentityPlan
+from trainyard.components.identity.service_account_role import (
     OidcProvider,
     ServiceAccountRole,
     ServiceAccountRoleArgs,

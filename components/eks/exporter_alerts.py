@@ -16,13 +16,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from components.config.monitoring import Alarms
-from components.eks.addons import efa_exporter, neuron_monitor
-from components.eks.container_insights import container_insights
-from components.eks.node_group_plan import NodeGroupPlan
-from components.monitoring.accelerators import EFA_IMPAIRED, EFA_UNRESPONSIVE
-from components.monitoring.alert_rules import CLUSTER_LABEL, WINDOW, AlertPlan, alert, highest
-from components.monitoring.gpu_errors import FATAL_XIDS, XID_ALARM, xid_description
+from trainyard.components.config.monitoring import Alarms
+from trainyard.components.eks.addons import efa_exporter, neuron_monitor
+from trainyard.components.eks.container_insights import container_insights
+from trainyard.components.eks.node_group_plan import NodeGroupPlan
+from trainyard.components.monitoring.accelerators import EFA_IMPAIRED, EFA_UNRESPONSIVE
+from trainyard.components.monitoring.alert_rules import (
+    CLUSTER_LABEL,
+    WINDOW,
+    AlertPlan,
+    alert,
+    highest,
+)
+from trainyard.components.monitoring.gpu_errors import FATAL_XIDS, XID_ALARM, xid_description
 
 _NODE = "node"
 """Label of a series with the node that it describes."""

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from components.account.facts import AccountFacts, FileSystemFacts
-from components.config.problems import ROOT, Problem
-from components.storage.fsx_lustre_plan import STORAGE_TAG, FsxLustrePlan, LustreSettings
-from components.tagging import CLUSTER_TAG
+from trainyard.components.account.facts import AccountFacts, FileSystemFacts
+from trainyard.components.config.problems import ROOT, Problem
+from trainyard.components.storage.fsx_lustre_plan import STORAGE_TAG, FsxLustrePlan, LustreSettings
+from trainyard.components.tagging import CLUSTER_TAG
 
 Change = tuple[str, object, object]
 """Key in the stack file, its value, and the value of the file system."""

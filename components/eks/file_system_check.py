@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from components.account.facts import AccountFacts
-from components.checks.file_system_check import STORAGE
-from components.checks.open_door import described, is_open
-from components.config.problems import Problem, set_command
-from components.eks.file_system_changes import made_before, replacement_problems
-from components.eks.plan import EksPlan
-from components.storage.fsx_lustre_plan import LUSTRE_PORTS, FsxLustrePlan
+from trainyard.components.account.facts import AccountFacts
+from trainyard.components.checks.file_system_check import STORAGE
+from trainyard.components.checks.open_door import described, is_open
+from trainyard.components.config.problems import Problem, set_command
+from trainyard.components.eks.file_system_changes import made_before, replacement_problems
+from trainyard.components.eks.plan import EksPlan
+from trainyard.components.storage.fsx_lustre_plan import LUSTRE_PORTS, FsxLustrePlan
 
 
 def file_system_plan_problems(

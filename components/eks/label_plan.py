@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from components.config.eks import Taint
-from components.config.review import Review
+from trainyard.components.config.eks import Taint
+from trainyard.components.config.review import Review
 
 LONGEST_KEY = 63
 MOST_TAINTS = 50

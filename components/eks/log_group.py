@@ -10,7 +10,7 @@ from collections.abc import Mapping
 import pulumi
 import pulumi_aws as aws
 
-from components.eks.plan import LogGroupPlan
+from trainyard.components.eks.plan import LogGroupPlan
 
 KEPT_BY_ADOPTED = ("tags", "kmsKeyId", "logGroupClass")
 """Settings of an adopted group that the stack leaves as they are. Another class would replace it.

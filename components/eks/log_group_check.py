@@ -14,13 +14,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
-from components.account.facts import AccountFacts
-from components.account.named_facts import LogGroupFacts
-from components.config.eks_stack import EksStackConfig
-from components.config.problems import ROOT
-from components.eks.log_group_plan import NEW_RETENTION_DAYS
-from components.eks.plan import EksPlan
-from components.tagging import creator_of
+from trainyard.components.account.facts import AccountFacts
+from trainyard.components.account.named_facts import LogGroupFacts
+from trainyard.components.config.eks_stack import EksStackConfig
+from trainyard.components.config.problems import ROOT
+from trainyard.components.eks.log_group_plan import NEW_RETENTION_DAYS
+from trainyard.components.eks.plan import EksPlan
+from trainyard.components.tagging import creator_of
 
 
 def adopted_log_groups(facts: AccountFacts, now: datetime) -> dict[str, int]:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from components.config.eks_stack import EksStackConfig
-from components.eks.plan import LogGroupPlan
+from trainyard.components.config.eks_stack import EksStackConfig
+from trainyard.components.eks.plan import LogGroupPlan
 
 NEW_RETENTION_DAYS = 90
 """As in terraform-aws-eks: `cloudwatch_log_group_retention_in_days` in its `variables.tf`."""

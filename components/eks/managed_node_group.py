@@ -13,13 +13,13 @@ from typing import Any, Literal
 import pulumi
 import pulumi_aws as aws
 
-from components.compute.launch_template import NodeLaunchTemplate, NodeLaunchTemplateArgs
-from components.config.eks import Taint
-from components.eks.node_group_args import NodeGroupArgs, placement_group_name
-from components.eks.node_group_plan import NodeGroupPlan
-from components.eks.node_group_schedule import NodeGroupSchedule, NodeGroupScheduleArgs
-from components.eks.nodeadm_plan import render_managed_user_data
-from components.naming import LAUNCH, MANAGED_NODE_GROUP
+from trainyard.components.compute.launch_template import NodeLaunchTemplate, NodeLaunchTemplateArgs
+from trainyard.components.config.eks import Taint
+from trainyard.components.eks.node_group_args import NodeGroupArgs, placement_group_name
+from trainyard.components.eks.node_group_plan import NodeGroupPlan
+from trainyard.components.eks.node_group_schedule import NodeGroupSchedule, NodeGroupScheduleArgs
+from trainyard.components.eks.nodeadm_plan import render_managed_user_data
+from trainyard.components.naming import LAUNCH, MANAGED_NODE_GROUP
 
 TAINT_EFFECTS = {
     "NoSchedule": "NO_SCHEDULE",

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pulumi
 import pulumi_aws as aws
 
-from components.eks.scraper_plan import ScraperPlan
+from trainyard.components.eks.scraper_plan import ScraperPlan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

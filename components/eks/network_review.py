@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from components.config.eks import EksArchitecture
-from components.config.eks_stack import EksStackConfig
-from components.config.network import NewVpc
-from components.config.review import Review
-from components.eks.addons.eks_managed import EKS_ADDONS
-from components.eks.addons.registry import plan_self_managed_addons, with_public_images
-from components.eks.node_group_plan import NodeGroupPlan
-from components.network.egress import nat_gateway_command
+from trainyard.components.config.eks import EksArchitecture
+from trainyard.components.config.eks_stack import EksStackConfig
+from trainyard.components.config.network import NewVpc
+from trainyard.components.config.review import Review
+from trainyard.components.eks.addons.eks_managed import EKS_ADDONS
+from trainyard.components.eks.addons.registry import plan_self_managed_addons, with_public_images
+from trainyard.components.eks.node_group_plan import NodeGroupPlan
+from trainyard.components.network.egress import nat_gateway_command
 
 MINIMUM_CONTROL_PLANE_ZONES = 2
 ZONES_WITHOUT_EKS = frozenset({"use1-az3", "usw1-az2", "cac1-az3"})

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import pulumi
 import pulumi_aws as aws
 
-from components.eks.node_access_entry_plan import EC2_LINUX, entry_fault
+from trainyard.components.eks.node_access_entry_plan import EC2_LINUX, entry_fault
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from components.catalog.neuron import NEURON_CORE, NEURON_DEVICE, neuron_cores
-from components.eks.node_group_plan import NodeGroupPlan
+from trainyard.components.catalog.neuron import NEURON_CORE, NEURON_DEVICE, neuron_cores
+from trainyard.components.eks.node_group_plan import NodeGroupPlan
 
 NVIDIA_GPU = "nvidia.com/gpu"
 EFA = "vpc.amazonaws.com/efa"

@@ -7,10 +7,13 @@ from dataclasses import dataclass
 
 import pulumi
 
-from components.compute.placement_group import ClusterPlacementGroup, ClusterPlacementGroupArgs
-from components.eks.cluster import ClusterAccess
-from components.eks.node_group_plan import NodeGroupPlan
-from components.identity.node_role import NodeRole
+from trainyard.components.compute.placement_group import (
+    ClusterPlacementGroup,
+    ClusterPlacementGroupArgs,
+)
+from trainyard.components.eks.cluster import ClusterAccess
+from trainyard.components.eks.node_group_plan import NodeGroupPlan
+from trainyard.components.identity.node_role import NodeRole
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from components.eks.node_group_plan import NodeGroupPlan
-from components.monitoring.plan import AlarmPlan, Graph, Metric, Sources, Subject
+from trainyard.components.eks.node_group_plan import NodeGroupPlan
+from trainyard.components.monitoring.plan import AlarmPlan, Graph, Metric, Sources, Subject
 
 WANTED, RUNNING = "GroupDesiredCapacity", "GroupInServiceInstances"
 GRANULARITY = "1Minute"

@@ -9,31 +9,31 @@ from typing import Literal
 
 from typing_extensions import override
 
-from components.capacity.placement_review import reviewed_placement
-from components.capacity.plan import ONE_BY_ONE, PlacementPlan, SchedulePlan, UpdatePlan
-from components.capacity.purchase import OPEN_PURCHASE_OPTIONS, plan_on_demand
-from components.capacity.schedule import plan_schedule
-from components.capacity.update import plan_update
-from components.catalog.instance_type import InstanceType
-from components.catalog.instance_types import INSTANCE_TYPES
-from components.catalog.versions import (
+from trainyard.components.capacity.placement_review import reviewed_placement
+from trainyard.components.capacity.plan import ONE_BY_ONE, PlacementPlan, SchedulePlan, UpdatePlan
+from trainyard.components.capacity.purchase import OPEN_PURCHASE_OPTIONS, plan_on_demand
+from trainyard.components.capacity.schedule import plan_schedule
+from trainyard.components.capacity.update import plan_update
+from trainyard.components.catalog.instance_type import InstanceType
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES
+from trainyard.components.catalog.versions import (
     DEFAULT_KUBERNETES_VERSION,
     EKS_VERSIONS,
     AmiVariant,
     EksVersion,
     ami_type,
 )
-from components.compute.interface_plan import plan_pool_interfaces
-from components.compute.node_pool_plan import ImageSource, NodePoolPlan
-from components.compute.root_volume import RootVolume, plan_root_volume
-from components.config.eks import AddonPolicy, NodeGroup, SystemNodeGroup, Taint
-from components.config.eks_stack import EksStackConfig
-from components.config.reservations import CapacityBlock, Reservation
-from components.config.review import Review
-from components.eks.addons.node_selection import INSTANCE_TYPE_LABEL
-from components.eks.pod_plan import plan_maximum_pods
-from components.eks.verification_plan import PREFIX, plan_startup_taints
-from components.network.pool_place import PlanContext, PoolPlace
+from trainyard.components.compute.interface_plan import plan_pool_interfaces
+from trainyard.components.compute.node_pool_plan import ImageSource, NodePoolPlan
+from trainyard.components.compute.root_volume import RootVolume, plan_root_volume
+from trainyard.components.config.eks import AddonPolicy, NodeGroup, SystemNodeGroup, Taint
+from trainyard.components.config.eks_stack import EksStackConfig
+from trainyard.components.config.reservations import CapacityBlock, Reservation
+from trainyard.components.config.review import Review
+from trainyard.components.eks.addons.node_selection import INSTANCE_TYPE_LABEL
+from trainyard.components.eks.pod_plan import plan_maximum_pods
+from trainyard.components.eks.verification_plan import PREFIX, plan_startup_taints
+from trainyard.components.network.pool_place import PlanContext, PoolPlace
 
 Context = PlanContext[EksStackConfig]
 BLOCK_LABEL = f"{PREFIX}/capacity-block"
@@ -166,7 +166,7 @@ def plan_node_group(
     """Return the plan of a node group, or None if problems make a plan impossible.
 
     This function records only a placement that contradicts the capacity.
-    `components.eks.node_group_review` records all other problems.
+    `trainyard.components.eks.node_group_review` records all other problems.
     """
     config = context.config
     instance_type = INSTANCE_TYPES.get(group.instance_type)

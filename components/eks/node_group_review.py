@@ -1,27 +1,27 @@
 """Checks of a node group beyond its schema.
 
-Nothing here queries the account; `components.account` does.
+Nothing here queries the account; `trainyard.components.account` does.
 """
 
 from __future__ import annotations
 
-from components.capacity.pool_review import (
+from trainyard.components.capacity.pool_review import (
     note_unlisted_zone,
     review_efa_support,
     review_instance_type,
     review_purchase_option,
     review_usage_class,
 )
-from components.catalog.instance_type import InstanceType
-from components.config.eks import NodeGroup
-from components.config.review import Review
-from components.eks.addons.efa_device_plugin import review_efa_plugin
-from components.eks.addons.neuron_device_plugin import review_accelerators
-from components.eks.label_plan import review_labels, review_managed, review_taints
-from components.eks.node_group_plan import SYSTEM_NODE_GROUP, Context
-from components.eks.verification_plan import review_required_verification
-from components.network.pool_place import PoolPlace
-from components.network.pool_place_review import (
+from trainyard.components.catalog.instance_type import InstanceType
+from trainyard.components.config.eks import NodeGroup
+from trainyard.components.config.review import Review
+from trainyard.components.eks.addons.efa_device_plugin import review_efa_plugin
+from trainyard.components.eks.addons.neuron_device_plugin import review_accelerators
+from trainyard.components.eks.label_plan import review_labels, review_managed, review_taints
+from trainyard.components.eks.node_group_plan import SYSTEM_NODE_GROUP, Context
+from trainyard.components.eks.verification_plan import review_required_verification
+from trainyard.components.network.pool_place import PoolPlace
+from trainyard.components.network.pool_place_review import (
     review_missing_zone,
     review_pool_subnet,
     review_pool_zone,

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 import pulumi
 import pulumi_aws as aws
 
-from components.capacity.plan import SchedulePlan
+from trainyard.components.capacity.plan import SchedulePlan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,8 +12,8 @@ from typing import Any
 
 import yaml
 
-from components.config.eks import Taint
-from components.eks.node_group_plan import NodeGroupPlan
+from trainyard.components.config.eks import Taint
+from trainyard.components.eks.node_group_plan import NodeGroupPlan
 
 _BOUNDARY = "trainyard-node"
 

@@ -1,6 +1,6 @@
 """The plan of an EKS stack, as plain records.
 
-`plan_stack` in `components.eks.planner` creates them from the configuration; the
+`plan_stack` in `trainyard.components.eks.planner` creates them from the configuration; the
 components in this package turn them into resources.
 """
 
@@ -10,13 +10,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-from components.compute.node_pool_plan import NodePoolPlan
-from components.config.eks import Taint
-from components.eks.node_group_plan import NodeGroupPlan
-from components.eks.scraper_plan import ScraperPlan
-from components.monitoring.plan import MonitoringPlan
-from components.network.network_plan import NetworkPlan
-from components.storage.fsx_lustre_plan import FsxLustrePlan
+from trainyard.components.compute.node_pool_plan import NodePoolPlan
+from trainyard.components.config.eks import Taint
+from trainyard.components.eks.node_group_plan import NodeGroupPlan
+from trainyard.components.eks.scraper_plan import ScraperPlan
+from trainyard.components.monitoring.plan import MonitoringPlan
+from trainyard.components.network.network_plan import NetworkPlan
+from trainyard.components.storage.fsx_lustre_plan import FsxLustrePlan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +94,7 @@ class EksPlan:
     """Further add-ons of EKS, in the order of installation."""
     self_managed_addons: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Names of the node groups that each self-managed add-on serves, by the name of the add-on in
-    `components.eks.addons.registry`, in the order of installation."""
+    `trainyard.components.eks.addons.registry`, in the order of installation."""
     node_groups: tuple[NodeGroupPlan, ...]
     """The system node group first."""
     device_plugin_tolerations: tuple[Taint, ...] = ()

@@ -5,31 +5,36 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from components.capacity.pool_review import review_instance_type
-from components.checks.derived_names import NODE_ROLE, DerivedName, NamedPart, review_names
-from components.checks.reservation_review import review_reservations
-from components.config.eks_stack import EksStackConfig
-from components.config.network import NewVpc
-from components.config.review import Review
-from components.eks.addon_review import review_addons
-from components.eks.addon_version_review import review_addon_versions
-from components.eks.addons.eks_managed import (
+from trainyard.components.capacity.pool_review import review_instance_type
+from trainyard.components.checks.derived_names import (
+    NODE_ROLE,
+    DerivedName,
+    NamedPart,
+    review_names,
+)
+from trainyard.components.checks.reservation_review import review_reservations
+from trainyard.components.config.eks_stack import EksStackConfig
+from trainyard.components.config.network import NewVpc
+from trainyard.components.config.review import Review
+from trainyard.components.eks.addon_review import review_addons
+from trainyard.components.eks.addon_version_review import review_addon_versions
+from trainyard.components.eks.addons.eks_managed import (
     installed_versions,
     plan_eks_addons,
 )
-from components.eks.addons.registry import plan_self_managed_addons, plan_tolerations
-from components.eks.address_capacity import review_address_capacity
-from components.eks.cluster_review import review_cluster
-from components.eks.container_insights import container_insights
-from components.eks.exporter_alerts import exporter_alerts
-from components.eks.label_plan import review_labels, review_managed
-from components.eks.log_group_plan import plan_log_group
-from components.eks.network_review import (
+from trainyard.components.eks.addons.registry import plan_self_managed_addons, plan_tolerations
+from trainyard.components.eks.address_capacity import review_address_capacity
+from trainyard.components.eks.cluster_review import review_cluster
+from trainyard.components.eks.container_insights import container_insights
+from trainyard.components.eks.exporter_alerts import exporter_alerts
+from trainyard.components.eks.label_plan import review_labels, review_managed
+from trainyard.components.eks.log_group_plan import plan_log_group
+from trainyard.components.eks.network_review import (
     review_eks_network,
     review_public_images,
 )
-from components.eks.node_group_metrics import node_group_metrics
-from components.eks.node_group_plan import (
+from trainyard.components.eks.node_group_metrics import node_group_metrics
+from trainyard.components.eks.node_group_plan import (
     SYSTEM_NODE_GROUP,
     Context,
     NodeGroupPlan,
@@ -37,24 +42,24 @@ from components.eks.node_group_plan import (
     plan_system_node_group,
     version_of,
 )
-from components.eks.node_group_review import review_node_group
-from components.eks.plan import AddonVersions, EksPlan
-from components.eks.scraper_plan import plan_scraper, review_scraper
-from components.eks.system_pods_review import review_system_pods
-from components.monitoring.lustre import LustreSubject
-from components.monitoring.plan import MonitoringPlan
-from components.monitoring.planner import limits_of, plan_monitoring
-from components.naming import (
+from trainyard.components.eks.node_group_review import review_node_group
+from trainyard.components.eks.plan import AddonVersions, EksPlan
+from trainyard.components.eks.scraper_plan import plan_scraper, review_scraper
+from trainyard.components.eks.system_pods_review import review_system_pods
+from trainyard.components.monitoring.lustre import LustreSubject
+from trainyard.components.monitoring.plan import MonitoringPlan
+from trainyard.components.monitoring.planner import limits_of, plan_monitoring
+from trainyard.components.naming import (
     EKS_NODE_GROUP_NAME_LIMIT,
     IAM_ROLE_NAME_LIMIT,
     MANAGED_NODE_GROUP,
 )
-from components.network.network_plan import NetworkPlan
-from components.network.pool_place_review import review_launch_zones
-from components.network.vpc_review import review_new_vpc
-from components.storage.fsx_lustre_plan import FsxLustrePlan
-from components.storage.storage_plan import Neighbour, StoragePlace, plan_storage
-from components.tagging import common_tags
+from trainyard.components.network.network_plan import NetworkPlan
+from trainyard.components.network.pool_place_review import review_launch_zones
+from trainyard.components.network.vpc_review import review_new_vpc
+from trainyard.components.storage.fsx_lustre_plan import FsxLustrePlan
+from trainyard.components.storage.storage_plan import Neighbour, StoragePlace, plan_storage
+from trainyard.components.tagging import common_tags
 
 
 def plan_file_systems(

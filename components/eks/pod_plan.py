@@ -8,8 +8,8 @@ Sources:
 
 from __future__ import annotations
 
-from components.catalog.instance_type import InstanceType
-from components.compute.interface_plan import InterfacePlan
+from trainyard.components.catalog.instance_type import InstanceType
+from trainyard.components.compute.interface_plan import InterfacePlan
 
 # Pods on the host network, such as kube-proxy and VPC CNI, need no address of their own.
 _PODS_WITHOUT_ADDRESS = 2

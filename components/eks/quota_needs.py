@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from components.checks.quota_needs import Need
-from components.eks.plan import EksPlan
+from trainyard.components.checks.quota_needs import Need
+from trainyard.components.eks.plan import EksPlan
 
 EKS_QUOTAS = (
     "eks-clusters",

@@ -9,28 +9,32 @@ from collections.abc import Mapping, Sequence
 
 import pulumi
 
-from components.capacity.plan import LINUX
-from components.compute.reservations import make_reservations
-from components.eks.addons.registry import device_plugins, drained_node_groups
-from components.eks.cluster import EksCluster, EksClusterArgs
-from components.eks.cluster_services import ClusterServices, ClusterServicesArgs, NodesInService
-from components.eks.cluster_storage import ClusterStorage, ClusterStorageArgs
-from components.eks.coredns import CoreDns, CoreDnsArgs
-from components.eks.managed_node_group import ManagedNodeGroup
-from components.eks.metrics_scraper import MetricsScraper, MetricsScraperArgs
-from components.eks.node_access_entry import NodeAccessEntry, NodeAccessEntryArgs
-from components.eks.node_devices import node_devices
-from components.eks.node_group_args import NodeGroupArgs
-from components.eks.node_group_plan import NodeGroupPlan
-from components.eks.plan import EksPlan
-from components.eks.self_managed_addons import DevicePlugins, SelfManagedAddonsArgs
-from components.eks.self_managed_node_group import SelfManagedNodeGroup
-from components.engine_calls import begin_with
-from components.identity.node_role import NodeRole, NodeRoleArgs
-from components.monitoring.plan import Subject
-from components.network.cluster_network import ClusterNetwork
-from components.network.efa_security_group import EfaSecurityGroup, EfaSecurityGroupArgs
-from components.runtime.aws_auth import AwsAuthEntry
+from trainyard.components.capacity.plan import LINUX
+from trainyard.components.compute.reservations import make_reservations
+from trainyard.components.eks.addons.registry import device_plugins, drained_node_groups
+from trainyard.components.eks.cluster import EksCluster, EksClusterArgs
+from trainyard.components.eks.cluster_services import (
+    ClusterServices,
+    ClusterServicesArgs,
+    NodesInService,
+)
+from trainyard.components.eks.cluster_storage import ClusterStorage, ClusterStorageArgs
+from trainyard.components.eks.coredns import CoreDns, CoreDnsArgs
+from trainyard.components.eks.managed_node_group import ManagedNodeGroup
+from trainyard.components.eks.metrics_scraper import MetricsScraper, MetricsScraperArgs
+from trainyard.components.eks.node_access_entry import NodeAccessEntry, NodeAccessEntryArgs
+from trainyard.components.eks.node_devices import node_devices
+from trainyard.components.eks.node_group_args import NodeGroupArgs
+from trainyard.components.eks.node_group_plan import NodeGroupPlan
+from trainyard.components.eks.plan import EksPlan
+from trainyard.components.eks.self_managed_addons import DevicePlugins, SelfManagedAddonsArgs
+from trainyard.components.eks.self_managed_node_group import SelfManagedNodeGroup
+from trainyard.components.engine_calls import begin_with
+from trainyard.components.identity.node_role import NodeRole, NodeRoleArgs
+from trainyard.components.monitoring.plan import Subject
+from trainyard.components.network.cluster_network import ClusterNetwork
+from trainyard.components.network.efa_security_group import EfaSecurityGroup, EfaSecurityGroupArgs
+from trainyard.components.runtime.aws_auth import AwsAuthEntry
 
 NODE_USERNAME = "system:node:{{EC2PrivateDNSName}}"
 NODE_GROUPS = ["system:bootstrappers", "system:nodes"]

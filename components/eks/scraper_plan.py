@@ -17,13 +17,13 @@ from dataclasses import dataclass
 
 import yaml
 
-from components.config.eks_stack import EksStackConfig
-from components.config.review import Review
-from components.eks.addons.exporter import EXPORTER, EXPORTER_PORT
-from components.monitoring.alert_rules import CLUSTER_LABEL
-from components.monitoring.review import note_workspace
-from components.network.network_plan import NetworkPlan
-from components.runtime.workload_plan import NAMESPACE
+from trainyard.components.config.eks_stack import EksStackConfig
+from trainyard.components.config.review import Review
+from trainyard.components.eks.addons.exporter import EXPORTER, EXPORTER_PORT
+from trainyard.components.monitoring.alert_rules import CLUSTER_LABEL
+from trainyard.components.monitoring.review import note_workspace
+from trainyard.components.network.network_plan import NetworkPlan
+from trainyard.components.runtime.workload_plan import NAMESPACE
 
 SECONDS = 60
 """Time between two reads of an exporter; as often as the CloudWatch agent of Slurm nodes."""

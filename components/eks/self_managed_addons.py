@@ -9,11 +9,11 @@ from typing import Literal
 import pulumi
 import pulumi_kubernetes as kubernetes
 
-from components.eks.addons.addon import SelfManagedAddon
-from components.eks.addons.registry import SELF_MANAGED_ADDONS, addon_target
-from components.eks.node_group_plan import NodeGroupPlan
-from components.eks.plan import EksPlan
-from components.runtime.addon_workloads import AddonWorkloads, AddonWorkloadsArgs
+from trainyard.components.eks.addons.addon import SelfManagedAddon
+from trainyard.components.eks.addons.registry import SELF_MANAGED_ADDONS, addon_target
+from trainyard.components.eks.node_group_plan import NodeGroupPlan
+from trainyard.components.eks.plan import EksPlan
+from trainyard.components.runtime.addon_workloads import AddonWorkloads, AddonWorkloadsArgs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,15 +10,18 @@ from __future__ import annotations
 import pulumi
 import pulumi_aws as aws
 
-from components.compute.launch_template import NodeLaunchTemplate, NodeLaunchTemplateArgs
-from components.eks.node_group_args import NodeGroupArgs, placement_group_name
-from components.eks.node_group_metrics import GRANULARITY, RUNNING, WANTED
-from components.eks.node_group_plan import NodeGroupPlan
-from components.eks.node_group_schedule import NodeGroupSchedule, NodeGroupScheduleArgs
-from components.eks.nodeadm_plan import render_self_managed_user_data
-from components.identity.addon_policies import autoscaler_tags
-from components.identity.instance_profile import NodeInstanceProfile, NodeInstanceProfileArgs
-from components.naming import AUTO_SCALING_GROUP, LAUNCH
+from trainyard.components.compute.launch_template import NodeLaunchTemplate, NodeLaunchTemplateArgs
+from trainyard.components.eks.node_group_args import NodeGroupArgs, placement_group_name
+from trainyard.components.eks.node_group_metrics import GRANULARITY, RUNNING, WANTED
+from trainyard.components.eks.node_group_plan import NodeGroupPlan
+from trainyard.components.eks.node_group_schedule import NodeGroupSchedule, NodeGroupScheduleArgs
+from trainyard.components.eks.nodeadm_plan import render_self_managed_user_data
+from trainyard.components.identity.addon_policies import autoscaler_tags
+from trainyard.components.identity.instance_profile import (
+    NodeInstanceProfile,
+    NodeInstanceProfileArgs,
+)
+from trainyard.components.naming import AUTO_SCALING_GROUP, LAUNCH
 
 WAIT_FOR_CAPACITY = "20m"
 """A p5.48xlarge takes up to 10 minutes from launch to in service."""

@@ -4,19 +4,20 @@ Sources:
     https://github.com/awslabs/amazon-eks-ami/blob/main/nodeadm/internal/kubelet/eni_max_pods.go
     (pods of a node)
     https://docs.aws.amazon.com/eks/latest/userguide/coredns-autoscaling.html (two replicas)
-    The charts of the drivers and agents, which `components.eks.addons` names: a DaemonSet each
+    The charts of the drivers and agents, which `trainyard.components.eks.addons` names: a DaemonSet
+    each
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from components.catalog.instance_types import INSTANCE_TYPES
-from components.config.eks_stack import EksStackConfig
-from components.config.review import Review
-from components.eks.addons.eks_managed import EKS_ADDONS, EksAddon
-from components.eks.node_group_plan import SYSTEM_NODE_GROUP, NodeGroupPlan
-from components.eks.pod_plan import pods_of_addresses
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES
+from trainyard.components.config.eks_stack import EksStackConfig
+from trainyard.components.config.review import Review
+from trainyard.components.eks.addons.eks_managed import EKS_ADDONS, EksAddon
+from trainyard.components.eks.node_group_plan import SYSTEM_NODE_GROUP, NodeGroupPlan
+from trainyard.components.eks.pod_plan import pods_of_addresses
 
 _KEY = "architecture.system_node_group"
 _ALWAYS = 2

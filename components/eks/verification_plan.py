@@ -16,11 +16,11 @@ Sources:
 
 from __future__ import annotations
 
-from components.catalog.instance_type import InstanceType
-from components.checks.verification_review import REQUIRED
-from components.config.eks import NodeGroup, Taint
-from components.config.eks_stack import EksStackConfig
-from components.config.review import Review
+from trainyard.components.catalog.instance_type import InstanceType
+from trainyard.components.checks.verification_review import REQUIRED
+from trainyard.components.config.eks import NodeGroup, Taint
+from trainyard.components.config.eks_stack import EksStackConfig
+from trainyard.components.config.review import Review
 
 PREFIX = "trainyard.dev"
 UNVERIFIED = Taint(key=f"{PREFIX}/unverified", value="true", effect="NoSchedule")

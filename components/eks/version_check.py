@@ -18,25 +18,25 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import date, datetime, timedelta
 
-from components.account.facts import AccountFacts, ClusterFacts
-from components.catalog.versions import (
+from trainyard.components.account.facts import AccountFacts, ClusterFacts
+from trainyard.components.catalog.versions import (
     EKS_VERSIONS,
     KUBELET_SKEW,
     minor_number,
     standard_support_ended,
 )
-from components.checks.check import Subject
-from components.config.eks_stack import EksStackConfig
-from components.config.problems import ROOT, Problem, set_command, stack_of
-from components.config.reservations import CapacityBlock
-from components.eks.cluster_lookup import DESCRIBE_CLUSTER, DESCRIBE_UPDATE, LIST_UPDATES
-from components.eks.version_review import (
+from trainyard.components.checks.check import Subject
+from trainyard.components.config.eks_stack import EksStackConfig
+from trainyard.components.config.problems import ROOT, Problem, set_command, stack_of
+from trainyard.components.config.reservations import CapacityBlock
+from trainyard.components.eks.cluster_lookup import DESCRIBE_CLUSTER, DESCRIBE_UPDATE, LIST_UPDATES
+from trainyard.components.eks.version_review import (
     EXTENDED_SUPPORT_COSTS,
     next_version,
     since,
     versions_of_new_clusters,
 )
-from components.naming import MANAGED_NODE_GROUP
+from trainyard.components.naming import MANAGED_NODE_GROUP
 
 VERSION = f"{ROOT}.architecture.kubernetes_version"
 KEY = f"{ROOT}.architecture.secrets_key_arn"

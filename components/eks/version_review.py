@@ -2,22 +2,22 @@
 
 They refuse only what cannot be planned. A version past its standard support is noted: whether a
 cluster of it exists, which EKS keeps running, only the account shows, and
-`components.eks.version_check` refuses a new one.
+`trainyard.components.eks.version_check` refuses a new one.
 """
 
 from __future__ import annotations
 
 from datetime import date, datetime
 
-from components.catalog.versions import (
+from trainyard.components.catalog.versions import (
     EKS_VERSIONS,
     STANDARD_SUPPORT_ENDS,
     minor_number,
     standard_support_ended,
     standard_support_ends_soon,
 )
-from components.config.eks import EksArchitecture
-from components.config.review import Review
+from trainyard.components.config.eks import EksArchitecture
+from trainyard.components.config.review import Review
 
 KEY = "architecture.kubernetes_version"
 EXTENDED_SUPPORT_COSTS = "six times as much"

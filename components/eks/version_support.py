@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, date, datetime
 
-from components.account.facts import AccountFacts
-from components.account.lookup import AccountReader
-from components.account.preflight_facts import PreflightFacts, VersionFacts
-from components.catalog.versions import SUPPORT_NOTICE
-from components.checks.row import Row, ok, refused, skipped, warning
-from components.config.eks_stack import EksStackConfig
-from components.config.problems import ROOT, Problem
+from trainyard.components.account.facts import AccountFacts
+from trainyard.components.account.lookup import AccountReader
+from trainyard.components.account.preflight_facts import PreflightFacts, VersionFacts
+from trainyard.components.catalog.versions import SUPPORT_NOTICE
+from trainyard.components.checks.row import Row, ok, refused, skipped, warning
+from trainyard.components.config.eks_stack import EksStackConfig
+from trainyard.components.config.problems import ROOT, Problem
 
 DESCRIBE_VERSIONS = "eks:DescribeClusterVersions"
 VERSION = "EKS supports the version"

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from components.config.eks import AddonPolicy
+from trainyard.components.config.eks import AddonPolicy
 
 Document = dict[str, Any]
 

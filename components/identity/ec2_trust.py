@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 
-from components.naming import dns_suffix
+from trainyard.components.naming import dns_suffix
 
 
 def ec2_trust_policy(region: str) -> str:

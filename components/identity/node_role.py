@@ -12,11 +12,11 @@ from dataclasses import dataclass
 import pulumi
 import pulumi_aws as aws
 
-from components.config.eks import AddonPolicy
-from components.identity.addon_policies import inline_policies, managed_policies
-from components.identity.attached_policies import attach_policies, once_made
-from components.identity.ec2_trust import ec2_trust_policy
-from components.naming import managed_policy_arns, partition
+from trainyard.components.config.eks import AddonPolicy
+from trainyard.components.identity.addon_policies import inline_policies, managed_policies
+from trainyard.components.identity.attached_policies import attach_policies, once_made
+from trainyard.components.identity.ec2_trust import ec2_trust_policy
+from trainyard.components.naming import managed_policy_arns, partition
 
 REQUIRED_POLICIES = (
     "AmazonEKSWorkerNodePolicy",

@@ -14,9 +14,9 @@ from datetime import datetime, timedelta
 import pulumi
 import pulumi_aws as aws
 
-from components.identity.attached_policies import once_made
-from components.identity.service_trust import service_trust
-from components.naming import IAM_ROLE_NAME_LIMIT, SCHEDULE_NAME_LIMIT, fitted
+from trainyard.components.identity.attached_policies import once_made
+from trainyard.components.identity.service_trust import service_trust
+from trainyard.components.naming import IAM_ROLE_NAME_LIMIT, SCHEDULE_NAME_LIMIT, fitted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,8 +16,8 @@ from typing import Any
 import pulumi
 import pulumi_aws as aws
 
-from components.identity.attached_policies import once_made
-from components.naming import IAM_ROLE_NAME_LIMIT, fitted, managed_policy_arns
+from trainyard.components.identity.attached_policies import once_made
+from trainyard.components.naming import IAM_ROLE_NAME_LIMIT, fitted, managed_policy_arns
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from components.config.monitoring import Alarms
-from components.monitoring.plan import AlarmPlan, Graph, Metric, Sources
-from components.monitoring.planner import periods
+from trainyard.components.config.monitoring import Alarms
+from trainyard.components.monitoring.plan import AlarmPlan, Graph, Metric, Sources
+from trainyard.components.monitoring.planner import periods
 
 IDLE_PERCENT = 1.0
 """Utilization of the busiest accelerator below which no accelerator does any work."""

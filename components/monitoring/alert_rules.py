@@ -17,8 +17,8 @@ from dataclasses import dataclass
 
 import yaml
 
-from components.config.monitoring import PERIOD_MINUTES
-from components.monitoring.plan import AlarmPlan
+from trainyard.components.config.monitoring import PERIOD_MINUTES
+from trainyard.components.monitoring.plan import AlarmPlan
 
 CLUSTER_LABEL = "cluster"
 """Label of a series with the name of the stack. The CloudWatch agent adds none to EFA; the label

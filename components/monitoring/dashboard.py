@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from components.monitoring.plan import Graph, Metric, Subject
+from trainyard.components.monitoring.plan import Graph, Metric, Subject
 
 _COLUMNS = 3
 _WIDTH = 24 // _COLUMNS

@@ -13,7 +13,7 @@ Sources:
 
 from __future__ import annotations
 
-from components.monitoring.plan import (
+from trainyard.components.monitoring.plan import (
     AlarmPlan,
     Graph,
     LogMetricPlan,

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from components.config.monitoring import Alarms
-from components.monitoring.plan import AlarmPlan, Graph, Metric, Sources, Subject
+from trainyard.components.config.monitoring import Alarms
+from trainyard.components.monitoring.plan import AlarmPlan, Graph, Metric, Sources, Subject
 
 _FSX = "AWS/FSx"
 _GIB = 2**30

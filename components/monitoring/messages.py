@@ -12,9 +12,13 @@ from typing import Any
 
 import pulumi
 
-from components.identity.one_time_calls import OneTimeCall, OneTimeCallsArgs, schedule_calls
-from components.monitoring.plan import MessagePlan
-from components.naming import dns_suffix, partition
+from trainyard.components.identity.one_time_calls import (
+    OneTimeCall,
+    OneTimeCallsArgs,
+    schedule_calls,
+)
+from trainyard.components.monitoring.plan import MessagePlan
+from trainyard.components.naming import dns_suffix, partition
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,20 +24,26 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from components.catalog.instance_type import InstanceType
-from components.compute.node_pool_plan import NodePoolPlan
-from components.config.monitoring import NodeMetrics
-from components.config.stack import StackConfig
-from components.monitoring.accelerators import (
+from trainyard.components.catalog.instance_type import InstanceType
+from trainyard.components.compute.node_pool_plan import NodePoolPlan
+from trainyard.components.config.monitoring import NodeMetrics
+from trainyard.components.config.stack import StackConfig
+from trainyard.components.monitoring.accelerators import (
     EFA_COUNTERS,
     Agent,
     GpuMetrics,
     efa_sources,
     gpu_sources,
 )
-from components.monitoring.alert_rules import CLUSTER_LABEL, WINDOW, AlertPlan, alert, highest
-from components.monitoring.plan import Graph, Metric, Sources, own_namespace
-from components.monitoring.planner import limits_of
+from trainyard.components.monitoring.alert_rules import (
+    CLUSTER_LABEL,
+    WINDOW,
+    AlertPlan,
+    alert,
+    highest,
+)
+from trainyard.components.monitoring.plan import Graph, Metric, Sources, own_namespace
+from trainyard.components.monitoring.planner import limits_of
 
 
 @dataclass(frozen=True, slots=True)

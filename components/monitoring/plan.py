@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, TypeVar
 
-from components.config.monitoring import PERIOD_MINUTES, NodeMetrics
+from trainyard.components.config.monitoring import PERIOD_MINUTES, NodeMetrics
 
 PERIOD_SECONDS = PERIOD_MINUTES * 60
 SubjectKind = Literal[

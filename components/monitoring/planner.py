@@ -12,15 +12,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import chain
 
-from components.capacity.schedule import minutes_before_end
-from components.capacity.warnings import BlockWarning, block_warnings
-from components.compute.node_pool_plan import NodePoolPlan
-from components.config.monitoring import PERIOD_MINUTES, Alarms
-from components.config.reservations import CapacityBlock
-from components.config.stack import StackConfig
-from components.monitoring.alert_rules import AlertPlan, rule_file
-from components.monitoring.lustre import LustreSubject, lustre_metrics
-from components.monitoring.plan import (
+from trainyard.components.capacity.schedule import minutes_before_end
+from trainyard.components.capacity.warnings import BlockWarning, block_warnings
+from trainyard.components.compute.node_pool_plan import NodePoolPlan
+from trainyard.components.config.monitoring import PERIOD_MINUTES, Alarms
+from trainyard.components.config.reservations import CapacityBlock
+from trainyard.components.config.stack import StackConfig
+from trainyard.components.monitoring.alert_rules import AlertPlan, rule_file
+from trainyard.components.monitoring.lustre import LustreSubject, lustre_metrics
+from trainyard.components.monitoring.plan import (
     AgentPlan,
     AlarmPlan,
     AlarmsPlan,
@@ -33,7 +33,7 @@ from components.monitoring.plan import (
     Sources,
     Subject,
 )
-from components.tagging import common_tags
+from trainyard.components.tagging import common_tags
 
 _RESERVATIONS = "AWS/EC2CapacityReservations"
 

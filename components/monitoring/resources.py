@@ -10,9 +10,9 @@ from typing import Any
 import pulumi
 import pulumi_aws as aws
 
-from components.monitoring.dashboard import dashboard_body, dimensions_of
-from components.monitoring.messages import MessagesArgs, schedule_messages
-from components.monitoring.plan import (
+from trainyard.components.monitoring.dashboard import dashboard_body, dimensions_of
+from trainyard.components.monitoring.messages import MessagesArgs, schedule_messages
+from trainyard.components.monitoring.plan import (
     AgentPlan,
     AlarmPlan,
     EventPlan,
@@ -22,8 +22,8 @@ from components.monitoring.plan import (
     MonitoringPlan,
     Subject,
 )
-from components.monitoring.topic import topic_of
-from components.naming import EVENT_RULE_NAME_LIMIT, fitted
+from trainyard.components.monitoring.topic import topic_of
+from trainyard.components.naming import EVENT_RULE_NAME_LIMIT, fitted
 
 _SHELL_DOCUMENT = "AWS-RunShellScript"
 """Document of Systems Manager that AWS owns."""

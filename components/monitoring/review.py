@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from components.compute.node_pool_plan import NodePoolPlan
-from components.config.reservations import CapacityBlock, OdcrGroup
-from components.config.review import Review
-from components.config.stack import StackConfig
-from components.monitoring.node_agent import measured_on_pools
+from trainyard.components.compute.node_pool_plan import NodePoolPlan
+from trainyard.components.config.reservations import CapacityBlock, OdcrGroup
+from trainyard.components.config.review import Review
+from trainyard.components.config.stack import StackConfig
+from trainyard.components.monitoring.node_agent import measured_on_pools
 
 
 def review_monitoring(config: StackConfig, review: Review) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pulumi
 import pulumi_aws as aws
 
-from components.monitoring.plan import AlarmsPlan
+from trainyard.components.monitoring.plan import AlarmsPlan
 
 
 def topic_of(

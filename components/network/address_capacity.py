@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from components.config.problems import ROOT
-from components.config.review import Review
-from components.network.network_plan import NetworkPlan
+from trainyard.components.config.problems import ROOT
+from trainyard.components.config.review import Review
+from trainyard.components.network.network_plan import NetworkPlan
 
 
 @dataclass(frozen=True, slots=True)

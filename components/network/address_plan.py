@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Network
 
-from components.config.network import NewVpc
+from trainyard.components.config.network import NewVpc
 
 EKSCTL_CIDR = "192.168.0.0/16"
 EKSCTL_PARTS = 8

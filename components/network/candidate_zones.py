@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from components.catalog.instance_type import InstanceType
-from components.config.base import is_zone_id
-from components.config.network import ExistingVpc, PlacedNetwork
-from components.config.review import Review
+from trainyard.components.catalog.instance_type import InstanceType
+from trainyard.components.config.base import is_zone_id
+from trainyard.components.config.network import ExistingVpc, PlacedNetwork
+from trainyard.components.config.review import Review
 
 
 def candidate_zones(

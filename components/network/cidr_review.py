@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from ipaddress import IPv4Network
 
-from components.config.review import Review
+from trainyard.components.config.review import Review
 
 _UNUSABLE = {
     IPv4Network("0.0.0.0/8"): "this network",

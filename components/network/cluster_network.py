@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import pulumi
 
-from components.network.network_plan import NetworkPlan
-from components.network.vpc import Vpc, VpcArgs
+from trainyard.components.network.network_plan import NetworkPlan
+from trainyard.components.network.vpc import Vpc, VpcArgs
 
 
 class ClusterNetwork:

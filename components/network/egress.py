@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from components.config.network import NewVpc
-from components.config.review import Review
+from trainyard.components.config.network import NewVpc
+from trainyard.components.config.review import Review
 
 
 def nat_gateway_command(network: NewVpc, review: Review) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from components.config.network import ExistingVpc
-from components.config.review import Review
+from trainyard.components.config.network import ExistingVpc
+from trainyard.components.config.review import Review
 
 
 def review_existing_vpc(network: ExistingVpc, review: Review) -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import pulumi
 import pulumi_aws as aws
 
-from components.identity.service_trust import service_trust
+from trainyard.components.identity.service_trust import service_trust
 
 RETENTION_DAYS = 7
 """As in the VPC templates."""

@@ -1,8 +1,8 @@
 """The plan of a stack's network, existing or new.
 
 Plans name a subnet by its reference (`SubnetPlan.name`). For an existing subnet this is its id.
-`ClusterNetwork` in `components.network.cluster_network` maps the reference of a new subnet to its
-resource.
+`ClusterNetwork` in `trainyard.components.network.cluster_network` maps the reference of a new
+subnet to its resource.
 """
 
 from __future__ import annotations

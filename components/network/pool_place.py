@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Generic, TypeVar
 
-from components.capacity.plan import CapacityPlan
-from components.capacity.purchase import plan_capacity
-from components.config.reservations import Reservation
-from components.config.stack import StackConfig
-from components.network.network_plan import NetworkPlan
+from trainyard.components.capacity.plan import CapacityPlan
+from trainyard.components.capacity.purchase import plan_capacity
+from trainyard.components.config.reservations import Reservation
+from trainyard.components.config.stack import StackConfig
+from trainyard.components.network.network_plan import NetworkPlan
 
 Config = TypeVar("Config", bound=StackConfig)
 

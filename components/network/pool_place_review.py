@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from components.capacity.pool_review import (
+from trainyard.components.capacity.pool_review import (
     purchase_options,
     review_reserved_zone,
     review_zone_region,
 )
-from components.catalog.instance_type import InstanceType
-from components.config.base import same_kind_of_zone
-from components.config.network import ExistingVpc, PlacedNetwork
-from components.config.review import Review
-from components.network.candidate_zones import candidate_zones, refuse_missing_zone
-from components.network.network_plan import NetworkPlan
-from components.network.pool_place import PlanContext, PoolPlace
+from trainyard.components.catalog.instance_type import InstanceType
+from trainyard.components.config.base import same_kind_of_zone
+from trainyard.components.config.network import ExistingVpc, PlacedNetwork
+from trainyard.components.config.review import Review
+from trainyard.components.network.candidate_zones import candidate_zones, refuse_missing_zone
+from trainyard.components.network.network_plan import NetworkPlan
+from trainyard.components.network.pool_place import PlanContext, PoolPlace
 
 
 def review_missing_zone(

@@ -11,10 +11,10 @@ from typing import Any
 
 import pulumi
 
-from components.config.network import ExistingVpc, StackNetwork
-from components.config.network_outputs import network_of_outputs
-from components.config.problems import ROOT, ConfigError, Problem
-from components.config.pulumi_command import pulumi_command
+from trainyard.components.config.network import ExistingVpc, StackNetwork
+from trainyard.components.config.network_outputs import network_of_outputs
+from trainyard.components.config.problems import ROOT, ConfigError, Problem
+from trainyard.components.config.pulumi_command import pulumi_command
 
 READ_STACK_OUTPUTS = "pulumi:pulumi:readStackOutputs"
 """The engine function behind `pulumi.StackReference`. Unlike the resource, it registers nothing in

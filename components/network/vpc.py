@@ -1,7 +1,7 @@
 """A new VPC: CIDR blocks, subnets, gateways and routes.
 
 Source: https://docs.aws.amazon.com/vpc/latest/userguide/VPC_Internet_Gateway.html, and the
-templates that `components.network.address_plan` names.
+templates that `trainyard.components.network.address_plan` names.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from dataclasses import dataclass
 import pulumi
 import pulumi_aws as aws
 
-from components.config.base import is_zone_id
-from components.network.adopted_resource import adopting
-from components.network.flow_logs import VpcFlowLogs, VpcFlowLogsArgs
-from components.network.network_plan import NetworkPlan, SubnetPlan
-from components.network.vpc_adoption import ANYWHERE_IPV4
-from components.network.vpc_endpoints import VpcEndpoints, VpcEndpointsArgs
+from trainyard.components.config.base import is_zone_id
+from trainyard.components.network.adopted_resource import adopting
+from trainyard.components.network.flow_logs import VpcFlowLogs, VpcFlowLogsArgs
+from trainyard.components.network.network_plan import NetworkPlan, SubnetPlan
+from trainyard.components.network.vpc_adoption import ANYWHERE_IPV4
+from trainyard.components.network.vpc_endpoints import VpcEndpoints, VpcEndpointsArgs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from components.config.adopted_vpc import AdoptedVpc, AdoptedZone
-from components.network.network_plan import NetworkPlan, SubnetPlan, VpcAdoption
+from trainyard.components.config.adopted_vpc import AdoptedVpc, AdoptedZone
+from trainyard.components.network.network_plan import NetworkPlan, SubnetPlan, VpcAdoption
 
 ANYWHERE_IPV4 = "0.0.0.0/0"
 

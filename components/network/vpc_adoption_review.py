@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from components.config.adopted_vpc import AdoptedVpc
-from components.config.network import NewVpc
-from components.config.review import Review
-from components.network.address_plan import plan_addresses
+from trainyard.components.config.adopted_vpc import AdoptedVpc
+from trainyard.components.config.network import NewVpc
+from trainyard.components.config.review import Review
+from trainyard.components.network.address_plan import plan_addresses
 
 ADOPT = "network.adopt"
 

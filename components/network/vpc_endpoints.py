@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import pulumi
 import pulumi_aws as aws
 
-from components.network.adopted_resource import adopting
+from trainyard.components.network.adopted_resource import adopting
 
 HTTPS = 443
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from itertools import zip_longest
 
-from components.config.network import ExistingVpc, NewVpc, PlacedNetwork
-from components.network.address_plan import plan_addresses
-from components.network.network_plan import NetworkPlan, SubnetPlan, existing_network
-from components.network.vpc_adoption import plan_adoption
+from trainyard.components.config.network import ExistingVpc, NewVpc, PlacedNetwork
+from trainyard.components.network.address_plan import plan_addresses
+from trainyard.components.network.network_plan import NetworkPlan, SubnetPlan, existing_network
+from trainyard.components.network.vpc_adoption import plan_adoption
 
 NO_TAGS: Mapping[str, str] = {}
 

@@ -8,18 +8,18 @@ from __future__ import annotations
 from ipaddress import IPv4Network
 from itertools import combinations
 
-from components.capacity.pool_review import is_foreign_zone
-from components.config.network import NewVpc
-from components.config.review import Review
-from components.network.address_plan import (
+from trainyard.components.capacity.pool_review import is_foreign_zone
+from trainyard.components.config.network import NewVpc
+from trainyard.components.config.review import Review
+from trainyard.components.network.address_plan import (
     TEMPLATE_CIDR,
     AddressPlan,
     gives_all_addresses,
     most_zones,
     plan_addresses,
 )
-from components.network.cidr_review import review_ranges
-from components.network.vpc_adoption_review import review_adoption
+from trainyard.components.network.cidr_review import review_ranges
+from trainyard.components.network.vpc_adoption_review import review_adoption
 
 LARGEST_PREFIX, SMALLEST_PREFIX = 16, 28
 """Prefix lengths that EC2 allows for the CIDR blocks of VPCs and subnets."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from components.checks.account_part import AccountPart
-from components.checks.needs import ArchitectureNeeds
-from components.config.network_stack import NetworkStackConfig
-from components.network_stack.plan import NetworkStackPlan
+from trainyard.components.checks.account_part import AccountPart
+from trainyard.components.checks.needs import ArchitectureNeeds
+from trainyard.components.config.network_stack import NetworkStackConfig
+from trainyard.components.network_stack.plan import NetworkStackPlan
 
 
 class NetworkAccount(AccountPart[NetworkStackConfig, NetworkStackPlan]):

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from components.compute.node_pool_plan import NodePoolPlan
-from components.network.network_plan import NetworkPlan
+from trainyard.components.compute.node_pool_plan import NodePoolPlan
+from trainyard.components.network.network_plan import NetworkPlan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from components.checks.derived_names import has_flow_logs, review_names
-from components.checks.network_review import review_network, review_without_storage
-from components.checks.tag_review import review_tags
-from components.config.network import NewVpc, PlacedNetwork
-from components.config.network_stack import NetworkStackConfig
-from components.config.review import Review
-from components.network.pool_place import PlanContext
-from components.network_stack.plan import NetworkStackPlan
-from components.tagging import common_tags
+from trainyard.components.checks.derived_names import has_flow_logs, review_names
+from trainyard.components.checks.network_review import review_network, review_without_storage
+from trainyard.components.checks.tag_review import review_tags
+from trainyard.components.config.network import NewVpc, PlacedNetwork
+from trainyard.components.config.network_stack import NetworkStackConfig
+from trainyard.components.config.review import Review
+from trainyard.components.network.pool_place import PlanContext
+from trainyard.components.network_stack.plan import NetworkStackPlan
+from trainyard.components.tagging import common_tags
 
 
 def plan_stack(context: PlanContext[NetworkStackConfig], review: Review) -> NetworkStackPlan:

@@ -9,18 +9,18 @@ import posixpath
 import re
 from collections.abc import Iterator
 
-from components.catalog.instance_types import INSTANCE_TYPES
-from components.catalog.parallelcluster import RESERVED_DIRECTORIES
-from components.catalog.post_install_scripts import (
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES
+from trainyard.components.catalog.parallelcluster import RESERVED_DIRECTORIES
+from trainyard.components.catalog.post_install_scripts import (
     POST_INSTALL_SCRIPTS,
     script_supports,
     takes_own_directory,
 )
-from components.config.parallelcluster import OperatingSystem
-from components.config.parallelcluster_nodes import HeadNode, Queue, Script
-from components.config.parallelcluster_stack import ParallelClusterStackConfig
-from components.config.review import Review
-from components.parallelcluster.script_address import (
+from trainyard.components.config.parallelcluster import OperatingSystem
+from trainyard.components.config.parallelcluster_nodes import HeadNode, Queue, Script
+from trainyard.components.config.parallelcluster_stack import ParallelClusterStackConfig
+from trainyard.components.config.review import Review
+from trainyard.components.parallelcluster.script_address import (
     bucket_of,
     file_address,
     is_web_page,

@@ -8,60 +8,69 @@ from typing import Any
 
 from typing_extensions import override
 
-from components.account.facts import AccountFacts
-from components.account.lookup import AccountReader
-from components.account.readings import Reading
-from components.account.reservation_holders import look_up_holders
-from components.account.reservations import unseen_reservation_warnings
-from components.checks.account_part import AccountPart
-from components.checks.check import Check, Subject
-from components.checks.image_subjects import image_subjects
-from components.checks.key_pair_check import key_pair_subjects
-from components.checks.made_name_check import (
+from trainyard.components.account.facts import AccountFacts
+from trainyard.components.account.lookup import AccountReader
+from trainyard.components.account.readings import Reading
+from trainyard.components.account.reservation_holders import look_up_holders
+from trainyard.components.account.reservations import unseen_reservation_warnings
+from trainyard.components.checks.account_part import AccountPart
+from trainyard.components.checks.check import Check, Subject
+from trainyard.components.checks.image_subjects import image_subjects
+from trainyard.components.checks.key_pair_check import key_pair_subjects
+from trainyard.components.checks.made_name_check import (
     CLOUDFORMATION_STACK,
     SLURM_CLUSTER,
     group_names,
 )
-from components.checks.needs import ArchitectureNeeds, NodeNeeds
-from components.checks.pool_check import ADDRESSES, address_problems
-from components.checks.quota_needs import Need
-from components.config.named import Named
-from components.config.network import ExistingVpc
-from components.config.parallelcluster import ParallelClusterArchitecture
-from components.config.parallelcluster_stack import ParallelClusterStackConfig
-from components.parallelcluster.address_capacity import addresses_by_subnet
-from components.parallelcluster.complete import complete_cluster
-from components.parallelcluster.deployed_lookup import (
+from trainyard.components.checks.needs import ArchitectureNeeds, NodeNeeds
+from trainyard.components.checks.pool_check import ADDRESSES, address_problems
+from trainyard.components.checks.quota_needs import Need
+from trainyard.components.config.named import Named
+from trainyard.components.config.network import ExistingVpc
+from trainyard.components.config.parallelcluster import ParallelClusterArchitecture
+from trainyard.components.config.parallelcluster_stack import ParallelClusterStackConfig
+from trainyard.components.parallelcluster.address_capacity import addresses_by_subnet
+from trainyard.components.parallelcluster.complete import complete_cluster
+from trainyard.components.parallelcluster.deployed_lookup import (
     look_up_deployed,
     look_up_deployed_key,
     look_up_fleet_stopped,
 )
-from components.parallelcluster.head_node_check import HEAD_NODE_SUBNET, head_node_problems
-from components.parallelcluster.image_check import (
+from trainyard.components.parallelcluster.head_node_check import (
+    HEAD_NODE_SUBNET,
+    head_node_problems,
+)
+from trainyard.components.parallelcluster.image_check import (
     image_problems,
     image_warnings,
 )
-from components.parallelcluster.key_check import key_problems, replaced_key_problems
-from components.parallelcluster.mounted_storage_check import (
+from trainyard.components.parallelcluster.key_check import key_problems, replaced_key_problems
+from trainyard.components.parallelcluster.mounted_storage_check import (
     MOUNTED_STORAGE,
     mounted_storage_problems,
 )
-from components.parallelcluster.mounted_storage_lookup import (
+from trainyard.components.parallelcluster.mounted_storage_lookup import (
     look_up_efs,
     look_up_open_zfs,
     look_up_volumes,
 )
-from components.parallelcluster.plan import ParallelClusterPlan, deployment_stack_name
-from components.parallelcluster.queue_subnet_check import QUEUE_SUBNETS, queue_subnet_problems
-from components.parallelcluster.quota_needs import PARALLELCLUSTER_QUOTAS, parallelcluster_needs
-from components.parallelcluster.rendering.cluster import render_cluster
-from components.parallelcluster.static_capacity_check import (
+from trainyard.components.parallelcluster.plan import ParallelClusterPlan, deployment_stack_name
+from trainyard.components.parallelcluster.queue_subnet_check import (
+    QUEUE_SUBNETS,
+    queue_subnet_problems,
+)
+from trainyard.components.parallelcluster.quota_needs import (
+    PARALLELCLUSTER_QUOTAS,
+    parallelcluster_needs,
+)
+from trainyard.components.parallelcluster.rendering.cluster import render_cluster
+from trainyard.components.parallelcluster.static_capacity_check import (
     STATIC_CAPACITY,
     full_reservations,
     static_capacity_problems,
 )
-from components.parallelcluster.surge_review import surge_problems
-from components.parallelcluster.update_review import update_problems
+from trainyard.components.parallelcluster.surge_review import surge_problems
+from trainyard.components.parallelcluster.update_review import update_problems
 
 CLUSTER_CHANGES = Subject("architecture", "ParallelCluster accepts the changes of the stack file")
 """What `update_problems` checks."""

@@ -8,12 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from components.catalog.instance_types import INSTANCE_TYPES
-from components.config.lustre_rules import capacity_rule
-from components.config.review import Review
-from components.network.address_capacity import Need, needs_of, review_new_subnets
-from components.parallelcluster.plan import HeadNodePlan, ParallelClusterPlan, SharedStoragePlan
-from components.parallelcluster.queue_plan import ComputeResourcePlan
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES
+from trainyard.components.config.lustre_rules import capacity_rule
+from trainyard.components.config.review import Review
+from trainyard.components.network.address_capacity import Need, needs_of, review_new_subnets
+from trainyard.components.parallelcluster.plan import (
+    HeadNodePlan,
+    ParallelClusterPlan,
+    SharedStoragePlan,
+)
+from trainyard.components.parallelcluster.queue_plan import ComputeResourcePlan
 
 
 def addresses_by_subnet(plan: ParallelClusterPlan) -> dict[str, Need]:

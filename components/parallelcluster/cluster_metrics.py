@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from components.config.parallelcluster import Monitoring
-from components.monitoring.gpu_errors import TEXT_PATTERN, xid_errors
-from components.monitoring.plan import AlarmPlan, Graph, Metric, Sources, Subject
-from components.parallelcluster.queue_plan import QueuePlan
+from trainyard.components.config.parallelcluster import Monitoring
+from trainyard.components.monitoring.gpu_errors import TEXT_PATTERN, xid_errors
+from trainyard.components.monitoring.plan import AlarmPlan, Graph, Metric, Sources, Subject
+from trainyard.components.parallelcluster.queue_plan import QueuePlan
 
 _NAMESPACE = "ParallelCluster"
 _FAULTS = {

@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from datetime import datetime
 
-from components.capacity.schedule import minutes_before_end
-from components.catalog.open_zfs import REGIONS_WITHOUT
-from components.catalog.parallelcluster import (
+from trainyard.components.capacity.schedule import minutes_before_end
+from trainyard.components.catalog.open_zfs import REGIONS_WITHOUT
+from trainyard.components.catalog.parallelcluster import (
     CAPACITY_BLOCK_UNSUPPORTED_REGIONS,
     MAXIMUM_TAGS,
     NAME_LIMIT,
@@ -21,19 +21,19 @@ from components.catalog.parallelcluster import (
     TYPICAL_CREATION_MINUTES,
     TYPICAL_FILE_SYSTEM_MINUTES,
 )
-from components.checks.derived_names import has_flow_logs, review_names
-from components.checks.tag_review import review_tags
-from components.config.network import NewVpc
-from components.config.open_zfs import THROUGHPUTS_MBPS, NewFsxOpenZfs
-from components.config.parallelcluster import ParallelClusterArchitecture
-from components.config.parallelcluster_stack import ParallelClusterStackConfig
-from components.config.reservations import CapacityBlock
-from components.config.review import Review
-from components.network.existing_vpc_review import review_existing_vpc
-from components.network.vpc_review import review_new_vpc
-from components.parallelcluster.network_review import review_cluster_network
-from components.parallelcluster.node_metrics import metrics_endpoints, note_ssm_agent
-from components.tagging import common_tags
+from trainyard.components.checks.derived_names import has_flow_logs, review_names
+from trainyard.components.checks.tag_review import review_tags
+from trainyard.components.config.network import NewVpc
+from trainyard.components.config.open_zfs import THROUGHPUTS_MBPS, NewFsxOpenZfs
+from trainyard.components.config.parallelcluster import ParallelClusterArchitecture
+from trainyard.components.config.parallelcluster_stack import ParallelClusterStackConfig
+from trainyard.components.config.reservations import CapacityBlock
+from trainyard.components.config.review import Review
+from trainyard.components.network.existing_vpc_review import review_existing_vpc
+from trainyard.components.network.vpc_review import review_new_vpc
+from trainyard.components.parallelcluster.network_review import review_cluster_network
+from trainyard.components.parallelcluster.node_metrics import metrics_endpoints, note_ssm_agent
+from trainyard.components.tagging import common_tags
 
 
 def review_cluster(

@@ -15,7 +15,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from components.parallelcluster.plan import DeploymentPlan, ParallelClusterPlan
+from trainyard.components.parallelcluster.plan import DeploymentPlan, ParallelClusterPlan
 
 CLUSTER = "PclusterCluster"
 PROVIDER = "PclusterClusterProvider"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from components.account.facts import AccountFacts, SubnetFacts
-from components.account.launch_place import (
+from trainyard.components.account.facts import AccountFacts, SubnetFacts
+from trainyard.components.account.launch_place import (
     Place,
     in_zone,
     place_of,
@@ -11,10 +11,10 @@ from components.account.launch_place import (
     public_subnets,
     spelled,
 )
-from components.config.network import NewVpc
-from components.config.parallelcluster import ParallelClusterArchitecture
-from components.config.parallelcluster_nodes import HeadNode, Queue
-from components.config.stack import StackConfig
+from trainyard.components.config.network import NewVpc
+from trainyard.components.config.parallelcluster import ParallelClusterArchitecture
+from trainyard.components.config.parallelcluster_nodes import HeadNode, Queue
+from trainyard.components.config.stack import StackConfig
 
 
 def complete_cluster(

@@ -1,29 +1,29 @@
 """Checks of a compute resource beyond its schema.
 
-Source of the limits: `components.catalog.parallelcluster`; names in parentheses are validators of
-ParallelCluster, which would report the same problems only during the deployment.
+Source of the limits: `trainyard.components.catalog.parallelcluster`; names in parentheses are
+validators of ParallelCluster, which would report the same problems only during the deployment.
 """
 
 from __future__ import annotations
 
-from components.capacity.pool_review import (
+from trainyard.components.capacity.pool_review import (
     note_unlisted_zone,
     review_efa_support,
     review_instance_type,
     review_purchase_option,
     review_usage_class,
 )
-from components.catalog.instance_type import InstanceType
-from components.catalog.instance_types import INSTANCE_TYPES
-from components.catalog.parallelcluster import (
+from trainyard.components.catalog.instance_type import InstanceType
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES
+from trainyard.components.catalog.parallelcluster import (
     FORBIDDEN_NAME,
 )
-from components.config.parallelcluster import resource_key
-from components.config.parallelcluster_nodes import ComputeResource, Queue
-from components.config.reservations import CapacityBlock
-from components.config.review import Review
-from components.parallelcluster.queue_context import Context, purchase_option
-from components.parallelcluster.slurm_review import review_settings
+from trainyard.components.config.parallelcluster import resource_key
+from trainyard.components.config.parallelcluster_nodes import ComputeResource, Queue
+from trainyard.components.config.reservations import CapacityBlock
+from trainyard.components.config.review import Review
+from trainyard.components.parallelcluster.queue_context import Context, purchase_option
+from trainyard.components.parallelcluster.slurm_review import review_settings
 
 
 def review_compute_resource(

@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, cast
 
-from components.account.cloudformation_stacks import none_without_stack
-from components.account.facts import KeyPairFacts
-from components.account.lookup import AccountReader
-from components.parallelcluster.cluster_template import CLUSTER
-from components.tagging import tag_map
+from trainyard.components.account.cloudformation_stacks import none_without_stack
+from trainyard.components.account.facts import KeyPairFacts
+from trainyard.components.account.lookup import AccountReader
+from trainyard.components.parallelcluster.cluster_template import CLUSTER
+from trainyard.components.tagging import tag_map
 
 # Statuses of stacks with a cluster. A failed creation has no cluster to compare with.
 _DEPLOYED = frozenset(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from components.account.facts import AccountFacts, SubnetFacts
-from components.checks.check import Subject
-from components.checks.pool_check import offering_problems
-from components.config.network import ExistingVpc
-from components.config.parallelcluster_nodes import HeadNode
-from components.config.problems import ROOT, Problem
+from trainyard.components.account.facts import AccountFacts, SubnetFacts
+from trainyard.components.checks.check import Subject
+from trainyard.components.checks.pool_check import offering_problems
+from trainyard.components.config.network import ExistingVpc
+from trainyard.components.config.parallelcluster_nodes import HeadNode
+from trainyard.components.config.problems import ROOT, Problem
 
 HEAD_NODE_SUBNET = Subject(
     "architecture.head_node",

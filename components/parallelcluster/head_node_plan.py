@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from components.config.parallelcluster_nodes import HeadNode
-from components.network.network_plan import SubnetPlan
-from components.parallelcluster.node_access_plan import plan_access
-from components.parallelcluster.plan import HeadNodePlan
-from components.parallelcluster.queue_context import Context
+from trainyard.components.config.parallelcluster_nodes import HeadNode
+from trainyard.components.network.network_plan import SubnetPlan
+from trainyard.components.parallelcluster.node_access_plan import plan_access
+from trainyard.components.parallelcluster.plan import HeadNodePlan
+from trainyard.components.parallelcluster.queue_context import Context
 
 
 def plan_head_node(context: Context) -> HeadNodePlan:

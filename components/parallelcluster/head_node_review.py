@@ -7,26 +7,26 @@ from __future__ import annotations
 
 import math
 
-from components.capacity.pool_review import review_instance_type, review_zone_region
-from components.catalog.instance_type import InstanceType
-from components.catalog.parallelcluster import (
+from trainyard.components.capacity.pool_review import review_instance_type, review_zone_region
+from trainyard.components.catalog.instance_type import InstanceType
+from trainyard.components.catalog.parallelcluster import (
     MOST_HEAD_NODE_MEMORY_GIB,
     NODES_PER_GIB,
     OPERATING_SYSTEM_MEMORY_GIB,
 )
-from components.config.network import ExistingVpc
-from components.config.parallelcluster_nodes import HeadNode
-from components.config.review import Review
-from components.parallelcluster.access_review import review_access
-from components.parallelcluster.head_node_plan import (
+from trainyard.components.config.network import ExistingVpc
+from trainyard.components.config.parallelcluster_nodes import HeadNode
+from trainyard.components.config.review import Review
+from trainyard.components.parallelcluster.access_review import review_access
+from trainyard.components.parallelcluster.head_node_plan import (
     candidate_subnets,
     head_node_zone,
     is_public,
     plan_head_node,
 )
-from components.parallelcluster.queue_context import Context
-from components.parallelcluster.root_volume_review import review_root_volume
-from components.parallelcluster.ssh_review import review_ssh
+from trainyard.components.parallelcluster.queue_context import Context
+from trainyard.components.parallelcluster.root_volume_review import review_root_volume
+from trainyard.components.parallelcluster.ssh_review import review_ssh
 
 KEY = "architecture.head_node"
 

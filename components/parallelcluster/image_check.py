@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from components.account.facts import AccountFacts
-from components.account.named_facts import ImageFacts
-from components.catalog.instance_types import INSTANCE_TYPES
-from components.catalog.versions import PARALLELCLUSTER_VERSION
-from components.config.parallelcluster import ParallelClusterArchitecture
-from components.config.problems import ROOT, Problem
+from trainyard.components.account.facts import AccountFacts
+from trainyard.components.account.named_facts import ImageFacts
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES
+from trainyard.components.catalog.versions import PARALLELCLUSTER_VERSION
+from trainyard.components.config.parallelcluster import ParallelClusterArchitecture
+from trainyard.components.config.problems import ROOT, Problem
 
 VERSION_TAG = "parallelcluster:version"
 SYSTEM_TAG = "parallelcluster:os"

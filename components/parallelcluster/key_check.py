@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from components.account.facts import AccountFacts
-from components.catalog.parallelcluster import OPERATING_SYSTEMS_WITHOUT_RSA_KEYS
-from components.checks.key_pair_check import missing_key_problems
-from components.config.parallelcluster import ParallelClusterArchitecture
-from components.config.parallelcluster_stack import ParallelClusterStackConfig
-from components.config.problems import ROOT, Problem
-from components.tagging import CLUSTER_TAG
+from trainyard.components.account.facts import AccountFacts
+from trainyard.components.catalog.parallelcluster import OPERATING_SYSTEMS_WITHOUT_RSA_KEYS
+from trainyard.components.checks.key_pair_check import missing_key_problems
+from trainyard.components.config.parallelcluster import ParallelClusterArchitecture
+from trainyard.components.config.parallelcluster_stack import ParallelClusterStackConfig
+from trainyard.components.config.problems import ROOT, Problem
+from trainyard.components.tagging import CLUSTER_TAG
 
 KEY = f"{ROOT}.architecture.head_node.ssh.key_name"
 PUBLIC_KEY = f"{ROOT}.architecture.head_node.ssh.public_key"

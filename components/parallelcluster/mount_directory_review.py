@@ -12,10 +12,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from components.catalog.instance_types import UnknownInstanceTypeError, instance_type
-from components.catalog.parallelcluster import DEFAULT_USERS, RESERVED_DIRECTORIES
-from components.config.parallelcluster_stack import ParallelClusterStackConfig
-from components.config.review import Review
+from trainyard.components.catalog.instance_types import UnknownInstanceTypeError, instance_type
+from trainyard.components.catalog.parallelcluster import DEFAULT_USERS, RESERVED_DIRECTORIES
+from trainyard.components.config.parallelcluster_stack import ParallelClusterStackConfig
+from trainyard.components.config.review import Review
 
 EMPTY = frozenset({"/media", "/mnt", "/srv", "/tmp"})  # noqa: S108 - the same
 """Reserved directories that are empty in the AMI, so disks can be mounted there."""

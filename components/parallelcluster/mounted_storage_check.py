@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from ipaddress import IPv4Network
 
-from components.account.facts import AccountFacts, IngressFacts, SubnetFacts
-from components.checks.check import Subject
-from components.checks.open_door import OPEN_PORTS, Ports, described, is_open
-from components.config.problems import ROOT, Problem
-from components.parallelcluster.plan import ParallelClusterPlan, SharedStoragePlan
-from components.storage.fsx_lustre_plan import LUSTRE_PORTS
+from trainyard.components.account.facts import AccountFacts, IngressFacts, SubnetFacts
+from trainyard.components.checks.check import Subject
+from trainyard.components.checks.open_door import OPEN_PORTS, Ports, described, is_open
+from trainyard.components.config.problems import ROOT, Problem
+from trainyard.components.parallelcluster.plan import ParallelClusterPlan, SharedStoragePlan
+from trainyard.components.storage.fsx_lustre_plan import LUSTRE_PORTS
 
 MOUNTED_STORAGE = Subject(
     "storage",

@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from components.account.facts import EfsFacts, FileSystemFacts
-from components.account.file_system_lookup import described_file_systems
-from components.account.lookup import AccountReader
-from components.account.mount_target_lookup import described_efs
-from components.account.named_facts import VolumeFacts
-from components.config.efs import ExistingEfs
-from components.config.open_zfs import ExistingFsxOpenZfs
-from components.config.shared_ebs import ExistingSharedEbs
-from components.config.stack import StackConfig
+from trainyard.components.account.facts import EfsFacts, FileSystemFacts
+from trainyard.components.account.file_system_lookup import described_file_systems
+from trainyard.components.account.lookup import AccountReader
+from trainyard.components.account.mount_target_lookup import described_efs
+from trainyard.components.account.named_facts import VolumeFacts
+from trainyard.components.config.efs import ExistingEfs
+from trainyard.components.config.open_zfs import ExistingFsxOpenZfs
+from trainyard.components.config.shared_ebs import ExistingSharedEbs
+from trainyard.components.config.stack import StackConfig
 
 
 def look_up_efs(reader: AccountReader, config: StackConfig) -> dict[str, EfsFacts]:

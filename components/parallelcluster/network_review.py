@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from components.config.network import NewVpc
-from components.config.parallelcluster_nodes import HeadNode
-from components.config.review import Review
+from trainyard.components.config.network import NewVpc
+from trainyard.components.config.parallelcluster_nodes import HeadNode
+from trainyard.components.config.review import Review
 
 ENDPOINTS_WITHOUT_NAT = ("cloudformation", "ec2", "logs")
 """Services that nodes call during their start, and the one for their logs."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from components.catalog.post_install_scripts import POST_INSTALL_SCRIPTS
-from components.config.parallelcluster_nodes import HeadNode, Queue, S3Access, Script
-from components.naming import managed_policy_arns
-from components.parallelcluster.node_scripts import VERIFIED, head_node_key, queue_key
+from trainyard.components.catalog.post_install_scripts import POST_INSTALL_SCRIPTS
+from trainyard.components.config.parallelcluster_nodes import HeadNode, Queue, S3Access, Script
+from trainyard.components.naming import managed_policy_arns
+from trainyard.components.parallelcluster.node_scripts import VERIFIED, head_node_key, queue_key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

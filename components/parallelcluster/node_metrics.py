@@ -13,18 +13,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from components.compute.node_pool_plan import NodePoolPlan
-from components.config.parallelcluster_stack import ParallelClusterStackConfig
-from components.config.review import Review
-from components.monitoring.node_agent import (
+from trainyard.components.compute.node_pool_plan import NodePoolPlan
+from trainyard.components.config.parallelcluster_stack import ParallelClusterStackConfig
+from trainyard.components.config.review import Review
+from trainyard.components.monitoring.node_agent import (
     Measured,
     agent_access,
     agent_script,
     measured_on_pools,
 )
-from components.monitoring.plan import AgentPlan
-from components.parallelcluster.ssh_review import SESSION_MANAGER_POLICY
-from components.tagging import NODE_METRICS_TAG
+from trainyard.components.monitoring.plan import AgentPlan
+from trainyard.components.parallelcluster.ssh_review import SESSION_MANAGER_POLICY
+from trainyard.components.tagging import NODE_METRICS_TAG
 
 _SYSTEMS_MANAGER_ENDPOINTS = ("ssm", "ssmmessages")
 """Services that nodes call which Systems Manager configures.

@@ -16,7 +16,7 @@ import shlex
 from functools import cache
 from pathlib import Path
 
-from components.catalog.post_install_scripts import POST_INSTALL_SCRIPTS
+from trainyard.components.catalog.post_install_scripts import POST_INSTALL_SCRIPTS
 
 PREFIX = "node-scripts/"
 """Prefix of all keys, and what nodes may read."""

@@ -1,8 +1,8 @@
 """The plan of a ParallelCluster stack, as plain records.
 
-`plan_stack` in `components.parallelcluster.planner` creates them from the
-configuration; `components.parallelcluster.rendering` renders them as ParallelCluster YAML, and the
-components turn them into resources.
+`plan_stack` in `trainyard.components.parallelcluster.planner` creates them from the
+configuration; `trainyard.components.parallelcluster.rendering` renders them as ParallelCluster
+YAML, and the components turn them into resources.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-from components.compute.node_pool_plan import NodePoolPlan
-from components.config.node_pool import RootVolume
-from components.config.parallelcluster import Monitoring, OperatingSystem, Slurm
-from components.monitoring.plan import MonitoringPlan
-from components.network.network_plan import NetworkPlan
-from components.parallelcluster.node_access_plan import NodeAccess
-from components.parallelcluster.queue_plan import QueuePlan
-from components.storage.open_zfs_plan import OpenZfsPlan
+from trainyard.components.compute.node_pool_plan import NodePoolPlan
+from trainyard.components.config.node_pool import RootVolume
+from trainyard.components.config.parallelcluster import Monitoring, OperatingSystem, Slurm
+from trainyard.components.monitoring.plan import MonitoringPlan
+from trainyard.components.network.network_plan import NetworkPlan
+from trainyard.components.parallelcluster.node_access_plan import NodeAccess
+from trainyard.components.parallelcluster.queue_plan import QueuePlan
+from trainyard.components.storage.open_zfs_plan import OpenZfsPlan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

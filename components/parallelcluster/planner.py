@@ -4,39 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from components.catalog.versions import PARALLELCLUSTER_VERSION
-from components.checks.reservation_review import review_reservations
-from components.config.fsx_lustre import ExistingFsxLustre
-from components.config.parallelcluster import Deployment
-from components.config.review import Review
-from components.config.storage import FileSystem
-from components.monitoring.lustre import LustreSubject
-from components.monitoring.node_agent import agent_alerts, agent_sources
-from components.monitoring.planner import plan_monitoring
-from components.monitoring.review import note_node_metrics
-from components.network.pool_place_review import review_launch_zones
-from components.parallelcluster.address_capacity import review_address_capacity
-from components.parallelcluster.cluster_metrics import cluster_metrics
-from components.parallelcluster.cluster_review import review_cluster
-from components.parallelcluster.head_node_plan import plan_head_node
-from components.parallelcluster.head_node_review import review_head_node
-from components.parallelcluster.node_metrics import node_agents
-from components.parallelcluster.plan import (
+from trainyard.components.catalog.versions import PARALLELCLUSTER_VERSION
+from trainyard.components.checks.reservation_review import review_reservations
+from trainyard.components.config.fsx_lustre import ExistingFsxLustre
+from trainyard.components.config.parallelcluster import Deployment
+from trainyard.components.config.review import Review
+from trainyard.components.config.storage import FileSystem
+from trainyard.components.monitoring.lustre import LustreSubject
+from trainyard.components.monitoring.node_agent import agent_alerts, agent_sources
+from trainyard.components.monitoring.planner import plan_monitoring
+from trainyard.components.monitoring.review import note_node_metrics
+from trainyard.components.network.pool_place_review import review_launch_zones
+from trainyard.components.parallelcluster.address_capacity import review_address_capacity
+from trainyard.components.parallelcluster.cluster_metrics import cluster_metrics
+from trainyard.components.parallelcluster.cluster_review import review_cluster
+from trainyard.components.parallelcluster.head_node_plan import plan_head_node
+from trainyard.components.parallelcluster.head_node_review import review_head_node
+from trainyard.components.parallelcluster.node_metrics import node_agents
+from trainyard.components.parallelcluster.plan import (
     DeploymentPlan,
     HeadNodePlan,
     ParallelClusterPlan,
     deployment_stack_name,
 )
-from components.parallelcluster.queue_context import Context
-from components.parallelcluster.queue_plan import QueuePlan, plan_queue
-from components.parallelcluster.queue_review import review_counts, review_queue
-from components.parallelcluster.slurm_review import review_slurm
-from components.parallelcluster.storage_plan import SharedStorage, plan_shared_storage
-from components.parallelcluster.template_review import (
+from trainyard.components.parallelcluster.queue_context import Context
+from trainyard.components.parallelcluster.queue_plan import QueuePlan, plan_queue
+from trainyard.components.parallelcluster.queue_review import review_counts, review_queue
+from trainyard.components.parallelcluster.slurm_review import review_slurm
+from trainyard.components.parallelcluster.storage_plan import SharedStorage, plan_shared_storage
+from trainyard.components.parallelcluster.template_review import (
     review_dynamic_references,
     review_template_size,
 )
-from components.tagging import common_tags
+from trainyard.components.tagging import common_tags
 
 
 def plan_stack(context: Context, review: Review) -> ParallelClusterPlan:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from components.config.parallelcluster_nodes import ComputeResource, Queue
-from components.config.parallelcluster_stack import ParallelClusterStackConfig
-from components.network.pool_place import PlanContext, PoolPlace
+from trainyard.components.config.parallelcluster_nodes import ComputeResource, Queue
+from trainyard.components.config.parallelcluster_stack import ParallelClusterStackConfig
+from trainyard.components.network.pool_place import PlanContext, PoolPlace
 
 Context = PlanContext[ParallelClusterStackConfig]
 

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from components.capacity.pool_review import (
+from trainyard.components.capacity.pool_review import (
     purchase_options,
     review_reserved_zone,
     review_zone_region,
 )
-from components.catalog.instance_types import INSTANCE_TYPES
-from components.config.base import same_kind_of_zone
-from components.config.network import ExistingVpc
-from components.config.parallelcluster_nodes import Queue
-from components.config.review import Review
-from components.network.candidate_zones import candidate_zones, refuse_missing_zone
-from components.network.pool_place import PoolPlace
-from components.parallelcluster.queue_context import Context, needs_one_subnet
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES
+from trainyard.components.config.base import same_kind_of_zone
+from trainyard.components.config.network import ExistingVpc
+from trainyard.components.config.parallelcluster_nodes import Queue
+from trainyard.components.config.review import Review
+from trainyard.components.network.candidate_zones import candidate_zones, refuse_missing_zone
+from trainyard.components.network.pool_place import PoolPlace
+from trainyard.components.parallelcluster.queue_context import Context, needs_one_subnet
 
 
 def review_place(name: str, queue: Queue, context: Context, review: Review) -> None:

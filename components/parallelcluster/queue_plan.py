@@ -6,23 +6,23 @@ from dataclasses import dataclass
 
 from typing_extensions import override
 
-from components.capacity.placement_review import reviewed_placement
-from components.capacity.plan import CapacityPlan
-from components.capacity.pool_review import purchase_options
-from components.catalog.instance_type import InstanceType
-from components.catalog.instance_types import INSTANCE_TYPES
-from components.catalog.parallelcluster import official_image_name
-from components.catalog.versions import PARALLELCLUSTER_VERSION
-from components.compute.interface_plan import plan_interfaces
-from components.compute.node_pool_plan import ImageSource, NodePoolPlan
-from components.config.parallelcluster import resource_key
-from components.config.parallelcluster_nodes import ComputeResource, Queue
-from components.config.review import Review
-from components.monitoring.node_agent import measured_on
-from components.network.pool_place import PoolPlace
-from components.parallelcluster.node_access_plan import NodeAccess, plan_access
-from components.parallelcluster.node_metrics import metrics_policies, metrics_tag
-from components.parallelcluster.queue_context import Context, purchase_option
+from trainyard.components.capacity.placement_review import reviewed_placement
+from trainyard.components.capacity.plan import CapacityPlan
+from trainyard.components.capacity.pool_review import purchase_options
+from trainyard.components.catalog.instance_type import InstanceType
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES
+from trainyard.components.catalog.parallelcluster import official_image_name
+from trainyard.components.catalog.versions import PARALLELCLUSTER_VERSION
+from trainyard.components.compute.interface_plan import plan_interfaces
+from trainyard.components.compute.node_pool_plan import ImageSource, NodePoolPlan
+from trainyard.components.config.parallelcluster import resource_key
+from trainyard.components.config.parallelcluster_nodes import ComputeResource, Queue
+from trainyard.components.config.review import Review
+from trainyard.components.monitoring.node_agent import measured_on
+from trainyard.components.network.pool_place import PoolPlace
+from trainyard.components.parallelcluster.node_access_plan import NodeAccess, plan_access
+from trainyard.components.parallelcluster.node_metrics import metrics_policies, metrics_tag
+from trainyard.components.parallelcluster.queue_context import Context, purchase_option
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,28 +1,28 @@
 """Checks of a queue beyond its schema.
 
-Nothing here queries the account; `components.account` does. Names in parentheses are validators of
-ParallelCluster.
+Nothing here queries the account; `trainyard.components.account` does. Names in parentheses are
+validators of ParallelCluster.
 """
 
 from __future__ import annotations
 
-from components.capacity.pool_review import purchase_options, review_purchase_option
-from components.capacity.purchase import plan_capacity
-from components.catalog.instance_types import INSTANCE_TYPES
-from components.catalog.parallelcluster import (
+from trainyard.components.capacity.pool_review import purchase_options, review_purchase_option
+from trainyard.components.capacity.purchase import plan_capacity
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES
+from trainyard.components.catalog.parallelcluster import (
     FORBIDDEN_NAME,
     MAXIMUM_COMPUTE_RESOURCES,
     MAXIMUM_QUEUES,
 )
-from components.config.parallelcluster import ParallelClusterArchitecture, resource_key
-from components.config.parallelcluster_nodes import Queue
-from components.config.review import Review
-from components.parallelcluster.access_review import review_access
-from components.parallelcluster.compute_resource_review import review_compute_resource
-from components.parallelcluster.queue_context import Context
-from components.parallelcluster.queue_place_review import review_place
-from components.parallelcluster.root_volume_review import review_root_volume
-from components.parallelcluster.slurm_review import review_settings
+from trainyard.components.config.parallelcluster import ParallelClusterArchitecture, resource_key
+from trainyard.components.config.parallelcluster_nodes import Queue
+from trainyard.components.config.review import Review
+from trainyard.components.parallelcluster.access_review import review_access
+from trainyard.components.parallelcluster.compute_resource_review import review_compute_resource
+from trainyard.components.parallelcluster.queue_context import Context
+from trainyard.components.parallelcluster.queue_place_review import review_place
+from trainyard.components.parallelcluster.root_volume_review import review_root_volume
+from trainyard.components.parallelcluster.slurm_review import review_settings
 
 
 def review_queue(name: str, queue: Queue, context: Context, review: Review) -> None:

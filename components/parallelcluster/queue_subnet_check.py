@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from components.account.facts import AccountFacts
-from components.checks.check import Subject
-from components.config.parallelcluster import ParallelClusterArchitecture
-from components.config.problems import ROOT, Problem
+from trainyard.components.account.facts import AccountFacts
+from trainyard.components.checks.check import Subject
+from trainyard.components.config.parallelcluster import ParallelClusterArchitecture
+from trainyard.components.config.problems import ROOT, Problem
 
 QUEUE_SUBNETS = Subject(
     "architecture.queues",

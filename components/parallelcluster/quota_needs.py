@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from components.checks.quota_needs import Need
-from components.parallelcluster.plan import ParallelClusterPlan
+from trainyard.components.checks.quota_needs import Need
+from trainyard.components.parallelcluster.plan import ParallelClusterPlan
 
 PARALLELCLUSTER_QUOTAS = (
     "launch-templates",

@@ -10,17 +10,17 @@ from collections.abc import Mapping
 import pulumi
 import pulumi_aws as aws
 
-from components.catalog.parallelcluster import DEFAULT_USERS, RESERVATION_PLATFORMS
-from components.compute.reservations import make_reservations
-from components.compute.resource_shares import accept_shares
-from components.monitoring.plan import Subject
-from components.network.cluster_network import ClusterNetwork
-from components.parallelcluster.node_scripts import HEAD_NODE_PREFIX, script_text
-from components.parallelcluster.plan import ParallelClusterPlan, SharedStoragePlan
-from components.parallelcluster.queue_plan import QueuePlan
-from components.parallelcluster.slurm_cluster import SlurmCluster, SlurmClusterArgs
-from components.storage.open_zfs import OpenZfs, OpenZfsArgs, client_cidrs
-from components.storage.private_bucket import PrivateBucket, PrivateBucketArgs, TextObject
+from trainyard.components.catalog.parallelcluster import DEFAULT_USERS, RESERVATION_PLATFORMS
+from trainyard.components.compute.reservations import make_reservations
+from trainyard.components.compute.resource_shares import accept_shares
+from trainyard.components.monitoring.plan import Subject
+from trainyard.components.network.cluster_network import ClusterNetwork
+from trainyard.components.parallelcluster.node_scripts import HEAD_NODE_PREFIX, script_text
+from trainyard.components.parallelcluster.plan import ParallelClusterPlan, SharedStoragePlan
+from trainyard.components.parallelcluster.queue_plan import QueuePlan
+from trainyard.components.parallelcluster.slurm_cluster import SlurmCluster, SlurmClusterArgs
+from trainyard.components.storage.open_zfs import OpenZfs, OpenZfsArgs, client_cidrs
+from trainyard.components.storage.private_bucket import PrivateBucket, PrivateBucketArgs, TextObject
 
 LOG_GROUP_PARAMETER = "ClusterCWLogGroup"
 """Parameter of ParallelCluster's CloudFormation stack with the name of the log group. The name ends

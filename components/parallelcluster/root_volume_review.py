@@ -6,10 +6,10 @@ Source: `EbsVolumeTypeSizeValidator`, `EbsVolumeIopsValidator`, `EbsVolumeThroug
 
 from __future__ import annotations
 
-from components.catalog.parallelcluster import MINIMUM_ROOT_VOLUME_GIB
-from components.config.node_pool import RootVolume
-from components.config.review import Review
-from components.config.shared_ebs import IOPS, SIZES_GIB, THROUGHPUT_MIBPS
+from trainyard.components.catalog.parallelcluster import MINIMUM_ROOT_VOLUME_GIB
+from trainyard.components.config.node_pool import RootVolume
+from trainyard.components.config.review import Review
+from trainyard.components.config.shared_ebs import IOPS, SIZES_GIB, THROUGHPUT_MIBPS
 
 _LARGEST = {
     "size_gib": SIZES_GIB["gp3"][1],

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from urllib.parse import parse_qs, urlsplit
 
-from components.config.parallelcluster_nodes import S3Access
-from components.config.storage_fields import s3_parts
+from trainyard.components.config.parallelcluster_nodes import S3Access
+from trainyard.components.config.storage_fields import s3_parts
 
 _PAGES = (
     # https://docs.github.com/en/repositories/working-with-files/using-files/viewing-and-understanding-files

@@ -13,10 +13,15 @@ from typing import Any
 import pulumi
 import pulumi_aws as aws
 
-from components.parallelcluster.cluster_template import cluster_template, template_body
-from components.parallelcluster.plan import ParallelClusterPlan
-from components.parallelcluster.references import Reference, ReferenceKind, references, resolve
-from components.parallelcluster.rendering.cluster import render_cluster, to_yaml
+from trainyard.components.parallelcluster.cluster_template import cluster_template, template_body
+from trainyard.components.parallelcluster.plan import ParallelClusterPlan
+from trainyard.components.parallelcluster.references import (
+    Reference,
+    ReferenceKind,
+    references,
+    resolve,
+)
+from trainyard.components.parallelcluster.rendering.cluster import render_cluster, to_yaml
 
 CAPABILITIES = ("CAPABILITY_IAM", "CAPABILITY_NAMED_IAM", "CAPABILITY_AUTO_EXPAND")
 """The nested stack of the provider creates roles, including named ones, and uses transforms.
@@ -75,7 +80,7 @@ class SlurmCluster(pulumi.ComponentResource):
     configuration: pulumi.Output[str]
     """The cluster configuration as YAML, with resolved ids."""
     outputs: pulumi.Output[Mapping[str, str]]
-    """Outputs of the template, by the names in `components.parallelcluster.cluster_template`."""
+    """Outputs of the template, by the names in `cluster_template.py`."""
 
     def __init__(
         self, name: str, args: SlurmClusterArgs, opts: pulumi.ResourceOptions | None = None

@@ -8,21 +8,21 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from components.catalog.parallelcluster import (
+from trainyard.components.catalog.parallelcluster import (
     DENIED_NODE_SETTINGS,
     DENIED_PARTITION_SETTINGS,
     DENIED_SLURM_SETTINGS,
     MANAGED_NODE_MARKS,
 )
-from components.catalog.slurm_parameters import (
+from trainyard.components.catalog.slurm_parameters import (
     Line,
     is_slurm_parameter,
     slurm_parameters,
     slurm_version,
 )
-from components.config.nearest import nearest
-from components.config.parallelcluster import Slurm
-from components.config.review import Review
+from trainyard.components.config.nearest import nearest
+from trainyard.components.config.parallelcluster import Slurm
+from trainyard.components.config.review import Review
 
 _DENIED: Mapping[Line, frozenset[str]] = {
     "slurm_conf": DENIED_SLURM_SETTINGS,

@@ -13,18 +13,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from components.account.facts import AccountFacts, ReservationFacts
-from components.account.reservation_holders import Holders, held_text
-from components.account.reservations import (
+from trainyard.components.account.facts import AccountFacts, ReservationFacts
+from trainyard.components.account.reservation_holders import Holders, held_text
+from trainyard.components.account.reservations import (
     DESCRIBE,
     found_reservations,
     reservation_ids,
 )
-from components.checks.check import Subject
-from components.config.parallelcluster import resource_key
-from components.config.parallelcluster_stack import ParallelClusterStackConfig
-from components.config.problems import ROOT, Problem, set_command
-from components.config.reservations import CapacityBlock
+from trainyard.components.checks.check import Subject
+from trainyard.components.config.parallelcluster import resource_key
+from trainyard.components.config.parallelcluster_stack import ParallelClusterStackConfig
+from trainyard.components.config.problems import ROOT, Problem, set_command
+from trainyard.components.config.reservations import CapacityBlock
 
 STATIC_CAPACITY = Subject(
     "reservations", "the static nodes of a new cluster can launch now", calls=(DESCRIBE,)

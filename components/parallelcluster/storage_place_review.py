@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from components.config.efs import NewEfs
-from components.config.fsx_lustre import NewFsxLustre
-from components.config.parallelcluster_nodes import ComputeResource, Queue
-from components.config.parallelcluster_stack import ParallelClusterStackConfig
-from components.config.review import Review
-from components.network.network_plan import NetworkPlan
+from trainyard.components.config.efs import NewEfs
+from trainyard.components.config.fsx_lustre import NewFsxLustre
+from trainyard.components.config.parallelcluster_nodes import ComputeResource, Queue
+from trainyard.components.config.parallelcluster_stack import ParallelClusterStackConfig
+from trainyard.components.config.review import Review
+from trainyard.components.network.network_plan import NetworkPlan
 
 _IN_A_VPC = ("existing-fsx-lustre", "existing-efs", "existing-fsx-openzfs")
 

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from components.config.open_zfs import NewFsxOpenZfs
-from components.config.parallelcluster_stack import ParallelClusterStackConfig
-from components.config.review import Review
-from components.config.storage import FileSystem
-from components.network.network_plan import NetworkPlan
-from components.parallelcluster.mount_directory_review import review_mount_directories
-from components.parallelcluster.plan import SharedStoragePlan
-from components.parallelcluster.storage_place_review import StoragePlace, review_places
-from components.parallelcluster.storage_review import review_storage
-from components.parallelcluster.storage_settings import is_new, storage_settings, storage_type
-from components.storage.open_zfs_plan import OpenZfsPlan, plan_open_zfs
-from components.storage.subnet_place import given_subnets
-from components.tagging import common_tags
+from trainyard.components.config.open_zfs import NewFsxOpenZfs
+from trainyard.components.config.parallelcluster_stack import ParallelClusterStackConfig
+from trainyard.components.config.review import Review
+from trainyard.components.config.storage import FileSystem
+from trainyard.components.network.network_plan import NetworkPlan
+from trainyard.components.parallelcluster.mount_directory_review import review_mount_directories
+from trainyard.components.parallelcluster.plan import SharedStoragePlan
+from trainyard.components.parallelcluster.storage_place_review import StoragePlace, review_places
+from trainyard.components.parallelcluster.storage_review import review_storage
+from trainyard.components.parallelcluster.storage_settings import (
+    is_new,
+    storage_settings,
+    storage_type,
+)
+from trainyard.components.storage.open_zfs_plan import OpenZfsPlan, plan_open_zfs
+from trainyard.components.storage.subnet_place import given_subnets
+from trainyard.components.tagging import common_tags
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

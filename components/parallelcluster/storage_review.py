@@ -12,13 +12,13 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from components.config.efs import ExistingEfs
-from components.config.fsx_lustre import ExistingFsxLustre, NewFsxLustre
-from components.config.open_zfs import ExistingFsxOpenZfs
-from components.config.parallelcluster_stack import ParallelClusterStackConfig
-from components.config.review import Review
-from components.config.shared_ebs import ExistingSharedEbs, NewSharedEbs
-from components.config.storage import FileSystem
+from trainyard.components.config.efs import ExistingEfs
+from trainyard.components.config.fsx_lustre import ExistingFsxLustre, NewFsxLustre
+from trainyard.components.config.open_zfs import ExistingFsxOpenZfs
+from trainyard.components.config.parallelcluster_stack import ParallelClusterStackConfig
+from trainyard.components.config.review import Review
+from trainyard.components.config.shared_ebs import ExistingSharedEbs, NewSharedEbs
+from trainyard.components.config.storage import FileSystem
 
 LONGEST_NAME = 30
 FORBIDDEN_NAME = "default"

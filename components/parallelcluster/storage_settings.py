@@ -11,12 +11,12 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
-from components.config.efs import ExistingEfs, NewEfs
-from components.config.fsx_lustre import DataRepository, ExistingFsxLustre, NewFsxLustre
-from components.config.open_zfs import ExistingFsxOpenZfs
-from components.config.shared_ebs import ExistingSharedEbs, NewSharedEbs
-from components.config.storage import FileSystem
-from components.parallelcluster.references import Reference
+from trainyard.components.config.efs import ExistingEfs, NewEfs
+from trainyard.components.config.fsx_lustre import DataRepository, ExistingFsxLustre, NewFsxLustre
+from trainyard.components.config.open_zfs import ExistingFsxOpenZfs
+from trainyard.components.config.shared_ebs import ExistingSharedEbs, NewSharedEbs
+from trainyard.components.config.storage import FileSystem
+from trainyard.components.parallelcluster.references import Reference
 
 Settings = dict[str, Any]
 StorageType = Literal["Ebs", "Efs", "FsxLustre", "FsxOpenZfs"]

@@ -17,8 +17,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from components.config.problems import Problem, set_command
-from components.parallelcluster.update_keys import stack_key
+from trainyard.components.config.problems import Problem, set_command
+from trainyard.components.parallelcluster.update_keys import stack_key
 
 _TARGET = "CapacityReservationTarget"
 # https://docs.aws.amazon.com/parallelcluster/latest/ug/Scheduling-v3.html

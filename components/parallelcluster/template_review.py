@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import cast
 
-from components.config.review import Review
-from components.parallelcluster.cluster_template import (
+from trainyard.components.config.review import Review
+from trainyard.components.parallelcluster.cluster_template import (
     MAXIMUM_TEMPLATE_BYTES,
     cluster_template,
     template_bytes,
 )
-from components.parallelcluster.plan import ParallelClusterPlan
-from components.parallelcluster.references import Reference, resolve
-from components.parallelcluster.rendering.cluster import render_cluster
+from trainyard.components.parallelcluster.plan import ParallelClusterPlan
+from trainyard.components.parallelcluster.references import Reference, resolve
+from trainyard.components.parallelcluster.rendering.cluster import render_cluster
 
 _LONGEST_VALUE = 200
 """Characters reserved for each id that is still unknown: more than the ARN of a resource group with

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from components.parallelcluster.references import Reference
-from components.parallelcluster.update_rules import Policy, Rule, rules
+from trainyard.components.parallelcluster.references import Reference
+from trainyard.components.parallelcluster.update_rules import Policy, Rule, rules
 
 Section = Mapping[str, Any]
 Path = tuple[str, ...]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from components.config.keys import path_of
-from components.config.problems import ROOT
-from components.parallelcluster.rendering.head_node import HEAD_NODE_KEYS
-from components.parallelcluster.rendering.monitoring import MONITORING_KEYS
-from components.parallelcluster.rendering.queues import COMPUTE_RESOURCE_KEYS, QUEUE_KEYS
-from components.parallelcluster.rendering.slurm import SLURM_KEYS
-from components.parallelcluster.storage_settings import STORAGE_KEYS
+from trainyard.components.config.keys import path_of
+from trainyard.components.config.problems import ROOT
+from trainyard.components.parallelcluster.rendering.head_node import HEAD_NODE_KEYS
+from trainyard.components.parallelcluster.rendering.monitoring import MONITORING_KEYS
+from trainyard.components.parallelcluster.rendering.queues import COMPUTE_RESOURCE_KEYS, QUEUE_KEYS
+from trainyard.components.parallelcluster.rendering.slurm import SLURM_KEYS
+from trainyard.components.parallelcluster.storage_settings import STORAGE_KEYS
 
 # Lists with named items; the name follows the list in a path.
 _LISTS = frozenset({"SlurmQueues", "ComputeResources", "SharedStorage", "Tags"})

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from components.config.problems import ROOT, Problem, set_command, show
-from components.parallelcluster.references import Reference, resolve
-from components.parallelcluster.update_changes import Change, changes
-from components.parallelcluster.update_keys import stack_key
-from components.parallelcluster.update_verdicts import Update, Way, refused
+from trainyard.components.config.problems import ROOT, Problem, set_command, show
+from trainyard.components.parallelcluster.references import Reference, resolve
+from trainyard.components.parallelcluster.update_changes import Change, changes
+from trainyard.components.parallelcluster.update_keys import stack_key
+from trainyard.components.parallelcluster.update_verdicts import Update, Way, refused
 
 _STRATEGY = f"{ROOT}.architecture.slurm.queue_update_strategy"
 _WHY: Mapping[Way, str] = {

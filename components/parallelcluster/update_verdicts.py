@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any
 
-from components.parallelcluster.update_changes import Change, Section, scalar
-from components.parallelcluster.update_rules import Policy
+from trainyard.components.parallelcluster.update_changes import Change, Section, scalar
+from trainyard.components.parallelcluster.update_rules import Policy
 
 # https://github.com/aws/aws-parallelcluster/blob/v3.16.1/cli/src/pcluster/constants.py
 _DEFAULT_COUNTS = {"MinCount": 0, "MaxCount": 10}

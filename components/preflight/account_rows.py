@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from components.account.facts import AccountFacts
-from components.account.preflight_facts import why_not
-from components.checks.check import Check, Subject
-from components.checks.row import Row, below_root, ok, refused, skipped
-from components.config.problems import Problem
+from trainyard.components.account.facts import AccountFacts
+from trainyard.components.account.preflight_facts import why_not
+from trainyard.components.checks.check import Check, Subject
+from trainyard.components.checks.row import Row, below_root, ok, refused, skipped
+from trainyard.components.config.problems import Problem
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,12 +13,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from components.account.facts import AccountFacts
-from components.account.reservation_states import why_not_active
-from components.account.reservations import DESCRIBE
-from components.compute.node_pool_plan import NodePoolPlan
-from components.compute.root_volume import RootVolume
-from components.network.network_plan import NetworkPlan
+from trainyard.components.account.facts import AccountFacts
+from trainyard.components.account.reservation_states import why_not_active
+from trainyard.components.account.reservations import DESCRIBE
+from trainyard.components.compute.node_pool_plan import NodePoolPlan
+from trainyard.components.compute.root_volume import RootVolume
+from trainyard.components.network.network_plan import NetworkPlan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from components.checks.row import Row, ok, refused, skipped, warning
-from components.config.problems import ROOT, Problem
-from components.preflight.dry_run import DryRun
+from trainyard.components.checks.row import Row, ok, refused, skipped, warning
+from trainyard.components.config.problems import ROOT, Problem
+from trainyard.components.preflight.dry_run import DryRun
 
 LAUNCH = "EC2 would launch a node (dry run)"
 

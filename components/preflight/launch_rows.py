@@ -6,20 +6,25 @@ from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from components.account.call_failures import explained, says_nothing_of_the_request
-from components.account.facts import AccountFacts
-from components.account.lookup import AccountReader, AccountUnreachableError
-from components.account.named_facts import ImageFacts
-from components.account.readings import read_side_by_side
-from components.checks.pool_image_check import DESCRIBE_IMAGES, GET_PARAMETER
-from components.checks.row import Row, ok, refused, skipped
-from components.compute.node_pool_plan import NodePoolPlan
-from components.config.problems import ROOT, Problem
-from components.preflight.dry_run import DryRun, plan_dry_run
-from components.preflight.dry_run_row import LAUNCH, WOULD_HAVE_SUCCEEDED, Answer, dry_run_row
+from trainyard.components.account.call_failures import explained, says_nothing_of_the_request
+from trainyard.components.account.facts import AccountFacts
+from trainyard.components.account.lookup import AccountReader, AccountUnreachableError
+from trainyard.components.account.named_facts import ImageFacts
+from trainyard.components.account.readings import read_side_by_side
+from trainyard.components.checks.pool_image_check import DESCRIBE_IMAGES, GET_PARAMETER
+from trainyard.components.checks.row import Row, ok, refused, skipped
+from trainyard.components.compute.node_pool_plan import NodePoolPlan
+from trainyard.components.config.problems import ROOT, Problem
+from trainyard.components.preflight.dry_run import DryRun, plan_dry_run
+from trainyard.components.preflight.dry_run_row import (
+    LAUNCH,
+    WOULD_HAVE_SUCCEEDED,
+    Answer,
+    dry_run_row,
+)
 
 if TYPE_CHECKING:
-    from components.any_plan import AnyPlan
+    from trainyard.components.any_plan import AnyPlan
 
 IMAGE = "the AMI fits the instance type and the platform of its reservation"
 

@@ -6,14 +6,14 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from components.account.preflight_facts import PreflightFacts, TypeFacts
-from components.catalog.instance_types import INSTANCE_TYPES
-from components.catalog.vcpu_quotas import VcpuQuota, vcpu_quota
-from components.checks.row import Row, ok, refused, skipped, warning
-from components.compute.node_pool_plan import NodePoolPlan
-from components.config.pools import OwnNodes
-from components.config.problems import ROOT, Problem
-from components.preflight.readings import DESCRIBE_TYPES, GET_DEFAULT_QUOTA, GET_QUOTA
+from trainyard.components.account.preflight_facts import PreflightFacts, TypeFacts
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES
+from trainyard.components.catalog.vcpu_quotas import VcpuQuota, vcpu_quota
+from trainyard.components.checks.row import Row, ok, refused, skipped, warning
+from trainyard.components.compute.node_pool_plan import NodePoolPlan
+from trainyard.components.config.pools import OwnNodes
+from trainyard.components.config.problems import ROOT, Problem
+from trainyard.components.preflight.readings import DESCRIBE_TYPES, GET_DEFAULT_QUOTA, GET_QUOTA
 
 TYPE = "the catalog matches the instance type in EC2"
 MARKET = "EC2 offers the purchase option for the instance type"

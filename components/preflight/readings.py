@@ -12,18 +12,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from components.account.lookup import AccountReader, AccountUnreachableError
-from components.account.preflight_facts import InvitationFacts, TypeFacts, UltraserverFacts
-from components.account.readings import Reading
-from components.architectures.registry import account_of
-from components.catalog.capacity_blocks import ultraserver_sizes
-from components.catalog.instance_types import INSTANCE_TYPES
-from components.catalog.vcpu_quotas import VcpuQuota, vcpu_quota
-from components.config.reservations import CapacityBlock
-from components.preflight.service_roles import service_roles
+from trainyard.components.account.lookup import AccountReader, AccountUnreachableError
+from trainyard.components.account.preflight_facts import (
+    InvitationFacts,
+    TypeFacts,
+    UltraserverFacts,
+)
+from trainyard.components.account.readings import Reading
+from trainyard.components.architectures.registry import account_of
+from trainyard.components.catalog.capacity_blocks import ultraserver_sizes
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES
+from trainyard.components.catalog.vcpu_quotas import VcpuQuota, vcpu_quota
+from trainyard.components.config.reservations import CapacityBlock
+from trainyard.components.preflight.service_roles import service_roles
 
 if TYPE_CHECKING:
-    from components.config.stack_models import AnyStackConfig
+    from trainyard.components.config.stack_models import AnyStackConfig
 
 DESCRIBE_TYPES = "ec2:DescribeInstanceTypes"
 GET_QUOTA = "servicequotas:GetServiceQuota"

@@ -9,19 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 
-from components.account.facts import AccountFacts, ReservationFacts
-from components.account.preflight_facts import (
+from trainyard.components.account.facts import AccountFacts, ReservationFacts
+from trainyard.components.account.preflight_facts import (
     InvitationFacts,
     PreflightFacts,
     UltraserverFacts,
 )
-from components.account.reservation_states import LATER, why_not_active
-from components.account.reservations import DESCRIBE, found_reservations, held_count
-from components.catalog.capacity_blocks import ultraserver_sizes
-from components.checks.row import Row, ok, skipped, warning
-from components.config.reservations import CapacityBlock, Reservation
-from components.config.stack import StackConfig
-from components.preflight.readings import DESCRIBE_BLOCK_STATUS, GET_INVITATIONS
+from trainyard.components.account.reservation_states import LATER, why_not_active
+from trainyard.components.account.reservations import DESCRIBE, found_reservations, held_count
+from trainyard.components.catalog.capacity_blocks import ultraserver_sizes
+from trainyard.components.checks.row import Row, ok, skipped, warning
+from trainyard.components.config.reservations import CapacityBlock, Reservation
+from trainyard.components.config.stack import StackConfig
+from trainyard.components.preflight.readings import DESCRIBE_BLOCK_STATUS, GET_INVITATIONS
 
 FREE = "has capacity for the nodes now"
 SHARED = "its resource share is accepted"

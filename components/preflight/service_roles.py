@@ -16,11 +16,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from components.architectures.registry import account_of
-from components.checks.needs import ServiceRole
+from trainyard.components.architectures.registry import account_of
+from trainyard.components.checks.needs import ServiceRole
 
 if TYPE_CHECKING:
-    from components.config.stack_models import AnyStackConfig
+    from trainyard.components.config.stack_models import AnyStackConfig
 
 
 def service_roles(config: AnyStackConfig) -> Iterator[ServiceRole]:

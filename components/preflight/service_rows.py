@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from components.account.preflight_facts import PreflightFacts
-from components.checks.row import Row, ok, skipped
-from components.preflight.readings import GET_ROLE
-from components.preflight.service_roles import service_roles
+from trainyard.components.account.preflight_facts import PreflightFacts
+from trainyard.components.checks.row import Row, ok, skipped
+from trainyard.components.preflight.readings import GET_ROLE
+from trainyard.components.preflight.service_roles import service_roles
 
 if TYPE_CHECKING:
-    from components.config.stack_models import AnyStackConfig
+    from trainyard.components.config.stack_models import AnyStackConfig
 
 ROLE = "the service-linked role exists or can be created"
 

@@ -8,9 +8,12 @@ from dataclasses import dataclass
 import pulumi
 import pulumi_kubernetes as kubernetes
 
-from components.kubernetes_object import KubernetesObject
-from components.runtime.service_account import ServiceAccountWithRoles, ServiceAccountWithRolesArgs
-from components.runtime.workload_plan import Manifest, WorkloadPlan
+from trainyard.components.kubernetes_object import KubernetesObject
+from trainyard.components.runtime.service_account import (
+    ServiceAccountWithRoles,
+    ServiceAccountWithRolesArgs,
+)
+from trainyard.components.runtime.workload_plan import Manifest, WorkloadPlan
 
 _SUFFIXES = {"DaemonSet": "daemon-set", "Deployment": "deployment"}
 """Suffixes of the logical names of controllers, by kind."""

@@ -4,16 +4,22 @@ A ConfigMap of the Kubernetes provider is not suitable: `mapRoles` is one string
 declares it owns all of it, overwrites the roles of others, and deletes them on destroy. This
 resource reads the ConfigMap, changes only its own entry, and keeps the rest unchanged.
 
-Pulumi state references this module and `AwsAuthProvider`: do not move or rename them. The provider
-has no attributes and imports within its methods, so that its serialized form in the state never
-changes.
+States refer to the provider as `trainyard_state:AWS_AUTH`. States of version 0.1 name this module
+`components.runtime.aws_auth`, which is importable in the root of a clone: do not move this file or
+rename `AwsAuthProvider`. The provider has no attributes and imports within its methods.
 """
 
 from __future__ import annotations
 
+import base64
+import importlib.util
+import pkgutil
+import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import dill
 import pulumi
 from pulumi.dynamic import (
     CheckFailure,
@@ -27,9 +33,13 @@ from pulumi.dynamic import (
 )
 from pulumi.runtime.rpc import UNKNOWN
 
+if importlib.util.find_spec("trainyard") is None:
+    # Loaded by the name of version 0.1, in the root of a clone.
+    sys.path.append(str(Path(__file__).resolve().parents[2] / "src"))
+
 if TYPE_CHECKING:
-    from components.runtime.aws_auth_config_map import AwsAuthConfigMap
-    from components.runtime.aws_auth_plan import MappedRole
+    from trainyard.components.runtime.aws_auth_config_map import AwsAuthConfigMap
+    from trainyard.components.runtime.aws_auth_plan import MappedRole
 
 
 class AwsAuthProvider(ResourceProvider):
@@ -37,9 +47,13 @@ class AwsAuthProvider(ResourceProvider):
 
     serialize_as_secret_always = False
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Serialize as a name that exists in a clone and in an installed package."""
+        return pkgutil.resolve_name, ("trainyard_state:AWS_AUTH",)
+
     def check(self, _olds: dict[str, Any], news: dict[str, Any]) -> CheckResult:
         """Refuse an entry that cannot authorize anyone."""
-        from components.runtime.aws_auth_plan import pathless_role_arn
+        from trainyard.components.runtime.aws_auth_plan import pathless_role_arn
 
         failures: list[CheckFailure] = []
         if _known(news["role_arn"]):
@@ -55,14 +69,17 @@ class AwsAuthProvider(ResourceProvider):
         """Replace the entry for another role or cluster; keep new credentials in the state.
 
         An unknown kubeconfig counts as unchanged: it comes from the cluster, and an in-place update
-        of the cluster does not change its endpoint.
+        of the cluster does not change its endpoint. A stack that moves from a clone to an installed
+        package gets an update that changes only the state, because `refresh` and `destroy` load the
+        provider by the name in the state.
         """
         replaces: list[str] = []
         changed = any(_olds[key] != _news[key] for key in ("username", "groups"))
+        changed = changed or not _is_importable(_olds.get("__provider"))
         if _olds["role_arn"] != _news["role_arn"]:
             replaces.append("role_arn")
         if _known(_news["kubeconfig"]) and _news["kubeconfig"] != _olds["kubeconfig"]:
-            from components.runtime.aws_auth_config_map import server_of
+            from trainyard.components.runtime.aws_auth_config_map import server_of
 
             changed = True
             if server_of(_olds["kubeconfig"]) != server_of(_news["kubeconfig"]):
@@ -83,7 +100,7 @@ class AwsAuthProvider(ResourceProvider):
 
     def read(self, id_: str, props: dict[str, Any]) -> ReadResult:
         """Return the current entry, or nothing if the entry or the cluster no longer exists."""
-        from components.runtime.aws_auth_config_map import ClusterGoneError
+        from trainyard.components.runtime.aws_auth_config_map import ClusterGoneError
 
         try:
             found = _config_map(props).find(props["role_arn"])
@@ -102,12 +119,23 @@ class AwsAuthProvider(ResourceProvider):
 
     def delete(self, _id: str, _props: dict[str, Any]) -> None:
         """Remove the entry; do nothing if the cluster no longer exists."""
-        from components.runtime.aws_auth_config_map import ClusterGoneError
+        from trainyard.components.runtime.aws_auth_config_map import ClusterGoneError
 
         try:
             _config_map(_props).take_out(_props["role_arn"])
         except ClusterGoneError as error:
             pulumi.log.warn(f"the entry in aws-auth is taken as gone: {error}")
+
+
+def _is_importable(provider: str | None) -> bool:
+    """Return whether this process finds the provider that a state names."""
+    if provider is None:
+        return True
+    try:
+        dill.loads(base64.b64decode(provider))  # noqa: S301 - as the SDK does for each operation
+    except ImportError:
+        return False
+    return True
 
 
 def _known(value: object) -> bool:
@@ -116,7 +144,7 @@ def _known(value: object) -> bool:
 
 
 def _role(props: dict[str, Any]) -> MappedRole:
-    from components.runtime.aws_auth_plan import MappedRole, pathless_role_arn
+    from trainyard.components.runtime.aws_auth_plan import MappedRole, pathless_role_arn
 
     return MappedRole(
         pathless_role_arn(props["role_arn"]), props["username"], tuple(props["groups"])
@@ -124,7 +152,7 @@ def _role(props: dict[str, Any]) -> MappedRole:
 
 
 def _config_map(props: dict[str, Any]) -> AwsAuthConfigMap:
-    from components.runtime.aws_auth_config_map import AwsAuthConfigMap
+    from trainyard.components.runtime.aws_auth_config_map import AwsAuthConfigMap
 
     return AwsAuthConfigMap(props["kubeconfig"])
 

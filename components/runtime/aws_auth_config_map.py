@@ -20,8 +20,13 @@ from kubernetes import client, config
 from kubernetes.client.exceptions import ApiException
 from urllib3.exceptions import HTTPError, NameResolutionError
 
-from components.plain_text import printable, shortened
-from components.runtime.aws_auth_plan import MappedRole, find_role, with_role, without_role
+from trainyard.components.plain_text import printable, shortened
+from trainyard.components.runtime.aws_auth_plan import (
+    MappedRole,
+    find_role,
+    with_role,
+    without_role,
+)
 
 NAMESPACE = "kube-system"
 NAME = "aws-auth"

@@ -10,8 +10,8 @@ from typing import Any
 
 import yaml
 
-from components.runtime.aws_auth_plan import find_role, pathless_role_arn
-from components.runtime.aws_auth_text import first_document
+from trainyard.components.runtime.aws_auth_plan import find_role, pathless_role_arn
+from trainyard.components.runtime.aws_auth_text import first_document
 
 PARTS = {"mapRoles": "rolearn", "mapUsers": "userarn"}
 """Keys of the ConfigMap that list principals, and the ARN field of their entries."""

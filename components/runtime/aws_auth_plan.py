@@ -17,7 +17,7 @@ from typing import Any
 
 import yaml
 
-from components.runtime import aws_auth_text as text_edit
+from trainyard.components.runtime import aws_auth_text as text_edit
 
 HOW_TO_REPAIR = (
     "nothing was changed; correct it with `kubectl -n kube-system edit configmap aws-auth` "

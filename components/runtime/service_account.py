@@ -9,8 +9,8 @@ from typing import Any
 import pulumi
 import pulumi_kubernetes as kubernetes
 
-from components.kubernetes_object import KubernetesObject
-from components.runtime.workload_plan import NAMESPACE, ServiceAccountPlan, metadata
+from trainyard.components.kubernetes_object import KubernetesObject
+from trainyard.components.runtime.workload_plan import NAMESPACE, ServiceAccountPlan, metadata
 
 _RBAC = "rbac.authorization.k8s.io"
 

@@ -10,9 +10,13 @@ from dataclasses import dataclass
 import pulumi
 import pulumi_aws as aws
 
-from components.config.fsx_lustre import DataRepository
-from components.storage.fsx_lustre_plan import LUSTRE_VERSION, FsxLustrePlan, LustreSettings
-from components.storage.lustre_security_group import LustreSecurityGroup
+from trainyard.components.config.fsx_lustre import DataRepository
+from trainyard.components.storage.fsx_lustre_plan import (
+    LUSTRE_VERSION,
+    FsxLustrePlan,
+    LustreSettings,
+)
+from trainyard.components.storage.lustre_security_group import LustreSecurityGroup
 
 FIXED_AT_CREATION = ("copyTagsToBackups",)
 """FSx cannot change it, so enabling backups later would replace the file system.

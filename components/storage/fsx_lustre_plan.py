@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from components.config.fsx_lustre import DataRepository, ExistingFsxLustre, NewFsxLustre
-from components.config.lustre_rules import DeploymentType, StorageType, capacity_rule
+from trainyard.components.config.fsx_lustre import DataRepository, ExistingFsxLustre, NewFsxLustre
+from trainyard.components.config.lustre_rules import DeploymentType, StorageType, capacity_rule
 
 LUSTRE_VERSION = "2.15"
 """AWS recommends it for all new file systems; the default depends on the type."""

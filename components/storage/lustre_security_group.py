@@ -12,7 +12,7 @@ from typing import Literal
 import pulumi
 import pulumi_aws as aws
 
-from components.storage.fsx_lustre_plan import LUSTRE_PORTS
+from trainyard.components.storage.fsx_lustre_plan import LUSTRE_PORTS
 
 ALL_PROTOCOLS = "-1"
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import pulumi
 import pulumi_aws as aws
 
-from components.network.network_plan import NetworkPlan
-from components.storage.open_zfs_plan import NFS_OPTIONS, NFS_PORTS, OpenZfsPlan
+from trainyard.components.network.network_plan import NetworkPlan
+from trainyard.components.storage.open_zfs_plan import NFS_OPTIONS, NFS_PORTS, OpenZfsPlan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

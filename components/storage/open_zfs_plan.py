@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from components.config.open_zfs import DeploymentType, NewFsxOpenZfs
-from components.storage.fsx_lustre_plan import STORAGE_TAG
+from trainyard.components.config.open_zfs import DeploymentType, NewFsxOpenZfs
+from trainyard.components.storage.fsx_lustre_plan import STORAGE_TAG
 
 NFS_PORTS = ((111, 111), (2049, 2049), (20001, 20003))
 """Port ranges that clients use, over TCP and UDP.

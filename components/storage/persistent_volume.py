@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import pulumi
 import pulumi_kubernetes as kubernetes
 
-from components.kubernetes_object import KubernetesObject
-from components.storage.fsx_lustre_plan import ClaimPlan
+from trainyard.components.kubernetes_object import KubernetesObject
+from trainyard.components.storage.fsx_lustre_plan import ClaimPlan
 
 DRIVER = "fsx.csi.aws.com"
 ACCESS_MODE = "ReadWriteMany"

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from components.config.fsx_lustre import ExistingFsxLustre, NewFsxLustre
-from components.config.review import Review
-from components.config.storage import FileSystem
-from components.network.network_plan import NetworkPlan
-from components.storage.fsx_lustre_plan import FsxLustrePlan, plan_existing, plan_new
-from components.storage.subnet_place import given_subnets
+from trainyard.components.config.fsx_lustre import ExistingFsxLustre, NewFsxLustre
+from trainyard.components.config.review import Review
+from trainyard.components.config.storage import FileSystem
+from trainyard.components.network.network_plan import NetworkPlan
+from trainyard.components.storage.fsx_lustre_plan import FsxLustrePlan, plan_existing, plan_new
+from trainyard.components.storage.subnet_place import given_subnets
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from components.config.base import same_kind_of_zone
-from components.config.fsx_lustre import NewFsxLustre
-from components.config.open_zfs import NewFsxOpenZfs
-from components.config.review import Review
-from components.network.network_plan import NetworkPlan
+from trainyard.components.config.base import same_kind_of_zone
+from trainyard.components.config.fsx_lustre import NewFsxLustre
+from trainyard.components.config.open_zfs import NewFsxOpenZfs
+from trainyard.components.config.review import Review
+from trainyard.components.network.network_plan import NetworkPlan
 
 
 def given_subnets(

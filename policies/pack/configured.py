@@ -22,10 +22,10 @@ from pulumi_policy import (
 )
 from pulumi_policy.proxy import UnknownValueError
 
-from policies.pack.lookup import LOOKUP, LOOKUP_SCHEMA, ReservationLookup
-from policies.pack.suppressions import SCHEMA, SUPPRESSIONS, Ledger, suppressions_of
-from policies.resources.reservations import DECLARED_KEYS
-from policies.rule import Rule
+from trainyard.policies.pack.lookup import LOOKUP, LOOKUP_SCHEMA, ReservationLookup
+from trainyard.policies.pack.suppressions import SCHEMA, SUPPRESSIONS, Ledger, suppressions_of
+from trainyard.policies.resources.reservations import DECLARED_KEYS
+from trainyard.policies.rule import Rule
 
 Validate = Callable[[Any, ReportViolation], None]
 

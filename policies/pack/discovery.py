@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from importlib import import_module
 from types import ModuleType
 
-from policies.rule import Rule
-from policies.rule_names import rule_files
+from trainyard.policies.rule import Rule
+from trainyard.policies.rule_names import rule_files
 
 PACK_NAME = "trainyard"
 
@@ -15,7 +15,7 @@ PACK_NAME = "trainyard"
 def rule_modules() -> Iterator[ModuleType]:
     """Import and yield the module of each rule, sorted by topic and name."""
     for path in rule_files():
-        yield import_module(f"policies.rules.{path.parent.name}.{path.stem}")
+        yield import_module(f"trainyard.policies.rules.{path.parent.name}.{path.stem}")
 
 
 POLICIES: tuple[Rule, ...] = tuple(module.POLICY for module in rule_modules())

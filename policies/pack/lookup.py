@@ -20,7 +20,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from policies.resources.reservations import ASSISTED, CAPACITY_BLOCKS, OWN
+from trainyard.policies.resources.reservations import ASSISTED, CAPACITY_BLOCKS, OWN
 
 LOOKUP = "lookup"
 LOOKUP_SCHEMA: Mapping[str, Any] = {

@@ -35,11 +35,11 @@ from pulumi_policy import (
 from pulumi_policy.policy import _PolicyAnalyzerServicer as SdkServicer
 from pulumi_policy.proxy import UnknownValueError
 
-from components.secret_text import without_secrets
-from components.update_gate import ask_early, granted_early
-from policies.pack.configured import with_config
-from policies.resources.stack import Resources
-from policies.rule import Rule
+from trainyard.components.secret_text import without_secrets
+from trainyard.components.update_gate import ask_early, granted_early
+from trainyard.policies.pack.configured import with_config
+from trainyard.policies.resources.stack import Resources
+from trainyard.policies.rule import Rule
 
 _VERSION = "0.0.1"
 """The version that the SDK reports; the engine uses that of `PulumiPolicy.yaml`."""

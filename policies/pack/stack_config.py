@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from components.config.policies import RuleSettings
-from components.config.reservations import CapacityBlock, Odcr, OdcrGroup
-from components.config.stack import StackConfig
-from policies.pack.discovery import POLICIES
-from policies.pack.suppressions import SUPPRESSIONS
-from policies.resources.reservations import ASSISTED, CAPACITY_BLOCKS, OWN
+from trainyard.components.config.policies import RuleSettings
+from trainyard.components.config.reservations import CapacityBlock, Odcr, OdcrGroup
+from trainyard.components.config.stack import StackConfig
+from trainyard.policies.pack.discovery import POLICIES
+from trainyard.policies.pack.suppressions import SUPPRESSIONS
+from trainyard.policies.resources.reservations import ASSISTED, CAPACITY_BLOCKS, OWN
 
 
 def pack_config(config: StackConfig) -> dict[str, dict[str, Any]]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from components import clock
+from trainyard.components import clock
 
 SUPPRESSIONS = "suppressions"
 """Key in the configuration of a rule."""

@@ -10,9 +10,16 @@ from typing import Any
 
 from pulumi_policy import PolicyResource
 
-from policies.resources.props import UNKNOWN, Facts, is_set, members, objects, parsed_members
-from policies.resources.stack import Stack
-from policies.resources.types import BATCH_COMPUTE_ENVIRONMENT, BATCH_JOB_DEFINITION
+from trainyard.policies.resources.props import (
+    UNKNOWN,
+    Facts,
+    is_set,
+    members,
+    objects,
+    parsed_members,
+)
+from trainyard.policies.resources.stack import Stack
+from trainyard.policies.resources.types import BATCH_COMPUTE_ENVIRONMENT, BATCH_JOB_DEFINITION
 
 FARGATE = ("FARGATE", "FARGATE_SPOT")
 

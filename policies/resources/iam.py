@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from policies.resources.props import Facts, objects, parsed, texts
-from policies.resources.types import (
+from trainyard.policies.resources.props import Facts, objects, parsed, texts
+from trainyard.policies.resources.types import (
     IAM_GROUP_POLICY,
     IAM_POLICY,
     IAM_ROLE,

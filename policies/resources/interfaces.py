@@ -15,11 +15,11 @@ from typing import Any, Protocol
 
 from pulumi_policy import PolicyResource
 
-from components.catalog.instance_type import InstanceType
-from policies.resources.launches import EFA_TYPES
-from policies.resources.props import UNKNOWN, whole_number
-from policies.resources.stack import Stack
-from policies.resources.types import NETWORK_INTERFACE
+from trainyard.components.catalog.instance_type import InstanceType
+from trainyard.policies.resources.launches import EFA_TYPES
+from trainyard.policies.resources.props import UNKNOWN, whole_number
+from trainyard.policies.resources.stack import Stack
+from trainyard.policies.resources.types import NETWORK_INTERFACE
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,12 +18,12 @@ from typing import Any
 
 from pulumi_policy import PolicyResource
 
-from components.catalog.efa_device_plugin import chart_version_with
-from policies.resources.launches import Launch
-from policies.resources.pools import pools
-from policies.resources.props import UNKNOWN, Facts, is_set
-from policies.resources.stack import Stack
-from policies.resources.types import (
+from trainyard.components.catalog.efa_device_plugin import chart_version_with
+from trainyard.policies.resources.launches import Launch
+from trainyard.policies.resources.pools import pools
+from trainyard.policies.resources.props import UNKNOWN, Facts, is_set
+from trainyard.policies.resources.stack import Stack
+from trainyard.policies.resources.types import (
     AUTO_SCALING_GROUP,
     DAEMON_SET,
     EKS_CLUSTER,

@@ -7,10 +7,10 @@ from typing import Any
 
 from pulumi_policy import PolicyResource
 
-from policies.resources.props import UNKNOWN, Facts, whole_number
-from policies.resources.reservations import TARGET
-from policies.resources.stack import Stack
-from policies.resources.types import (
+from trainyard.policies.resources.props import UNKNOWN, Facts, whole_number
+from trainyard.policies.resources.reservations import TARGET
+from trainyard.policies.resources.stack import Stack
+from trainyard.policies.resources.types import (
     AUTO_SCALING_GROUP,
     BATCH_COMPUTE_ENVIRONMENT,
     INSTANCE,

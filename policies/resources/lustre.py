@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, cast, get_args
 
-from components.config.lustre_rules import DeploymentType, StorageType
-from policies.resources.parallelcluster import clusters
-from policies.resources.props import UNKNOWN, Facts, is_true, members, number_of, objects
-from policies.resources.types import CLOUDFORMATION_STACK, LUSTRE_FILE_SYSTEM
+from trainyard.components.config.lustre_rules import DeploymentType, StorageType
+from trainyard.policies.resources.parallelcluster import clusters
+from trainyard.policies.resources.props import UNKNOWN, Facts, is_true, members, number_of, objects
+from trainyard.policies.resources.types import CLOUDFORMATION_STACK, LUSTRE_FILE_SYSTEM
 
 LUSTRE_MAKERS = (LUSTRE_FILE_SYSTEM, CLOUDFORMATION_STACK)
 """Types that `lustre_systems` reads."""
@@ -47,7 +47,7 @@ def lustre_systems(type_: str, facts: Facts) -> Iterator[Lustre]:
     """Yield the new file systems of a resource.
 
     It skips file systems from a backup, which determines their type and size, and file systems
-    whose type is unknown or newer than `components.config.lustre_rules`.
+    whose type is unknown or newer than `trainyard.components.config.lustre_rules`.
     """
     if type_ == LUSTRE_FILE_SYSTEM:
         yield from _lustre(type_, "", lambda key: facts.needed(key[0].lower() + key[1:]))

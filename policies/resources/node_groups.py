@@ -7,13 +7,13 @@ from typing import TypeGuard
 
 from pulumi_policy import PolicyResource
 
-from components.catalog.instance_type import InstanceType
-from components.catalog.instance_types import INSTANCE_TYPES
-from policies.resources.launches import LAUNCHES, MIXED
-from policies.resources.pools import POOLS, Pool
-from policies.resources.props import UNKNOWN, Facts, whole_number
-from policies.resources.stack import Stack
-from policies.resources.types import (
+from trainyard.components.catalog.instance_type import InstanceType
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES
+from trainyard.policies.resources.launches import LAUNCHES, MIXED
+from trainyard.policies.resources.pools import POOLS, Pool
+from trainyard.policies.resources.props import UNKNOWN, Facts, whole_number
+from trainyard.policies.resources.stack import Stack
+from trainyard.policies.resources.types import (
     AUTO_SCALING_GROUP,
     BATCH_COMPUTE_ENVIRONMENT,
     EKS_NODE_GROUP,

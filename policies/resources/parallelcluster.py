@@ -14,7 +14,7 @@ from typing import Any
 
 from pulumi_policy import PolicyResource
 
-from policies.resources.props import (
+from trainyard.policies.resources.props import (
     UNKNOWN,
     entries,
     is_true,
@@ -23,8 +23,8 @@ from policies.resources.props import (
     parsed,
     whole_number,
 )
-from policies.resources.stack import Stack
-from policies.resources.types import CLOUDFORMATION_STACK
+from trainyard.policies.resources.stack import Stack
+from trainyard.policies.resources.types import CLOUDFORMATION_STACK
 
 CLUSTER = "Custom::PclusterCluster"
 CAPACITY_BLOCK = "CAPACITY_BLOCK"

@@ -13,12 +13,12 @@ from typing import Any
 
 from pulumi_policy import PolicyResource
 
-from policies.resources.launches import LAUNCHES, PLACEMENT_GROUP_PATHS, Launch
-from policies.resources.pools import Pool
-from policies.resources.props import UNKNOWN, is_set
-from policies.resources.reservations import target_of
-from policies.resources.stack import Reference, Stack
-from policies.resources.types import (
+from trainyard.policies.resources.launches import LAUNCHES, PLACEMENT_GROUP_PATHS, Launch
+from trainyard.policies.resources.pools import Pool
+from trainyard.policies.resources.props import UNKNOWN, is_set
+from trainyard.policies.resources.reservations import target_of
+from trainyard.policies.resources.stack import Reference, Stack
+from trainyard.policies.resources.types import (
     CAPACITY_RESERVATION,
     PLACEMENT_GROUP,
 )

@@ -11,19 +11,19 @@ from typing import Any
 
 from pulumi_policy import PolicyResource
 
-from components.catalog.instance_types import INSTANCE_TYPES
-from policies.resources.launches import (
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES
+from trainyard.policies.resources.launches import (
     FLEET_CONFIGS,
     MIXED,
     PLACEMENT_GROUP_PATHS,
     Launch,
     templates_of,
 )
-from policies.resources.props import UNKNOWN, Facts, is_set
-from policies.resources.reservations import TARGET
-from policies.resources.stack import Stack
-from policies.resources.subnets import SUBNETS_OF, subnets_of, zones_of
-from policies.resources.types import (
+from trainyard.policies.resources.props import UNKNOWN, Facts, is_set
+from trainyard.policies.resources.reservations import TARGET
+from trainyard.policies.resources.stack import Stack
+from trainyard.policies.resources.subnets import SUBNETS_OF, subnets_of, zones_of
+from trainyard.policies.resources.types import (
     AUTO_SCALING_GROUP,
     BATCH_COMPUTE_ENVIRONMENT,
     EC2_FLEET,

@@ -8,9 +8,9 @@ from typing import Any
 
 from pulumi_policy import PolicyConfigSchema, PolicyResource
 
-from policies.resources.props import UNKNOWN
-from policies.resources.stack import Reference, Stack
-from policies.resources.types import (
+from trainyard.policies.resources.props import UNKNOWN
+from trainyard.policies.resources.stack import Reference, Stack
+from trainyard.policies.resources.types import (
     AUTO_SCALING_GROUP,
     CAPACITY_BLOCK_RESERVATION,
     CAPACITY_RESERVATION,
@@ -143,7 +143,7 @@ DECLARED_SCHEMA = PolicyConfigSchema(
 """Configuration of a rule that needs to know who created a reservation, and where.
 
 A resource does not show that of a reservation that it targets. The rule reads the same keys
-whether the configuration declares the reservations or `policies.pack.lookup` finds them.
+whether the configuration declares the reservations or `trainyard.policies.pack.lookup` finds them.
 """
 
 _UNUSED = "such launches fail with InsufficientInstanceCapacity while the reservation is unused"

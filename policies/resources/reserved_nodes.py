@@ -13,13 +13,13 @@ from typing import Any
 
 from pulumi_policy import PolicyResource
 
-from components.catalog.capacity_blocks import BOUGHT_TAG
-from components.catalog.parallelcluster import RESERVATION_PLATFORMS
-from policies.resources.launches import CAPACITY_BLOCK, LAUNCHES, Launch, templates_of
-from policies.resources.node_groups import instance_types_of, platform_of, sizes_of
-from policies.resources.parallelcluster import ComputeResource, compute_resources_of
-from policies.resources.props import UNKNOWN, is_set, whole_number
-from policies.resources.reservations import (
+from trainyard.components.catalog.capacity_blocks import BOUGHT_TAG
+from trainyard.components.catalog.parallelcluster import RESERVATION_PLATFORMS
+from trainyard.policies.resources.launches import CAPACITY_BLOCK, LAUNCHES, Launch, templates_of
+from trainyard.policies.resources.node_groups import instance_types_of, platform_of, sizes_of
+from trainyard.policies.resources.parallelcluster import ComputeResource, compute_resources_of
+from trainyard.policies.resources.props import UNKNOWN, is_set, whole_number
+from trainyard.policies.resources.reservations import (
     ONLY,
     PREFERENCE,
     RESERVATION_TYPES,
@@ -28,9 +28,9 @@ from policies.resources.reservations import (
     target_by_name,
     target_of,
 )
-from policies.resources.stack import Stack
-from policies.resources.subnets import zones_by_id, zones_of_group
-from policies.resources.types import (
+from trainyard.policies.resources.stack import Stack
+from trainyard.policies.resources.subnets import zones_by_id, zones_of_group
+from trainyard.policies.resources.types import (
     AUTO_SCALING_GROUP,
     AUTO_SCALING_SCHEDULE,
     BATCH_COMPUTE_ENVIRONMENT,

@@ -10,9 +10,9 @@ from typing import Any, Literal, get_args
 
 from pulumi_policy import PolicyResource
 
-from policies.resources.props import UNKNOWN, Facts, is_true, number_of
-from policies.resources.stack import Stack
-from policies.resources.types import (
+from trainyard.policies.resources.props import UNKNOWN, Facts, is_true, number_of
+from trainyard.policies.resources.stack import Stack
+from trainyard.policies.resources.types import (
     DEFAULT_SECURITY_GROUP,
     SECURITY_GROUP,
     SECURITY_GROUP_EGRESS_RULE,

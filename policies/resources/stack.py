@@ -8,7 +8,7 @@ from itertools import chain
 
 from pulumi_policy import PolicyResource
 
-from policies.resources.props import UNKNOWN, Facts
+from trainyard.policies.resources.props import UNKNOWN, Facts
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 from pulumi_policy import PolicyResource
 
-from policies.resources.props import UNKNOWN
-from policies.resources.stack import Stack
-from policies.resources.types import (
+from trainyard.policies.resources.props import UNKNOWN
+from trainyard.policies.resources.stack import Stack
+from trainyard.policies.resources.types import (
     AUTO_SCALING_GROUP,
     BATCH_COMPUTE_ENVIRONMENT,
     EKS_NODE_GROUP,

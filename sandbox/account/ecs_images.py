@@ -11,9 +11,9 @@ from typing import Any
 from moto.ec2.models.instance_types import INSTANCE_TYPES
 from moto.ssm.models import ssm_backends
 
-from sandbox.account.fixture import fixture
-from sandbox.account.images import publish, register
-from sandbox.aws.environment import ACCOUNT_ID
+from trainyard.sandbox.account.fixture import fixture
+from trainyard.sandbox.account.images import publish, register
+from trainyard.sandbox.aws.environment import ACCOUNT_ID
 
 STANDARD, NVIDIA, NEURON = (
     fixture()["ecs_images"][kind] for kind in ("standard", "nvidia", "neuron")

@@ -14,8 +14,8 @@ from moto.ec2.models import ec2_backends
 from moto.ec2.models.amis import Ami
 from moto.ssm.models import Parameter, ssm_backends
 
-from components.catalog.versions import EKS_VERSIONS
-from sandbox.aws.environment import ACCOUNT_ID
+from trainyard.components.catalog.versions import EKS_VERSIONS
+from trainyard.sandbox.aws.environment import ACCOUNT_ID
 
 
 def node_releases() -> dict[str, str]:

@@ -5,18 +5,18 @@ from __future__ import annotations
 from moto.ec2.models import ec2_backends
 from moto.logs.models import logs_backends
 
-from sandbox.account.ecs_images import load_ecs_images
-from sandbox.account.fixture import fixture
-from sandbox.account.images import load_images
-from sandbox.account.network import load_key_pairs, load_network
-from sandbox.account.parallelcluster_images import load_parallelcluster_images
-from sandbox.account.reservations import (
+from trainyard.sandbox.account.ecs_images import load_ecs_images
+from trainyard.sandbox.account.fixture import fixture
+from trainyard.sandbox.account.images import load_images
+from trainyard.sandbox.account.network import load_key_pairs, load_network
+from trainyard.sandbox.account.parallelcluster_images import load_parallelcluster_images
+from trainyard.sandbox.account.reservations import (
     load_placement_groups,
     load_reservation_groups,
     load_reservations,
     load_resource_shares,
 )
-from sandbox.account.storage import (
+from trainyard.sandbox.account.storage import (
     load_buckets,
     load_file_systems,
     load_kms_keys,
@@ -24,9 +24,9 @@ from sandbox.account.storage import (
     load_repositories,
     load_security_groups,
 )
-from sandbox.account.workspaces import load_workspaces
-from sandbox.aws.batch.runs import LOG_GROUP as BATCH_LOG_GROUP
-from sandbox.aws.environment import ACCOUNT_ID
+from trainyard.sandbox.account.workspaces import load_workspaces
+from trainyard.sandbox.aws.batch.runs import LOG_GROUP as BATCH_LOG_GROUP
+from trainyard.sandbox.aws.environment import ACCOUNT_ID
 
 
 def load_account(region: str) -> None:

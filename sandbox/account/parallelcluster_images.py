@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from components.catalog.parallelcluster import RESERVATION_PLATFORMS, official_image_name
-from components.catalog.versions import PARALLELCLUSTER_VERSION
-from sandbox.account.images import register
-from sandbox.aws.environment import ACCOUNT_ID
+from trainyard.components.catalog.parallelcluster import RESERVATION_PLATFORMS, official_image_name
+from trainyard.components.catalog.versions import PARALLELCLUSTER_VERSION
+from trainyard.sandbox.account.images import register
+from trainyard.sandbox.aws.environment import ACCOUNT_ID
 
 _SYSTEMS = ("alinux2023", "ubuntu2204", "ubuntu2404", "rhel8", "rhel9")
 """Systems that an image is published for. Rocky Linux is supported, but not published.

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from components.catalog.instance_types import INSTANCE_TYPES
-from components.config.keys import mapping_of
-from sandbox.account.fixture import fixture
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES
+from trainyard.components.config.keys import mapping_of
+from trainyard.sandbox.account.fixture import fixture
 
 _KINDS = {
     "odcr": "On-Demand Capacity Reservation",

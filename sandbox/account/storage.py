@@ -13,8 +13,8 @@ from moto.iam.models import iam_backends
 from moto.kms.models import kms_backends
 from moto.s3.models import s3_backends
 
-from sandbox.aws.environment import ACCOUNT_ID
-from sandbox.aws.fsx import file_systems, openzfs
+from trainyard.sandbox.aws.environment import ACCOUNT_ID
+from trainyard.sandbox.aws.fsx import file_systems, openzfs
 
 _PARTITION = "aws"
 

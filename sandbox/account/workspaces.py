@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from moto.amp.models import amp_backends
 
-from sandbox.aws.environment import ACCOUNT_ID
+from trainyard.sandbox.aws.environment import ACCOUNT_ID
 
 
 def load_workspaces(region: str, ids: Iterable[str]) -> None:

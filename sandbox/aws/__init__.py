@@ -1,5 +1,5 @@
 """The emulated AWS account of the sandbox: moto's server with extensions.
 
-`sandbox.aws.server.AwsServer` is the entry point. The extensions replace classes of moto;
-`sandbox.aws.install` has all replacements.
+`trainyard.sandbox.aws.server.AwsServer` is the entry point. The extensions replace classes of moto;
+`trainyard.sandbox.aws.install` has all replacements.
 """

@@ -1,4 +1,4 @@
-"""Runs the AWS endpoint alone: `python -m sandbox.aws --port 5599`; Ctrl-C ends it.
+"""Runs the AWS endpoint alone: `python -m trainyard.sandbox.aws --port 5599`; Ctrl-C ends it.
 
 It prints the variables with which AWS clients use it, which contain its access key.
 """
@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import argparse
 
-from sandbox.aws.server import AwsServer
-from sandbox.processes import requests_to_end
+from trainyard.sandbox.aws.server import AwsServer
+from trainyard.sandbox.processes import requests_to_end
 
 
 def main() -> None:
     """Serve until the process is asked to end."""
-    parser = argparse.ArgumentParser(prog="python -m sandbox.aws", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m trainyard.sandbox.aws", description=__doc__)
     parser.add_argument("--port", type=int, default=0, help="port on 127.0.0.1; 0: any free one")
     parser.add_argument("--region", default="us-west-2")
     arguments = parser.parse_args()

@@ -8,7 +8,7 @@ every web page in a browser on it. A request is admitted only if
 - its `Host` is an address of the endpoint, so that a name that a web page has rebound to this
   machine is refused;
 - it names an access key of the sandbox: in its signature, or in a header if it is for the sandbox
-  itself (see `sandbox.access`).
+  itself (see `trainyard.sandbox.access`).
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from typing import Any
 
 from moto.iam.models import iam_backends
 
-from sandbox.access import CONTROL, HEADER, REGISTRIES, AccessKey
-from sandbox.aws.unimplemented import call_of, error_response, scope_of
-from sandbox.wsgi import Answer
+from trainyard.sandbox.access import CONTROL, HEADER, REGISTRIES, AccessKey
+from trainyard.sandbox.aws.unimplemented import call_of, error_response, scope_of
+from trainyard.sandbox.wsgi import Answer
 
 _HEADER_IN_WSGI = f"HTTP_{HEADER.upper().replace('-', '_')}"
 _PARTITION = "aws"

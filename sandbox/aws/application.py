@@ -16,14 +16,14 @@ from typing import Any
 
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
 
-from sandbox.access import CONTROL
-from sandbox.aws import internal
-from sandbox.aws.admission import Admission
-from sandbox.aws.cloudformation.forwarding import Forwarder, is_forwarded, list_stacks
-from sandbox.aws.idempotency import AnsweredTokens
-from sandbox.aws.rpc_v2_cbor import Handle, is_rpc_v2_cbor, translated
-from sandbox.aws.transitions import TRANSITIONS
-from sandbox.aws.unimplemented import (
+from trainyard.sandbox.access import CONTROL
+from trainyard.sandbox.aws import internal
+from trainyard.sandbox.aws.admission import Admission
+from trainyard.sandbox.aws.cloudformation.forwarding import Forwarder, is_forwarded, list_stacks
+from trainyard.sandbox.aws.idempotency import AnsweredTokens
+from trainyard.sandbox.aws.rpc_v2_cbor import Handle, is_rpc_v2_cbor, translated
+from trainyard.sandbox.aws.transitions import TRANSITIONS
+from trainyard.sandbox.aws.unimplemented import (
     FAILURE_CODE,
     Call,
     call_of,
@@ -31,11 +31,11 @@ from sandbox.aws.unimplemented import (
     not_implemented,
     region_of,
 )
-from sandbox.faults.in_force import FAULTS, OBSERVER
-from sandbox.faults.kind import Request
-from sandbox.wsgi import Answer
+from trainyard.sandbox.faults.in_force import FAULTS, OBSERVER
+from trainyard.sandbox.faults.kind import Request
+from trainyard.sandbox.wsgi import Answer
 
-LOG = logging.getLogger("sandbox.aws")
+LOG = logging.getLogger("trainyard.sandbox.aws")
 
 StartResponse = Callable[..., Any]
 

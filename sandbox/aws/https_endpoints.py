@@ -20,8 +20,8 @@ from pathlib import Path
 from cryptography import x509
 from typing_extensions import override
 
-from sandbox.connect_proxy import BUFFER_BYTES, Connection
-from sandbox.kubernetes.credentials import make_server_certificate
+from trainyard.sandbox.connect_proxy import BUFFER_BYTES, Connection
+from trainyard.sandbox.kubernetes.credentials import make_server_certificate
 
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 

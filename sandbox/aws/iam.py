@@ -20,7 +20,7 @@ from moto.iam.access_control import IAMPolicy, PermissionResult
 from moto.iam.exceptions import NotFoundException
 from moto.iam.models import IAMBackend, iam_backends
 
-from sandbox.aws.environment import ACCOUNT_ID
+from trainyard.sandbox.aws.environment import ACCOUNT_ID
 
 _READ = IAMBackend._init_aws_policies  # noqa: SLF001 - what is replaced, and used once
 

@@ -22,8 +22,8 @@ from collections.abc import Callable
 from typing import Any
 from urllib.parse import parse_qs
 
-from sandbox.aws.unimplemented import Call, error_response
-from sandbox.wsgi import Answer
+from trainyard.sandbox.aws.unimplemented import Call, error_response
+from trainyard.sandbox.wsgi import Answer
 
 _TOKENS = ("ClientToken", "ClientRequestToken", "clientRequestToken", "clientToken")
 _MAKES = ("Create", "Run", "Allocate", "Import", "Register", "Update")

@@ -7,10 +7,10 @@ from typing import Any
 from moto.ec2.models import ec2_backends
 from moto.sts.models import sts_backends
 
-from sandbox.aws.eks.access_policies import groups_of
-from sandbox.aws.eks.creator import CREATOR
-from sandbox.aws.eks.store import AccessEntry, Cluster, eks_stores
-from sandbox.aws.environment import ACCOUNT_ID
+from trainyard.sandbox.aws.eks.access_policies import groups_of
+from trainyard.sandbox.aws.eks.creator import CREATOR
+from trainyard.sandbox.aws.eks.store import AccessEntry, Cluster, eks_stores
+from trainyard.sandbox.aws.environment import ACCOUNT_ID
 
 _PARTITION = "aws"
 _CREATOR_IN_MAP = {"username": "kubernetes-admin", "kubernetes_groups": ["system:masters"]}

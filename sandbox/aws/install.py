@@ -29,26 +29,26 @@ import moto.scheduler.urls
 import moto.servicequotas.urls
 import moto.ssm.urls
 
-from sandbox.aws.autoscaling.groups import Group
-from sandbox.aws.autoscaling.responses import SandboxAutoScalingResponse
-from sandbox.aws.batch.responses import SandboxBatchResponse
-from sandbox.aws.ec2.default_group import Ec2SecurityGroup
-from sandbox.aws.ec2.described import add_fields
-from sandbox.aws.ec2.launch_template_calls import TaggedLaunchTemplate
-from sandbox.aws.ec2.responses import SandboxEc2Response
-from sandbox.aws.ec2.tag_list import with_gone
-from sandbox.aws.eks.responses import SandboxEksResponse
-from sandbox.aws.errors import use_words_of_aws
-from sandbox.aws.fsx.responses import SandboxFsxResponse
-from sandbox.aws.iam import found, managed_policies, remove_role, secret_key_id
-from sandbox.aws.prometheus import SandboxPrometheusResponse
-from sandbox.aws.resource_groups import SandboxResourceGroupsResponse
-from sandbox.aws.resource_shares import SandboxRamResponse
-from sandbox.aws.s3.buckets import over_tls, with_tags
-from sandbox.aws.scheduler import SandboxSchedulerResponse
-from sandbox.aws.service_quotas import SandboxServiceQuotasResponse
-from sandbox.aws.ssm import SandboxSsmResponse
-from sandbox.aws.topics import sending_to_topics
+from trainyard.sandbox.aws.autoscaling.groups import Group
+from trainyard.sandbox.aws.autoscaling.responses import SandboxAutoScalingResponse
+from trainyard.sandbox.aws.batch.responses import SandboxBatchResponse
+from trainyard.sandbox.aws.ec2.default_group import Ec2SecurityGroup
+from trainyard.sandbox.aws.ec2.described import add_fields
+from trainyard.sandbox.aws.ec2.launch_template_calls import TaggedLaunchTemplate
+from trainyard.sandbox.aws.ec2.responses import SandboxEc2Response
+from trainyard.sandbox.aws.ec2.tag_list import with_gone
+from trainyard.sandbox.aws.eks.responses import SandboxEksResponse
+from trainyard.sandbox.aws.errors import use_words_of_aws
+from trainyard.sandbox.aws.fsx.responses import SandboxFsxResponse
+from trainyard.sandbox.aws.iam import found, managed_policies, remove_role, secret_key_id
+from trainyard.sandbox.aws.prometheus import SandboxPrometheusResponse
+from trainyard.sandbox.aws.resource_groups import SandboxResourceGroupsResponse
+from trainyard.sandbox.aws.resource_shares import SandboxRamResponse
+from trainyard.sandbox.aws.s3.buckets import over_tls, with_tags
+from trainyard.sandbox.aws.scheduler import SandboxSchedulerResponse
+from trainyard.sandbox.aws.service_quotas import SandboxServiceQuotasResponse
+from trainyard.sandbox.aws.ssm import SandboxSsmResponse
+from trainyard.sandbox.aws.topics import sending_to_topics
 
 _TAGGABLE = {"placement-group": "pg", "capacity-reservation": "cr"}
 """Resource types that CreateTags accepts here and not in moto, with their id prefix."""

@@ -7,9 +7,10 @@
 `/_trainyard/faults`: GET returns the schedule in force, POST sets a schedule in YAML, whose paths
 start in `?directory=…`, or puts it before the one in force with `&add=1`, DELETE ends it. `POST
 /_trainyard/slurm-job?name=…`: counts the start of a job, and returns its recorded program, or null.
-`/_trainyard/registries/KEY/HOST/…`: the emulated registry of a host (`sandbox.registries`).
+`/_trainyard/registries/KEY/HOST/…`: the emulated registry of a host
+(`trainyard.sandbox.registries`).
 
-All need the sandbox's access key (`sandbox.aws.admission`).
+All need the sandbox's access key (`trainyard.sandbox.aws.admission`).
 """
 
 from __future__ import annotations
@@ -21,16 +22,16 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
 
-from sandbox import registries
-from sandbox.access import CONTROL, REGISTRIES
-from sandbox.aws.admission import Admission
-from sandbox.aws.clock import CLOCK
-from sandbox.aws.identity import caller_arn, identity
-from sandbox.aws.transitions import TRANSITIONS
-from sandbox.faults.in_force import FAULTS
-from sandbox.faults.schedule import FaultScheduleError, read_schedule
-from sandbox.slurm.recorded_jobs import recorded_program
-from sandbox.wsgi import Answer
+from trainyard.sandbox import registries
+from trainyard.sandbox.access import CONTROL, REGISTRIES
+from trainyard.sandbox.aws.admission import Admission
+from trainyard.sandbox.aws.clock import CLOCK
+from trainyard.sandbox.aws.identity import caller_arn, identity
+from trainyard.sandbox.aws.transitions import TRANSITIONS
+from trainyard.sandbox.faults.in_force import FAULTS
+from trainyard.sandbox.faults.schedule import FaultScheduleError, read_schedule
+from trainyard.sandbox.slurm.recorded_jobs import recorded_program
+from trainyard.sandbox.wsgi import Answer
 
 Query = Mapping[str, str]
 

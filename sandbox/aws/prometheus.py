@@ -22,9 +22,9 @@ from moto.amp.exceptions import AmpException, ResourceNotFoundException
 from moto.amp.responses import PrometheusServiceResponse
 from moto.ec2.models import ec2_backends
 
-from sandbox.aws.eks.store import eks_stores
-from sandbox.aws.environment import ACCOUNT_ID
-from sandbox.aws.state import state_of
+from trainyard.sandbox.aws.eks.store import eks_stores
+from trainyard.sandbox.aws.environment import ACCOUNT_ID
+from trainyard.sandbox.aws.state import state_of
 
 _ACTIVE = {"statusCode": "ACTIVE"}
 

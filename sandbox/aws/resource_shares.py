@@ -18,8 +18,8 @@ from moto.ec2.models import ec2_backends
 from moto.ram.exceptions import UnknownResourceException
 from moto.ram.responses import ResourceAccessManagerResponse
 
-from sandbox.aws.ec2.capacity_reservations import CapacityReservation, reservations_of
-from sandbox.aws.state import state_of
+from trainyard.sandbox.aws.ec2.capacity_reservations import CapacityReservation, reservations_of
+from trainyard.sandbox.aws.state import state_of
 
 RESERVATION_TYPE = "ec2:CapacityReservation"
 """RAM's resource type of a capacity reservation.

@@ -22,7 +22,7 @@ import botocore.session
 import cbor2
 from botocore.model import OperationModel, ServiceModel
 
-from sandbox.wsgi import Answer
+from trainyard.sandbox.wsgi import Answer
 
 _PATH = re.compile(r"/service/(?P<target>\w+)/operation/(?P<operation>\w+)")
 _SERVICES = ("cloudwatch",)

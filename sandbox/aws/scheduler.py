@@ -17,11 +17,11 @@ from moto.iam.models import iam_backends
 from moto.scheduler.exceptions import ValidationException
 from moto.scheduler.responses import EventBridgeSchedulerResponse
 
-from sandbox.aws.clock import CLOCK
-from sandbox.aws.environment import ACCOUNT_ID
-from sandbox.aws.state import state_of
-from sandbox.aws.topics import publish
-from sandbox.aws.universal_targets import call_target, check_target, is_universal
+from trainyard.sandbox.aws.clock import CLOCK
+from trainyard.sandbox.aws.environment import ACCOUNT_ID
+from trainyard.sandbox.aws.state import state_of
+from trainyard.sandbox.aws.topics import publish
+from trainyard.sandbox.aws.universal_targets import call_target, check_target, is_universal
 
 LOG = logging.getLogger("sandbox.scheduler")
 

@@ -16,7 +16,7 @@ from typing import Any, Self
 
 from werkzeug.serving import BaseWSGIServer, make_server
 
-from sandbox.aws import environment
+from trainyard.sandbox.aws import environment
 
 environment.prepare()  # before anything imports moto
 
@@ -26,25 +26,25 @@ from moto.moto_api._internal import mock_random  # noqa: E402
 from moto.moto_server.werkzeug_app import MotoRequestHandler  # noqa: E402
 from moto.s3.models import s3_backends  # noqa: E402
 
-from sandbox.access import AccessKey, Endpoint  # noqa: E402
-from sandbox.account.load import load_account  # noqa: E402
-from sandbox.aws.admission import Admission  # noqa: E402
-from sandbox.aws.application import Application  # noqa: E402
-from sandbox.aws.clock import CLOCK  # noqa: E402
-from sandbox.aws.cloudformation.service import CloudFormation  # noqa: E402
-from sandbox.aws.eks.addon_workloads import AddonInstaller, use_addon_installer  # noqa: E402
-from sandbox.aws.eks.control_plane import (  # noqa: E402
+from trainyard.sandbox.access import AccessKey, Endpoint  # noqa: E402
+from trainyard.sandbox.account.load import load_account  # noqa: E402
+from trainyard.sandbox.aws.admission import Admission  # noqa: E402
+from trainyard.sandbox.aws.application import Application  # noqa: E402
+from trainyard.sandbox.aws.clock import CLOCK  # noqa: E402
+from trainyard.sandbox.aws.cloudformation.service import CloudFormation  # noqa: E402
+from trainyard.sandbox.aws.eks.addon_workloads import AddonInstaller, use_addon_installer  # noqa: E402
+from trainyard.sandbox.aws.eks.control_plane import (  # noqa: E402
     CheckVersion,
     ControlPlaneStarter,
     use_control_planes,
 )
-from sandbox.aws.install import install  # noqa: E402
-from sandbox.aws.ssm_commands import HeadNodes, use_head_nodes  # noqa: E402
-from sandbox.aws.timekeeper import Timekeeper  # noqa: E402
-from sandbox.aws.transitions import TRANSITIONS  # noqa: E402
-from sandbox.aws.unimplemented import served_calls  # noqa: E402
-from sandbox.faults.in_force import FAULTS  # noqa: E402
-from sandbox.faults.schedule import read_schedule  # noqa: E402
+from trainyard.sandbox.aws.install import install  # noqa: E402
+from trainyard.sandbox.aws.ssm_commands import HeadNodes, use_head_nodes  # noqa: E402
+from trainyard.sandbox.aws.timekeeper import Timekeeper  # noqa: E402
+from trainyard.sandbox.aws.transitions import TRANSITIONS  # noqa: E402
+from trainyard.sandbox.aws.unimplemented import served_calls  # noqa: E402
+from trainyard.sandbox.faults.in_force import FAULTS  # noqa: E402
+from trainyard.sandbox.faults.schedule import read_schedule  # noqa: E402
 
 LOOPBACK = "127.0.0.1"
 

@@ -15,9 +15,9 @@ from typing import NoReturn
 from moto.core.exceptions import JsonRESTError
 from moto.servicequotas.responses import ServiceQuotasResponse
 
-from components.catalog.quotas import QUOTAS
-from sandbox.account.fixture import fixture
-from sandbox.aws.environment import ACCOUNT_ID
+from trainyard.components.catalog.quotas import QUOTAS
+from trainyard.sandbox.account.fixture import fixture
+from trainyard.sandbox.aws.environment import ACCOUNT_ID
 
 _DEFAULT_STANDARD_VCPUS = 5
 """Default of the two quotas for Standard instances; all others have 0.

@@ -20,7 +20,7 @@ from moto.core.base_backend import BackendDict, BaseBackend
 from moto.core.responses import ActionResult, EmptyResult
 from moto.ssm.exceptions import SSMException
 
-from sandbox.aws.ssm_commands import SHELL_SCRIPT, CommandCalls, check_parameters
+from trainyard.sandbox.aws.ssm_commands import SHELL_SCRIPT, CommandCalls, check_parameters
 
 _GIVEN = ("Name", "AssociationName", "Parameters", "Targets")
 """Arguments that are stored."""

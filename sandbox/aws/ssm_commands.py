@@ -30,9 +30,9 @@ from moto.ec2.models import ec2_backends
 from moto.ssm.exceptions import SSMException
 from moto.ssm.responses import SimpleSystemManagerResponse
 
-from components.tagging import PARALLELCLUSTER_NODE_TAG, PARALLELCLUSTER_TAG
-from sandbox.aws.clock import CLOCK
-from sandbox.aws.state import state_of
+from trainyard.components.tagging import PARALLELCLUSTER_NODE_TAG, PARALLELCLUSTER_TAG
+from trainyard.sandbox.aws.clock import CLOCK
+from trainyard.sandbox.aws.state import state_of
 
 LOG = logging.getLogger("sandbox.ssm")
 

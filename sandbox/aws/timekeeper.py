@@ -11,19 +11,19 @@ from moto.events.models import events_backends
 from moto.scheduler.models import scheduler_backends
 from moto.sns.models import sns_backends
 
-from sandbox.aws.autoscaling.groups import retry_launches
-from sandbox.aws.autoscaling.schedules import run_due_actions
-from sandbox.aws.batch.scheduler import tick as move_jobs_on
-from sandbox.aws.batch.store import batch_stores
-from sandbox.aws.ec2.capacity_block_events import send_block_events
-from sandbox.aws.ec2.capacity_end import end_of_capacity
-from sandbox.aws.eks.capacity_block_end import scale_in_ending_blocks
-from sandbox.aws.eks.store import eks_stores
-from sandbox.aws.environment import ACCOUNT_ID
-from sandbox.aws.scheduler import run_due_schedules
-from sandbox.aws.transitions import TRANSITIONS
+from trainyard.sandbox.aws.autoscaling.groups import retry_launches
+from trainyard.sandbox.aws.autoscaling.schedules import run_due_actions
+from trainyard.sandbox.aws.batch.scheduler import tick as move_jobs_on
+from trainyard.sandbox.aws.batch.store import batch_stores
+from trainyard.sandbox.aws.ec2.capacity_block_events import send_block_events
+from trainyard.sandbox.aws.ec2.capacity_end import end_of_capacity
+from trainyard.sandbox.aws.eks.capacity_block_end import scale_in_ending_blocks
+from trainyard.sandbox.aws.eks.store import eks_stores
+from trainyard.sandbox.aws.environment import ACCOUNT_ID
+from trainyard.sandbox.aws.scheduler import run_due_schedules
+from trainyard.sandbox.aws.transitions import TRANSITIONS
 
-LOG = logging.getLogger("sandbox.aws")
+LOG = logging.getLogger("trainyard.sandbox.aws")
 
 _INTERVAL_SECONDS = 1.0
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sandbox.aws.clock import CLOCK
-from sandbox.latency.model import WITH_STATUS, Operation, latency_model
+from trainyard.sandbox.aws.clock import CLOCK
+from trainyard.sandbox.latency.model import WITH_STATUS, Operation, latency_model
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,9 @@ class Transitions:
             ValueError: AWS has no transitional status for the type.
         """
         if type_ not in WITH_STATUS:
-            raise ValueError(f"{type_} is not among the types of sandbox.latency.model.WITH_STATUS")
+            raise ValueError(
+                f"{type_} is not among the types of trainyard.sandbox.latency.model.WITH_STATUS"
+            )
         seconds = latency_model().seconds(type_, inputs or {}, operation) * self.scale
         return (since or CLOCK.now()) + timedelta(seconds=seconds)
 

@@ -28,7 +28,7 @@ from moto.core.routing import get_service_router
 from moto.core.utils import get_service_model
 from werkzeug.exceptions import NotFound
 
-from sandbox.wsgi import Answer
+from trainyard.sandbox.wsgi import Answer
 
 LISTED = Path(__file__).with_name("served_calls.yaml")
 CODE = "SandboxNotImplemented"

@@ -16,9 +16,9 @@ from moto.core.utils import get_service_model
 from moto.scheduler.exceptions import ValidationException
 from moto.utilities.utils import get_partition
 
-from sandbox.aws.batch.responses import SandboxBatchResponse
-from sandbox.aws.environment import ACCOUNT_ID
-from sandbox.aws.iam import may
+from trainyard.sandbox.aws.batch.responses import SandboxBatchResponse
+from trainyard.sandbox.aws.environment import ACCOUNT_ID
+from trainyard.sandbox.aws.iam import may
 
 LOG = logging.getLogger("sandbox.scheduler")
 

@@ -10,12 +10,12 @@ from collections.abc import Collection, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from components.naming import AUTO_SCALING_GROUP, MANAGED_NODE_GROUP
-from sandbox.faults.kind import Kind, Request, Schedule
-from sandbox.wsgi import Answer
+from trainyard.components.naming import AUTO_SCALING_GROUP, MANAGED_NODE_GROUP
+from trainyard.sandbox.faults.kind import Kind, Request, Schedule
+from trainyard.sandbox.wsgi import Answer
 
 if TYPE_CHECKING:
-    from sandbox.faults.fault import Fault
+    from trainyard.sandbox.faults.fault import Fault
 
 _KIND = f"(?:{AUTO_SCALING_GROUP}|{MANAGED_NODE_GROUP})?"
 """Suffix after the group's name in names of node groups."""
@@ -60,8 +60,8 @@ class ReservationExpires(Kind):
     def happen(self, fault: Fault, request: Request, faults: Schedule) -> Answer:
         """End the reservation, then process the call; reject it if there is no such reservation."""
         # Import here, because the account is still being initialized when this module is imported.
-        from sandbox.aws.ec2.capacity_end import end_reservation
-        from sandbox.aws.unimplemented import FAILURE_CODE, error_response
+        from trainyard.sandbox.aws.ec2.capacity_end import end_reservation
+        from trainyard.sandbox.aws.unimplemented import FAILURE_CODE, error_response
 
         if end_reservation(fault.reservation or ""):
             return request.answered()

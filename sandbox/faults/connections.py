@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sandbox.faults.kind import Kind, Request, Schedule
-from sandbox.wsgi import Answer
+from trainyard.sandbox.faults.kind import Kind, Request, Schedule
+from trainyard.sandbox.wsgi import Answer
 
 if TYPE_CHECKING:
-    from sandbox.faults.fault import Fault
+    from trainyard.sandbox.faults.fault import Fault
 
 
 class NoAnswer(Kind):

@@ -17,12 +17,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, quote
 
-from sandbox.faults.kind import Kind, Request, Schedule
-from sandbox.wsgi import Answer
+from trainyard.sandbox.faults.kind import Kind, Request, Schedule
+from trainyard.sandbox.wsgi import Answer
 
 if TYPE_CHECKING:
-    from sandbox.aws.unimplemented import Call
-    from sandbox.faults.fault import Fault
+    from trainyard.sandbox.aws.unimplemented import Call
+    from trainyard.sandbox.faults.fault import Fault
 
 _READS = ("Describe", "Get", "List")
 _PATHS = ("PATH_INFO", "QUERY_STRING", "RAW_URI", "REQUEST_URI")

@@ -14,10 +14,10 @@ from datetime import timedelta
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from sandbox.faults.kind import Entry, Kind, Schedule
+from trainyard.sandbox.faults.kind import Entry, Kind, Schedule
 
 if TYPE_CHECKING:
-    from sandbox.faults.fault import Fault
+    from trainyard.sandbox.faults.fault import Fault
 
 SIGTERM_EXIT_CODE = 143
 SIGKILL_EXIT_CODE = 137

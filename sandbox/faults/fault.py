@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from sandbox.faults.recorded_log import LogFile
+from trainyard.sandbox.faults.recorded_log import LogFile
 
 DeviceResource = Literal[
     "nvidia.com/gpu",

@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
-from sandbox.faults.fault import Fault
-from sandbox.faults.kind import Entry, HiddenObject, Refusal, Request
-from sandbox.faults.kinds import KINDS
-from sandbox.faults.models import SERVICES
-from sandbox.faults.schedule import full_call
-from sandbox.wsgi import Answer
+from trainyard.sandbox.faults.fault import Fault
+from trainyard.sandbox.faults.kind import Entry, HiddenObject, Refusal, Request
+from trainyard.sandbox.faults.kinds import KINDS
+from trainyard.sandbox.faults.models import SERVICES
+from trainyard.sandbox.faults.schedule import full_call
+from trainyard.sandbox.wsgi import Answer
 
 OBSERVER = "trainyard-sandbox-observer"
 """User agent of the sandbox's own clients (inventory, nodes), which faults do not affect."""

@@ -15,11 +15,11 @@ import signal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sandbox.faults.connections import NoAnswer
+from trainyard.sandbox.faults.connections import NoAnswer
 
 if TYPE_CHECKING:
-    from sandbox.faults.fault import Fault
-    from sandbox.faults.kind import Request
+    from trainyard.sandbox.faults.fault import Fault
+    from trainyard.sandbox.faults.kind import Request
 
 ENGINE = "pulumi"
 

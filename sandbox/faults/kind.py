@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from sandbox.wsgi import Answer
+from trainyard.sandbox.wsgi import Answer
 
 if TYPE_CHECKING:
-    from sandbox.aws.unimplemented import Call
-    from sandbox.faults.fault import Fault
+    from trainyard.sandbox.aws.unimplemented import Call
+    from trainyard.sandbox.faults.fault import Fault
 
 
 @dataclass(frozen=True, slots=True)

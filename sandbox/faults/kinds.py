@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from sandbox.faults.clusters import KINDS_OF_CLUSTERS
-from sandbox.faults.connections import ConnectionReset, DoneWithoutAnswer
-from sandbox.faults.consistency import NotFoundYet
-from sandbox.faults.containers import KINDS_OF_CONTAINERS
-from sandbox.faults.kills import EngineKilled, EngineKilledAfter
-from sandbox.faults.kind import Kind
-from sandbox.faults.refusals import REFUSALS
+from trainyard.sandbox.faults.clusters import KINDS_OF_CLUSTERS
+from trainyard.sandbox.faults.connections import ConnectionReset, DoneWithoutAnswer
+from trainyard.sandbox.faults.consistency import NotFoundYet
+from trainyard.sandbox.faults.containers import KINDS_OF_CONTAINERS
+from trainyard.sandbox.faults.kills import EngineKilled, EngineKilledAfter
+from trainyard.sandbox.faults.kind import Kind
+from trainyard.sandbox.faults.refusals import REFUSALS
 
 KINDS: Mapping[str, Kind] = MappingProxyType(
     {

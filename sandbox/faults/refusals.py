@@ -6,12 +6,12 @@ from collections.abc import Callable
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
-from sandbox.faults import service_errors
-from sandbox.faults.kind import Kind, Refusal, Request, Schedule
-from sandbox.wsgi import Answer
+from trainyard.sandbox.faults import service_errors
+from trainyard.sandbox.faults.kind import Kind, Refusal, Request, Schedule
+from trainyard.sandbox.wsgi import Answer
 
 if TYPE_CHECKING:
-    from sandbox.faults.fault import Fault
+    from trainyard.sandbox.faults.fault import Fault
 
 Lookup = Callable[[str, str], Refusal | None]
 
@@ -42,7 +42,7 @@ class RefusedCall(Kind):
 
     def happen(self, fault: Fault, request: Request, faults: Schedule) -> Answer:
         """Respond with the error, in the protocol of the call."""
-        from sandbox.aws.unimplemented import error_response
+        from trainyard.sandbox.aws.unimplemented import error_response
 
         error = self._error(request.call.service, request.call.operation)
         if error is None:

@@ -17,10 +17,10 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
-from sandbox.faults.fault import Fault
-from sandbox.faults.kinds import KINDS
-from sandbox.faults.models import SERVICES, operations
-from sandbox.faults.recorded_log import DIRECTORY
+from trainyard.sandbox.faults.fault import Fault
+from trainyard.sandbox.faults.kinds import KINDS
+from trainyard.sandbox.faults.models import SERVICES, operations
+from trainyard.sandbox.faults.recorded_log import DIRECTORY
 
 _KEYS_OF_CALLS = frozenset({"call", "nth", "times"})
 """Keys of all kinds that affect calls."""

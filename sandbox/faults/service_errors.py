@@ -18,8 +18,8 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from sandbox.faults.kind import Refusal
-from sandbox.faults.models import model, protocol
+from trainyard.sandbox.faults.kind import Refusal
+from trainyard.sandbox.faults.models import model, protocol
 
 _RATE = "Rate exceeded"
 _EXPIRED = "The security token included in the request is expired"

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from sandbox.inventory.account import account_items
-from sandbox.inventory.clients import Clients, clients_of
-from sandbox.inventory.item import Item
-from sandbox.kubernetes.commands import Layout
-from sandbox.kubernetes.inventory import lines as cluster_lines
-from sandbox.state import SandboxDirectory, SandboxError
+from trainyard.sandbox.inventory.account import account_items
+from trainyard.sandbox.inventory.clients import Clients, clients_of
+from trainyard.sandbox.inventory.item import Item
+from trainyard.sandbox.kubernetes.commands import Layout
+from trainyard.sandbox.kubernetes.inventory import lines as cluster_lines
+from trainyard.sandbox.state import SandboxDirectory, SandboxError
 
 __all__ = ["Item", "items", "lines"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sandbox.inventory import (
+from trainyard.sandbox.inventory import (
     batch,
     containers,
     deployments,
@@ -14,8 +14,8 @@ from sandbox.inventory import (
     permissions,
     storage,
 )
-from sandbox.inventory.clients import Clients
-from sandbox.inventory.item import Item
+from trainyard.sandbox.inventory.clients import Clients
+from trainyard.sandbox.inventory.item import Item
 
 
 def account_items(clients: Clients) -> Iterator[Item]:

@@ -9,8 +9,8 @@ from typing import Any
 import boto3
 from botocore.config import Config
 
-from sandbox.access import Endpoint
-from sandbox.faults.in_force import OBSERVER
+from trainyard.sandbox.access import Endpoint
+from trainyard.sandbox.faults.in_force import OBSERVER
 
 
 class Clients:

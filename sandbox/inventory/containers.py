@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from sandbox.inventory.clients import Clients
-from sandbox.inventory.item import Item
+from trainyard.sandbox.inventory.clients import Clients
+from trainyard.sandbox.inventory.item import Item
 
 
 def items(clients: Clients) -> Iterator[Item]:

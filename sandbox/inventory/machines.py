@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from components.account.answers import instance_count
-from sandbox.inventory.clients import Clients
-from sandbox.inventory.item import Item, tags
+from trainyard.components.account.answers import instance_count
+from trainyard.sandbox.inventory.clients import Clients
+from trainyard.sandbox.inventory.item import Item, tags
 
 _GONE = ("terminated", "shutting-down")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from sandbox.inventory.clients import Clients
-from sandbox.inventory.item import Item, tags
+from trainyard.sandbox.inventory.clients import Clients
+from trainyard.sandbox.inventory.item import Item, tags
 
 
 def items(clients: Clients) -> Iterator[Item]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sandbox.inventory.clients import Clients
-from sandbox.inventory.item import Item, tags
+from trainyard.sandbox.inventory.clients import Clients
+from trainyard.sandbox.inventory.item import Item, tags
 
 _CONFIGURATIONS = {"LUSTRE": "LustreConfiguration", "OPENZFS": "OpenZFSConfiguration"}
 """Fields of FSx responses that are specific to a type of file system."""

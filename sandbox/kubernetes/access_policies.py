@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sandbox.kubernetes.api import ApiError, KubernetesApi
+from trainyard.sandbox.kubernetes.api import ApiError, KubernetesApi
 
 GROUPS: Mapping[str, str] = {
     "AmazonEKSAdminPolicy": "sandbox:eks-admin",

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Protocol
 
-from sandbox.kubernetes.addon_objects import addon_objects
-from sandbox.kubernetes.api import NOT_FOUND, ApiError, KubernetesApi, unless_gone
-from sandbox.kubernetes.startup import ControlPlane
+from trainyard.sandbox.kubernetes.addon_objects import addon_objects
+from trainyard.sandbox.kubernetes.api import NOT_FOUND, ApiError, KubernetesApi, unless_gone
+from trainyard.sandbox.kubernetes.startup import ControlPlane
 
 _PATHS = {
     "Namespace": "/api/v1/namespaces",

@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from sandbox.kubernetes.api import NOT_FOUND, ApiError, KubernetesApi
+from trainyard.sandbox.kubernetes.api import NOT_FOUND, ApiError, KubernetesApi
 
 
 class AwsAuthError(Exception):

@@ -11,8 +11,8 @@ import logging
 from collections.abc import Collection, Mapping
 from typing import Any, Protocol
 
-from sandbox.kubernetes.api import STRATEGIC_MERGE_PATCH, unless_gone
-from sandbox.kubernetes.startup import ControlPlane
+from trainyard.sandbox.kubernetes.api import STRATEGIC_MERGE_PATCH, unless_gone
+from trainyard.sandbox.kubernetes.startup import ControlPlane
 
 _LOG = logging.getLogger(__name__)
 

@@ -6,12 +6,12 @@ import logging
 import threading
 from collections.abc import Callable, Sequence
 
-from components.catalog.controller_releases import CONTROLLER_RELEASES
-from sandbox.kubernetes.control_planes import ControlPlanes
-from sandbox.kubernetes.pace import Pace
-from sandbox.kubernetes.released_controllers import Controller
-from sandbox.kubernetes.startup import ControlPlane
-from sandbox.processes import Spawn
+from trainyard.components.catalog.controller_releases import CONTROLLER_RELEASES
+from trainyard.sandbox.kubernetes.control_planes import ControlPlanes
+from trainyard.sandbox.kubernetes.pace import Pace
+from trainyard.sandbox.kubernetes.released_controllers import Controller
+from trainyard.sandbox.kubernetes.startup import ControlPlane
+from trainyard.sandbox.processes import Spawn
 
 _LOG = logging.getLogger(__name__)
 _INTERVAL_SECONDS = 0.5

@@ -8,13 +8,13 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from sandbox.kubernetes.api import STRATEGIC_MERGE_PATCH, ApiError, unless_gone
-from sandbox.kubernetes.device_plugins import plugin_resources
-from sandbox.kubernetes.job_deadlines import JobDeadlines
-from sandbox.kubernetes.job_pods import JobPods
-from sandbox.kubernetes.kubelet import Kubelet
-from sandbox.kubernetes.overlooked_pods import OverlookedPods, reminder, reported_again
-from sandbox.kubernetes.startup import ControlPlane
+from trainyard.sandbox.kubernetes.api import STRATEGIC_MERGE_PATCH, ApiError, unless_gone
+from trainyard.sandbox.kubernetes.device_plugins import plugin_resources
+from trainyard.sandbox.kubernetes.job_deadlines import JobDeadlines
+from trainyard.sandbox.kubernetes.job_pods import JobPods
+from trainyard.sandbox.kubernetes.kubelet import Kubelet
+from trainyard.sandbox.kubernetes.overlooked_pods import OverlookedPods, reminder, reported_again
+from trainyard.sandbox.kubernetes.startup import ControlPlane
 
 _LOG = logging.getLogger(__name__)
 

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import yaml
 
-from components.catalog.controller_releases import CONTROLLER_RELEASES
-from components.catalog.neuron import NEURON_SCHEDULER_NAME
-from sandbox.kubernetes.credentials import SERVICE_CIDR, Credentials, ServerCertificate
+from trainyard.components.catalog.controller_releases import CONTROLLER_RELEASES
+from trainyard.components.catalog.neuron import NEURON_SCHEDULER_NAME
+from trainyard.sandbox.kubernetes.credentials import SERVICE_CIDR, Credentials, ServerCertificate
 
 PROGRAMS = (
     "etcd",
@@ -231,7 +231,7 @@ def kwok(layout: Layout, left_alone: Collection[str] = ()) -> list[str]:
     Args:
         layout: Files of the control plane.
         left_alone: Values of the label `name` of pods that it does not run, in addition to those of
-            controllers, which `sandbox.kubernetes.released_controllers` runs.
+            controllers, which `trainyard.sandbox.kubernetes.released_controllers` runs.
     """
     controllers = {each.deployment for each in CONTROLLER_RELEASES.values()}
     names = ",".join(sorted({*left_alone, *controllers}))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from sandbox.aws.clock import CLOCK
+from trainyard.sandbox.aws.clock import CLOCK
 
 _SECOND_NS = 10**9
 

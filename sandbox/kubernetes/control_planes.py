@@ -8,16 +8,16 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from sandbox.access import Endpoint
-from sandbox.kubernetes import commands
-from sandbox.kubernetes.emulation import (
+from trainyard.sandbox.access import Endpoint
+from trainyard.sandbox.kubernetes import commands
+from trainyard.sandbox.kubernetes.emulation import (
     KUBERNETES_VERSION,
     UnsupportedVersionError,
     check_version,
 )
-from sandbox.kubernetes.startup import ControlPlane, ControlPlaneError, Startup
-from sandbox.processes import Spawn
-from sandbox.removal import remove_tree
+from trainyard.sandbox.kubernetes.startup import ControlPlane, ControlPlaneError, Startup
+from trainyard.sandbox.processes import Spawn
+from trainyard.sandbox.removal import remove_tree
 
 __all__ = [
     "KUBERNETES_VERSION",

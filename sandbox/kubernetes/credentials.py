@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from sandbox.private_files import write_private
+from trainyard.sandbox.private_files import write_private
 
 SERVICE_CIDR = "10.100.0.0/16"
 """EKS chooses this or 172.20.0.0/16 if a cluster does not specify one.

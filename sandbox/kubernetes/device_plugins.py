@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from components.catalog.instance_type import InstanceType
-from components.catalog.neuron import NEURON_CORE, NEURON_DEVICE, neuron_cores
+from trainyard.components.catalog.instance_type import InstanceType
+from trainyard.components.catalog.neuron import NEURON_CORE, NEURON_DEVICE, neuron_cores
 
 NVIDIA_GPU = "nvidia.com/gpu"
 EFA = "vpc.amazonaws.com/efa"

@@ -13,8 +13,8 @@ import boto3
 from botocore.config import Config
 from botocore.exceptions import ClientError
 
-from sandbox.access import Endpoint
-from sandbox.faults.in_force import OBSERVER
+from trainyard.sandbox.access import Endpoint
+from trainyard.sandbox.faults.in_force import OBSERVER
 
 _EFA_TYPES = ("efa", "efa-only")
 _KUBELET = re.compile(r"\(k8s: (\d+\.\d+\.\d+)")

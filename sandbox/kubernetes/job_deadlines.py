@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from typing import Any
 
-from sandbox.aws.clock import CLOCK
-from sandbox.kubernetes.api import KubernetesApi, unless_gone
+from trainyard.sandbox.aws.clock import CLOCK
+from trainyard.sandbox.kubernetes.api import KubernetesApi, unless_gone
 
 
 class JobDeadlines:

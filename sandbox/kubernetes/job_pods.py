@@ -17,22 +17,26 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sandbox.aws.clock import CLOCK
-from sandbox.faults.containers import (
+from tools.jobs.start import LIMIT_SECONDS, STOP_TIME
+from tools.jobs.time_limit import TIMED_OUT
+from trainyard.sandbox.aws.clock import CLOCK
+from trainyard.sandbox.faults.containers import (
     SIGKILL_EXIT_CODE,
     SIGTERM_EXIT_CODE,
     Course,
     StartedContainer,
     course_of,
 )
-from sandbox.faults.in_force import FAULTS
-from sandbox.kubernetes.api import NOT_FOUND, STRATEGIC_MERGE_PATCH, ApiError, unless_gone
-from sandbox.kubernetes.commands import COMPLETION_INDEX
-from sandbox.kubernetes.kubelet import Kubelet
-from sandbox.kubernetes.pod_status import ended_status, running_status, unconfigured_status
-from sandbox.kubernetes.startup import ControlPlane
-from tools.jobs.start import LIMIT_SECONDS, STOP_TIME
-from tools.jobs.time_limit import TIMED_OUT
+from trainyard.sandbox.faults.in_force import FAULTS
+from trainyard.sandbox.kubernetes.api import NOT_FOUND, STRATEGIC_MERGE_PATCH, ApiError, unless_gone
+from trainyard.sandbox.kubernetes.commands import COMPLETION_INDEX
+from trainyard.sandbox.kubernetes.kubelet import Kubelet
+from trainyard.sandbox.kubernetes.pod_status import (
+    ended_status,
+    running_status,
+    unconfigured_status,
+)
+from trainyard.sandbox.kubernetes.startup import ControlPlane
 
 _LOG = logging.getLogger(__name__)
 

@@ -9,15 +9,15 @@ from collections.abc import Collection, Mapping
 from typing import Any
 from urllib.parse import quote
 
-from sandbox.kubernetes.api import (
+from trainyard.sandbox.kubernetes.api import (
     NOT_FOUND,
     STRATEGIC_MERGE_PATCH,
     ApiError,
     ApiUnreachableError,
     KubernetesApi,
 )
-from sandbox.kubernetes.commands import MANAGED_LABEL, MANAGED_VALUE
-from sandbox.kubernetes.startup import ControlPlane
+from trainyard.sandbox.kubernetes.commands import MANAGED_LABEL, MANAGED_VALUE
+from trainyard.sandbox.kubernetes.startup import ControlPlane
 
 _LOG = logging.getLogger(__name__)
 

@@ -28,10 +28,10 @@ from urllib.parse import parse_qs, urlsplit
 import yaml
 from typing_extensions import override
 
-from sandbox.aws.clock import CLOCK
-from sandbox.connect_proxy import Connection
-from sandbox.kubernetes.container_logs import ContainerLogs, Line, nanoseconds
-from sandbox.kubernetes.credentials import Credentials
+from trainyard.sandbox.aws.clock import CLOCK
+from trainyard.sandbox.connect_proxy import Connection
+from trainyard.sandbox.kubernetes.container_logs import ContainerLogs, Line, nanoseconds
+from trainyard.sandbox.kubernetes.credentials import Credentials
 
 _PORT = 10250
 """https://kubernetes.io/docs/reference/networking/ports-and-protocols/"""

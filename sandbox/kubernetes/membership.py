@@ -7,15 +7,20 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Protocol
 
-from components.catalog.instance_types import UnknownInstanceTypeError, instance_type
-from sandbox.kubernetes.api import ApiError, ApiUnreachableError
-from sandbox.kubernetes.aws_auth import AwsAuthError, map_node_role
-from sandbox.kubernetes.device_plugins import device_counts
-from sandbox.kubernetes.instances import Instance
-from sandbox.kubernetes.kubelet import Kubelet
-from sandbox.kubernetes.node_config import NodeConfig, NodeConfigError, Taint, parse_user_data
-from sandbox.kubernetes.node_object import ManagedGroup, build_node
-from sandbox.kubernetes.startup import ControlPlane
+from trainyard.components.catalog.instance_types import UnknownInstanceTypeError, instance_type
+from trainyard.sandbox.kubernetes.api import ApiError, ApiUnreachableError
+from trainyard.sandbox.kubernetes.aws_auth import AwsAuthError, map_node_role
+from trainyard.sandbox.kubernetes.device_plugins import device_counts
+from trainyard.sandbox.kubernetes.instances import Instance
+from trainyard.sandbox.kubernetes.kubelet import Kubelet
+from trainyard.sandbox.kubernetes.node_config import (
+    NodeConfig,
+    NodeConfigError,
+    Taint,
+    parse_user_data,
+)
+from trainyard.sandbox.kubernetes.node_object import ManagedGroup, build_node
+from trainyard.sandbox.kubernetes.startup import ControlPlane
 
 _CLUSTER_TAG = "eks:cluster-name"
 _NODE_GROUP_TAG = "eks:nodegroup-name"

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from components.catalog.efa_huge_pages import HUGE_PAGE_MIB, reserved_huge_pages
-from components.catalog.instance_type import InstanceType
-from sandbox.kubernetes.instances import Instance
-from sandbox.kubernetes.node_config import NodeConfig, Taint
 from tools.engine.pins import KUBERNETES_VERSION
+from trainyard.components.catalog.efa_huge_pages import HUGE_PAGE_MIB, reserved_huge_pages
+from trainyard.components.catalog.instance_type import InstanceType
+from trainyard.sandbox.kubernetes.instances import Instance
+from trainyard.sandbox.kubernetes.node_config import NodeConfig, Taint
 
 _MIB = 2**20
 _GIB = 2**30

@@ -14,16 +14,21 @@ from typing import Protocol
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from sandbox.faults.clusters import broken_plugins, count_crash, never_joins, unhealthy_devices
-from sandbox.faults.in_force import FAULTS
-from sandbox.kubernetes import membership
-from sandbox.kubernetes.api import ApiError, ApiUnreachableError
-from sandbox.kubernetes.broken_plugins import BrokenPlugins, PodRunners
-from sandbox.kubernetes.cluster_nodes import ClusterNodes
-from sandbox.kubernetes.instances import Instance
-from sandbox.kubernetes.kubelet import Kubelet
-from sandbox.kubernetes.membership import CannotJoinError, kubelet_of
-from sandbox.kubernetes.pace import Pace
+from trainyard.sandbox.faults.clusters import (
+    broken_plugins,
+    count_crash,
+    never_joins,
+    unhealthy_devices,
+)
+from trainyard.sandbox.faults.in_force import FAULTS
+from trainyard.sandbox.kubernetes import membership
+from trainyard.sandbox.kubernetes.api import ApiError, ApiUnreachableError
+from trainyard.sandbox.kubernetes.broken_plugins import BrokenPlugins, PodRunners
+from trainyard.sandbox.kubernetes.cluster_nodes import ClusterNodes
+from trainyard.sandbox.kubernetes.instances import Instance
+from trainyard.sandbox.kubernetes.kubelet import Kubelet
+from trainyard.sandbox.kubernetes.membership import CannotJoinError, kubelet_of
+from trainyard.sandbox.kubernetes.pace import Pace
 
 _LOG = logging.getLogger(__name__)
 

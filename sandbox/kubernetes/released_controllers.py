@@ -20,20 +20,20 @@ from typing import Any
 import yaml
 from cryptography import x509
 
-from components.catalog.controller_releases import (
+from trainyard.components.catalog.controller_releases import (
     CONFIG_FILE,
     JOBSET_RELEASE,
     ControllerRelease,
 )
-from sandbox.kubernetes.api import STRATEGIC_MERGE_PATCH, unless_gone
-from sandbox.kubernetes.commands import LOGS
-from sandbox.kubernetes.controller_probes import answers, is_ready
-from sandbox.kubernetes.credentials import kubeconfig, make_server_certificate
-from sandbox.kubernetes.pod_status import running_status
-from sandbox.kubernetes.startup import ControlPlane
-from sandbox.private_files import write_private
-from sandbox.processes import Spawn
-from sandbox.removal import remove_tree
+from trainyard.sandbox.kubernetes.api import STRATEGIC_MERGE_PATCH, unless_gone
+from trainyard.sandbox.kubernetes.commands import LOGS
+from trainyard.sandbox.kubernetes.controller_probes import answers, is_ready
+from trainyard.sandbox.kubernetes.credentials import kubeconfig, make_server_certificate
+from trainyard.sandbox.kubernetes.pod_status import running_status
+from trainyard.sandbox.kubernetes.startup import ControlPlane
+from trainyard.sandbox.private_files import write_private
+from trainyard.sandbox.processes import Spawn
+from trainyard.sandbox.removal import remove_tree
 
 _LOG = logging.getLogger(__name__)
 

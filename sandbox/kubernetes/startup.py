@@ -14,12 +14,12 @@ from typing import Any
 
 import urllib3
 
-from sandbox.access import KEY_VARIABLE, Endpoint
-from sandbox.kubernetes import commands
-from sandbox.kubernetes.access_policies import bind_access_policies
-from sandbox.kubernetes.api import ApiError, ApiUnreachableError, KubernetesApi
-from sandbox.kubernetes.container_logs import ContainerLogs
-from sandbox.kubernetes.credentials import (
+from trainyard.sandbox.access import KEY_VARIABLE, Endpoint
+from trainyard.sandbox.kubernetes import commands
+from trainyard.sandbox.kubernetes.access_policies import bind_access_policies
+from trainyard.sandbox.kubernetes.api import ApiError, ApiUnreachableError, KubernetesApi
+from trainyard.sandbox.kubernetes.container_logs import ContainerLogs
+from trainyard.sandbox.kubernetes.credentials import (
     Credentials,
     ServerCertificate,
     kubeconfig,
@@ -28,11 +28,11 @@ from sandbox.kubernetes.credentials import (
     make_webhook_certificate,
     webhook_config,
 )
-from sandbox.kubernetes.emulation import emulated_version, served_version
-from sandbox.kubernetes.kubelet_server import KubeletServer
-from sandbox.private_files import write_private
-from sandbox.processes import Spawn
-from sandbox.removal import remove_tree
+from trainyard.sandbox.kubernetes.emulation import emulated_version, served_version
+from trainyard.sandbox.kubernetes.kubelet_server import KubeletServer
+from trainyard.sandbox.private_files import write_private
+from trainyard.sandbox.processes import Spawn
+from trainyard.sandbox.removal import remove_tree
 
 _READY_SECONDS = 90.0
 """Usually 3 to 4 s; several times as long on a machine that is busy with a build."""

@@ -2,7 +2,7 @@
 
 `$TRAINYARD_SANDBOX_LATENCY` is the scale, which `sandbox start --latency` sets. Without it there
 are no waits. The sandbox's own time for a resource counts towards the duration. The durations of
-AWS services are emulated in the account: `sandbox.aws.transitions`.
+AWS services are emulated in the account: `trainyard.sandbox.aws.transitions`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from sandbox.latency.model import Operation, latency_model
+from trainyard.sandbox.latency.model import Operation, latency_model
 
 VARIABLE = "TRAINYARD_SANDBOX_LATENCY"
 

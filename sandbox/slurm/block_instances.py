@@ -23,17 +23,17 @@ from typing import Any
 from moto.core.exceptions import ServiceException
 from moto.ec2.models import ec2_backends
 
-from sandbox.aws.clock import CLOCK
-from sandbox.aws.ec2.capacity_reservations import reservations_of
-from sandbox.aws.ec2.launch_request import merge
-from sandbox.aws.ec2.launches import check_launch, run
-from sandbox.aws.ec2.scheduled_faults import refuse_scheduled_launch
-from sandbox.aws.environment import ACCOUNT_ID
-from sandbox.aws.errors import code_and_message
-from sandbox.parallelcluster.provider import naming
-from sandbox.slurm.nodes import NodeRange
+from trainyard.sandbox.aws.clock import CLOCK
+from trainyard.sandbox.aws.ec2.capacity_reservations import reservations_of
+from trainyard.sandbox.aws.ec2.launch_request import merge
+from trainyard.sandbox.aws.ec2.launches import check_launch, run
+from trainyard.sandbox.aws.ec2.scheduled_faults import refuse_scheduled_launch
+from trainyard.sandbox.aws.environment import ACCOUNT_ID
+from trainyard.sandbox.aws.errors import code_and_message
+from trainyard.sandbox.parallelcluster.provider import naming
+from trainyard.sandbox.slurm.nodes import NodeRange
 
-LOG = logging.getLogger("sandbox.slurm")
+LOG = logging.getLogger("trainyard.sandbox.slurm")
 
 _INTERVAL = timedelta(minutes=1)
 _GONE = ("shutting-down", "terminated")

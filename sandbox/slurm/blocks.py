@@ -17,9 +17,9 @@ from __future__ import annotations
 import getpass
 from collections.abc import Iterable
 
-from sandbox.slurm.block_instances import BlockNodes
-from sandbox.slurm.cluster import SlurmCluster
-from sandbox.slurm.lost_nodes import STATIC_REASON
+from trainyard.sandbox.slurm.block_instances import BlockNodes
+from trainyard.sandbox.slurm.cluster import SlurmCluster
+from trainyard.sandbox.slurm.lost_nodes import STATIC_REASON
 
 _PREFIX = "pcluster-"
 

@@ -19,8 +19,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sandbox.processes import Spawn
-from sandbox.slurm.configuration import (
+from trainyard.sandbox.processes import Spawn
+from trainyard.sandbox.slurm.configuration import (
     LOOPBACK,
     Layout,
     device_configuration,
@@ -28,7 +28,7 @@ from sandbox.slurm.configuration import (
     ranges_of,
     slurm_configuration,
 )
-from sandbox.slurm.programs import kill_programs
+from trainyard.sandbox.slurm.programs import kill_programs
 
 START_SECONDS = 30.0
 _END_SECONDS = 5.0
@@ -105,7 +105,7 @@ class SlurmCluster:
     def start(self) -> None:
         """Start the daemons and the static nodes; return when Slurm accepts jobs.
 
-        Nodes in Capacity Blocks start with their instances (`sandbox.slurm.blocks`).
+        Nodes in Capacity Blocks start with their instances (`trainyard.sandbox.slurm.blocks`).
 
         Raises:
             SlurmError: it does not start, or its nodes do not.

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sandbox.slurm.nodes import NodeRange, node_ranges
+from trainyard.sandbox.slurm.nodes import NodeRange, node_ranges
 
 LOOPBACK = "127.0.0.1"
 _IDLE_MINUTES = 10

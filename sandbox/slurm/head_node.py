@@ -15,9 +15,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from sandbox.access import Endpoint
-from sandbox.private_files import write_private
-from sandbox.slurm.cluster import SlurmCluster
+from trainyard.sandbox.access import Endpoint
+from trainyard.sandbox.private_files import write_private
+from trainyard.sandbox.slurm.cluster import SlurmCluster
 
 _SUDO = """\
 #!/bin/bash

@@ -19,20 +19,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sandbox.access import Endpoint
-from sandbox.faults.in_force import FAULTS
-from sandbox.parallelcluster.provider.records import Record, Records
-from sandbox.processes import Spawn
-from sandbox.removal import remove_tree
-from sandbox.slurm.block_instances import BlockInstances, BlockNodes
-from sandbox.slurm.blocks import SlurmBlocks
-from sandbox.slurm.cluster import SlurmCluster, SlurmError
-from sandbox.slurm.configuration import ranges_of
-from sandbox.slurm.head_node import HeadNodeShell
-from sandbox.slurm.lost_nodes import LostNodes
-from sandbox.slurm.slurm_clock import SlurmClock
+from trainyard.sandbox.access import Endpoint
+from trainyard.sandbox.faults.in_force import FAULTS
+from trainyard.sandbox.parallelcluster.provider.records import Record, Records
+from trainyard.sandbox.processes import Spawn
+from trainyard.sandbox.removal import remove_tree
+from trainyard.sandbox.slurm.block_instances import BlockInstances, BlockNodes
+from trainyard.sandbox.slurm.blocks import SlurmBlocks
+from trainyard.sandbox.slurm.cluster import SlurmCluster, SlurmError
+from trainyard.sandbox.slurm.configuration import ranges_of
+from trainyard.sandbox.slurm.head_node import HeadNodeShell
+from trainyard.sandbox.slurm.lost_nodes import LostNodes
+from trainyard.sandbox.slurm.slurm_clock import SlurmClock
 
-LOG = logging.getLogger("sandbox.slurm")
+LOG = logging.getLogger("trainyard.sandbox.slurm")
 
 _POLL_SECONDS = 1.0
 _POLICY = "/AmazonSSMManagedInstanceCore"

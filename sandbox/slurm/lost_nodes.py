@@ -18,10 +18,10 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
-from sandbox.faults.containers import NODE_LOST, is_named
-from sandbox.faults.kind import Schedule
-from sandbox.slurm.cluster import SlurmCluster
-from sandbox.slurm.configuration import ranges_of
+from trainyard.sandbox.faults.containers import NODE_LOST, is_named
+from trainyard.sandbox.faults.kind import Schedule
+from trainyard.sandbox.slurm.cluster import SlurmCluster
+from trainyard.sandbox.slurm.configuration import ranges_of
 
 STATIC_REASON = "Static node maintenance: unhealthy node is being replaced"
 _DYNAMIC_REASON = "Scheduler health check failed"

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from components.catalog.instance_types import instance_type
+from trainyard.components.catalog.instance_types import instance_type
 
 _REAL_MEMORY_RATIO = 0.95
 _STATIC_WEIGHT, _DYNAMIC_WEIGHT = 1, 1000

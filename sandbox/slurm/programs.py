@@ -7,7 +7,7 @@ import os
 import signal
 from pathlib import Path
 
-from sandbox.removal import remove_tree
+from trainyard.sandbox.removal import remove_tree
 
 
 def kill_programs(directory: Path, file: str = "") -> None:

@@ -1,14 +1,14 @@
 """Slurm jobs that the schedule of faults names: they print recorded logs, and run no program.
 
-All other jobs really run, also those that only lose a node (`sandbox.slurm.lost_nodes`). The
-stand-in for `sbatch` asks for the program of each job.
+All other jobs really run, also those that only lose a node (`trainyard.sandbox.slurm.lost_nodes`).
+The stand-in for `sbatch` asks for the program of each job.
 """
 
 from __future__ import annotations
 
 import shlex
 
-from sandbox.faults.containers import (
+from trainyard.sandbox.faults.containers import (
     CONTAINER_FAILS,
     CONTAINER_HANGS,
     CONTAINER_SUCCEEDS,
@@ -18,7 +18,7 @@ from sandbox.faults.containers import (
     course_of,
     is_named,
 )
-from sandbox.faults.kind import Schedule
+from trainyard.sandbox.faults.kind import Schedule
 
 _KINDS = (CONTAINER_FAILS, CONTAINER_SUCCEEDS, CONTAINER_HANGS)
 

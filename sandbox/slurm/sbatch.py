@@ -69,7 +69,7 @@ def _job_name(options: list[str]) -> str | None:
 
 
 def _recorded_program(endpoint: str, key_file: Path, job: str) -> str | None:
-    # This program imports nothing of the sandbox; header and path are those of `sandbox.access`.
+    # This program imports nothing of the sandbox: header and path are those of `access.py`.
     url = f"{endpoint}/_trainyard/slurm-job?{urlencode({'name': job})}"
     headers = {"X-Trainyard-Access-Key": key_file.read_text(encoding="utf-8")}
     request = Request(url, data=b"", headers=headers)  # noqa: S310 - the sandbox's own URL

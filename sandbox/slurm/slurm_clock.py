@@ -15,9 +15,9 @@ import shutil
 from collections.abc import Iterator
 from datetime import timedelta
 
-from sandbox.aws.clock import CLOCK
-from sandbox.slurm.cluster import SlurmCluster, SlurmError
-from sandbox.slurm.head_node import HeadNodeShell
+from trainyard.sandbox.aws.clock import CLOCK
+from trainyard.sandbox.slurm.cluster import SlurmCluster, SlurmError
+from trainyard.sandbox.slurm.head_node import HeadNodeShell
 
 _MINUTE = timedelta(minutes=1)
 _LEFT = re.compile(r"(?:(?:(\d+)-)?(\d+):)?(\d+):\d+")

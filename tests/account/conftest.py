@@ -10,8 +10,6 @@ from typing import Any
 
 import pytest
 
-from components.account.facts import AccountFacts, ReservationFacts, SubnetFacts, VpcFacts
-from components.config.stack import StackConfig
 from tests.support.account_fixtures import account, chicago, reader, server
 from tests.support.eks import (
     PRIVATE,
@@ -20,6 +18,8 @@ from tests.support.eks import (
     changed,
     config,
 )
+from trainyard.components.account.facts import AccountFacts, ReservationFacts, SubnetFacts, VpcFacts
+from trainyard.components.config.stack import StackConfig
 
 __all__ = ["account", "chicago", "reader", "server"]
 

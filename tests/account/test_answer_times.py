@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from components.account.lookup import AccountReader
 from tests.support.sandbox_aws import Account
+from trainyard.components.account.lookup import AccountReader
 
 pytestmark = pytest.mark.usefixtures("chicago")
 

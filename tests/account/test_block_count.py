@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from components.account import answers
-from components.account.reservations import held_count
-from components.architectures.prepare import complete, examine
-from components.catalog.capacity_blocks import BOUGHT_TAG, TYPE_TAG
 from tests.account.conftest import BLOCK, ENDS, NOW
 from tests.support.eks import STACK_FILE
 from tests.support.reservation_answers import described
 from tools.capacity.reservation_list import ListedReservation
+from trainyard.components.account import answers
+from trainyard.components.account.reservations import held_count
+from trainyard.components.architectures.prepare import complete, examine
+from trainyard.components.catalog.capacity_blocks import BOUGHT_TAG, TYPE_TAG
 
 STATED = {"reservations__block__instance_count": 2}
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from components.account.lookup import AccountReader
-from components.account.reservations import look_up_created
-from components.architectures.prepare import complete
 from tests.support.eks import config, with_created_odcr, with_odcr
 from tests.support.sandbox_aws import AWS_ASSISTED, Account
+from trainyard.components.account.lookup import AccountReader
+from trainyard.components.account.reservations import look_up_created
+from trainyard.components.architectures.prepare import complete
 
 
 def tags_of(cluster: str, entry: str) -> list[dict[str, str]]:

@@ -8,8 +8,6 @@ from typing import Any
 
 import pytest
 
-from components.account import answers
-from components.architectures.prepare import examine
 from tests.account.conftest import ACCOUNT, BLOCK, NOW
 from tests.support.eks import STACK_FILE
 from tests.support.reservation_answers import Reader, described
@@ -17,6 +15,8 @@ from tools.capacity.extension import extension_problems
 from tools.capacity.release import release_problems
 from tools.capacity.reservation_list import ListedReservation, listed_reservations
 from tools.stack_creation.offers import unusable
+from trainyard.components.account import answers
+from trainyard.components.architectures.prepare import examine
 
 OTHER, SOURCE, INTERRUPTIBLE = "999988887777", "cr-0000000000000000a", "cr-0000000000000000b"
 OWN_TAGS = [

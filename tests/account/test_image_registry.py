@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from components.account.image_registry import (
+from trainyard.components.account.image_registry import (
     EMULATED_REGISTRIES,
     Reference,
     is_public,

@@ -1,7 +1,7 @@
 """Which objects the reader of an account creates, and when."""
 
-from components.account import lookup
-from components.account.lookup import AccountReader
+from trainyard.components.account import lookup
+from trainyard.components.account.lookup import AccountReader
 
 
 def test_a_client_is_made_when_it_is_first_asked_and_once(monkeypatch):

@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from botocore.exceptions import ClientError
 
-from components.account import owner_lookup  # isort: skip
-from components.account.named_lookup import NotReadError  # isort: skip
-from components.tagging import CLUSTER_TAG, RESOURCE_TAG, creator_of  # isort: skip
+from trainyard.components.account import owner_lookup  # isort: skip
+from trainyard.components.account.named_lookup import NotReadError  # isort: skip
+from trainyard.components.tagging import CLUSTER_TAG, RESOURCE_TAG, creator_of  # isort: skip
 
 TAGS = {CLUSTER_TAG: "mine", RESOURCE_TAG: "dev::trainyard::type::name"}
 

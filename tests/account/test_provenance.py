@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from components.architectures.prepare import complete, prepare
-from components.checks.reservation_check import reservation_problems
 from tests.account.conftest import ACCOUNT, BLOCK, NOW
 from tests.support.eks import OTHER_RESERVATION
+from trainyard.components.architectures.prepare import complete, prepare
+from trainyard.components.checks.reservation_check import reservation_problems
 
 AUTO = {"kind": "odcr", "reservation_id": BLOCK, "provenance": "auto"}
 OTHER_ACCOUNT = "999988887777"

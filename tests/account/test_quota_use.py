@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from tests.support.sandbox_aws import PRIVATE_B, VPC  # before boto3 makes a client
 
-from components.account.quota_lookup import quota_readings  # isort: skip
-from components.account.quota_use import use_of_others  # isort: skip
-from components.account.readings import read_side_by_side  # isort: skip
-from components.catalog.quotas import QUOTAS, REGION  # isort: skip
+from trainyard.components.account.quota_lookup import quota_readings  # isort: skip
+from trainyard.components.account.quota_use import use_of_others  # isort: skip
+from trainyard.components.account.readings import read_side_by_side  # isort: skip
+from trainyard.components.catalog.quotas import QUOTAS, REGION  # isort: skip
 
 
 def test_every_quota_has_a_value_and_a_use(reader):

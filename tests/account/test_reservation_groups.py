@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from components.architectures.prepare import complete, examine
-from components.checks.reservation_check import reservation_problems
-from components.checks.reservation_use_check import use_problems
-from components.config.load import load_stack_config
-from components.config.reservations import OdcrGroup
 from tests.account.conftest import ACCOUNT, NOW
 from tests.support.eks import PRIVATE, STACK_FILE, changed
+from trainyard.components.architectures.prepare import complete, examine
+from trainyard.components.checks.reservation_check import reservation_problems
+from trainyard.components.checks.reservation_use_check import use_problems
+from trainyard.components.config.load import load_stack_config
+from trainyard.components.config.reservations import OdcrGroup
 
 FIRST, SECOND = "cr-00d00000000000001", "cr-00d00000000000002"
 ARN = "arn:aws:resource-groups:us-west-2:123456789012:group/training"

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 from pydantic import TypeAdapter
 
-from components.account.lookup import AccountReader
-from components.account.vpc_lookup import look_up_vpc
-from components.checks.adopted_vpc_check import differences
-from components.config.network import NewVpc
 from tests.support.sandbox_aws import Account
 from tests.support.vpcs import CIDR, SECONDARY, make_vpc
+from trainyard.components.account.lookup import AccountReader
+from trainyard.components.account.vpc_lookup import look_up_vpc
+from trainyard.components.checks.adopted_vpc_check import differences
+from trainyard.components.config.network import NewVpc
 
 
 def test_a_vpc_is_read_with_everything_that_a_stack_can_adopt(

@@ -13,13 +13,13 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.architectures.plan_stack import plan_stack
-from components.batch.plan import BatchPlan
-from components.catalog.batch import MOST_VCPUS
-from components.config.load import load_stack_config
-from components.config.problems import ConfigError
 from tests.support.batch import P4D, P5, RAW, TRN1
 from tests.support.network_stack import NETWORK_RAW
+from trainyard.components.architectures.plan_stack import plan_stack
+from trainyard.components.batch.plan import BatchPlan
+from trainyard.components.catalog.batch import MOST_VCPUS
+from trainyard.components.config.load import load_stack_config
+from trainyard.components.config.problems import ConfigError
 
 STACK_FILE = "Pulumi.batch-test.yaml"
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)

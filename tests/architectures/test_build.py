@@ -8,11 +8,6 @@ from importlib import import_module
 import pulumi
 import pytest
 
-from components.architectures.build import Ahead, build, import_ahead
-from components.architectures.registry import ARCHITECTURES
-from components.config.given_stack import GivenStack
-from components.config.keys import kinds_of
-from sandbox.account.stacks import completion
 from tests.support.batch import plan as batch_plan
 from tests.support.eks import eks_plan
 from tests.support.network_stack import network_stack_plan
@@ -21,6 +16,11 @@ from tools.cli.stack_config import config_of, plan_of
 from tools.workspace.checkout import ROOT
 from tools.workspace.completion import completed
 from tools.workspace.stack_files import find_stack_file
+from trainyard.components.architectures.build import Ahead, build, import_ahead
+from trainyard.components.architectures.registry import ARCHITECTURES
+from trainyard.components.config.given_stack import GivenStack
+from trainyard.components.config.keys import kinds_of
+from trainyard.sandbox.account.stacks import completion
 
 KINDS = kinds_of(GivenStack.model_fields["architecture"].annotation)
 
@@ -93,7 +93,7 @@ def test_a_stack_is_built_when_what_was_imported_ahead_is_there(deploy):
 
 def test_an_import_that_fails_is_said_where_the_stack_is_built():
     ahead = Ahead()
-    ahead.begin(["components.architectures.no_such_module"])
+    ahead.begin(["trainyard.components.architectures.no_such_module"])
     ahead.end()
 
 
@@ -115,7 +115,7 @@ def test_what_is_imported_ahead_ends_with_the_module_under_way_when_the_stack_is
 
 def test_no_component_imports_the_classes_of_kubernetes():
     code = (
-        "import sys, pulumi_kubernetes as kubernetes, components.eks.resources; "
+        "import sys, pulumi_kubernetes as kubernetes, trainyard.components.eks.resources; "
         "kubernetes.Provider; "
         "classes = {n for n in sys.modules if n.startswith('pulumi_kubernetes.core.')}; "
         "sys.exit(str(classes) if classes else 0)"

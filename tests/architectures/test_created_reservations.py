@@ -9,12 +9,12 @@ import pulumi
 import pytest
 import yaml
 
-from components.batch.resources import BatchArchitecture
-from components.eks.resources import EksArchitecture
-from components.parallelcluster.resources import ParallelClusterArchitecture
 from tests.support import batch, parallelcluster
 from tests.support.eks import P5, eks_plan
 from tests.support.pools import CREATED_ODCR
+from trainyard.components.batch.resources import BatchArchitecture
+from trainyard.components.eks.resources import EksArchitecture
+from trainyard.components.parallelcluster.resources import ParallelClusterArchitecture
 
 RESERVATION = "aws:ec2/capacityReservation:CapacityReservation"
 CAPACITY = replace(CREATED_ODCR, purchase_option="training")

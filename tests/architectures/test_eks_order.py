@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from components.eks.resources import EksArchitecture
 from tests.support.eks import P5, SYSTEM, eks_plan
 from tests.support.kubernetes import DEFAULT, PREVIOUS
+from trainyard.components.eks.resources import EksArchitecture
 
 MANAGED = replace(P5, name="gpu", management="managed", taints=())
 CONTROL_PLANE = "p5-cb-eks"

@@ -8,15 +8,6 @@ from typing import Any
 
 import pytest
 
-from components.batch.plan import BatchPlan
-from components.batch.resources import BatchArchitecture
-from components.capacity.timeline import block_timelines
-from components.checks.reservation_state_check import over_problems
-from components.eks.addons import kueue
-from components.eks.addons.addon import AddonTarget
-from components.eks.node_group_plan import BLOCK_LABEL, NodeGroupPlan
-from components.eks.plan import EksPlan
-from components.parallelcluster.rendering.queues import render_queue
 from tests.support.batch import P5
 from tests.support.eks import OTHER_RESERVATION, RESERVATION, changed, config, refusals
 from tests.support.kubernetes import DEFAULT
@@ -25,6 +16,15 @@ from tests.support.stack_files import STACK_FILE, plan_from
 from tools.jobs.nodes import JobRequest, choose_nodes, placement
 from tools.jobs.slurm.nodes import SlurmRequest, choose_slurm_nodes
 from tools.verify.kubernetes_inventory import node_selector
+from trainyard.components.batch.plan import BatchPlan
+from trainyard.components.batch.resources import BatchArchitecture
+from trainyard.components.capacity.timeline import block_timelines
+from trainyard.components.checks.reservation_state_check import over_problems
+from trainyard.components.eks.addons import kueue
+from trainyard.components.eks.addons.addon import AddonTarget
+from trainyard.components.eks.node_group_plan import BLOCK_LABEL, NodeGroupPlan
+from trainyard.components.eks.plan import EksPlan
+from trainyard.components.parallelcluster.rendering.queues import render_queue
 
 CHANGE = datetime(2026, 12, 1, 11, 30, tzinfo=UTC)
 """End of the first block, and start of the second one."""

@@ -8,18 +8,18 @@ from datetime import UTC, datetime
 
 import pytest
 
-from components.architectures.plan_stack import plan_stack
-from components.batch.plan import BatchPlan
-from components.config.load import load_stack_config
-from components.config.problems import ConfigError
-from components.eks.plan import EksPlan
-from components.network_stack.plan import NetworkStackPlan
-from components.parallelcluster.plan import ParallelClusterPlan
 from tests.support import batch, network_stack
 from tests.support.eks import changed
 from tests.support.parallelcluster import RAW, raw_g4dn
 from tests.support.stack_files import raw_config
 from tests.support.tracked import ROOT
+from trainyard.components.architectures.plan_stack import plan_stack
+from trainyard.components.batch.plan import BatchPlan
+from trainyard.components.config.load import load_stack_config
+from trainyard.components.config.problems import ConfigError
+from trainyard.components.eks.plan import EksPlan
+from trainyard.components.network_stack.plan import NetworkStackPlan
+from trainyard.components.parallelcluster.plan import ParallelClusterPlan
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 
@@ -78,7 +78,7 @@ def test_what_a_planner_refuses_is_refused(raw, path: str) -> None:
 def test_the_dispatch_imports_no_planner_by_itself() -> None:
     program = (
         "import sys\n"
-        "import components.architectures.plan_stack\n"
+        "import trainyard.components.architectures.plan_stack\n"
         "planners = 'eks_plan', 'parallelcluster_plan', 'batch_plan', 'network_stack_plan'\n"
         "print([m for m in sys.modules if m.endswith(planners)])\n"
     )

@@ -6,10 +6,10 @@ from ipaddress import IPv4Network
 
 import pytest
 
-from components.architectures.prepare import complete, prepare
-from components.config.problems import ConfigError
 from tests.account.conftest import ENDS, NOW, STARTED
 from tests.support.eks import PRIVATE, cluster_facts
+from trainyard.components.architectures.prepare import complete, prepare
+from trainyard.components.config.problems import ConfigError
 
 LATER = ENDS + timedelta(days=30)
 TIMES = {

@@ -7,15 +7,6 @@ from ipaddress import IPv4Network
 
 import pytest
 
-from components.account.facts import ZoneFacts
-from components.account.readings import read_side_by_side
-from components.account.reservations import unseen_reservation_warnings
-from components.architectures.lookup import account_readings
-from components.architectures.prepare import prepare
-from components.batch.plan import BatchPlan
-from components.config.batch_stack import BatchStackConfig
-from components.config.load import load_stack_config
-from components.config.problems import ROOT, ConfigError
 from tests.batch.support.image_reader import ReaderOfOneImage
 from tests.support.account import (
     NOW,
@@ -26,6 +17,15 @@ from tests.support.account import (
 )
 from tests.support.batch import P4D
 from tests.support.stack_files import AMI, PRIVATE_A, PRIVATE_B, RESERVATION, raw_config
+from trainyard.components.account.facts import ZoneFacts
+from trainyard.components.account.readings import read_side_by_side
+from trainyard.components.account.reservations import unseen_reservation_warnings
+from trainyard.components.architectures.lookup import account_readings
+from trainyard.components.architectures.prepare import prepare
+from trainyard.components.batch.plan import BatchPlan
+from trainyard.components.config.batch_stack import BatchStackConfig
+from trainyard.components.config.load import load_stack_config
+from trainyard.components.config.problems import ROOT, ConfigError
 
 ENVIRONMENT = "architecture.compute_environments.p4d"
 PLAIN = image(tags={}, root_volume_gib=30)

@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from components.batch.address_capacity import addresses_by_subnet, review_address_capacity
-from components.compute.interface_plan import plan_interfaces
-from components.config.review import Review
-from components.network.address_capacity import Need
-from components.network.vpc_plan import plan_network
 from tests.support.batch import compute_environment, p5_plan, plan
 from tests.support.network_stack import new_network
 from tests.support.stack_files import PRIVATE_B, REGION
+from trainyard.components.batch.address_capacity import addresses_by_subnet, review_address_capacity
+from trainyard.components.compute.interface_plan import plan_interfaces
+from trainyard.components.config.review import Review
+from trainyard.components.network.address_capacity import Need
+from trainyard.components.network.vpc_plan import plan_network
 
 
 def test_a_node_of_a_multi_node_job_takes_one_address_and_its_container_another():

@@ -9,19 +9,19 @@ from typing import Any
 
 import pytest
 
-from components.account.facts import AccountFacts
-from components.account.lookup import AccountReader
-from components.account.readings import read_side_by_side
-from components.batch.account import BatchAccount
-from components.batch.closed_environment_check import closed_environment_warnings
-from components.batch.compute_environment_plan import ComputeEnvironmentPlan
-from components.capacity.plan import SchedulePlan
-from components.config.batch_stack import BatchStackConfig
-from components.config.load import load_stack_config
 from tests.support.batch import P4D, P5, efa_environment, p5_plan
 from tests.support.batch_account import Batch
 from tests.support.pools import BLOCK
 from tests.support.sandbox_aws import default_account
+from trainyard.components.account.facts import AccountFacts
+from trainyard.components.account.lookup import AccountReader
+from trainyard.components.account.readings import read_side_by_side
+from trainyard.components.batch.account import BatchAccount
+from trainyard.components.batch.closed_environment_check import closed_environment_warnings
+from trainyard.components.batch.compute_environment_plan import ComputeEnvironmentPlan
+from trainyard.components.capacity.plan import SchedulePlan
+from trainyard.components.config.batch_stack import BatchStackConfig
+from trainyard.components.config.load import load_stack_config
 
 ACTIVE = SchedulePlan(state="active", minimum=0, desired=0, maximum=2)
 SUFFIX = "20261121103000000000000001"

@@ -6,14 +6,14 @@ from dataclasses import replace
 import pulumi
 import pytest
 
-from components.batch.compute_environment import (
-    BatchComputeEnvironment,
-    BatchComputeEnvironmentArgs,
-)
-from components.batch.user_data_plan import render_user_data
 from tests.support.batch import ODCR, compute_environment, efa_environment
 from tests.support.pools import BLOCK, MANAGED_PLACEMENT, ODCR_GROUP, SPOT
 from tests.support.stack_files import AMI
+from trainyard.components.batch.compute_environment import (
+    BatchComputeEnvironment,
+    BatchComputeEnvironmentArgs,
+)
+from trainyard.components.batch.user_data_plan import render_user_data
 
 GROUP_ARN = "arn:aws:resource-groups:us-west-2:123456789012:group/reservations"
 

@@ -6,8 +6,11 @@ from dataclasses import replace
 import pulumi
 import pytest
 
-from components.batch.container_repository import ContainerRepository, ContainerRepositoryArgs
-from components.batch.plan import RepositoryPlan
+from trainyard.components.batch.container_repository import (
+    ContainerRepository,
+    ContainerRepositoryArgs,
+)
+from trainyard.components.batch.plan import RepositoryPlan
 
 PLAN = RepositoryPlan(name="batch-p4d", untagged_days=14, kept_images=100, deletion_protection=True)
 

@@ -7,16 +7,16 @@ from dataclasses import replace
 
 import pytest
 
-from components.account.facts import DefaultGroupFacts, IngressFacts
-from components.account.lookup import AccountReader
-from components.account.readings import read_side_by_side
-from components.account.security_group_rules import ingress_of
-from components.batch.account import BatchAccount
-from components.batch.default_group_check import look_up_default_group
-from components.config.batch_stack import BatchStackConfig
-from components.config.load import load_stack_config
 from tests.batch.test_account import fitting, p4d, problems
 from tests.support.sandbox_aws import VPC, default_account
+from trainyard.components.account.facts import DefaultGroupFacts, IngressFacts
+from trainyard.components.account.lookup import AccountReader
+from trainyard.components.account.readings import read_side_by_side
+from trainyard.components.account.security_group_rules import ingress_of
+from trainyard.components.batch.account import BatchAccount
+from trainyard.components.batch.default_group_check import look_up_default_group
+from trainyard.components.config.batch_stack import BatchStackConfig
+from trainyard.components.config.load import load_stack_config
 
 GROUP, OTHER = "sg-0default", "sg-0other"
 MULTI = "architecture__job_definitions__nccl-multi__nodes"

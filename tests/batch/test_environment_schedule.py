@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 
-from components.batch.compute_environment import (
-    BatchComputeEnvironment,
-    BatchComputeEnvironmentArgs,
-)
-from components.batch.environment_schedule import update_policy
-from components.capacity.plan import SchedulePlan
 from tests.support.batch import efa_environment
 from tests.support.cloud import Cloud
 from tests.support.pools import BLOCK
+from trainyard.components.batch.compute_environment import (
+    BatchComputeEnvironment,
+    BatchComputeEnvironmentArgs,
+)
+from trainyard.components.batch.environment_schedule import update_policy
+from trainyard.components.capacity.plan import SchedulePlan
 
 SCHEDULE = "aws:scheduler/schedule:Schedule"
 STARTS = datetime(2026, 12, 1, 11, 30, tzinfo=UTC)

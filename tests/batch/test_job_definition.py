@@ -6,8 +6,8 @@ from dataclasses import replace
 import pulumi
 import pytest
 
-from components.batch.job_definition import BatchJobDefinition, BatchJobDefinitionArgs
 from tests.support.batch import container, job_definition
+from trainyard.components.batch.job_definition import BatchJobDefinition, BatchJobDefinitionArgs
 
 
 def deployed(deploy, plan=None, **changes):

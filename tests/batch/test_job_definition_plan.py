@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from components.catalog.neuron import NCCOM_TEST_IMAGE
-from components.catalog.versions import NCCL_TESTS_IMAGE
 from tests.support.batch import IMAGE, P4D, P5, RAW, TRN1, definition
 from tests.support.stack_files import raw_config
+from trainyard.components.catalog.neuron import NCCOM_TEST_IMAGE
+from trainyard.components.catalog.versions import NCCL_TESTS_IMAGE
 
 
 def job(base: dict[str, Any], name: str, **changes: Any) -> dict[str, Any]:

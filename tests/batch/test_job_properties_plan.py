@@ -4,8 +4,8 @@ import botocore.session
 import pytest
 from botocore.validate import ParamValidator
 
-from components.batch.job_properties_plan import container_properties, node_properties
 from tests.support.batch import container, job_definition, p4d_plan
+from trainyard.components.batch.job_properties_plan import container_properties, node_properties
 
 ROLE = "arn:aws:iam::123456789012:role/job"
 EFA = tuple(f"/dev/infiniband/uverbs{index}" for index in range(4))

@@ -6,7 +6,12 @@ import pulumi
 import pytest
 from moto.iam.access_control import IAMPolicy, PermissionResult
 
-from components.batch.job_role import ExecutionRole, ExecutionRoleArgs, JobRole, JobRoleArgs
+from trainyard.components.batch.job_role import (
+    ExecutionRole,
+    ExecutionRoleArgs,
+    JobRole,
+    JobRoleArgs,
+)
 
 S3 = "arn:aws:iam::aws:policy/AmazonS3ReadOnlyAccess"
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from components.batch.job_size_review import LARGEST_JOB_DEFINITION
 from tests.support.batch import P5, RAW, TRN1
 from tests.support.stack_files import raw_config, refusals
+from trainyard.components.batch.job_size_review import LARGEST_JOB_DEFINITION
 
 KEY = "architecture.job_definitions.nccl-single.command"
 

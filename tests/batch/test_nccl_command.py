@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from components.batch import node_start
-from components.batch.nccl_command import (
+from trainyard.components.batch import node_start
+from trainyard.components.batch.nccl_command import (
     LARGEST_COMMAND,
     collective_test,
     on_all_nodes,
     runs_on_all_nodes,
 )
-from components.catalog.instance_types import INSTANCE_TYPES, instance_type
-from components.catalog.neuron import NCCOM_TEST_IMAGE, neuron_cores
-from components.catalog.versions import NCCL_TESTS_IMAGE
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES, instance_type
+from trainyard.components.catalog.neuron import NCCOM_TEST_IMAGE, neuron_cores
+from trainyard.components.catalog.versions import NCCL_TESTS_IMAGE
 
 ACCELERATED = [
     t

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from components.catalog.batch import ENDPOINTS_WITHOUT_NAT
 from tests.support.batch import RAW
 from tests.support.monitoring import CLOUDWATCH, PROMETHEUS
 from tests.support.stack_files import raw_config, refusals
+from trainyard.components.catalog.batch import ENDPOINTS_WITHOUT_NAT
 
 PRIVATE_IMAGE = "123456789012.dkr.ecr.us-west-2.amazonaws.com/training:1.0"
 

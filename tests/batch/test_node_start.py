@@ -19,9 +19,9 @@ from pathlib import Path
 
 import pytest
 
-from components.batch.nccl_command import on_all_nodes
-from components.batch.node_start import MEETING_PORT, SSH_PORT
 from tests.support.processes import PATIENCE, free_port
+from trainyard.components.batch.nccl_command import on_all_nodes
+from trainyard.components.batch.node_start import MEETING_PORT, SSH_PORT
 
 JOB = "6c1f0d0e-nccl"
 TELL = 'echo "NODES=$NODES HOSTS=$HOSTS"'

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from components.batch.plan import BatchPlan, JobDefinitionPlan
-from components.catalog.instance_types import INSTANCE_TYPES
 from tests.support.batch import IMAGE, P4D, P5, RAW, TRN1
 from tests.support.stack_files import AMI, RESERVATION, notes, plan_from, raw_config, refusals
+from trainyard.components.batch.plan import BatchPlan, JobDefinitionPlan
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES
 
 RESERVATIONS = {
     "odcr": {"kind": "odcr", "reservation_id": RESERVATION},

@@ -6,10 +6,6 @@ from dataclasses import replace
 import pulumi
 import pytest
 
-from components.batch.plan import RepositoryPlan
-from components.batch.resources import BatchArchitecture
-from components.config.network import NewVpc
-from components.network.vpc_plan import plan_network
 from tests.support.batch import (
     IMAGE,
     compute_environment,
@@ -22,6 +18,10 @@ from tests.support.batch import (
     trn1_plan,
 )
 from tests.support.pools import ODCR_GROUP
+from trainyard.components.batch.plan import RepositoryPlan
+from trainyard.components.batch.resources import BatchArchitecture
+from trainyard.components.config.network import NewVpc
+from trainyard.components.network.vpc_plan import plan_network
 
 ENVIRONMENT = "aws:batch/computeEnvironment:ComputeEnvironment"
 QUEUE = "aws:batch/jobQueue:JobQueue"

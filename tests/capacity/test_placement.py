@@ -1,10 +1,5 @@
 import pytest
 
-from components.capacity.placement import PlacementContradictionError, plan_placement
-from components.capacity.placement_review import reviewed_placement
-from components.catalog.instance_types import instance_type
-from components.config.problems import ROOT
-from components.config.review import Review
 from tests.support.eks import (
     block,
     changed,
@@ -12,6 +7,11 @@ from tests.support.eks import (
     p5,
     with_odcr,
 )
+from trainyard.components.capacity.placement import PlacementContradictionError, plan_placement
+from trainyard.components.capacity.placement_review import reviewed_placement
+from trainyard.components.catalog.instance_types import instance_type
+from trainyard.components.config.problems import ROOT
+from trainyard.components.config.review import Review
 
 FORCED = {
     "create": {"group": "create"},

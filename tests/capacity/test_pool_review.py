@@ -2,7 +2,7 @@
 
 import pytest
 
-from components.capacity.pool_review import (
+from trainyard.components.capacity.pool_review import (
     note_unlisted_zone,
     purchase_options,
     review_efa_support,
@@ -12,9 +12,9 @@ from components.capacity.pool_review import (
     review_usage_class,
     review_zone_region,
 )
-from components.catalog.instance_types import instance_type
-from components.config.reservations import CapacityBlock
-from components.config.review import Review
+from trainyard.components.catalog.instance_types import instance_type
+from trainyard.components.config.reservations import CapacityBlock
+from trainyard.components.config.review import Review
 
 KEY = "architecture.pool"
 RESERVATIONS = {"block": CapacityBlock(kind="capacity-block", reservation_id="cr-" + "0" * 17)}

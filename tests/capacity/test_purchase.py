@@ -2,8 +2,6 @@ from datetime import UTC, datetime
 
 import pytest
 
-from components.capacity.plan import CreationPlan
-from components.capacity.purchase import plan_capacity
 from tests.support.eks import (
     RESERVATION,
     block,
@@ -12,6 +10,8 @@ from tests.support.eks import (
     with_created_odcr,
     with_odcr,
 )
+from trainyard.components.capacity.plan import CreationPlan
+from trainyard.components.capacity.purchase import plan_capacity
 
 GROUP_ARN = "arn:aws:resource-groups:us-west-2:123456789012:group/training"
 

@@ -4,16 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.capacity.schedule import (
+from trainyard.components.capacity.schedule import (
     minutes_before_end,
     most_at_once,
     nodes_leave_before_end,
     plan_schedule,
 )
-from components.catalog.capacity_blocks import terminated_before_end
-from components.catalog.instance_types import INSTANCE_TYPES
-from components.config.node_pool import NodeSizes
-from components.config.reservations import CapacityBlock, Odcr
+from trainyard.components.catalog.capacity_blocks import terminated_before_end
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES
+from trainyard.components.config.node_pool import NodeSizes
+from trainyard.components.config.reservations import CapacityBlock, Odcr
 
 START = datetime(2026, 12, 1, 11, 30, tzinfo=UTC)
 END = START + timedelta(days=7)

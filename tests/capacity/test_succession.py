@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from components.capacity.succession import ended_at, is_succeeded
-from components.config.reservations import CapacityBlock
 from tests.support.eks import OTHER_RESERVATION, RESERVATION, changed, config, refusals
+from trainyard.components.capacity.succession import ended_at, is_succeeded
+from trainyard.components.config.reservations import CapacityBlock
 
 END = datetime(2026, 12, 1, 11, 30, tzinfo=UTC)
 WEEK = timedelta(days=7)

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.capacity.timeline import Timeline, block_timelines
 from tests.support.batch import P5
 from tests.support.eks import (
     RESERVATION,
@@ -17,6 +16,7 @@ from tests.support.eks import (
 )
 from tests.support.parallelcluster import raw_p4de
 from tests.support.stack_files import raw_config
+from trainyard.components.capacity.timeline import Timeline, block_timelines
 
 START = datetime(2026, 12, 1, 11, 30, tzinfo=UTC)
 END = START + timedelta(days=7)

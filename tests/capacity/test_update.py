@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.capacity.plan import ONE_BY_ONE
-from components.capacity.update import SURGE_PER_ZONE, plan_update
-from components.config.reservations import CapacityBlock, Odcr, OdcrGroup
+from trainyard.components.capacity.plan import ONE_BY_ONE
+from trainyard.components.capacity.update import SURGE_PER_ZONE, plan_update
+from trainyard.components.config.reservations import CapacityBlock, Odcr, OdcrGroup
 
 ID = "cr-0123456789abcdef0"
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from components.catalog.batch import (
+from tests.support.instance_types import each_family
+from trainyard.components.catalog.batch import (
     efa_devices,
     image_parameter,
     image_type,
@@ -12,9 +13,8 @@ from components.catalog.batch import (
     neuron_devices,
     shared_memory_mib,
 )
-from components.catalog.instance_type import InstanceType
-from components.catalog.instance_types import instance_type
-from tests.support.instance_types import each_family
+from trainyard.components.catalog.instance_type import InstanceType
+from trainyard.components.catalog.instance_types import instance_type
 
 
 @each_family

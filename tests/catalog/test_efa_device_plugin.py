@@ -1,12 +1,12 @@
 import pytest
 
-from components.catalog.efa_device_plugin import (
+from trainyard.components.catalog.efa_device_plugin import (
     EFA_DEVICE_PLUGIN_CHART_VERSION,
     EFA_PLUGIN_INSTANCE_TYPES,
     chart_version_with,
     efa_device_plugin_image,
 )
-from components.catalog.instance_types import INSTANCE_TYPES
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES
 
 
 def test_every_type_is_listed_once():

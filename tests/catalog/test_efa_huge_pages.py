@@ -2,8 +2,8 @@
 
 import pytest
 
-from components.catalog.efa_huge_pages import huge_pages_of_pod_mib, reserved_huge_pages
-from components.catalog.instance_types import instance_type
+from trainyard.components.catalog.efa_huge_pages import huge_pages_of_pod_mib, reserved_huge_pages
+from trainyard.components.catalog.instance_types import instance_type
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from components.catalog.iam_actions import takes_a_resource
+from trainyard.components.catalog.iam_actions import takes_a_resource
 
 
 @pytest.mark.parametrize(

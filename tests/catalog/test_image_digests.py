@@ -3,8 +3,8 @@
 import re
 from pathlib import Path
 
-from components.catalog.image_digests import DIGESTS, by_content
-from components.eks import addons
+from trainyard.components.catalog.image_digests import DIGESTS, by_content
+from trainyard.components.eks import addons
 
 
 def test_every_known_digest_is_of_an_image_that_an_add_on_uses() -> None:

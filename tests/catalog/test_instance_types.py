@@ -4,14 +4,14 @@ import json
 
 import pytest
 
-from components.catalog.instance_types import (
+from tests.support.instance_types import each_family
+from trainyard.components.catalog.instance_types import (
     DATA_FILE,
     INSTANCE_TYPES,
     UnknownInstanceTypeError,
     instance_type,
     parse_instance_type,
 )
-from tests.support.instance_types import each_family
 
 FAMILIES = {
     *("p4d", "p4de", "p5", "p5e", "p5en", "p6-b200", "p6-b300"),

@@ -2,8 +2,8 @@
 
 import pytest
 
-from components.catalog.instance_types import instance_type
-from components.catalog.nccl import build_commands, largest_message, nccl_environment
+from trainyard.components.catalog.instance_types import instance_type
+from trainyard.components.catalog.nccl import build_commands, largest_message, nccl_environment
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,9 @@ import re
 
 import pytest
 
-from components.catalog import parallelcluster as catalog
-from sandbox.access import NO_ACCOUNT
 from tools.parallelcluster.process import program_environment, run
+from trainyard.components.catalog import parallelcluster as catalog
+from trainyard.sandbox.access import NO_ACCOUNT
 
 _ASK = """
 import json

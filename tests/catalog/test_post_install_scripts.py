@@ -5,12 +5,12 @@ from typing import get_args
 
 import pytest
 
-from components.catalog.post_install_scripts import (
+from trainyard.components.catalog.post_install_scripts import (
     POST_INSTALL_SCRIPTS,
     script_supports,
 )
-from components.config.parallelcluster import OperatingSystem
-from components.config.parallelcluster_nodes import Script
+from trainyard.components.config.parallelcluster import OperatingSystem
+from trainyard.components.config.parallelcluster_nodes import Script
 
 SYSTEMS = get_args(OperatingSystem)
 

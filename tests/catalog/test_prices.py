@@ -6,9 +6,9 @@ from datetime import date
 
 import pytest
 
-from components.catalog.instance_types import INSTANCE_TYPES
-from components.catalog.prices import on_demand_price, snapshot_prices
 from tools.prices.queries import QUERIES, query_of
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES
+from trainyard.components.catalog.prices import on_demand_price, snapshot_prices
 
 REGIONS = ("us-east-1", "us-west-2")
 NOT_ASKED = {"cloudwatch:dashboard"}

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from components.catalog.regions import (
+from tools.catalog import regions as generator
+from trainyard.components.catalog.regions import (
     can_be_region,
     is_known_region,
     known_regions,
     nearest_region,
     zone_region,
 )
-from components.config.provider_settings import provider_problems
-from tools.catalog import regions as generator
+from trainyard.components.config.provider_settings import provider_problems
 
 
 def test_the_file_is_that_of_the_installed_botocore():

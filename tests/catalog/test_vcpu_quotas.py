@@ -2,8 +2,8 @@
 
 import pytest
 
-from components.catalog.instance_types import INSTANCE_TYPES
-from components.catalog.vcpu_quotas import vcpu_quota
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES
+from trainyard.components.catalog.vcpu_quotas import vcpu_quota
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from datetime import date
 import pytest
 from botocore.session import Session
 
-from components.catalog.versions import (
+from trainyard.components.catalog.versions import (
     DEFAULT_KUBERNETES_VERSION,
     EKS_VERSIONS,
     STANDARD_SUPPORT_ENDS,

@@ -10,12 +10,6 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter
 
-from components.account.facts import AccountFacts
-from components.account.vpc_layout import LayoutEndpoint, LayoutTable, VpcLayout
-from components.checks.adopted_vpc_check import adopted_vpc_problems
-from components.config.network import NewVpc
-from components.config.problems import Problem
-from components.config.stack import StackConfig
 from tests.support.vpcs import (
     ADDRESSES,
     BLOCK,
@@ -33,6 +27,12 @@ from tests.support.vpcs import (
     named,
     network,
 )
+from trainyard.components.account.facts import AccountFacts
+from trainyard.components.account.vpc_layout import LayoutEndpoint, LayoutTable, VpcLayout
+from trainyard.components.checks.adopted_vpc_check import adopted_vpc_problems
+from trainyard.components.config.network import NewVpc
+from trainyard.components.config.problems import Problem
+from trainyard.components.config.stack import StackConfig
 
 OWN = {"trainyard:cluster": "p5-cb"}
 Found = Callable[..., list[Problem]]

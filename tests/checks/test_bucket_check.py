@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from components.account.named_facts import (
-    BucketFacts,
-    ObjectFacts,
-)
-from components.architectures.plan_stack import plan_stack
-from components.config.load import load_stack_config
-from components.parallelcluster.plan import ParallelClusterPlan
-from components.parallelcluster.rendering.cluster import render_cluster
 from tests.account.conftest import NOW
 from tests.support.account import in_slurm, refused
 from tests.support.parallelcluster import raw_p4de
+from trainyard.components.account.named_facts import (
+    BucketFacts,
+    ObjectFacts,
+)
+from trainyard.components.architectures.plan_stack import plan_stack
+from trainyard.components.config.load import load_stack_config
+from trainyard.components.parallelcluster.plan import ParallelClusterPlan
+from trainyard.components.parallelcluster.rendering.cluster import render_cluster
 
 SCRIPT = "s3://scripts/setup.sh"
 ON_CONFIGURED = "architecture.head_node.custom_actions.on_node_configured[0].script"

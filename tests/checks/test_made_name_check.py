@@ -6,11 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from components.account.named_facts import (
-    OwnerFacts,
-)
-from components.checks.made_name_check import group_names
-from components.tagging import CLUSTER_TAG, RESOURCE_TAG
 from tests.support.account import (
     in_batch,
     in_slurm,
@@ -21,6 +16,11 @@ from tests.support.batch import P4D
 from tests.support.eks import changed, config
 from tests.support.parallelcluster import raw_p4de
 from tests.support.stack_files import raw_config
+from trainyard.components.account.named_facts import (
+    OwnerFacts,
+)
+from trainyard.components.checks.made_name_check import group_names
+from trainyard.components.tagging import CLUSTER_TAG, RESOURCE_TAG
 
 ARN = "arn:aws:any"
 

@@ -6,18 +6,18 @@ from typing import cast
 
 import pytest
 
-from components.account.lookup import AccountReader
-from components.account.named_facts import (
-    AccessPointFacts,
-    ContainerImageFacts,
-    FunctionFacts,
-)
-from components.checks.named_check import named_readings
-from components.config.named import Named
 from tests.support.account import in_batch, in_slurm, refused
 from tests.support.batch import P4D
 from tests.support.parallelcluster import raw_p4de
 from tests.support.stack_files import raw_config
+from trainyard.components.account.lookup import AccountReader
+from trainyard.components.account.named_facts import (
+    AccessPointFacts,
+    ContainerImageFacts,
+    FunctionFacts,
+)
+from trainyard.components.checks.named_check import named_readings
+from trainyard.components.config.named import Named
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from components.checks import network_check
-from components.eks.account import EksAccount
-from components.eks.control_plane_check import control_plane_problems
 from tests.support.eks import PRIVATE, PUBLIC
+from trainyard.components.checks import network_check
+from trainyard.components.eks.account import EksAccount
+from trainyard.components.eks.control_plane_check import control_plane_problems
 
 
 def network_problems(network, facts):

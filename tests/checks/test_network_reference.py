@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from components.architectures.prepare import prepare
-from components.checks.network_reference import at_reference
-from components.config.load import load_stack_config
-from components.config.network import ExistingVpc, StackNetwork
-from components.config.problems import ROOT, ConfigError, Problem
 from tests.account.conftest import NOW
 from tests.support.eks import PRIVATE, PUBLIC, changed
+from trainyard.components.architectures.prepare import prepare
+from trainyard.components.checks.network_reference import at_reference
+from trainyard.components.config.load import load_stack_config
+from trainyard.components.config.network import ExistingVpc, StackNetwork
+from trainyard.components.config.problems import ROOT, ConfigError, Problem
 
 VPC = changed()["network"]["vpc_id"]
 

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from components.account.named_facts import (
-    PlacementGroupFacts,
-)
 from tests.support.account import judged, refused
 from tests.support.eks import block, p5, with_odcr
+from trainyard.components.account.named_facts import (
+    PlacementGroupFacts,
+)
 
 GROUP = {"kind": "odcr", "placement_group": "mine"}
 RESERVED = "reservations.block.placement_group"

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from components.account.named_facts import (
-    PolicyFacts,
-)
-from components.preflight.account_rows import account_rows
 from tests.support.account import judged, refused
 from tests.support.eks import p5, refusals
+from trainyard.components.account.named_facts import (
+    PolicyFacts,
+)
+from trainyard.components.preflight.account_rows import account_rows
 
 POLICIES = "architecture.node_groups.p5.iam_policies"
 

@@ -7,17 +7,17 @@ from ipaddress import IPv4Network
 
 import pytest
 
-from components.architectures.prepare import prepare
-from components.checks.pool_check import address_problems, offering_problems
-from components.config.problems import ROOT, ConfigError
-from components.network.address_capacity import Need
-from components.network.vpc_plan import plan_network
 from tests.account.conftest import NOW
 from tests.batch import test_account as batch
 from tests.support import account as slurm
 from tests.support.eks import PRIVATE, changed, config
 from tests.support.parallelcluster import RAW_P4DE
 from tests.support.stack_files import RESERVATION, raw_config
+from trainyard.components.architectures.prepare import prepare
+from trainyard.components.checks.pool_check import address_problems, offering_problems
+from trainyard.components.config.problems import ROOT, ConfigError
+from trainyard.components.network.address_capacity import Need
+from trainyard.components.network.vpc_plan import plan_network
 
 POOL = "architecture__compute_environments__p4d"
 QUEUE = "architecture__queues__compute-gpu"

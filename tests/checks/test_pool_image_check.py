@@ -10,15 +10,15 @@ import pytest
 from tests.support.account_fixtures import account, reader, server
 from tests.support.sandbox_aws import ACCOUNT, Account  # before boto3 makes a client
 
-from components.account.lookup import AccountReader  # isort: skip
-from components.account.readings import read_side_by_side  # isort: skip
-from components.architectures.lookup import account_facts, account_readings  # isort: skip
-from components.architectures.prepare import Examined, examine  # isort: skip
-from components.checks.pool_image_check import GET_PARAMETER  # isort: skip
-from components.preflight.run import run_preflight  # isort: skip
+from trainyard.components.account.lookup import AccountReader  # isort: skip
+from trainyard.components.account.readings import read_side_by_side  # isort: skip
+from trainyard.components.architectures.lookup import account_facts, account_readings  # isort: skip
+from trainyard.components.architectures.prepare import Examined, examine  # isort: skip
+from trainyard.components.checks.pool_image_check import GET_PARAMETER  # isort: skip
+from trainyard.components.preflight.run import run_preflight  # isort: skip
 from moto.ec2 import ec2_backends  # isort: skip
 from moto.ssm.models import ssm_backends  # isort: skip
-from sandbox.account.stacks import completion  # isort: skip
+from trainyard.sandbox.account.stacks import completion  # isort: skip
 from tests.support.eks import cluster_facts  # isort: skip
 from tools.cli.stack_config import config_of  # isort: skip
 from tools.workspace.completion import completed

@@ -12,21 +12,23 @@ import pytest
 
 from tests.support.account_fixtures import account, reader, server
 
-from components.account.image_registry import EMULATED_REGISTRIES, is_public  # isort: skip
-from components.account.named_facts import OwnerFacts, PublicImageFacts  # isort: skip
-from components.account.readings import read_side_by_side  # isort: skip
-from components.architectures.lookup import account_facts, account_readings  # isort: skip
-from components.architectures.prepare import Examined, examine  # isort: skip
-from components.catalog.neuron import NCCOM_TEST_IMAGE  # isort: skip
-from components.catalog.versions import DCGM_IMAGE, EKS_VERSIONS, NCCL_TESTS_IMAGE  # isort: skip
-from components.checks.made_name_check import JOB_QUEUE  # isort: skip
-from components.catalog.image_digests import by_content
+from trainyard.components.account.image_registry import EMULATED_REGISTRIES, is_public  # isort: skip
+from trainyard.components.account.named_facts import OwnerFacts, PublicImageFacts  # isort: skip
+from trainyard.components.account.readings import read_side_by_side  # isort: skip
+from trainyard.components.architectures.lookup import account_facts, account_readings  # isort: skip
+from trainyard.components.architectures.prepare import Examined, examine  # isort: skip
+from trainyard.components.catalog.neuron import NCCOM_TEST_IMAGE  # isort: skip
+from trainyard.components.catalog.versions import DCGM_IMAGE, EKS_VERSIONS, NCCL_TESTS_IMAGE  # isort: skip
+from trainyard.components.checks.made_name_check import JOB_QUEUE  # isort: skip
+from trainyard.components.catalog.image_digests import by_content
 
-from components.eks.addons import nvidia_device_plugin, jobset, kueue, node_termination_handler  # isort: skip
-from components.preflight.run import run_preflight  # isort: skip
-from components.tagging import CLUSTER_TAG  # isort: skip
-from sandbox import registries  # isort: skip
-from sandbox.account.stacks import completion  # isort: skip
+from trainyard.components.eks.addons import jobset, kueue  # isort: skip
+from trainyard.components.eks.addons import node_termination_handler  # isort: skip
+from trainyard.components.eks.addons import nvidia_device_plugin  # isort: skip
+from trainyard.components.preflight.run import run_preflight  # isort: skip
+from trainyard.components.tagging import CLUSTER_TAG  # isort: skip
+from trainyard.sandbox import registries  # isort: skip
+from trainyard.sandbox.account.stacks import completion  # isort: skip
 from tests.support.eks import cluster_facts  # isort: skip
 from tools.cli.stack_config import config_of  # isort: skip
 from tools.pins import ImageTags

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from components.account.facts import AccountFacts
-from components.catalog.quotas import QUOTAS, REGION
-from components.checks.quota_check import quota_check, quota_warnings
-from components.checks.quota_needs import Need
+from trainyard.components.account.facts import AccountFacts
+from trainyard.components.catalog.quotas import QUOTAS, REGION
+from trainyard.components.checks.quota_check import quota_check, quota_warnings
+from trainyard.components.checks.quota_needs import Need
 
 REGION_NAME = "us-west-2"
 VPC = Need(quota="vpcs", key="network", amount=1)

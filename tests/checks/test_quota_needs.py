@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from components import clock
-from components.architectures.plan_stack import plan_stack
-from components.architectures.registry import account_of
-from components.checks.quota_needs import quotas_of, shared_needs
-from components.config.load import load_stack_config
 from tests.support import vpcs
 from tests.support.eks import PRIVATE, config, p5
 from tests.support.stack_files import plan_from
 from tests.support.stacks import STACKS, prepared, stack_config
+from trainyard.components import clock
+from trainyard.components.architectures.plan_stack import plan_stack
+from trainyard.components.architectures.registry import account_of
+from trainyard.components.checks.quota_needs import quotas_of, shared_needs
+from trainyard.components.config.load import load_stack_config
 
 
 def needs(stack: str) -> dict[str, float]:

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from components.architectures.prepare import examine
-from components.checks.reservation_check import reservation_problems
 from tests.account.conftest import BLOCK, NOW
 from tests.support.eks import OTHER_RESERVATION, PRIVATE, STACK_FILE
+from trainyard.components.architectures.prepare import examine
+from trainyard.components.checks.reservation_check import reservation_problems
 
 ODCR = {"kind": "odcr", "reservation_id": BLOCK, "instance_count": 2}
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from components.naming import IAM_ROLE_NAME_LIMIT, excess_length
 from tests.support.batch import RAW
 from tests.support.network_stack import NETWORK_RAW
 from tests.support.stack_files import raw_config, refusals
+from trainyard.components.naming import IAM_ROLE_NAME_LIMIT, excess_length
 
 LONG = "n" * 48
 

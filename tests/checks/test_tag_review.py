@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.checks.tag_review import review_tags
-from components.config.review import Review
 from tests.support.constraints import CONSTRAINTS, in_python
+from trainyard.components.checks.tag_review import review_tags
+from trainyard.components.config.review import Review
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from components.account.facts import AccountFacts
-from components.account.named_facts import TopicFacts
-from components.architectures.prepare import Examined
 from tests.support.account import judged, refused
 from tests.support.eks import changed
+from trainyard.components.account.facts import AccountFacts
+from trainyard.components.account.named_facts import TopicFacts
+from trainyard.components.architectures.prepare import Examined
 
 TOPIC = "arn:aws:sns:us-west-2:123456789012:ml-infra"
 KEY = "monitoring.alarms.topic_arn"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from components.account.named_facts import WorkspaceFacts
 from tests.support.account import in_slurm, refused
 from tests.support.monitoring import PROMETHEUS, WORKSPACE_ARN
 from tests.support.parallelcluster import raw_p4de
+from trainyard.components.account.named_facts import WorkspaceFacts
 
 CHECK = "Prometheus workspaces"
 

@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from components.account.facts import AccountFacts, ZoneFacts
-from components.architectures.prepare import complete, prepare
-from components.architectures.registry import account_of
-from components.checks.zone_check import zone_problems
-from components.config.problems import ConfigError
-from components.config.stack import StackConfig
 from tests.account.conftest import NOW
 from tests.support.account import configured
 from tests.support.parallelcluster import raw_p4de
+from trainyard.components.account.facts import AccountFacts, ZoneFacts
+from trainyard.components.architectures.prepare import complete, prepare
+from trainyard.components.architectures.registry import account_of
+from trainyard.components.checks.zone_check import zone_problems
+from trainyard.components.config.problems import ConfigError
+from trainyard.components.config.stack import StackConfig
 
 ZONES = (
     ZoneFacts(name="us-west-2a", zone_id="usw2-az1", kind="availability-zone"),

@@ -5,8 +5,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from components.compute.capacity_reservation import CapacityReservation, CapacityReservationArgs
 from tests.support.pools import CREATION
+from trainyard.components.compute.capacity_reservation import (
+    CapacityReservation,
+    CapacityReservationArgs,
+)
 
 
 @pytest.fixture

@@ -6,15 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.catalog.instance_types import instance_type
-from components.compute.interface_plan import (
+from tests.support.eks import config
+from tests.support.eks import p5 as p5_group
+from tests.support.instance_types import EFA_TYPES
+from trainyard.components.catalog.instance_types import instance_type
+from trainyard.components.compute.interface_plan import (
     NetworkInterface,
     plan_interfaces,
     plan_pool_interfaces,
 )
-from tests.support.eks import config
-from tests.support.eks import p5 as p5_group
-from tests.support.instance_types import EFA_TYPES
 
 LAYOUTS = ("efa-only", "efa")
 any_type = st.sampled_from(EFA_TYPES)

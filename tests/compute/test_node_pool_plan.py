@@ -6,9 +6,9 @@ from datetime import timedelta
 
 import pytest
 
-from components.compute.node_pool_plan import ImageSource
 from tests.capacity.test_succession import END, WEEK, two_blocks
 from tests.support.stack_files import plan_from
+from trainyard.components.compute.node_pool_plan import ImageSource
 
 
 def test_the_nodes_of_a_further_block_have_the_name_of_the_stack_file() -> None:

@@ -1,6 +1,9 @@
 """The cluster placement group."""
 
-from components.compute.placement_group import ClusterPlacementGroup, ClusterPlacementGroupArgs
+from trainyard.components.compute.placement_group import (
+    ClusterPlacementGroup,
+    ClusterPlacementGroupArgs,
+)
 
 
 def group():

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field, replace
 import pulumi
 import pytest
 
-from components.capacity.plan import CapacityPlan
-from components.compute.node_pool_plan import NodePoolPlan
-from components.compute.reservations import make_reservations
 from tests.support import batch
 from tests.support.pools import CREATED_ODCR, ON_DEMAND
+from trainyard.components.capacity.plan import CapacityPlan
+from trainyard.components.compute.node_pool_plan import NodePoolPlan
+from trainyard.components.compute.reservations import make_reservations
 
 RESERVATION = "aws:ec2/capacityReservation:CapacityReservation"
 GROUP = "aws:resourcegroups/group:Group"

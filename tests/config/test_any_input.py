@@ -5,9 +5,9 @@ import copy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.config.load import load_stack_config
-from components.config.problems import ConfigError
 from tests.support.eks import P5_CB, STACK_FILE
+from trainyard.components.config.load import load_stack_config
+from trainyard.components.config.problems import ConfigError
 
 SCALARS = st.none() | st.booleans() | st.integers(-5, 5) | st.floats(allow_nan=False) | st.text()
 VALUES = st.recursive(

@@ -3,8 +3,9 @@
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from components.catalog.instance_types import INSTANCE_TYPES
-from components.config.base import (
+from tests.support.eks import changed, schema_problems
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES
+from trainyard.components.config.base import (
     ClusterName,
     InstanceTypeName,
     Ipv4Cidr,
@@ -16,12 +17,11 @@ from components.config.base import (
     Zone,
     same_kind_of_zone,
 )
-from components.config.batch_fields import ContainerImage, JobName, RepositoryName
-from components.config.node_pool import PolicyName
-from components.config.parallelcluster_fields import BucketName
-from components.config.reservations import GroupArn
-from components.config.storage_fields import S3Path
-from tests.support.eks import changed, schema_problems
+from trainyard.components.config.batch_fields import ContainerImage, JobName, RepositoryName
+from trainyard.components.config.node_pool import PolicyName
+from trainyard.components.config.parallelcluster_fields import BucketName
+from trainyard.components.config.reservations import GroupArn
+from trainyard.components.config.storage_fields import S3Path
 
 GOOD = [
     (ReservationId, "cr-0123456789abcdef0"),

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.config.load import load_stack_config
 from tests.support.batch import P5
 from tests.support.eks import (
     STACK_FILE,
@@ -16,6 +15,7 @@ from tests.support.eks import (
     config,
     schema_problems,
 )
+from trainyard.components.config.load import load_stack_config
 
 KEY = "architecture.node_groups.p5.further_blocks"
 BLOCKS = [f"month-{number}" for number in range(4)]

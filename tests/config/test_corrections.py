@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from components.config.corrections import typed
-from components.config.nearest import nearest
-from components.look_alikes import odd_characters, plain_characters
 from tests.support.eks import changed, p5, schema_problems
 from tests.support.parallelcluster import raw_trn1
+from trainyard.components.config.corrections import typed
+from trainyard.components.config.nearest import nearest
+from trainyard.components.look_alikes import odd_characters, plain_characters
 
 
 @pytest.mark.parametrize(

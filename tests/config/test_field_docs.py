@@ -3,11 +3,11 @@
 import subprocess
 import sys
 
-from components.config.base import StrictModel
-from components.config.eks_stack import EksStackConfig
-from components.config.field_docs import field_docs
-from components.config.node_pool import RootVolume
-from components.config.stack import StackConfig
+from trainyard.components.config.base import StrictModel
+from trainyard.components.config.eks_stack import EksStackConfig
+from trainyard.components.config.field_docs import field_docs
+from trainyard.components.config.node_pool import RootVolume
+from trainyard.components.config.stack import StackConfig
 
 
 def test_a_field_has_what_stands_below_it():
@@ -43,8 +43,8 @@ def test_a_model_made_by_code_has_no_docs():
 def test_a_right_configuration_reads_no_source_and_builds_one_validator():
     code = (
         "import inspect, pydantic_core, sys\n"
-        "from components.config import field_docs\n"
-        "from components.config.stack import StackConfig\n"
+        "from trainyard.components.config import field_docs\n"
+        "from trainyard.components.config.stack import StackConfig\n"
         "built = [m for m in StackConfig.__subclasses__() + [StackConfig]"
         " if isinstance(m.__dict__.get('__pydantic_validator__'), pydantic_core.SchemaValidator)]\n"
         "print(built, field_docs.field_docs.cache_info().currsize)\n"

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from components.config.foreign_keys import _ELSEWHERE, _WORDS, foreign_key
-from components.config.given_stack import GivenStack
-from components.config.keys import place_at
 from tests.support.eks import changed, p5, schema_problems
 from tests.support.parallelcluster import raw_trn1
+from trainyard.components.config.foreign_keys import _ELSEWHERE, _WORDS, foreign_key
+from trainyard.components.config.given_stack import GivenStack
+from trainyard.components.config.keys import place_at
 
 GROUP = "architecture.node_groups.p5"
 

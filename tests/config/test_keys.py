@@ -1,9 +1,9 @@
 import pytest
 
-from components.config.given_stack import GivenStack
-from components.config.keys import location_in, model_at, path_of, place_at, value_at
-from components.config.reservations import CapacityBlock, Odcr
 from tests.support.eks import P5_CB
+from trainyard.components.config.given_stack import GivenStack
+from trainyard.components.config.keys import location_in, model_at, path_of, place_at, value_at
+from trainyard.components.config.reservations import CapacityBlock, Odcr
 
 
 @pytest.mark.parametrize(

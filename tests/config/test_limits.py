@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from components.config.load import load_stack_config
-from components.config.problems import ConfigError, Problem
 from tests.support.batch import P4D
 from tests.support.network_stack import NETWORK_RAW
 from tests.support.stack_files import raw_config
+from trainyard.components.config.load import load_stack_config
+from trainyard.components.config.problems import ConfigError, Problem
 
 JOB = "architecture__job_definitions__nccl-multi"
 

@@ -2,8 +2,6 @@ from datetime import UTC, date, datetime
 
 import pytest
 
-from components.config.load import load_stack_config
-from components.config.problems import ConfigError
 from tests.support.eks import (
     P5_CB,
     STACK_FILE,
@@ -14,6 +12,8 @@ from tests.support.eks import (
     schema_problems,
 )
 from tests.support.kubernetes import DEFAULT
+from trainyard.components.config.load import load_stack_config
+from trainyard.components.config.problems import ConfigError
 
 SET = "pulumi config set --stack p5-cb --path 'trainyard:cluster."
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from components.config.load import load_stack_config
-from components.config.problems import ConfigError
 from tests.support.monitoring import CLOUDWATCH, PROMETHEUS, WORKSPACE_ARN
 from tests.support.parallelcluster import raw_p4de
+from trainyard.components.config.load import load_stack_config
+from trainyard.components.config.problems import ConfigError
 
 
 def said(monitoring: dict[str, Any]) -> str:

@@ -2,9 +2,12 @@
 
 import pytest
 
-from components.checks.made_name_check import MADE
-from components.checks.named_check import NOUNS
-from components.config import (
+from tests.support.account import configured
+from tests.support.eks import config, p5
+from tests.support.parallelcluster import raw_p4de
+from trainyard.components.checks.made_name_check import MADE
+from trainyard.components.checks.named_check import NOUNS
+from trainyard.components.config import (
     batch,
     efs,
     eks,
@@ -17,11 +20,8 @@ from components.config import (
     reservations,
     shared_ebs,
 )
-from components.config.base import StrictModel
-from components.config.named import named_kinds, names_in
-from tests.support.account import configured
-from tests.support.eks import config, p5
-from tests.support.parallelcluster import raw_p4de
+from trainyard.components.config.base import StrictModel
+from trainyard.components.config.named import named_kinds, names_in
 
 MODULES = (
     batch,

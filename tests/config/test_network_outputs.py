@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from components.config.network import StackNetwork
-from components.config.network_outputs import network_of_outputs
-from components.config.problems import ConfigError, Problem
+from trainyard.components.config.network import StackNetwork
+from trainyard.components.config.network_outputs import network_of_outputs
+from trainyard.components.config.problems import ConfigError, Problem
 
 OUTPUTS: dict[str, Any] = {
     "vpc_id": "vpc-0123456789abcdef0",

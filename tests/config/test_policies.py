@@ -6,8 +6,8 @@ from datetime import date
 
 import pytest
 
-from components.config.problems import ConfigError
 from tests.support.eks import changed, config
+from trainyard.components.config.problems import ConfigError
 
 ENTRY = {"resource": "p5-cb-scratch", "reason": "scratch data only", "expires": "2027-03-01"}
 

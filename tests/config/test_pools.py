@@ -1,10 +1,10 @@
 """Rules for node pools of every architecture."""
 
-from components.config.load import load_stack_config
 from tests.support.batch import P4D
 from tests.support.eks import STACK_FILE, p5
 from tests.support.parallelcluster import raw_p4de, raw_trn1
 from tests.support.stack_files import PRIVATE_B, raw_config
+from trainyard.components.config.load import load_stack_config
 
 
 def test_a_node_group_is_a_pool():

@@ -1,6 +1,12 @@
 import pytest
 
-from components.config.problems import ConfigError, Problem, remove_command, set_command, show
+from trainyard.components.config.problems import (
+    ConfigError,
+    Problem,
+    remove_command,
+    set_command,
+    show,
+)
 
 
 def problem(**changes):

@@ -6,20 +6,20 @@ import sys
 
 import pytest
 
-from components.config.base import StrictModel
-from components.config.batch_stack import BatchStackConfig
-from components.config.eks_stack import EksStackConfig
-from components.config.given_stack import GivenStack
-from components.config.keys import kinds_of
-from components.config.load import load_stack_config
-from components.config.network_stack import NetworkStackConfig
-from components.config.parallelcluster_stack import ParallelClusterStackConfig
-from components.config.problems import ConfigError
-from components.config.stack import StackConfig
-from components.config.stack_models import given_model
 from tests.support import batch, network_stack, parallelcluster
 from tests.support.eks import P5_CB, changed
 from tests.support.tracked import ROOT
+from trainyard.components.config.base import StrictModel
+from trainyard.components.config.batch_stack import BatchStackConfig
+from trainyard.components.config.eks_stack import EksStackConfig
+from trainyard.components.config.given_stack import GivenStack
+from trainyard.components.config.keys import kinds_of
+from trainyard.components.config.load import load_stack_config
+from trainyard.components.config.network_stack import NetworkStackConfig
+from trainyard.components.config.parallelcluster_stack import ParallelClusterStackConfig
+from trainyard.components.config.problems import ConfigError
+from trainyard.components.config.stack import StackConfig
+from trainyard.components.config.stack_models import given_model
 
 KINDS = kinds_of(GivenStack.model_fields["architecture"].annotation)
 
@@ -83,8 +83,8 @@ def test_a_right_configuration_builds_the_validator_of_its_own_stack_alone() -> 
     """`RootVolume` builds its schema for the default of a field, and the complete one reuses it."""
     program = (
         "import json, pydantic_core, sys\n"
-        "from components.config.base import StrictModel\n"
-        "from components.config.load import load_stack_config\n"
+        "from trainyard.components.config.base import StrictModel\n"
+        "from trainyard.components.config.load import load_stack_config\n"
         "load_stack_config(json.loads(sys.argv[1]), stack_file='Pulumi.dev.yaml')\n"
         "def below(model):\n"
         "    yield model\n"

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.config.fsx_lustre import NewFsxLustre
-from components.config.lustre_rules import (
+from tests.support.eks import changed, config, schema_problems
+from trainyard.components.config.fsx_lustre import NewFsxLustre
+from trainyard.components.config.lustre_rules import (
     EFA_STEP_GIB,
     HDD_STEP_GIB,
     THROUGHPUTS,
@@ -17,7 +18,6 @@ from components.config.lustre_rules import (
     capacity_rule,
     metadata_iops_allowed,
 )
-from tests.support.eks import changed, config, schema_problems
 
 PERSISTENT_2 = {"kind": "fsx-lustre", "per_unit_storage_throughput": 250}
 HDD = {

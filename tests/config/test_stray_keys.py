@@ -1,6 +1,6 @@
 """Keys of a stack that the program does not read."""
 
-from components.config.load import stray_keys
+from trainyard.components.config.load import stray_keys
 
 
 def test_keys_that_nothing_reads_are_those_of_the_program_beside_its_own():

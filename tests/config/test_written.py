@@ -13,11 +13,11 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.config.load import load_stack_config
-from components.config.problems import ConfigError, Problem
 from tests.support.stacks import STACKS, stack_config
 from tools.workspace.stack_files import StackFile, StackFileError, find_stack_file
 from tools.workspace.yaml_reader import read_yaml
+from trainyard.components.config.load import load_stack_config
+from trainyard.components.config.problems import ConfigError, Problem
 
 STACK = """\
 config:

@@ -7,8 +7,8 @@ import sysconfig
 
 import pytest
 
-from components.catalog.versions import NCCL_TESTS_IMAGE
 from tests.support.tracked import ROOT
+from trainyard.components.catalog.versions import NCCL_TESTS_IMAGE
 
 RECIPE = ROOT / "containers" / "nccl-tests"
 DOCKERFILE = (RECIPE / "Dockerfile").read_text(encoding="utf-8")

@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 import yaml
 
-from components.engine_calls import SETTLED_BY_THE_PROVIDER
 from tests.support import aws_sdk, provider_answers
 from tests.support.aws_plugin import described, mapped_types
 from tests.support.aws_sdk import Declared
 from tests.support.tracked import ROOT
+from trainyard.components.engine_calls import SETTLED_BY_THE_PROVIDER
 
 pytestmark = pytest.mark.engine
 

@@ -14,11 +14,11 @@ import typer
 import yaml
 from typer.core import TyperGroup
 
-from sandbox.faults.schedule import read_schedule
 from tests.contract.support.code_blocks import CodeBlock, code_blocks, commands
 from tests.support.tracked import ROOT, tracked
 from tools.cli.command_line import COMMANDS, command
 from tools.jobs.job_file import read_job_file
+from trainyard.sandbox.faults.schedule import read_schedule
 
 UsageError = typer.BadParameter.__base__
 """Error of the parser of the command line."""

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from components.architectures.build import build
-from components.architectures.plan_stack import plan_stack
-from components.config.load import load_stack_config
-from components.config.problems import ConfigError
 from tests.support.cloud import Cloud
 from tests.support.constraints import CONSTRAINTS, in_python
 from tests.support.stacks import stack_config
+from trainyard.components.architectures.build import build
+from trainyard.components.architectures.plan_stack import plan_stack
+from trainyard.components.config.load import load_stack_config
+from trainyard.components.config.problems import ConfigError
 
 RANDOM = "-0123abc"
 """What Pulumi appends to a name: https://www.pulumi.com/docs/iac/concepts/resources/names/"""

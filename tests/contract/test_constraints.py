@@ -18,7 +18,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from components.config.base import Form
 from tests.contract.support.config_leaves import (
     Leaf,
     leaves,
@@ -27,6 +26,7 @@ from tests.contract.support.config_leaves import (
 )
 from tests.support.constraints import CONSTRAINTS, extremes, in_python, width
 from tools.catalog.constraints import DATA_FILE, LinkError, constraints, generate, links
+from trainyard.components.config.base import Form
 
 REGION = "us-west-2"
 NUMBERS = {"integer", "long", "double", "float"}

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from components.catalog.versions import (
-    DEFAULT_KUBERNETES_VERSION,
-    EKS_VERSIONS,
-    STANDARD_SUPPORT_ENDS,
-)
-from sandbox.kubernetes.emulation import EMULATED_VERSIONS
 from tests.support.tracked import ROOT, tracked
 from tools.cli.command_line import COMMANDS
 from tools.engine import pins
 from tools.workspace.stack_files import stack_names
+from trainyard.components.catalog.versions import (
+    DEFAULT_KUBERNETES_VERSION,
+    EKS_VERSIONS,
+    STANDARD_SUPPORT_ENDS,
+)
+from trainyard.sandbox.kubernetes.emulation import EMULATED_VERSIONS
 
 DOCUMENTS = [path for path in tracked(".md") if "goldens" not in path.parts]
 # A link target without a scheme, and inline code that looks like a path of this repository.

@@ -16,7 +16,7 @@ import pytest
 from tests.support.tracked import ROOT, tracked
 
 RECORDED = Path(__file__).with_name("patches.txt")
-OURS = ("benchmarks", "components", "policies", "sandbox", "tools")
+OURS = ("benchmarks", "tools", "trainyard")
 
 
 def test_no_test_file_has_more_patches_of_our_modules_than_recorded() -> None:

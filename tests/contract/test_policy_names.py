@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from policies.pack.discovery import POLICIES
-from policies.resources import props
-from policies.resources import types as resource_types
 from tests.support import aws_sdk
 from tests.support.aws_sdk import Declared
 from tests.support.corpus.case import broken, good
 from tests.support.policy import Declared as Resource
 from tests.support.policy import check
+from trainyard.policies.pack.discovery import POLICIES
+from trainyard.policies.resources import props
+from trainyard.policies.resources import types as resource_types
 
 TYPES = sorted(t for t in vars(resource_types).values() if str(t).startswith("aws:"))
 PROGRAMS = [case for case in (*broken(), *good()) if case.program]

@@ -16,12 +16,13 @@ from pathlib import Path
 import pytest
 import yaml
 
-from components.architectures.registry import ARCHITECTURES
 from tests.support.import_sources import NETWORK, template
+from tests.support.modules import PYTHONPATH
 from tests.support.stacks import stack_config
 from tests.support.tracked import ROOT
 from tools.importing.formats import FORMATS
 from tools.workspace.stack_files import find_stack_file, stack_names
+from trainyard.components.architectures.registry import ARCHITECTURES
 
 SDKS = {"boto3", "botocore", "kubernetes", "pulumi"}
 STACKS = stack_names()
@@ -61,7 +62,7 @@ def trainyard(*arguments: str | Path, home: Path) -> Done:
             "AWS_EC2_METADATA_DISABLED": "true",
             "HOME": str(home),
             "PATH": os.environ["PATH"],
-            "PYTHONPATH": str(ROOT),
+            "PYTHONPATH": PYTHONPATH,
         },
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -96,7 +97,7 @@ def test_check_plans_a_stack_without_an_sdk(stack: str, tmp_path: Path) -> None:
 def test_check_explains_what_stack_files_lack_without_an_sdk(tmp_path: Path) -> None:
     done = trainyard("check", *STACKS, "--sarif", home=tmp_path)
     assert done.exit_code == 2
-    assert "components.config.explain" in done.imported
+    assert "trainyard.components.config.explain" in done.imported
     assert not done.sdks
 
 

@@ -28,7 +28,7 @@ from tools.cli.command_line import COMMANDS
 MOST_LINES_OF_A_FUNCTION = 60
 MOST_LINES_OF_A_MODULE = 800
 MOST_LINES_OF_ANOTHER_LANGUAGE = 300
-FOLDERS = ("benchmarks", "components", "examples", "policies", "sandbox", "tests", "tools")
+FOLDERS = ("benchmarks", "components", "examples", "policies", "sandbox", "src", "tests", "tools")
 KNOWN = Path(__file__).with_name("needless_modules.txt")
 """Modules that only their neighbor imports, and that are still to be merged with it."""
 
@@ -154,7 +154,9 @@ def test_what_is_reached_by_its_name_or_its_folder_is_exempt(tmp_path: Path, pat
 
 def test_what_rules_share_is_not_exempt(tmp_path: Path) -> None:
     part, whole = "policies/rules/part.py", "policies/rules/whole.py"
-    assert needless(tmp_path, {part: "", whole: "import policies.rules.part"}) == {part: whole}
+    assert needless(tmp_path, {part: "", whole: "import trainyard.policies.rules.part"}) == {
+        part: whole
+    }
 
 
 def test_a_program_is_exempt(tmp_path: Path) -> None:

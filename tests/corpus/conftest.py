@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from components.parallelcluster import account as parallelcluster_checks
 from tests.support.corpus.case import CASE, STAGES
 from tests.support.sandbox_aws import default_account
+from trainyard.components.parallelcluster import account as parallelcluster_checks
 
 
 @pytest.fixture(scope="module")

@@ -11,9 +11,6 @@ from contextlib import nullcontext
 
 import pytest
 
-from components.architectures.build import build
-from components.config.load import load_stack_config
-from policies.pack.stack_config import pack_config
 from tests.corpus.support.stages import (
     Outcome,
     judged,
@@ -25,6 +22,9 @@ from tests.support.corpus.case import CASE, Case, broken, good
 from tests.support.corpus.table import ADVISORY, PAGE, page
 from tests.support.policy_pack import Pack, declared, running_pack
 from tests.support.printed_fixes import problems_of_account, unsolved
+from trainyard.components.architectures.build import build
+from trainyard.components.config.load import load_stack_config
+from trainyard.policies.pack.stack_config import pack_config
 
 BROKEN, GOOD = broken(), good()
 OFFLINE = [case for case in BROKEN if case.stage in {"schema", "plan"} and not case.noted]

@@ -7,9 +7,6 @@ from typing import Any
 
 import pytest
 
-from components.architectures.plan_stack import plan_stack
-from components.config.load import load_stack_config
-from components.config.problems import ConfigError
 from tests.support.batch import RAW
 from tests.support.eks import (
     NOW,
@@ -18,6 +15,9 @@ from tests.support.eks import (
     p5,
 )
 from tests.support.stack_files import raw_config
+from trainyard.components.architectures.plan_stack import plan_stack
+from trainyard.components.config.load import load_stack_config
+from trainyard.components.config.problems import ConfigError
 
 
 def notes(raw: dict[str, Any], now: datetime = NOW) -> tuple[str, ...]:

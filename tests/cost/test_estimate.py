@@ -9,12 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.architectures.plan_stack import plan_stack
-from components.catalog.prices import Price, snapshot_prices
-from components.config.load import load_stack_config
-from components.cost.estimate import Estimate, estimate
-from components.cost.item import CostItem, fee_left
-from components.cost.storage_items import Volume, volume_items
 from tests.support.batch import RAW
 from tests.support.eks import (
     NOW,
@@ -27,6 +21,12 @@ from tests.support.eks import (
 from tests.support.monitoring import CLOUDWATCH, PROMETHEUS
 from tests.support.parallelcluster import raw_p4de
 from tests.support.stack_files import raw_config
+from trainyard.components.architectures.plan_stack import plan_stack
+from trainyard.components.catalog.prices import Price, snapshot_prices
+from trainyard.components.config.load import load_stack_config
+from trainyard.components.cost.estimate import Estimate, estimate
+from trainyard.components.cost.item import CostItem, fee_left
+from trainyard.components.cost.storage_items import Volume, volume_items
 
 START = datetime(2026, 11, 20, 11, 30, tzinfo=UTC)
 END = START + timedelta(days=10)

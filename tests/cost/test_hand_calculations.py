@@ -6,12 +6,12 @@ import re
 
 import pytest
 
-from components.catalog.prices import snapshot_prices
-from components.config.load import load_stack_config
-from components.cost.estimate import estimate
 from tests.support.eks import NOW, REGION
 from tests.support.stacks import prepared, stack_config
 from tests.support.tracked import ROOT
+from trainyard.components.catalog.prices import snapshot_prices
+from trainyard.components.config.load import load_stack_config
+from trainyard.components.cost.estimate import estimate
 
 PAGE = (ROOT / "docs" / "cost.md").read_text(encoding="utf-8")
 ROW = re.compile(

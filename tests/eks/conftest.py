@@ -7,10 +7,6 @@ from collections.abc import Callable
 import pulumi
 import pytest
 
-from components.eks.cluster import ClusterAccess
-from components.eks.node_group_args import NodeGroupArgs
-from components.eks.node_group_plan import NodeGroupPlan
-from components.identity.node_role import NodeRole, NodeRoleArgs
 from tests.account.conftest import (
     account,
     block,
@@ -21,6 +17,10 @@ from tests.account.conftest import (
     server,
     with_subnet,
 )
+from trainyard.components.eks.cluster import ClusterAccess
+from trainyard.components.eks.node_group_args import NodeGroupArgs
+from trainyard.components.eks.node_group_plan import NodeGroupPlan
+from trainyard.components.identity.node_role import NodeRole, NodeRoleArgs
 
 __all__ = ["account", "block", "chicago", "configure", "facts", "reader", "server", "with_subnet"]
 

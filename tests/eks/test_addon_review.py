@@ -62,7 +62,7 @@ def test_a_type_that_the_plugin_does_not_know_is_refused_only_where_it_is_instal
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Pain 11."""
-    known = "components.eks.addons.efa_device_plugin.EFA_PLUGIN_INSTANCE_TYPES"
+    known = "trainyard.components.eks.addons.efa_device_plugin.EFA_PLUGIN_INSTANCE_TYPES"
     monkeypatch.setattr(known, ("p4d.24xlarge",))
     assert list(refusals(changed())) == ["architecture.node_groups.p5.instance_type"]
     assert refusals(addons(efa_device_plugin=False)) == {}

@@ -7,18 +7,18 @@ from typing import Any
 
 import pytest
 
-from components.account.facts import AddonOffer, ClusterFacts
-from components.account.lookup import AccountReader
-from components.catalog.versions import EKS_VERSIONS
-from components.eks.addon_version_check import (
+from tests.support.eks import STACK_FILE, cluster_facts
+from tests.support.kubernetes import DEFAULT
+from trainyard.components.account.facts import AddonOffer, ClusterFacts
+from trainyard.components.account.lookup import AccountReader
+from trainyard.components.catalog.versions import EKS_VERSIONS
+from trainyard.components.eks.addon_version_check import (
     CALL,
     addon_offer_readings,
     addon_version_problems,
     addon_version_warnings,
     look_up_offer,
 )
-from tests.support.eks import STACK_FILE, cluster_facts
-from tests.support.kubernetes import DEFAULT
 
 OFFERED = AddonOffer(
     versions=tuple(f"v1.{minor}.0-eksbuild.1" for minor in range(30, 18, -1)),

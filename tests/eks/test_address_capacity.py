@@ -1,7 +1,7 @@
 """Addresses that a node group needs in its subnets."""
 
-from components.eks.address_capacity import addresses_needed
 from tests.support.eks import group, p5
+from trainyard.components.eks.address_capacity import addresses_needed
 
 
 def test_a_node_takes_its_interfaces_and_one_of_pods():

@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
-from components.account.facts import ClusterFacts
-from components.architectures.prepare import prepare
-from components.config.problems import ConfigError
-from components.eks.authorization_check import (
+from tests.account.conftest import NOW
+from tests.support.eks import cluster_facts
+from trainyard.components.account.facts import ClusterFacts
+from trainyard.components.architectures.prepare import prepare
+from trainyard.components.config.problems import ConfigError
+from trainyard.components.eks.authorization_check import (
     authorization_problems,
     authorization_warnings,
     needs_aws_auth,
 )
-from tests.account.conftest import NOW
-from tests.support.eks import cluster_facts
 
 NODE = "arn:aws:iam::123456789012:role/p5-cb-p5-role-0a1b2c3"
 MANAGED = "arn:aws:iam::123456789012:role/p5-cb-system-role-4d5e6f7"

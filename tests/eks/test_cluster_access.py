@@ -11,9 +11,9 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from components.account.lookup import AccountReader
-from components.eks import cluster_access
-from components.eks.cluster_access import AWS_AUTH, read_aws_auth, token
+from trainyard.components.account.lookup import AccountReader
+from trainyard.components.eks import cluster_access
+from trainyard.components.eks.cluster_access import AWS_AUTH, read_aws_auth, token
 
 CLUSTER = {
     "name": "p5-cb",

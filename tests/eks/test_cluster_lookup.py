@@ -15,10 +15,10 @@ from tests.support.sandbox_aws import (
     use_account,  # before boto3 makes a client
 )
 
-from components.eks.cluster_lookup import look_up_cluster  # isort: skip
-from components.account.facts import ClusterFacts  # isort: skip
-from components.account.lookup import AccountReader  # isort: skip
-from sandbox.aws.server import AwsServer  # isort: skip
+from trainyard.components.eks.cluster_lookup import look_up_cluster  # isort: skip
+from trainyard.components.account.facts import ClusterFacts  # isort: skip
+from trainyard.components.account.lookup import AccountReader  # isort: skip
+from trainyard.sandbox.aws.server import AwsServer  # isort: skip
 from tests.support.kubernetes import DEFAULT, PREVIOUS
 
 

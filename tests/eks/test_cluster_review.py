@@ -2,12 +2,12 @@ from datetime import UTC, datetime, time, timedelta
 
 import pytest
 
-from components.catalog.versions import STANDARD_SUPPORT_ENDS
-from components.config.review import Review
-from components.eks.cluster_review import review_cluster
 from tests.support.eks import NOW, PUBLIC, changed, config, p5, refusals, schema_problems
 from tests.support.kubernetes import DEFAULT, OLDEST
 from tests.support.stack_files import plan_from
+from trainyard.components.catalog.versions import STANDARD_SUPPORT_ENDS
+from trainyard.components.config.review import Review
+from trainyard.components.eks.cluster_review import review_cluster
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from components.eks.plan import AddonPlan, PodIdentityPlan
-from components.eks.resources import EksArchitecture
 from tests.support.eks import P5, SCHEDULED, eks_plan
+from trainyard.components.eks.plan import AddonPlan, PodIdentityPlan
+from trainyard.components.eks.resources import EksArchitecture
 
 AGENT = AddonPlan(
     name="eks-pod-identity-agent",

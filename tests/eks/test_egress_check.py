@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from components.architectures.prepare import prepare
-from components.config.problems import ROOT, ConfigError
 from tests.account.conftest import NOW
 from tests.support.eks import PRIVATE
+from trainyard.components.architectures.prepare import prepare
+from trainyard.components.config.problems import ROOT, ConfigError
 
 ENDPOINTS = frozenset({"ec2", "ecr.api", "ecr.dkr", "s3", "sts"})
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pulumi_aws as aws
 
-from components.eks.eks_addons import EksAddons, EksAddonsArgs
-from components.eks.plan import AddonPlan, PodIdentityPlan
-from components.identity.service_account_role import OidcProvider
+from trainyard.components.eks.eks_addons import EksAddons, EksAddonsArgs
+from trainyard.components.eks.plan import AddonPlan, PodIdentityPlan
+from trainyard.components.identity.service_account_role import OidcProvider
 
 AGENT = AddonPlan(
     name="eks-pod-identity-agent",

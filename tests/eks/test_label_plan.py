@@ -1,8 +1,8 @@
 import pytest
 
-from components.eks.label_plan import kubelet_may_set
 from tests.support.constraints import CONSTRAINTS
 from tests.support.eks import changed, p5, refusals
+from trainyard.components.eks.label_plan import kubelet_may_set
 
 
 @pytest.mark.parametrize(

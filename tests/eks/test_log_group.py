@@ -7,15 +7,15 @@ from datetime import timedelta
 
 import pytest
 
-from components.account.named_facts import LogGroupFacts
-from components.architectures.prepare import prepare
-from components.eks.cluster import EksCluster
-from components.eks.plan import LogGroupPlan
-from components.tagging import CLUSTER_TAG
 from tests.account.conftest import NOW
 from tests.eks.test_cluster import ARGS
 from tests.support.account import judged, refused
 from tests.support.eks import STACK_FILE, changed, cluster_facts
+from trainyard.components.account.named_facts import LogGroupFacts
+from trainyard.components.architectures.prepare import prepare
+from trainyard.components.eks.cluster import EksCluster
+from trainyard.components.eks.plan import LogGroupPlan
+from trainyard.components.tagging import CLUSTER_TAG
 
 NAME = "/aws/eks/p5-cb/cluster"
 CLUSTER = cluster_facts()

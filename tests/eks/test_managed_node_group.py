@@ -7,10 +7,10 @@ import pulumi_aws as aws
 import pytest
 import yaml
 
-from components.capacity.plan import PlacementPlan
-from components.eks.managed_node_group import ManagedNodeGroup
 from tests.support.eks import P5, SYSTEM
 from tests.support.pools import BLOCK, SPOT
+from trainyard.components.capacity.plan import PlacementPlan
+from trainyard.components.eks.managed_node_group import ManagedNodeGroup
 
 
 @pytest.fixture

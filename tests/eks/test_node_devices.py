@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from components.catalog.instance_types import instance_type
-from components.eks.node_devices import node_devices
 from tests.support.eks import P5, SYSTEM
+from trainyard.components.catalog.instance_types import instance_type
+from trainyard.components.eks.node_devices import node_devices
 
 ALL = ("nvidia", "neuron", "efa")
 

@@ -1,6 +1,5 @@
 import pytest
 
-from components.compute.root_volume import RootVolume
 from tests.support.eks import (
     PRIVATE,
     changed,
@@ -10,6 +9,7 @@ from tests.support.eks import (
     with_odcr,
 )
 from tests.support.kubernetes import DEFAULT
+from trainyard.components.compute.root_volume import RootVolume
 
 
 def test_a_p5_group_in_a_capacity_block():

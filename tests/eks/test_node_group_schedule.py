@@ -3,8 +3,8 @@
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 
-from components.eks.node_group_schedule import NodeGroupSchedule, NodeGroupScheduleArgs
 from tests.support.eks import SCHEDULED
+from trainyard.components.eks.node_group_schedule import NodeGroupSchedule, NodeGroupScheduleArgs
 
 SCHEDULE = "aws:autoscaling/schedule:Schedule"
 

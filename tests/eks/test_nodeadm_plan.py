@@ -6,8 +6,11 @@ from email import message_from_string
 import pytest
 import yaml
 
-from components.eks.nodeadm_plan import render_managed_user_data, render_self_managed_user_data
 from tests.support.eks import group, p5
+from trainyard.components.eks.nodeadm_plan import (
+    render_managed_user_data,
+    render_self_managed_user_data,
+)
 
 CLUSTER = {
     "cluster_name": "p5-cb",

@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.catalog.instance_types import INSTANCE_TYPES
-from components.config.problems import ConfigError
-from components.eks.addons.registry import device_plugins
 from tests.support.eks import PRIVATE, PUBLIC, REGION, block, changed, p5, refusals
 from tests.support.kubernetes import DEFAULT, TOO_OLD
 from tests.support.stack_files import plan_from
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES
+from trainyard.components.config.problems import ConfigError
+from trainyard.components.eks.addons.registry import device_plugins
 
 
 def test_the_plan_of_a_p5_capacity_block():

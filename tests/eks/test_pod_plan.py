@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.catalog.instance_types import instance_type
-from components.compute.interface_plan import plan_interfaces
-from components.eks.pod_plan import plan_maximum_pods
 from tests.support.instance_types import EFA_TYPES
+from trainyard.components.catalog.instance_types import instance_type
+from trainyard.components.compute.interface_plan import plan_interfaces
+from trainyard.components.eks.pod_plan import plan_maximum_pods
 
 
 def maximum_pods(name, layout="efa-only"):

@@ -5,15 +5,6 @@ from dataclasses import replace
 import pulumi
 import pytest
 
-from components.architectures.build import build
-from components.architectures.plan_stack import plan_stack
-from components.config.load import load_stack_config
-from components.config.network import NewVpc
-from components.eks.planner import CLUSTER_NAMES, named_groups
-from components.eks.resources import EksArchitecture
-from components.eks.scraper_plan import ScraperPlan
-from components.network.stack_reference import READ_STACK_OUTPUTS, network_reader
-from components.network.vpc_plan import plan_network
 from tests.support import eks
 from tests.support.eks import (
     CLUSTER_SECURITY_GROUP,
@@ -25,6 +16,15 @@ from tests.support.eks import (
 from tests.support.monitoring import WORKSPACE_ARN
 from tests.support.provider_answers import CONTROL_PLANE
 from tests.support.stack_files import plan_from
+from trainyard.components.architectures.build import build
+from trainyard.components.architectures.plan_stack import plan_stack
+from trainyard.components.config.load import load_stack_config
+from trainyard.components.config.network import NewVpc
+from trainyard.components.eks.planner import CLUSTER_NAMES, named_groups
+from trainyard.components.eks.resources import EksArchitecture
+from trainyard.components.eks.scraper_plan import ScraperPlan
+from trainyard.components.network.stack_reference import READ_STACK_OUTPUTS, network_reader
+from trainyard.components.network.vpc_plan import plan_network
 
 DAEMON_SET = "kubernetes:apps/v1:DaemonSet"
 GROUP = "aws:autoscaling/group:Group"

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 import yaml
 
-from components.eks.addons.registry import SELF_MANAGED_ADDONS
-from components.eks.scraper_plan import MAXIMUM_SUBNETS, ScraperPlan
 from tests.eks.addons.test_registry import controllers
 from tests.support.eks import PRIVATE, PUBLIC, changed, refusals
 from tests.support.monitoring import CLOUDWATCH, PROMETHEUS, WORKSPACE_ARN
 from tests.support.stack_files import plan_from
+from trainyard.components.eks.addons.registry import SELF_MANAGED_ADDONS
+from trainyard.components.eks.scraper_plan import MAXIMUM_SUBNETS, ScraperPlan
 
 EVERYWHERE = ("node-exporter", "kube-state-metrics")
 EXPORTERS = (*EVERYWHERE, "dcgm-exporter", "neuron-monitor", "efa-exporter")

@@ -6,13 +6,13 @@ import pulumi_aws as aws
 import pulumi_kubernetes as kubernetes
 import pytest
 
-from components.catalog.instance_types import instance_type
-from components.catalog.neuron import NEURON_DEVICE_PLUGIN_IMAGE
-from components.catalog.versions import EKS_VERSIONS
-from components.config.eks import Taint
-from components.eks.self_managed_addons import DevicePlugins, SelfManagedAddonsArgs
 from tests.support.eks import P5, SCHEDULED, eks_plan, nodes_of
 from tests.support.kubernetes import DEFAULT, PREVIOUS
+from trainyard.components.catalog.instance_types import instance_type
+from trainyard.components.catalog.neuron import NEURON_DEVICE_PLUGIN_IMAGE
+from trainyard.components.catalog.versions import EKS_VERSIONS
+from trainyard.components.config.eks import Taint
+from trainyard.components.eks.self_managed_addons import DevicePlugins, SelfManagedAddonsArgs
 
 INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 

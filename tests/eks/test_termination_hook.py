@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pulumi_aws as aws
 
-from components.eks.cluster_services import (
+from trainyard.components.eks.cluster_services import (
     HEARTBEAT_SECONDS,
     TerminationHook,
     TerminationHookArgs,

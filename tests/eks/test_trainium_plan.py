@@ -2,10 +2,10 @@
 
 import pytest
 
-from components.eks.addons.registry import device_plugins
 from tests.support.eks import PRIVATE, group, p5
 from tests.support.kubernetes import DEFAULT
 from tests.support.stack_files import plan_from
+from trainyard.components.eks.addons.registry import device_plugins
 
 
 def trainium(type_name="trn1.32xlarge", **changes):

@@ -7,11 +7,6 @@ from datetime import UTC, datetime, time, timedelta
 
 import pytest
 
-from components.architectures.prepare import prepare
-from components.catalog.versions import EKS_VERSIONS, STANDARD_SUPPORT_ENDS, minor_number
-from components.config.problems import ConfigError
-from components.eks.version_check import KEY, VERSION, version_problems, version_warnings
-from components.eks.version_review import versions_of_new_clusters
 from tests.account.conftest import NOW
 from tests.support.eks import STACK_FILE, cluster_facts
 from tests.support.kubernetes import (
@@ -21,6 +16,11 @@ from tests.support.kubernetes import (
     TOO_OLD,
     minor,
 )
+from trainyard.components.architectures.prepare import prepare
+from trainyard.components.catalog.versions import EKS_VERSIONS, STANDARD_SUPPORT_ENDS, minor_number
+from trainyard.components.config.problems import ConfigError
+from trainyard.components.eks.version_check import KEY, VERSION, version_problems, version_warnings
+from trainyard.components.eks.version_review import versions_of_new_clusters
 
 MINE, OTHER = (f"arn:aws:kms:us-west-2:123456789012:key/mrk-{key:032x}" for key in (1, 2))
 SYSTEM, FOREIGN = "p5-cb-system-node-group-1a2b3c4", "made-by-hand"

@@ -6,20 +6,20 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
-from components.catalog.versions import (
+from tests.support.eks import changed, refusals
+from tests.support.kubernetes import minor
+from tests.support.stack_files import plan_from
+from trainyard.components.catalog.versions import (
     EKS_VERSIONS,
     STANDARD_SUPPORT_ENDS,
     minor_number,
     standard_support_ends_soon,
 )
-from components.eks.version_review import (
+from trainyard.components.eks.version_review import (
     newest_version,
     next_version,
     versions_of_new_clusters,
 )
-from tests.support.eks import changed, refusals
-from tests.support.kubernetes import minor
-from tests.support.stack_files import plan_from
 
 KEY = "architecture.kubernetes_version"
 OLDEST = min(EKS_VERSIONS)

@@ -17,7 +17,6 @@ from pathlib import Path
 
 import pytest
 
-from components.catalog.instance_types import instance_type
 from tests.support.processes import PATIENCE, descendants, free_port, until
 from tests.support.tracked import ROOT
 from tools.engine.progress import Progress
@@ -30,6 +29,7 @@ from tools.jobs.training import (
     node_environment,
     rendezvous,
 )
+from trainyard.components.catalog.instance_types import instance_type
 
 STEPS = 80
 SMALL = (

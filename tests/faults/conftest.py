@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from sandbox.aws.server import AwsServer
 from tests.support.aws_cases import batch_cases, cases
 from tests.support.aws_plugin import AT_ONCE, aws_plugin
 from tests.support.aws_service_cases import monitoring_cases, network_cases, storage_cases
 from tests.support.faults.account import CountedCalls, Faulty
 from tests.support.sandbox_aws import Account
+from trainyard.sandbox.aws.server import AwsServer
 
 
 @pytest.fixture(scope="module")

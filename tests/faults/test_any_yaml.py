@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.config.load import load_stack_config
-from components.config.problems import ConfigError
 from tests.faults.support.fuzzing import takes_less_than
 from tools.cli import options
 from tools.workspace.stack_files import StackFileError, find_stack_file
 from tools.workspace.yaml_limits import DEEPEST, LARGEST_BYTES, MOST_NODES, UnreadableYamlError
 from tools.workspace.yaml_reader import read_yaml, write_yaml
+from trainyard.components.config.load import load_stack_config
+from trainyard.components.config.problems import ConfigError
 
 SECONDS = 20.0
 """Time limit for reading the largest accepted file."""

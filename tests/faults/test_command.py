@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from sandbox.process_identity import own_identity
-from sandbox.state import SandboxDirectory, SandboxStatus
 from tests.support.faults.account import Faulty
 from tools.cli.app import app
+from trainyard.sandbox.process_identity import own_identity
+from trainyard.sandbox.state import SandboxDirectory, SandboxStatus
 
 SCHEDULE = "- {call: 'ec2:CreateVpc', happens: throttled, nth: 2}\n"
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from sandbox.faults.clusters import unhealthy_devices
-from sandbox.faults.containers import StartedContainer, course_of
-from sandbox.faults.in_force import InForce
-from sandbox.faults.schedule import FaultScheduleError, parse_schedule, read_schedule
+from trainyard.sandbox.faults.clusters import unhealthy_devices
+from trainyard.sandbox.faults.containers import StartedContainer, course_of
+from trainyard.sandbox.faults.in_force import InForce
+from trainyard.sandbox.faults.schedule import FaultScheduleError, parse_schedule, read_schedule
 
 GPU = "nvidia.com/gpu"
 

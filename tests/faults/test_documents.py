@@ -12,16 +12,6 @@ from typing import Any
 import pytest
 import yaml
 
-from components.batch.job_properties_plan import container_properties
-from components.batch.plan import BatchPlan
-from components.batch.user_data_plan import render_user_data as batch_user_data
-from components.config.problems import ConfigError, remove_command, set_command
-from components.eks.nodeadm_plan import render_self_managed_user_data
-from components.eks.plan import EksPlan
-from components.parallelcluster.cluster_template import cluster_template, template_body
-from components.parallelcluster.plan import ParallelClusterPlan
-from components.parallelcluster.references import resolve
-from components.parallelcluster.rendering.cluster import render_cluster, to_yaml
 from tests.faults.support.hostile_texts import obeyed
 from tests.support.slurm_jobs import RENDERERS, on_disk
 from tests.support.stacks import stack_plan
@@ -31,6 +21,16 @@ from tools.jobs.nodes import JobError, JobRequest
 from tools.jobs.slurm.directory import JobDirectory
 from tools.jobs.slurm.next_steps import next_steps
 from tools.jobs.slurm.nodes import SlurmRequest
+from trainyard.components.batch.job_properties_plan import container_properties
+from trainyard.components.batch.plan import BatchPlan
+from trainyard.components.batch.user_data_plan import render_user_data as batch_user_data
+from trainyard.components.config.problems import ConfigError, remove_command, set_command
+from trainyard.components.eks.nodeadm_plan import render_self_managed_user_data
+from trainyard.components.eks.plan import EksPlan
+from trainyard.components.parallelcluster.cluster_template import cluster_template, template_body
+from trainyard.components.parallelcluster.plan import ParallelClusterPlan
+from trainyard.components.parallelcluster.references import resolve
+from trainyard.components.parallelcluster.rendering.cluster import render_cluster, to_yaml
 
 LINES = [text for text in (*COMMANDS, *TEMPLATES, *MARKUP, *PATHS) if "\n" not in text]
 FILLED_IN = "{{resolve:ssm:x}}"

@@ -11,8 +11,6 @@ from typing import Any
 
 import pytest
 
-from components.tagging import RESOURCE_TAG
-from sandbox.aws.server import AwsServer
 from tests.support.aws_cases import GROUP, Case
 from tests.support.faults.account import Faulty
 from tests.support.provider_plugin import Made, Plugin, urn
@@ -22,6 +20,8 @@ from tools.workspace.recovery.account import Progress, tag_of
 from tools.workspace.recovery.operations import PendingCreate, read_by
 from tools.workspace.recovery.table import WAYS, way_of
 from tools.workspace.recovery.ways import Look
+from trainyard.components.tagging import RESOURCE_TAG
+from trainyard.sandbox.aws.server import AwsServer
 
 STACK = "aws:cloudformation/stack:Stack"
 """Needs CloudFormation in addition to the account; the tests that kill whole stacks cover it."""

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError, ConnectionClosedError
 
-from sandbox.faults import service_errors
-from sandbox.faults.kinds import KINDS
-from sandbox.faults.models import SERVICES, model, operations
 from tests.support.faults.account import Faulty
 from tests.support.processes import PATIENCE
 from tests.support.sandbox_aws import refused
+from trainyard.sandbox.faults import service_errors
+from trainyard.sandbox.faults.kinds import KINDS
+from trainyard.sandbox.faults.models import SERVICES, model, operations
 
 CALLS: dict[str, Any] = {
     "ec2": lambda client: client.describe_vpcs(),
@@ -112,7 +112,7 @@ def test_a_new_object_is_not_found_in_the_services_own_words_for_as_long_as_said
 
 
 def test_the_sandboxs_own_observers_are_not_hit(faulty: Faulty) -> None:
-    from sandbox.inventory.clients import Clients
+    from trainyard.sandbox.inventory.clients import Clients
 
     faulty.use("call: '*', happens: throttled, times: always")
     clients = Clients(faulty.account.server.access, "us-west-2")

@@ -13,8 +13,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.runtime.aws_auth_config_map import AwsAuthConfigMap, AwsAuthError
-from components.runtime.aws_auth_plan import MapRolesError
 from tests.faults.support.fuzzing import (
     DROPPED,
     ODD,
@@ -27,6 +25,8 @@ from tests.support.text_fields import COMMANDS, MARKUP, TERMINAL
 from tools.cli import console
 from tools.cli.rollout import ClusterState, look_at
 from tools.cli.rollout_failure import nodes_not_ready, plugins_not_ready
+from trainyard.components.runtime.aws_auth_config_map import AwsAuthConfigMap, AwsAuthError
+from trainyard.components.runtime.aws_auth_plan import MapRolesError
 
 SOUND = answers()
 PLACES = [path for path in paths(SOUND) if path]

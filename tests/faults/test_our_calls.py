@@ -5,12 +5,12 @@ from __future__ import annotations
 import boto3
 import pytest
 
-from components.account.call_failures import UNREPEATED
-from components.account.lookup import AccountReader, AccountUnreachableError
 from tests.support.aws_cases import DEFINITION, QUEUE
 from tests.support.faults.account import Faulty
 from tests.support.sandbox_aws import use_account
 from tools.cli.batch_submission import submit_once
+from trainyard.components.account.call_failures import UNREPEATED
+from trainyard.components.account.lookup import AccountReader, AccountUnreachableError
 
 CALL = "ec2:DescribeVpcs"
 

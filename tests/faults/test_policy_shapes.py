@@ -10,10 +10,10 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 
-from policies.pack.discovery import POLICIES
 from tests.faults.support.fuzzing import SPELLINGS, examples, odd_programs, respelled
 from tests.support.policy import Program, check
 from tests.support.rule_programs import all_programs
+from trainyard.policies.pack.discovery import POLICIES
 
 NAMES = [policy.name for policy in POLICIES]
 BY_NAME = {policy.name: policy for policy in POLICIES}

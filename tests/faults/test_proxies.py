@@ -14,13 +14,13 @@ from pathlib import Path
 import grpc
 import pytest
 
-from sandbox.access import NO_ACCOUNT, Endpoint
-from sandbox.aws.server import AwsServer  # before boto3 makes a client
+from trainyard.sandbox.access import NO_ACCOUNT, Endpoint
+from trainyard.sandbox.aws.server import AwsServer  # before boto3 makes a client
 
 import boto3  # isort: skip
 
-from components.runtime.aws_auth_config_map import AwsAuthConfigMap  # isort: skip
-from sandbox.plain_environment import plain_environment  # isort: skip
+from trainyard.components.runtime.aws_auth_config_map import AwsAuthConfigMap  # isort: skip
+from trainyard.sandbox.plain_environment import plain_environment  # isort: skip
 from tests.support.api_server import ROLE, answers, api_server  # isort: skip
 from tools.cli.rollout import look_at  # isort: skip
 from tools.workspace.environment import (  # isort: skip

@@ -17,14 +17,14 @@ from pathlib import Path
 import pytest
 import yaml
 
-from components.config.load import load_stack_config
-from components.config.problems import ConfigError
-from sandbox.plain_environment import plain_environment
 from tests.support.eks import P5_CB
 from tests.support.sandbox import Done, Sandbox, copied_stack_file
 from tests.support.tracked import ROOT
 from tools.workspace.completion import completed
 from tools.workspace.stack_files import StackFile
+from trainyard.components.config.load import load_stack_config
+from trainyard.components.config.problems import ConfigError
+from trainyard.sandbox.plain_environment import plain_environment
 
 CANARY = "c4n4ry"
 STACK = "p5-cb"

@@ -10,10 +10,6 @@ from pathlib import Path
 import pytest
 from kubernetes.client import ApiException
 
-from components.checks.row import Row
-from components.config.problems import ConfigError, Problem
-from components.plain_text import legible, printable, shell_word
-from components.preflight.run import Preflight
 from tests.support.text_fields import COMMANDS, MARKUP, TEMPLATES, TERMINAL
 from tools.cli import console
 from tools.cli.panel import FactsTable, print_panel
@@ -21,6 +17,10 @@ from tools.cli.preflight_table import print_preflight
 from tools.cli.rollout import observe
 from tools.findings.finding import Finding
 from tools.findings.sarif import Run, sarif
+from trainyard.components.checks.row import Row
+from trainyard.components.config.problems import ConfigError, Problem
+from trainyard.components.plain_text import legible, printable, shell_word
+from trainyard.components.preflight.run import Preflight
 
 HOSTILE = [text for text in (*TERMINAL, *MARKUP, *TEMPLATES) if text not in ("\r", "\xa0")]
 OBEYED = ("\x1b", "\x9b", "\x00", "\x07", "\u202e", "\u200f", "\u2028", "\n::error", "##[error]")

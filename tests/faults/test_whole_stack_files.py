@@ -15,11 +15,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from typer.testing import CliRunner
 
-from components.architectures.build import build
-from components.architectures.plan_stack import plan_stack
-from components.architectures.prepare import prepare
-from components.config.load import load_stack_config
-from components.config.problems import ConfigError
 from tests.faults.support.fuzzing import examples, takes_less_than
 from tests.faults.support.random_stacks import RandomStack, bases, random_stacks
 from tests.faults.support.rendered import assert_registered, assert_rendered
@@ -28,6 +23,11 @@ from tests.support.stacks import NOW, account_facts
 from tools.cli.app import app
 from tools.cli.stack_config import config_of, plan_of
 from tools.workspace.stack_files import StackFileError, find_stack_file
+from trainyard.components.architectures.build import build
+from trainyard.components.architectures.plan_stack import plan_stack
+from trainyard.components.architectures.prepare import prepare
+from trainyard.components.config.load import load_stack_config
+from trainyard.components.config.problems import ConfigError
 
 SECONDS = 20.0
 """Time limit for one file."""

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from moto.iam.aws_managed_policies import aws_managed_policies_data
 
-from components.identity.addon_policies import (
+from trainyard.components.identity.addon_policies import (
     autoscaler_tags,
     inline_names,
     inline_policies,

@@ -1,6 +1,9 @@
 """The instance profile of self-managed nodes."""
 
-from components.identity.instance_profile import NodeInstanceProfile, NodeInstanceProfileArgs
+from trainyard.components.identity.instance_profile import (
+    NodeInstanceProfile,
+    NodeInstanceProfileArgs,
+)
 
 
 def profile():

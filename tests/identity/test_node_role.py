@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from components.identity.node_role import NodeRole, NodeRoleArgs
+from trainyard.components.identity.node_role import NodeRole, NodeRoleArgs
 
 ATTACHMENT = "aws:iam/rolePolicyAttachment:RolePolicyAttachment"
 INLINE = "aws:iam/rolePolicy:RolePolicy"

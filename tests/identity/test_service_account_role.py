@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from components.identity.service_account_role import (
+from trainyard.components.identity.service_account_role import (
     OidcProvider,
     ServiceAccountRole,
     ServiceAccountRoleArgs,

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from components.monitoring.plan import MonitoringPlan
 from tests.support.monitoring import CLOUDWATCH
 from tests.support.stacks import prepared
+from trainyard.components.monitoring.plan import MonitoringPlan
 
 _LUSTRE = {
     "data": {

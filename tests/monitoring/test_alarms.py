@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import pytest
 
-from components.monitoring.plan import AlarmPlan, Subject
 from tests.monitoring.conftest import MONITORED, monitoring_of
 from tests.support.eks import with_created_odcr
 from tests.support.monitoring import (
@@ -17,6 +16,7 @@ from tests.support.monitoring import (
     times_fired,
 )
 from tests.support.stack_files import plan_from
+from trainyard.components.monitoring.plan import AlarmPlan, Subject
 
 MISSING = None
 GIB = 2**30

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 import yaml
 
-from components.monitoring.plan import RulesPlan
 from tests.monitoring.conftest import monitoring_of
 from tests.support.monitoring import PROMETHEUS, WORKSPACE_ARN, WORKSPACE_ID
 from tests.support.stacks import prepared
+from trainyard.components.monitoring.plan import RulesPlan
 
 ALERTS = {
     "p5-cb": ["nodes-failed", "gpus-idle", "gpu-xid", "efa-unresponsive", "efa-impaired"],

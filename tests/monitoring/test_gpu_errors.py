@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from components.monitoring.gpu_errors import FATAL_XIDS, JSON_PATTERN, TEXT_PATTERN
 from tests.monitoring.support.log_patterns import PatternError, matches
+from trainyard.components.monitoring.gpu_errors import FATAL_XIDS, JSON_PATTERN, TEXT_PATTERN
 
 # Lines of the driver in public reports.
 FATAL = (

@@ -6,9 +6,9 @@ import itertools
 
 import pytest
 
-from components.monitoring.plan import Metric, MonitoringPlan
 from tests.monitoring.conftest import MONITORED, monitoring_of
 from tests.support.monitoring import METRICS
+from trainyard.components.monitoring.plan import Metric, MonitoringPlan
 
 
 def metrics_of(plan: MonitoringPlan) -> list[Metric]:

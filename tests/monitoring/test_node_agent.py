@@ -10,18 +10,18 @@ from typing import Any
 
 import pytest
 
-from components.catalog.instance_types import instance_type
-from components.config.load import load_stack_config
-from components.config.stack import StackConfig
-from components.monitoring.node_agent import (
+from tests.monitoring.conftest import changes_of, monitoring_of
+from tests.support.monitoring import CLOUDWATCH, PROMETHEUS, WORKSPACE_ID
+from tests.support.stacks import prepared, stack_config
+from trainyard.components.catalog.instance_types import instance_type
+from trainyard.components.config.load import load_stack_config
+from trainyard.components.config.stack import StackConfig
+from trainyard.components.monitoring.node_agent import (
     Measured,
     agent_configurations,
     agent_script,
     measured_on,
 )
-from tests.monitoring.conftest import changes_of, monitoring_of
-from tests.support.monitoring import CLOUDWATCH, PROMETHEUS, WORKSPACE_ID
-from tests.support.stacks import prepared, stack_config
 
 DESTINATION_POLICIES = ("CloudWatchAgentServerPolicy", "AmazonPrometheusRemoteWriteAccess")
 BOTH = Measured(gpus=True, efa=True)

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 import yaml
 
-from components.monitoring.topic import topic_policy
 from tests.monitoring.conftest import MONITORED, changes_of
 from tests.support.cloud import Cloud
 from tests.support.monitoring import PROMETHEUS, WORKSPACE_ARN, WORKSPACE_ID
 from tests.support.stacks import program_of
+from trainyard.components.monitoring.topic import topic_policy
 
 ALARM = "aws:cloudwatch/metricAlarm:MetricAlarm"
 TOPIC = "arn:aws:sns:us-west-2:123456789012:alarms"

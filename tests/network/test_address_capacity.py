@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from components.config.network import NewVpc
-from components.config.review import Review
-from components.network.address_capacity import Need, needs_of, review_new_subnets
-from components.network.network_plan import existing_network
-from components.network.vpc_plan import plan_network
+from trainyard.components.config.network import NewVpc
+from trainyard.components.config.review import Review
+from trainyard.components.network.address_capacity import Need, needs_of, review_new_subnets
+from trainyard.components.network.network_plan import existing_network
+from trainyard.components.network.vpc_plan import plan_network
 
 SMALL = plan_network(
     NewVpc(

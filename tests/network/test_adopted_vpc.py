@@ -9,9 +9,6 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter
 
-from components.config.network import NewVpc
-from components.network.cluster_network import ClusterNetwork
-from components.network.vpc_plan import plan_network
 from tests.support import vpcs
 from tests.support.cloud import Cloud
 from tests.support.vpcs import (
@@ -20,6 +17,9 @@ from tests.support.vpcs import (
     PUBLIC_CIDRS,
     ZONES,
 )
+from trainyard.components.config.network import NewVpc
+from trainyard.components.network.cluster_network import ClusterNetwork
+from trainyard.components.network.vpc_plan import plan_network
 
 Adopted = Callable[..., Cloud]
 

@@ -1,9 +1,9 @@
 """Messages about zones in which nodes that need a single zone can launch."""
 
-from components.catalog.instance_types import instance_type
-from components.config.network import NewVpc
-from components.network.candidate_zones import candidate_zones
 from tests.support.parallelcluster import EXISTING_VPC
+from trainyard.components.catalog.instance_types import instance_type
+from trainyard.components.config.network import NewVpc
+from trainyard.components.network.candidate_zones import candidate_zones
 
 TRN1 = instance_type("trn1.32xlarge")
 

@@ -2,7 +2,7 @@
 
 import pulumi
 
-from components.network.efa_security_group import EfaSecurityGroup, EfaSecurityGroupArgs
+from trainyard.components.network.efa_security_group import EfaSecurityGroup, EfaSecurityGroupArgs
 
 TAGS = {"team": "vision"}
 INGRESS = "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule"

@@ -2,10 +2,10 @@
 
 import pytest
 
-from components.config.network import ExistingVpc
-from components.config.review import Review
-from components.network.existing_vpc_review import review_existing_vpc
 from tests.support.stack_files import PRIVATE_A, PUBLIC_A, VPC
+from trainyard.components.config.network import ExistingVpc
+from trainyard.components.config.review import Review
+from trainyard.components.network.existing_vpc_review import review_existing_vpc
 
 
 @pytest.mark.parametrize(

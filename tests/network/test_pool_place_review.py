@@ -6,21 +6,21 @@ from typing import Any
 
 import pytest
 
-from components.config.load import load_stack_config
-from components.config.network import PlacedNetwork, StackNetwork, unread_network
-from components.config.review import Review
-from components.network.pool_place import PlanContext
-from components.network.pool_place_review import (
-    review_launch_zones,
-    review_pool_subnet,
-    review_pool_zone,
-)
 from tests.network.test_pool_place import GROUP, IN_A_ZONE, NEW, ODCR, place
 from tests.support.eks import NOW, P5_CB, STACK_FILE
 from tests.support.network_stack import new_network
 from tests.support.parallelcluster import EXISTING_VPC
 from tests.support.pools import NETWORK
 from tests.support.stack_files import PRIVATE_A, PRIVATE_B, PUBLIC_A
+from trainyard.components.config.load import load_stack_config
+from trainyard.components.config.network import PlacedNetwork, StackNetwork, unread_network
+from trainyard.components.config.review import Review
+from trainyard.components.network.pool_place import PlanContext
+from trainyard.components.network.pool_place_review import (
+    review_launch_zones,
+    review_pool_subnet,
+    review_pool_zone,
+)
 
 KEY = "trainyard:cluster.architecture.compute_environments.g4dn"
 UNREAD = unread_network(StackNetwork(kind="stack-reference", stack="vpc-one-az"))

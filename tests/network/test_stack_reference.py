@@ -3,9 +3,9 @@
 import pulumi
 import pytest
 
-from components.config.network import ExistingVpc, StackNetwork
-from components.config.problems import ConfigError
-from components.network.stack_reference import READ_STACK_OUTPUTS, network_reader
+from trainyard.components.config.network import ExistingVpc, StackNetwork
+from trainyard.components.config.problems import ConfigError
+from trainyard.components.network.stack_reference import READ_STACK_OUTPUTS, network_reader
 
 REFERENCE = StackNetwork(kind="stack-reference", stack="vpc-one-az")
 OUTPUTS = {

@@ -5,10 +5,10 @@ import json
 import pulumi
 import pytest
 
-from components.config.network import NewVpc
-from components.network.cluster_network import ClusterNetwork
-from components.network.network_plan import existing_network
-from components.network.vpc_plan import plan_network
+from trainyard.components.config.network import NewVpc
+from trainyard.components.network.cluster_network import ClusterNetwork
+from trainyard.components.network.network_plan import existing_network
+from trainyard.components.network.vpc_plan import plan_network
 
 TAGS = {"team": "vision"}
 LOGS = "arn:aws:logs:us-west-2:123456789012:log-group:dev-network-flow-logs-group"

@@ -10,11 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
-from components.config.network import NewVpc
-from components.config.review import Review
-from components.network.network_plan import NetworkPlan
-from components.network.vpc_plan import plan_network
-from components.network.vpc_review import review_new_vpc
 from tests.support import vpcs
 from tests.support.vpcs import (
     ADDRESSES,
@@ -31,6 +26,11 @@ from tests.support.vpcs import (
     adopting,
     adopting_zone,
 )
+from trainyard.components.config.network import NewVpc
+from trainyard.components.config.review import Review
+from trainyard.components.network.network_plan import NetworkPlan
+from trainyard.components.network.vpc_plan import plan_network
+from trainyard.components.network.vpc_review import review_new_vpc
 
 
 def read(values: dict[str, Any]) -> NewVpc:

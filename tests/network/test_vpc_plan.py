@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.config.network import ExistingVpc, NewVpc
-from components.network.vpc_plan import plan_network
+from trainyard.components.config.network import ExistingVpc, NewVpc
+from trainyard.components.network.vpc_plan import plan_network
 
 ZONES = ("us-west-2b", "usw2-az3", "us-west-2a", "us-west-2d")
 

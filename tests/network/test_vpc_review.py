@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.config.network import NewVpc
-from components.config.review import Review
-from components.network.vpc_review import review_new_vpc
+from trainyard.components.config.network import NewVpc
+from trainyard.components.config.review import Review
+from trainyard.components.network.vpc_review import review_new_vpc
 
 REGION = "us-west-2"
 ZONES = ("us-west-2a", "us-west-2b")

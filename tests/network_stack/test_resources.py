@@ -3,11 +3,11 @@
 import pulumi
 import pytest
 
-from components.config.network import NewVpc
-from components.config.network_outputs import NETWORK_OUTPUTS
-from components.network.vpc_plan import plan_network
-from components.network_stack.plan import NetworkStackPlan
-from components.network_stack.resources import NetworkArchitecture
+from trainyard.components.config.network import NewVpc
+from trainyard.components.config.network_outputs import NETWORK_OUTPUTS
+from trainyard.components.network.vpc_plan import plan_network
+from trainyard.components.network_stack.plan import NetworkStackPlan
+from trainyard.components.network_stack.resources import NetworkArchitecture
 
 SIX = tuple(f"us-east-1{letter}" for letter in "abcdef")
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from components.parallelcluster.node_scripts import script_text
 from tests.support.parallelcluster import raw_g4dn
 from tests.support.stack_files import notes, plan_from, refusals
+from trainyard.components.parallelcluster.node_scripts import script_text
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,6 @@ from ipaddress import IPv4Network
 
 import pytest
 
-from components.account.facts import KeyPairFacts
-from components.config.problems import ROOT, ConfigError
-from components.parallelcluster.rendering.cluster import render_cluster
 from tests.support.account import (
     account,
     image,
@@ -18,6 +15,9 @@ from tests.support.account import (
 )
 from tests.support.parallelcluster import RAW_P4DE, raw_g4dn
 from tests.support.stack_files import AMI, PRIVATE_A, PRIVATE_B, PUBLIC_B, RESERVATION, raw_config
+from trainyard.components.account.facts import KeyPairFacts
+from trainyard.components.config.problems import ROOT, ConfigError
+from trainyard.components.parallelcluster.rendering.cluster import render_cluster
 
 HEAD_NODE = "architecture.head_node"
 QUEUE = "architecture.queues.compute-gpu"

@@ -11,13 +11,6 @@ from datetime import UTC, datetime
 
 import pytest
 
-from components.architectures.lookup import look_up
-from components.architectures.plan_stack import plan_stack
-from components.architectures.prepare import prepare
-from components.config.load import load_stack_config
-from components.config.parallelcluster_stack import ParallelClusterStackConfig
-from components.config.problems import ROOT, ConfigError
-from components.parallelcluster import account as parallelcluster_checks
 from tests.parallelcluster.support.refusals.case import (
     GOOD,
     NOW,
@@ -31,6 +24,13 @@ from tests.parallelcluster.support.refusals.case import (
 from tests.parallelcluster.support.refusals.table import CASES, PAGE, page
 from tests.support.parallelcluster_validators import Validation, validate
 from tests.support.sandbox_aws import Account, default_account
+from trainyard.components.architectures.lookup import look_up
+from trainyard.components.architectures.plan_stack import plan_stack
+from trainyard.components.architectures.prepare import prepare
+from trainyard.components.config.load import load_stack_config
+from trainyard.components.config.parallelcluster_stack import ParallelClusterStackConfig
+from trainyard.components.config.problems import ROOT, ConfigError
+from trainyard.components.parallelcluster import account as parallelcluster_checks
 
 GOOD_CLUSTER = "pc-good"
 OFFLINE = [case for case in CASES if not case.account]

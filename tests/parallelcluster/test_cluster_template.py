@@ -5,7 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from components.parallelcluster.cluster_template import (
+from tests.support.parallelcluster import head_node, plan
+from trainyard.components.parallelcluster.cluster_template import (
     CLUSTER,
     OUTPUTS,
     PROVIDER,
@@ -13,7 +14,6 @@ from components.parallelcluster.cluster_template import (
     template_body,
     template_bytes,
 )
-from tests.support.parallelcluster import head_node, plan
 
 CONFIGURATION = {"Region": "us-west-2"}
 TOKEN = "arn:aws:lambda:us-west-2:123456789012:function:pcluster-cfn"

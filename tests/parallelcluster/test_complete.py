@@ -6,9 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from components.account.facts import ZoneFacts
-from components.account.file_system_complete import complete_storage
-from components.architectures.prepare import complete
 from tests.support.account import (
     account,
     configured,
@@ -25,6 +22,9 @@ from tests.support.stack_files import (
     RESERVATION,
     raw_config,
 )
+from trainyard.components.account.facts import ZoneFacts
+from trainyard.components.account.file_system_complete import complete_storage
+from trainyard.components.architectures.prepare import complete
 
 ZONES = (
     ZoneFacts(name="us-west-2a", zone_id="usw2-az2", kind="availability-zone"),

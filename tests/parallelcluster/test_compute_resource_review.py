@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from components.catalog.instance_types import INSTANCE_TYPES, instance_type
-from components.parallelcluster import compute_resource_review
 from tests.support.parallelcluster import raw_g4dn, raw_p4de
 from tests.support.stack_files import RESERVATION, refusals
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES, instance_type
+from trainyard.components.parallelcluster import compute_resource_review
 
 G4DN = "architecture.queues.compute.compute_resources.g4dn"
 P4DE = "architecture.queues.compute-gpu.compute_resources.distributed-ml"

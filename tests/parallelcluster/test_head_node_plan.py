@@ -6,13 +6,6 @@ from typing import Any
 
 import pytest
 
-from components.parallelcluster.head_node_plan import (
-    candidate_subnets,
-    head_node_zone,
-    is_public,
-    plan_head_node,
-)
-from components.parallelcluster.plan import HeadNodePlan
 from tests.parallelcluster.test_queue_context import context
 from tests.support.parallelcluster import raw_g4dn, raw_p4de
 from tests.support.stack_files import (
@@ -22,6 +15,13 @@ from tests.support.stack_files import (
     PUBLIC_B,
     plan_from,
 )
+from trainyard.components.parallelcluster.head_node_plan import (
+    candidate_subnets,
+    head_node_zone,
+    is_public,
+    plan_head_node,
+)
+from trainyard.components.parallelcluster.plan import HeadNodePlan
 
 NEW_VPC = {"kind": "new-vpc", "availability_zones": ["us-west-2a", "us-west-2b"]}
 UNPROTECTED = {"storage__fsx__deletion_protection": False}

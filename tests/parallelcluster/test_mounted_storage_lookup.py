@@ -6,15 +6,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from components.account.lookup import AccountReader
-from components.parallelcluster.mounted_storage_lookup import (
+from tests.support.account import configured
+from tests.support.parallelcluster import raw_g4dn
+from tests.support.sandbox_aws import VPC, Account, default_account
+from trainyard.components.account.lookup import AccountReader
+from trainyard.components.parallelcluster.mounted_storage_lookup import (
     look_up_efs,
     look_up_open_zfs,
     look_up_volumes,
 )
-from tests.support.account import configured
-from tests.support.parallelcluster import raw_g4dn
-from tests.support.sandbox_aws import VPC, Account, default_account
 
 EFS = "fs-0ef50000000000001"
 OPEN_ZFS = "fsvol-0f5c0000000000002"

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from components.config.parallelcluster_nodes import CustomActions, HeadNode, S3Access, Script
-from components.parallelcluster.node_access_plan import plan_access
-from components.parallelcluster.node_scripts import head_node_key
+from trainyard.components.config.parallelcluster_nodes import (
+    CustomActions,
+    HeadNode,
+    S3Access,
+    Script,
+)
+from trainyard.components.parallelcluster.node_access_plan import plan_access
+from trainyard.components.parallelcluster.node_scripts import head_node_key
 
 
 def test_built_in_scripts_are_in_the_bucket_of_the_stack_and_others_where_they_are():

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from components.parallelcluster.node_scripts import script_text
 from tests.parallelcluster.support.apt import Publisher, add_apt, prepare_dpkg
 from tests.parallelcluster.support.node_root import NodeRoot, make_base
+from trainyard.components.parallelcluster.node_scripts import script_text
 
 NEURON = "apt.repos.neuron.amazonaws.com noble main"
 DOCKER = "download.docker.com/linux/ubuntu noble stable"

@@ -8,13 +8,14 @@ import sysconfig
 
 import pytest
 
-from components.catalog.post_install_scripts import (
+from tests.parallelcluster.support.node_root import NodeRoot, make_base
+from trainyard.components.catalog.post_install_scripts import (
     NODE_NCCL_COMMIT,
     NODE_NCCL_TESTS_COMMIT,
     NODE_OFI_NCCL_COMMIT,
     POST_INSTALL_SCRIPTS,
 )
-from components.parallelcluster.node_scripts import (
+from trainyard.components.parallelcluster.node_scripts import (
     HEAD_NODE_PREFIX,
     PREFIX,
     VERIFIED,
@@ -22,7 +23,6 @@ from components.parallelcluster.node_scripts import (
     queue_key,
     script_text,
 )
-from tests.parallelcluster.support.node_root import NodeRoot, make_base
 
 UBUNTU, AMAZON = "ubuntu2404", "alinux2023"
 PACKAGE_MANAGERS = ("apt-get", "dnf", "curl")

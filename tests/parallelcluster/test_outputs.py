@@ -5,10 +5,10 @@ from typing import get_args
 import pulumi
 import pytest
 
-from components.catalog.parallelcluster import DEFAULT_USERS
-from components.config.parallelcluster import Monitoring, OperatingSystem
-from components.parallelcluster.resources import log_group, login_commands
 from tests.support.parallelcluster import head_node, plan
+from trainyard.components.catalog.parallelcluster import DEFAULT_USERS
+from trainyard.components.config.parallelcluster import Monitoring, OperatingSystem
+from trainyard.components.parallelcluster.resources import log_group, login_commands
 
 OUTPUTS = {
     "ClusterName": "pc-g4dn",

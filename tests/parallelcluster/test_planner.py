@@ -8,10 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.catalog.versions import PARALLELCLUSTER_VERSION
-from components.config.problems import ConfigError
-from components.parallelcluster.plan import ParallelClusterPlan
-from components.parallelcluster.planner import provider_template_url
 from tests.support.parallelcluster import raw_g4dn, raw_p4de, raw_trn1
 from tests.support.stack_files import (
     PRIVATE_A,
@@ -20,6 +16,10 @@ from tests.support.stack_files import (
     plan_from,
     refusals,
 )
+from trainyard.components.catalog.versions import PARALLELCLUSTER_VERSION
+from trainyard.components.config.problems import ConfigError
+from trainyard.components.parallelcluster.plan import ParallelClusterPlan
+from trainyard.components.parallelcluster.planner import provider_template_url
 
 SHARE = "arn:aws:ram:us-west-2:999988887777:resource-share/01234567-89ab-cdef-0123-456789abcdef"
 

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from components.config.load import load_stack_config
-from components.config.parallelcluster_stack import ParallelClusterStackConfig
-from components.network.pool_place import PlanContext
-from components.parallelcluster.queue_context import Context, needs_one_subnet
 from tests.support.parallelcluster import raw_g4dn
 from tests.support.pools import NETWORK
 from tests.support.stack_files import NOW, PRIVATE_A, PRIVATE_B, RESERVATION, STACK_FILE
+from trainyard.components.config.load import load_stack_config
+from trainyard.components.config.parallelcluster_stack import ParallelClusterStackConfig
+from trainyard.components.network.pool_place import PlanContext
+from trainyard.components.parallelcluster.queue_context import Context, needs_one_subnet
 
 QUEUE = "architecture.queues.compute"
 GROUP = {"kind": "odcr-group", "members": [RESERVATION]}

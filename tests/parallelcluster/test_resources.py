@@ -8,13 +8,6 @@ import pulumi
 import pytest
 import yaml
 
-from components.config.parallelcluster import Monitoring
-from components.parallelcluster.node_access_plan import NodeAccess, ScriptPlan
-from components.parallelcluster.node_scripts import head_node_key, queue_key, script_text
-from components.parallelcluster.plan import SharedStoragePlan
-from components.parallelcluster.references import Reference
-from components.parallelcluster.resources import ParallelClusterArchitecture
-from components.storage.open_zfs_plan import OpenZfsPlan
 from tests.support.parallelcluster import (
     compute_resource,
     head_node,
@@ -26,6 +19,13 @@ from tests.support.parallelcluster import (
 )
 from tests.support.pools import ODCR_GROUP
 from tests.support.stack_files import PRIVATE_B
+from trainyard.components.config.parallelcluster import Monitoring
+from trainyard.components.parallelcluster.node_access_plan import NodeAccess, ScriptPlan
+from trainyard.components.parallelcluster.node_scripts import head_node_key, queue_key, script_text
+from trainyard.components.parallelcluster.plan import SharedStoragePlan
+from trainyard.components.parallelcluster.references import Reference
+from trainyard.components.parallelcluster.resources import ParallelClusterArchitecture
+from trainyard.components.storage.open_zfs_plan import OpenZfsPlan
 
 STACK = "aws:cloudformation/stack:Stack"
 SHARE = "arn:aws:ram:us-west-2:999988887777:resource-share/0a1b2c3d-0a1b-2c3d-4e5f-0a1b2c3d4e5f"

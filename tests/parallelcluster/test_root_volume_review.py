@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from components.config.node_pool import RootVolume
-from components.config.review import Review
-from components.parallelcluster.root_volume_review import review_root_volume
+from trainyard.components.config.node_pool import RootVolume
+from trainyard.components.config.review import Review
+from trainyard.components.parallelcluster.root_volume_review import review_root_volume
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,11 @@ import pulumi
 import pytest
 import yaml
 
-from components.parallelcluster.cluster_template import CLUSTER, PROVIDER
-from components.parallelcluster.slurm_cluster import SlurmCluster, SlurmClusterArgs
 from tests.support.parallelcluster import compute_resource, head_node, new_vpc_plan, plan, queue
 from tests.support.pools import ODCR_GROUP
 from tests.support.stack_files import PUBLIC_A
+from trainyard.components.parallelcluster.cluster_template import CLUSTER, PROVIDER
+from trainyard.components.parallelcluster.slurm_cluster import SlurmCluster, SlurmClusterArgs
 
 STACK = "aws:cloudformation/stack:Stack"
 KEY = "aws:ec2/keyPair:KeyPair"

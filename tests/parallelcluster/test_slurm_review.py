@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from components.catalog.slurm_parameters import Line, slurm_parameters
-from components.config.review import Review
-from components.parallelcluster.slurm_review import review_settings
 from tests.support.parallelcluster import raw_g4dn
 from tests.support.stack_files import refusals
+from trainyard.components.catalog.slurm_parameters import Line, slurm_parameters
+from trainyard.components.config.review import Review
+from trainyard.components.parallelcluster.slurm_review import review_settings
 
 TIME_LIMITS = (
     "90",

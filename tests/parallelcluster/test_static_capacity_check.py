@@ -6,9 +6,6 @@ from typing import Any
 
 import pytest
 
-from components.architectures.lookup import look_up
-from components.config.problems import ROOT, ConfigError, Problem
-from sandbox.aws.server import AwsServer
 from tests.support.account import (
     account,
     configured,
@@ -18,6 +15,9 @@ from tests.support.account import (
 from tests.support.parallelcluster import RAW_P4DE
 from tests.support.sandbox_aws import BLOCK, Account, p5_block, use_account
 from tests.support.stack_files import RESERVATION, raw_config
+from trainyard.components.architectures.lookup import look_up
+from trainyard.components.config.problems import ROOT, ConfigError, Problem
+from trainyard.sandbox.aws.server import AwsServer
 
 CLUSTER = RAW_P4DE["name"]
 OWNED = [{"ResourceType": "instance", "Tags": [{"Key": "trainyard:cluster", "Value": "team-a"}]}]

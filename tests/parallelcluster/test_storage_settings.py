@@ -8,9 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.config.fsx_lustre import DataRepository
-from components.parallelcluster.references import Reference
-from components.parallelcluster.storage_settings import association_name
 from tests.support.shared_storage import (
     EBS,
     EFS,
@@ -22,6 +19,9 @@ from tests.support.shared_storage import (
     ZFS,
     planned,
 )
+from trainyard.components.config.fsx_lustre import DataRepository
+from trainyard.components.parallelcluster.references import Reference
+from trainyard.components.parallelcluster.storage_settings import association_name
 
 KEY = "arn:aws:kms:us-west-2:123456789012:key/1234abcd-12ab-34cd-56ef-1234567890ab"
 HDD = {

@@ -12,12 +12,6 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from components.config.lustre_rules import THROUGHPUTS, capacity_rule
-from components.config.shared_ebs import IOPS, SIZES_GIB
-from components.parallelcluster.references import resolve
-from components.parallelcluster.rendering.storage import render_shared_storage
-from components.storage.open_zfs_plan import NFS_PORTS
-from sandbox.aws.server import AwsServer
 from tests.support.cluster_configs import Config, p4de, queue
 from tests.support.parallelcluster import RAW
 from tests.support.parallelcluster_validators import Validation, validate
@@ -35,6 +29,12 @@ from tests.support.shared_storage import (
     planned,
 )
 from tests.support.stack_files import PRIVATE_A, PRIVATE_B, PUBLIC_B
+from trainyard.components.config.lustre_rules import THROUGHPUTS, capacity_rule
+from trainyard.components.config.shared_ebs import IOPS, SIZES_GIB
+from trainyard.components.parallelcluster.references import resolve
+from trainyard.components.parallelcluster.rendering.storage import render_shared_storage
+from trainyard.components.storage.open_zfs_plan import NFS_PORTS
+from trainyard.sandbox.aws.server import AwsServer
 
 pytestmark = pytest.mark.parallelcluster
 
@@ -132,7 +132,7 @@ def test_what_parallelcluster_refuses_is_refused_before(name, answers: dict[str,
 
 
 def test_the_group_of_openzfs_lets_in_what_parallelcluster_looks_for(server: AwsServer):
-    """F7: the same ports and subnets as `components.storage.open_zfs`."""
+    """F7: the same ports and subnets as `trainyard.components.storage.open_zfs`."""
     account = Account(server)
     opened = {"all": NFS_PORTS} | {
         f"no-{missing[0]}": tuple(ports for ports in NFS_PORTS if ports != missing)

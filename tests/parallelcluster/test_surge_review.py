@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from components.config.problems import ROOT, Problem
-from components.parallelcluster.surge_review import surge_problems
 from tests.support.cluster_configs import texts
+from trainyard.components.config.problems import ROOT, Problem
+from trainyard.components.parallelcluster.surge_review import surge_problems
 
 ODCR = "cr-0123456789abcdef0"
 OTHER = "cr-0fedcba9876543210"

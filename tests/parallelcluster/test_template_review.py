@@ -4,17 +4,17 @@ from dataclasses import replace
 
 import pytest
 
-from components.config.problems import ConfigError
-from components.config.review import Review
-from components.parallelcluster import template_review
-from components.parallelcluster.cluster_template import MAXIMUM_TEMPLATE_BYTES
-from components.parallelcluster.template_review import review_template_size
 from tests.support.parallelcluster import (
     p4de_plan,
     plan,
     queue,
     trn1_plan,
 )
+from trainyard.components.config.problems import ConfigError
+from trainyard.components.config.review import Review
+from trainyard.components.parallelcluster import template_review
+from trainyard.components.parallelcluster.cluster_template import MAXIMUM_TEMPLATE_BYTES
+from trainyard.components.parallelcluster.template_review import review_template_size
 
 
 @pytest.mark.parametrize("make", [plan, p4de_plan, trn1_plan])

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from components.parallelcluster.references import Reference
-from components.parallelcluster.update_changes import changes, same, scalar
+from trainyard.components.parallelcluster.references import Reference
+from trainyard.components.parallelcluster.update_changes import changes, same, scalar
 
 
 def keys(old, new):

@@ -7,11 +7,6 @@ from typing import Any
 
 import pytest
 
-from components.config.problems import ROOT, Problem
-from components.parallelcluster.references import Reference
-from components.parallelcluster.rendering.cluster import render_cluster
-from components.parallelcluster.update_review import update_problems
-from components.parallelcluster.update_verdicts import Way
 from tests.parallelcluster.support.update_cases import CASES
 from tests.support.cluster_configs import (
     FIRST_QUEUE,
@@ -22,6 +17,11 @@ from tests.support.cluster_configs import (
     texts,
 )
 from tests.support.parallelcluster import new_vpc_plan
+from trainyard.components.config.problems import ROOT, Problem
+from trainyard.components.parallelcluster.references import Reference
+from trainyard.components.parallelcluster.rendering.cluster import render_cluster
+from trainyard.components.parallelcluster.update_review import update_problems
+from trainyard.components.parallelcluster.update_verdicts import Way
 
 FILE = "Pulumi.pc-p4de-ami.yaml"
 

@@ -8,17 +8,17 @@ from typing import Any
 import pulumi
 import pytest
 
-from components.architectures.build import build
-from components.batch.plan import BatchPlan
-from components.eks.plan import EksPlan
-from components.network_stack.plan import NetworkStackPlan
-from components.parallelcluster.plan import ParallelClusterPlan
 from tests.support.batch import BatchStack
 from tests.support.cloud import Cloud
 from tests.support.eks import BuiltStack
 from tests.support.network_stack import NetworkStack
 from tests.support.parallelcluster import SlurmStack
 from tests.support.stacks import prepared, program_of, stack_config, stack_plan
+from trainyard.components.architectures.build import build
+from trainyard.components.batch.plan import BatchPlan
+from trainyard.components.eks.plan import EksPlan
+from trainyard.components.network_stack.plan import NetworkStackPlan
+from trainyard.components.parallelcluster.plan import ParallelClusterPlan
 
 _BUILT: dict[str, BuiltStack] = {}
 _SLURM: dict[str, SlurmStack] = {}

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from components.batch.address_capacity import addresses_by_subnet
-from components.config.problems import ConfigError
 from tests.support.parity import better
 from tests.support.stacks import stack_plan
+from trainyard.components.batch.address_capacity import addresses_by_subnet
+from trainyard.components.config.problems import ConfigError
 
 STACKS = ("batch-p4d", "batch-p5", "batch-trn1")
 P4D = "architecture__compute_environments__p4d"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from components.capacity.plan import PlacementPlan
-from components.config.network_outputs import network_of_outputs
-from components.config.problems import ConfigError
 from tests.config.test_network_outputs import OUTPUTS, reference
 from tests.support.parity import better, same
 from tests.support.stacks import stack_plan
+from trainyard.components.capacity.plan import PlacementPlan
+from trainyard.components.config.network_outputs import network_of_outputs
+from trainyard.components.config.problems import ConfigError
 
 STACK = "batch-p4d"
 NODES = "architecture__compute_environments__p4d"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from components.catalog.versions import NCCL_TESTS_IMAGE
-from components.config.problems import ConfigError
 from tests.support.parity import better, same
 from tests.support.stacks import stack_plan
+from trainyard.components.catalog.versions import NCCL_TESTS_IMAGE
+from trainyard.components.config.problems import ConfigError
 
 STACK = "batch-p5"
 ULIMITS = {

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from components.config.network_outputs import network_of_outputs
-from components.config.problems import ConfigError
 from tests.config.test_network_outputs import OUTPUTS, reference
 from tests.support.parity import better, same
 from tests.support.stacks import stack_plan
+from trainyard.components.config.network_outputs import network_of_outputs
+from trainyard.components.config.problems import ConfigError
 
 GROUP = "arn:aws:resource-groups:us-west-2:123456789012:group/p5"
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from components.catalog.neuron import NCCOM_TEST_IMAGE
 from tests.parity.test_batch_p5 import as_devices
 from tests.support.parity import better
+from trainyard.components.catalog.neuron import NCCOM_TEST_IMAGE
 
 STACK = "batch-trn1"
 

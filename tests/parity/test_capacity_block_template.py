@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from components.catalog.instance_types import INSTANCE_TYPES, instance_type
-from components.compute.interface_plan import plan_interfaces
-from sandbox.account.stacks import completion
 from tests.support.eks import CLUSTER_SECURITY_GROUP
 from tests.support.parity import better, same
 from tools.workspace.stack_files import find_stack_file
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES, instance_type
+from trainyard.components.compute.interface_plan import plan_interfaces
+from trainyard.sandbox.account.stacks import completion
 
 
 @pytest.fixture

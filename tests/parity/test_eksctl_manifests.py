@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from components.catalog.versions import STANDARD_SUPPORT_ENDS, standard_support_ended
 from tests.support.parity import better, same
 from tests.support.stacks import NOW, stack_plan
+from trainyard.components.catalog.versions import STANDARD_SUPPORT_ENDS, standard_support_ended
 
 ALWAYS = {
     "AmazonEKSWorkerNodePolicy",

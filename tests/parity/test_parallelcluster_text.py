@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 import yaml
 
-from components.catalog.versions import PARALLELCLUSTER_VERSION
-from components.config.problems import ConfigError
-from components.parallelcluster.rendering.cluster import render_cluster
-from components.parallelcluster.update_review import update_problems
 from tests.support.parallelcluster import rendered
 from tests.support.parity import better, not_applicable, same
 from tests.support.stacks import stack_plan
+from trainyard.components.catalog.versions import PARALLELCLUSTER_VERSION
+from trainyard.components.config.problems import ConfigError
+from trainyard.components.parallelcluster.rendering.cluster import render_cluster
+from trainyard.components.parallelcluster.update_review import update_problems
 
 NOT_APPLICABLE = [
     not_applicable(

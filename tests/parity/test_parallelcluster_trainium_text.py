@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 import yaml
 
-from components.config.problems import ConfigError
 from tests.support.parallelcluster import rendered, scripts
 from tests.support.parity import better, same
 from tests.support.stacks import stack_plan
 from tools.jobs.slurm.bert_pretraining import render_bert_directory
 from tools.jobs.slurm.nodes import SlurmRequest
+from trainyard.components.config.problems import ConfigError
 
 
 @pytest.fixture

@@ -6,10 +6,10 @@ import re
 
 import pytest
 
-from components.config.problems import ConfigError
 from tests.support.parallelcluster import rendered, scripts
 from tests.support.parity import better, same
 from tests.support.stacks import stack_plan
+from trainyard.components.config.problems import ConfigError
 
 P4DE = ("pc-gpu", "pc-p4de-ami", "pc-p4de-postinstall", "pc-p4de-g5")
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from components.config.problems import ConfigError
 from tests.support.batch import only
 from tests.support.network_stack import open_ports
 from tests.support.parity import better, same
 from tests.support.stacks import stack_plan
+from trainyard.components.config.problems import ConfigError
 
 STACK = "vpc-one-az"
 NETWORKS = ("10.0.0.0/16", "10.1.0.0/16")

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from policies.pack.discovery import POLICIES
 from tests.policies.support.pulumi_eks_node_group import with_children
 from tests.support.cloud import Cloud
 from tests.support.policy import check
 from tests.support.policy_pack import declared
+from trainyard.policies.pack.discovery import POLICIES
 
 FOREIGN = Path(__file__).parent / "foreign"
 SPEAKING = {

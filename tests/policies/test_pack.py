@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from policies.pack.discovery import POLICIES
 from tests.support.policy import Declared, check
+from trainyard.policies.pack.discovery import POLICIES
 
 
 @pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: policy.name)

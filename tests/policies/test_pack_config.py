@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import jsonschema
 
-from policies.pack.configured import served
-from policies.pack.discovery import POLICIES
-from policies.pack.stack_config import pack_config
-from policies.rule_names import unknown_rules
 from tests.support.eks import changed, config
 from tests.support.policy_programs import ASSISTED_ID, BLOCK_ID, OWN_GROUP, OWN_ID
+from trainyard.policies.pack.configured import served
+from trainyard.policies.pack.discovery import POLICIES
+from trainyard.policies.pack.stack_config import pack_config
+from trainyard.policies.rule_names import unknown_rules
 
 GROUP_ARN = "arn:aws:resource-groups:us-west-2:123456789012:group/training"
 

@@ -8,11 +8,11 @@ import grpc
 import pytest
 from pulumi.runtime.proto import analyzer_pb2
 
-from policies.pack.discovery import POLICIES
 from tests.support.policy import UNKNOWN
 from tests.support.policy_pack import Pack, running_pack
 from tests.support.policy_programs import EFA_NETWORK, OWN_GROUP, OWN_ID, in_odcr, template
 from tests.support.rule_programs import all_programs
+from trainyard.policies.pack.discovery import POLICIES
 
 LEVELS = {"advisory": analyzer_pb2.ADVISORY, "mandatory": analyzer_pb2.MANDATORY}
 RULES = {policy.name: LEVELS[policy.enforcement_level.value] for policy in POLICIES}

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from components.architectures.build import build
-from policies.pack.stack_config import pack_config
 from tests.support.cloud import Cloud
 from tests.support.eks import PRIVATE, with_odcr
 from tests.support.eks import config as stack_config_of
 from tests.support.policy_pack import violations
 from tests.support.policy_programs import ASSISTED_ID, BLOCK_ID
 from tests.support.stack_files import plan_from
+from trainyard.components.architectures.build import build
+from trainyard.policies.pack.stack_config import pack_config
 
 FOREIGN = Path(__file__).parent / "foreign" / "flat" / "__main__.py"
 

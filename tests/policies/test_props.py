@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from pulumi_policy.proxy import unknown_checking_proxy
 
-from policies.resources.props import UNKNOWN, Facts, Nested, is_set, number_of
 from tests.support.policy import UNKNOWN as SENT_UNKNOWN
+from trainyard.policies.resources.props import UNKNOWN, Facts, Nested, is_set, number_of
 
 
 def facts(**props: Any) -> Facts:

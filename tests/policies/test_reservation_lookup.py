@@ -16,13 +16,13 @@ from pulumi_policy import (
     StackValidationPolicy,
 )
 
-from policies.pack.configured import configured, served
-from policies.pack.discovery import POLICIES
-from policies.pack.lookup import LookupFailedError, ReservationLookup, boto3_client
-from policies.pack.suppressions import Ledger
-from policies.resources.reservations import DECLARED_SCHEMA
 from tests.support.policy import Declared, check
 from tests.support.policy_programs import ASSISTED_ID, BLOCK_ID, OWN_GROUP, OWN_ID, in_odcr
+from trainyard.policies.pack.configured import configured, served
+from trainyard.policies.pack.discovery import POLICIES
+from trainyard.policies.pack.lookup import LookupFailedError, ReservationLookup, boto3_client
+from trainyard.policies.pack.suppressions import Ledger
+from trainyard.policies.resources.reservations import DECLARED_SCHEMA
 
 ACCOUNT = "123456789012"
 RULE = next(p for p in POLICIES if p.name == "odcr-aws-assisted-no-placement-group")

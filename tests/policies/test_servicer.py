@@ -11,13 +11,13 @@ from google.protobuf import struct_pb2
 from pulumi.runtime.proto import analyzer_pb2
 from pulumi_policy import EnforcementLevel, ResourceValidationPolicy, StackValidationPolicy
 
-from policies.pack.configured import served
-from policies.pack.discovery import PACK_NAME, POLICIES
-from policies.pack.servicer import PackServicer, SdkServicer
 from tests.support.policy import UNKNOWN, Declared
 from tests.support.policy_pack import configuration, resource_requests, stack_request
 from tests.support.policy_programs import EFA_NETWORK, auto_scaling_group, template
 from tests.support.rule_programs import all_programs
+from trainyard.policies.pack.configured import served
+from trainyard.policies.pack.discovery import PACK_NAME, POLICIES
+from trainyard.policies.pack.servicer import PackServicer, SdkServicer
 
 LEVELS = {
     "advisory": analyzer_pb2.ADVISORY,

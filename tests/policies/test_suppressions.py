@@ -10,10 +10,6 @@ import pytest
 from google.protobuf import json_format
 from pulumi.runtime.proto import analyzer_pb2
 
-from policies.pack.configured import served
-from policies.pack.discovery import PACK_NAME, POLICIES
-from policies.pack.servicer import PackServicer
-from policies.pack.suppressions import Ledger, Suppression, suppressions_of
 from tests.support.policy import Declared
 from tests.support.policy_pack import (
     Pack,
@@ -23,6 +19,10 @@ from tests.support.policy_pack import (
     stack_request,
 )
 from tests.support.policy_programs import EFA_NETWORK, auto_scaling_group, template
+from trainyard.policies.pack.configured import served
+from trainyard.policies.pack.discovery import PACK_NAME, POLICIES
+from trainyard.policies.pack.servicer import PackServicer
+from trainyard.policies.pack.suppressions import Ledger, Suppression, suppressions_of
 
 VOLUME = Declared("aws:ebs/volume:Volume", "scratch", {"size": 100})
 OTHER_VOLUME = Declared("aws:ebs/volume:Volume", "data", {"size": 100})

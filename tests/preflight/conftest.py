@@ -9,8 +9,8 @@ import pytest
 
 from tests.account.conftest import account, block, configure, facts, reader, server
 
-from components.account.preflight_facts import PreflightFacts, TypeFacts, VersionFacts  # isort: skip
-from components.compute.node_pool_plan import NodePoolPlan  # isort: skip
+from trainyard.components.account.preflight_facts import PreflightFacts, TypeFacts, VersionFacts  # isort: skip
+from trainyard.components.compute.node_pool_plan import NodePoolPlan  # isort: skip
 from tests.support.stack_files import plan_from  # isort: skip
 from tests.support.kubernetes import DEFAULT
 

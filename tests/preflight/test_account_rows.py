@@ -5,14 +5,14 @@ from dataclasses import replace
 
 import pytest
 
-from components.architectures.prepare import examine
-from components.checks.check import Check
-from components.config.problems import Problem
-from components.eks.egress_check import IMAGES_OF_PODS
-from components.parallelcluster.mounted_storage_check import MOUNTED_STORAGE
-from components.preflight.account_rows import account_rows
 from tests.account.conftest import NOW
 from tests.support.eks import PRIVATE
+from trainyard.components.architectures.prepare import examine
+from trainyard.components.checks.check import Check
+from trainyard.components.config.problems import Problem
+from trainyard.components.eks.egress_check import IMAGES_OF_PODS
+from trainyard.components.parallelcluster.mounted_storage_check import MOUNTED_STORAGE
+from trainyard.components.preflight.account_rows import account_rows
 
 
 @pytest.fixture

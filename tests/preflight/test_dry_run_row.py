@@ -2,9 +2,9 @@
 
 import pytest
 
-from components.preflight.dry_run import DryRun
-from components.preflight.dry_run_row import Answer, dry_run_row
 from tests.support.eks import PRIVATE, p5
+from trainyard.components.preflight.dry_run import DryRun
+from trainyard.components.preflight.dry_run_row import Answer, dry_run_row
 
 P5 = "architecture.node_groups.p5"
 ZONES = (

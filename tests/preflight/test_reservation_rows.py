@@ -5,9 +5,10 @@ from datetime import timedelta
 
 import pytest
 
-from components.account.preflight_facts import InvitationFacts, UltraserverFacts
-from components.architectures.prepare import complete
-from components.preflight.reservation_rows import (
+from tests.account.conftest import ACCOUNT, BLOCK, ENDS, NOW, STARTED
+from trainyard.components.account.preflight_facts import InvitationFacts, UltraserverFacts
+from trainyard.components.architectures.prepare import complete
+from trainyard.components.preflight.reservation_rows import (
     FREE,
     HEALTHY,
     RUNS,
@@ -15,7 +16,6 @@ from components.preflight.reservation_rows import (
     provenance_rows,
     reservation_rows,
 )
-from tests.account.conftest import ACCOUNT, BLOCK, ENDS, NOW, STARTED
 
 SHARE = "arn:aws:ram:us-west-2:999988887777:resource-share/0a1b2c3d-0a1b-2c3d-4e5f-0a1b2c3d4e5f"
 ODCR = {"kind": "odcr", "reservation_id": BLOCK, "availability_zone": "us-west-2b"}

@@ -21,16 +21,16 @@ from tests.support.sandbox_aws import (  # before boto3
     SCHEDULED,
 )
 
-from components.account.lookup import AccountReader  # isort: skip
-from components.preflight.dry_run_row import LAUNCH  # isort: skip
-from components.preflight.launch_rows import IMAGE  # isort: skip
-from components.preflight.node_rows import QUOTA  # isort: skip
-from components.preflight.reservation_rows import FREE, HEALTHY, READ  # isort: skip
-from components.checks.row import Row  # isort: skip
-from components.preflight.run import CALLER, Preflight, run_preflight  # isort: skip
+from trainyard.components.account.lookup import AccountReader  # isort: skip
+from trainyard.components.preflight.dry_run_row import LAUNCH  # isort: skip
+from trainyard.components.preflight.launch_rows import IMAGE  # isort: skip
+from trainyard.components.preflight.node_rows import QUOTA  # isort: skip
+from trainyard.components.preflight.reservation_rows import FREE, HEALTHY, READ  # isort: skip
+from trainyard.components.checks.row import Row  # isort: skip
+from trainyard.components.preflight.run import CALLER, Preflight, run_preflight  # isort: skip
 from moto.ec2 import ec2_backends  # isort: skip
-from sandbox.account.stacks import completion  # isort: skip
-from sandbox.aws.ec2.capacity_reservations import reservations_of  # isort: skip
+from trainyard.sandbox.account.stacks import completion  # isort: skip
+from trainyard.sandbox.aws.ec2.capacity_reservations import reservations_of  # isort: skip
 from tools.cli.stack_config import config_of  # isort: skip
 from tools.workspace.completion import completed
 

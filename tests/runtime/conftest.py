@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from sandbox.access import NO_ACCOUNT
-from sandbox.kubernetes.control_planes import ControlPlane, ControlPlanes
 from tests.support.processes import spawn
+from trainyard.sandbox.access import NO_ACCOUNT
+from trainyard.sandbox.kubernetes.control_planes import ControlPlane, ControlPlanes
 
 
 @pytest.fixture(scope="session")

@@ -5,15 +5,12 @@ from __future__ import annotations
 import base64
 from typing import Any
 
+import dill
 import pulumi
 import pytest
 from pulumi.dynamic.dynamic import serialize_provider
 from pulumi.runtime.rpc import UNKNOWN
 
-from components.runtime import aws_auth_config_map
-from components.runtime.aws_auth import AwsAuthEntry, AwsAuthProvider
-from components.runtime.aws_auth_config_map import AwsAuthConfigMap
-from components.runtime.aws_auth_plan import MappedRole
 from tests.runtime.support.aws_auth import (
     NODE_GROUPS,
     NODE_ROLE_ARN,
@@ -21,6 +18,10 @@ from tests.runtime.support.aws_auth import (
     NODE_USERNAME,
     kubeconfig_for,
 )
+from trainyard.components.runtime import aws_auth_config_map
+from trainyard.components.runtime.aws_auth import AwsAuthEntry, AwsAuthProvider
+from trainyard.components.runtime.aws_auth_config_map import AwsAuthConfigMap
+from trainyard.components.runtime.aws_auth_plan import MappedRole
 
 PROVIDER = AwsAuthProvider()
 OLD_CLUSTER = kubeconfig_for("http://127.0.0.1:9")
@@ -33,11 +34,22 @@ PROPS: dict[str, Any] = {
 
 
 def test_what_the_engine_stores_of_the_provider_never_changes():
-    """Moving the module, or a class with state, would change every stack."""
+    """Another name, or a class with state, would change every stack."""
     stored = base64.b64decode(serialize_provider(PROVIDER))
-    assert b"components.runtime.aws_auth" in stored
-    assert b"AwsAuthProvider" in stored
+    assert b"trainyard_state:AWS_AUTH" in stored
+    assert b"AwsAuthProvider" not in stored
     assert len(stored) < 120
+    assert isinstance(dill.loads(stored), AwsAuthProvider)
+
+
+def test_a_provider_that_this_environment_cannot_import_is_renamed_in_place():
+    """A state of version 0.1 in an installed package: only a clone has `components`."""
+    known = base64.b64encode(dill.dumps(PROVIDER)).decode()
+    gone = base64.b64encode(b"\x80\x04\x8c\x05gone_\x8c\x04Here\x93.").decode()
+    same = PROVIDER.diff("id", {**PROPS, "__provider": known}, PROPS)
+    renamed = PROVIDER.diff("id", {**PROPS, "__provider": gone}, PROPS)
+    assert (same.changes, same.replaces) == (False, [])
+    assert (renamed.changes, renamed.replaces) == (True, [])
 
 
 def test_the_kubeconfig_is_a_secret_and_the_type_is_fixed(deploy):

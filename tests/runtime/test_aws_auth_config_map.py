@@ -11,15 +11,6 @@ import pytest
 from kubernetes import client
 from kubernetes.client.exceptions import ApiException
 
-from components.runtime import aws_auth_config_map
-from components.runtime.aws_auth_config_map import (
-    MADE_BY_US,
-    AwsAuthConfigMap,
-    AwsAuthError,
-    ClusterGoneError,
-    server_of,
-)
-from components.runtime.aws_auth_plan import MappedRole, MapRolesError
 from tests.runtime.support.aws_auth import (
     NODE_GROUPS,
     NODE_ROLE_ARN,
@@ -30,6 +21,15 @@ from tests.runtime.support.aws_auth import (
     kubeconfig_for,
 )
 from tests.support.processes import PATIENCE
+from trainyard.components.runtime import aws_auth_config_map
+from trainyard.components.runtime.aws_auth_config_map import (
+    MADE_BY_US,
+    AwsAuthConfigMap,
+    AwsAuthError,
+    ClusterGoneError,
+    server_of,
+)
+from trainyard.components.runtime.aws_auth_plan import MappedRole, MapRolesError
 
 NODE = MappedRole(NODE_ROLE_ARN, NODE_USERNAME, NODE_GROUPS)
 

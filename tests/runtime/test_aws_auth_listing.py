@@ -2,9 +2,9 @@
 
 import pytest
 
-from components.runtime.aws_auth_listing import review_map_roles, without_access_entry
-from components.runtime.aws_auth_plan import MapRolesError
 from tests.runtime.support.aws_auth import TWENTY_ROLES, USERS
+from trainyard.components.runtime.aws_auth_listing import review_map_roles, without_access_entry
+from trainyard.components.runtime.aws_auth_plan import MapRolesError
 
 ROLE = "arn:aws:iam::123456789012:role/Admins"
 

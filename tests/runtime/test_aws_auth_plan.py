@@ -10,20 +10,20 @@ import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from components.runtime.aws_auth_plan import (
-    MappedRole,
-    MapRolesError,
-    find_role,
-    pathless_role_arn,
-    with_role,
-    without_role,
-)
 from tests.runtime.support.aws_auth import (
     NODE_GROUPS,
     NODE_ROLE_ARN,
     NODE_ROLE_IN_MAP,
     NODE_USERNAME,
     TWENTY_ROLES,
+)
+from trainyard.components.runtime.aws_auth_plan import (
+    MappedRole,
+    MapRolesError,
+    find_role,
+    pathless_role_arn,
+    with_role,
+    without_role,
 )
 
 NODE = MappedRole(NODE_ROLE_ARN, NODE_USERNAME, NODE_GROUPS)

@@ -9,7 +9,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.runtime.aws_auth_text import append, first_document, remove, scan
+from trainyard.components.runtime.aws_auth_text import append, first_document, remove, scan
 
 BLOCK = ["- rolearn: ours", "  groups:", "    - us"]
 FLOW = '{"rolearn": "ours", "groups": ["us"]}'

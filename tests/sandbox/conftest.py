@@ -6,11 +6,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from sandbox.access import NO_ACCOUNT
-from sandbox.aws.server import AwsServer
-from sandbox.kubernetes.control_planes import KUBERNETES_VERSION, ControlPlane, ControlPlanes
 from tests.support.processes import spawn
 from tests.support.sandbox_aws import OF_OTHERS, Account
+from trainyard.sandbox.access import NO_ACCOUNT
+from trainyard.sandbox.aws.server import AwsServer
+from trainyard.sandbox.kubernetes.control_planes import (
+    KUBERNETES_VERSION,
+    ControlPlane,
+    ControlPlanes,
+)
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 
-from sandbox.access import Endpoint
+from trainyard.sandbox.access import Endpoint
 
 SHOW = "import json, os; print(json.dumps(dict(os.environ)))"
 

@@ -9,12 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.aws.environment import ACCOUNT_ID
-from sandbox.aws.server import AwsServer
-from sandbox.inventory import items, lines
-from sandbox.inventory.item import Item
-from sandbox.process_identity import own_identity
-from sandbox.state import SandboxDirectory, SandboxError, SandboxStatus
 from tests.support.batch_account import Batch
 from tests.support.sandbox_aws import (
     OF_OTHERS,
@@ -25,6 +19,12 @@ from tests.support.sandbox_aws import (
     Account,
     p5_block,
 )
+from trainyard.sandbox.aws.environment import ACCOUNT_ID
+from trainyard.sandbox.aws.server import AwsServer
+from trainyard.sandbox.inventory import items, lines
+from trainyard.sandbox.inventory.item import Item
+from trainyard.sandbox.process_identity import own_identity
+from trainyard.sandbox.state import SandboxDirectory, SandboxError, SandboxStatus
 
 
 @pytest.fixture(scope="module")

@@ -9,15 +9,15 @@ from unittest import mock
 
 import pytest
 
-from sandbox.access import NO_ACCOUNT
-from sandbox.aws.clock import CLOCK
-from sandbox.aws.cloudformation.forwarding import Forwarder
-from sandbox.aws.transitions import TRANSITIONS, Transitions
-from sandbox.aws.unimplemented import Call
-from sandbox.latency import pace
-from sandbox.latency.model import WITH_STATUS, latency_model
-from sandbox.latency.pace import VARIABLE, as_long_as_aws
 from tests.support.sandbox_aws import ACCOUNT, PRIVATE_B, STANDARD_IMAGE, Account, refused
+from trainyard.sandbox.access import NO_ACCOUNT
+from trainyard.sandbox.aws.clock import CLOCK
+from trainyard.sandbox.aws.cloudformation.forwarding import Forwarder
+from trainyard.sandbox.aws.transitions import TRANSITIONS, Transitions
+from trainyard.sandbox.aws.unimplemented import Call
+from trainyard.sandbox.latency import pace
+from trainyard.sandbox.latency.model import WITH_STATUS, latency_model
+from trainyard.sandbox.latency.pace import VARIABLE, as_long_as_aws
 
 ENDPOINT, GROUP = "aws:ec2/vpcEndpoint:VpcEndpoint", "aws:autoscaling/group:Group"
 

@@ -12,15 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.process_identity import (
+from tests.support.processes import PATIENCE, until
+from trainyard.sandbox.process_identity import (
     ProcessIdentity,
     identity_of,
     own_identity,
     read_identity,
     start_time,
 )
-from sandbox.processes import Spawner, sweep
-from tests.support.processes import PATIENCE, until
+from trainyard.sandbox.processes import Spawner, sweep
 
 FOREVER = [sys.executable, "-c", "import signal; signal.pause()"]
 DEAF_PROGRAM = """
@@ -35,7 +35,7 @@ DEAF = [sys.executable, "-c", DEAF_PROGRAM]
 PARENT = """
 import sys
 from pathlib import Path
-from sandbox.processes import Spawner
+from trainyard.sandbox.processes import Spawner
 directory = Path(sys.argv[1])
 child = Spawner(directory / "processes").spawn(
     [sys.executable, "-c", "import signal; signal.pause()"],

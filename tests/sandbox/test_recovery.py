@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from components.tagging import RESOURCE_TAG
 from tests.support.processes import until
 from tests.support.recorded_engine import AT_ONCE, RecordedEngine, creating
 from tests.support.sandbox_aws import Account
@@ -23,6 +22,7 @@ from tools.workspace.recovery.recover import recover
 from tools.workspace.recovery.table import way_of
 from tools.workspace.recovery.timeouts import Timeouts
 from tools.workspace.recovery.ways import By, Way
+from trainyard.components.tagging import RESOURCE_TAG
 
 PREFIX = "urn:pulumi:p5::trainyard::"
 VPC, ROLE = f"{PREFIX}aws:ec2/vpc:Vpc::p5-vpc", f"{PREFIX}aws:iam/role:Role::p5-role"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.removal import remove_tree
+from trainyard.sandbox.removal import remove_tree
 
 
 def test_a_directory_goes_with_everything_in_it(tmp_path: Path) -> None:

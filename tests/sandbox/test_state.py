@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.process_identity import start_time
-from sandbox.state import SandboxDirectory, SandboxError, SandboxStatus
 from tests.support.processes import PATIENCE, processes_below, until
+from trainyard.sandbox.process_identity import start_time
+from trainyard.sandbox.state import SandboxDirectory, SandboxError, SandboxStatus
 
 NO_PROGRAMS: dict[str, list[str]] = {}
 

@@ -16,11 +16,11 @@ from typing import Any
 import pytest
 import yaml
 
-from components import clock
 from tests.support.processes import until
 from tests.support.sandbox import Done, Sandbox
 from tools.acceptance.steps import RECORD, read_record
 from tools.cli import failures
+from trainyard.components import clock
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.parallelcluster]
 BATCH, SLURM = "batch-dev", "pc-dev"

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from sandbox.aws.server import AwsServer  # before boto3 makes a client
+from trainyard.sandbox.aws.server import AwsServer  # before boto3 makes a client
 
-from components.parallelcluster.references import Reference, resolve  # isort: skip
-from components.parallelcluster.rendering.cluster import render_cluster  # isort: skip
-from sandbox.account.fixture import fixture  # isort: skip
+from trainyard.components.parallelcluster.references import Reference, resolve  # isort: skip
+from trainyard.components.parallelcluster.rendering.cluster import render_cluster  # isort: skip
+from trainyard.sandbox.account.fixture import fixture  # isort: skip
 from tests.support import cluster_configs  # isort: skip
 from tests.support.account import ZONES  # isort: skip
 from tests.support.stacks import stack_plan  # isort: skip

@@ -13,13 +13,6 @@ import pytest
 import yaml
 from botocore.client import BaseClient
 
-from components.account.lookup import AccountReader
-from components.architectures.lookup import look_up
-from components.architectures.prepare import prepare
-from components.clock import now
-from components.config.load import load_stack_config
-from sandbox.account.stacks import completion
-from sandbox.state import SandboxDirectory
 from tests.support.sandbox import Done, Sandbox
 from tools.cli.sandbox_session import RunningSandbox
 from tools.importing.imported import Imported
@@ -28,6 +21,13 @@ from tools.workspace import stacks_directory
 from tools.workspace.completion import completed
 from tools.workspace.environment import process_environment
 from tools.workspace.stack_files import StackFile, find_stack_file
+from trainyard.components.account.lookup import AccountReader
+from trainyard.components.architectures.lookup import look_up
+from trainyard.components.architectures.prepare import prepare
+from trainyard.components.clock import now
+from trainyard.components.config.load import load_stack_config
+from trainyard.sandbox.account.stacks import completion
+from trainyard.sandbox.state import SandboxDirectory
 
 pytestmark = pytest.mark.sandbox
 

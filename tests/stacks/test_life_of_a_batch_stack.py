@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from components.secret_documents import LEFT_OUT
 from tests.support.planted_secret import VALUE, files_with_value, reveals
 from tests.support.processes import until
 from tests.support.remains import normalised
@@ -25,6 +24,7 @@ from tests.support.secret_forms import (
     modes_in,
 )
 from tests.support.tracked import ROOT
+from trainyard.components.secret_documents import LEFT_OUT
 
 pytestmark = pytest.mark.sandbox
 

@@ -14,7 +14,6 @@ import pytest
 import yaml
 from kubernetes import client
 
-from components.secret_documents import LEFT_OUT
 from tests.stacks.conftest import digests
 from tests.stacks.support.jobs_of_a_life import OTHER_TEAM, JobsOfALife
 from tests.support.kubernetes import DEFAULT
@@ -22,6 +21,7 @@ from tests.support.planted_secret import reveals
 from tests.support.processes import until
 from tests.support.sandbox import Done, Sandbox, copied_stack_file
 from tests.support.secret_forms import CHOSEN, WANDB, leaks_in, modes_in
+from trainyard.components.secret_documents import LEFT_OUT
 
 pytestmark = pytest.mark.sandbox
 

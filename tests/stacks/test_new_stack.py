@@ -15,14 +15,14 @@ from pathlib import Path
 import pytest
 import yaml
 
-from components.account.listing import enabled_regions, list_account
-from components.account.lookup import AccountReader
-from sandbox.state import SandboxDirectory
 from tests.support.account import EFS, LUSTRE, VPC
 from tests.support.sandbox import Sandbox
 from tests.support.tracked import ROOT
 from tools.workspace.environment import process_environment
 from tools.workspace.stacks_directory import VARIABLE
+from trainyard.components.account.listing import enabled_regions, list_account
+from trainyard.components.account.lookup import AccountReader
+from trainyard.sandbox.state import SandboxDirectory
 
 pytestmark = pytest.mark.sandbox
 

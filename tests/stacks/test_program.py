@@ -6,10 +6,10 @@ import runpy
 import pulumi
 import pytest
 
-from components.account.lookup import AccountUnreachableError
-from components.architectures import prepare as prepare_module
 from tests.support.cloud import Cloud
 from tests.support.stacks import ROOT, account_facts, stack_config
+from trainyard.components.account.lookup import AccountUnreachableError
+from trainyard.components.architectures import prepare as prepare_module
 
 
 @pytest.fixture

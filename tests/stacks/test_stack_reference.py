@@ -13,11 +13,11 @@ pytestmark = pytest.mark.engine
 ROOT = Path(__file__).parents[2]
 PROGRAM = f"""
 import sys
-sys.path.insert(0, {str(ROOT)!r})
+sys.path.insert(0, {str(ROOT / "src")!r})
 import pulumi
-from components.config.network import StackNetwork
-from components.config.problems import ConfigError
-from components.network.stack_reference import network_reader
+from trainyard.components.config.network import StackNetwork
+from trainyard.components.config.problems import ConfigError
+from trainyard.components.network.stack_reference import network_reader
 
 if pulumi.get_stack() == "other":
     pulumi.export("vpc_id", "vpc-0a1b2c3d4e5f60718")

@@ -17,6 +17,7 @@ import pytest
 import yaml
 
 from tests.stacks.support.foreign_program import account_environment
+from tests.support.modules import PYTHONPATH
 from tests.support.sandbox import Sandbox
 from tests.support.tracked import ROOT
 from tests.support.warm_python import warm
@@ -58,7 +59,7 @@ class Directory:
         """Run `./trainyard` without a preview in the directory, which the process finds itself."""
         command = [sys.executable, "-P", "-m", "tests.support.without_preview", *arguments]
         environment = {k: v for k, v in self.environment.items() if k != VARIABLE}
-        return self._run(command, warm({**environment, "PYTHONPATH": str(ROOT)}))
+        return self._run(command, warm({**environment, "PYTHONPATH": PYTHONPATH}))
 
     def _run(self, command: Sequence[str], environment: Mapping[str, str]) -> str:
         done = subprocess.run(

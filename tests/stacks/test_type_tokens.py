@@ -4,8 +4,8 @@ import ast
 
 import pytest
 
-from components.eks.addons.registry import SELF_MANAGED_ADDONS
 from tests.support.stacks import ROOT
+from trainyard.components.eks.addons.registry import SELF_MANAGED_ADDONS
 
 FIRST_FOLDERS = {
     "BatchArchitecture": "architectures",

@@ -15,12 +15,12 @@ from typing import Any
 import pytest
 from kubernetes import client, config
 
-from components.catalog.versions import EKS_VERSIONS
 from tests.stacks.support.foreign_program import foreign_program
 from tests.support.kubernetes import DEFAULT, PREVIOUS
 from tests.support.processes import until
 from tests.support.sandbox import Sandbox
 from tests.support.tracked import ROOT
+from trainyard.components.catalog.versions import EKS_VERSIONS
 
 pytestmark = pytest.mark.sandbox
 
@@ -28,17 +28,17 @@ NAME = "upgraded"
 PROGRAM = f"""\
 import sys
 
-sys.path.insert(0, {str(ROOT)!r})
+sys.path.insert(0, {str(ROOT / "src")!r})
 
 from datetime import UTC, datetime
 
 import pulumi
 
-from components.architectures.prepare import prepare
-from components.architectures.lookup import look_up
-from components.architectures.build import build
-from components.config.load import load_stack_config
-from components.config.problems import ConfigError
+from trainyard.components.architectures.prepare import prepare
+from trainyard.components.architectures.lookup import look_up
+from trainyard.components.architectures.build import build
+from trainyard.components.config.load import load_stack_config
+from trainyard.components.config.problems import ConfigError
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 FILE = "Pulumi.{NAME}.yaml"

@@ -9,12 +9,12 @@ import pulumi
 import pulumi_kubernetes as kubernetes
 import pytest
 
-from components.config.fsx_lustre import DataRepository
-from components.eks.cluster_storage import ClusterStorage, ClusterStorageArgs
-from components.network.cluster_network import ClusterNetwork
-from components.storage.fsx_lustre_plan import FsxLustrePlan
 from tests.support.eks import NETWORK, PRIVATE, changed
 from tests.support.stack_files import plan_from
+from trainyard.components.config.fsx_lustre import DataRepository
+from trainyard.components.eks.cluster_storage import ClusterStorage, ClusterStorageArgs
+from trainyard.components.network.cluster_network import ClusterNetwork
+from trainyard.components.storage.fsx_lustre_plan import FsxLustrePlan
 
 TAGS = {"team": "vision"}
 INGRESS = "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule"

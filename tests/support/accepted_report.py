@@ -7,7 +7,6 @@ from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
-from components import clock
 from tools.acceptance import ANSWERS
 from tools.acceptance.plan import Accepted, steps_of
 from tools.acceptance.provenance import begin_run
@@ -22,6 +21,7 @@ from tools.acceptance.report import (
 )
 from tools.acceptance.steps import REMAINS, Done, Record, log_of
 from tools.workspace.stack_files import find_stack_file
+from trainyard.components import clock
 
 VERDICT = {"id": "a", "assumes": "b", "step": "up", "verdict": "confirmed", "evidence": "c"}
 ANSWER = {"operation": "eks.ListClusters", "aws": True, "year": 2026}

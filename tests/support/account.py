@@ -6,25 +6,6 @@ from datetime import datetime
 from ipaddress import IPv4Network
 from typing import Any
 
-from components.account.facts import (
-    AccountFacts,
-    EfsFacts,
-    FileSystemFacts,
-    MountTargetFacts,
-    ReservationFacts,
-    SubnetFacts,
-    VpcFacts,
-    ZoneFacts,
-)
-from components.account.listing import AccountListing
-from components.account.named_facts import ImageFacts, NamedFacts
-from components.architectures.prepare import Examined, Prepared, examine, prepare
-from components.catalog.instance_types import INSTANCE_TYPES
-from components.catalog.versions import PARALLELCLUSTER_VERSION
-from components.config.load import load_stack_config
-from components.config.parallelcluster_stack import ParallelClusterStackConfig
-from components.config.problems import ROOT, Problem
-from sandbox.account.fixture import fixture, moment
 from tests.support.stack_files import (
     AMI,
     NOW,
@@ -36,6 +17,25 @@ from tests.support.stack_files import (
     RESERVATION,
     VPC,
 )
+from trainyard.components.account.facts import (
+    AccountFacts,
+    EfsFacts,
+    FileSystemFacts,
+    MountTargetFacts,
+    ReservationFacts,
+    SubnetFacts,
+    VpcFacts,
+    ZoneFacts,
+)
+from trainyard.components.account.listing import AccountListing
+from trainyard.components.account.named_facts import ImageFacts, NamedFacts
+from trainyard.components.architectures.prepare import Examined, Prepared, examine, prepare
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES
+from trainyard.components.catalog.versions import PARALLELCLUSTER_VERSION
+from trainyard.components.config.load import load_stack_config
+from trainyard.components.config.parallelcluster_stack import ParallelClusterStackConfig
+from trainyard.components.config.problems import ROOT, Problem
+from trainyard.sandbox.account.fixture import fixture, moment
 
 ACCOUNT = "123456789012"
 ZONES = {

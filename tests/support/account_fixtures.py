@@ -9,8 +9,8 @@ import pytest
 
 from tests.support.sandbox_aws import Account, use_account  # before boto3 makes a client
 
-from components.account.lookup import AccountReader  # isort: skip
-from sandbox.aws.server import AwsServer  # isort: skip
+from trainyard.components.account.lookup import AccountReader  # isort: skip
+from trainyard.sandbox.aws.server import AwsServer  # isort: skip
 
 
 @pytest.fixture(scope="module")

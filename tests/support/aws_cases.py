@@ -6,7 +6,6 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from components.identity.addon_policies import inline_policies
 from tests.support.sandbox_aws import (
     ACCOUNT,
     ODCR,
@@ -16,6 +15,7 @@ from tests.support.sandbox_aws import (
     VPC,
     Account,
 )
+from trainyard.components.identity.addon_policies import inline_policies
 
 TEMPLATE = "aws:ec2/launchTemplate:LaunchTemplate"
 GROUP = "aws:autoscaling/group:Group"

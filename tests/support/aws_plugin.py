@@ -25,7 +25,6 @@ import pytest
 from google.protobuf.empty_pb2 import Empty
 from pulumi.runtime.proto import engine_pb2_grpc, provider_pb2_grpc
 
-from sandbox.access import Endpoint
 from tests.support.provider_plugin import Call, Plugin, RefusedError
 from tests.support.tracked import ROOT
 from tools.engine import EngineError, ensure_plugins, ensure_pulumi
@@ -33,6 +32,7 @@ from tools.engine import Plugin as PluginProgram
 from tools.engine.aws_plugin_source import TERRAFORM_PROVIDER, WAIT_DIVISOR
 from tools.engine.go_source import fetched
 from tools.workspace.environment import sandbox_environment
+from trainyard.sandbox.access import Endpoint
 
 REGION = "us-west-2"
 MAPPING = ROOT / "tools" / "engine" / "aws_plugin" / "mapping.go"

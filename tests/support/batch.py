@@ -12,13 +12,6 @@ import json
 from dataclasses import dataclass, replace
 from typing import Any
 
-from components.batch.compute_environment_plan import ComputeEnvironmentPlan
-from components.batch.plan import BatchPlan, ContainerPlan, JobDefinitionPlan, RepositoryPlan
-from components.capacity.plan import SchedulePlan
-from components.catalog.instance_types import instance_type
-from components.compute.interface_plan import plan_interfaces
-from components.compute.root_volume import RootVolume
-from components.config.batch import ComputeEnvironment
 from tests.support.cloud import Cloud, Registered
 from tests.support.pools import (
     BLOCK,
@@ -38,6 +31,18 @@ from tests.support.stack_files import (
     RESERVATION,
     plan_from,
 )
+from trainyard.components.batch.compute_environment_plan import ComputeEnvironmentPlan
+from trainyard.components.batch.plan import (
+    BatchPlan,
+    ContainerPlan,
+    JobDefinitionPlan,
+    RepositoryPlan,
+)
+from trainyard.components.capacity.plan import SchedulePlan
+from trainyard.components.catalog.instance_types import instance_type
+from trainyard.components.compute.interface_plan import plan_interfaces
+from trainyard.components.compute.root_volume import RootVolume
+from trainyard.components.config.batch import ComputeEnvironment
 
 IMAGE = "public.ecr.aws/example/nccl-tests:1.0"
 

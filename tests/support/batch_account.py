@@ -8,10 +8,10 @@ from typing import Any
 
 from moto.ec2.models import ec2_backends
 
-from sandbox.aws.batch.scheduler import tick
-from sandbox.aws.batch.store import batch_stores
-from sandbox.aws.clock import CLOCK
 from tests.support.sandbox_aws import ACCOUNT, BLOCK, PRIVATE_B, Account, p5_block, without
+from trainyard.sandbox.aws.batch.scheduler import tick
+from trainyard.sandbox.aws.batch.store import batch_stores
+from trainyard.sandbox.aws.clock import CLOCK
 
 REGION = "us-west-2"
 IMAGE = "public.ecr.aws/hpc-cloud/nccl-tests:1"

@@ -11,23 +11,6 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from components.account.facts import ClusterFacts
-from components.capacity.plan import PlacementPlan, SchedulePlan
-from components.catalog.instance_types import instance_type
-from components.compute.interface_plan import InterfacePlan, NetworkInterface, plan_interfaces
-from components.compute.root_volume import RootVolume
-from components.config.eks import NodeGroup, Taint
-from components.config.load import load_stack_config
-from components.config.problems import ConfigError, Problem
-from components.config.review import Review
-from components.config.stack import StackConfig
-from components.eks.addons.registry import plan_self_managed_addons
-from components.eks.node_group_plan import NodeGroupPlan, plan_node_group
-from components.eks.plan import AddonVersions, EksPlan
-from components.network.network_plan import existing_network
-from components.network.pool_place import PlanContext
-from components.network.vpc_plan import plan_network
-from components.storage.fsx_lustre_plan import ClaimPlan, FsxLustrePlan
 from tests.support.cloud import Cloud, Registered
 from tests.support.kubernetes import DEFAULT
 from tests.support.pools import BLOCK, NO_PLACEMENT, ON_DEMAND
@@ -40,6 +23,27 @@ from tests.support.stack_files import (
     plan_from,
     raw_config,
 )
+from trainyard.components.account.facts import ClusterFacts
+from trainyard.components.capacity.plan import PlacementPlan, SchedulePlan
+from trainyard.components.catalog.instance_types import instance_type
+from trainyard.components.compute.interface_plan import (
+    InterfacePlan,
+    NetworkInterface,
+    plan_interfaces,
+)
+from trainyard.components.compute.root_volume import RootVolume
+from trainyard.components.config.eks import NodeGroup, Taint
+from trainyard.components.config.load import load_stack_config
+from trainyard.components.config.problems import ConfigError, Problem
+from trainyard.components.config.review import Review
+from trainyard.components.config.stack import StackConfig
+from trainyard.components.eks.addons.registry import plan_self_managed_addons
+from trainyard.components.eks.node_group_plan import NodeGroupPlan, plan_node_group
+from trainyard.components.eks.plan import AddonVersions, EksPlan
+from trainyard.components.network.network_plan import existing_network
+from trainyard.components.network.pool_place import PlanContext
+from trainyard.components.network.vpc_plan import plan_network
+from trainyard.components.storage.fsx_lustre_plan import ClaimPlan, FsxLustrePlan
 
 PUBLIC = ["subnet-000000000000000a1", "subnet-000000000000000b1"]
 PRIVATE = ["subnet-000000000000000a2", "subnet-000000000000000b2"]

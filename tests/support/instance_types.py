@@ -6,8 +6,8 @@ from itertools import groupby
 
 import pytest
 
-from components.catalog.instance_type import InstanceType
-from components.catalog.instance_types import INSTANCE_TYPES
+from trainyard.components.catalog.instance_type import InstanceType
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES
 
 _FAMILIES = {
     family: list(members)

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from components.catalog.neuron import NEURON_DEVICE_PLUGIN_IMAGE
-from components.catalog.versions import DEFAULT_KUBERNETES_VERSION, EKS_VERSIONS, minor_number
+from trainyard.components.catalog.neuron import NEURON_DEVICE_PLUGIN_IMAGE
+from trainyard.components.catalog.versions import (
+    DEFAULT_KUBERNETES_VERSION,
+    EKS_VERSIONS,
+    minor_number,
+)
 
 DEFAULT = DEFAULT_KUBERNETES_VERSION
 

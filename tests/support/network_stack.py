@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from components.config.network import NewVpc
-from components.network.vpc_plan import plan_network
-from components.network_stack.plan import NetworkStackPlan
 from tests.support.cloud import Cloud, Registered
 from tests.support.stack_files import REGION
+from trainyard.components.config.network import NewVpc
+from trainyard.components.network.vpc_plan import plan_network
+from trainyard.components.network_stack.plan import NetworkStackPlan
 
 NETWORK_RAW: dict[str, Any] = {
     "name": "vpc-one-az",

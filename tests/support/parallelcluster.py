@@ -11,26 +11,6 @@ import json
 from dataclasses import dataclass, replace
 from typing import Any
 
-from components.capacity.plan import PlacementPlan
-from components.catalog.instance_types import instance_type
-from components.catalog.versions import PARALLELCLUSTER_VERSION
-from components.compute.node_pool_plan import ImageSource
-from components.config.network import ExistingVpc, NewVpc
-from components.config.node_pool import RootVolume
-from components.config.parallelcluster import Monitoring, Slurm
-from components.config.parallelcluster_nodes import ComputeResource, Queue, S3Access
-from components.network.vpc_plan import plan_network
-from components.parallelcluster.cluster_template import CLUSTER, PROVIDER
-from components.parallelcluster.node_access_plan import NodeAccess, ScriptPlan
-from components.parallelcluster.plan import (
-    DeploymentPlan,
-    HeadNodePlan,
-    ParallelClusterPlan,
-    SharedStoragePlan,
-)
-from components.parallelcluster.queue_plan import ComputeResourcePlan, QueuePlan
-from components.parallelcluster.references import resolve
-from components.parallelcluster.rendering.cluster import render_cluster
 from tests.support.cloud import Cloud
 from tests.support.pools import (
     MANAGED_PLACEMENT,
@@ -53,6 +33,26 @@ from tests.support.stack_files import (
     plan_from,
     raw_config,
 )
+from trainyard.components.capacity.plan import PlacementPlan
+from trainyard.components.catalog.instance_types import instance_type
+from trainyard.components.catalog.versions import PARALLELCLUSTER_VERSION
+from trainyard.components.compute.node_pool_plan import ImageSource
+from trainyard.components.config.network import ExistingVpc, NewVpc
+from trainyard.components.config.node_pool import RootVolume
+from trainyard.components.config.parallelcluster import Monitoring, Slurm
+from trainyard.components.config.parallelcluster_nodes import ComputeResource, Queue, S3Access
+from trainyard.components.network.vpc_plan import plan_network
+from trainyard.components.parallelcluster.cluster_template import CLUSTER, PROVIDER
+from trainyard.components.parallelcluster.node_access_plan import NodeAccess, ScriptPlan
+from trainyard.components.parallelcluster.plan import (
+    DeploymentPlan,
+    HeadNodePlan,
+    ParallelClusterPlan,
+    SharedStoragePlan,
+)
+from trainyard.components.parallelcluster.queue_plan import ComputeResourcePlan, QueuePlan
+from trainyard.components.parallelcluster.references import resolve
+from trainyard.components.parallelcluster.rendering.cluster import render_cluster
 
 RAW: dict[str, Any] = {
     "name": "pc-g4dn",

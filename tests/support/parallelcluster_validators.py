@@ -10,9 +10,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sandbox.access import NO_ACCOUNT, Endpoint
 from tests.support.tracked import ROOT
 from tools.parallelcluster.process import Configuration, ask
+from trainyard.sandbox.access import NO_ACCOUNT, Endpoint
 
 SCRIPT = ROOT / "sandbox" / "parallelcluster" / "validation.py"
 

@@ -13,9 +13,9 @@ import grpc
 from google.protobuf import empty_pb2, struct_pb2
 from pulumi.runtime.proto import analyzer_pb2, analyzer_pb2_grpc
 
-from policies.pack.discovery import POLICIES
 from tests.support.cloud import Cloud
 from tests.support.policy import Declared, as_sent, check
+from trainyard.policies.pack.discovery import POLICIES
 
 PACK = Path(__file__).resolve().parents[2] / "policies"
 

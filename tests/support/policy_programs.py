@@ -8,7 +8,9 @@ from typing import Any
 
 import yaml
 
-from policies.resources.types import (
+from tests.support.policy import UNKNOWN, Declared
+from tests.support.tracked import ROOT
+from trainyard.policies.resources.types import (
     AUTO_SCALING_GROUP,
     AUTO_SCALING_SCHEDULE,
     BATCH_COMPUTE_ENVIRONMENT,
@@ -28,8 +30,6 @@ from policies.resources.types import (
     SECURITY_GROUP_INGRESS_RULE,
     SUBNET,
 )
-from tests.support.policy import UNKNOWN, Declared
-from tests.support.tracked import ROOT
 
 BLOCK_ID = "cr-0123456789abcdef0"
 ASSISTED_ID = "cr-0a550000000000001"

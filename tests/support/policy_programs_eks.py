@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from policies.resources.types import (
+from tests.support.policy import UNKNOWN, Declared, Program
+from tests.support.policy_programs import (
+    EFA_NETWORK,
+    auto_scaling_group,
+    node_group,
+    slurm_queues,
+    template,
+)
+from trainyard.policies.resources.types import (
     AUTO_SCALING_GROUP,
     BATCH_COMPUTE_ENVIRONMENT,
     CONFIG_MAP,
@@ -23,14 +31,6 @@ from policies.resources.types import (
     SPOT_FLEET_REQUEST,
     SUBNET,
     VPC,
-)
-from tests.support.policy import UNKNOWN, Declared, Program
-from tests.support.policy_programs import (
-    EFA_NETWORK,
-    auto_scaling_group,
-    node_group,
-    slurm_queues,
-    template,
 )
 
 TRUST = '{"Version": "2012-10-17", "Statement": []}'

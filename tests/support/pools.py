@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import fields, replace
 from typing import Any, TypeVar
 
-from components.batch.compute_environment_plan import ComputeEnvironmentPlan
-from components.capacity.plan import CapacityPlan, CreationPlan, PlacementPlan
-from components.network.network_plan import existing_network
-from components.parallelcluster.queue_plan import ComputeResourcePlan, QueuePlan
 from tests.support.stack_files import PRIVATE_A, PRIVATE_B, PUBLIC_A, PUBLIC_B, RESERVATION, VPC
+from trainyard.components.batch.compute_environment_plan import ComputeEnvironmentPlan
+from trainyard.components.capacity.plan import CapacityPlan, CreationPlan, PlacementPlan
+from trainyard.components.network.network_plan import existing_network
+from trainyard.components.parallelcluster.queue_plan import ComputeResourcePlan, QueuePlan
 
 NETWORK = existing_network(
     VPC, public_subnet_ids=(PUBLIC_A, PUBLIC_B), private_subnet_ids=(PRIVATE_A, PRIVATE_B)

@@ -10,7 +10,7 @@ from google.protobuf import struct_pb2
 from google.protobuf.json_format import ParseDict
 from pulumi.runtime.proto import provider_pb2, status_pb2
 
-from sandbox.providers._protocol.values import from_struct, to_struct
+from trainyard.sandbox.providers._protocol.values import from_struct, to_struct
 
 SEED = b"the same in preview and update"
 

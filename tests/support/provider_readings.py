@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
-from sandbox.aws.server import AwsServer
 from tools.parallelcluster.process import Configuration, ask
+from trainyard.sandbox.aws.server import AwsServer
 
 SCRIPT = Path(__file__).with_name("read_by_provider.py")
 

@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import Any
 
 # Replaces this directory, whose modules have the same names as some packages.
-sys.path[0] = str(Path(__file__).resolve().parents[2])
+sys.path[0] = str(Path(__file__).resolve().parents[2] / "src")
 
-from sandbox.parallelcluster.provider.reading import NotInTheSandboxError, read_cluster  # noqa: E402 - see above
-from sandbox.parallelcluster.provider.refusals import RefusedError  # noqa: E402 - see above
-from sandbox.parallelcluster.provider.requests import read_request  # noqa: E402 - see above
+from trainyard.sandbox.parallelcluster.provider.reading import NotInTheSandboxError, read_cluster  # noqa: E402
+from trainyard.sandbox.parallelcluster.provider.refusals import RefusedError  # noqa: E402
+from trainyard.sandbox.parallelcluster.provider.requests import read_request  # noqa: E402
 
 
 class Stacks:

@@ -7,9 +7,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from sandbox.access import Endpoint
 from tools.workspace.engine_process import PulumiCommand
 from tools.workspace.recovery.timeouts import Timeouts
+from trainyard.sandbox.access import Endpoint
 
 AT_ONCE = Timeouts(settle=0, poll=0, limit=60)
 

@@ -12,16 +12,16 @@ from collections.abc import Mapping
 from functools import cache
 from types import ModuleType
 
-from policies.pack.discovery import rule_modules
 from tests.support.policy import RulePrograms
 from tests.support.tracked import ROOT
+from trainyard.policies.pack.discovery import rule_modules
 
 TESTS = ROOT / "tests" / "policies"
 
 
 def programs_of(module: ModuleType) -> RulePrograms:
     """Return the programs of the rule in a module; empty if it has no test module."""
-    _, _, domain, stem = module.__name__.split(".")
+    domain, stem = module.__name__.split(".")[-2:]
     if not (TESTS / domain / f"test_{stem}.py").is_file():
         return RulePrograms((), (), {})
     test = importlib.import_module(f"tests.policies.{domain}.test_{stem}")

@@ -16,15 +16,16 @@ from typing import Any
 import yaml
 from kubernetes import client, config
 
-from sandbox.inventory import lines
-from sandbox.inventory.clients import clients_of
-from sandbox.state import SandboxDirectory
 from tests.support.kept_logs import without_kept_logs
+from tests.support.modules import PYTHONPATH
 from tests.support.stack_files import with_values
 from tests.support.tracked import ROOT
 from tests.support.warm_python import warm
 from tools.pictures.terminal import Recording, record
 from tools.workspace.stack_files import CLUSTER_KEY, find_stack_file
+from trainyard.sandbox.inventory import lines
+from trainyard.sandbox.inventory.clients import clients_of
+from trainyard.sandbox.state import SandboxDirectory
 
 TIMEOUT_SECONDS = 420
 
@@ -74,7 +75,7 @@ class Sandbox:
         environment = {
             **kept,
             "TRAINYARD_SANDBOX": str(self.directory),
-            "PYTHONPATH": str(ROOT),
+            "PYTHONPATH": PYTHONPATH,
             **self.settings,
         }
         return warm(environment) if self.is_warm else environment

@@ -13,9 +13,9 @@ import pytest
 from botocore.config import Config
 from botocore.exceptions import ClientError
 
-from components.catalog.versions import DEFAULT_KUBERNETES_VERSION
-from sandbox.access import Endpoint
-from sandbox.aws.server import AwsServer  # before boto3 makes a client: it prepares moto
+from trainyard.components.catalog.versions import DEFAULT_KUBERNETES_VERSION
+from trainyard.sandbox.access import Endpoint
+from trainyard.sandbox.aws.server import AwsServer  # before boto3 makes a client: it prepares moto
 
 ACCOUNT = "123456789012"
 VPC = "vpc-0123456789abcdef0"

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.aws.server import AwsServer  # before boto3 makes a client: it prepares moto
-from sandbox.process_identity import own_identity
-from sandbox.state import SandboxDirectory, SandboxStatus
 from tests.support.sandbox_aws import ACCOUNT, Account
 from tools.engine import Plugin, write_plugins
+from trainyard.sandbox.aws.server import AwsServer  # before boto3 makes a client: it prepares moto
+from trainyard.sandbox.process_identity import own_identity
+from trainyard.sandbox.state import SandboxDirectory, SandboxStatus
 
 AWS = Plugin(name="aws", version="7.0.0", origin="official", directory="/cache/aws")
 

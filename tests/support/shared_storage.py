@@ -6,16 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from components.config.load import load_stack_config
-from components.config.parallelcluster_stack import ParallelClusterStackConfig
-from components.config.problems import ROOT, Problem
-from components.config.review import Review
-from components.network.network_plan import NetworkPlan
-from components.parallelcluster.plan import SharedStoragePlan
-from components.parallelcluster.storage_plan import SharedStorage, plan_shared_storage
 from tests.support.parallelcluster import RAW_P4DE
 from tests.support.pools import NETWORK
 from tests.support.stack_files import PRIVATE_B, PUBLIC_B, raw_config
+from trainyard.components.config.load import load_stack_config
+from trainyard.components.config.parallelcluster_stack import ParallelClusterStackConfig
+from trainyard.components.config.problems import ROOT, Problem
+from trainyard.components.config.review import Review
+from trainyard.components.network.network_plan import NetworkPlan
+from trainyard.components.parallelcluster.plan import SharedStoragePlan
+from trainyard.components.parallelcluster.storage_plan import SharedStorage, plan_shared_storage
 
 STACK_FILE = "Pulumi.pc-p4de.yaml"
 LUSTRE = {"kind": "fsx-lustre", "mount_directory": "/fsx", "per_unit_storage_throughput": 250}

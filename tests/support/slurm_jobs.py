@@ -12,9 +12,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from components.catalog.instance_types import instance_type
-from components.config.node_pool import RootVolume
-from components.parallelcluster.plan import ParallelClusterPlan, SharedStoragePlan
 from tests.support.parallelcluster import (
     FSX,
     compute_resource,
@@ -31,6 +28,9 @@ from tools.jobs.slurm.directory import write_directory
 from tools.jobs.slurm.nccl_tests import render_nccl_directory, render_pairs_directory
 from tools.jobs.slurm.nccom_tests import render_nccom_directory, render_nccom_pairs_directory
 from tools.jobs.slurm.nodes import SlurmRequest
+from trainyard.components.catalog.instance_types import instance_type
+from trainyard.components.config.node_pool import RootVolume
+from trainyard.components.parallelcluster.plan import ParallelClusterPlan, SharedStoragePlan
 
 RENDERERS = {
     "nccl-tests": render_nccl_directory,

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from components.architectures.plan_stack import plan_stack
-from components.config.load import load_stack_config
-from components.config.problems import ROOT, ConfigError, Problem
+from trainyard.components.architectures.plan_stack import plan_stack
+from trainyard.components.config.load import load_stack_config
+from trainyard.components.config.problems import ROOT, ConfigError, Problem
 
 STACK_FILE = "Pulumi.p5-cb.yaml"
 REGION = "us-west-2"

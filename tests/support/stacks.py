@@ -14,20 +14,6 @@ from typing import Any
 import pulumi
 import yaml
 
-from components.account.facts import (
-    AccountFacts,
-    VpcFacts,
-    ZoneFacts,
-)
-from components.account.named_facts import ImageFacts
-from components.architectures.build import build
-from components.architectures.prepare import Prepared, prepare
-from components.catalog.instance_types import INSTANCE_TYPES
-from components.catalog.versions import PARALLELCLUSTER_VERSION
-from components.config.load import load_stack_config
-from sandbox.account.ecs_images import NEURON
-from sandbox.account.fixture import fixture
-from sandbox.account.stacks import completion
 from tests.support.account import ZONES, reservation_facts, subnet_facts
 from tests.support.cloud import Cloud, Registered
 from tests.support.stack_files import raw_config
@@ -39,6 +25,20 @@ from tools.workspace.stack_files import (
     find_stack_file,
     stack_names,
 )
+from trainyard.components.account.facts import (
+    AccountFacts,
+    VpcFacts,
+    ZoneFacts,
+)
+from trainyard.components.account.named_facts import ImageFacts
+from trainyard.components.architectures.build import build
+from trainyard.components.architectures.prepare import Prepared, prepare
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES
+from trainyard.components.catalog.versions import PARALLELCLUSTER_VERSION
+from trainyard.components.config.load import load_stack_config
+from trainyard.sandbox.account.ecs_images import NEURON
+from trainyard.sandbox.account.fixture import fixture
+from trainyard.sandbox.account.stacks import completion
 
 ROOT = Path(__file__).parents[2]
 STACKS = stack_names()

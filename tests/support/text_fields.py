@@ -9,8 +9,8 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from components.config.base import Form
-from components.config.given_stack import GivenStack
+from trainyard.components.config.base import Form
+from trainyard.components.config.given_stack import GivenStack
 
 
 def unwrapped(annotation: Any) -> tuple[Any, tuple[Any, ...]]:

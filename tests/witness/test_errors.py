@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from botocore.exceptions import ClientError
 
-from components.account import error_codes
-from components.account.cloudformation_stacks import none_without_stack
 from tests.witness.support.calls import called
 from tests.witness.support.errors import Refusal, known_refusals
 from tools.diagnosis.known_errors import BUSY, EXISTS, PERMISSION, KnownError, known_error
 from tools.workspace.recovery.account import is_missing
+from trainyard.components.account import error_codes
+from trainyard.components.account.cloudformation_stacks import none_without_stack
 
 MISSING = {
     *("InvalidAllocationID.NotFound", "InvalidGroup.NotFound", "InvalidInternetGatewayID.NotFound"),

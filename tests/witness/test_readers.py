@@ -13,25 +13,6 @@ from pathlib import Path
 
 import pytest
 
-from components.account import (
-    file_system_lookup,
-    listing,
-    mount_target_lookup,
-    named_lookup,
-    owner_lookup,
-    quota_use,
-    reservation_holders,
-    security_group_rules,
-    vpc_inhabitants,
-    vpc_lookup,
-)
-from components.account.answer_shapes import AccountUnreachableError
-from components.account.lookup import AccountReader
-from components.account.named_lookup import NotReadError
-from components.batch import closed_environment_check, default_group_check
-from components.catalog.quotas import QUOTAS
-from components.eks import cluster_lookup, version_support
-from components.parallelcluster import deployed_lookup
 from tests.support.tracked import ROOT, tracked
 from tests.witness.support.generated import (
     ACCOUNT,
@@ -46,6 +27,25 @@ from tools.diagnosis import node_groups
 from tools.importing.live import launch_templates, owner, roles
 from tools.importing.live.batch import answers as batch_answers
 from tools.importing.live.eks import answers as eks_answers
+from trainyard.components.account import (
+    file_system_lookup,
+    listing,
+    mount_target_lookup,
+    named_lookup,
+    owner_lookup,
+    quota_use,
+    reservation_holders,
+    security_group_rules,
+    vpc_inhabitants,
+    vpc_lookup,
+)
+from trainyard.components.account.answer_shapes import AccountUnreachableError
+from trainyard.components.account.lookup import AccountReader
+from trainyard.components.account.named_lookup import NotReadError
+from trainyard.components.batch import closed_environment_check, default_group_check
+from trainyard.components.catalog.quotas import QUOTAS
+from trainyard.components.eks import cluster_lookup, version_support
+from trainyard.components.parallelcluster import deployed_lookup
 
 VPC, SUBNET, GROUP = sample("id vpc"), sample("id subnet"), sample("id sg")
 RESERVATION, FILES = sample("id cr"), sample("id fs")

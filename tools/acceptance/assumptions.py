@@ -17,8 +17,8 @@ from typing import Annotated, Literal, Self
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
-from components.secret_text import without_secrets
 from tools.acceptance.steps import Done
+from trainyard.components.secret_text import without_secrets
 
 CATALOGUE = Path(__file__).with_name("assumptions.yaml")
 DOCUMENT = Path(__file__).parents[2] / "docs" / "acceptance.md"

@@ -13,10 +13,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from sandbox.latency.model import Operation, latency_model
 from tools.acceptance.steps import DESTROY, NODE, Interruption, Step
 from tools.acceptance.training import JOB, Training
 from tools.workspace.stack_files import BATCH, EKS, NETWORK, PARALLELCLUSTER
+from trainyard.sandbox.latency.model import Operation, latency_model
 
 _NOTHING_CHANGED = r"Resources: 0 changed"
 _SLOWEST: Mapping[str, tuple[str, ...]] = {

@@ -19,13 +19,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from components import clock
 from tools.acceptance.steps import Step, rfc_3339
 from tools.workspace.checkout import ROOT
 from tools.workspace.exported_state import content_of, resources_of
 from tools.workspace.files import write_private
 from tools.workspace.stack_files import StackFile
 from tools.workspace.stack_outline import instance_types_of
+from trainyard.components import clock
 
 LOCK = "requirements.txt"
 FOLDERS = ("components", "policies", "sandbox", "tools")

@@ -24,14 +24,14 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from components.naming import partition
-from components.tagging import CLUSTER_TAG, EKS_CLUSTER_TAG, PARALLELCLUSTER_TAG
 from tools.workspace.arns import Arn, arn_of
 from tools.workspace.exported_state import Deployment, resources_of
 from tools.workspace.recovery.account import Account, Look, tag_map
 from tools.workspace.recovery.operations import PendingCreate
 from tools.workspace.recovery.table import way_of
 from tools.workspace.urns import type_of
+from trainyard.components.naming import partition
+from trainyard.components.tagging import CLUSTER_TAG, EKS_CLUSTER_TAG, PARALLELCLUSTER_TAG
 
 TAGS = (
     CLUSTER_TAG,

@@ -15,9 +15,6 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
-from components import clock
-from components.secret_documents import hidden
-from sandbox.latency.model import latency_model
 from tools.acceptance import ANSWERS
 from tools.acceptance.answers import merged
 from tools.acceptance.provenance import programs_in, runs_in, sha256_of
@@ -25,6 +22,9 @@ from tools.acceptance.steps import Done, Record, log_of, rfc_3339
 from tools.pages.page import escaped, page, paragraph, section, table
 from tools.progress.operation import short_type
 from tools.workspace.files import write_whole
+from trainyard.components import clock
+from trainyard.components.secret_documents import hidden
+from trainyard.sandbox.latency.model import latency_model
 
 FORM = 2
 """Version of the form of `report.json`; the first one had no version."""

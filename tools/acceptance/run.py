@@ -22,10 +22,10 @@ from pathlib import Path
 from types import FrameType
 from typing import Self
 
-from components import clock
 from tools.acceptance import ANSWER_SHAPES, ANSWERS
 from tools.acceptance.provenance import shown_command
 from tools.acceptance.steps import Done, Interruption, Record, Step, judged, log_of
+from trainyard.components import clock
 
 DELETIONS = 3
 """How often a failing deletion is tried in one run: a lost connection, or an object that another

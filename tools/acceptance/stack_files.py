@@ -17,9 +17,9 @@ import copy
 from collections.abc import Mapping
 from typing import Any
 
-from components.config.eks import SystemNodeGroup
-from components.config.parallelcluster import Monitoring
 from tools.workspace.stack_files import BATCH, CLUSTER_KEY, EKS, PARALLELCLUSTER
+from trainyard.components.config.eks import SystemNodeGroup
+from trainyard.components.config.parallelcluster import Monitoring
 
 FILE_SYSTEM = "acceptance"
 """Name of the file system that an acceptance adds."""

@@ -22,12 +22,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from components.catalog.neuron import NCCOM_TEST_IMAGE
 from tools.jobs.slurm.bert_pretraining import UV_VERSION
 from tools.workspace.checkout import CHECKOUT
 from tools.workspace.files import write_whole
 from tools.workspace.stack_files import EKS, PARALLELCLUSTER
 from tools.workspace.yaml_reader import read_yaml, yaml_text
+from trainyard.components.catalog.neuron import NCCOM_TEST_IMAGE
 
 EXAMPLE = CHECKOUT.root / "examples" / "pretrain"
 _FILES = ("train.py", "model.py")

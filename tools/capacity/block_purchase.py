@@ -13,13 +13,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from components.account import answers
-from components.account.facts import ReservationFacts
-from components.account.lookup import AccountReader, AccountUnreachableError
-from components.account.reservations import DESCRIBE
-from components.capacity.plan import LINUX
 from tools.capacity.offerings import Offering
 from tools.capacity.records import Purchase
+from trainyard.components.account import answers
+from trainyard.components.account.facts import ReservationFacts
+from trainyard.components.account.lookup import AccountReader, AccountUnreachableError
+from trainyard.components.account.reservations import DESCRIBE
+from trainyard.components.capacity.plan import LINUX
 
 PURCHASE = "ec2:PurchaseCapacityBlock"
 PURCHASE_TAG = "trainyard:purchase"

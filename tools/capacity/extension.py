@@ -13,19 +13,19 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from components.account.facts import ReservationFacts
-from components.account.lookup import AccountReader, AccountUnreachableError
-from components.catalog.capacity_blocks import (
+from tools.capacity.offerings import Offering
+from tools.capacity.records import Purchase
+from tools.capacity.wording import both
+from trainyard.components.account.facts import ReservationFacts
+from trainyard.components.account.lookup import AccountReader, AccountUnreachableError
+from trainyard.components.catalog.capacity_blocks import (
     DURATIONS,
     EXTENDABLE_BEFORE_END,
     EXTENDABLE_STATES,
     MOST_DAYS,
     is_duration,
 )
-from components.config.problems import Problem
-from tools.capacity.offerings import Offering
-from tools.capacity.records import Purchase
-from tools.capacity.wording import both
+from trainyard.components.config.problems import Problem
 
 PURCHASE_EXTENSION = "ec2:PurchaseCapacityBlockExtension"
 DESCRIBE_EXTENSION_OFFERINGS = "ec2:DescribeCapacityBlockExtensionOfferings"

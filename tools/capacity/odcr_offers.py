@@ -13,11 +13,11 @@ from dataclasses import dataclass
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from components.account.call_failures import explained, says_nothing_of_the_request
-from components.account.error_codes import NOT_ALLOWED
-from components.account.lookup import AccountReader, AccountUnreachableError
-from components.capacity.plan import LINUX
-from components.preflight.dry_run_row import WOULD_HAVE_SUCCEEDED
+from trainyard.components.account.call_failures import explained, says_nothing_of_the_request
+from trainyard.components.account.error_codes import NOT_ALLOWED
+from trainyard.components.account.lookup import AccountReader, AccountUnreachableError
+from trainyard.components.capacity.plan import LINUX
+from trainyard.components.preflight.dry_run_row import WOULD_HAVE_SUCCEEDED
 
 CREATE_RESERVATION = "ec2:CreateCapacityReservation"
 

@@ -15,10 +15,10 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from components.account.lookup import AccountReader, AccountUnreachableError
-from components.catalog.capacity_blocks import ULTRASERVERS, Ultraserver
-from components.catalog.instance_types import INSTANCE_TYPES
 from tools.capacity.search_request import SearchRequest
+from trainyard.components.account.lookup import AccountReader, AccountUnreachableError
+from trainyard.components.catalog.capacity_blocks import ULTRASERVERS, Ultraserver
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES
 
 DESCRIBE_OFFERINGS = "ec2:DescribeCapacityBlockOfferings"
 _LIMIT = "CapacityBlockDescribeLimitExceeded"

@@ -19,9 +19,9 @@ from typing import Any, TypeVar
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from components.account.call_failures import explained
-from components.account.error_codes import BROKEN, NOT_ALLOWED, THROTTLED
-from components.preflight.dry_run_row import WOULD_HAVE_SUCCEEDED
+from trainyard.components.account.call_failures import explained
+from trainyard.components.account.error_codes import BROKEN, NOT_ALLOWED, THROTTLED
+from trainyard.components.preflight.dry_run_row import WOULD_HAVE_SUCCEEDED
 
 Found = TypeVar("Found")
 

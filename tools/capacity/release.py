@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 
-from components.account.facts import ReservationFacts
-from components.config.problems import Problem
 from tools.capacity.reservation_list import ListedReservation
 from tools.capacity.wording import both
+from trainyard.components.account.facts import ReservationFacts
+from trainyard.components.config.problems import Problem
 
 CANCEL = "ec2:CancelCapacityReservation"
 _RELEASABLE = ("active", "pending", "assessing", "delayed")

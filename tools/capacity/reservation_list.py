@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from components.account.facts import ReservationFacts
-from components.account.listing import every_reservation
-from components.account.lookup import AccountReader
-from components.account.reservation_holders import Holders, held_text, look_up_holders
-from components.account.reservation_states import OVER
-from components.cost.item import fee_left
-from components.tagging import RESERVATION_TAG, creator_of
 from tools.workspace.stack_files import StackFile
 from tools.workspace.stack_outline import reservations_of
+from trainyard.components.account.facts import ReservationFacts
+from trainyard.components.account.listing import every_reservation
+from trainyard.components.account.lookup import AccountReader
+from trainyard.components.account.reservation_holders import Holders, held_text, look_up_holders
+from trainyard.components.account.reservation_states import OVER
+from trainyard.components.cost.item import fee_left
+from trainyard.components.tagging import RESERVATION_TAG, creator_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from components.catalog.capacity_blocks import (
+from trainyard.components.catalog.capacity_blocks import (
     DURATIONS,
     LATEST_START,
     MOST_INSTANCES,
@@ -15,13 +15,13 @@ from components.catalog.capacity_blocks import (
     ULTRASERVERS,
     is_duration,
 )
-from components.catalog.instance_types import (
+from trainyard.components.catalog.instance_types import (
     INSTANCE_TYPES,
     UnknownInstanceTypeError,
     instance_type,
 )
-from components.catalog.regions import can_be_region, nearest_region
-from components.config.problems import Problem
+from trainyard.components.catalog.regions import can_be_region, nearest_region
+from trainyard.components.config.problems import Problem
 
 BLOCKS = "capacity-block"
 """The usage class of types that EC2 sells in Capacity Blocks."""

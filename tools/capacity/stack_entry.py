@@ -14,11 +14,11 @@ from typing import Any
 
 import yaml
 
-from components.config.problems import ROOT, Problem
 from tools.capacity.stack_pool import pools_in_blocks
 from tools.capacity.yaml_places import UneditableError, child, line_end, newline
 from tools.workspace.stack_files import CLUSTER_KEY, StackFile
 from tools.workspace.stack_outline import capacity_blocks_of, reservations_of
+from trainyard.components.config.problems import ROOT, Problem
 
 _PATH = ("config", CLUSTER_KEY, "reservations")
 _ID = "reservation_id"

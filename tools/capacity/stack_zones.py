@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from components.account.lookup import AccountReader
-from components.config.network import NewVpc
+from trainyard.components.account.lookup import AccountReader
+from trainyard.components.config.network import NewVpc
 
 if TYPE_CHECKING:
-    from components.config.stack_models import AnyStackConfig
     from tools.capacity.offerings import Offering
+    from trainyard.components.config.stack_models import AnyStackConfig
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,8 @@ import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from components.config.pulumi_command import pulumi_command
 from tools.changes.steps import Step
+from trainyard.components.config.pulumi_command import pulumi_command
 
 CLUSTER = "aws:eks/cluster:Cluster"
 _AUTOMATIC_NAME = "pulumi.com/autonamed"

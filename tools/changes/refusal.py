@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from components.config.problems import printable, show
 from tools.changes.losses import (
     SLURM_CLUSTER,
     Collision,
@@ -20,6 +19,7 @@ from tools.changes.moved_networks import moved_networks, what_stays
 from tools.changes.reserved_capacity import COMPUTE_ENVIRONMENT, Reserved, ReservedGroups
 from tools.changes.steps import Step
 from tools.workspace.stack_entries import entries, entries_of
+from trainyard.components.config.problems import printable, show
 
 
 @dataclass(frozen=True, slots=True)

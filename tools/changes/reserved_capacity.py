@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from components import naming
-from components.catalog.instance_types import INSTANCE_TYPES
-from components.config.keys import mapping_of
 from tools.changes.steps import Step
+from trainyard.components import naming
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES
+from trainyard.components.config.keys import mapping_of
 
 NODE_GROUP = "aws:eks/nodeGroup:NodeGroup"
 AUTO_SCALING_GROUP = "aws:autoscaling/group:Group"

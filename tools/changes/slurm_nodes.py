@@ -18,9 +18,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from components.config.keys import mapping_of
 from tools.changes.reserved_capacity import Reserved
 from tools.changes.slurm_storage import cluster_configurations
+from trainyard.components.config.keys import mapping_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ import gc
 import os
 from pathlib import Path
 
-import components.cheap_imports  # noqa: F401 - before what costs
+import trainyard.components.cheap_imports  # noqa: F401 - before what costs
 from tools.acceptance import ANSWER_SHAPES
 from tools.cli.command_line import COMPLETION, PROGRAM, command_line
 

@@ -15,12 +15,6 @@ from typing import Annotated, Any, get_args
 import typer
 from botocore.exceptions import BotoCoreError, ClientError
 
-from components import clock
-from components.account.call_failures import explained
-from components.capacity.timeline import block_timelines
-from components.catalog.collective_tests import MAKERS
-from components.config.network import NewVpc
-from components.config.problems import ConfigError
 from tools.acceptance.answers import called_in
 from tools.acceptance.assumptions import Outcome, verdicts
 from tools.acceptance.plan import Accepted, steps_of
@@ -61,6 +55,12 @@ from tools.workspace.exported_state import exported_state, resources_of
 from tools.workspace.locks import StackLockedError
 from tools.workspace.stack_files import EKS, NETWORK, PARALLELCLUSTER, StackFile
 from tools.workspace.yaml_reader import write_yaml
+from trainyard.components import clock
+from trainyard.components.account.call_failures import explained
+from trainyard.components.capacity.timeline import block_timelines
+from trainyard.components.catalog.collective_tests import MAKERS
+from trainyard.components.config.network import NewVpc
+from trainyard.components.config.problems import ConfigError
 
 _DEFAULT_MINUTES = 180.0
 _REMAINS_TIME = timedelta(minutes=10)

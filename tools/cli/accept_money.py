@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from components.cost.estimate import Estimate
 from tools.capacity.wording import money
 from tools.cli import failures
 from tools.cli.current_cost import current_cost
 from tools.workspace.stack_files import StackFile
+from trainyard.components.cost.estimate import Estimate
 
 DELETION_MINUTES = 30
 """Time for the deletion, which costs too and is not interrupted."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from components import clock
-from components.architectures.lookup import look_up
-from components.architectures.prepare import Prepared, prepare
 from tools.cli import console
 from tools.cli.stack_config import config_of
 from tools.cli.stack_references import network_reader
 from tools.workspace.stack_files import StackFile
+from trainyard.components import clock
+from trainyard.components.architectures.lookup import look_up
+from trainyard.components.architectures.prepare import Prepared, prepare
 
 
 def refuse_wrong_account(stack_file: StackFile, *, sandbox: bool) -> None:

@@ -102,9 +102,9 @@ def _planned_configuration(stack_file: StackFile, *, sandbox: bool) -> str:
         AccountUnreachableError: the account cannot be queried.
         WrongUseError: there are no credentials.
     """
-    from components.parallelcluster.plan import ParallelClusterPlan
-    from components.parallelcluster.rendering.cluster import planned_yaml
     from tools.cli.account_check import prepared_in_account
+    from trainyard.components.parallelcluster.plan import ParallelClusterPlan
+    from trainyard.components.parallelcluster.rendering.cluster import planned_yaml
 
     if sandbox:
         started_sandbox(console.progress)

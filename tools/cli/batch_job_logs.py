@@ -14,7 +14,6 @@ from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from components.account.call_failures import explained
 from tools.cli import console, failures
 from tools.cli.batch_submission import LOG_GROUP
 from tools.cli.job_wait import POLL_SECONDS
@@ -23,6 +22,7 @@ from tools.cli.log_events import LogEvents
 from tools.cli.log_request import LogRequest
 from tools.diagnosis.waiting_job import ENDED
 from tools.jobs.training import PROCESSES
+from trainyard.components.account.call_failures import explained
 
 MOST_NODES = 100
 """DescribeJobs takes as many jobs, and FilterLogEvents as many streams."""

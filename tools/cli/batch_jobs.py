@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from components.batch.plan import BatchPlan
 from tools.cli import console, failures
 from tools.cli.job_wait import RequestedJob, environment_of, tell_plain_secrets
 from tools.cli.stack_config import plan_of
@@ -10,6 +9,7 @@ from tools.jobs.batch_request import BatchRequest, batch_submission
 from tools.jobs.names import BATCH_JOBS
 from tools.jobs.nodes import JobError
 from tools.workspace.stack_files import BATCH
+from trainyard.components.batch.plan import BatchPlan
 
 
 def make_job(asked: RequestedJob) -> None:

@@ -23,14 +23,6 @@ from typing import Any
 import boto3
 from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError
 
-from components.account.call_failures import (
-    CLIENT,
-    UNREPEATED,
-    explained,
-    says_nothing_of_the_request,
-)
-from components.batch.plan import BatchPlan
-from components.catalog.secret_arns import SecretArn
 from tools.cli import console, failures
 from tools.cli.batch_waiting import wait_for
 from tools.cli.job_wait import NO_CONTAINERS, JobWait
@@ -39,6 +31,14 @@ from tools.cli.session import account_access, refuse_occupied
 from tools.diagnosis.waiting_job import read_queued_job, why_it_waits
 from tools.jobs.batch_request import BatchSubmission
 from tools.workspace.stack_files import StackFile
+from trainyard.components.account.call_failures import (
+    CLIENT,
+    UNREPEATED,
+    explained,
+    says_nothing_of_the_request,
+)
+from trainyard.components.batch.plan import BatchPlan
+from trainyard.components.catalog.secret_arns import SecretArn
 
 ATTEMPTS = 4
 _SUFFIX_BYTES = 4

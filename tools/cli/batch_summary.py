@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from components.catalog.instance_types import INSTANCE_TYPES
 from tools.cli.closing_panel import Summary, first_jobs, print_closing_panel, read_summary
 from tools.cli.panel import FactsTable, end_commands
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES
 
 if TYPE_CHECKING:
     from tools.workspace.workspace import Workspace

@@ -7,10 +7,10 @@ from typing import Any, Protocol
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from components.account.call_failures import is_transient
 from tools.cli import console, failures
 from tools.cli.job_wait import QUIET_SECONDS, JobWait, look_again
 from tools.diagnosis.waiting_job import ENDED, WAITING
+from trainyard.components.account.call_failures import is_transient
 
 Explain = Callable[[Mapping[str, Any]], list[str]]
 

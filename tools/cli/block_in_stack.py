@@ -8,10 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from components import clock
-from components.capacity.schedule import in_minutes, nodes_leave_before_end
-from components.config.problems import ConfigError, Problem
-from components.preflight.run import Preflight, run_preflight
 from tools.capacity.block_purchase import EXPECTED_ID, expected_block
 from tools.capacity.offerings import Offering
 from tools.capacity.stack_entry import Entry, entry_values, with_entry
@@ -22,9 +18,13 @@ from tools.cli.stack_references import network_reader
 from tools.workspace.completion import completed
 from tools.workspace.stack_files import StackFile, find_stack_file
 from tools.workspace.stack_outline import capacity_blocks_of, pools_of
+from trainyard.components import clock
+from trainyard.components.capacity.schedule import in_minutes, nodes_leave_before_end
+from trainyard.components.config.problems import ConfigError, Problem
+from trainyard.components.preflight.run import Preflight, run_preflight
 
 if TYPE_CHECKING:
-    from components.config.stack_models import AnyStackConfig
+    from trainyard.components.config.stack_models import AnyStackConfig
 
 
 def text_with_block(
@@ -156,6 +156,6 @@ def config_without_blocks(stack_file: StackFile, *, sandbox: bool) -> AnyStackCo
 def _completed(stack_file: StackFile, *, sandbox: bool) -> StackFile:
     if not sandbox:
         return stack_file
-    from sandbox.account.stacks import completion
+    from trainyard.sandbox.account.stacks import completion
 
     return completed(stack_file, completion(stack_file))

@@ -10,7 +10,6 @@ from typing import Annotated
 
 import typer
 
-from components.config.problems import ConfigError, Problem
 from tools.capacity.search_request import SearchRequest, moment
 from tools.cli import (
     capacity_buy,
@@ -23,6 +22,7 @@ from tools.cli import (
 )
 from tools.cli.capacity_place import region_of
 from tools.workspace.stack_files import find_stack_file
+from trainyard.components.config.problems import ConfigError, Problem
 
 app = typer.Typer(
     help="Find, buy, extend, list and release reserved capacity (docs/capacity.md).",

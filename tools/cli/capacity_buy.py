@@ -9,14 +9,6 @@ from dataclasses import dataclass
 
 import boto3
 
-from components import clock
-from components.account.call_failures import UNREPEATED
-from components.account.facts import ReservationFacts
-from components.account.lookup import AccountReader
-from components.account.reservation_states import USABLE_STATES
-from components.capacity.schedule import nodes_leave_before_end
-from components.catalog.instance_types import INSTANCE_TYPES
-from components.config.problems import ConfigError
 from tools.capacity import purchasing
 from tools.capacity.block_purchase import (
     EXPECTED_ID,
@@ -41,6 +33,14 @@ from tools.cli.unfinished_purchase import look_up
 from tools.workspace.files import write_whole
 from tools.workspace.stack_files import StackFile
 from tools.workspace.stack_outline import capacity_blocks_of
+from trainyard.components import clock
+from trainyard.components.account.call_failures import UNREPEATED
+from trainyard.components.account.facts import ReservationFacts
+from trainyard.components.account.lookup import AccountReader
+from trainyard.components.account.reservation_states import USABLE_STATES
+from trainyard.components.capacity.schedule import nodes_leave_before_end
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES
+from trainyard.components.config.problems import ConfigError
 
 _BOUGHT_STATES = (*USABLE_STATES["capacity-block"], "payment-pending")
 """States of a block that nodes can use, now or later."""

@@ -7,11 +7,6 @@ from dataclasses import dataclass
 
 import boto3
 
-from components import clock
-from components.account.call_failures import UNREPEATED
-from components.account.facts import ReservationFacts
-from components.account.lookup import AccountReader
-from components.config.problems import ConfigError
 from tools.capacity import purchasing
 from tools.capacity.extension import (
     PURCHASE_EXTENSION,
@@ -30,6 +25,11 @@ from tools.cli.typed_price import confirm_price
 from tools.cli.unfinished_purchase import look_up
 from tools.workspace.command_lock import hold_lock, release_lock
 from tools.workspace.stack_outline import capacity_blocks_of
+from trainyard.components import clock
+from trainyard.components.account.call_failures import UNREPEATED
+from trainyard.components.account.facts import ReservationFacts
+from trainyard.components.account.lookup import AccountReader
+from trainyard.components.config.problems import ConfigError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

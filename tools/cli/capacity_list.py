@@ -9,9 +9,6 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from components import clock
-from components.account.lookup import AccountReader
-from components.account.reservation_states import LATER, state_text
 from tools.capacity.reservation_list import (
     ListedReservation,
     fees_by_reservation,
@@ -26,6 +23,9 @@ from tools.cli.sandbox_session import holds_stack
 from tools.workspace.checkout import ROOT
 from tools.workspace.stack_files import StackFile, StackFileError, names_in
 from tools.workspace.stacks_directory import stacks_directory
+from trainyard.components import clock
+from trainyard.components.account.lookup import AccountReader
+from trainyard.components.account.reservation_states import LATER, state_text
 
 
 def list_reservations(regions: Sequence[str], *, sandbox: bool, as_json: bool) -> None:

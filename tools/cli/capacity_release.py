@@ -7,11 +7,6 @@ from collections.abc import Iterator
 import typer
 from botocore.exceptions import BotoCoreError, ClientError
 
-from components import clock
-from components.account.call_failures import explained
-from components.account.lookup import AccountReader
-from components.account.reservation_states import OVER
-from components.config.problems import ConfigError
 from tools.capacity import purchasing
 from tools.capacity.release import CANCEL, release_problems
 from tools.capacity.reservation_list import (
@@ -22,6 +17,11 @@ from tools.capacity.reservation_list import (
 from tools.cli import console, failures
 from tools.cli.capacity_list import known_stack_files
 from tools.cli.capacity_place import capacity_account, region_of
+from trainyard.components import clock
+from trainyard.components.account.call_failures import explained
+from trainyard.components.account.lookup import AccountReader
+from trainyard.components.account.reservation_states import OVER
+from trainyard.components.config.problems import ConfigError
 
 
 def release(reservation_id: str, *, region: str, confirm: str, sandbox: bool) -> None:

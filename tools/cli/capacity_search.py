@@ -11,10 +11,6 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from components import clock
-from components.account.lookup import AccountReader
-from components.catalog.prices import on_demand_price
-from components.config.problems import ConfigError
 from tools.capacity.odcr_offers import OdcrOffer, odcr_offers
 from tools.capacity.offerings import Offering, RegionAnswer, offerings_in
 from tools.capacity.search_request import SearchRequest, request_problems
@@ -25,6 +21,10 @@ from tools.cli.block_in_stack import config_without_blocks
 from tools.cli.capacity_place import capacity_account, records_of
 from tools.cli.panel import LOG_WIDTH, plain
 from tools.workspace.stack_files import StackFile
+from trainyard.components import clock
+from trainyard.components.account.lookup import AccountReader
+from trainyard.components.catalog.prices import on_demand_price
+from trainyard.components.config.problems import ConfigError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,10 +14,10 @@ from tools.workspace.stack_files import StackFile
 from tools.workspace.stacks_directory import stacks_directory
 
 if TYPE_CHECKING:
-    from components.config.problems import ConfigError
-    from components.preflight.run import Preflight
     from tools.findings.finding import Finding, Stage
     from tools.findings.sarif import RuleText
+    from trainyard.components.config.problems import ConfigError
+    from trainyard.components.preflight.run import Preflight
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
-from components.config.problems import ConfigError
 from tools.cli import console, failures, options
 from tools.cli.check_result import CheckResult, answer_results, failed, refuse_two_forms
 from tools.cli.stack_config import plan_of, refusing_stage
 from tools.workspace.stack_files import StackFile, StackFileError, unread_stack_file
+from trainyard.components.config.problems import ConfigError
 
 
 def check(

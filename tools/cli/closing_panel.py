@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from components.catalog.collective_tests import TESTS_BY_MAKER
-from components.catalog.instance_types import INSTANCE_TYPES
 from tools.cli.panel import FactsTable, print_panel
 from tools.workspace.workspace import Workspace
 from tools.workspace.workspace import outputs as read
+from trainyard.components.catalog.collective_tests import TESTS_BY_MAKER
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES
 
 
 @dataclass(frozen=True, slots=True)

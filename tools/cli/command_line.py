@@ -15,10 +15,10 @@ from typer._completion_classes import completion_init
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from components.config.pulumi_command import LAUNCHER
 from tools.cli import console, failures
 from tools.workspace.checkout import ROOT
 from tools.workspace.stacks_directory import choose
+from trainyard.components.config.pulumi_command import LAUNCHER
 
 PROGRAM = "./trainyard"
 COMPLETION = "_TRAINYARD_COMPLETE"

@@ -11,14 +11,14 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from components.account.quota_use import CLUSTER_TAGS, is_own
-from components.parallelcluster.ssh_review import KEY as SSH_KEY
-from components.tagging import tag_map
 from tools.cli import console, failures, options
 from tools.cli.deployed_stack import deployed_stack
 from tools.cli.session import account_access
 from tools.workspace.environment import profile_environment
 from tools.workspace.stack_files import PARALLELCLUSTER, StackFile
+from trainyard.components.account.quota_use import CLUSTER_TAGS, is_own
+from trainyard.components.parallelcluster.ssh_review import KEY as SSH_KEY
+from trainyard.components.tagging import tag_map
 
 _INSTALL = {
     "aws": "https://docs.aws.amazon.com/cli/latest/userguide/getting-started-install.html",
@@ -140,8 +140,8 @@ def _running(file: StackFile) -> list[Instance]:
     import boto3
     from botocore.exceptions import BotoCoreError, ClientError
 
-    from components.account.call_failures import CLIENT, explained
     from tools.cli.stack_config import config_of
+    from trainyard.components.account.call_failures import CLIENT, explained
 
     cluster = config_of(file).name
     try:

@@ -9,8 +9,8 @@ from typing import IO, Any
 
 import typer
 
-from components.plain_text import folded, legible
-from components.secret_documents import hidden
+from trainyard.components.plain_text import folded, legible
+from trainyard.components.secret_documents import hidden
 
 
 def _for(stream: IO[str], text: str, *, lead: str = "") -> str:

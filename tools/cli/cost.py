@@ -11,15 +11,15 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from components import clock
-from components.catalog.prices import HOURS_PER_MONTH
-from components.cost.estimate import Estimate
-from components.cost.item import BlockCost, CostItem
 from tools.capacity.wording import money, utc
 from tools.cli import console, options
 from tools.cli.current_cost import current_cost
 from tools.cli.panel import LOG_WIDTH, plain
 from tools.cli.stack_cost import Cost
+from trainyard.components import clock
+from trainyard.components.catalog.prices import HOURS_PER_MONTH
+from trainyard.components.cost.estimate import Estimate
+from trainyard.components.cost.item import BlockCost, CostItem
 
 _SYMBOLS = ("GiB", "IOPS", "MiB/s", "MB/s")
 

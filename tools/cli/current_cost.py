@@ -8,11 +8,6 @@ from collections.abc import Callable
 import boto3
 from botocore.exceptions import BotoCoreError, ClientError
 
-from components import clock
-from components.account.lookup import AccountReader, AccountUnreachableError
-from components.account.reservations import with_block_times
-from components.catalog.prices import snapshot_prices
-from components.cost.item import Prices
 from tools.cli import failures
 from tools.cli.session import account_access
 from tools.cli.stack_cost import Cost, estimate_of, planned_cost
@@ -23,6 +18,11 @@ from tools.prices.price_list import (
     listed_prices,
 )
 from tools.workspace.stack_files import StackFile
+from trainyard.components import clock
+from trainyard.components.account.lookup import AccountReader, AccountUnreachableError
+from trainyard.components.account.reservations import with_block_times
+from trainyard.components.catalog.prices import snapshot_prices
+from trainyard.components.cost.item import Prices
 
 
 def current_cost(

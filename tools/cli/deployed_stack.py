@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from datetime import datetime
 
-    from components.batch.plan import BatchPlan
-    from components.eks.plan import EksPlan
-    from components.parallelcluster.plan import ParallelClusterPlan
     from tools.cli.job_wait import JobWait
     from tools.cli.node_marks import Mark
     from tools.cli.schedulers import Scheduler
@@ -28,6 +25,9 @@ if TYPE_CHECKING:
     from tools.jobs.slurm.directory import JobDirectory
     from tools.verify.inventory import Inventory
     from tools.verify.planned_nodes import PlannedTest
+    from trainyard.components.batch.plan import BatchPlan
+    from trainyard.components.eks.plan import EksPlan
+    from trainyard.components.parallelcluster.plan import ParallelClusterPlan
 
 
 @dataclass(frozen=True, slots=True)

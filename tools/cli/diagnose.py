@@ -11,12 +11,6 @@ import boto3
 import typer
 from kubernetes import client
 
-from components import clock
-from components.account.call_failures import CLIENT
-from components.batch.plan import BatchPlan
-from components.eks.plan import EksPlan
-from components.parallelcluster.plan import ParallelClusterPlan
-from components.secret_documents import shareable
 from tools.cli import console, failures, options
 from tools.cli.artifacts import document, opened_to_read
 from tools.cli.cluster_client import cluster_client
@@ -41,6 +35,12 @@ from tools.workspace.stack_files import StackFile
 from tools.workspace.workspace import Workspace, history, outputs
 from tools.workspace.yaml_limits import UnreadableYamlError
 from tools.workspace.yaml_reader import read_yaml, yaml_text
+from trainyard.components import clock
+from trainyard.components.account.call_failures import CLIENT
+from trainyard.components.batch.plan import BatchPlan
+from trainyard.components.eks.plan import EksPlan
+from trainyard.components.parallelcluster.plan import ParallelClusterPlan
+from trainyard.components.secret_documents import shareable
 
 _UPDATES = 10
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from components.eks.plan import EksPlan
 from tools.cli import console, failures
 from tools.cli.job_wait import RequestedJob
 from tools.cli.stack_config import plan_of
@@ -16,6 +15,7 @@ from tools.jobs.nccl_tests import render_nccl_tests
 from tools.jobs.nccom_pairs import render_nccom_pairs
 from tools.jobs.nccom_tests import render_nccom_tests
 from tools.jobs.nodes import JobError, JobRequest, Renderer
+from trainyard.components.eks.plan import EksPlan
 
 _RENDERERS: Mapping[str, Renderer] = dict(
     zip(

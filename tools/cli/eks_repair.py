@@ -9,8 +9,6 @@ from typing import Any
 import boto3
 from botocore.exceptions import BotoCoreError, ClientError
 
-from components.account.call_failures import CLIENT, explained
-from components.eks.plan import EksPlan
 from tools.cli import console, failures
 from tools.cli.artifacts import deployed_cluster
 from tools.cli.cluster_client import cluster_client
@@ -24,6 +22,8 @@ from tools.repair.account import Account
 from tools.repair.decision import Decision
 from tools.repair.nodes import Nodes, RunningPod
 from tools.repair.report import report
+from trainyard.components.account.call_failures import CLIENT, explained
+from trainyard.components.eks.plan import EksPlan
 
 
 @contextmanager

@@ -19,7 +19,6 @@ from kubernetes.client import ApiException
 from kubernetes.utils import FailToCreateError, create_from_dict
 from urllib3.exceptions import HTTPError
 
-from components.catalog.kueue import QUEUE_LABEL
 from tools.cli import console, failures
 from tools.cli.artifacts import deployed_cluster
 from tools.cli.cluster_client import cluster_client
@@ -39,6 +38,7 @@ from tools.cli.kubeconfig import kubectl_command, write_kubeconfig
 from tools.cli.session import account_access, refuse_occupied
 from tools.jobs.job_manifest import JobManifest, kubectl_name, manifests_of
 from tools.workspace.stack_files import StackFile
+from trainyard.components.catalog.kueue import QUEUE_LABEL
 
 MANAGED_BY = {"app.kubernetes.io/managed-by": "trainyard"}
 """Label of every job that `job` or `run` has created."""

@@ -17,9 +17,9 @@ from typing import Any
 from kubernetes import client
 from kubernetes.client import ApiException
 
-from components.catalog.controller_releases import JOBSET_API, JOBSET_GROUP
 from tools.jobs.job_manifest import spec_of_job
 from tools.jobs.job_set import JOB, JOB_SET, job_name_in
+from trainyard.components.catalog.controller_releases import JOBSET_API, JOBSET_GROUP
 
 _RESOURCES = {
     JOB: ("batch", "v1", "jobs"),

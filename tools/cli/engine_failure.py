@@ -9,10 +9,6 @@ from typing import TYPE_CHECKING, Any
 import boto3
 from botocore.exceptions import BotoCoreError, ClientError
 
-from components import clock
-from components.account.call_failures import CLIENT, explained
-from components.account.reservations import reservation_ids
-from components.config.problems import ConfigError
 from tools.cli.failures import CommandError
 from tools.cli.kubeconfig import kubectl_command, write_kubeconfig
 from tools.cli.rollout import look_at
@@ -32,12 +28,16 @@ from tools.diagnosis.reservation_use import ReservationUse, read_reservations
 from tools.workspace.engine_process import EngineFailedError
 from tools.workspace.exported_state import exported_state, resources_of
 from tools.workspace.stack_files import PARALLELCLUSTER
+from trainyard.components import clock
+from trainyard.components.account.call_failures import CLIENT, explained
+from trainyard.components.account.reservations import reservation_ids
+from trainyard.components.config.problems import ConfigError
 
 if TYPE_CHECKING:
-    from components.config.stack_models import AnyStackConfig
     from tools.workspace.engine_events import EngineError
     from tools.workspace.stack_files import StackFile
     from tools.workspace.workspace import Workspace
+    from trainyard.components.config.stack_models import AnyStackConfig
 
 _KUBERNETES = "pulumi:providers:kubernetes"
 

@@ -7,13 +7,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from sandbox.latency.model import latency_model
 from tools.cli import console
 from tools.progress.display import Display
 from tools.workspace.engine_process import EngineResult, PulumiCommand
 from tools.workspace.listening import heard
 from tools.workspace.update_gate import Judge, update_gate
 from tools.workspace.workspace import Workspace
+from trainyard.sandbox.latency.model import latency_model
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
-from components.account.lookup import AccountReader, AccountUnreachableError
-from components.eks.cluster_access import ClusterUnreadableError, get
 from tools.changes.kubernetes_creates import (
     KubernetesCreate,
     api_root,
@@ -17,6 +15,8 @@ from tools.changes.kubernetes_creates import (
 from tools.cli import console, failures
 from tools.cli.kubeconfig import kubeconfig_path, kubectl_command
 from tools.cli.session import account_access
+from trainyard.components.account.lookup import AccountReader, AccountUnreachableError
+from trainyard.components.eks.cluster_access import ClusterUnreadableError, get
 
 if TYPE_CHECKING:
     from tools.changes.steps import Step

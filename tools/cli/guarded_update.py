@@ -7,10 +7,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from components import clock
-from components.account.facts import ReservationFacts
-from components.account.lookup import AccountReader
-from components.catalog.capacity_blocks import terminated_before_end
 from tools.changes.refusal import Background, Verdict, blocks_of, explanation, judge
 from tools.cli import console, failures
 from tools.cli.existing_objects import ExistingObjects
@@ -19,6 +15,10 @@ from tools.cli.session import account_access
 from tools.engine.progress import duration
 from tools.workspace.stack_files import CLUSTER_KEY, StackFile
 from tools.workspace.workspace import Workspace, begin_of, history
+from trainyard.components import clock
+from trainyard.components.account.facts import ReservationFacts
+from trainyard.components.account.lookup import AccountReader
+from trainyard.components.catalog.capacity_blocks import terminated_before_end
 
 if TYPE_CHECKING:
     from tools.changes.steps import Step

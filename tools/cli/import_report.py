@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from components.config.problems import show
 from tools.cli import console
 from tools.importing.imported import Imported
 from tools.importing.report import FATES, Entry
 from tools.importing.source import text_of
+from trainyard.components.config.problems import show
 
 
 def show_report(imported: Imported) -> None:

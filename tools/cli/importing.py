@@ -10,8 +10,6 @@ from typing import Annotated, Any
 
 import typer
 
-from components.account.lookup import AccountReader
-from components.config.problems import ConfigError
 from tools.cli import console, failures, options
 from tools.cli.import_report import show_report
 from tools.cli.linting import Parameters, Region, split_files
@@ -27,6 +25,8 @@ from tools.importing.stack_file import stack_file_text
 from tools.stack_creation.question import Defaults
 from tools.workspace.stack_files import find_stack_file
 from tools.workspace.yaml_limits import UnreadableYamlError
+from trainyard.components.account.lookup import AccountReader
+from trainyard.components.config.problems import ConfigError
 
 Name = Annotated[str, typer.Option(help="Name of the stack and of its cluster.")]
 

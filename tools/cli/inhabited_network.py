@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from components.account.lookup import AccountReader
-from components.account.vpc_inhabitants import Inhabitant, vpc_inhabitants
 from tools.cli import console, failures
 from tools.cli.session import account_access
+from trainyard.components.account.lookup import AccountReader
+from trainyard.components.account.vpc_inhabitants import Inhabitant, vpc_inhabitants
 
 if TYPE_CHECKING:
     from tools.cli.protected import Kept

@@ -11,11 +11,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from components import clock
-from components.account.listing import AccountListing, enabled_regions, list_account
-from components.account.lookup import AccountReader, AccountUnreachableError
-from components.catalog.regions import known_regions
-from components.config.problems import ConfigError, Problem
 from tools.cli import console, failures, options
 from tools.cli.new_stack_check import account_problems, missing_values, refuse_invalid
 from tools.cli.new_stack_directory import new_stack_directory, write_new_stack
@@ -31,9 +26,14 @@ from tools.stack_creation.option_conflicts import SANDBOX_REGION, option_conflic
 from tools.stack_creation.question import Ask, Choice, Defaults, Question, ask_in_terminal
 from tools.stack_creation.repeat_command import repeat_command
 from tools.stack_creation.resolving import Resolver, resolve_kind
+from trainyard.components import clock
+from trainyard.components.account.listing import AccountListing, enabled_regions, list_account
+from trainyard.components.account.lookup import AccountReader, AccountUnreachableError
+from trainyard.components.catalog.regions import known_regions
+from trainyard.components.config.problems import ConfigError, Problem
 
 if TYPE_CHECKING:
-    from components.preflight.run import Preflight
+    from trainyard.components.preflight.run import Preflight
 
 _NEEDED = (
     "ec2:DescribeAvailabilityZones",

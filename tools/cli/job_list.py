@@ -9,14 +9,14 @@ from typing import Annotated, Any
 
 import typer
 
-from components import clock
-from components.plain_text import printable
 from tools.cli import console, failures, options
 from tools.cli.deployed_stack import deployed_stack
 from tools.cli.listed_job import ListedJob
 from tools.cli.stack_config import kind_of, plan_of
 from tools.engine.progress import duration
 from tools.workspace.stack_files import NETWORK, StackFile
+from trainyard.components import clock
+from trainyard.components.plain_text import printable
 
 _HEADER = ("ID", "NAME", "STATE", "NODES", "STARTED", "TIME")
 

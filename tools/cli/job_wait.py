@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from components.secret_text import is_secret_value
 from tools.cli import console, failures
 from tools.cli.deployed_stack import DeployedStack
 from tools.workspace.stack_files import BATCH, StackFile
+from trainyard.components.secret_text import is_secret_value
 
 POLL_SECONDS = 5
 _SANDBOX_POLL_SECONDS = 1
@@ -49,7 +49,7 @@ class JobWait:
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _RESERVED = "AWS_BATCH"
-"""Prefix of names that Batch reserves; see `environment` of components.config.batch_fields."""
+"""Prefix of names that Batch reserves; see `environment` in `components/config/batch_fields.py`."""
 
 Seen = TypeVar("Seen")
 

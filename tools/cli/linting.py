@@ -10,7 +10,6 @@ from typing import Annotated
 
 import typer
 
-from components.config.nearest import nearest
 from tools.cli import console, failures, options
 from tools.cli.check_result import answer_sarif, refuse_two_forms
 from tools.findings.config_problems import failure_finding
@@ -28,6 +27,7 @@ from tools.importing.imported import (
 from tools.importing.lint import lint as lint_document
 from tools.importing.source import Document
 from tools.workspace.yaml_limits import UnreadableYamlError
+from trainyard.components.config.nearest import nearest
 
 Files = Annotated[
     list[Path],

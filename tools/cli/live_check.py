@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 
-from components import clock
-from components.config.problems import ConfigError
-from components.preflight.run import run_preflight
 from tools.cli.aws_cli import aws_cli_row
 from tools.cli.check_result import CheckResult, failed
 from tools.cli.session import account_access
@@ -14,6 +11,9 @@ from tools.cli.stack_config import config_of
 from tools.cli.stack_references import network_reader
 from tools.cli.user_errors import exit_code_of
 from tools.workspace.stack_files import EKS, StackFile
+from trainyard.components import clock
+from trainyard.components.config.problems import ConfigError
+from trainyard.components.preflight.run import run_preflight
 
 
 def live_result(stack_file: StackFile, *, sandbox: bool) -> CheckResult:

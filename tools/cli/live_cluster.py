@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from components.account.lookup import AccountReader
 from tools.cli import failures
 from tools.cli.session import account_access
 from tools.cli.usual_region import usual_region
 from tools.importing.imported import Imported
 from tools.importing.live.clusters import KINDS, ClusterMissingError, Wanted, read_live
+from trainyard.components.account.lookup import AccountReader
 
 
 def read_from_account(

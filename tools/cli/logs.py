@@ -12,9 +12,6 @@ import boto3
 import typer
 from botocore.exceptions import BotoCoreError, ClientError
 
-from components import clock
-from components.account.call_failures import CLIENT, explained
-from components.eks.log_group_plan import control_plane_log_group
 from tools.cli import console, failures, options
 from tools.cli.artifacts import outputs_of
 from tools.cli.batch_submission import LOG_GROUP as BATCH_LOG_GROUP
@@ -24,6 +21,9 @@ from tools.cli.log_events import LogEvents
 from tools.cli.session import account_access
 from tools.cli.stack_config import config_of
 from tools.workspace.stack_files import BATCH, EKS, PARALLELCLUSTER, StackFile
+from trainyard.components import clock
+from trainyard.components.account.call_failures import CLIENT, explained
+from trainyard.components.eks.log_group_plan import control_plane_log_group
 
 POLL_SECONDS = 5.0
 DEFAULT_MINUTES = 60.0

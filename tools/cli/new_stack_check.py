@@ -7,18 +7,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from components import clock
-from components.architectures.plan_stack import plan_stack
-from components.config.load import load_stack_config
-from components.config.problems import ConfigError, Problem
-from components.config.provider_settings import provider_problems
 from tools.stack_creation.design import StackDesign
 from tools.stack_creation.document import stack_file_text
 from tools.workspace.stack_files import find_stack_file
+from trainyard.components import clock
+from trainyard.components.architectures.plan_stack import plan_stack
+from trainyard.components.config.load import load_stack_config
+from trainyard.components.config.problems import ConfigError, Problem
+from trainyard.components.config.provider_settings import provider_problems
 
 if TYPE_CHECKING:
-    from components.config.stack_models import AnyStackConfig
-    from components.preflight.run import Preflight
+    from trainyard.components.config.stack_models import AnyStackConfig
+    from trainyard.components.preflight.run import Preflight
 
 _VPC, _SUBNETS = "vpc-00000000", ("subnet-0000000a", "subnet-0000000b")
 _USERS_OWN = ("custom_ami_id", "availability_zone", "availability_zones")
@@ -47,7 +47,7 @@ def missing_values(design: StackDesign) -> list[Problem]:
 
 def account_problems(design: StackDesign) -> Preflight:
     """Return the checks of `check --live` for a stack."""
-    from components.preflight.run import run_preflight
+    from trainyard.components.preflight.run import run_preflight
 
     return run_preflight(
         _config(design), stack_file=_name(design), region=design.region, now=clock.now()

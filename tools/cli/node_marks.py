@@ -14,13 +14,13 @@ from typing import Any
 from kubernetes import client
 from kubernetes.client import ApiException
 
-from components.eks.verification_plan import (
+from tools.verify.node_results import NodeResults
+from trainyard.components.eks.verification_plan import (
     FAILURE_LABEL,
     RESULT_LABEL,
     TIME_LABEL,
     UNVERIFIED,
 )
-from tools.verify.node_results import NodeResults
 
 _LONGEST_LABEL = 63
 _ATTEMPTS = 5

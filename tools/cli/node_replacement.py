@@ -14,9 +14,6 @@ from botocore.exceptions import BotoCoreError, ClientError
 from kubernetes.client import ApiException
 from urllib3.exceptions import HTTPError
 
-from components import clock
-from components.account.call_failures import is_transient
-from components.eks.node_group_plan import NodeGroupPlan
 from tools.cli import console, failures
 from tools.cli.eks_job_wait import transient
 from tools.cli.job_wait import POLL_SECONDS, JobWait, look_again
@@ -34,6 +31,9 @@ from tools.repair.decision import (
 )
 from tools.repair.journal import TERMINATED, Journal
 from tools.repair.nodes import BEGUN, Nodes
+from trainyard.components import clock
+from trainyard.components.account.call_failures import is_transient
+from trainyard.components.eks.node_group_plan import NodeGroupPlan
 
 _CONTINUE = "run the same command again to continue"
 

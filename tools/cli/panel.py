@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.panel import Panel
 from rich.text import Text
 
-from components.plain_text import fill, legible
+from trainyard.components.plain_text import fill, legible
 
 LOG_WIDTH = 140
 """Width if there is no terminal."""

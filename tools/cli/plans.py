@@ -60,9 +60,9 @@ def show_plan(stack_file: StackFile, result: Mapping[str, Any], *, sandbox: bool
 
 
 def _cluster(stack_file: StackFile, outputs: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    from components.parallelcluster.plan import ParallelClusterPlan
     from tools.cli.parallelcluster_summary import cluster_facts
     from tools.cli.stack_config import plan_of
+    from trainyard.components.parallelcluster.plan import ParallelClusterPlan
 
     plan = plan_of(stack_file)
     assert isinstance(plan, ParallelClusterPlan)  # noqa: S101 - `plan` asks no other kind

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 
-from policies.pack.stack_config import pack_config
 from tools.cli.stack_config import config_of
 from tools.workspace.checkout import ROOT
 from tools.workspace.files import write_private
 from tools.workspace.workspace import Workspace
+from trainyard.policies.pack.stack_config import pack_config
 
 
 def policy_pack(workspace: Workspace) -> list[str]:

@@ -14,8 +14,8 @@ from tools.cli.panel import LOG_WIDTH, plain
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from components.checks.row import Verdict
-    from components.preflight.run import Preflight
+    from trainyard.components.checks.row import Verdict
+    from trainyard.components.preflight.run import Preflight
 
 _STYLES: dict[Verdict, str] = {
     "ok": "green",

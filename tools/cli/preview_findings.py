@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
-from components.config.problems import ConfigError
 from tools.cli import console, failures, options
 from tools.cli.check_result import answer_sarif
 from tools.cli.policy_pack import policy_pack
@@ -22,6 +21,7 @@ from tools.findings.rule_texts import rule_texts
 from tools.workspace.engine_events import resource_changes
 from tools.workspace.listening import event_log
 from tools.workspace.stack_files import StackFileError, unread_stack_file
+from trainyard.components.config.problems import ConfigError
 
 if TYPE_CHECKING:
     from tools.workspace.engine_process import EngineResult

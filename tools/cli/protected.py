@@ -10,14 +10,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from components.config.problems import ROOT, set_command
-from components.config.pulumi_command import pulumi_command
-from components.storage.fsx_lustre_plan import STORAGE_TAG
-from components.tagging import RESERVATION_TAG
 from tools.workspace.exported_state import exported_state, resources_of
 from tools.workspace.stack_files import StackFile
 from tools.workspace.urns import name_of
 from tools.workspace.workspace import Workspace
+from trainyard.components.config.problems import ROOT, set_command
+from trainyard.components.config.pulumi_command import pulumi_command
+from trainyard.components.storage.fsx_lustre_plan import STORAGE_TAG
+from trainyard.components.tagging import RESERVATION_TAG
 
 FLAG = "--exclude-protected"
 _SWITCHES = {

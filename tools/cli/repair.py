@@ -8,13 +8,13 @@ from typing import Annotated, Any, cast
 
 import typer
 
-from components.batch.plan import BatchPlan
-from components.eks.plan import EksPlan
-from components.parallelcluster.plan import ParallelClusterPlan
 from tools.cli import failures, options
 from tools.cli.job_wait import START_LIMIT_MINUTES
 from tools.cli.repair_request import RepairRequest
 from tools.cli.stack_config import plan_of
+from trainyard.components.batch.plan import BatchPlan
+from trainyard.components.eks.plan import EksPlan
+from trainyard.components.parallelcluster.plan import ParallelClusterPlan
 
 _DRAIN_LIMIT_MINUTES = 15.0
 

@@ -13,13 +13,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 
-from components.eks.plan import EksPlan
 from tools.cli import console
 from tools.cli.eks_repair import Opened, opened, pods_of, repair_cluster
 from tools.cli.repair_request import RepairRequest
 from tools.cli.user_errors import exit_code_of, message_of
 from tools.repair.decision import Decision
 from tools.repair.report import report
+from trainyard.components.eks.plan import EksPlan
 
 INTERVAL_MINUTES = 5.0
 """Default time between two looks. The shortest time after which a condition means a bad node is 10

@@ -19,11 +19,11 @@ from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from components.tagging import PARALLELCLUSTER_NODE_TAG, PARALLELCLUSTER_TAG
 from tools.cli import console, failures
 from tools.cli.session import account_access
 from tools.workspace.recovery.account import Account, tag_map
 from tools.workspace.stack_files import StackFile
+from trainyard.components.tagging import PARALLELCLUSTER_NODE_TAG, PARALLELCLUSTER_TAG
 
 
 class Kind(Enum):

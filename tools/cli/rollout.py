@@ -18,12 +18,12 @@ from kubernetes.config import ConfigException
 from kubernetes.utils import parse_quantity
 from urllib3.exceptions import HTTPError
 
-from components.eks.addons.eks_managed import EKS_ADDONS
-from components.runtime.aws_auth_text import first_document
 from tools.cli.cluster_client import cluster_client
 from tools.cli.node_marks import is_closed, verification_of
 from tools.cli.rollout_expectation import DEVICES, GroupExpectation
 from tools.diagnosis.pods import PodState, at, name_of, pods_by_daemon_set, ready_on, said
+from trainyard.components.eks.addons.eks_managed import EKS_ADDONS
+from trainyard.components.runtime.aws_auth_text import first_document
 
 INSTANCE_TYPE_LABEL = "node.kubernetes.io/instance-type"
 NODE_GROUP_LABEL = "eks.amazonaws.com/nodegroup"

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from components.catalog.instance_types import INSTANCE_TYPES
-from components.eks.addons.eks_managed import EKS_ADDONS, NODE_MONITORING_AGENT
-from components.eks.addons.registry import SELF_MANAGED_ADDONS
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES
+from trainyard.components.eks.addons.eks_managed import EKS_ADDONS, NODE_MONITORING_AGENT
+from trainyard.components.eks.addons.registry import SELF_MANAGED_ADDONS
 
 DEVICES = {
     device: addon.daemon_set for addon in SELF_MANAGED_ADDONS.values() for device in addon.devices

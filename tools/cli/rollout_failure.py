@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import boto3
 from botocore.exceptions import BotoCoreError, ClientError
 
-from components.account.call_failures import CLIENT
-from components.plain_text import shell_word
 from tools.cli.rollout import ClusterState
 from tools.cli.rollout_expectation import GroupExpectation
 from tools.cli.session import account_access
 from tools.diagnosis.node_groups import GroupFacts, Place, read_group, what_it_lacks
+from trainyard.components.account.call_failures import CLIENT
+from trainyard.components.plain_text import shell_word
 
 if TYPE_CHECKING:
     from tools.diagnosis.pods import PodState

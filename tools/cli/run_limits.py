@@ -7,16 +7,16 @@ from contextlib import nullcontext
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from components import clock
-from components.account.lookup import AccountReader
-from components.capacity.plan import CapacityPlan
-from components.config.reservations import CapacityBlock
 from tools.cli import console
 from tools.cli.job_wait import RequestedJob
 from tools.cli.session import account_access
 from tools.cli.stack_config import config_of
 from tools.jobs.time_limit import plan_time_limit
 from tools.jobs.training import TrainingRequest
+from trainyard.components import clock
+from trainyard.components.account.lookup import AccountReader
+from trainyard.components.capacity.plan import CapacityPlan
+from trainyard.components.config.reservations import CapacityBlock
 
 
 def limited(

@@ -224,10 +224,10 @@ def _plan(asked: RequestedJob) -> Any:
 
 
 def _eks(asked: RequestedJob, request: TrainingRequest) -> None:
-    from components.capacity.schedule import nodes_leave_before_end
     from tools.cli.run_limits import limited
     from tools.jobs.eks_training import render_training
     from tools.jobs.nodes import JobRequest, choose_nodes
+    from trainyard.components.capacity.schedule import nodes_leave_before_end
 
     plan = _plan(asked)
     nodes = JobRequest(
@@ -247,10 +247,10 @@ def _eks(asked: RequestedJob, request: TrainingRequest) -> None:
 
 
 def _slurm(asked: RequestedJob, request: TrainingRequest) -> None:
-    from components.catalog.capacity_blocks import terminated_before_end
     from tools.cli.run_limits import limited
     from tools.jobs.slurm.nodes import SlurmRequest, choose_slurm_nodes
     from tools.jobs.slurm.training import render_training_directory
+    from trainyard.components.catalog.capacity_blocks import terminated_before_end
 
     if asked.submit and asked.sandbox and request.image:
         raise failures.WrongUseError(
@@ -275,10 +275,10 @@ def _slurm(asked: RequestedJob, request: TrainingRequest) -> None:
 
 
 def _batch(asked: RequestedJob, request: TrainingRequest) -> None:
-    from components.catalog.capacity_blocks import terminated_before_end
     from tools.cli.run_limits import limited
     from tools.jobs.batch_request import BatchRequest
     from tools.jobs.batch_training import job_environments, training_submission
+    from trainyard.components.catalog.capacity_blocks import terminated_before_end
 
     plan = _plan(asked)
     of_kind = BatchRequest(definition=asked.options["--definition"], nodes=asked.nodes)

@@ -1,15 +1,15 @@
 """How long resources of a sandbox take, as a share of the time in AWS.
 
-The account's endpoint receives the value (`sandbox.aws.transitions`). It is also stored in the
-sandbox's directory, because the engine of every later command starts an emulated Kubernetes
-provider, which reads the value from its environment (`sandbox.latency.pace`).
+The account's endpoint receives the value (`trainyard.sandbox.aws.transitions`). It is also stored
+in the sandbox's directory, because the engine of every later command starts an emulated Kubernetes
+provider, which reads the value from its environment (`trainyard.sandbox.latency.pace`).
 """
 
 from __future__ import annotations
 
-from sandbox.latency.pace import VARIABLE
-from sandbox.state import SandboxDirectory
 from tools.workspace.files import write_private
+from trainyard.sandbox.latency.pace import VARIABLE
+from trainyard.sandbox.state import SandboxDirectory
 
 _FILE = "latency"
 

@@ -11,14 +11,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from components import clock
-from sandbox.private_files import PRIVATE_UMASK
-from sandbox.state import (
-    PARALLELCLUSTER_PYTHON,
-    SLURM_PROGRAMS,
-    SandboxDirectory,
-    SandboxStatus,
-)
 from tools.cli import failures
 from tools.cli.sandbox_pace import pace_of, set_pace
 from tools.engine import (
@@ -40,6 +32,14 @@ from tools.workspace.project import SandboxProject, sandbox_directory
 from tools.workspace.recovery.leftovers import marked
 from tools.workspace.stack_files import StackFile
 from tools.workspace.workspace import SandboxWorkspace
+from trainyard.components import clock
+from trainyard.sandbox.private_files import PRIVATE_UMASK
+from trainyard.sandbox.state import (
+    PARALLELCLUSTER_PYTHON,
+    SLURM_PROGRAMS,
+    SandboxDirectory,
+    SandboxStatus,
+)
 
 Report = Callable[[str], None]
 
@@ -322,7 +322,7 @@ def ask(method: str, path: str, body: bytes | None = None) -> Any:
 
 def inventory_lines() -> list[str]:
     """Return a line for each object of the running sandbox, sorted."""
-    from sandbox.inventory import lines
+    from trainyard.sandbox.inventory import lines
 
     sandbox = running_sandbox()
     with process_environment(sandbox.aws_environment()):

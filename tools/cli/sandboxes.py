@@ -7,8 +7,6 @@ from typing import Annotated, Any
 
 import typer
 
-from sandbox.kubernetes.emulation import described_version
-from sandbox.state import SandboxDirectory
 from tools.cli import console, failures, options, sandbox_faults
 from tools.cli.sandbox_pace import described_pace
 from tools.cli.sandbox_session import (
@@ -21,6 +19,8 @@ from tools.cli.sandbox_session import (
 )
 from tools.engine import parse_choices, read_plugins
 from tools.workspace.project import sandbox_directory
+from trainyard.sandbox.kubernetes.emulation import described_version
+from trainyard.sandbox.state import SandboxDirectory
 
 
 def describe() -> dict[str, Any]:

@@ -22,10 +22,6 @@ import boto3
 from botocore.exceptions import BotoCoreError, ClientError
 from kubernetes import client
 
-from components.account.call_failures import CLIENT, explained
-from components.batch.plan import BatchPlan
-from components.eks.plan import EksPlan
-from components.parallelcluster.plan import ParallelClusterPlan
 from tools.cli import console, failures
 from tools.cli.batch_job_logs import batch_log
 from tools.cli.batch_submission import short_name
@@ -41,6 +37,10 @@ from tools.cli.slurm_job_wait import COMPLETED, FAILED_STATES, Run
 from tools.cli.slurm_submission import reached_head_node
 from tools.diagnosis.waiting_job import ENDED, UNFINISHED
 from tools.workspace.stack_files import StackFile
+from trainyard.components.account.call_failures import CLIENT, explained
+from trainyard.components.batch.plan import BatchPlan
+from trainyard.components.eks.plan import EksPlan
+from trainyard.components.parallelcluster.plan import ParallelClusterPlan
 
 _MOST_JOBS = 100
 """Jobs of one queue and state that are listed, the newest."""

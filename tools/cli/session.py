@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from sandbox.account.stacks import account_ids, completion
 from tools.cli import console, failures
 from tools.cli.account_backend import backend_variables, offer_stack
 from tools.cli.aws_cli import require_aws_cli
@@ -30,6 +29,7 @@ from tools.workspace.project import sandbox_directory
 from tools.workspace.recovery.leftovers import marked
 from tools.workspace.stack_files import EKS, PARALLELCLUSTER, StackFile
 from tools.workspace.workspace import AccountWorkspace, Workspace
+from trainyard.sandbox.account.stacks import account_ids, completion
 
 
 @contextlib.contextmanager

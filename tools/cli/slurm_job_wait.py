@@ -16,9 +16,9 @@ from dataclasses import dataclass
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from components.account.call_failures import is_transient
 from tools.cli import console, failures
 from tools.cli.job_wait import JobWait, look_again
+from trainyard.components.account.call_failures import is_transient
 
 _POLLS = 3
 """Each look at the job is a command of Systems Manager, which takes seconds: it is looked at less

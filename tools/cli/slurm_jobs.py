@@ -6,8 +6,6 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-from components.parallelcluster.plan import ParallelClusterPlan
-from sandbox.faults.containers import NODE_LOST, is_named
 from tools.cli import console, failures, sandbox_faults
 from tools.cli.job_wait import RequestedJob
 from tools.cli.stack_config import plan_of
@@ -20,6 +18,8 @@ from tools.jobs.slurm.nccl_tests import render_nccl_directory, render_pairs_dire
 from tools.jobs.slurm.nccom_tests import render_nccom_directory, render_nccom_pairs_directory
 from tools.jobs.slurm.next_steps import next_steps
 from tools.jobs.slurm.nodes import SlurmNodes, SlurmRequest
+from trainyard.components.parallelcluster.plan import ParallelClusterPlan
+from trainyard.sandbox.faults.containers import NODE_LOST, is_named
 
 Renderer = Callable[[ParallelClusterPlan, SlurmRequest], tuple[JobDirectory, SlurmNodes]]
 

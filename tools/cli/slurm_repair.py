@@ -17,11 +17,11 @@ import re
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 
-from components import clock
-from components.parallelcluster.plan import ParallelClusterPlan
 from tools.cli import console, failures
 from tools.cli.repair_request import RepairRequest
 from tools.cli.slurm_submission import HeadNode, reached_head_node
+from trainyard.components import clock
+from trainyard.components.parallelcluster.plan import ParallelClusterPlan
 
 _NODE = re.compile(r"[a-z][a-z0-9-]*-(?:st|dy)-[a-z0-9-]+-[0-9]+")
 """Queue, static or dynamic, compute resource and number.

@@ -26,8 +26,6 @@ from typing import Any
 import boto3
 from botocore.exceptions import BotoCoreError, ClientError, WaiterError
 
-from components.account.call_failures import CLIENT, explained
-from components.parallelcluster.plan import ParallelClusterPlan
 from tools.cli import console, failures
 from tools.cli.job_wait import JobWait
 from tools.cli.sandbox_session import add_slurm
@@ -36,6 +34,8 @@ from tools.cli.slurm_job_wait import wait_for
 from tools.jobs.slurm.directory import JobDirectory
 from tools.jobs.slurm.next_steps import default_user, head_node_filters
 from tools.workspace.stack_files import StackFile
+from trainyard.components.account.call_failures import CLIENT, explained
+from trainyard.components.parallelcluster.plan import ParallelClusterPlan
 
 JOBS_DIRECTORY = "trainyard-jobs"
 """Directory of the jobs, in the home directory that all nodes share."""

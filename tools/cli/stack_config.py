@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from components import clock
-from components.architectures.plan_stack import plan_stack
-from components.architectures.registry import ARCHITECTURES
-from components.config.load import load_stack_config
-from components.config.network import ExistingVpc, StackNetwork, unread_network
-from components.config.problems import ConfigError
-from components.config.provider_settings import provider_problems
-from policies.rule_names import unknown_rules
 from tools.workspace.stack_files import PROFILE_KEY, REGION_KEY, StackFile
+from trainyard.components import clock
+from trainyard.components.architectures.plan_stack import plan_stack
+from trainyard.components.architectures.registry import ARCHITECTURES
+from trainyard.components.config.load import load_stack_config
+from trainyard.components.config.network import ExistingVpc, StackNetwork, unread_network
+from trainyard.components.config.problems import ConfigError
+from trainyard.components.config.provider_settings import provider_problems
+from trainyard.policies.rule_names import unknown_rules
 
 if TYPE_CHECKING:
-    from components.any_plan import AnyPlan
-    from components.config.stack_models import AnyStackConfig
     from tools.findings.finding import Stage
+    from trainyard.components.any_plan import AnyPlan
+    from trainyard.components.config.stack_models import AnyStackConfig
 
 
 def refusing_stage(stack_file: StackFile) -> Stage:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from components import clock
-from components.architectures.plan_stack import plan_stack
-from components.catalog.prices import snapshot_prices
-from components.cost.estimate import Estimate, estimate
-from components.cost.item import Prices
 from tools.cli.stack_config import config_of
 from tools.workspace.stack_files import StackFile
+from trainyard.components import clock
+from trainyard.components.architectures.plan_stack import plan_stack
+from trainyard.components.catalog.prices import snapshot_prices
+from trainyard.components.cost.estimate import Estimate, estimate
+from trainyard.components.cost.item import Prices
 
 
 class Cost(NamedTuple):

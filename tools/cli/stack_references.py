@@ -8,8 +8,6 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from components.config.network import ExistingVpc, StackNetwork
-from components.config.network_outputs import network_of_outputs
 from tools.cli import console
 from tools.cli.sandbox_session import project_of
 from tools.engine import ensure_pulumi
@@ -19,6 +17,8 @@ from tools.workspace.environment import account_environment
 from tools.workspace.project import sandbox_directory
 from tools.workspace.stack_files import CLUSTER_KEY, StackFile
 from tools.workspace.stacks_directory import stacks_directory
+from trainyard.components.config.network import ExistingVpc, StackNetwork
+from trainyard.components.config.network_outputs import network_of_outputs
 
 STACK_REFERENCE = "stack-reference"
 """Kind of a network that belongs to another stack, as named in stack files."""

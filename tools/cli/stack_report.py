@@ -6,9 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from components import clock
-from components.account.facts import SubnetFacts
-from components.capacity.timeline import block_timelines
 from tools.changes.steps import Step
 from tools.cli import console, failures
 from tools.cli.cost import cost_lines
@@ -21,10 +18,13 @@ from tools.topology.drawing import draw
 from tools.topology.report import Report, html_report
 from tools.topology.topology import topology
 from tools.workspace.stack_files import StackFile
+from trainyard.components import clock
+from trainyard.components.account.facts import SubnetFacts
+from trainyard.components.capacity.timeline import block_timelines
 
 if TYPE_CHECKING:
-    from components.any_plan import AnyPlan
-    from components.config.stack_models import AnyStackConfig
+    from trainyard.components.any_plan import AnyPlan
+    from trainyard.components.config.stack_models import AnyStackConfig
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,6 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from components import clock
 from tools.cli import console, options
 from tools.cli.panel import LOG_WIDTH, plain
 from tools.cli.sandbox_session import project_of
@@ -30,6 +29,7 @@ from tools.workspace.stack_files import StackFile, StackFileError, find_stack_fi
 from tools.workspace.stack_outline import capacity_blocks_of, instance_types_of, nodes_of
 from tools.workspace.stack_states import StackState, listed_states, sandbox_states
 from tools.workspace.stacks_directory import stacks_directory
+from trainyard.components import clock
 
 _NOT_DEPLOYED, _UNKNOWN = StackState("not deployed"), StackState("unknown")
 
@@ -197,8 +197,8 @@ def _without_file(stack: str, state: StackState) -> ListedStack:
 def _block_ends(stack_file: StackFile, *, sandbox: bool) -> tuple[datetime | None, bool]:
     """Return the earliest end of the stack's Capacity Blocks, and whether one is not known."""
     if sandbox:
-        from sandbox.account.stacks import completion
         from tools.workspace.completion import completed
+        from trainyard.sandbox.account.stacks import completion
 
         stack_file = completed(stack_file, completion(stack_file))
     blocks = capacity_blocks_of(stack_file).values()
@@ -214,7 +214,7 @@ def _end(block: Mapping[str, Any], region: str, *, sandbox: bool) -> datetime | 
             return datetime.fromisoformat(str(written).replace(" +0000 UTC", "+00:00"))
     if not sandbox or not isinstance(identifier, str):
         return None
-    from components.account.lookup import AccountReader
+    from trainyard.components.account.lookup import AccountReader
 
     found = AccountReader(region=region).reservation(identifier)
     return found.ends_at if found else None

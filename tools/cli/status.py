@@ -8,8 +8,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from components import clock
-from components.config.problems import ConfigError
 from tools.cli import batch_summary, failures, network_summary, options, parallelcluster_summary
 from tools.cli.artifacts import opened_to_read
 from tools.cli.closing_panel import Summary, read_summary
@@ -19,6 +17,8 @@ from tools.diagnosis.waiting_job import CLOSED, UNFINISHED
 from tools.workspace.engine_process import EngineFailedError
 from tools.workspace.stack_files import BATCH, NETWORK, PARALLELCLUSTER, StackFile
 from tools.workspace.workspace import Workspace, history
+from trainyard.components import clock
+from trainyard.components.config.problems import ConfigError
 
 
 def status(

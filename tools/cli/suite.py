@@ -14,12 +14,12 @@ from typing import Annotated
 
 import typer
 
-from components.config.pulumi_command import LAUNCHER
 from tools.cli import console, failures
 from tools.suite import steps
 from tools.suite.parts import CONTRACTS, LEFT_OUT, STYLE, TESTS, Check
 from tools.suite.steps import Step
 from tools.workspace.checkout import ROOT
+from trainyard.components.config.pulumi_command import LAUNCHER
 
 NO_TESTS = 5
 """Exit code of pytest that found no test.

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from components.catalog.collective_tests import TESTS_BY_MAKER
-from components.catalog.instance_types import instance_type
 from tools.cli import console, failures
 from tools.cli.artifacts import document
 from tools.cli.closing_panel import Summary, print_closing_panel, read_summary
@@ -18,6 +16,8 @@ from tools.cli.rollout import ClusterState, NodeState, wait_until_ready
 from tools.cli.rollout_expectation import expected_of
 from tools.cli.rollout_failure import reasons
 from tools.cli.waiting import wait_seconds
+from trainyard.components.catalog.collective_tests import TESTS_BY_MAKER
+from trainyard.components.catalog.instance_types import instance_type
 
 if TYPE_CHECKING:
     from tools.workspace.stack_files import StackFile

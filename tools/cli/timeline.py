@@ -10,15 +10,15 @@ from typing import Annotated
 
 import typer
 
-from components import clock
-from components.account.lookup import AccountReader
-from components.account.reservations import with_block_times
-from components.capacity.timeline import Moment, Timeline, block_timelines
 from tools.cli import console, failures, options
 from tools.cli.session import account_access
 from tools.cli.stack_config import config_of
 from tools.cli.timeline_picture import timeline_picture
 from tools.engine.progress import duration
+from trainyard.components import clock
+from trainyard.components.account.lookup import AccountReader
+from trainyard.components.account.reservations import with_block_times
+from trainyard.components.capacity.timeline import Moment, Timeline, block_timelines
 
 
 def timeline(

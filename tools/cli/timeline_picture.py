@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from xml.sax.saxutils import escape
 
-from components.capacity.timeline import Timeline
-from components.secret_text import without_secrets
+from trainyard.components.capacity.timeline import Timeline
+from trainyard.components.secret_text import without_secrets
 
 WIDTH, LEFT, RIGHT, LINE = 900, 16, 16, 18
 TOP = 60

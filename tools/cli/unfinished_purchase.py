@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from components import clock
-from components.account.lookup import AccountReader, AccountUnreachableError
 from tools.capacity.purchasing import looked_up
 from tools.capacity.records import Purchase
 from tools.cli import console, failures
+from trainyard.components import clock
+from trainyard.components.account.lookup import AccountReader, AccountUnreachableError
 
 Found = TypeVar("Found")
 

@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, Any
 import boto3
 from botocore.exceptions import BotoCoreError, ClientError
 
-from components.account.call_failures import CLIENT
-from components.plain_text import shell_word
 from tools.cli import console, failures
 from tools.cli.session import account_access
 from tools.workspace.engine_process import EngineFailedError
 from tools.workspace.exported_state import exported_state, resources_of
 from tools.workspace.stack_files import EKS, StackFile
+from trainyard.components.account.call_failures import CLIENT
+from trainyard.components.plain_text import shell_word
 
 if TYPE_CHECKING:
     from tools.workspace.workspace import Workspace

@@ -8,9 +8,6 @@ import os
 import shutil
 from pathlib import Path
 
-from components.account.answer_shapes import AccountUnreachableError
-from components.config.problems import ConfigError
-from sandbox.state import SandboxError
 from tools.capacity.errors import UnreadableRecordError
 from tools.cli.failures import WORK_FAILED, WRONG_USE, CommandError
 from tools.engine.cache import cache_directory
@@ -25,6 +22,9 @@ from tools.workspace.recovery.errors import CreatesPendingError
 from tools.workspace.stack_files import StackFileError
 from tools.workspace.stacks_directory import StacksDirectoryError
 from tools.workspace.yaml_limits import UnreadableYamlError
+from trainyard.components.account.answer_shapes import AccountUnreachableError
+from trainyard.components.config.problems import ConfigError
+from trainyard.sandbox.state import SandboxError
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _FORBIDDEN = (errno.EROFS, errno.EACCES, errno.EPERM)

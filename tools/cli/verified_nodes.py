@@ -6,10 +6,10 @@ import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from components import clock
 from tools.cli import console
 from tools.cli.stack_config import config_of, plan_of
 from tools.workspace.stack_files import BATCH, PARALLELCLUSTER
+from trainyard.components import clock
 
 if TYPE_CHECKING:
     from tools.cli.job_wait import RequestedJob
@@ -63,7 +63,7 @@ def _drain(results: NodeResults, asked: RequestedJob, *, drain: bool) -> None:
         by_hand = "" if asked.sandbox else f", or on the head node ({login}):\n  {command}"
         console.progress(f"drain the bad nodes with --drain{by_hand}")
         return
-    from components.parallelcluster.plan import ParallelClusterPlan
+    from trainyard.components.parallelcluster.plan import ParallelClusterPlan
 
     plan = plan_of(asked.stack_file)
     assert isinstance(plan, ParallelClusterPlan)  # noqa: S101 - `kind` says so

@@ -9,8 +9,6 @@ from typing import Annotated, Any
 
 import typer
 
-from components import clock
-from components.plain_text import legible
 from tools.cli import console, failures, options
 from tools.cli.deployed_stack import DeployedStack, deployed_stack
 from tools.cli.job_wait import RequestedJob, requested_wait
@@ -27,6 +25,8 @@ from tools.verify.report import junit, report
 from tools.verify.verified import Verified
 from tools.workspace.files import write_whole
 from tools.workspace.stack_files import BATCH, EKS, NETWORK, PARALLELCLUSTER, StackFile
+from trainyard.components import clock
+from trainyard.components.plain_text import legible
 
 _COLORS = {"pass": "green", "fail": "red", "skipped": "yellow"}
 

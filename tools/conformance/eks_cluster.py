@@ -10,10 +10,10 @@ import itertools
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from sandbox.aws.https_endpoints import issuer_hosts
-from sandbox.providers._protocol.values import UNKNOWN
 from tools.conformance.plugin import Construction
 from tools.conformance.wire import output
+from trainyard.sandbox.aws.https_endpoints import issuer_hosts
+from trainyard.sandbox.providers._protocol.values import UNKNOWN
 
 TOKEN = "eks:index:Cluster"  # noqa: S105 - the name of a type
 NAME = "c-eks"

@@ -23,9 +23,9 @@ from pulumi.runtime.proto import (
     resource_pb2_grpc,
 )
 
-from sandbox.providers._protocol.serve import MAXIMUM_MESSAGE_BYTES
-from sandbox.providers._protocol.values import UNKNOWN, to_struct
 from tools.conformance.wire import provider, provider_inputs, resource, shown, shown_struct
+from trainyard.sandbox.providers._protocol.serve import MAXIMUM_MESSAGE_BYTES
+from trainyard.sandbox.providers._protocol.values import UNKNOWN, to_struct
 
 FEATURES = {
     "secrets": resource_pb2.RESOURCE_MONITOR_FEATURE_SECRETS,

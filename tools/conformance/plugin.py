@@ -13,9 +13,9 @@ import grpc
 from google.protobuf import empty_pb2
 from pulumi.runtime.proto import provider_pb2, provider_pb2_grpc
 
-from sandbox.providers._protocol.values import SIGNATURE, to_struct
 from tools.conformance.monitor import Monitor, Outputs, Values
 from tools.conformance.wire import resource, shown_struct
+from trainyard.sandbox.providers._protocol.values import SIGNATURE, to_struct
 
 CONSTRUCT_SECONDS = 120.0
 """Timeout; a component that takes longer waits for an AWS call without an answer."""

@@ -12,7 +12,13 @@ from typing import Any
 from google.protobuf import struct_pb2
 from google.protobuf.json_format import MessageToDict
 
-from sandbox.providers._protocol.values import SECRET, SIGNATURE, UNKNOWN, name_of, type_of
+from trainyard.sandbox.providers._protocol.values import (
+    SECRET,
+    SIGNATURE,
+    UNKNOWN,
+    name_of,
+    type_of,
+)
 
 RESOURCE = "5cf8f73096256a8f31e491e813e4eb8e"
 OUTPUT = "d0e6a833031e9bbcd3f4e8bde6ca49a4"

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 
-from components.tagging import RESOURCE_TAG, resource_tag
 from tools.workspace.engine_events import EngineError
 from tools.workspace.urns import project_of, stack_of
+from trainyard.components.tagging import RESOURCE_TAG, resource_tag
 
 TAKEN = re.compile(
     r"\b(?:\w*AlreadyExists(?:Exception)?|BucketAlreadyOwnedByYou|Invalid\w+\.Duplicate|"

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from components.batch.closed_environment_check import environments_of
 from tools.diagnosis.bundle import Bundle
+from trainyard.components.batch.closed_environment_check import environments_of
 
 _STATES = ("RUNNABLE", "STARTING", "RUNNING", "FAILED")
 _MOST_JOBS = 20

@@ -1,8 +1,8 @@
 """A directory with everything that explains the state of a stack.
 
 A part that cannot be read is noted, and does not stop the others: a bundle is made when something
-is broken. `components.secret_documents` leaves out what looks like a secret, and what is given to
-programs of users. Only the owner can read the files.
+is broken. `trainyard.components.secret_documents` leaves out what looks like a secret, and what is
+given to programs of users. Only the owner can read the files.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from components.plain_text import legible
-from components.secret_documents import shareable
-from components.secret_text import without_secrets
 from tools.diagnosis.known_errors import known_error
 from tools.workspace.files import write_private
+from trainyard.components.plain_text import legible
+from trainyard.components.secret_documents import shareable
+from trainyard.components.secret_text import without_secrets
 
 SUMMARY = "summary.md"
 _LONGEST_REASON = 300

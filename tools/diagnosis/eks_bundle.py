@@ -16,15 +16,19 @@ from typing import Any
 
 from kubernetes import client
 
-from components.catalog.controller_releases import CONTROLLER_RELEASES, JOBSET_API, JOBSET_GROUP
-from components.catalog.kueue import KUEUE_API, KUEUE_GROUP, QUEUE_NAMESPACE
-from components.eks.addons.eks_managed import EKS_ADDONS
-from components.eks.plan import EksPlan
-from components.runtime.workload_plan import NAMESPACE
 from tools.diagnosis.bundle import Bundle, answer
 from tools.diagnosis.node_groups import health_issues
 from tools.diagnosis.pod_log import read_pod_log
 from tools.diagnosis.pods import name_of, reason_of
+from trainyard.components.catalog.controller_releases import (
+    CONTROLLER_RELEASES,
+    JOBSET_API,
+    JOBSET_GROUP,
+)
+from trainyard.components.catalog.kueue import KUEUE_API, KUEUE_GROUP, QUEUE_NAMESPACE
+from trainyard.components.eks.addons.eks_managed import EKS_ADDONS
+from trainyard.components.eks.plan import EksPlan
+from trainyard.components.runtime.workload_plan import NAMESPACE
 
 _MOST_CONSOLES, _MOST_LOGS, _LOG_LINES = 8, 30, 500
 _RUNS = ("Running", "Succeeded")

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from components.account.reservation_states import LATER
-from components.catalog.instance_types import INSTANCE_TYPES
-from components.catalog.vcpu_quotas import vcpu_quota
 from tools.diagnosis.reservation_use import ReservationUse
+from trainyard.components.account.reservation_states import LATER
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES
+from trainyard.components.catalog.vcpu_quotas import vcpu_quota
 
 if TYPE_CHECKING:
-    from components.config.pools import Pool
     from tools.workspace.engine_events import EngineError
+    from trainyard.components.config.pools import Pool
 
 _SLURM_POOL = re.compile(r"queue (?P<queue>[a-z0-9-]+), compute resource (?P<name>[a-z0-9-]+)")
 """Pattern of pool names in messages of the stack's ParallelCluster components."""

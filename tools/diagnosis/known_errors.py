@@ -30,9 +30,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from components.account.error_codes import BROKEN, EXPIRED, NOT_ALLOWED, THROTTLED
 from tools.diagnosis.account_failures import LIMIT, TAKEN
 from tools.diagnosis.kubernetes_failures import NOT_READY, UNREACHABLE
+from trainyard.components.account.error_codes import BROKEN, EXPIRED, NOT_ALLOWED, THROTTLED
 
 PAGE = "docs/troubleshooting.md"
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from components.plain_text import shortened
+from trainyard.components.plain_text import shortened
 
 LONGEST_MESSAGE = 500
 """Number of characters of a Kubernetes message to show; `kubectl describe` shows the rest."""

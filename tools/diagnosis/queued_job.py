@@ -13,8 +13,8 @@ from typing import Any
 
 from kubernetes import client
 
-from components.catalog.kueue import JOB_UID_LABEL, KUEUE_API, KUEUE_GROUP
 from tools.diagnosis.pods import said
+from trainyard.components.catalog.kueue import JOB_UID_LABEL, KUEUE_API, KUEUE_GROUP
 
 _NOT_SEEN = "Kueue has not looked at it yet"
 

@@ -11,9 +11,14 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from components.account import answers
-from components.account.reservation_holders import Holders, held_text, holder_filters, holders_of
-from components.account.reservation_states import why_not_active
+from trainyard.components.account import answers
+from trainyard.components.account.reservation_holders import (
+    Holders,
+    held_text,
+    holder_filters,
+    holders_of,
+)
+from trainyard.components.account.reservation_states import why_not_active
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from components.catalog.controller_releases import JOBSET_RELEASE, KUEUE_RELEASE
 from tools.engine.go_build import GoProgram, ensure_built
 from tools.engine.progress import Progress
+from trainyard.components.catalog.controller_releases import JOBSET_RELEASE, KUEUE_RELEASE
 
 MODULE = Path(__file__).resolve().parents[2] / "sandbox" / "kubernetes" / "controllers"
 PACKAGES = {

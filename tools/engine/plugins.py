@@ -14,7 +14,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
-from sandbox.private_files import write_private
 from tools.engine import cache, pins
 from tools.engine.aws_plugin_source import write_sources
 from tools.engine.download import Releases
@@ -24,6 +23,7 @@ from tools.engine.platforms import this_platform
 from tools.engine.progress import Progress
 from tools.engine.pulumi_engine import PulumiEngine
 from tools.lock import PROGRAM, locked
+from trainyard.sandbox.private_files import write_private
 
 PROVIDERS = ("aws", "eks", "kubernetes")
 """Providers that the program uses."""

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from components.config.problems import ROOT, ConfigError, Problem
 from tools.findings.finding import Finding, Level, Stage
 from tools.findings.positions import Positions, parts_of
 from tools.workspace.stack_files import StackFile
+from trainyard.components.config.problems import ROOT, ConfigError, Problem
 
 NAMED = frozenset(
     {

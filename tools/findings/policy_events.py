@@ -8,12 +8,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from components.config.problems import ROOT
 from tools.findings.finding import Finding, Level
 from tools.findings.positions import Positions
 from tools.workspace.stack_entries import entries_of
 from tools.workspace.stack_files import StackFile
 from tools.workspace.urns import name_of
+from trainyard.components.config.problems import ROOT
 
 
 class ResourcePlaces:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import get_args
 
-from components.config.network import EndpointService
 from tools.importing.draft import Draft
 from tools.importing.reader import Reader
 from tools.importing.source import Location
+from trainyard.components.config.network import EndpointService
 
 _SERVICE = re.compile(r"com\.amazonaws\.(?:\$\{AWS::Region\}|[a-z0-9-]+)\.(?P<name>[\w.-]+)")
 """https://docs.aws.amazon.com/vpc/latest/privatelink/aws-services-privatelink-support.html"""

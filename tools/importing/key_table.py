@@ -12,9 +12,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from components.config.nearest import nearest
 from tools.importing.placeholders import is_placeholder
 from tools.importing.source import Location, Node, child
+from trainyard.components.config.nearest import nearest
 
 Keys = tuple[str, ...]
 """Path of a key in the schema."""

@@ -8,11 +8,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from components import clock
-from components.architectures.plan_stack import plan_stack
-from components.catalog.instance_types import INSTANCE_TYPES
-from components.config.load import load_stack_config
-from components.config.problems import ROOT, ConfigError, Problem
 from tools.findings.finding import Finding, Level, Stage
 from tools.findings.positions import parts_of
 from tools.importing.imported import Imported
@@ -20,6 +15,11 @@ from tools.importing.key_table import ShapeProblem
 from tools.importing.placeholders import is_placeholder
 from tools.importing.report import Claim
 from tools.importing.source import Location, Node, child, text_of
+from trainyard.components import clock
+from trainyard.components.architectures.plan_stack import plan_stack
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES
+from trainyard.components.config.load import load_stack_config
+from trainyard.components.config.problems import ROOT, ConfigError, Problem
 
 _OUR_PATH = re.compile(rf'{ROOT}(?:\.[\w-]+|\[\d+\]|\["[^"]*"\])*')
 _OUR_KEY = re.compile(r"(?<=`)[a-z_]+(?=[`:])|\b[a-z]+(?:_[a-z]+)+\b")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import get_args
 
-from components.config.monitoring import GroupRetentionDays
 from tools.importing.cloudformation.values import whole
 from tools.importing.draft import Draft
 from tools.importing.reader import Reader
+from trainyard.components.config.monitoring import GroupRetentionDays
 
 
 def take_retention(architecture: Draft, source: Reader) -> None:

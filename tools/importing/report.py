@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
-from components.config.keys import path_of
-from components.secret_documents import shareable, value_in
 from tools.importing.key_table import KeyTable
 from tools.importing.placeholders import is_placeholder
 from tools.importing.source import Document, Location, leaves, plain, text_of
+from trainyard.components.config.keys import path_of
+from trainyard.components.secret_documents import shareable, value_in
 
 Fate = Literal["taken over", "taken over better", "implied", "dropped", "not supported"]
 """`taken over`: the stack file says the same. `taken over better`: it says something that works

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from components.config.problems import ROOT as CLUSTER
-from components.plain_text import fill
 from tools.importing.imported import Imported
 from tools.importing.reading import node_of
 from tools.importing.report import Claim
@@ -14,6 +12,8 @@ from tools.importing.source import Node, child, text_of
 from tools.workspace.checkout import ROOT
 from tools.workspace.stack_files import REGION_KEY
 from tools.workspace.yaml_reader import yaml_text
+from trainyard.components.config.problems import ROOT as CLUSTER
+from trainyard.components.plain_text import fill
 
 _WIDTH = 100
 _FIRST = ("kind", "name", "tags", "network", "reservations", "storage", "architecture")

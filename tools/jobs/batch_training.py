@@ -22,10 +22,6 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from components.batch.compute_environment_plan import ComputeEnvironmentPlan
-from components.batch.nccl_command import LARGEST_COMMAND, on_all_nodes
-from components.batch.plan import BatchPlan, JobDefinitionPlan
-from components.catalog.open_mpi import OPEN_MPI_ENVIRONMENT, mpirun_script
 from tools.jobs.batch_request import BatchRequest, BatchSubmission, submission_of
 from tools.jobs.nodes import JobError
 from tools.jobs.secret_source import arns_for_batch
@@ -41,6 +37,10 @@ from tools.jobs.training import (
     require_shared,
     require_torchrun,
 )
+from trainyard.components.batch.compute_environment_plan import ComputeEnvironmentPlan
+from trainyard.components.batch.nccl_command import LARGEST_COMMAND, on_all_nodes
+from trainyard.components.batch.plan import BatchPlan, JobDefinitionPlan
+from trainyard.components.catalog.open_mpi import OPEN_MPI_ENVIRONMENT, mpirun_script
 
 _START = """\
 export NODE_RANK=${AWS_BATCH_JOB_NODE_INDEX:-0}
@@ -55,7 +55,7 @@ if [ "$NODES" -gt 1 ]; then
   network=(--mca oob_tcp_if_include "$INTERFACE" -x NCCL_SOCKET_IFNAME)
 fi
 """
-"""The interface through which the nodes have connected; see `components.batch.nccl_command`."""
+"""The interface through which the nodes have connected; see `components/batch/nccl_command.py`."""
 _LOST_HOST = {"action": "RETRY", "onStatusReason": "Host EC2*"}
 _ENDED = {"action": "EXIT", "onReason": "*"}
 _OUT_OF_TIME = {"action": "EXIT", "onExitCode": str(TIMED_OUT)}

@@ -14,11 +14,11 @@ from typing import Any
 
 import yaml
 
-from components.catalog.versions import DCGM_IMAGE
-from components.eks.plan import EksPlan
 from tools.jobs.names import DCGM_DIAG
 from tools.jobs.node_job import node_job
 from tools.jobs.nodes import JobNodes, JobRequest, choose_nodes, resources, rights
+from trainyard.components.catalog.versions import DCGM_IMAGE
+from trainyard.components.eks.plan import EksPlan
 
 _DEADLINE_SECONDS = 3 * 3600
 """Longest run: level 4 takes up to 2.25 hours, says 4.validation_and_observability/

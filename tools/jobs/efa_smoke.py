@@ -17,12 +17,12 @@ from typing import Any
 
 import yaml
 
-from components.catalog.instance_type import InstanceType
-from components.catalog.nccl import ALL_REDUCE, nccl_environment
-from components.catalog.versions import NCCL_TESTS_IMAGE
-from components.eks.plan import EksPlan
 from tools.jobs.node_job import node_job
 from tools.jobs.nodes import JobError, JobNodes, JobRequest, choose_nodes, resources, rights
+from trainyard.components.catalog.instance_type import InstanceType
+from trainyard.components.catalog.nccl import ALL_REDUCE, nccl_environment
+from trainyard.components.catalog.versions import NCCL_TESTS_IMAGE
+from trainyard.components.eks.plan import EksPlan
 
 
 def render_efa_smoke(plan: EksPlan, request: JobRequest) -> str:

@@ -13,9 +13,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from components.catalog.open_mpi import OPEN_MPI_ENVIRONMENT, mpirun_script
-from components.eks.addons.jobset import JOBSET
-from components.eks.plan import EksPlan
 from tools.jobs.job_set import pod_host, services, submitted
 from tools.jobs.mpi import FILES, MpiJob, render_mpi_job, secret_variables
 from tools.jobs.node_versions import LOCKED_MEMORY
@@ -47,6 +44,9 @@ from tools.jobs.training import (
     require_torchrun,
 )
 from tools.jobs.yaml_text import dump_documents
+from trainyard.components.catalog.open_mpi import OPEN_MPI_ENVIRONMENT, mpirun_script
+from trainyard.components.eks.addons.jobset import JOBSET
+from trainyard.components.eks.plan import EksPlan
 
 _SHARE = 0.85
 """Share of CPUs and memory of a node that the pod requests; the rest is for the kubelet and

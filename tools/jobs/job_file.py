@@ -11,15 +11,15 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationError
 from pydantic_core import ErrorDetails
 
-from components.config.base import Form, StrictModel
-from components.config.field_docs import field_docs
-from components.config.keys import value_at
-from components.config.nearest import nearest
-from components.config.problems import ConfigError, Problem
 from tools.jobs.secret_source import secret_source, secret_sources
 from tools.jobs.training import MOST_RESTARTS
 from tools.workspace.yaml_limits import UnreadableYamlError
 from tools.workspace.yaml_reader import read_yaml
+from trainyard.components.config.base import Form, StrictModel
+from trainyard.components.config.field_docs import field_docs
+from trainyard.components.config.keys import value_at
+from trainyard.components.config.nearest import nearest
+from trainyard.components.config.problems import ConfigError, Problem
 
 
 def _words(value: object) -> object:

@@ -14,9 +14,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from components.catalog.controller_releases import JOBSET_API, JOBSET_GROUP
-from components.catalog.kueue import QUEUE_LABEL
 from tools.jobs.nodes import JobNodes
+from trainyard.components.catalog.controller_releases import JOBSET_API, JOBSET_GROUP
+from trainyard.components.catalog.kueue import QUEUE_LABEL
 
 JOB, JOB_SET = "Job", "JobSet"
 _GROUP = "nodes"

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from components.catalog.collective_tests import TESTS_BY_MAKER, JobTest
+from trainyard.components.catalog.collective_tests import TESTS_BY_MAKER, JobTest
 
 BERT_PRETRAINING = "bert-pretraining"
 DCGM_DIAG = "dcgm-diag"

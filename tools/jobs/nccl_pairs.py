@@ -5,12 +5,12 @@ The nodes form a ring, and each pair is two neighbors, so that every node is in 
 
 from __future__ import annotations
 
-from components.eks.plan import EksPlan
 from tools.jobs.mpi import render_mpi_job
 from tools.jobs.names import NCCL_PAIRS
 from tools.jobs.nccl_tests import all_reduce, nccl_job
 from tools.jobs.nodes import JobRequest, choose_nodes
 from tools.jobs.part_tests import PART_MINUTES, pair_tests, part_options, require_pairs
+from trainyard.components.eks.plan import EksPlan
 
 
 def render_nccl_pairs(plan: EksPlan, request: JobRequest) -> str:

@@ -14,18 +14,18 @@ Source:
 
 from __future__ import annotations
 
-from components.catalog.nccl import (
+from tools.jobs.mpi import MpiJob, render_mpi_job
+from tools.jobs.node_versions import NODE_FIELDS, REPORT_NODES
+from tools.jobs.nodes import JobNodes, JobRequest, choose_nodes
+from tools.jobs.part_tests import PART_MINUTES, alone_tests, part_options
+from trainyard.components.catalog.nccl import (
     all_reduce_command,
     build_commands,
     largest_message,
     nccl_environment,
 )
-from components.catalog.versions import NCCL_TESTS_IMAGE
-from components.eks.plan import EksPlan
-from tools.jobs.mpi import MpiJob, render_mpi_job
-from tools.jobs.node_versions import NODE_FIELDS, REPORT_NODES
-from tools.jobs.nodes import JobNodes, JobRequest, choose_nodes
-from tools.jobs.part_tests import PART_MINUTES, alone_tests, part_options
+from trainyard.components.catalog.versions import NCCL_TESTS_IMAGE
+from trainyard.components.eks.plan import EksPlan
 
 
 def render_nccl_tests(plan: EksPlan, request: JobRequest) -> str:

@@ -11,13 +11,13 @@ Source:
 
 from __future__ import annotations
 
-from components.catalog.neuron import neuron_cores
-from components.eks.plan import EksPlan
 from tools.jobs.mpi import render_mpi_job
 from tools.jobs.names import NCCOM_PAIRS
 from tools.jobs.nccom_tests import ADDRESSES, ROOT_PORT, choose_neuron_nodes, nccom_job
 from tools.jobs.nodes import JobRequest
 from tools.jobs.part_tests import PART_MINUTES, pair_tests, require_pairs
+from trainyard.components.catalog.neuron import neuron_cores
+from trainyard.components.eks.plan import EksPlan
 
 _COLLECTOR_PORT = 60006
 """The default port at which a test collects the latencies of its nodes; pairs run at the same time

@@ -8,11 +8,15 @@ Source:
 
 from __future__ import annotations
 
-from components.catalog.neuron import NCCOM_TEST_IMAGE, NEURON_SCHEDULER_NAME, neuron_cores
-from components.eks.plan import EksPlan
 from tools.jobs.mpi import MpiJob, render_mpi_job
 from tools.jobs.node_versions import NODE_FIELDS, REPORT_NODES
 from tools.jobs.nodes import JobError, JobNodes, JobRequest, choose_nodes
+from trainyard.components.catalog.neuron import (
+    NCCOM_TEST_IMAGE,
+    NEURON_SCHEDULER_NAME,
+    neuron_cores,
+)
+from trainyard.components.eks.plan import EksPlan
 
 ROOT_PORT = 63182
 """A free port on the first pod for the rendezvous of the ranks."""

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from components.catalog.efa_huge_pages import huge_pages_of_pod_mib
-from components.catalog.instance_type import Accelerators
-from components.catalog.kueue import QUEUE, QUEUE_NAMESPACE
-from components.catalog.neuron import NEURON_DEVICE
-from components.eks.addons.kueue import KUEUE
-from components.eks.node_group_plan import BLOCK_LABEL, NodeGroupPlan
-from components.eks.plan import EksPlan
 from tools.jobs.names import DCGM_LEVEL
+from trainyard.components.catalog.efa_huge_pages import huge_pages_of_pod_mib
+from trainyard.components.catalog.instance_type import Accelerators
+from trainyard.components.catalog.kueue import QUEUE, QUEUE_NAMESPACE
+from trainyard.components.catalog.neuron import NEURON_DEVICE
+from trainyard.components.eks.addons.kueue import KUEUE
+from trainyard.components.eks.node_group_plan import BLOCK_LABEL, NodeGroupPlan
+from trainyard.components.eks.plan import EksPlan
 
 NVIDIA_GPU = "nvidia.com/gpu"
 EFA = "vpc.amazonaws.com/efa"

@@ -6,9 +6,9 @@ part, so that `tools.verify.parts` can read it.
 
 from __future__ import annotations
 
-from components.catalog.instance_type import Accelerators
-from components.catalog.nccl import largest_message
 from tools.jobs.nodes import JobError
+from trainyard.components.catalog.instance_type import Accelerators
+from trainyard.components.catalog.nccl import largest_message
 
 PART_MINUTES = 10
 """Longest test of a part: a node whose collective operations hang must not end the job."""

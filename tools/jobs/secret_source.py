@@ -15,8 +15,8 @@ import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from components.catalog.secret_arns import SecretArn, secret_arn
 from tools.jobs.nodes import JobError
+from trainyard.components.catalog.secret_arns import SecretArn, secret_arn
 
 FORMS = (
     "secret/NAME/KEY (a Kubernetes Secret), an ARN of Secrets Manager or Parameter Store (AWS "

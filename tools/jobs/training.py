@@ -25,12 +25,12 @@ from datetime import datetime
 from pathlib import PurePosixPath
 from typing import Literal
 
-from components.catalog.instance_type import Accelerators
-from components.catalog.nccl import nccl_environment
-from components.catalog.neuron import neuron_cores
 from tools.jobs.nodes import JobError
 from tools.jobs.secret_source import SecretSource
 from tools.jobs.time_limit import GRACE_SECONDS
+from trainyard.components.catalog.instance_type import Accelerators
+from trainyard.components.catalog.nccl import nccl_environment
+from trainyard.components.catalog.neuron import neuron_cores
 
 PORT = 29500
 """Port of the first node for the rendezvous; torchrun's default."""

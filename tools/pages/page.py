@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Sequence
 
-from components.secret_text import without_secrets
+from trainyard.components.secret_text import without_secrets
 
 _STYLE = """\
 :root { color-scheme: light dark; font-family: sans-serif; }

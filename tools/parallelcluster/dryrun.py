@@ -13,8 +13,8 @@ from typing import Any
 
 import yaml
 
-from sandbox.access import Endpoint
 from tools.parallelcluster.process import Configuration, parsed, program_environment, run
+from trainyard.sandbox.access import Endpoint
 
 _SUCCESS = "Request would have succeeded, but DryRun flag is set."
 """https://docs.aws.amazon.com/parallelcluster/latest/ug/pcluster.create-cluster-v3.html"""

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from sandbox.access import NO_ACCOUNT
 from tools.lock import ROOT
 from tools.parallelcluster.process import ask
+from trainyard.sandbox.access import NO_ACCOUNT
 
 SCRIPT = Path(__file__).with_name("schema_policies.py")
 DATA_FILE = ROOT / "components" / "catalog" / "data" / "parallelcluster_update_policies.txt"

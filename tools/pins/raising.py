@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from components.catalog.versions import EKS_VERSIONS
 from tools.engine.go_build import build_environment
 from tools.pins import ROOT, EksVersions, Pin, PinError, Place, numbers
+from trainyard.components.catalog.versions import EKS_VERSIONS
 
 _MODULE = "python -m"
 _TIDY = "go mod tidy"

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from dataclasses import fields, replace
 from pathlib import Path
 
-from components.catalog.versions import EKS_VERSIONS, EksVersion
 from tools.lock import normalised
 from tools.pins import (
     EksAddon,
@@ -35,6 +34,7 @@ from tools.pins.rows import (
     SETTINGS,
     Row,
 )
+from trainyard.components.catalog.versions import EKS_VERSIONS, EksVersion
 
 _PULUMI_MODULES = re.compile(
     r"github\.com/pulumi/(?P<name>pulumi(?:-(?:aws|eks|kubernetes))?)/(?:pkg|sdk|provider)/v\d+"

@@ -2,7 +2,7 @@
 
 Read in November 2026:
 
-- EKS: ``components.catalog.versions.STANDARD_SUPPORT_ENDS``, with its own sources.
+- EKS: ``trainyard.components.catalog.versions.STANDARD_SUPPORT_ENDS``, with its own sources.
 - Python: https://devguide.python.org/versions/, "Status of Python versions"; a release is supported
 until the end of the month.
 - Go: https://go.dev/doc/devel/release#policy: until there are two newer major releases.
@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 
-from components.catalog.versions import STANDARD_SUPPORT_ENDS, SUPPORT_NOTICE
 from tools.pins import Pin, numbers
+from trainyard.components.catalog.versions import STANDARD_SUPPORT_ENDS, SUPPORT_NOTICE
 
 
 @dataclass(frozen=True, kw_only=True)

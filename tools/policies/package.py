@@ -20,21 +20,20 @@ from pathlib import Path
 
 from packaging.requirements import Requirement
 
-from policies.rule_names import rule_files
 from tools.lock import PROGRAM, normalised
+from trainyard.policies.rule_names import rule_files
 
 ROOT = Path(__file__).resolve().parents[2]
-PROJECT = Path("policies") / "PulumiPolicy.yaml"
-ENTRY = Path("policies") / "__main__.py"
-_TOP_LEVEL = ("policies", "components")
+PROJECT = ROOT / "policies" / "PulumiPolicy.yaml"
+SOURCE = ROOT / "src"
+ENTRY = Path("trainyard/policies/start.py")
 
 _MAIN = '''\
 """Start the policy pack: the engine runs this folder."""
 
-import runpy
-from pathlib import Path
+from trainyard.policies.start import start
 
-runpy.run_path(str(Path(__file__).parent / "policies"), run_name="__main__")
+start()
 '''
 
 _README = """\
@@ -84,7 +83,7 @@ def write_package(directory: Path) -> list[Path]:
     modules = pack_modules()
     for path in sorted({*modules, *_data_files(modules)}):
         (directory / path).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(ROOT / path, directory / path)
+        shutil.copyfile(SOURCE / path, directory / path)
     written = {
         "PulumiPolicy.yaml": _project(),
         "__main__.py": _MAIN,
@@ -99,9 +98,10 @@ def write_package(directory: Path) -> list[Path]:
 
 def pack_modules() -> frozenset[Path]:
     """Return the modules of the pack and everything of this repository that they import."""
-    rules = (path.relative_to(ROOT).with_suffix("") for path in rule_files())
+    rules = (f"{path.parent.name}.{path.stem}" for path in rule_files())
     found: set[Path] = set()
-    waiting = [ENTRY, *(file for rule in rules for file in _files_of(".".join(rule.parts)))]
+    waiting = [ENTRY]
+    waiting += [file for rule in rules for file in _files_of(f"trainyard.policies.rules.{rule}")]
     while waiting:
         path = waiting.pop()
         if path not in found:
@@ -129,7 +129,7 @@ def _imports(path: Path) -> Iterator[str]:
 
     Imports in functions are optional dependencies, so they are not included.
     """
-    for node in ast.parse((ROOT / path).read_text(encoding="utf-8")).body:
+    for node in ast.parse((SOURCE / path).read_text(encoding="utf-8")).body:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -140,27 +140,27 @@ def _imports(path: Path) -> Iterator[str]:
 def _files_of(module: str) -> Iterator[Path]:
     """Yield the file of a module of this repository, and of the packages above it."""
     parts = module.split(".")
-    if parts[0] not in _TOP_LEVEL:
+    if parts[0] != "trainyard":
         return
     for count in range(1, len(parts) + 1):
         path = Path(*parts[:count])
         for file in (path / "__init__.py", path.with_suffix(".py")):
-            if (ROOT / file).is_file():
+            if (SOURCE / file).is_file():
                 yield file
 
 
 def _data_files(modules: Iterable[Path]) -> Iterator[Path]:
     """Yield the data files that modules name."""
     for module in modules:
-        text = (ROOT / module).read_text(encoding="utf-8")
-        for file in (ROOT / module).parent.glob("data/*"):
+        text = (SOURCE / module).read_text(encoding="utf-8")
+        for file in (SOURCE / module).parent.glob("data/*"):
             if f'"{file.name}"' in text:
-                yield file.relative_to(ROOT)
+                yield file.relative_to(SOURCE)
 
 
 def _project() -> str:
     """Return the project file of the pack, with a virtual environment in its folder."""
-    text = (ROOT / PROJECT).read_text(encoding="utf-8")
+    text = PROJECT.read_text(encoding="utf-8")
     return text.replace("virtualenv: ../.venv", "virtualenv: venv")
 
 
@@ -168,7 +168,7 @@ def _distributions(modules: Iterable[Path]) -> set[str]:
     """Return the distributions that modules import."""
     known = importlib.metadata.packages_distributions()
     tops = {name.partition(".")[0] for path in modules for name in _imports(path)}
-    others = tops - {*sys.stdlib_module_names, *_TOP_LEVEL}
+    others = tops - {*sys.stdlib_module_names, "trainyard"}
     # `google` is shared by several packages; protobuf comes with the SDK.
     return {normalised(known[top][0]) for top in others - {"google"}}
 

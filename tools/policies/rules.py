@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
-from policies.pack.configured import announcements
-from policies.pack.discovery import rule_modules
-from policies.pack.lookup import ReservationLookup
-from policies.pack.suppressions import Ledger
-from policies.rule import RuleText
+from trainyard.policies.pack.configured import announcements
+from trainyard.policies.pack.discovery import rule_modules
+from trainyard.policies.pack.lookup import ReservationLookup
+from trainyard.policies.pack.suppressions import Ledger
+from trainyard.policies.rule import RuleText
 
 REQUIREMENT = re.compile(r"[A-H]\d+")
 """Tags of this form are ids of requirements."""
@@ -51,7 +51,7 @@ def own_policies() -> tuple[Rule, ...]:
     return tuple(
         _served(
             policy,
-            module=announcements.__module__.replace(".", "/"),
+            module=_path_of(announcements.__module__),
             text=RuleText(
                 holds=policy.description, why="", fix=policy.remediation_steps or "", sources=()
             ),
@@ -60,10 +60,14 @@ def own_policies() -> tuple[Rule, ...]:
     )
 
 
+def _path_of(module: str) -> str:
+    return module.removeprefix("trainyard.").replace(".", "/")
+
+
 def _rule(module: ModuleType) -> Rule:
     return _served(
         module.POLICY,
-        module=module.__name__.replace(".", "/"),
+        module=_path_of(module.__name__),
         text=RuleText.parsed(module.__doc__),
     )
 

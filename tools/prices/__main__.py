@@ -19,7 +19,6 @@ from typing import Any
 import boto3
 from botocore.exceptions import BotoCoreError, ClientError
 
-from components.catalog.prices import PRICES, Price
 from tools.prices.price_list import (
     ENDPOINT_REGION,
     GET_PRODUCTS,
@@ -27,6 +26,7 @@ from tools.prices.price_list import (
     listed_prices,
 )
 from tools.prices.queries import QUERIES
+from trainyard.components.catalog.prices import PRICES, Price
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
 from typing import Any
 
-from components.catalog.prices import Price
 from tools.prices.queries import Query, query_of
+from trainyard.components.catalog.prices import Price
 
 ENDPOINT_REGION = "us-east-1"
 """Region of the endpoint, which knows the prices of all regions."""

@@ -18,11 +18,11 @@ from rich.live import Live
 from rich.spinner import Spinner
 from rich.text import Text
 
-from components.plain_text import fill, legible
 from tools.changes.steps import steps_of_events
 from tools.progress import rendering
 from tools.progress.messages import Messages
 from tools.progress.operation import Operation, Typical
+from trainyard.components.plain_text import fill, legible
 
 LOG_WIDTH = 120
 """Width of the change list if there is no terminal."""

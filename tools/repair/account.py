@@ -14,7 +14,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from components.eks.node_group_plan import NodeGroupPlan
 from tools.diagnosis.node_groups import (
     described_scaling_group,
     latest_refusal,
@@ -22,6 +21,7 @@ from tools.diagnosis.node_groups import (
 )
 from tools.diagnosis.reservation_use import ReservationUse, read_reservations
 from tools.repair.decision import Group
+from trainyard.components.eks.node_group_plan import NodeGroupPlan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,9 +17,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from components.capacity.schedule import in_minutes, nodes_leave_before_end
 from tools.diagnosis.reservation_use import ReservationUse
 from tools.repair.health import Health
+from trainyard.components.capacity.schedule import in_minutes, nodes_leave_before_end
 
 IN_SERVICE, _TERMINATING = "InService", "Terminat"
 """Lifecycle states of instances; the second is the beginning of several.

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from components.plain_text import shortened
 from tools.engine.progress import duration
+from trainyard.components.plain_text import shortened
 
 REPAIR_AFTER: Mapping[str, timedelta] = {
     "AcceleratedHardwareReady": timedelta(minutes=10),

@@ -16,10 +16,15 @@ from typing import Any
 from kubernetes import client
 from kubernetes.client import ApiException
 
-from components.eks.verification_plan import FAILURE_LABEL, PREFIX, RESULT_LABEL, TIME_LABEL
 from tools.diagnosis.pods import name_of
 from tools.repair.decision import Node, Verification
 from tools.repair.health import Condition, health_of
+from trainyard.components.eks.verification_plan import (
+    FAILURE_LABEL,
+    PREFIX,
+    RESULT_LABEL,
+    TIME_LABEL,
+)
 
 BEGUN = f"{PREFIX}/repair-began-at"
 """Annotation of a node from the beginning of its repair."""

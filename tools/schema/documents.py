@@ -6,9 +6,9 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from components.config.given_stack import GivenStack
-from components.config.problems import ROOT
 from tools.schema.reference import reference
+from trainyard.components.config.given_stack import GivenStack
+from trainyard.components.config.problems import ROOT
 
 
 def stack_schema() -> dict[str, Any]:

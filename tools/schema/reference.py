@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from components.config.given_stack import GivenStack
+from trainyard.components.config.given_stack import GivenStack
 
 _HEAD = """# Configuration
 

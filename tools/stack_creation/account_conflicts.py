@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 
-from components.account.facts import ReservationFacts
-from components.account.listing import AccountListing
-from components.config.problems import Problem
 from tools.stack_creation import offers
 from tools.stack_creation.capacity import pools_of_options
 from tools.stack_creation.design import NEW_VPC, Kind, Request
 from tools.stack_creation.examples import examples
 from tools.stack_creation.option_conflicts import problem
+from trainyard.components.account.facts import ReservationFacts
+from trainyard.components.account.listing import AccountListing
+from trainyard.components.config.problems import Problem
 
 _EFS_CALLS = (
     "elasticfilesystem:DescribeFileSystems",

@@ -16,13 +16,13 @@ from ipaddress import IPv4Network, ip_network
 
 from pydantic import TypeAdapter, ValidationError
 
-from components.catalog.prices import snapshot_prices
-from components.config.base import ClientCidr
-from components.config.eks import MAXIMUM_PUBLIC_NETWORKS
-from components.config.problems import Problem
-from components.eks.cluster_review import is_public
 from tools.stack_creation.design import EVERYBODY, PRIVATE, NetworkDesign, StackDesign
 from tools.stack_creation.question import Ask, Question
+from trainyard.components.catalog.prices import snapshot_prices
+from trainyard.components.config.base import ClientCidr
+from trainyard.components.config.eks import MAXIMUM_PUBLIC_NETWORKS
+from trainyard.components.config.problems import Problem
+from trainyard.components.eks.cluster_review import is_public
 
 OPTION = "--api-networks"
 PAGE = "docs/init.md#who-can-reach-the-kubernetes-api"

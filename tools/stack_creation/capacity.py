@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from components.account.facts import ReservationFacts
-from components.account.listing import AccountListing
-from components.account.provenance import is_aws_assisted, own_placement_group
 from tools.stack_creation.design import PoolDesign, Request, Reserved
+from trainyard.components.account.facts import ReservationFacts
+from trainyard.components.account.listing import AccountListing
+from trainyard.components.account.provenance import is_aws_assisted, own_placement_group
 
 ON_DEMAND_NODES = 2
 """Nodes of an On-Demand pool if nothing else is known: the fewest that communicate."""

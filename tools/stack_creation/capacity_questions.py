@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from components.account.facts import ReservationFacts
-from components.account.listing import AccountListing
 from tools.stack_creation import offers
 from tools.stack_creation.capacity import ON_DEMAND_NODES, pools_of_options, reserved_pool
 from tools.stack_creation.design import Kind, PoolDesign, Request, Reserved
 from tools.stack_creation.examples import Example, ExamplePool, fitting_example
 from tools.stack_creation.question import Ask, Choice, Question
+from trainyard.components.account.facts import ReservationFacts
+from trainyard.components.account.listing import AccountListing
 
 ON_DEMAND = "on-demand"
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from components.eks.log_group_plan import NEW_RETENTION_DAYS
 from tools.stack_creation.api_access import PAGE, audit_log_price
 from tools.stack_creation.design import EVERYBODY, KINDS, LUSTRE_THROUGHPUT, PRIVATE, StackDesign
 from tools.stack_creation.examples import Example, examples, manufacturer, section
@@ -16,6 +15,7 @@ from tools.stack_creation.pool_text import write_pools, written_pools
 from tools.stack_creation.stack_text import STEP, Entry, entry_of, rendered
 from tools.workspace.checkout import ROOT
 from tools.workspace.stack_files import CLUSTER_KEY, PROFILE_KEY, REGION_KEY
+from trainyard.components.eks.log_group_plan import NEW_RETENTION_DAYS
 
 _WIDTH = 100
 _MOUNT_DIRECTORIES = {"fsx-lustre": "/fsx", "existing-fsx-lustre": "/fsx", "existing-efs": "/efs"}

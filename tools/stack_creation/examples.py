@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, cast
 
-from components.catalog.instance_types import INSTANCE_TYPES
 from tools.stack_creation.design import Kind, PoolDesign, Purchase
 from tools.stack_creation.stack_text import Entry, parsed
 from tools.workspace.checkout import ROOT
 from tools.workspace.stack_files import CLUSTER_KEY, StackFile, find_stack_file, names_in
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES
 
 POOL_SECTIONS: Mapping[Kind, tuple[str, ...]] = {
     "eks": ("architecture", "node_groups"),

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from components.account.listing import AccountListing
-from components.config.base import is_zone_id
-from components.eks.network_review import MINIMUM_CONTROL_PLANE_ZONES, ZONES_WITHOUT_EKS
 from tools.stack_creation import offers
 from tools.stack_creation.account_conflicts import vpc_of_options
 from tools.stack_creation.design import NEW_VPC, Kind, NetworkDesign, PoolDesign, Request
 from tools.stack_creation.examples import Example
 from tools.stack_creation.question import Ask, Choice, Question
+from trainyard.components.account.listing import AccountListing
+from trainyard.components.config.base import is_zone_id
+from trainyard.components.eks.network_review import MINIMUM_CONTROL_PLANE_ZONES, ZONES_WITHOUT_EKS
 
 _COMMON_TYPE = "m5.8xlarge"
 """A type that almost every zone offers: the head node of the Slurm examples."""

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 
-from components.account.facts import FileSystemFacts, ReservationFacts, SubnetFacts
-from components.account.listing import AccountListing
-from components.account.reservation_states import USABLE_STATES, why_not_active
-from components.capacity.plan import LINUX
-from components.capacity.schedule import in_minutes, nodes_leave_before_end
-from components.catalog.instance_types import INSTANCE_TYPES
-from components.catalog.parallelcluster import OPERATING_SYSTEMS_WITHOUT_RSA_KEYS
-from components.catalog.regions import zone_region
-from components.checks.file_system_check import USABLE
-from components.eks.network_review import MINIMUM_CONTROL_PLANE_ZONES, ZONES_WITHOUT_EKS
 from tools.stack_creation.design import Kind, PoolDesign
+from trainyard.components.account.facts import FileSystemFacts, ReservationFacts, SubnetFacts
+from trainyard.components.account.listing import AccountListing
+from trainyard.components.account.reservation_states import USABLE_STATES, why_not_active
+from trainyard.components.capacity.plan import LINUX
+from trainyard.components.capacity.schedule import in_minutes, nodes_leave_before_end
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES
+from trainyard.components.catalog.parallelcluster import OPERATING_SYSTEMS_WITHOUT_RSA_KEYS
+from trainyard.components.catalog.regions import zone_region
+from trainyard.components.checks.file_system_check import USABLE
+from trainyard.components.eks.network_review import MINIMUM_CONTROL_PLANE_ZONES, ZONES_WITHOUT_EKS
 
 ZONE_KIND = "availability-zone"
 """`ZoneType` of EC2: stacks use no Local Zone and no Wavelength Zone."""

@@ -8,14 +8,14 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from components.catalog.instance_types import UnknownInstanceTypeError, instance_type
-from components.catalog.regions import can_be_region, nearest_region
-from components.config.base import ClusterName, ReservationId, SubnetId, VpcId
-from components.config.problems import Problem
-from components.config.storage_fields import FsxId
 from tools.stack_creation.api_access import OPTION, network_problems
 from tools.stack_creation.design import KINDS, LUSTRE_RULE, NEW_VPC, Request
 from tools.stack_creation.examples import examples
+from trainyard.components.catalog.instance_types import UnknownInstanceTypeError, instance_type
+from trainyard.components.catalog.regions import can_be_region, nearest_region
+from trainyard.components.config.base import ClusterName, ReservationId, SubnetId, VpcId
+from trainyard.components.config.problems import Problem
+from trainyard.components.config.storage_fields import FsxId
 
 SANDBOX_REGION = "us-west-2"
 """Region of the sandbox's account (`sandbox/account/fixture.yaml`)."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from components.catalog.instance_types import INSTANCE_TYPES
 from tools.stack_creation.design import PoolDesign, Reserved, StackDesign
 from tools.stack_creation.examples import (
     POOL_SECTIONS,
@@ -15,6 +14,7 @@ from tools.stack_creation.examples import (
     section,
 )
 from tools.stack_creation.stack_text import Entry
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES
 
 _ENTRY_NAMES = {"capacity-block": "block", "odcr": "training"}
 """Names of the reservations in the shipped stacks."""

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 import typer
 
-from components.config.problems import Problem
-from components.plain_text import fill, legible
+from trainyard.components.config.problems import Problem
+from trainyard.components.plain_text import fill, legible
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import cast
 
-from components.account.listing import AccountListing
 from tools.stack_creation import offers
 from tools.stack_creation.account_conflicts import operating_system
 from tools.stack_creation.api_access import ask_networks
@@ -27,6 +26,7 @@ from tools.stack_creation.examples import Example, examples, fitting_example
 from tools.stack_creation.network_questions import network_without_account, resolve_network
 from tools.stack_creation.option_conflicts import kind_of
 from tools.stack_creation.question import Ask, Choice, Question
+from trainyard.components.account.listing import AccountListing
 
 NONE = "none"
 """Answer for no file system or no key pair."""

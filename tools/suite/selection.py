@@ -22,7 +22,7 @@ from tools.suite.parts import is_whole, slow_markers
 from tools.workspace.checkout import repository_files
 
 STARTED_BY_PATH: Mapping[str, tuple[str, ...]] = {
-    "tests/support/sandbox.py": ("__main__.py", "policies/__main__.py"),
+    "tests/support/sandbox.py": ("__main__.py", "policies/__main__.py", "trainyard_state.py"),
     "tests/support/policy_pack.py": ("policies/__main__.py",),
     "tests/support/parallelcluster_validators.py": ("sandbox/parallelcluster/validation.py",),
     "tests/stacks/test_program.py": ("__main__.py",),
@@ -48,6 +48,7 @@ does each test elsewhere, except for whole stacks, that names the rule."""
 _PACKAGE = re.compile(r"[\"']([a-z_]\w*(?:\.[a-z_]\w*)+)[\"']")
 _COMPOSED = re.compile(r"import_module\(\s*f\"([a-z_]\w*\.[^\"]+)\"")
 _INSERTED = re.compile(r"\{.+?\}")
+_LINK = re.compile(r"^src/trainyard/(?=(components|policies|sandbox)/)")
 _RULE_NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)+")
 
 
@@ -153,12 +154,12 @@ class Repository:
             check=True,
         )
         for importer, imported in json.loads(done.stdout).items():
-            yield from ((importer, each) for each in imported)
+            yield from ((importer, _without_link(each)) for each in imported)
 
     def _further(self) -> Iterator[tuple[str, str]]:
         """Yield dependencies that are no imports."""
         for path, text in self._texts.items():
-            for package in {name.replace(".", "/") for name in _PACKAGE.findall(text)}:
+            for package in {_path_of(name) for name in _PACKAGE.findall(text)}:
                 yield from ((path, each) for each in self._packages.get(package, ()))
             if path != FOUND_BY_FOLDER:
                 yield from ((path, each) for each in self._composed(text))
@@ -187,7 +188,7 @@ class Repository:
     def _composed(self, text: str) -> Iterator[str]:
         """Yield the modules that a name with inserted parts can mean."""
         for name in _COMPOSED.findall(text):
-            parts = (re.escape(part.replace(".", "/")) for part in _INSERTED.split(name))
+            parts = (re.escape(part) for part in _INSERTED.split(_path_of(name)))
             pattern = re.compile(r"\w+".join(parts) + r"\.py")
             yield from (path for path in self._texts if pattern.fullmatch(path))
 
@@ -222,6 +223,17 @@ class Repository:
             if found:
                 return found
         return set()
+
+
+def _path_of(module: str) -> str:
+    """Return the path of a module or a package, without a suffix."""
+    path = module.replace(".", "/")
+    return _without_link(f"src/{path}" if path.startswith("trainyard/") else path)
+
+
+def _without_link(path: str) -> str:
+    """Return the path of a file that is also reached through a link in `src/trainyard`."""
+    return _LINK.sub("", path)
 
 
 def _names_of_folder(folder: PurePosixPath) -> Iterator[str]:

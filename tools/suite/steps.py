@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from components.catalog.controller_releases import CONTROLLER_RELEASES
 from tools.docs.building import docs_python
 from tools.engine import ensure_controller, ensure_kubernetes, ensure_plugins, ensure_pulumi
 from tools.engine.alert_evaluator import ensure_alert_evaluator
@@ -30,6 +29,7 @@ from tools.suite.parts import (
     is_whole,
     slow_markers,
 )
+from trainyard.components.catalog.controller_releases import CONTROLLER_RELEASES
 
 MAXIMUM_PROCESSES = 4
 FEW_FILES = 3

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from components.batch.compute_environment_plan import ComputeEnvironmentPlan
-from components.batch.plan import BatchPlan
-from components.config.stack import PlacedStackConfig
 from tools.topology.box import Box, Parts
 from tools.topology.node_boxes import nodes_box, placed
+from trainyard.components.batch.compute_environment_plan import ComputeEnvironmentPlan
+from trainyard.components.batch.plan import BatchPlan
+from trainyard.components.config.stack import PlacedStackConfig
 
 ENVIRONMENT = "trainyard:batch:BatchComputeEnvironment"
 

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from components.network.network_plan import NetworkPlan
 from tools.changes.steps import Step
 from tools.topology.box import Box, Change, Kind, Occupant, Parts
 from tools.topology.network_boxes import SUBNET
 from tools.workspace.urns import name_of, type_of
+from trainyard.components.network.network_plan import NetworkPlan
 
 if TYPE_CHECKING:
-    from components.any_plan import AnyPlan
+    from trainyard.components.any_plan import AnyPlan
 
 _MAIN = frozenset(
     {

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from xml.sax.saxutils import escape, quoteattr
 
-from components.secret_text import without_secrets
 from tools.topology.box import Box
 from tools.topology.layout import CAPTION, INTERFACE, PADDING, Label, Placed, place
 from tools.topology.legend import legend
 from tools.topology.style import ICONS, SIGNS, style_sheet
 from tools.topology.text_width import text_width
+from trainyard.components.secret_text import without_secrets
 
 _MARGIN, _HEAD, _FOOT = 16.0, 44.0, 34.0
 _HEADING = 18.0

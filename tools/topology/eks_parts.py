@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from components.config.stack import PlacedStackConfig
-from components.eks.node_group_plan import NodeGroupPlan
-from components.eks.plan import EksPlan
 from tools.topology.box import Box, Occupant, Parts
 from tools.topology.node_boxes import nodes_box, placed
+from trainyard.components.config.stack import PlacedStackConfig
+from trainyard.components.eks.node_group_plan import NodeGroupPlan
+from trainyard.components.eks.plan import EksPlan
 
 _COMPONENTS = {
     "managed": "trainyard:eks:ManagedNodeGroup",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from components.network.network_plan import NetworkPlan, SubnetPlan
 from tools.topology.box import Box, Occupant, Row
+from trainyard.components.network.network_plan import NetworkPlan, SubnetPlan
 
 VPC, SUBNET = "trainyard:network:Vpc", "aws:ec2/subnet:Subnet"
 

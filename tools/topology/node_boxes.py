@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
-from components.compute.node_pool_plan import NodePoolPlan
-from components.config.reservations import CapacityBlock, OdcrGroup, Reservation
 from tools.topology.box import Box, Occupant, Row
+from trainyard.components.compute.node_pool_plan import NodePoolPlan
+from trainyard.components.config.reservations import CapacityBlock, OdcrGroup, Reservation
 
 _RESERVED = {
     "capacity-block": "Capacity Block for ML",

@@ -7,9 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from components.compute.interface_plan import InterfacePlan
-from components.compute.node_pool_plan import NodePoolPlan
-from components.cost.item import CostItem
 from tools.changes.steps import Step
 from tools.findings.finding import Finding
 from tools.pages.page import details, page, paragraph, section, table, wide
@@ -17,9 +14,12 @@ from tools.topology.box import Change
 from tools.topology.node_boxes import accelerators, anchor_of, count
 from tools.topology.style import SIGNS
 from tools.workspace.urns import type_of
+from trainyard.components.compute.interface_plan import InterfacePlan
+from trainyard.components.compute.node_pool_plan import NodePoolPlan
+from trainyard.components.cost.item import CostItem
 
 if TYPE_CHECKING:
-    from components.any_plan import AnyPlan
+    from trainyard.components.any_plan import AnyPlan
 
 CHANGES: Mapping[str, Change] = {
     "create": "created",

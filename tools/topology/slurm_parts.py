@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from components.config.stack import PlacedStackConfig
-from components.parallelcluster.plan import ParallelClusterPlan, SharedStoragePlan
-from components.parallelcluster.queue_plan import QueuePlan
 from tools.topology.box import Box, Occupant, Parts, Row
 from tools.topology.node_boxes import nodes_box, placed
+from trainyard.components.config.stack import PlacedStackConfig
+from trainyard.components.parallelcluster.plan import ParallelClusterPlan, SharedStoragePlan
+from trainyard.components.parallelcluster.queue_plan import QueuePlan
 
 _CLUSTER = "trainyard:parallelcluster:SlurmCluster"
 _NAMES = {

@@ -7,17 +7,17 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from components.account.facts import SubnetFacts
-from components.network.network_plan import NetworkPlan, SubnetPlan
 from tools.topology.batch_parts import batch_parts
 from tools.topology.box import Box, Parts, Row
 from tools.topology.eks_parts import eks_parts
 from tools.topology.network_boxes import vpc_box
 from tools.topology.slurm_parts import slurm_parts
+from trainyard.components.account.facts import SubnetFacts
+from trainyard.components.network.network_plan import NetworkPlan, SubnetPlan
 
 if TYPE_CHECKING:
-    from components.any_plan import AnyPlan
-    from components.config.stack_models import AnyStackConfig
+    from trainyard.components.any_plan import AnyPlan
+    from trainyard.components.config.stack_models import AnyStackConfig
 
 _PARTS: Mapping[str, Callable[[Any, Any], Parts]] = {
     "eks": eks_parts,

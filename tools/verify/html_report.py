@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from components.catalog.bus_bandwidth import bandwidth_floor
 from tools.pages.page import page, paragraph, section, table
 from tools.pages.plot import picture
 from tools.verify.collective_log import size_text
 from tools.verify.parts import Part
 from tools.verify.verified import Verified
+from trainyard.components.catalog.bus_bandwidth import bandwidth_floor
 
 
 def html_report(verified: Verified, *, at: str) -> str:

@@ -14,13 +14,13 @@ from typing import Any
 
 from kubernetes.utils.quantity import parse_quantity
 
-from components.catalog.efa_huge_pages import huge_pages_of_pod_mib
-from components.eks.addons.registry import SELF_MANAGED_ADDONS, device_plugins
-from components.eks.node_devices import node_devices
-from components.eks.node_group_plan import BLOCK_LABEL
-from components.eks.plan import EksPlan
 from tools.jobs.nodes import JobNodes
 from tools.verify.inventory import Inventory, judge_inventory
+from trainyard.components.catalog.efa_huge_pages import huge_pages_of_pod_mib
+from trainyard.components.eks.addons.registry import SELF_MANAGED_ADDONS, device_plugins
+from trainyard.components.eks.node_devices import node_devices
+from trainyard.components.eks.node_group_plan import BLOCK_LABEL
+from trainyard.components.eks.plan import EksPlan
 
 _HUGE_PAGES = "hugepages-2Mi"
 _MIB = 2**20

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from components.catalog.bus_bandwidth import bandwidth_floor
 from tools.verify.parts import Part, bad_parts, described, read_parts, smallest_message_bytes
 from tools.verify.verdict import PlannedNodes, Stage
+from trainyard.components.catalog.bus_bandwidth import bandwidth_floor
 
 
 def read_pairs(text: str) -> tuple[Part, ...]:

@@ -14,7 +14,7 @@ _NODE = re.compile(r"^\[node (\S+)\] (\S+)$", re.MULTILINE)
 _PART = re.compile(r"^\[(alone|pair) ([^]]+)\] ?(.*)$")
 _SHARE = 0.8
 """Lowest share of the bandwidth of the best part: the share of published measurements that is the
-floor of `components.catalog.bus_bandwidth`."""
+floor of `trainyard.components.catalog.bus_bandwidth`."""
 _MOST_NAMES = 5
 
 

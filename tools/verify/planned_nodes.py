@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from components.batch.plan import BatchPlan
-from components.catalog.collective_tests import TESTS_BY_MAKER, JobTest
-from components.eks.plan import EksPlan
-from components.network_stack.plan import NetworkStackPlan
-from components.parallelcluster.plan import ParallelClusterPlan
 from tools.jobs.batch_request import BatchRequest, batch_submission, fitting_definitions
 from tools.jobs.nodes import JobError, JobNodes, JobRequest, choose_nodes
 from tools.jobs.slurm.nodes import SlurmNodes, SlurmRequest, choose_slurm_nodes, with_devices
 from tools.verify.verdict import PlannedNodes
+from trainyard.components.batch.plan import BatchPlan
+from trainyard.components.catalog.collective_tests import TESTS_BY_MAKER, JobTest
+from trainyard.components.eks.plan import EksPlan
+from trainyard.components.network_stack.plan import NetworkStackPlan
+from trainyard.components.parallelcluster.plan import ParallelClusterPlan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

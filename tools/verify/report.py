@@ -7,9 +7,9 @@ from dataclasses import asdict
 from typing import Any
 from xml.etree import ElementTree as ET
 
-from components.secret_text import without_secrets
 from tools.verify.verdict import Stage
 from tools.verify.verified import Verified
+from trainyard.components.secret_text import without_secrets
 
 
 def report(verified: Verified) -> dict[str, Any]:

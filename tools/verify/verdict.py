@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from components.catalog.bus_bandwidth import BandwidthFloor, bandwidth_floor
-from components.catalog.instance_type import Accelerators
 from tools.verify.collective_log import CollectiveLog, size_text
+from trainyard.components.catalog.bus_bandwidth import BandwidthFloor, bandwidth_floor
+from trainyard.components.catalog.instance_type import Accelerators
 
 Result = Literal["pass", "fail", "skipped"]
 _MOST_FAILURES = 5

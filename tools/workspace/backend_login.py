@@ -20,8 +20,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from components.config.pulumi_command import pulumi_command
 from tools.workspace.yaml_reader import read_yaml
+from trainyard.components.config.pulumi_command import pulumi_command
 
 CLOUD = "https://api.pulumi.com"
 """Backend of Pulumi Cloud.

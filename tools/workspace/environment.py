@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from sandbox.access import Endpoint
-from sandbox.plain_environment import plain_environment
 from tools.engine.aws_plugin_source import WAIT_DIVISOR
 from tools.workspace.backend_login import PASSPHRASE_FILE
+from trainyard.sandbox.access import Endpoint
+from trainyard.sandbox.plain_environment import plain_environment
 
 _WAIT_DIVISOR = 400
 LOOPBACK = "127.0.0.1,localhost,::1"

@@ -18,8 +18,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from components.config.pulumi_command import pulumi_command
 from tools.workspace.sidecars import ATTRIBUTES_SUFFIX
+from trainyard.components.config.pulumi_command import pulumi_command
 
 _LOCKED = "the stack is currently locked by"
 _LOCK = re.compile(r"created by .+@(\S+) \(pid (\d+)\) at (\S+)")

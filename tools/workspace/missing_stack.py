@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
-from components.config.pulumi_command import pulumi_command
+from trainyard.components.config.pulumi_command import pulumi_command
 
 if TYPE_CHECKING:
     from tools.workspace.stack_files import StackFile

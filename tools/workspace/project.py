@@ -14,12 +14,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sandbox.state import SandboxDirectory
 from tools.workspace import file_backend
 from tools.workspace.checkout import OWN_FILES, project_content
 from tools.workspace.files import first_written, write_private
 from tools.workspace.stack_files import StackFile
 from tools.workspace.yaml_reader import read_yaml, yaml_text
+from trainyard.sandbox.state import SandboxDirectory
 
 _STACK = "pulumi:pulumi:Stack"
 """Types that every stack has in its state before anything exists in AWS."""

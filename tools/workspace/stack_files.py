@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from components.catalog.controller_releases import CONTROLLER_RELEASES
 from tools.workspace.checkout import CHECKOUT, OWN_FILES, PROJECT, Checkout
 from tools.workspace.stacks_directory import (
     chosen_directory,
@@ -22,6 +21,7 @@ from tools.workspace.stacks_directory import (
 )
 from tools.workspace.yaml_limits import UnreadableYamlError
 from tools.workspace.yaml_reader import read_written, read_yaml
+from trainyard.components.catalog.controller_releases import CONTROLLER_RELEASES
 
 CLUSTER_KEY = f"{PROJECT}:cluster"
 REGION_KEY = "aws:region"

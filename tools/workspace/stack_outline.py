@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from components.config.keys import mapping_of
 from tools.workspace.stack_files import StackFile
+from trainyard.components.config.keys import mapping_of
 
 _POOLS = ("node_groups", "queues", "compute_environments")
 """Sections of `architecture` with the nodes that run jobs, by kind of architecture."""

@@ -6,8 +6,8 @@ verdict. No additional preview is necessary. The flag for the event log exists o
 `PULUMI_DEBUG_COMMANDS`.
 
 The policy pack asks for a provisional verdict when all steps are known but the preview has not
-ended (`components.update_gate`). If the verdict is a refusal, the engine shows it and no update
-starts. The log may lag slightly behind the engine, so the verdict on the complete preview is
+ended (`trainyard.components.update_gate`). If the verdict is a refusal, the engine shows it and no
+update starts. The log may lag slightly behind the engine, so the verdict on the complete preview is
 decisive.
 """
 
@@ -21,9 +21,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol, TextIO
 
-from components.update_gate import FORECAST, GRANTED, LAUNCHER, VERDICT, question
 from tools.changes.steps import Step, is_end_of_run, steps_of_events
 from tools.workspace.listening import EventLog, event_log
+from trainyard.components.update_gate import FORECAST, GRANTED, LAUNCHER, VERDICT, question
 
 POLL_SECONDS = 0.02
 SETTLED_READS = 3

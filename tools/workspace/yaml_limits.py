@@ -13,7 +13,7 @@ from typing import Any
 
 import yaml
 
-from components.look_alikes import odd_characters
+from trainyard.components.look_alikes import odd_characters
 
 LARGEST_BYTES = 1_000_000
 """Maximum size of a file: a stack with a hundred node pools has 50 kB."""

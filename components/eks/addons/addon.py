@@ -1,7 +1,7 @@
 """What the program has to know of a self-managed add-on.
 
-EKS installs the add-ons of `components.eks.addons.eks_addons` itself. Of a self-managed one, the
-program defines the Kubernetes objects:
+EKS installs the add-ons of `trainyard.components.eks.addons.eks_addons` itself. Of a self-managed
+one, the program defines the Kubernetes objects:
 https://docs.aws.amazon.com/eks/latest/userguide/eks-add-ons.html
 """
 
@@ -11,10 +11,10 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from components.config.eks import Taint
-from components.config.eks_stack import EksStackConfig
-from components.eks.node_group_plan import NodeGroupPlan
-from components.runtime.workload_plan import WorkloadPlan
+from trainyard.components.config.eks import Taint
+from trainyard.components.config.eks_stack import EksStackConfig
+from trainyard.components.eks.node_group_plan import NodeGroupPlan
+from trainyard.components.runtime.workload_plan import WorkloadPlan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

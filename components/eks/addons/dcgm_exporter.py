@@ -8,10 +8,10 @@ and with the counters of the image (`etc/default-counters.csv`) instead of those
 
 from __future__ import annotations
 
-from components.catalog.image_digests import by_content
-from components.eks.addons.addon import has_accelerators
-from components.eks.addons.exporter import device_exporter
-from components.eks.addons.node_selection import NVIDIA_GPU
+from trainyard.components.catalog.image_digests import by_content
+from trainyard.components.eks.addons.addon import has_accelerators
+from trainyard.components.eks.addons.exporter import device_exporter
+from trainyard.components.eks.addons.node_selection import NVIDIA_GPU
 
 IMAGE = "nvcr.io/nvidia/k8s/dcgm-exporter:4.5.3-4.8.2-distroless"
 PORT = 9400

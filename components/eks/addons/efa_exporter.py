@@ -19,11 +19,11 @@ Sources:
 
 from __future__ import annotations
 
-from components.catalog.image_digests import by_content
-from components.eks.addons.exporter import device_exporter
-from components.eks.addons.node_exporter import IMAGE, NOBODY, PORT
-from components.eks.addons.node_selection import NVIDIA_GPU
-from components.runtime.workload_plan import UNPRIVILEGED
+from trainyard.components.catalog.image_digests import by_content
+from trainyard.components.eks.addons.exporter import device_exporter
+from trainyard.components.eks.addons.node_exporter import IMAGE, NOBODY, PORT
+from trainyard.components.eks.addons.node_selection import NVIDIA_GPU
+from trainyard.components.runtime.workload_plan import UNPRIVILEGED
 
 NAME = "efa-exporter"
 PREFIX = "node_amazonefa_"

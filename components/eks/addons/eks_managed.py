@@ -1,6 +1,6 @@
 """The add-ons that EKS installs besides the VPC CNI, kube-proxy and CoreDNS.
 
-`components.catalog.versions` pins their versions for each Kubernetes version.
+`trainyard.components.catalog.versions` pins their versions for each Kubernetes version.
 
 Sources:
     https://docs.aws.amazon.com/eks/latest/userguide/workloads-add-ons-available-eks.html
@@ -18,12 +18,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from components.catalog.versions import EksVersion
-from components.config.eks_addons import AddonName, Addons
-from components.config.eks_stack import EksStackConfig
-from components.eks.addons.node_selection import away_from
-from components.eks.node_group_plan import NodeGroupPlan
-from components.eks.plan import AddonPlan, LogGroupPlan, PodIdentityPlan
+from trainyard.components.catalog.versions import EksVersion
+from trainyard.components.config.eks_addons import AddonName, Addons
+from trainyard.components.config.eks_stack import EksStackConfig
+from trainyard.components.eks.addons.node_selection import away_from
+from trainyard.components.eks.node_group_plan import NodeGroupPlan
+from trainyard.components.eks.plan import AddonPlan, LogGroupPlan, PodIdentityPlan
 
 _CONTROLLERS = 2
 """Replicas of the controller of a driver: `controller.replicaCount` of the charts."""

@@ -1,18 +1,18 @@
 """An exporter of Prometheus as a self-managed add-on.
 
 The AWS managed collector finds the pods of an exporter by a label and a port name
-(`components.eks.scraper_plan`).
+(`trainyard.components.eks.scraper_plan`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from components.config.eks_stack import EksStackConfig
-from components.eks.addons.addon import AddonTarget, SelfManagedAddon
-from components.eks.addons.node_selection import instance_type_affinity, tolerations
-from components.eks.node_group_plan import NodeGroupPlan
-from components.runtime.workload_plan import Manifest, WorkloadPlan, daemon_set
+from trainyard.components.config.eks_stack import EksStackConfig
+from trainyard.components.eks.addons.addon import AddonTarget, SelfManagedAddon
+from trainyard.components.eks.addons.node_selection import instance_type_affinity, tolerations
+from trainyard.components.eks.node_group_plan import NodeGroupPlan
+from trainyard.components.runtime.workload_plan import Manifest, WorkloadPlan, daemon_set
 
 EXPORTER = {"app.kubernetes.io/component": "exporter"}
 """Label of pods that the collector reads."""

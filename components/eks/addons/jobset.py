@@ -7,10 +7,10 @@ not its chart.
 
 from __future__ import annotations
 
-from components.catalog.controller_releases import JOBSET_RELEASE, released_objects
-from components.eks.addons.addon import AddonTarget, SelfManagedAddon
-from components.eks.addons.released_controller import released_controller
-from components.runtime.workload_plan import WorkloadPlan
+from trainyard.components.catalog.controller_releases import JOBSET_RELEASE, released_objects
+from trainyard.components.eks.addons.addon import AddonTarget, SelfManagedAddon
+from trainyard.components.eks.addons.released_controller import released_controller
+from trainyard.components.runtime.workload_plan import WorkloadPlan
 
 IMAGE = "registry.k8s.io/jobset/jobset:v0.12.0"
 

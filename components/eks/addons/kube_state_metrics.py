@@ -8,11 +8,16 @@ without its Service. Unlike there, it reads only the kinds that `RESOURCES` name
 
 from __future__ import annotations
 
-from components.catalog.image_digests import by_content
-from components.eks.addons.addon import AddonTarget
-from components.eks.addons.exporter import EXPORTER, exporter, exporter_port, exporter_selector
-from components.eks.addons.node_selection import away_from
-from components.runtime.workload_plan import (
+from trainyard.components.catalog.image_digests import by_content
+from trainyard.components.eks.addons.addon import AddonTarget
+from trainyard.components.eks.addons.exporter import (
+    EXPORTER,
+    exporter,
+    exporter_port,
+    exporter_selector,
+)
+from trainyard.components.eks.addons.node_selection import away_from
+from trainyard.components.runtime.workload_plan import (
     UNPRIVILEGED,
     Manifest,
     Rule,

@@ -11,21 +11,21 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import yaml
 
-from components.capacity.schedule import most_at_once
-from components.catalog.controller_releases import (
+from trainyard.components.capacity.schedule import most_at_once
+from trainyard.components.catalog.controller_releases import (
     CONFIG_FILE,
     JOBSET_GROUP,
     KUEUE_RELEASE,
     released_objects,
 )
-from components.catalog.kueue import KUEUE_API, KUEUE_GROUP, QUEUE, QUEUE_NAMESPACE
-from components.eks.addons.addon import AddonTarget, SelfManagedAddon
-from components.eks.addons.jobset import JOBSET
-from components.eks.addons.node_selection import tolerations
-from components.eks.addons.released_controller import released_controller
-from components.eks.node_devices import NEURON_CORE, node_devices
-from components.eks.node_group_plan import NodeGroupPlan
-from components.runtime.workload_plan import Manifest, WorkloadPlan
+from trainyard.components.catalog.kueue import KUEUE_API, KUEUE_GROUP, QUEUE, QUEUE_NAMESPACE
+from trainyard.components.eks.addons.addon import AddonTarget, SelfManagedAddon
+from trainyard.components.eks.addons.jobset import JOBSET
+from trainyard.components.eks.addons.node_selection import tolerations
+from trainyard.components.eks.addons.released_controller import released_controller
+from trainyard.components.eks.node_devices import NEURON_CORE, node_devices
+from trainyard.components.eks.node_group_plan import NodeGroupPlan
+from trainyard.components.runtime.workload_plan import Manifest, WorkloadPlan
 
 IMAGE = "registry.k8s.io/kueue/kueue:v0.19.2"
 PODS_READY_TIMEOUT = "20m"

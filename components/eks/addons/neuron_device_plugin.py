@@ -3,15 +3,15 @@
 It registers devices (`aws.amazon.com/neuron`) and cores (`aws.amazon.com/neuroncore`).
 
 Source: https://github.com/aws-neuron/neuron-helm-charts, `device-plugin-*.yaml` of the version
-that `components.catalog.neuron` pins, rendered with its default values;
+that `trainyard.components.catalog.neuron` pins, rendered with its default values;
 https://awsdocs-neuron.readthedocs-hosted.com/en/latest/containers/kubernetes-getting-started.html
 """
 
 from __future__ import annotations
 
-from components.catalog.image_digests import by_content
-from components.catalog.instance_type import InstanceType
-from components.catalog.neuron import (
+from trainyard.components.catalog.image_digests import by_content
+from trainyard.components.catalog.instance_type import InstanceType
+from trainyard.components.catalog.neuron import (
     NEURON_CHART_VERSION,
     NEURON_CORE,
     NEURON_DEVICE,
@@ -19,14 +19,14 @@ from components.catalog.neuron import (
     NEURON_PLUGIN_INSTANCE_TYPES,
     NEURON_VERSION,
 )
-from components.config.review import Review
-from components.eks.addons.addon import AddonTarget, SelfManagedAddon, has_accelerators
-from components.eks.addons.node_selection import (
+from trainyard.components.config.review import Review
+from trainyard.components.eks.addons.addon import AddonTarget, SelfManagedAddon, has_accelerators
+from trainyard.components.eks.addons.node_selection import (
     CRITICAL_ADDONS_ONLY,
     instance_type_affinity,
     tolerations,
 )
-from components.runtime.workload_plan import (
+from trainyard.components.runtime.workload_plan import (
     UNPRIVILEGED,
     Manifest,
     Rule,

@@ -7,10 +7,10 @@ https://awsdocs-neuron.readthedocs-hosted.com/en/latest/containers/tutorials/k8s
 
 from __future__ import annotations
 
-from components.catalog.image_digests import by_content
-from components.eks.addons.addon import has_accelerators
-from components.eks.addons.exporter import device_exporter
-from components.eks.addons.neuron_device_plugin import NEURON
+from trainyard.components.catalog.image_digests import by_content
+from trainyard.components.eks.addons.addon import has_accelerators
+from trainyard.components.eks.addons.exporter import device_exporter
+from trainyard.components.eks.addons.neuron_device_plugin import NEURON
 
 IMAGE = "public.ecr.aws/neuron/neuron-monitor:1.3.0"
 NAME = "neuron-monitor"

@@ -7,7 +7,7 @@ configured, so a second scheduler, `my-scheduler`, runs in the cluster: pods wit
 whole nodes need neither.
 
 Source: https://github.com/aws-neuron/neuron-helm-charts, `custom-scheduler.yaml` and
-`scheduler-extn.yaml` of the version that `components.catalog.neuron` pins, rendered with
+`scheduler-extn.yaml` of the version that `trainyard.components.catalog.neuron` pins, rendered with
 `scheduler.enabled=true`. Differences: the scheduler has the Kubernetes version of the cluster, and
 both prefer nodes without Neuron devices, because nodes with devices are less permanent. The
 scheduler has a filter of system calls and no capabilities, as kubeadm runs the same program:
@@ -20,8 +20,8 @@ from __future__ import annotations
 
 import yaml
 
-from components.catalog.image_digests import by_content
-from components.catalog.neuron import (
+from trainyard.components.catalog.image_digests import by_content
+from trainyard.components.catalog.neuron import (
     NEURON_CHART_VERSION,
     NEURON_CORE,
     NEURON_DEVICE,
@@ -29,10 +29,10 @@ from components.catalog.neuron import (
     NEURON_SCHEDULER_IMAGE,
     NEURON_SCHEDULER_NAME,
 )
-from components.catalog.versions import EKS_VERSIONS
-from components.eks.addons.addon import AddonTarget, SelfManagedAddon, has_accelerators
-from components.eks.addons.node_selection import INSTANCE_TYPE_LABEL
-from components.runtime.workload_plan import (
+from trainyard.components.catalog.versions import EKS_VERSIONS
+from trainyard.components.eks.addons.addon import AddonTarget, SelfManagedAddon, has_accelerators
+from trainyard.components.eks.addons.node_selection import INSTANCE_TYPE_LABEL
+from trainyard.components.runtime.workload_plan import (
     NAMESPACE,
     SKIP_AWAIT,
     UNPRIVILEGED,

@@ -10,9 +10,9 @@ https://man7.org/linux/man-pages/man7/capabilities.7.html
 
 from __future__ import annotations
 
-from components.catalog.image_digests import by_content
-from components.eks.addons.exporter import exporter, exporter_daemon_set, exporter_port
-from components.runtime.workload_plan import UNPRIVILEGED, Manifest
+from trainyard.components.catalog.image_digests import by_content
+from trainyard.components.eks.addons.exporter import exporter, exporter_daemon_set, exporter_port
+from trainyard.components.runtime.workload_plan import UNPRIVILEGED, Manifest
 
 CHART = "ghcr.io/prometheus-community/charts/prometheus-node-exporter:4.56.1"
 IMAGE = "quay.io/prometheus/node-exporter:v1.12.1"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from components.config.eks import Taint
-from components.runtime.workload_plan import Manifest
+from trainyard.components.config.eks import Taint
+from trainyard.components.runtime.workload_plan import Manifest
 
 INSTANCE_TYPE_LABEL = "node.kubernetes.io/instance-type"
 """The cloud provider sets it on every node.

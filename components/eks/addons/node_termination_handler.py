@@ -9,10 +9,10 @@ it needs no capabilities, and no system calls but those of any program of Go in 
 
 from __future__ import annotations
 
-from components.catalog.image_digests import by_content
-from components.eks.addons.addon import AddonTarget, SelfManagedAddon
-from components.eks.addons.node_selection import self_managed_affinity
-from components.runtime.workload_plan import (
+from trainyard.components.catalog.image_digests import by_content
+from trainyard.components.eks.addons.addon import AddonTarget, SelfManagedAddon
+from trainyard.components.eks.addons.node_selection import self_managed_affinity
+from trainyard.components.runtime.workload_plan import (
     UNPRIVILEGED,
     Manifest,
     Rule,

@@ -10,10 +10,19 @@ Sources, in the pinned release of https://github.com/NVIDIA/k8s-device-plugin:
 
 from __future__ import annotations
 
-from components.catalog.image_digests import by_content
-from components.eks.addons.addon import AddonTarget, SelfManagedAddon, has_accelerators
-from components.eks.addons.node_selection import NVIDIA_GPU, instance_type_affinity, tolerations
-from components.runtime.workload_plan import UNPRIVILEGED, Manifest, WorkloadPlan, daemon_set
+from trainyard.components.catalog.image_digests import by_content
+from trainyard.components.eks.addons.addon import AddonTarget, SelfManagedAddon, has_accelerators
+from trainyard.components.eks.addons.node_selection import (
+    NVIDIA_GPU,
+    instance_type_affinity,
+    tolerations,
+)
+from trainyard.components.runtime.workload_plan import (
+    UNPRIVILEGED,
+    Manifest,
+    WorkloadPlan,
+    daemon_set,
+)
 
 IMAGE = "nvcr.io/nvidia/k8s-device-plugin:v0.20.0"
 DAEMON_SET = "nvidia-device-plugin-daemonset"

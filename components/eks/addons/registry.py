@@ -4,29 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from components.catalog.instance_type import Manufacturer
-from components.catalog.neuron import NCCOM_TEST_IMAGE
-from components.catalog.versions import DCGM_IMAGE, NCCL_TESTS_IMAGE
-from components.checks.used_image import UPDATE_PROGRAM, UsedImage
-from components.config.eks import Taint
-from components.config.eks_stack import EksStackConfig
-from components.config.problems import ROOT, set_command
-from components.eks.addons.addon import AddonTarget, SelfManagedAddon
-from components.eks.addons.dcgm_exporter import DCGM_EXPORTER
-from components.eks.addons.efa_device_plugin import EFA_DEVICE_PLUGIN
-from components.eks.addons.efa_exporter import EFA_EXPORTER
-from components.eks.addons.jobset import JOBSET
-from components.eks.addons.kube_state_metrics import KUBE_STATE_METRICS
-from components.eks.addons.kueue import KUEUE
-from components.eks.addons.neuron_device_plugin import NEURON_DEVICE_PLUGIN
-from components.eks.addons.neuron_monitor import NEURON_MONITOR
-from components.eks.addons.neuron_scheduler import NEURON_SCHEDULER
-from components.eks.addons.node_exporter import NODE_EXPORTER
-from components.eks.addons.node_termination_handler import NODE_TERMINATION_HANDLER
-from components.eks.addons.nvidia_device_plugin import NVIDIA_DEVICE_PLUGIN
-from components.eks.node_group_plan import NodeGroupPlan
-from components.eks.plan import EksPlan
-from components.runtime.workload_plan import WorkloadPlan
+from trainyard.components.catalog.instance_type import Manufacturer
+from trainyard.components.catalog.neuron import NCCOM_TEST_IMAGE
+from trainyard.components.catalog.versions import DCGM_IMAGE, NCCL_TESTS_IMAGE
+from trainyard.components.checks.used_image import UPDATE_PROGRAM, UsedImage
+from trainyard.components.config.eks import Taint
+from trainyard.components.config.eks_stack import EksStackConfig
+from trainyard.components.config.problems import ROOT, set_command
+from trainyard.components.eks.addons.addon import AddonTarget, SelfManagedAddon
+from trainyard.components.eks.addons.dcgm_exporter import DCGM_EXPORTER
+from trainyard.components.eks.addons.efa_device_plugin import EFA_DEVICE_PLUGIN
+from trainyard.components.eks.addons.efa_exporter import EFA_EXPORTER
+from trainyard.components.eks.addons.jobset import JOBSET
+from trainyard.components.eks.addons.kube_state_metrics import KUBE_STATE_METRICS
+from trainyard.components.eks.addons.kueue import KUEUE
+from trainyard.components.eks.addons.neuron_device_plugin import NEURON_DEVICE_PLUGIN
+from trainyard.components.eks.addons.neuron_monitor import NEURON_MONITOR
+from trainyard.components.eks.addons.neuron_scheduler import NEURON_SCHEDULER
+from trainyard.components.eks.addons.node_exporter import NODE_EXPORTER
+from trainyard.components.eks.addons.node_termination_handler import NODE_TERMINATION_HANDLER
+from trainyard.components.eks.addons.nvidia_device_plugin import NVIDIA_DEVICE_PLUGIN
+from trainyard.components.eks.node_group_plan import NodeGroupPlan
+from trainyard.components.eks.plan import EksPlan
+from trainyard.components.runtime.workload_plan import WorkloadPlan
 
 SELF_MANAGED_ADDONS: Mapping[str, SelfManagedAddon] = {
     addon.name: addon

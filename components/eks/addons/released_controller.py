@@ -6,10 +6,10 @@ import hashlib
 import json
 from collections.abc import Sequence
 
-from components.catalog.controller_releases import ControllerRelease
-from components.catalog.image_digests import by_content
-from components.eks.addons.node_selection import away_from
-from components.runtime.workload_plan import SKIP_AWAIT, Manifest, WorkloadPlan
+from trainyard.components.catalog.controller_releases import ControllerRelease
+from trainyard.components.catalog.image_digests import by_content
+from trainyard.components.eks.addons.node_selection import away_from
+from trainyard.components.runtime.workload_plan import SKIP_AWAIT, Manifest, WorkloadPlan
 
 CONFIGURATION_ANNOTATION = "trainyard/configuration"
 """Annotation of the controller's pods with a digest of its configuration, which it reads at its

@@ -10,12 +10,12 @@ from typing import Any
 
 import yaml
 
-from components.parallelcluster.plan import ParallelClusterPlan
-from components.parallelcluster.references import Reference, references, resolve
-from components.parallelcluster.rendering.head_node import render_head_node
-from components.parallelcluster.rendering.monitoring import render_monitoring
-from components.parallelcluster.rendering.slurm import render_scheduling
-from components.parallelcluster.rendering.storage import render_shared_storage
+from trainyard.components.parallelcluster.plan import ParallelClusterPlan
+from trainyard.components.parallelcluster.references import Reference, references, resolve
+from trainyard.components.parallelcluster.rendering.head_node import render_head_node
+from trainyard.components.parallelcluster.rendering.monitoring import render_monitoring
+from trainyard.components.parallelcluster.rendering.slurm import render_scheduling
+from trainyard.components.parallelcluster.rendering.storage import render_shared_storage
 
 IMDS_SUPPORT = "v2.0"
 """Requires IMDSv2 on every node.

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from components.config.parallelcluster_nodes import S3Access
-from components.parallelcluster.node_access_plan import NodeAccess, ScriptPlan
-from components.parallelcluster.node_scripts import PREFIX
-from components.parallelcluster.references import Reference
+from trainyard.components.config.parallelcluster_nodes import S3Access
+from trainyard.components.parallelcluster.node_access_plan import NodeAccess, ScriptPlan
+from trainyard.components.parallelcluster.node_scripts import PREFIX
+from trainyard.components.parallelcluster.references import Reference
 
 ACCESS_KEYS: Mapping[str, str] = {
     "CustomActions": "custom_actions",

@@ -8,10 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from components.parallelcluster.plan import HeadNodePlan
-from components.parallelcluster.references import Reference
-from components.parallelcluster.rendering.custom_actions import ACCESS_KEYS, render_access
-from components.parallelcluster.rendering.storage import ROOT_VOLUME_KEYS, render_root_volume
+from trainyard.components.parallelcluster.plan import HeadNodePlan
+from trainyard.components.parallelcluster.references import Reference
+from trainyard.components.parallelcluster.rendering.custom_actions import ACCESS_KEYS, render_access
+from trainyard.components.parallelcluster.rendering.storage import (
+    ROOT_VOLUME_KEYS,
+    render_root_volume,
+)
 
 HEAD_NODE_KEY = "head-node"
 """Name of the reference to the imported key pair."""

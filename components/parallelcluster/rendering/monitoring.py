@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from components.config.parallelcluster import Monitoring
+from trainyard.components.config.parallelcluster import Monitoring
 
 MONITORING_KEYS: Mapping[str, str] = {
     "DetailedMonitoring": "detailed",

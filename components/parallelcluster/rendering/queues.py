@@ -12,12 +12,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from components.capacity.plan import CapacityPlan, PlacementPlan
-from components.parallelcluster.queue_plan import ComputeResourcePlan, QueuePlan
-from components.parallelcluster.references import Reference
-from components.parallelcluster.rendering.custom_actions import ACCESS_KEYS, render_access
-from components.parallelcluster.rendering.storage import ROOT_VOLUME_KEYS, render_root_volume
-from components.tagging import NODE_METRICS_TAG
+from trainyard.components.capacity.plan import CapacityPlan, PlacementPlan
+from trainyard.components.parallelcluster.queue_plan import ComputeResourcePlan, QueuePlan
+from trainyard.components.parallelcluster.references import Reference
+from trainyard.components.parallelcluster.rendering.custom_actions import ACCESS_KEYS, render_access
+from trainyard.components.parallelcluster.rendering.storage import (
+    ROOT_VOLUME_KEYS,
+    render_root_volume,
+)
+from trainyard.components.tagging import NODE_METRICS_TAG
 
 _CAPACITY_TYPES = {None: "ONDEMAND", "spot": "SPOT", "capacity-block": "CAPACITY_BLOCK"}
 """`CapacityType` by market type."""

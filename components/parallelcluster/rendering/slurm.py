@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from components.config.parallelcluster import Slurm
-from components.parallelcluster.plan import ParallelClusterPlan
-from components.parallelcluster.rendering.queues import render_queue
+from trainyard.components.config.parallelcluster import Slurm
+from trainyard.components.parallelcluster.plan import ParallelClusterPlan
+from trainyard.components.parallelcluster.rendering.queues import render_queue
 
 SLURM_KEYS: Mapping[str, str] = {
     "ScaledownIdletime": "idle_minutes",

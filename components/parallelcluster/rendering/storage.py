@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from components.config.node_pool import RootVolume
-from components.parallelcluster.plan import SharedStoragePlan
+from trainyard.components.config.node_pool import RootVolume
+from trainyard.components.parallelcluster.plan import SharedStoragePlan
 
 _SETTINGS = {
     "Ebs": "EbsSettings",

@@ -22,9 +22,9 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from policies.resources.props import UNKNOWN, Facts, is_set
-from policies.resources.types import BATCH_COMPUTE_ENVIRONMENT
-from policies.rule import Config, resource_rule
+from trainyard.policies.resources.props import UNKNOWN, Facts, is_set
+from trainyard.policies.resources.types import BATCH_COMPUTE_ENVIRONMENT
+from trainyard.policies.rule import Config, resource_rule
 
 # AWS Batch also updates `BEST_FIT_PROGRESSIVE_ORDERED` and `SPOT_CAPACITY_OPTIMIZED_PRIORITIZED`,
 # but the provider replaces such an environment (`isUpdatableAllocationStrategy` in

@@ -19,11 +19,11 @@ from itertools import pairwise
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from components.catalog.instance_types import INSTANCE_TYPES
-from policies.resources.batch import FARGATE
-from policies.resources.props import UNKNOWN, Facts, number_of
-from policies.resources.types import BATCH_COMPUTE_ENVIRONMENT
-from policies.rule import Config, resource_rule
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES
+from trainyard.policies.resources.batch import FARGATE
+from trainyard.policies.resources.props import UNKNOWN, Facts, number_of
+from trainyard.policies.resources.types import BATCH_COMPUTE_ENVIRONMENT
+from trainyard.policies.rule import Config, resource_rule
 
 _IN_ORDER = ("minVcpus", "desiredVcpus", "maxVcpus")
 _NAMES = {"minVcpus": "min_vcpus", "desiredVcpus": "desired_vcpus", "maxVcpus": "max_vcpus"}

@@ -19,9 +19,9 @@ from typing import Any
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from policies.resources.props import Facts, is_true, members, objects, parsed_members
-from policies.resources.types import BATCH_JOB_DEFINITION
-from policies.rule import Config, resource_rule
+from trainyard.policies.resources.props import Facts, is_true, members, objects, parsed_members
+from trainyard.policies.resources.types import BATCH_JOB_DEFINITION
+from trainyard.policies.rule import Config, resource_rule
 
 EFA_DEVICES = "/dev/infiniband"
 

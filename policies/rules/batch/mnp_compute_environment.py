@@ -19,10 +19,10 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from policies.resources.batch import fit_environments, multi_node_jobs, why_unfit
-from policies.resources.stack import Stack
-from policies.resources.types import BATCH_COMPUTE_ENVIRONMENT
-from policies.rule import Config, stack_rule
+from trainyard.policies.resources.batch import fit_environments, multi_node_jobs, why_unfit
+from trainyard.policies.resources.stack import Stack
+from trainyard.policies.resources.types import BATCH_COMPUTE_ENVIRONMENT
+from trainyard.policies.rule import Config, stack_rule
 
 
 def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:

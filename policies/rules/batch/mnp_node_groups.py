@@ -24,10 +24,10 @@ from pulumi_policy import (
     Severity,
 )
 
-from policies.resources.batch import containers, node_properties, node_ranges
-from policies.resources.props import Facts, number_of, texts
-from policies.resources.types import BATCH_JOB_DEFINITION
-from policies.rule import Config, resource_rule
+from trainyard.policies.resources.batch import containers, node_properties, node_ranges
+from trainyard.policies.resources.props import Facts, number_of, texts
+from trainyard.policies.resources.types import BATCH_JOB_DEFINITION
+from trainyard.policies.rule import Config, resource_rule
 
 MOST_GROUPS = 5
 MOST_NODES = 1000

@@ -17,12 +17,12 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from policies.resources.batch import fit_environments, multi_node_jobs
-from policies.resources.pools import Pool
-from policies.resources.props import UNKNOWN
-from policies.resources.stack import Stack
-from policies.resources.subnets import subnets_of, zones_of
-from policies.rule import Config, stack_rule
+from trainyard.policies.resources.batch import fit_environments, multi_node_jobs
+from trainyard.policies.resources.pools import Pool
+from trainyard.policies.resources.props import UNKNOWN
+from trainyard.policies.resources.stack import Stack
+from trainyard.policies.resources.subnets import subnets_of, zones_of
+from trainyard.policies.rule import Config, stack_rule
 
 
 def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:

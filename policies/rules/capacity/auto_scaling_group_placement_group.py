@@ -19,17 +19,17 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, PolicyResource, Severity
 
-from policies.resources.launches import CAPACITY_BLOCK, Launch, templates_of
-from policies.resources.reservations import (
+from trainyard.policies.resources.launches import CAPACITY_BLOCK, Launch, templates_of
+from trainyard.policies.resources.reservations import (
     DECLARED_SCHEMA,
     TARGET,
     block_placement_fault,
     is_made_here,
     placement_fault,
 )
-from policies.resources.stack import Stack
-from policies.resources.types import AUTO_SCALING_GROUP, LAUNCH_TEMPLATE
-from policies.rule import Config, stack_rule
+from trainyard.policies.resources.stack import Stack
+from trainyard.policies.resources.types import AUTO_SCALING_GROUP, LAUNCH_TEMPLATE
+from trainyard.policies.rule import Config, stack_rule
 
 
 def _check(stack: Stack, config: Config) -> Iterator[tuple[str, str]]:

@@ -21,15 +21,20 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from policies.resources.launches import CAPACITY_BLOCK, LAUNCHES, Launch
-from policies.resources.parallelcluster import CAPACITY_BLOCK as QUEUE_BLOCK
-from policies.resources.parallelcluster import compute_resources_of
-from policies.resources.props import UNKNOWN
-from policies.resources.reservations import ASSISTED, CAPACITY_BLOCKS, DECLARED_SCHEMA, OWN
-from policies.resources.reserved_nodes import reserved_nodes
-from policies.resources.stack import Stack
-from policies.resources.types import CAPACITY_BLOCK_RESERVATION
-from policies.rule import Config, stack_rule
+from trainyard.policies.resources.launches import CAPACITY_BLOCK, LAUNCHES, Launch
+from trainyard.policies.resources.parallelcluster import CAPACITY_BLOCK as QUEUE_BLOCK
+from trainyard.policies.resources.parallelcluster import compute_resources_of
+from trainyard.policies.resources.props import UNKNOWN
+from trainyard.policies.resources.reservations import (
+    ASSISTED,
+    CAPACITY_BLOCKS,
+    DECLARED_SCHEMA,
+    OWN,
+)
+from trainyard.policies.resources.reserved_nodes import reserved_nodes
+from trainyard.policies.resources.stack import Stack
+from trainyard.policies.resources.types import CAPACITY_BLOCK_RESERVATION
+from trainyard.policies.rule import Config, stack_rule
 
 
 def _check(stack: Stack, config: Config) -> Iterator[tuple[str, str]]:

@@ -17,10 +17,10 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from policies.resources.launches import CAPACITY_BLOCK, LAUNCHES, Launch
-from policies.resources.props import Facts
-from policies.resources.reservations import block_placement_fault
-from policies.rule import Config, resource_rule
+from trainyard.policies.resources.launches import CAPACITY_BLOCK, LAUNCHES, Launch
+from trainyard.policies.resources.props import Facts
+from trainyard.policies.resources.reservations import block_placement_fault
+from trainyard.policies.rule import Config, resource_rule
 
 
 def _check(resource_type: str, facts: Facts, _config: Config) -> Iterator[str]:

@@ -19,18 +19,18 @@ from datetime import UTC, datetime
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from components import clock
-from policies.resources.launches import CAPACITY_BLOCK
-from policies.resources.node_groups import sizes_of
-from policies.resources.reserved_nodes import (
+from trainyard.components import clock
+from trainyard.policies.resources.launches import CAPACITY_BLOCK
+from trainyard.policies.resources.node_groups import sizes_of
+from trainyard.policies.resources.reserved_nodes import (
     block_time,
     in_capacity_block,
     reserved_nodes,
     scheduled_sizes,
 )
-from policies.resources.stack import Stack
-from policies.resources.types import AUTO_SCALING_GROUP, EKS_NODE_GROUP
-from policies.rule import Config, stack_rule
+from trainyard.policies.resources.stack import Stack
+from trainyard.policies.resources.types import AUTO_SCALING_GROUP, EKS_NODE_GROUP
+from trainyard.policies.rule import Config, stack_rule
 
 
 def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:

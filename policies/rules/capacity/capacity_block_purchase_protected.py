@@ -15,8 +15,8 @@ from __future__ import annotations
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from policies.resources.types import CAPACITY_BLOCK_RESERVATION
-from policies.rule import protection_rule
+from trainyard.policies.resources.types import CAPACITY_BLOCK_RESERVATION
+from trainyard.policies.rule import protection_rule
 
 POLICY = protection_rule(
     __name__,

@@ -21,16 +21,16 @@ from datetime import UTC, datetime, timedelta
 
 from pulumi_policy import EnforcementLevel, PolicyResource, Severity
 
-from policies.resources.reserved_nodes import (
+from trainyard.policies.resources.reserved_nodes import (
     Nodes,
     block_time,
     in_capacity_block,
     reserved_nodes,
     scheduled_sizes,
 )
-from policies.resources.stack import Stack
-from policies.resources.types import AUTO_SCALING_GROUP
-from policies.rule import Config, stack_rule
+from trainyard.policies.resources.stack import Stack
+from trainyard.policies.resources.types import AUTO_SCALING_GROUP
+from trainyard.policies.rule import Config, stack_rule
 
 BEFORE_END = timedelta(minutes=30)
 ULTRASERVER_BEFORE_END = timedelta(minutes=60)

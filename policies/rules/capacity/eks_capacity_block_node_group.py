@@ -19,12 +19,12 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, PolicyResource, Severity
 
-from policies.resources.launches import CAPACITY_BLOCK, templates_of
-from policies.resources.props import UNKNOWN, is_set
-from policies.resources.stack import Stack
-from policies.resources.subnets import zones_of_group
-from policies.resources.types import EKS_NODE_GROUP
-from policies.rule import Config, stack_rule
+from trainyard.policies.resources.launches import CAPACITY_BLOCK, templates_of
+from trainyard.policies.resources.props import UNKNOWN, is_set
+from trainyard.policies.resources.stack import Stack
+from trainyard.policies.resources.subnets import zones_of_group
+from trainyard.policies.resources.types import EKS_NODE_GROUP
+from trainyard.policies.rule import Config, stack_rule
 
 
 def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:

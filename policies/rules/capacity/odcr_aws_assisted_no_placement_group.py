@@ -22,10 +22,10 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from policies.resources.launches import CAPACITY_BLOCK, LAUNCHES, Launch
-from policies.resources.reservations import DECLARED_SCHEMA, is_made_here, placement_fault
-from policies.resources.stack import Stack
-from policies.rule import Config, stack_rule
+from trainyard.policies.resources.launches import CAPACITY_BLOCK, LAUNCHES, Launch
+from trainyard.policies.resources.reservations import DECLARED_SCHEMA, is_made_here, placement_fault
+from trainyard.policies.resources.stack import Stack
+from trainyard.policies.rule import Config, stack_rule
 
 
 def _check(stack: Stack, config: Config) -> Iterator[tuple[str, str]]:

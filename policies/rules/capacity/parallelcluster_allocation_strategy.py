@@ -15,10 +15,10 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from policies.resources.parallelcluster import compute_resources
-from policies.resources.props import Facts
-from policies.resources.types import CLOUDFORMATION_STACK
-from policies.rule import Config, resource_rule
+from trainyard.policies.resources.parallelcluster import compute_resources
+from trainyard.policies.resources.props import Facts
+from trainyard.policies.resources.types import CLOUDFORMATION_STACK
+from trainyard.policies.rule import Config, resource_rule
 
 ON_DEMAND_STRATEGIES = ("lowest-price", "prioritized")
 

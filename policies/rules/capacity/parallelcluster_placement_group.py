@@ -18,15 +18,19 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from policies.resources.parallelcluster import CAPACITY_BLOCK, ComputeResource, compute_resources
-from policies.resources.props import Facts
-from policies.resources.reservations import (
+from trainyard.policies.resources.parallelcluster import (
+    CAPACITY_BLOCK,
+    ComputeResource,
+    compute_resources,
+)
+from trainyard.policies.resources.props import Facts
+from trainyard.policies.resources.reservations import (
     DECLARED_SCHEMA,
     block_placement_fault,
     placement_fault,
 )
-from policies.resources.types import CLOUDFORMATION_STACK
-from policies.rule import Config, resource_rule
+from trainyard.policies.resources.types import CLOUDFORMATION_STACK
+from trainyard.policies.rule import Config, resource_rule
 
 
 def _check(_type: str, facts: Facts, config: Config) -> Iterator[str]:

@@ -18,9 +18,9 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from policies.resources.reserved_nodes import reserved_nodes
-from policies.resources.stack import Stack
-from policies.rule import Config, stack_rule
+from trainyard.policies.resources.reserved_nodes import reserved_nodes
+from trainyard.policies.resources.stack import Stack
+from trainyard.policies.rule import Config, stack_rule
 
 
 def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:

@@ -17,11 +17,11 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from policies.resources.props import UNKNOWN, Facts
-from policies.resources.reservations import targeted_groups
-from policies.resources.stack import Stack
-from policies.resources.types import AUTO_SCALING_GROUP, INSTANCE, LAUNCH_TEMPLATE
-from policies.rule import Config, stack_rule
+from trainyard.policies.resources.props import UNKNOWN, Facts
+from trainyard.policies.resources.reservations import targeted_groups
+from trainyard.policies.resources.stack import Stack
+from trainyard.policies.resources.types import AUTO_SCALING_GROUP, INSTANCE, LAUNCH_TEMPLATE
+from trainyard.policies.rule import Config, stack_rule
 
 POOL = "AWS::EC2::CapacityReservationPool"
 

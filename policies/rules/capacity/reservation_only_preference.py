@@ -20,11 +20,11 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from policies.resources.launches import CAPACITY_BLOCK, LAUNCHES, Launch
-from policies.resources.props import UNKNOWN, Facts, is_set
-from policies.resources.reservations import ONLY, PREFERENCE, TARGET
-from policies.resources.types import AUTO_SCALING_GROUP
-from policies.rule import Config, resource_rule
+from trainyard.policies.resources.launches import CAPACITY_BLOCK, LAUNCHES, Launch
+from trainyard.policies.resources.props import UNKNOWN, Facts, is_set
+from trainyard.policies.resources.reservations import ONLY, PREFERENCE, TARGET
+from trainyard.policies.resources.types import AUTO_SCALING_GROUP
+from trainyard.policies.rule import Config, resource_rule
 
 _GROUP = "capacityReservationResourceGroupArn"
 _LISTS = ("capacityReservationIds", "capacityReservationResourceGroupArns")

@@ -19,11 +19,11 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from policies.resources.launches import LAUNCHES
-from policies.resources.props import UNKNOWN, Facts
-from policies.resources.reservations import ONLY, PREFERENCE
-from policies.resources.types import AUTO_SCALING_GROUP
-from policies.rule import Config, resource_rule
+from trainyard.policies.resources.launches import LAUNCHES
+from trainyard.policies.resources.props import UNKNOWN, Facts
+from trainyard.policies.resources.reservations import ONLY, PREFERENCE
+from trainyard.policies.resources.types import AUTO_SCALING_GROUP
+from trainyard.policies.rule import Config, resource_rule
 
 OF_LAUNCHES = (ONLY, "open", "none")
 OF_GROUPS = (ONLY, "capacity-reservations-first", "none", "default")

@@ -16,12 +16,12 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from policies.resources.launches import LAUNCHES
-from policies.resources.parallelcluster import compute_resources
-from policies.resources.props import Facts, is_set
-from policies.resources.reservations import TARGET
-from policies.resources.types import CLOUDFORMATION_STACK
-from policies.rule import Config, resource_rule
+from trainyard.policies.resources.launches import LAUNCHES
+from trainyard.policies.resources.parallelcluster import compute_resources
+from trainyard.policies.resources.props import Facts, is_set
+from trainyard.policies.resources.reservations import TARGET
+from trainyard.policies.resources.types import CLOUDFORMATION_STACK
+from trainyard.policies.rule import Config, resource_rule
 
 _BOTH = (
     "it targets a reservation by id and a resource group, and EC2 accepts one of the two; "

@@ -18,11 +18,11 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from policies.resources.launches import LAUNCHES, Launch
-from policies.resources.parallelcluster import compute_resources
-from policies.resources.props import UNKNOWN, Facts
-from policies.resources.types import CLOUDFORMATION_STACK
-from policies.rule import Config, resource_rule
+from trainyard.policies.resources.launches import LAUNCHES, Launch
+from trainyard.policies.resources.parallelcluster import compute_resources
+from trainyard.policies.resources.props import UNKNOWN, Facts
+from trainyard.policies.resources.types import CLOUDFORMATION_STACK
+from trainyard.policies.rule import Config, resource_rule
 
 MARKETS = ("spot", "capacity-block", "interruptible-capacity-reservation", "on-demand")
 _SPOT = (

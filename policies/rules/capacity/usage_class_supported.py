@@ -16,12 +16,12 @@ from collections.abc import Iterator, Sequence
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from components.catalog.instance_types import INSTANCE_TYPES
-from policies.resources.launches import LAUNCHES, Launch
-from policies.resources.parallelcluster import compute_resources
-from policies.resources.props import Facts
-from policies.resources.types import CLOUDFORMATION_STACK, EKS_NODE_GROUP
-from policies.rule import Config, resource_rule
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES
+from trainyard.policies.resources.launches import LAUNCHES, Launch
+from trainyard.policies.resources.parallelcluster import compute_resources
+from trainyard.policies.resources.props import Facts
+from trainyard.policies.resources.types import CLOUDFORMATION_STACK, EKS_NODE_GROUP
+from trainyard.policies.rule import Config, resource_rule
 
 _USAGE_CLASSES = {
     "spot": "spot",

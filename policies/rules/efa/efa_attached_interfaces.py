@@ -18,12 +18,20 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, PolicyResource, Severity
 
-from components.catalog.instance_types import INSTANCE_TYPES
-from policies.resources.interfaces import attached_interfaces, interface_type, layout_faults
-from policies.resources.launches import EFA_TYPES
-from policies.resources.stack import Stack
-from policies.resources.types import INSTANCE, NETWORK_INTERFACE, NETWORK_INTERFACE_ATTACHMENT
-from policies.rule import Config, stack_rule
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES
+from trainyard.policies.resources.interfaces import (
+    attached_interfaces,
+    interface_type,
+    layout_faults,
+)
+from trainyard.policies.resources.launches import EFA_TYPES
+from trainyard.policies.resources.stack import Stack
+from trainyard.policies.resources.types import (
+    INSTANCE,
+    NETWORK_INTERFACE,
+    NETWORK_INTERFACE_ATTACHMENT,
+)
+from trainyard.policies.rule import Config, stack_rule
 
 
 def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:

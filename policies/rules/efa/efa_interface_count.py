@@ -18,11 +18,11 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from components.catalog.instance_types import INSTANCE_TYPES
-from policies.resources.launches import Launch
-from policies.resources.props import Facts
-from policies.resources.types import LAUNCH_TEMPLATE
-from policies.rule import Config, resource_rule
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES
+from trainyard.policies.resources.launches import Launch
+from trainyard.policies.resources.props import Facts
+from trainyard.policies.resources.types import LAUNCH_TEMPLATE
+from trainyard.policies.rule import Config, resource_rule
 
 
 def _check(resource_type: str, facts: Facts, _config: Config) -> Iterator[str]:

@@ -22,12 +22,12 @@ from collections.abc import Iterator, Sequence
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from components.catalog.instance_types import INSTANCE_TYPES
-from policies.resources.interfaces import layout_faults
-from policies.resources.launches import Interface, Launch
-from policies.resources.props import Facts, is_set, is_true
-from policies.resources.types import LAUNCH_TEMPLATE
-from policies.rule import Config, resource_rule
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES
+from trainyard.policies.resources.interfaces import layout_faults
+from trainyard.policies.resources.launches import Interface, Launch
+from trainyard.policies.resources.props import Facts, is_set, is_true
+from trainyard.policies.resources.types import LAUNCH_TEMPLATE
+from trainyard.policies.rule import Config, resource_rule
 
 ADDRESS_PROPERTIES = (
     "ipv4AddressCount",

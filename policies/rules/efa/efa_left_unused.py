@@ -21,14 +21,14 @@ from collections.abc import Iterable, Iterator
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from components.catalog.instance_types import INSTANCE_TYPES
-from policies.resources.launches import CAPACITY_BLOCK, Launch
-from policies.resources.parallelcluster import CAPACITY_BLOCK as PARALLELCLUSTER_BLOCK
-from policies.resources.parallelcluster import ComputeResource, compute_resources_of
-from policies.resources.pools import Pool, pools
-from policies.resources.props import UNKNOWN, is_true
-from policies.resources.stack import Stack
-from policies.rule import Config, stack_rule
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES
+from trainyard.policies.resources.launches import CAPACITY_BLOCK, Launch
+from trainyard.policies.resources.parallelcluster import CAPACITY_BLOCK as PARALLELCLUSTER_BLOCK
+from trainyard.policies.resources.parallelcluster import ComputeResource, compute_resources_of
+from trainyard.policies.resources.pools import Pool, pools
+from trainyard.policies.resources.props import UNKNOWN, is_true
+from trainyard.policies.resources.stack import Stack
+from trainyard.policies.rule import Config, stack_rule
 
 
 def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:

@@ -17,10 +17,10 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from policies.resources.kubernetes import EfaNodes, efa_nodes
-from policies.resources.stack import Stack
-from policies.resources.types import EKS_ADDON
-from policies.rule import Config, stack_rule
+from trainyard.policies.resources.kubernetes import EfaNodes, efa_nodes
+from trainyard.policies.resources.stack import Stack
+from trainyard.policies.resources.types import EKS_ADDON
+from trainyard.policies.rule import Config, stack_rule
 
 _FIRST = (1, 18, 5)
 _VERSION = re.compile(r"v?(\d+)\.(\d+)\.(\d+)")

@@ -16,9 +16,9 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from policies.resources.props import Facts, is_set
-from policies.resources.types import NETWORK_INTERFACE
-from policies.rule import Config, resource_rule
+from trainyard.policies.resources.props import Facts, is_set
+from trainyard.policies.resources.types import NETWORK_INTERFACE
+from trainyard.policies.rule import Config, resource_rule
 
 _LISTS = ("ipv4Prefixes", "ipv6Addresses", "ipv6AddressLists", "ipv6Prefixes", "privateIps")
 _OTHERS = (

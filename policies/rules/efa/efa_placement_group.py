@@ -20,13 +20,13 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from components.catalog.instance_types import INSTANCE_TYPES
-from policies.resources.launches import CAPACITY_BLOCK
-from policies.resources.pools import Pool, pools
-from policies.resources.props import UNKNOWN
-from policies.resources.stack import Stack
-from policies.resources.types import CAPACITY_RESERVATION
-from policies.rule import Config, stack_rule
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES
+from trainyard.policies.resources.launches import CAPACITY_BLOCK
+from trainyard.policies.resources.pools import Pool, pools
+from trainyard.policies.resources.props import UNKNOWN
+from trainyard.policies.resources.stack import Stack
+from trainyard.policies.resources.types import CAPACITY_RESERVATION
+from trainyard.policies.rule import Config, stack_rule
 
 
 def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:

@@ -19,10 +19,10 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from policies.resources.kubernetes import PLUGIN, efa_nodes, plugins
-from policies.resources.stack import Stack
-from policies.resources.types import HELM_RELEASE
-from policies.rule import Config, stack_rule
+from trainyard.policies.resources.kubernetes import PLUGIN, efa_nodes, plugins
+from trainyard.policies.resources.stack import Stack
+from trainyard.policies.resources.types import HELM_RELEASE
+from trainyard.policies.rule import Config, stack_rule
 
 
 def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:

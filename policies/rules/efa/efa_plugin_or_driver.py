@@ -19,11 +19,11 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from policies.resources.kubernetes import DRIVER, PLUGIN, EfaPlugin, plugins
-from policies.resources.props import Nested, is_true
-from policies.resources.stack import Stack
-from policies.resources.types import AUTO_SCALING_GROUP, EKS_CLUSTER, EKS_NODE_GROUP
-from policies.rule import Config, stack_rule
+from trainyard.policies.resources.kubernetes import DRIVER, PLUGIN, EfaPlugin, plugins
+from trainyard.policies.resources.props import Nested, is_true
+from trainyard.policies.resources.stack import Stack
+from trainyard.policies.resources.types import AUTO_SCALING_GROUP, EKS_CLUSTER, EKS_NODE_GROUP
+from trainyard.policies.rule import Config, stack_rule
 
 _FIRST_MINOR, _FIRST_MINOR_OF_AUTO_MODE = 34, 36
 

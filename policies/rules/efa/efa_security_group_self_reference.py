@@ -18,17 +18,17 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, PolicyResource, Severity
 
-from policies.resources.interfaces import interface_type
-from policies.resources.launches import EFA_TYPES, Launch
-from policies.resources.props import UNKNOWN
-from policies.resources.security_groups import (
+from trainyard.policies.resources.interfaces import interface_type
+from trainyard.policies.resources.launches import EFA_TYPES, Launch
+from trainyard.policies.resources.props import UNKNOWN
+from trainyard.policies.resources.security_groups import (
     Direction,
     SelfReferences,
     security_groups_of,
 )
-from policies.resources.stack import Stack
-from policies.resources.types import LAUNCH_TEMPLATE, NETWORK_INTERFACE
-from policies.rule import Config, stack_rule
+from trainyard.policies.resources.stack import Stack
+from trainyard.policies.resources.types import LAUNCH_TEMPLATE, NETWORK_INTERFACE
+from trainyard.policies.rule import Config, stack_rule
 
 Path = tuple[str | int, ...]
 

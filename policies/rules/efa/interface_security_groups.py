@@ -22,11 +22,11 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, PolicyResource, Severity
 
-from policies.resources.launches import templates_of
-from policies.resources.props import UNKNOWN
-from policies.resources.stack import Stack
-from policies.resources.types import BATCH_COMPUTE_ENVIRONMENT, INSTANCE, LAUNCH_TEMPLATE
-from policies.rule import Config, stack_rule
+from trainyard.policies.resources.launches import templates_of
+from trainyard.policies.resources.props import UNKNOWN
+from trainyard.policies.resources.stack import Stack
+from trainyard.policies.resources.types import BATCH_COMPUTE_ENVIRONMENT, INSTANCE, LAUNCH_TEMPLATE
+from trainyard.policies.rule import Config, stack_rule
 
 _GROUPS: dict[str, tuple[tuple[str, ...], ...]] = {
     LAUNCH_TEMPLATE: (("vpcSecurityGroupIds",), ("securityGroupNames",)),

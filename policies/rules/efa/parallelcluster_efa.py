@@ -21,11 +21,15 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from components.catalog.instance_types import INSTANCE_TYPES
-from policies.resources.parallelcluster import CAPACITY_BLOCK, ComputeResource, compute_resources
-from policies.resources.props import Facts, is_true
-from policies.resources.types import CLOUDFORMATION_STACK
-from policies.rule import Config, resource_rule
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES
+from trainyard.policies.resources.parallelcluster import (
+    CAPACITY_BLOCK,
+    ComputeResource,
+    compute_resources,
+)
+from trainyard.policies.resources.props import Facts, is_true
+from trainyard.policies.resources.types import CLOUDFORMATION_STACK
+from trainyard.policies.rule import Config, resource_rule
 
 
 def _check(_type: str, facts: Facts, _config: Config) -> Iterator[str]:

@@ -19,10 +19,10 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from policies.resources.pools import Pool, pools
-from policies.resources.props import is_true
-from policies.resources.stack import Stack
-from policies.rule import Config, stack_rule
+from trainyard.policies.resources.pools import Pool, pools
+from trainyard.policies.resources.props import is_true
+from trainyard.policies.resources.stack import Stack
+from trainyard.policies.rule import Config, stack_rule
 
 
 def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:

@@ -16,9 +16,9 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from policies.resources.props import Facts, is_set
-from policies.resources.types import AUTO_SCALING_GROUP
-from policies.rule import Config, resource_rule
+from trainyard.policies.resources.props import Facts, is_set
+from trainyard.policies.resources.types import AUTO_SCALING_GROUP
+from trainyard.policies.rule import Config, resource_rule
 
 
 def _check(_type: str, facts: Facts, _config: Config) -> Iterator[str]:

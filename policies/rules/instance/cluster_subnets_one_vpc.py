@@ -18,12 +18,12 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, PolicyResource, Severity
 
-from policies.resources.kubernetes import of_kubernetes
-from policies.resources.props import UNKNOWN, is_true
-from policies.resources.stack import Stack
-from policies.resources.subnets import SUBNETS_OF, networks_of, subnets_at
-from policies.resources.types import EKS_CLUSTER, VPC
-from policies.rule import Config, stack_rule
+from trainyard.policies.resources.kubernetes import of_kubernetes
+from trainyard.policies.resources.props import UNKNOWN, is_true
+from trainyard.policies.resources.stack import Stack
+from trainyard.policies.resources.subnets import SUBNETS_OF, networks_of, subnets_at
+from trainyard.policies.resources.types import EKS_CLUSTER, VPC
+from trainyard.policies.rule import Config, stack_rule
 
 _SUBNETS = {EKS_CLUSTER: ("vpcConfig", "subnetIds"), **SUBNETS_OF}
 

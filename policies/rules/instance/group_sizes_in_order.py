@@ -18,9 +18,13 @@ from itertools import pairwise
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from policies.resources.props import UNKNOWN, Facts, number_of
-from policies.resources.types import AUTO_SCALING_GROUP, AUTO_SCALING_SCHEDULE, EKS_NODE_GROUP
-from policies.rule import Config, resource_rule
+from trainyard.policies.resources.props import UNKNOWN, Facts, number_of
+from trainyard.policies.resources.types import (
+    AUTO_SCALING_GROUP,
+    AUTO_SCALING_SCHEDULE,
+    EKS_NODE_GROUP,
+)
+from trainyard.policies.rule import Config, resource_rule
 
 UNCHANGED = -1
 """Value of the provider for a size that a scheduled action does not change."""

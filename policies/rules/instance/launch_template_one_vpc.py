@@ -16,12 +16,12 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, PolicyResource, Severity
 
-from policies.resources.launches import templates_of
-from policies.resources.props import UNKNOWN
-from policies.resources.stack import Stack
-from policies.resources.subnets import SUBNETS_OF, networks_of, subnets_of
-from policies.resources.types import SECURITY_GROUP
-from policies.rule import Config, stack_rule
+from trainyard.policies.resources.launches import templates_of
+from trainyard.policies.resources.props import UNKNOWN
+from trainyard.policies.resources.stack import Stack
+from trainyard.policies.resources.subnets import SUBNETS_OF, networks_of, subnets_of
+from trainyard.policies.resources.types import SECURITY_GROUP
+from trainyard.policies.rule import Config, stack_rule
 
 
 def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:

@@ -21,9 +21,9 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, PolicyResource, Severity
 
-from policies.resources.props import UNKNOWN, Facts, is_set, is_true
-from policies.resources.stack import Stack
-from policies.resources.types import (
+from trainyard.policies.resources.props import UNKNOWN, Facts, is_set, is_true
+from trainyard.policies.resources.stack import Stack
+from trainyard.policies.resources.types import (
     CONFIG_MAP,
     CONFIG_MAP_PATCH,
     EKS_CLUSTER,
@@ -31,7 +31,7 @@ from policies.resources.types import (
     FARGATE_PROFILE,
     IAM_ROLE,
 )
-from policies.rule import Config, stack_rule
+from trainyard.policies.rule import Config, stack_rule
 
 _ROLES = {EKS_NODE_GROUP: "nodeRoleArn", FARGATE_PROFILE: "podExecutionRoleArn"}
 _FORCE = "pulumi.com/patchForce"

@@ -18,13 +18,19 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from components.catalog.instance_types import INSTANCE_TYPES
-from policies.resources.kubernetes import PLUGIN as EFA_PLUGIN
-from policies.resources.kubernetes import EfaPlugin, Taint, of_kubernetes, plugins, taints_of
-from policies.resources.pools import Pool, pools
-from policies.resources.stack import Stack
-from policies.resources.types import EKS_CLUSTER, HELM_RELEASE
-from policies.rule import Config, stack_rule
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES
+from trainyard.policies.resources.kubernetes import PLUGIN as EFA_PLUGIN
+from trainyard.policies.resources.kubernetes import (
+    EfaPlugin,
+    Taint,
+    of_kubernetes,
+    plugins,
+    taints_of,
+)
+from trainyard.policies.resources.pools import Pool, pools
+from trainyard.policies.resources.stack import Stack
+from trainyard.policies.resources.types import EKS_CLUSTER, HELM_RELEASE
+from trainyard.policies.rule import Config, stack_rule
 
 _KINDS = {
     "nvidia": ("NVIDIA", ("k8s-device-plugin", "nvidia-device-plugin")),

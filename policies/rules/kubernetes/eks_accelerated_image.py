@@ -18,10 +18,10 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from policies.resources.node_groups import is_image_of_eks, known_instance_types
-from policies.resources.stack import Stack
-from policies.resources.types import EKS_NODE_GROUP
-from policies.rule import Config, stack_rule
+from trainyard.policies.resources.node_groups import is_image_of_eks, known_instance_types
+from trainyard.policies.resources.stack import Stack
+from trainyard.policies.resources.types import EKS_NODE_GROUP
+from trainyard.policies.rule import Config, stack_rule
 
 _DRIVERS = {"nvidia": ("_NVIDIA", "_GPU"), "neuron": ("_NEURON", "_GPU", "BOTTLEROCKET_")}
 """Parts of the names of images with drivers.

@@ -24,18 +24,18 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, PolicyResource, Severity
 
-from components.catalog.eks_node_policies import (
+from trainyard.components.catalog.eks_node_policies import (
     ADDON_ACTIONS,
     ADDON_POLICIES,
     METADATA_READERS,
     NODE_POLICIES,
 )
-from policies.resources.iam import permissions
-from policies.resources.kubernetes import of_kubernetes
-from policies.resources.launches import templates_of
-from policies.resources.props import UNKNOWN
-from policies.resources.stack import Stack
-from policies.resources.types import (
+from trainyard.policies.resources.iam import permissions
+from trainyard.policies.resources.kubernetes import of_kubernetes
+from trainyard.policies.resources.launches import templates_of
+from trainyard.policies.resources.props import UNKNOWN
+from trainyard.policies.resources.stack import Stack
+from trainyard.policies.resources.types import (
     AUTO_SCALING_GROUP,
     EKS_ADDON,
     EKS_CLUSTER,
@@ -45,7 +45,7 @@ from policies.resources.types import (
     IAM_ROLE_POLICY_ATTACHMENT,
     INSTANCE_PROFILE,
 )
-from policies.rule import Config, stack_rule
+from trainyard.policies.rule import Config, stack_rule
 
 TO_POD = 2
 

@@ -18,11 +18,11 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from policies.resources.launches import templates_of
-from policies.resources.props import Facts, is_set
-from policies.resources.stack import Stack
-from policies.resources.types import EKS_NODE_GROUP
-from policies.rule import Config, stack_rule
+from trainyard.policies.resources.launches import templates_of
+from trainyard.policies.resources.props import Facts, is_set
+from trainyard.policies.resources.stack import Stack
+from trainyard.policies.resources.types import EKS_NODE_GROUP
+from trainyard.policies.rule import Config, stack_rule
 
 _IN_THE_TEMPLATE_ONLY = ("diskSize", "remoteAccess")
 _WITHOUT_AN_IMAGE = ("amiType", "releaseVersion", "version")

@@ -19,10 +19,10 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from components.catalog.instance_types import INSTANCE_TYPES
-from policies.resources.props import Facts
-from policies.resources.types import LAUNCH_TEMPLATE
-from policies.rule import Config, resource_rule
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES
+from trainyard.policies.resources.props import Facts
+from trainyard.policies.resources.types import LAUNCH_TEMPLATE
+from trainyard.policies.rule import Config, resource_rule
 
 _NODEADM = "node.eks.aws"
 

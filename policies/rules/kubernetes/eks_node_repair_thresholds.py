@@ -16,9 +16,9 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from policies.resources.props import Facts
-from policies.resources.types import EKS_NODE_GROUP
-from policies.rule import Config, resource_rule
+from trainyard.policies.resources.props import Facts
+from trainyard.policies.resources.types import EKS_NODE_GROUP
+from trainyard.policies.rule import Config, resource_rule
 
 _PAIRS = (
     ("maxUnhealthyNodeThresholdCount", "maxUnhealthyNodeThresholdPercentage"),

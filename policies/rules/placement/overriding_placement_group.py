@@ -19,16 +19,21 @@ from typing import Any
 
 from pulumi_policy import EnforcementLevel, PolicyResource, Severity
 
-from policies.resources.launches import CAPACITY_BLOCK, PLACEMENT_GROUP_PATHS, Launch, templates_of
-from policies.resources.reservations import (
+from trainyard.policies.resources.launches import (
+    CAPACITY_BLOCK,
+    PLACEMENT_GROUP_PATHS,
+    Launch,
+    templates_of,
+)
+from trainyard.policies.resources.reservations import (
     DECLARED_SCHEMA,
     block_placement_fault,
     is_made_here,
     placement_fault,
 )
-from policies.resources.stack import Stack
-from policies.resources.types import BATCH_COMPUTE_ENVIRONMENT, INSTANCE, LAUNCH_TEMPLATE
-from policies.rule import Config, stack_rule
+from trainyard.policies.resources.stack import Stack
+from trainyard.policies.resources.types import BATCH_COMPUTE_ENVIRONMENT, INSTANCE, LAUNCH_TEMPLATE
+from trainyard.policies.rule import Config, stack_rule
 
 
 def _check(stack: Stack, config: Config) -> Iterator[tuple[str, str]]:

@@ -15,10 +15,10 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from policies.resources.launches import LAUNCHES, Launch
-from policies.resources.props import Facts, is_set
-from policies.resources.types import INSTANCE, LAUNCH_TEMPLATE
-from policies.rule import Config, resource_rule
+from trainyard.policies.resources.launches import LAUNCHES, Launch
+from trainyard.policies.resources.props import Facts, is_set
+from trainyard.policies.resources.types import INSTANCE, LAUNCH_TEMPLATE
+from trainyard.policies.rule import Config, resource_rule
 
 _TENANCY: dict[str, tuple[str, ...]] = {LAUNCH_TEMPLATE: ("placement",), INSTANCE: ()}
 _BEHAVIOUR = ("instanceMarketOptions", "spotOptions", "instanceInterruptionBehavior")

@@ -17,13 +17,13 @@ from collections.abc import Iterable, Iterator
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from components.catalog.instance_types import INSTANCE_TYPES
-from policies.resources.launches import LAUNCHES
-from policies.resources.parallelcluster import compute_resources_of
-from policies.resources.placements import is_cluster, placement_of, placement_of_pool
-from policies.resources.pools import Pool, pools
-from policies.resources.stack import Stack
-from policies.rule import Config, stack_rule
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES
+from trainyard.policies.resources.launches import LAUNCHES
+from trainyard.policies.resources.parallelcluster import compute_resources_of
+from trainyard.policies.resources.placements import is_cluster, placement_of, placement_of_pool
+from trainyard.policies.resources.pools import Pool, pools
+from trainyard.policies.resources.stack import Stack
+from trainyard.policies.rule import Config, stack_rule
 
 
 def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:

@@ -16,11 +16,11 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from policies.resources.launches import LAUNCHES, PLACEMENT_GROUP_PATHS
-from policies.resources.parallelcluster import compute_resources
-from policies.resources.props import Facts, is_set, is_true
-from policies.resources.types import CLOUDFORMATION_STACK
-from policies.rule import Config, resource_rule
+from trainyard.policies.resources.launches import LAUNCHES, PLACEMENT_GROUP_PATHS
+from trainyard.policies.resources.parallelcluster import compute_resources
+from trainyard.policies.resources.props import Facts, is_set, is_true
+from trainyard.policies.resources.types import CLOUDFORMATION_STACK
+from trainyard.policies.rule import Config, resource_rule
 
 
 def _check(type_: str, facts: Facts, _config: Config) -> Iterator[str]:

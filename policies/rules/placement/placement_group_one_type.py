@@ -16,12 +16,12 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from policies.resources.parallelcluster import compute_resources_of
-from policies.resources.placements import in_cluster_group
-from policies.resources.pools import Pool, pools
-from policies.resources.props import UNKNOWN
-from policies.resources.stack import Stack
-from policies.rule import Config, stack_rule
+from trainyard.policies.resources.parallelcluster import compute_resources_of
+from trainyard.policies.resources.placements import in_cluster_group
+from trainyard.policies.resources.pools import Pool, pools
+from trainyard.policies.resources.props import UNKNOWN
+from trainyard.policies.resources.stack import Stack
+from trainyard.policies.rule import Config, stack_rule
 
 
 def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:

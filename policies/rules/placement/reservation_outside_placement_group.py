@@ -20,9 +20,9 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from policies.resources.placements import reserved_placements
-from policies.resources.stack import Stack
-from policies.rule import Config, stack_rule
+from trainyard.policies.resources.placements import reserved_placements
+from trainyard.policies.resources.stack import Stack
+from trainyard.policies.rule import Config, stack_rule
 
 
 def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:

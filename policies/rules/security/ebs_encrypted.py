@@ -16,9 +16,9 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from policies.resources.props import UNKNOWN, Facts, is_true
-from policies.resources.types import EBS_VOLUME, INSTANCE, LAUNCH_TEMPLATE
-from policies.rule import Config, resource_rule
+from trainyard.policies.resources.props import UNKNOWN, Facts, is_true
+from trainyard.policies.resources.types import EBS_VOLUME, INSTANCE, LAUNCH_TEMPLATE
+from trainyard.policies.rule import Config, resource_rule
 
 
 def _check(resource_type: str, facts: Facts, _config: Config) -> Iterator[str]:

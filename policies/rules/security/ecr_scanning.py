@@ -16,10 +16,10 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from policies.resources.props import UNKNOWN, is_true
-from policies.resources.stack import Stack
-from policies.resources.types import ECR_REGISTRY_SCANNING, ECR_REPOSITORY
-from policies.rule import Config, stack_rule
+from trainyard.policies.resources.props import UNKNOWN, is_true
+from trainyard.policies.resources.stack import Stack
+from trainyard.policies.resources.types import ECR_REGISTRY_SCANNING, ECR_REPOSITORY
+from trainyard.policies.rule import Config, stack_rule
 
 
 def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:

@@ -15,9 +15,9 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from policies.resources.props import UNKNOWN, Facts
-from policies.resources.types import EKS_CLUSTER
-from policies.rule import Config, resource_rule
+from trainyard.policies.resources.props import UNKNOWN, Facts
+from trainyard.policies.resources.types import EKS_CLUSTER
+from trainyard.policies.rule import Config, resource_rule
 
 
 def _check(_type: str, facts: Facts, _config: Config) -> Iterator[str]:

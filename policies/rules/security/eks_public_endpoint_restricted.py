@@ -18,9 +18,9 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from policies.resources.props import UNKNOWN, Facts, is_true
-from policies.resources.types import EKS_CLUSTER
-from policies.rule import Config, resource_rule
+from trainyard.policies.resources.props import UNKNOWN, Facts, is_true
+from trainyard.policies.resources.types import EKS_CLUSTER
+from trainyard.policies.rule import Config, resource_rule
 
 _WORLD = ("0.0.0.0/0", "::/0")
 

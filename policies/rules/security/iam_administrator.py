@@ -18,15 +18,15 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from policies.resources.iam import POLICY_HOLDERS, permissions
-from policies.resources.props import Facts
-from policies.resources.types import (
+from trainyard.policies.resources.iam import POLICY_HOLDERS, permissions
+from trainyard.policies.resources.props import Facts
+from trainyard.policies.resources.types import (
     IAM_GROUP_POLICY_ATTACHMENT,
     IAM_POLICY_ATTACHMENT,
     IAM_ROLE_POLICY_ATTACHMENT,
     IAM_USER_POLICY_ATTACHMENT,
 )
-from policies.rule import Config, resource_rule
+from trainyard.policies.rule import Config, resource_rule
 
 _ATTACHMENTS = (
     IAM_GROUP_POLICY_ATTACHMENT,

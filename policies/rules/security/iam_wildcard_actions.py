@@ -17,9 +17,9 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from policies.resources.iam import POLICY_HOLDERS, permissions
-from policies.resources.props import Facts
-from policies.rule import Config, resource_rule
+from trainyard.policies.resources.iam import POLICY_HOLDERS, permissions
+from trainyard.policies.resources.props import Facts
+from trainyard.policies.rule import Config, resource_rule
 
 
 def _check(_type: str, facts: Facts, _config: Config) -> Iterator[str]:

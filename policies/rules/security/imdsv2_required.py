@@ -18,9 +18,9 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from policies.resources.launches import LAUNCHES, Launch
-from policies.resources.props import UNKNOWN, Facts
-from policies.rule import Config, resource_rule
+from trainyard.policies.resources.launches import LAUNCHES, Launch
+from trainyard.policies.resources.props import UNKNOWN, Facts
+from trainyard.policies.rule import Config, resource_rule
 
 
 def _check(resource_type: str, facts: Facts, _config: Config) -> Iterator[str]:

@@ -17,10 +17,10 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from policies.resources.parallelcluster import clusters
-from policies.resources.props import Facts, members
-from policies.resources.types import CLOUDFORMATION_STACK
-from policies.rule import Config, resource_rule
+from trainyard.policies.resources.parallelcluster import clusters
+from trainyard.policies.resources.props import Facts, members
+from trainyard.policies.resources.types import CLOUDFORMATION_STACK
+from trainyard.policies.rule import Config, resource_rule
 
 _WORLD = "0.0.0.0/0"
 

@@ -20,10 +20,10 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from policies.resources.props import UNKNOWN, Facts, is_set
-from policies.resources.security_groups import RULE_HOLDERS, opened_to_the_world
-from policies.resources.types import EKS_NODE_GROUP
-from policies.rule import Config, resource_rule
+from trainyard.policies.resources.props import UNKNOWN, Facts, is_set
+from trainyard.policies.resources.security_groups import RULE_HOLDERS, opened_to_the_world
+from trainyard.policies.resources.types import EKS_NODE_GROUP
+from trainyard.policies.rule import Config, resource_rule
 
 PORTS = {
     "SSH (22)": range(22, 23),

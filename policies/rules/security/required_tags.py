@@ -21,8 +21,8 @@ from pulumi_policy import (
     Severity,
 )
 
-from policies.resources.props import UNKNOWN, Facts
-from policies.resources.types import (
+from trainyard.policies.resources.props import UNKNOWN, Facts
+from trainyard.policies.resources.types import (
     AUTO_SCALING_GROUP,
     BATCH_COMPUTE_ENVIRONMENT,
     CLOUDFORMATION_STACK,
@@ -34,7 +34,7 @@ from policies.resources.types import (
     LUSTRE_FILE_SYSTEM,
     OPENZFS_FILE_SYSTEM,
 )
-from policies.rule import Config, resource_rule
+from trainyard.policies.rule import Config, resource_rule
 
 TAGGED = (
     AUTO_SCALING_GROUP,

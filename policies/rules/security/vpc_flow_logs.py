@@ -20,9 +20,9 @@ from pulumi_policy import (
     Severity,
 )
 
-from policies.resources.stack import Stack
-from policies.resources.types import FLOW_LOG, VPC
-from policies.rule import Config, stack_rule
+from trainyard.policies.resources.stack import Stack
+from trainyard.policies.resources.types import FLOW_LOG, VPC
+from trainyard.policies.rule import Config, stack_rule
 
 
 def _check(stack: Stack, config: Config) -> Iterator[tuple[str, str]]:

@@ -21,10 +21,10 @@ from pulumi_policy import (
     Severity,
 )
 
-from components.config.lustre_rules import is_persistent
-from policies.resources.lustre import LUSTRE_MAKERS, lustre_systems
-from policies.resources.props import Facts, is_set
-from policies.rule import Config, resource_rule
+from trainyard.components.config.lustre_rules import is_persistent
+from trainyard.policies.resources.lustre import LUSTRE_MAKERS, lustre_systems
+from trainyard.policies.resources.props import Facts, is_set
+from trainyard.policies.rule import Config, resource_rule
 
 
 def _check(type_: str, facts: Facts, config: Config) -> Iterator[str]:

@@ -16,11 +16,11 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, PolicyResource, Severity
 
-from policies.resources.pools import pools
-from policies.resources.stack import Stack
-from policies.resources.subnets import zones_of_group, zones_of_subnets
-from policies.resources.types import LUSTRE_FILE_SYSTEM, SUBNET
-from policies.rule import Config, stack_rule
+from trainyard.policies.resources.pools import pools
+from trainyard.policies.resources.stack import Stack
+from trainyard.policies.resources.subnets import zones_of_group, zones_of_subnets
+from trainyard.policies.resources.types import LUSTRE_FILE_SYSTEM, SUBNET
+from trainyard.policies.rule import Config, stack_rule
 
 
 def _check(stack: Stack, _config: Config) -> Iterator[tuple[str, str]]:

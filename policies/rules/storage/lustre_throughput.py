@@ -17,10 +17,10 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from components.config.lustre_rules import THROUGHPUTS, is_persistent
-from policies.resources.lustre import LUSTRE_MAKERS, Lustre, lustre_systems
-from policies.resources.props import UNKNOWN, Facts
-from policies.rule import Config, resource_rule
+from trainyard.components.config.lustre_rules import THROUGHPUTS, is_persistent
+from trainyard.policies.resources.lustre import LUSTRE_MAKERS, Lustre, lustre_systems
+from trainyard.policies.resources.props import UNKNOWN, Facts
+from trainyard.policies.rule import Config, resource_rule
 
 
 def _check(type_: str, facts: Facts, _config: Config) -> Iterator[str]:

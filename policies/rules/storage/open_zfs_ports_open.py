@@ -15,10 +15,10 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from policies.resources.security_groups import ports_not_passed, security_groups_of
-from policies.resources.stack import Stack
-from policies.resources.types import OPENZFS_FILE_SYSTEM
-from policies.rule import Config, stack_rule
+from trainyard.policies.resources.security_groups import ports_not_passed, security_groups_of
+from trainyard.policies.resources.stack import Stack
+from trainyard.policies.resources.types import OPENZFS_FILE_SYSTEM
+from trainyard.policies.rule import Config, stack_rule
 
 PORTS = ((111, 111), (2049, 2049), (20001, 20003))
 

@@ -17,10 +17,10 @@ from typing import Any
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from policies.resources.parallelcluster import clusters
-from policies.resources.props import Facts, members, objects
-from policies.resources.types import CLOUDFORMATION_STACK
-from policies.rule import Config, resource_rule
+from trainyard.policies.resources.parallelcluster import clusters
+from trainyard.policies.resources.props import Facts, members, objects
+from trainyard.policies.resources.types import CLOUDFORMATION_STACK
+from trainyard.policies.rule import Config, resource_rule
 
 
 def _check(_type: str, facts: Facts, _config: Config) -> Iterator[str]:

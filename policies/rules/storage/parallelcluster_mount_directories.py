@@ -20,15 +20,15 @@ from typing import Any
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from components.catalog.parallelcluster import (
+from trainyard.components.catalog.parallelcluster import (
     MAXIMUM_EXISTING_FILE_SYSTEMS,
     MAXIMUM_NEW_FILE_SYSTEMS,
     RESERVED_DIRECTORIES,
 )
-from policies.resources.parallelcluster import clusters
-from policies.resources.props import Facts, members, objects
-from policies.resources.types import CLOUDFORMATION_STACK
-from policies.rule import Config, resource_rule
+from trainyard.policies.resources.parallelcluster import clusters
+from trainyard.policies.resources.props import Facts, members, objects
+from trainyard.policies.resources.types import CLOUDFORMATION_STACK
+from trainyard.policies.rule import Config, resource_rule
 
 _IDS = ("FileSystemId", "VolumeId", "FileCacheId")
 _SERVICES = {"Efs": "EFS", "FileCache": "FSx"}

@@ -15,8 +15,12 @@ from __future__ import annotations
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from policies.resources.types import EFS_FILE_SYSTEM, LUSTRE_FILE_SYSTEM, OPENZFS_FILE_SYSTEM
-from policies.rule import protection_rule
+from trainyard.policies.resources.types import (
+    EFS_FILE_SYSTEM,
+    LUSTRE_FILE_SYSTEM,
+    OPENZFS_FILE_SYSTEM,
+)
+from trainyard.policies.rule import protection_rule
 
 POLICY = protection_rule(
     __name__,

@@ -12,9 +12,9 @@ from typing import Any
 
 from moto.moto_api._internal import mock_random
 
-from sandbox.aws.clock import CLOCK
-from sandbox.aws.errors import code_and_message
-from sandbox.aws.state import state_of
+from trainyard.sandbox.aws.clock import CLOCK
+from trainyard.sandbox.aws.errors import code_and_message
+from trainyard.sandbox.aws.state import state_of
 
 _KEPT = 100
 """Maximum number of activities in memory; a group that cannot launch keeps retrying."""

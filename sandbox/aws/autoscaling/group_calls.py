@@ -10,13 +10,13 @@ from moto.autoscaling.responses import AutoScalingResponse
 from moto.core.exceptions import ServiceException
 from moto.core.responses import ActionResult
 
-from sandbox.aws.autoscaling.activities import activities_of
-from sandbox.aws.autoscaling.groups import GROUP_TYPE
-from sandbox.aws.autoscaling.schedules import schedules_of
-from sandbox.aws.ec2.launch_request import merge
-from sandbox.aws.ec2.launches import check_request
-from sandbox.aws.errors import code_and_message
-from sandbox.aws.transitions import TRANSITIONS
+from trainyard.sandbox.aws.autoscaling.activities import activities_of
+from trainyard.sandbox.aws.autoscaling.groups import GROUP_TYPE
+from trainyard.sandbox.aws.autoscaling.schedules import schedules_of
+from trainyard.sandbox.aws.ec2.launch_request import merge
+from trainyard.sandbox.aws.ec2.launches import check_request
+from trainyard.sandbox.aws.errors import code_and_message
+from trainyard.sandbox.aws.transitions import TRANSITIONS
 
 _KEPT = {
     "DefaultCooldown": "default_cooldown",

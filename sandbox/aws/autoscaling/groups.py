@@ -13,16 +13,16 @@ from typing import Any
 from moto.autoscaling.models import FakeAutoScalingGroup, InstanceState
 from moto.core.exceptions import ServiceException
 
-from sandbox.aws.autoscaling.activities import (
+from trainyard.sandbox.aws.autoscaling.activities import (
     record_failure,
     record_launch,
     record_termination,
 )
-from sandbox.aws.clock import CLOCK
-from sandbox.aws.ec2.launch_request import LaunchRequest, merge
-from sandbox.aws.ec2.launches import check_launch, run
-from sandbox.aws.ec2.scheduled_faults import refuse_scheduled_launch
-from sandbox.aws.transitions import TRANSITIONS
+from trainyard.sandbox.aws.clock import CLOCK
+from trainyard.sandbox.aws.ec2.launch_request import LaunchRequest, merge
+from trainyard.sandbox.aws.ec2.launches import check_launch, run
+from trainyard.sandbox.aws.ec2.scheduled_faults import refuse_scheduled_launch
+from trainyard.sandbox.aws.transitions import TRANSITIONS
 
 RETRY_INTERVAL = timedelta(seconds=10)
 """Time between two launch attempts of a group; AWS increases it with each attempt."""

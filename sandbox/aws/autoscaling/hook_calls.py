@@ -13,9 +13,9 @@ from typing import Any
 
 from moto.core.responses import ActionResult, EmptyResult
 
-from sandbox.aws.autoscaling.group_calls import refuse
-from sandbox.aws.autoscaling.schedule_calls import ScheduleCalls
-from sandbox.aws.state import state_of
+from trainyard.sandbox.aws.autoscaling.group_calls import refuse
+from trainyard.sandbox.aws.autoscaling.schedule_calls import ScheduleCalls
+from trainyard.sandbox.aws.state import state_of
 
 _TRANSITIONS = ("autoscaling:EC2_INSTANCE_LAUNCHING", "autoscaling:EC2_INSTANCE_TERMINATING")
 _SHORTEST_SECONDS, _LONGEST_SECONDS = 30, 7200

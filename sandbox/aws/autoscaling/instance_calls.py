@@ -11,8 +11,8 @@ from typing import Any
 from moto.autoscaling.models import TerminateInstanceActivity
 from moto.core.responses import ActionResult
 
-from sandbox.aws.autoscaling.group_calls import refuse
-from sandbox.aws.autoscaling.hook_calls import HookCalls
+from trainyard.sandbox.aws.autoscaling.group_calls import refuse
+from trainyard.sandbox.aws.autoscaling.hook_calls import HookCalls
 
 
 class InstanceCalls(HookCalls):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sandbox.aws.autoscaling.instance_calls import InstanceCalls
+from trainyard.sandbox.aws.autoscaling.instance_calls import InstanceCalls
 
 
 class SandboxAutoScalingResponse(InstanceCalls):

@@ -8,9 +8,9 @@ from typing import Any
 from moto.core.responses import ActionResult, EmptyResult
 from moto.moto_api._internal import mock_random
 
-from sandbox.aws.autoscaling.group_calls import GroupCalls, refuse
-from sandbox.aws.autoscaling.schedules import ScheduledAction, moment, schedules_of
-from sandbox.aws.clock import CLOCK
+from trainyard.sandbox.aws.autoscaling.group_calls import GroupCalls, refuse
+from trainyard.sandbox.aws.autoscaling.schedules import ScheduledAction, moment, schedules_of
+from trainyard.sandbox.aws.clock import CLOCK
 
 
 class ScheduleCalls(GroupCalls):

@@ -14,8 +14,8 @@ from typing import Any
 
 from dateutil.parser import isoparse
 
-from sandbox.aws.clock import CLOCK
-from sandbox.aws.state import state_of
+from trainyard.sandbox.aws.clock import CLOCK
+from trainyard.sandbox.aws.state import state_of
 
 LOG = logging.getLogger("sandbox.autoscaling")
 

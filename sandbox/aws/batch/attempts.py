@@ -5,12 +5,12 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sandbox.aws.batch.containers import start_failure
-from sandbox.aws.batch.nodes import is_running
-from sandbox.aws.batch.retries import is_retried
-from sandbox.aws.batch.runs import end_runs, host_terminated, start_runs
-from sandbox.aws.batch.store import ENDED, BatchStore, Job
-from sandbox.aws.clock import CLOCK
+from trainyard.sandbox.aws.batch.containers import start_failure
+from trainyard.sandbox.aws.batch.nodes import is_running
+from trainyard.sandbox.aws.batch.retries import is_retried
+from trainyard.sandbox.aws.batch.runs import end_runs, host_terminated, start_runs
+from trainyard.sandbox.aws.batch.store import ENDED, BatchStore, Job
+from trainyard.sandbox.aws.clock import CLOCK
 
 
 def milliseconds(moment: datetime) -> int:

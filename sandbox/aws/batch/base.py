@@ -7,7 +7,7 @@ from typing import Any
 from moto.core.responses import BaseResponse
 from moto.ec2.models import ec2_backends
 
-from sandbox.aws.batch.store import BatchStore, batch_stores
+from trainyard.sandbox.aws.batch.store import BatchStore, batch_stores
 
 
 class BatchBase(BaseResponse):

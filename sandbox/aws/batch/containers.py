@@ -26,9 +26,9 @@ from moto.secretsmanager.exceptions import SecretsManagerClientError
 from moto.secretsmanager.models import secretsmanager_backends
 from moto.ssm.models import ssm_backends
 
-from components.catalog.secret_arns import SecretArn, secret_arn
-from sandbox.aws.batch.store import Node
-from sandbox.aws.iam import may
+from trainyard.components.catalog.secret_arns import SecretArn, secret_arn
+from trainyard.sandbox.aws.batch.store import Node
+from trainyard.sandbox.aws.iam import may
 
 _OWN_REGISTRY = re.compile(
     r"(?P<account>\d{12})\.dkr\.ecr\.(?P<region>[a-z0-9-]+)\.amazonaws\.com(\.cn)?/"

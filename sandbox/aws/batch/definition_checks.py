@@ -12,8 +12,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from sandbox.aws.batch.containers import size_of
-from sandbox.aws.batch.errors import refuse
+from trainyard.sandbox.aws.batch.containers import size_of
+from trainyard.sandbox.aws.batch.errors import refuse
 
 MAXIMUM_NODES = 1000
 _MAXIMUM_RANGES = 5

@@ -10,11 +10,11 @@ from typing import Any
 
 from moto.core.responses import ActionResult, EmptyResult
 
-from sandbox.aws.batch.definition_checks import check_container, check_nodes
-from sandbox.aws.batch.environment_checks import check_name
-from sandbox.aws.batch.environments import EnvironmentCalls
-from sandbox.aws.batch.errors import only, refuse
-from sandbox.aws.batch.store import Fields
+from trainyard.sandbox.aws.batch.definition_checks import check_container, check_nodes
+from trainyard.sandbox.aws.batch.environment_checks import check_name
+from trainyard.sandbox.aws.batch.environments import EnvironmentCalls
+from trainyard.sandbox.aws.batch.errors import only, refuse
+from trainyard.sandbox.aws.batch.store import Fields
 
 _KEPT = (
     "jobDefinitionName",

@@ -14,10 +14,10 @@ from typing import Any
 from moto.core.exceptions import ServiceException
 from moto.ec2.exceptions import EC2ClientError
 
-from sandbox.aws.batch.errors import only, refuse
-from sandbox.aws.batch.store import Fields
-from sandbox.aws.ec2.instance_types import type_information
-from sandbox.aws.ec2.launch_request import merge
+from trainyard.sandbox.aws.batch.errors import only, refuse
+from trainyard.sandbox.aws.batch.store import Fields
+from trainyard.sandbox.aws.ec2.instance_types import type_information
+from trainyard.sandbox.aws.ec2.launch_request import merge
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
 _MAXIMUM_GROUPS = 5

@@ -13,23 +13,23 @@ from typing import Any
 from moto.core.responses import ActionResult, EmptyResult
 from moto.moto_api._internal import mock_random
 
-from sandbox.aws.batch.base import BatchBase
-from sandbox.aws.batch.environment_checks import (
+from trainyard.sandbox.aws.batch.base import BatchBase
+from trainyard.sandbox.aws.batch.environment_checks import (
     check_name,
     check_resources,
     check_update,
     infrastructure_changes,
 )
-from sandbox.aws.batch.errors import only, refuse
-from sandbox.aws.batch.nodes import (
+from trainyard.sandbox.aws.batch.errors import only, refuse
+from trainyard.sandbox.aws.batch.nodes import (
     choose_template_version,
     desired_vcpus,
     problem_of,
     terminate,
 )
-from sandbox.aws.batch.scheduler import end_jobs, keep_minimum
-from sandbox.aws.batch.store import ComputeEnvironment, Fields
-from sandbox.aws.transitions import TRANSITIONS
+from trainyard.sandbox.aws.batch.scheduler import end_jobs, keep_minimum
+from trainyard.sandbox.aws.batch.store import ComputeEnvironment, Fields
+from trainyard.sandbox.aws.transitions import TRANSITIONS
 
 _TYPE = "aws:batch/computeEnvironment:ComputeEnvironment"
 _CREATED = (

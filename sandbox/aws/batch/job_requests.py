@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sandbox.aws.batch.definition_checks import overridden_count
-from sandbox.aws.batch.errors import only, refuse
-from sandbox.aws.batch.store import Fields
+from trainyard.sandbox.aws.batch.definition_checks import overridden_count
+from trainyard.sandbox.aws.batch.errors import only, refuse
+from trainyard.sandbox.aws.batch.store import Fields
 
 _OVERRIDES = ("vcpus", "memory", "command", "environment", "resourceRequirements")
 

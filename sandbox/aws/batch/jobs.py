@@ -11,16 +11,16 @@ from typing import Any
 from moto.core.responses import ActionResult, EmptyResult
 from moto.moto_api._internal import mock_random
 
-from sandbox.aws.batch.attempts import end_attempt, milliseconds
-from sandbox.aws.batch.definition_checks import check_container
-from sandbox.aws.batch.environment_checks import check_name
-from sandbox.aws.batch.errors import only, refuse
-from sandbox.aws.batch.job_requests import job_nodes, one_container
-from sandbox.aws.batch.queues import QueueCalls
-from sandbox.aws.batch.runs import described_node
-from sandbox.aws.batch.scheduler import tick
-from sandbox.aws.batch.store import WAITING, Fields, Job
-from sandbox.aws.clock import CLOCK
+from trainyard.sandbox.aws.batch.attempts import end_attempt, milliseconds
+from trainyard.sandbox.aws.batch.definition_checks import check_container
+from trainyard.sandbox.aws.batch.environment_checks import check_name
+from trainyard.sandbox.aws.batch.errors import only, refuse
+from trainyard.sandbox.aws.batch.job_requests import job_nodes, one_container
+from trainyard.sandbox.aws.batch.queues import QueueCalls
+from trainyard.sandbox.aws.batch.runs import described_node
+from trainyard.sandbox.aws.batch.scheduler import tick
+from trainyard.sandbox.aws.batch.store import WAITING, Fields, Job
+from trainyard.sandbox.aws.clock import CLOCK
 
 _ASKED = (
     "jobName",

@@ -12,13 +12,13 @@ from typing import Any
 from moto.core.exceptions import ServiceException
 from moto.ec2.models.instance_types import INSTANCE_TYPES
 
-from sandbox.account.ecs_images import image_of_type
-from sandbox.aws.batch.store import ComputeEnvironment, Fields, Node
-from sandbox.aws.clock import CLOCK
-from sandbox.aws.ec2.launch_request import LaunchRequest, merge
-from sandbox.aws.ec2.launches import check_launch, check_request, run
-from sandbox.aws.ec2.scheduled_faults import refuse_scheduled_launch
-from sandbox.aws.errors import code_and_message
+from trainyard.sandbox.account.ecs_images import image_of_type
+from trainyard.sandbox.aws.batch.store import ComputeEnvironment, Fields, Node
+from trainyard.sandbox.aws.clock import CLOCK
+from trainyard.sandbox.aws.ec2.launch_request import LaunchRequest, merge
+from trainyard.sandbox.aws.ec2.launches import check_launch, check_request, run
+from trainyard.sandbox.aws.ec2.scheduled_faults import refuse_scheduled_launch
+from trainyard.sandbox.aws.errors import code_and_message
 
 _MIME_HEADERS = ("mime-version:", "content-type: multipart/")
 

@@ -10,12 +10,12 @@ from typing import Any
 
 from moto.core.responses import ActionResult, EmptyResult
 
-from sandbox.aws.batch.attempts import end_attempt
-from sandbox.aws.batch.definitions import DefinitionCalls
-from sandbox.aws.batch.environment_checks import check_name
-from sandbox.aws.batch.errors import only, refuse
-from sandbox.aws.batch.store import ENDED, Fields
-from sandbox.aws.transitions import TRANSITIONS
+from trainyard.sandbox.aws.batch.attempts import end_attempt
+from trainyard.sandbox.aws.batch.definitions import DefinitionCalls
+from trainyard.sandbox.aws.batch.environment_checks import check_name
+from trainyard.sandbox.aws.batch.errors import only, refuse
+from trainyard.sandbox.aws.batch.store import ENDED, Fields
+from trainyard.sandbox.aws.transitions import TRANSITIONS
 
 _TYPE = "aws:batch/jobQueue:JobQueue"
 _VALID = {"status": "VALID", "statusReason": "JobQueue Healthy"}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from moto.core.responses import ActionResult, EmptyResult
 
-from sandbox.aws.batch.base import BatchBase
-from sandbox.aws.batch.errors import refuse
-from sandbox.aws.batch.jobs import JobCalls
+from trainyard.sandbox.aws.batch.base import BatchBase
+from trainyard.sandbox.aws.batch.errors import refuse
+from trainyard.sandbox.aws.batch.jobs import JobCalls
 
 
 class TagCalls(BatchBase):

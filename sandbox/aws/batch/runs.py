@@ -14,10 +14,15 @@ from typing import Any
 from moto.logs.models import LogsBackend, logs_backends
 from moto.moto_api._internal import mock_random
 
-from sandbox.aws.batch.store import BatchStore, Job, Run
-from sandbox.aws.clock import CLOCK
-from sandbox.faults.containers import SIGTERM_EXIT_CODE, Course, StartedContainer, course_of
-from sandbox.faults.in_force import FAULTS
+from trainyard.sandbox.aws.batch.store import BatchStore, Job, Run
+from trainyard.sandbox.aws.clock import CLOCK
+from trainyard.sandbox.faults.containers import (
+    SIGTERM_EXIT_CODE,
+    Course,
+    StartedContainer,
+    course_of,
+)
+from trainyard.sandbox.faults.in_force import FAULTS
 
 EXITED = "Essential container in task exited"
 """https://docs.aws.amazon.com/batch/latest/userguide/troubleshooting.html and

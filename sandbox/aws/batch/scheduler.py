@@ -12,15 +12,15 @@ from typing import Any
 
 from moto.core.exceptions import ServiceException
 
-from sandbox.aws.batch.attempts import end_attempt, fail_lost_jobs, start
-from sandbox.aws.batch.containers import largest, size_of_type, together
-from sandbox.aws.batch.nodes import desired_vcpus, is_running, launch, terminate, vcpus_of
-from sandbox.aws.batch.runs import go_on
-from sandbox.aws.batch.store import BatchStore, ComputeEnvironment, Fields, Job, Node
-from sandbox.aws.clock import CLOCK
-from sandbox.aws.errors import code_and_message
-from sandbox.faults.clusters import never_joins
-from sandbox.faults.in_force import FAULTS
+from trainyard.sandbox.aws.batch.attempts import end_attempt, fail_lost_jobs, start
+from trainyard.sandbox.aws.batch.containers import largest, size_of_type, together
+from trainyard.sandbox.aws.batch.nodes import desired_vcpus, is_running, launch, terminate, vcpus_of
+from trainyard.sandbox.aws.batch.runs import go_on
+from trainyard.sandbox.aws.batch.store import BatchStore, ComputeEnvironment, Fields, Job, Node
+from trainyard.sandbox.aws.clock import CLOCK
+from trainyard.sandbox.aws.errors import code_and_message
+from trainyard.sandbox.faults.clusters import never_joins
+from trainyard.sandbox.faults.in_force import FAULTS
 
 STARTING = timedelta(seconds=1)
 """Time between the assignment of a job's node and the start of its container."""

@@ -10,8 +10,8 @@ from typing import Any, Literal
 from moto.core.base_backend import BackendDict, BaseBackend
 from moto.core.resource_tagging import TaggableResourcesMixin, TaggedResource
 
-from sandbox.aws.batch.errors import refuse
-from sandbox.faults.containers import Course
+from trainyard.sandbox.aws.batch.errors import refuse
+from trainyard.sandbox.faults.containers import Course
 
 Fields = dict[str, Any]
 

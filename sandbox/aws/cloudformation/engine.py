@@ -1,15 +1,16 @@
-"""Run ministack: `python -m sandbox.aws.cloudformation.engine`, in ministack's environment.
+"""Run ministack, as a program in its own environment.
 
-Its settings are environment variables (see `sandbox.aws.cloudformation.service`). Relevant
-differences from AWS are corrected before it serves:
+Its settings are environment variables (see `trainyard.sandbox.aws.cloudformation.service`).
+Relevant differences from AWS are corrected before it serves:
 
 - capabilities are required, which ministack otherwise does only if it checks signatures;
 - a template URL refers to the sandbox's S3 or to ParallelCluster's releases;
 - a nested stack is described with its parent;
 - no local scripts run at the start, and no container engine is used;
 - functions have the sandbox's access key;
-- only requests with the sandbox's access key are handled (`sandbox.access`), because Lambda runs
-  any program. A function responds to CloudFormation without it, at an address with a random token.
+- only requests with the sandbox's access key are handled (`trainyard.sandbox.access`), because
+  Lambda runs any program. A function responds to CloudFormation without it, at an address with a
+  random token.
 """
 
 from __future__ import annotations
@@ -21,9 +22,13 @@ from importlib import import_module, metadata
 from pathlib import Path
 from typing import Any
 
-from sandbox.access import HEADER, KEY_VARIABLE, Endpoint
-from sandbox.aws.cloudformation.checks import template_fault
-from sandbox.aws.cloudformation.templates import TemplateUrlError, sandbox_object, template_at
+from trainyard.sandbox.access import HEADER, KEY_VARIABLE, Endpoint
+from trainyard.sandbox.aws.cloudformation.checks import template_fault
+from trainyard.sandbox.aws.cloudformation.templates import (
+    TemplateUrlError,
+    sandbox_object,
+    template_at,
+)
 
 STAND_IN = Path(__file__).parents[2] / "parallelcluster" / "provider" / "template.yaml"
 """The replacement for ParallelCluster's official provider template."""

@@ -19,13 +19,13 @@ import urllib3
 from moto.core.base_backend import BackendDict, BaseBackend
 from moto.core.resource_tagging import TaggableResourcesMixin, TaggedResource
 
-from sandbox.access import HEADER, Endpoint
-from sandbox.aws.clock import CLOCK
-from sandbox.aws.cloudformation.service import CloudFormation, CloudFormationError
-from sandbox.aws.transitions import TRANSITIONS
-from sandbox.aws.unimplemented import CODE, FAILURE_CODE, Call, error_response, scope_of
-from sandbox.latency.model import Operation
-from sandbox.wsgi import Answer
+from trainyard.sandbox.access import HEADER, Endpoint
+from trainyard.sandbox.aws.clock import CLOCK
+from trainyard.sandbox.aws.cloudformation.service import CloudFormation, CloudFormationError
+from trainyard.sandbox.aws.transitions import TRANSITIONS
+from trainyard.sandbox.aws.unimplemented import CODE, FAILURE_CODE, Call, error_response, scope_of
+from trainyard.sandbox.latency.model import Operation
+from trainyard.sandbox.wsgi import Answer
 
 LOG = logging.getLogger("sandbox.cloudformation")
 

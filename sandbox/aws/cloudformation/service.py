@@ -14,13 +14,12 @@ from typing import Any
 
 import urllib3
 
-from sandbox.access import HEADER, KEY_VARIABLE, Endpoint
-from sandbox.aws.environment import ACCOUNT_ID
-from sandbox.parallelcluster.provider.records import DIRECTORY_VARIABLE
-from sandbox.processes import Spawn
-from sandbox.removal import remove_tree
-
-ROOT = Path(__file__).resolve().parents[3]
+from trainyard.sandbox import MODULES
+from trainyard.sandbox.access import HEADER, KEY_VARIABLE, Endpoint
+from trainyard.sandbox.aws.environment import ACCOUNT_ID
+from trainyard.sandbox.parallelcluster.provider.records import DIRECTORY_VARIABLE
+from trainyard.sandbox.processes import Spawn
+from trainyard.sandbox.removal import remove_tree
 
 _SUPERVISOR = Path(__file__).with_name("supervise.py")
 _READY_SECONDS = 60.0
@@ -117,10 +116,11 @@ class CloudFormation:
     def _start_on(self, port: int, account: Endpoint) -> None:
         remove_tree(self.directory)
         (self.directory / "tmp").mkdir(parents=True, mode=0o700)
+        _link_modules(self.directory)
         self._process = self._spawn(
             [
                 *(sys.executable, "-I", "-S", str(_SUPERVISOR), str(os.getpid())),
-                *(*self._interpreter, "-m", "sandbox.aws.cloudformation.engine"),
+                *(*self._interpreter, "-m", "trainyard.sandbox.aws.cloudformation.engine"),
             ],
             name="cloudformation",
             log_path=self._log,
@@ -173,8 +173,18 @@ def _environment(directory: Path, port: int, account: Endpoint, region: str) -> 
         "HOME": str(directory),  # ParallelCluster writes a log there
         DIRECTORY_VARIABLE: str(clusters_of(directory)),
         "TRAINYARD_PROVIDER_LOG": str(directory / "provider.log"),
-        "PYTHONPATH": str(ROOT),
+        "PYTHONPATH": str(_modules_of(directory)),
     }
+
+
+def _modules_of(directory: Path) -> Path:
+    return directory / "modules"
+
+
+def _link_modules(directory: Path) -> None:
+    """Make a directory with `trainyard` alone, without the packages beside an installed one."""
+    _modules_of(directory).mkdir()
+    (_modules_of(directory) / "trainyard").symlink_to(MODULES / "trainyard")
 
 
 def _answers(endpoint: str, key: str) -> bool:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlparse
 
-from sandbox.access import Endpoint
+from trainyard.sandbox.access import Endpoint
 
 OFFICIAL_BUCKET = re.compile(r"^[a-z0-9-]+-aws-parallelcluster$")
 """The bucket of ParallelCluster's releases in each region; source:

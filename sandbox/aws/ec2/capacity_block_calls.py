@@ -13,25 +13,25 @@ from moto.core.responses import ActionResult
 from moto.ec2.responses import EC2Response
 from moto.moto_api._internal import mock_random
 
-from components.catalog.capacity_blocks import (
+from trainyard.components.catalog.capacity_blocks import (
     MOST_INSTANCES,
     ULTRASERVERS,
 )
-from sandbox.account.fixture import fixture
-from sandbox.aws.clock import CLOCK
-from sandbox.aws.ec2.capacity_reservation_calls import (
+from trainyard.sandbox.account.fixture import fixture
+from trainyard.sandbox.aws.clock import CLOCK
+from trainyard.sandbox.aws.ec2.capacity_reservation_calls import (
     add_reservation,
     time_in,
     zone_of,
 )
-from sandbox.aws.ec2.capacity_reservations import (
+from trainyard.sandbox.aws.ec2.capacity_reservations import (
     CapacityReservation,
     block_status,
     described,
     reservations_of,
 )
-from sandbox.aws.ec2.instance_types import type_information
-from sandbox.aws.ec2.offerings import (
+from trainyard.sandbox.aws.ec2.instance_types import type_information
+from trainyard.sandbox.aws.ec2.offerings import (
     MOST_OFFERINGS,
     Offering,
     check_duration,
@@ -42,8 +42,8 @@ from sandbox.aws.ec2.offerings import (
     offers_in,
     sold_offering,
 )
-from sandbox.aws.errors import refuse
-from sandbox.aws.transitions import TRANSITIONS
+from trainyard.sandbox.aws.errors import refuse
+from trainyard.sandbox.aws.transitions import TRANSITIONS
 
 _TYPE = "aws:ec2/capacityBlockReservation:CapacityBlockReservation"
 _OF_AN_OFFERING = "CapacityBlockOfferingId"

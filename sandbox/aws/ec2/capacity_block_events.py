@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from sandbox.aws.clock import CLOCK
-from sandbox.aws.ec2.capacity_reservations import CapacityReservation, reservations_of
-from sandbox.aws.state import state_of
+from trainyard.sandbox.aws.clock import CLOCK
+from trainyard.sandbox.aws.ec2.capacity_reservations import CapacityReservation, reservations_of
+from trainyard.sandbox.aws.state import state_of
 
 WARNING_LEAD = timedelta(minutes=10)
 DELIVERED = "Capacity Block Reservation Delivered"

@@ -12,16 +12,16 @@ from typing import Any
 from moto.core.responses import ActionResult
 from moto.ec2.responses import EC2Response
 
-from components.catalog.capacity_blocks import (
+from trainyard.components.catalog.capacity_blocks import (
     EXTENDABLE_BEFORE_END,
     EXTENDABLE_STATES,
     MOST_DAYS,
 )
-from sandbox.aws.clock import CLOCK
-from sandbox.aws.ec2.capacity_reservation_calls import own_reservation
-from sandbox.aws.ec2.capacity_reservations import CapacityReservation
-from sandbox.aws.ec2.filters import matches
-from sandbox.aws.ec2.offerings import (
+from trainyard.sandbox.aws.clock import CLOCK
+from trainyard.sandbox.aws.ec2.capacity_reservation_calls import own_reservation
+from trainyard.sandbox.aws.ec2.capacity_reservations import CapacityReservation
+from trainyard.sandbox.aws.ec2.filters import matches
+from trainyard.sandbox.aws.ec2.offerings import (
     Offering,
     check_duration,
     free_instances,
@@ -30,8 +30,8 @@ from sandbox.aws.ec2.offerings import (
     offers_in,
     sold_offering,
 )
-from sandbox.aws.errors import refuse
-from sandbox.aws.transitions import TRANSITIONS
+from trainyard.sandbox.aws.errors import refuse
+from trainyard.sandbox.aws.transitions import TRANSITIONS
 
 _TYPE = "aws:ec2/capacityBlockReservation:CapacityBlockReservation"
 _OF_AN_EXTENSION = "CapacityBlockExtensionOfferingId"

@@ -10,15 +10,15 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from sandbox.aws.ec2.capacity_reservations import (
+from trainyard.sandbox.aws.ec2.capacity_reservations import (
     CapacityReservation,
     available_count,
     reservations_of,
 )
-from sandbox.aws.ec2.launch_request import LaunchRequest
-from sandbox.aws.ec2.placement_groups import placement_group_arn
-from sandbox.aws.ec2.reservation_groups import reservations_in_group
-from sandbox.aws.errors import refuse
+from trainyard.sandbox.aws.ec2.launch_request import LaunchRequest
+from trainyard.sandbox.aws.ec2.placement_groups import placement_group_arn
+from trainyard.sandbox.aws.ec2.reservation_groups import reservations_in_group
+from trainyard.sandbox.aws.errors import refuse
 
 _NO_CAPACITY = (
     "The requested reservation does not have sufficient compatible and available capacity for "

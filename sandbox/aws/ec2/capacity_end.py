@@ -6,9 +6,9 @@ from typing import Any
 
 from moto.ec2.models import ec2_backends
 
-from sandbox.aws.clock import CLOCK
-from sandbox.aws.ec2.capacity_reservations import reservations_of
-from sandbox.aws.environment import ACCOUNT_ID
+from trainyard.sandbox.aws.clock import CLOCK
+from trainyard.sandbox.aws.ec2.capacity_reservations import reservations_of
+from trainyard.sandbox.aws.environment import ACCOUNT_ID
 
 
 def end_reservation(reservation_id: str) -> bool:

@@ -11,18 +11,18 @@ from moto.core.responses import ActionResult
 from moto.ec2.responses import EC2Response
 from moto.moto_api._internal import mock_random
 
-from sandbox.aws.clock import CLOCK
-from sandbox.aws.ec2.capacity_reservations import (
+from trainyard.sandbox.aws.clock import CLOCK
+from trainyard.sandbox.aws.ec2.capacity_reservations import (
     CapacityReservation,
     described,
     reservations_of,
     used_count,
 )
-from sandbox.aws.ec2.filters import matches, tags_for
-from sandbox.aws.ec2.future_reservations import check_commitment, check_future_dated
-from sandbox.aws.ec2.instance_types import offered_zones, type_information
-from sandbox.aws.ec2.placement_groups import placement_groups_of
-from sandbox.aws.errors import refuse
+from trainyard.sandbox.aws.ec2.filters import matches, tags_for
+from trainyard.sandbox.aws.ec2.future_reservations import check_commitment, check_future_dated
+from trainyard.sandbox.aws.ec2.instance_types import offered_zones, type_information
+from trainyard.sandbox.aws.ec2.placement_groups import placement_groups_of
+from trainyard.sandbox.aws.errors import refuse
 
 _FILTERS = {
     "instance-type": "InstanceType",

@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
-from components.catalog.capacity_blocks import BOUGHT_TAG, TYPE_TAG, terminated_before_end
-from sandbox.aws.clock import CLOCK
-from sandbox.aws.errors import refuse
-from sandbox.aws.state import state_of
+from trainyard.components.catalog.capacity_blocks import BOUGHT_TAG, TYPE_TAG, terminated_before_end
+from trainyard.sandbox.aws.clock import CLOCK
+from trainyard.sandbox.aws.errors import refuse
+from trainyard.sandbox.aws.state import state_of
 
 ReservationType = Literal["default", "capacity-block"]
 State = Literal["active", "scheduled", "payment-pending", "expired", "cancelled"]

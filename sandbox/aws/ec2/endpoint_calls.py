@@ -11,8 +11,8 @@ from moto.core.responses import ActionResult
 from moto.ec2.models.vpcs import AWS_ENDPOINT_SERVICES, COVERED_ENDPOINT_SERVICES
 from moto.ec2.responses import EC2Response
 
-from sandbox.aws.errors import refuse
-from sandbox.aws.transitions import TRANSITIONS
+from trainyard.sandbox.aws.errors import refuse
+from trainyard.sandbox.aws.transitions import TRANSITIONS
 
 _TYPE = "aws:ec2/vpcEndpoint:VpcEndpoint"
 _SERVICES = frozenset({*AWS_ENDPOINT_SERVICES, *COVERED_ENDPOINT_SERVICES})

@@ -6,7 +6,7 @@ import fnmatch
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sandbox.aws.errors import refuse
+from trainyard.sandbox.aws.errors import refuse
 
 
 def tags_for(parameters: Mapping[str, Any], resource_type: str) -> list[dict[str, str]]:

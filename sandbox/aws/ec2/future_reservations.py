@@ -15,9 +15,9 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from sandbox.aws.clock import CLOCK
-from sandbox.aws.ec2.capacity_reservations import CapacityReservation
-from sandbox.aws.errors import refuse
+from trainyard.sandbox.aws.clock import CLOCK
+from trainyard.sandbox.aws.ec2.capacity_reservations import CapacityReservation
+from trainyard.sandbox.aws.errors import refuse
 
 _AHEAD = (timedelta(days=5), timedelta(days=120))
 _FAMILIES = re.compile(r"[cgimrt]\d")

@@ -10,7 +10,7 @@ from moto.core.responses import ActionResult
 from moto.ec2.models.instance_types import INSTANCE_TYPE_OFFERINGS, INSTANCE_TYPES
 from moto.ec2.responses import EC2Response
 
-from sandbox.aws.errors import refuse
+from trainyard.sandbox.aws.errors import refuse
 
 
 def type_information(ec2_backend: Any, instance_type: str) -> Mapping[str, Any]:

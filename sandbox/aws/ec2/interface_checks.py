@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sandbox.aws.errors import refuse
+from trainyard.sandbox.aws.errors import refuse
 
 Interface = Mapping[str, Any]
 Slot = tuple[int, int]

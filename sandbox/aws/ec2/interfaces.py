@@ -7,7 +7,7 @@ from typing import Any
 
 from moto.ec2.models.elastic_network_interfaces import Attachment, NetworkInterface
 
-from sandbox.aws.ec2.interface_checks import interface_type, slot
+from trainyard.sandbox.aws.ec2.interface_checks import interface_type, slot
 
 
 class LaunchedInterface(NetworkInterface):

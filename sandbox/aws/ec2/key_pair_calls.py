@@ -5,7 +5,7 @@ from __future__ import annotations
 from moto.core.responses import ActionResult
 from moto.ec2.responses import EC2Response
 
-from sandbox.aws.errors import refuse
+from trainyard.sandbox.aws.errors import refuse
 
 
 class KeyPairCalls(EC2Response):

@@ -6,17 +6,17 @@ from moto.core.responses import ActionResult
 from moto.ec2.exceptions import EC2ClientError
 from moto.ec2.responses import EC2Response
 
-from sandbox.aws.ec2.capacity_reservations import reservations_of
-from sandbox.aws.ec2.launch_request import LaunchRequest, merge
-from sandbox.aws.ec2.launches import check_launch, run
-from sandbox.aws.errors import code_and_message
+from trainyard.sandbox.aws.ec2.capacity_reservations import reservations_of
+from trainyard.sandbox.aws.ec2.launch_request import LaunchRequest, merge
+from trainyard.sandbox.aws.ec2.launches import check_launch, run
+from trainyard.sandbox.aws.errors import code_and_message
 
 _NO_CAPACITY = ("InsufficientInstanceCapacity", "ReservationCapacityExceeded")
 _NOT_ACTIVE = "InvalidCapacityReservationState"
 
 
 class LaunchCalls(EC2Response):
-    """Launches through the checks of `sandbox.aws.ec2.launches`; mixed into the response class."""
+    """Launches through the checks of `launches.py`; mixed into the response class."""
 
     def run_instances(self) -> ActionResult:
         """RunInstances; DryRun performs all checks except capacity, and launches nothing.

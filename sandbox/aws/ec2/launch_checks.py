@@ -8,11 +8,11 @@ from typing import Any
 from moto.ec2.exceptions import EC2ClientError
 from moto.iam.models import iam_backends
 
-from sandbox.aws.ec2.instance_types import offered_zones
-from sandbox.aws.ec2.interface_checks import interface_type
-from sandbox.aws.ec2.launch_request import LaunchRequest
-from sandbox.aws.ec2.security_group_calls import known_group
-from sandbox.aws.errors import refuse
+from trainyard.sandbox.aws.ec2.instance_types import offered_zones
+from trainyard.sandbox.aws.ec2.interface_checks import interface_type
+from trainyard.sandbox.aws.ec2.launch_request import LaunchRequest
+from trainyard.sandbox.aws.ec2.security_group_calls import known_group
+from trainyard.sandbox.aws.errors import refuse
 
 
 def check_image_and_key(ec2: Any, launch: LaunchRequest) -> None:

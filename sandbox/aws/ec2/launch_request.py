@@ -13,7 +13,7 @@ from moto.core.types import Base64EncodedString
 from moto.ec2.exceptions import EC2ClientError
 from moto.ec2.utils import parse_user_data
 
-from sandbox.aws.errors import refuse
+from trainyard.sandbox.aws.errors import refuse
 
 Parameters = Mapping[str, Any]
 

@@ -6,11 +6,11 @@ from typing import Any
 
 from moto.ec2.models.instances import Instance
 
-from sandbox.aws.ec2.capacity_reservations import CapacityReservation
-from sandbox.aws.ec2.interface_checks import slot
-from sandbox.aws.ec2.interfaces import make_interface
-from sandbox.aws.ec2.launch_request import LaunchRequest
-from sandbox.aws.ec2.placement_groups import placement_groups_of
+from trainyard.sandbox.aws.ec2.capacity_reservations import CapacityReservation
+from trainyard.sandbox.aws.ec2.interface_checks import slot
+from trainyard.sandbox.aws.ec2.interfaces import make_interface
+from trainyard.sandbox.aws.ec2.launch_request import LaunchRequest
+from trainyard.sandbox.aws.ec2.placement_groups import placement_groups_of
 
 
 class LaunchedInstance(Instance):

@@ -9,10 +9,10 @@ from typing import Any
 from moto.ec2.models.instances import Reservation
 from moto.ec2.utils import random_reservation_id
 
-from sandbox.aws.ec2.capacity_checks import Capacity, choose_capacity
-from sandbox.aws.ec2.instance_types import type_information
-from sandbox.aws.ec2.interface_checks import check_interfaces
-from sandbox.aws.ec2.launch_checks import (
+from trainyard.sandbox.aws.ec2.capacity_checks import Capacity, choose_capacity
+from trainyard.sandbox.aws.ec2.instance_types import type_information
+from trainyard.sandbox.aws.ec2.interface_checks import check_interfaces
+from trainyard.sandbox.aws.ec2.launch_checks import (
     check_addresses,
     check_groups,
     check_image_and_key,
@@ -20,10 +20,10 @@ from sandbox.aws.ec2.launch_checks import (
     instance_profile_of,
     subnet_of,
 )
-from sandbox.aws.ec2.launch_request import LaunchRequest
-from sandbox.aws.ec2.launched_instance import LaunchedInstance
-from sandbox.aws.ec2.placement_groups import placement_groups_of
-from sandbox.aws.errors import refuse
+from trainyard.sandbox.aws.ec2.launch_request import LaunchRequest
+from trainyard.sandbox.aws.ec2.launched_instance import LaunchedInstance
+from trainyard.sandbox.aws.ec2.placement_groups import placement_groups_of
+from trainyard.sandbox.aws.errors import refuse
 
 _ROOT_SIZE_GIB = 20
 """Root volume size of an EKS image if the launch does not specify one.

@@ -10,8 +10,8 @@ from typing import Any
 from moto.core.responses import ActionResult
 from moto.ec2.responses import EC2Response
 
-from sandbox.aws.errors import refuse
-from sandbox.aws.transitions import TRANSITIONS
+from trainyard.sandbox.aws.errors import refuse
+from trainyard.sandbox.aws.transitions import TRANSITIONS
 
 DEPENDENCY = "DependencyViolation"
 _NAT_TYPE = "aws:ec2/natGateway:NatGateway"

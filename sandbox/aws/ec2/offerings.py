@@ -16,12 +16,12 @@ from typing import Any
 
 from moto.moto_api._internal import mock_random
 
-from components.catalog.capacity_blocks import LATEST_START, ULTRASERVERS, is_duration
-from sandbox.account.fixture import fixture
-from sandbox.aws.clock import CLOCK
-from sandbox.aws.ec2.capacity_reservations import reservations_of
-from sandbox.aws.errors import refuse
-from sandbox.aws.state import state_of
+from trainyard.components.catalog.capacity_blocks import LATEST_START, ULTRASERVERS, is_duration
+from trainyard.sandbox.account.fixture import fixture
+from trainyard.sandbox.aws.clock import CLOCK
+from trainyard.sandbox.aws.ec2.capacity_reservations import reservations_of
+from trainyard.sandbox.aws.errors import refuse
+from trainyard.sandbox.aws.state import state_of
 
 MOST_OFFERINGS = 6
 _EARLIEST = timedelta(minutes=30)

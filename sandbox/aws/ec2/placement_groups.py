@@ -13,10 +13,10 @@ from moto.core.responses import ActionResult, EmptyResult
 from moto.ec2.responses import EC2Response
 from moto.moto_api._internal import mock_random
 
-from sandbox.aws.ec2.capacity_reservations import reservations_of
-from sandbox.aws.ec2.filters import matches, tags_for
-from sandbox.aws.errors import refuse
-from sandbox.aws.state import state_of
+from trainyard.sandbox.aws.ec2.capacity_reservations import reservations_of
+from trainyard.sandbox.aws.ec2.filters import matches, tags_for
+from trainyard.sandbox.aws.errors import refuse
+from trainyard.sandbox.aws.state import state_of
 
 _STRATEGIES = ("cluster", "spread", "partition")
 

@@ -11,9 +11,9 @@ from typing import Any
 
 from moto.resourcegroups.models import resourcegroups_backends
 
-from sandbox.aws.ec2.capacity_reservations import CapacityReservation, reservations_of
-from sandbox.aws.errors import refuse
-from sandbox.aws.state import state_of
+from trainyard.sandbox.aws.ec2.capacity_reservations import CapacityReservation, reservations_of
+from trainyard.sandbox.aws.errors import refuse
+from trainyard.sandbox.aws.state import state_of
 
 
 @dataclass

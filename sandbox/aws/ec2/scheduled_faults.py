@@ -6,8 +6,8 @@ them too. The error appears as a scaling activity, or as a status reason of the 
 
 from __future__ import annotations
 
-from sandbox.aws.errors import refuse
-from sandbox.faults.in_force import FAULTS
+from trainyard.sandbox.aws.errors import refuse
+from trainyard.sandbox.faults.in_force import FAULTS
 
 
 def refuse_scheduled_launch() -> None:

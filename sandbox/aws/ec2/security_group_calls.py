@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 from moto.core.responses import ActionResult
 from moto.ec2.responses import EC2Response
 
-from sandbox.aws.errors import refuse
+from trainyard.sandbox.aws.errors import refuse
 
 _PROTOCOLS = {"6": "tcp", "17": "udp", "1": "icmp", "58": "icmpv6", "all": "-1"}
 """Protocol names by number (IANA), and the value for all protocols, as in rules."""

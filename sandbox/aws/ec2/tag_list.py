@@ -20,7 +20,7 @@ from typing import Any
 
 from moto.core.resource_tagging import TaggedResource
 
-from sandbox.aws.ec2.placement_groups import placement_groups_of
+from trainyard.sandbox.aws.ec2.placement_groups import placement_groups_of
 
 _TYPES = {
     "cr": "capacity-reservation",

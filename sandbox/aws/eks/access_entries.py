@@ -11,12 +11,12 @@ from typing import Any
 from moto.core.responses import ActionResult, EmptyResult
 from moto.moto_api._internal import mock_random
 
-from sandbox.aws.clock import CLOCK
-from sandbox.aws.eks.access_policies import check_policy
-from sandbox.aws.eks.cluster_updates import ClusterUpdateCalls
-from sandbox.aws.eks.errors import in_use, invalid_parameter, invalid_request, not_found
-from sandbox.aws.eks.roles import role_named_in
-from sandbox.aws.eks.store import AccessEntry, Cluster, page
+from trainyard.sandbox.aws.clock import CLOCK
+from trainyard.sandbox.aws.eks.access_policies import check_policy
+from trainyard.sandbox.aws.eks.cluster_updates import ClusterUpdateCalls
+from trainyard.sandbox.aws.eks.errors import in_use, invalid_parameter, invalid_request, not_found
+from trainyard.sandbox.aws.eks.roles import role_named_in
+from trainyard.sandbox.aws.eks.store import AccessEntry, Cluster, page
 
 NODE_USERNAME = "system:node:{{EC2PrivateDNSName}}"
 NODE_GROUPS = ("system:nodes",)

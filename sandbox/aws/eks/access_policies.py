@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from sandbox.aws.eks.errors import invalid_parameter
-from sandbox.kubernetes.access_policies import GROUPS
+from trainyard.sandbox.aws.eks.errors import invalid_parameter
+from trainyard.sandbox.kubernetes.access_policies import GROUPS
 
 _ARN = re.compile(r"arn:aws(-[a-z-]+)?:eks::aws:cluster-access-policy/(Amazon\w+Policy)")
 

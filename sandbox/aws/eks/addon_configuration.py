@@ -12,7 +12,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from sandbox.aws.eks.errors import invalid_parameter
+from trainyard.sandbox.aws.eks.errors import invalid_parameter
 
 _SCHEMAS: Mapping[str, Mapping[str, frozenset[str]]] = {
     "aws-fsx-csi-driver": {},

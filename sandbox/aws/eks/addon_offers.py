@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from sandbox.aws.eks.versions import addon_versions
+from trainyard.sandbox.aws.eks.versions import addon_versions
 
 _VPC_CNI = (
     "v1.23.1-eksbuild.1",

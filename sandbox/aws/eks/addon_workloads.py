@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from sandbox.aws.eks.store import Cluster
+from trainyard.sandbox.aws.eks.store import Cluster
 
 
 class AddonInstaller(Protocol):
-    """Installs add-ons; implemented by `sandbox.kubernetes.addons.AddonObjects`."""
+    """Installs add-ons; implemented by `trainyard.sandbox.kubernetes.addons.AddonObjects`."""
 
     def install(self, cluster: str, addon: str, settings: Mapping[str, Any]) -> None:
         """Create an add-on's objects, or update them to new settings."""

@@ -8,18 +8,18 @@ from typing import Any
 from moto.core.responses import ActionResult
 from moto.moto_api._internal import mock_random
 
-from components.catalog.versions import EKS_VERSIONS, minor_number
-from sandbox.aws.clock import CLOCK
-from sandbox.aws.eks.addon_configuration import check_configuration
-from sandbox.aws.eks.addon_offers import default_version, offered_versions
-from sandbox.aws.eks.addon_workloads import install, observe, remove
-from sandbox.aws.eks.cluster_updates import ADDON_TYPE, record_update
-from sandbox.aws.eks.errors import in_use, invalid_parameter
-from sandbox.aws.eks.pod_identity import PodIdentityCalls, take_roles
-from sandbox.aws.eks.roles import check_role
-from sandbox.aws.eks.store import Cluster, page
-from sandbox.aws.eks.versions import supported_versions
-from sandbox.aws.transitions import TRANSITIONS
+from trainyard.components.catalog.versions import EKS_VERSIONS, minor_number
+from trainyard.sandbox.aws.clock import CLOCK
+from trainyard.sandbox.aws.eks.addon_configuration import check_configuration
+from trainyard.sandbox.aws.eks.addon_offers import default_version, offered_versions
+from trainyard.sandbox.aws.eks.addon_workloads import install, observe, remove
+from trainyard.sandbox.aws.eks.cluster_updates import ADDON_TYPE, record_update
+from trainyard.sandbox.aws.eks.errors import in_use, invalid_parameter
+from trainyard.sandbox.aws.eks.pod_identity import PodIdentityCalls, take_roles
+from trainyard.sandbox.aws.eks.roles import check_role
+from trainyard.sandbox.aws.eks.store import Cluster, page
+from trainyard.sandbox.aws.eks.versions import supported_versions
+from trainyard.sandbox.aws.transitions import TRANSITIONS
 
 _KEPT = ("serviceAccountRoleArn", "configurationValues")
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from moto.core.responses import BaseResponse
 
-from sandbox.aws.eks.store import EksStore, eks_stores
+from trainyard.sandbox.aws.eks.store import EksStore, eks_stores
 
 
 class EksBase(BaseResponse):

@@ -9,10 +9,10 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-from sandbox.aws.clock import CLOCK
-from sandbox.aws.ec2.capacity_reservations import reservations_of
-from sandbox.aws.eks.node_group_machines import Machines
-from sandbox.aws.eks.store import EksStore
+from trainyard.sandbox.aws.clock import CLOCK
+from trainyard.sandbox.aws.ec2.capacity_reservations import reservations_of
+from trainyard.sandbox.aws.eks.node_group_machines import Machines
+from trainyard.sandbox.aws.eks.store import EksStore
 
 SCALE_IN_LEAD = timedelta(minutes=40)
 

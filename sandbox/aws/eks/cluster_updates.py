@@ -11,17 +11,17 @@ from moto.core.responses import ActionResult
 from moto.ec2.models import ec2_backends
 from moto.moto_api._internal import mock_random
 
-from components.catalog.versions import KUBELET_SKEW, minor_number
-from sandbox.aws.clock import CLOCK
-from sandbox.aws.eks.base import EksBase
-from sandbox.aws.eks.clusters import check_endpoint_access
-from sandbox.aws.eks.control_plane import CLUSTER_TYPE, bring_to_version, check_runnable
-from sandbox.aws.eks.control_plane_logs import ensure_log_group
-from sandbox.aws.eks.errors import invalid_parameter, invalid_request, not_found
-from sandbox.aws.eks.network import check_security_groups, control_plane_subnets
-from sandbox.aws.eks.store import Cluster, Update, page
-from sandbox.aws.eks.versions import check_version
-from sandbox.aws.transitions import TRANSITIONS
+from trainyard.components.catalog.versions import KUBELET_SKEW, minor_number
+from trainyard.sandbox.aws.clock import CLOCK
+from trainyard.sandbox.aws.eks.base import EksBase
+from trainyard.sandbox.aws.eks.clusters import check_endpoint_access
+from trainyard.sandbox.aws.eks.control_plane import CLUSTER_TYPE, bring_to_version, check_runnable
+from trainyard.sandbox.aws.eks.control_plane_logs import ensure_log_group
+from trainyard.sandbox.aws.eks.errors import invalid_parameter, invalid_request, not_found
+from trainyard.sandbox.aws.eks.network import check_security_groups, control_plane_subnets
+from trainyard.sandbox.aws.eks.store import Cluster, Update, page
+from trainyard.sandbox.aws.eks.versions import check_version
+from trainyard.sandbox.aws.transitions import TRANSITIONS
 
 _MODES = ("CONFIG_MAP", "API_AND_CONFIG_MAP", "API")
 """Authentication modes in the only order in which a cluster may change them."""

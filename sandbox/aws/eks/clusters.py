@@ -10,22 +10,22 @@ from moto.core.responses import ActionResult
 from moto.ec2.models import ec2_backends
 from moto.moto_api._internal import mock_random
 
-from sandbox.aws.clock import CLOCK
-from sandbox.aws.eks.base import EksBase
-from sandbox.aws.eks.control_plane import bring_up, check_runnable, take_down
-from sandbox.aws.eks.control_plane_logs import ensure_log_group
-from sandbox.aws.eks.creator import add_creator_entry
-from sandbox.aws.eks.encryption_key import check_encryption
-from sandbox.aws.eks.errors import in_use, invalid_parameter, invalid_request
-from sandbox.aws.eks.network import (
+from trainyard.sandbox.aws.clock import CLOCK
+from trainyard.sandbox.aws.eks.base import EksBase
+from trainyard.sandbox.aws.eks.control_plane import bring_up, check_runnable, take_down
+from trainyard.sandbox.aws.eks.control_plane_logs import ensure_log_group
+from trainyard.sandbox.aws.eks.creator import add_creator_entry
+from trainyard.sandbox.aws.eks.encryption_key import check_encryption
+from trainyard.sandbox.aws.eks.errors import in_use, invalid_parameter, invalid_request
+from trainyard.sandbox.aws.eks.network import (
     check_security_groups,
     control_plane_subnets,
     make_cluster_security_group,
     remove_cluster_security_group,
 )
-from sandbox.aws.eks.roles import check_role
-from sandbox.aws.eks.store import Cluster, page
-from sandbox.aws.eks.versions import check_version, described_version, supported_versions
+from trainyard.sandbox.aws.eks.roles import check_role
+from trainyard.sandbox.aws.eks.store import Cluster, page
+from trainyard.sandbox.aws.eks.versions import check_version, described_version, supported_versions
 
 _NAME = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]{0,99}")
 

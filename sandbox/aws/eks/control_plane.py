@@ -15,10 +15,10 @@ from typing import Any, Protocol
 
 from moto.moto_api._internal import mock_random
 
-from sandbox.aws.clock import CLOCK
-from sandbox.aws.eks.errors import invalid_parameter
-from sandbox.aws.eks.store import Cluster, EksStore, Update
-from sandbox.aws.transitions import TRANSITIONS
+from trainyard.sandbox.aws.clock import CLOCK
+from trainyard.sandbox.aws.eks.errors import invalid_parameter
+from trainyard.sandbox.aws.eks.store import Cluster, EksStore, Update
+from trainyard.sandbox.aws.transitions import TRANSITIONS
 
 LOG = logging.getLogger("sandbox.eks")
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from moto.logs.models import LogsBackend, logs_backends
 
-from sandbox.aws.eks.store import Cluster
+from trainyard.sandbox.aws.eks.store import Cluster
 
 
 def ensure_log_group(cluster: Cluster, account_id: str, region: str) -> None:

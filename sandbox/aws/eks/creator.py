@@ -5,8 +5,8 @@ https://docs.aws.amazon.com/eks/latest/userguide/setting-up-access-entries.html
 
 from __future__ import annotations
 
-from sandbox.aws.clock import CLOCK
-from sandbox.aws.eks.store import AccessEntry, Cluster
+from trainyard.sandbox.aws.clock import CLOCK
+from trainyard.sandbox.aws.eks.store import AccessEntry, Cluster
 
 CLUSTER_ADMIN = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy"
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from moto.kms.models import kms_backends
 
-from sandbox.aws.eks.errors import invalid_parameter
+from trainyard.sandbox.aws.eks.errors import invalid_parameter
 
 Encryption = Sequence[Mapping[str, Any]]
 

@@ -12,8 +12,8 @@ from typing import Any
 from moto.ec2.exceptions import EC2ClientError
 from moto.moto_api._internal import mock_random
 
-from sandbox.aws.ec2.security_group_calls import users_of
-from sandbox.aws.eks.errors import UnsupportedAvailabilityZoneError, invalid_parameter
+from trainyard.sandbox.aws.ec2.security_group_calls import users_of
+from trainyard.sandbox.aws.eks.errors import UnsupportedAvailabilityZoneError, invalid_parameter
 
 UNSERVED_ZONE_IDS = frozenset({"use1-az3", "usw1-az2", "cac1-az3"})
 """Zones in which EKS does not support control planes (network-reqs, "Subnet requirements")."""

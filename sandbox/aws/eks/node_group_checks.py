@@ -11,8 +11,8 @@ from typing import Any
 
 from moto.ec2.exceptions import EC2ClientError
 
-from components.catalog.versions import EKS_VERSIONS, minor_number
-from sandbox.aws.eks.errors import invalid_parameter, invalid_request
+from trainyard.components.catalog.versions import EKS_VERSIONS, minor_number
+from trainyard.sandbox.aws.eks.errors import invalid_parameter, invalid_request
 
 About = Mapping[str, Any]
 

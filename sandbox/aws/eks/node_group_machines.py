@@ -13,13 +13,13 @@ from moto.autoscaling.models import autoscaling_backends
 from moto.ec2.models import ec2_backends
 from moto.iam.models import iam_backends
 
-from sandbox.account.images import image_of_type
-from sandbox.aws.autoscaling.activities import activities_of
-from sandbox.aws.eks.errors import invalid_parameter
-from sandbox.aws.eks.roles import role_named_in
-from sandbox.aws.eks.store import Cluster
-from sandbox.faults.clusters import never_joins
-from sandbox.faults.in_force import FAULTS
+from trainyard.sandbox.account.images import image_of_type
+from trainyard.sandbox.aws.autoscaling.activities import activities_of
+from trainyard.sandbox.aws.eks.errors import invalid_parameter
+from trainyard.sandbox.aws.eks.roles import role_named_in
+from trainyard.sandbox.aws.eks.store import Cluster
+from trainyard.sandbox.faults.clusters import never_joins
+from trainyard.sandbox.faults.in_force import FAULTS
 
 DEFAULT_IMAGE_TYPE = "AL2023_x86_64_STANDARD"
 

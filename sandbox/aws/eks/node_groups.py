@@ -12,22 +12,22 @@ from moto.core.responses import ActionResult
 from moto.ec2.models import ec2_backends
 from moto.moto_api._internal import mock_random
 
-from sandbox.aws.clock import CLOCK
-from sandbox.aws.eks.access_entries import AccessEntryCalls, make_node_entry
-from sandbox.aws.eks.cluster_updates import NODE_GROUP_TYPE, record_update
-from sandbox.aws.eks.errors import in_use, invalid_parameter, invalid_request
-from sandbox.aws.eks.network import find_subnets
-from sandbox.aws.eks.node_group_checks import (
+from trainyard.sandbox.aws.clock import CLOCK
+from trainyard.sandbox.aws.eks.access_entries import AccessEntryCalls, make_node_entry
+from trainyard.sandbox.aws.eks.cluster_updates import NODE_GROUP_TYPE, record_update
+from trainyard.sandbox.aws.eks.errors import in_use, invalid_parameter, invalid_request
+from trainyard.sandbox.aws.eks.network import find_subnets
+from trainyard.sandbox.aws.eks.node_group_checks import (
     check_capacity,
     check_release,
     check_scaling,
     check_template,
     template_of,
 )
-from sandbox.aws.eks.node_group_machines import Machines, image_type
-from sandbox.aws.eks.roles import check_role
-from sandbox.aws.eks.store import Cluster, page, without_path
-from sandbox.aws.transitions import TRANSITIONS
+from trainyard.sandbox.aws.eks.node_group_machines import Machines, image_type
+from trainyard.sandbox.aws.eks.roles import check_role
+from trainyard.sandbox.aws.eks.store import Cluster, page, without_path
+from trainyard.sandbox.aws.transitions import TRANSITIONS
 
 NodeGroup = dict[str, Any]
 

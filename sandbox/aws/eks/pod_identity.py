@@ -13,11 +13,11 @@ from urllib.parse import unquote
 from moto.core.responses import ActionResult
 from moto.moto_api._internal import mock_random
 
-from sandbox.aws.clock import CLOCK
-from sandbox.aws.eks.cluster_updates import ClusterUpdateCalls
-from sandbox.aws.eks.errors import in_use, invalid_parameter, not_found
-from sandbox.aws.eks.roles import check_role, role_named_in
-from sandbox.aws.eks.store import Cluster, page
+from trainyard.sandbox.aws.clock import CLOCK
+from trainyard.sandbox.aws.eks.cluster_updates import ClusterUpdateCalls
+from trainyard.sandbox.aws.eks.errors import in_use, invalid_parameter, not_found
+from trainyard.sandbox.aws.eks.roles import check_role, role_named_in
+from trainyard.sandbox.aws.eks.store import Cluster, page
 
 _ADDON_NAMESPACES = {"cloudwatch-agent": "amazon-cloudwatch"}
 """Namespace of an add-on's service account; `kube-system` for all others."""

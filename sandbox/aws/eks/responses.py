@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from moto.core.responses import ActionResult, EmptyResult
 
-from sandbox.aws.eks.access_entries import AccessEntryCalls
-from sandbox.aws.eks.addons import AddonCalls
-from sandbox.aws.eks.base import EksBase
-from sandbox.aws.eks.cluster_updates import ClusterUpdateCalls, record_update
-from sandbox.aws.eks.clusters import ClusterCalls
-from sandbox.aws.eks.encryption_key import Encryption, check_encryption
-from sandbox.aws.eks.errors import invalid_request, not_found
-from sandbox.aws.eks.node_groups import NodeGroupCalls
-from sandbox.aws.eks.store import Tags
+from trainyard.sandbox.aws.eks.access_entries import AccessEntryCalls
+from trainyard.sandbox.aws.eks.addons import AddonCalls
+from trainyard.sandbox.aws.eks.base import EksBase
+from trainyard.sandbox.aws.eks.cluster_updates import ClusterUpdateCalls, record_update
+from trainyard.sandbox.aws.eks.clusters import ClusterCalls
+from trainyard.sandbox.aws.eks.encryption_key import Encryption, check_encryption
+from trainyard.sandbox.aws.eks.errors import invalid_request, not_found
+from trainyard.sandbox.aws.eks.node_groups import NodeGroupCalls
+from trainyard.sandbox.aws.eks.store import Tags
 
 
 class EncryptionCalls(ClusterUpdateCalls):

@@ -6,8 +6,8 @@ from typing import Any
 
 from moto.iam.models import iam_backends
 
-from sandbox.aws.eks.errors import invalid_parameter
-from sandbox.aws.eks.store import without_path
+from trainyard.sandbox.aws.eks.errors import invalid_parameter
+from trainyard.sandbox.aws.eks.store import without_path
 
 
 def check_role(account_id: str, role_arn: str, **about: Any) -> None:

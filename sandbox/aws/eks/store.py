@@ -10,7 +10,7 @@ from typing import Any, Literal
 from moto.core.base_backend import BackendDict, BaseBackend
 from moto.core.resource_tagging import TaggableResourcesMixin, TaggedResource
 
-from sandbox.aws.eks.errors import not_found
+from trainyard.sandbox.aws.eks.errors import not_found
 
 Tags = dict[str, str]
 

@@ -10,14 +10,14 @@ from calendar import monthrange
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
-from components.catalog.versions import (
+from trainyard.components.catalog.versions import (
     DEFAULT_KUBERNETES_VERSION,
     EKS_VERSIONS,
     STANDARD_SUPPORT_ENDS,
     minor_number,
 )
-from sandbox.aws.clock import CLOCK
-from sandbox.aws.eks.errors import invalid_parameter
+from trainyard.sandbox.aws.clock import CLOCK
+from trainyard.sandbox.aws.eks.errors import invalid_parameter
 
 _EXTENDED_SUPPORT = timedelta(days=365)
 _STANDARD_SUPPORT_MONTHS = 14

@@ -10,9 +10,9 @@ from typing import Any
 
 from moto.moto_api._internal import mock_random
 
-from sandbox.aws.fsx.checks import refuse
-from sandbox.aws.fsx.file_systems import CREATED, become_available, describe, records_of
-from sandbox.aws.transitions import TRANSITIONS
+from trainyard.sandbox.aws.fsx.checks import refuse
+from trainyard.sandbox.aws.fsx.file_systems import CREATED, become_available, describe, records_of
+from trainyard.sandbox.aws.transitions import TRANSITIONS
 
 MOST = 8
 TYPE = "aws:fsx/dataRepositoryAssociation:DataRepositoryAssociation"

@@ -13,9 +13,15 @@ from moto.ec2.models import ec2_backends
 from moto.fsx.exceptions import FileSystemNotFound
 from moto.moto_api._internal import mock_random
 
-from sandbox.aws.fsx.checks import check_lustre, check_network, check_s3, refuse, storage_step
-from sandbox.aws.state import state_of
-from sandbox.aws.transitions import TRANSITIONS
+from trainyard.sandbox.aws.fsx.checks import (
+    check_lustre,
+    check_network,
+    check_s3,
+    refuse,
+    storage_step,
+)
+from trainyard.sandbox.aws.state import state_of
+from trainyard.sandbox.aws.transitions import TRANSITIONS
 
 TYPES = {
     "LUSTRE": "aws:fsx/lustreFileSystem:LustreFileSystem",

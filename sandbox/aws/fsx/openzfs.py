@@ -15,9 +15,9 @@ from typing import Any
 
 from moto.ec2.models import ec2_backends
 
-from sandbox.aws.fsx.checks import refuse
-from sandbox.aws.fsx.file_systems import CREATED, records_of
-from sandbox.aws.state import state_of
+from trainyard.sandbox.aws.fsx.checks import refuse
+from trainyard.sandbox.aws.fsx.file_systems import CREATED, records_of
+from trainyard.sandbox.aws.state import state_of
 
 VOLUME_DEFAULTS: Mapping[str, Any] = {
     "CopyTagsToSnapshots": False,

@@ -15,9 +15,15 @@ from typing import Any
 from moto.ec2.models import ec2_backends
 from moto.moto_api._internal import mock_random
 
-from sandbox.aws.fsx.checks import refuse
-from sandbox.aws.fsx.file_systems import CREATED, TYPES, become_available, describe, records_of
-from sandbox.aws.fsx.openzfs import VOLUME_DEFAULTS, disk_iops, volumes_of
+from trainyard.sandbox.aws.fsx.checks import refuse
+from trainyard.sandbox.aws.fsx.file_systems import (
+    CREATED,
+    TYPES,
+    become_available,
+    describe,
+    records_of,
+)
+from trainyard.sandbox.aws.fsx.openzfs import VOLUME_DEFAULTS, disk_iops, volumes_of
 
 ROOT_PATH = "/fsx"
 _OLD = (64, 128, 256, 512, 1024, 2048, 3072, 4096)

@@ -8,9 +8,9 @@ from typing import Any
 
 from moto.fsx.responses import FSxResponse
 
-from sandbox.aws.fsx import associations, file_systems, openzfs, openzfs_systems
-from sandbox.aws.fsx.checks import refuse
-from sandbox.aws.fsx.file_systems import records_of
+from trainyard.sandbox.aws.fsx import associations, file_systems, openzfs, openzfs_systems
+from trainyard.sandbox.aws.fsx.checks import refuse
+from trainyard.sandbox.aws.fsx.file_systems import records_of
 
 _CREATE = {"LUSTRE": file_systems.create, "OPENZFS": openzfs_systems.create}
 _UPDATE = {"LUSTRE": file_systems.update, "OPENZFS": openzfs_systems.update}

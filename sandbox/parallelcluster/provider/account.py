@@ -16,7 +16,7 @@ from typing import Any
 import boto3
 from botocore.config import Config
 
-from sandbox.access import Endpoint
+from trainyard.sandbox.access import Endpoint
 
 Clients = Callable[[str], Any]
 """Returns the boto3 client of a service."""

@@ -15,7 +15,7 @@ from typing import Any
 
 import yaml
 
-from sandbox.parallelcluster.provider.account import Clients
+from trainyard.sandbox.parallelcluster.provider.account import Clients
 
 BUCKET, DIRECTORY, VERSION = "ResourcesS3Bucket", "ArtifactS3RootDirectory", "ConfigVersion"
 """Parameters of the stack of a cluster: `cluster_resources.py`."""

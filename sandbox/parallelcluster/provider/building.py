@@ -8,11 +8,11 @@ from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from sandbox.faults.clusters import NODE_NEVER_JOINS, is_named
-from sandbox.parallelcluster.provider import launch, network, storage
-from sandbox.parallelcluster.provider.account import Clients, of_this_function
-from sandbox.parallelcluster.provider.model import Cluster, ComputeNodes
-from sandbox.parallelcluster.provider.network import Groups
+from trainyard.sandbox.faults.clusters import NODE_NEVER_JOINS, is_named
+from trainyard.sandbox.parallelcluster.provider import launch, network, storage
+from trainyard.sandbox.parallelcluster.provider.account import Clients, of_this_function
+from trainyard.sandbox.parallelcluster.provider.model import Cluster, ComputeNodes
+from trainyard.sandbox.parallelcluster.provider.network import Groups
 
 NEVER_REGISTERED = (
     "Cluster has been set to PROTECTED mode due to failures detected in static node provisioning."
@@ -113,7 +113,7 @@ def _make_nodes(clients: Clients, cluster: Cluster, nodes: ComputeNodes, groups:
 def _waits_for_its_block(nodes: ComputeNodes, error: Exception) -> bool:
     """Return whether nodes cannot launch because their Capacity Block is not active.
 
-    The cluster is created without them, and they launch when it is (`sandbox.slurm`).
+    The cluster is created without them, and they launch when it is (`trainyard.sandbox.slurm`).
     https://docs.aws.amazon.com/parallelcluster/latest/ug/launch-instances-capacity-blocks.html
     """
     return (

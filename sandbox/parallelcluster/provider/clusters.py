@@ -9,23 +9,23 @@ from datetime import UTC, datetime
 from importlib import metadata
 from typing import Any
 
-from sandbox.parallelcluster.provider import building, log_groups, own_stack
-from sandbox.parallelcluster.provider.account import Clients
-from sandbox.parallelcluster.provider.building import BuildError
-from sandbox.parallelcluster.provider.launch import head_node
-from sandbox.parallelcluster.provider.model import Cluster
-from sandbox.parallelcluster.provider.reading import NotInTheSandboxError, read_cluster
-from sandbox.parallelcluster.provider.records import Record, Records
-from sandbox.parallelcluster.provider.refusals import (
+from trainyard.sandbox.parallelcluster.provider import building, log_groups, own_stack
+from trainyard.sandbox.parallelcluster.provider.account import Clients
+from trainyard.sandbox.parallelcluster.provider.building import BuildError
+from trainyard.sandbox.parallelcluster.provider.launch import head_node
+from trainyard.sandbox.parallelcluster.provider.model import Cluster
+from trainyard.sandbox.parallelcluster.provider.reading import NotInTheSandboxError, read_cluster
+from trainyard.sandbox.parallelcluster.provider.records import Record, Records
+from trainyard.sandbox.parallelcluster.provider.refusals import (
     RefusedError,
     bad_request,
     invalid,
     not_updatable,
 )
-from sandbox.parallelcluster.provider.requests import Request
-from sandbox.parallelcluster.validation import update_check, validate
+from trainyard.sandbox.parallelcluster.provider.requests import Request
+from trainyard.sandbox.parallelcluster.validation import update_check, validate
 
-LOG = logging.getLogger("sandbox.parallelcluster")
+LOG = logging.getLogger("trainyard.sandbox.parallelcluster")
 
 Messages = list[dict[str, str]]
 

@@ -15,15 +15,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from sandbox.parallelcluster.provider.account import client
-from sandbox.parallelcluster.provider.clusters import Clusters
-from sandbox.parallelcluster.provider.log_groups import make_group_of_function
-from sandbox.parallelcluster.provider.records import Records
-from sandbox.parallelcluster.provider.refusals import RefusedError, as_reported
-from sandbox.parallelcluster.provider.requests import is_retained, read_request
-from sandbox.parallelcluster.provider.responses import flattened, send
+from trainyard.sandbox.parallelcluster.provider.account import client
+from trainyard.sandbox.parallelcluster.provider.clusters import Clusters
+from trainyard.sandbox.parallelcluster.provider.log_groups import make_group_of_function
+from trainyard.sandbox.parallelcluster.provider.records import Records
+from trainyard.sandbox.parallelcluster.provider.refusals import RefusedError, as_reported
+from trainyard.sandbox.parallelcluster.provider.requests import is_retained, read_request
+from trainyard.sandbox.parallelcluster.provider.responses import flattened, send
 
-LOG = logging.getLogger("sandbox.parallelcluster")
+LOG = logging.getLogger("trainyard.sandbox.parallelcluster")
 
 LOG_VARIABLE = "TRAINYARD_PROVIDER_LOG"
 """Environment variable of the function that names its log file."""

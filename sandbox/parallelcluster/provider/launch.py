@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sandbox.parallelcluster.provider import naming
-from sandbox.parallelcluster.provider.account import Clients
-from sandbox.parallelcluster.provider.model import Cluster, ComputeNodes, HeadNode, Node
-from sandbox.parallelcluster.provider.network import Groups
+from trainyard.sandbox.parallelcluster.provider import naming
+from trainyard.sandbox.parallelcluster.provider.account import Clients
+from trainyard.sandbox.parallelcluster.provider.model import Cluster, ComputeNodes, HeadNode, Node
+from trainyard.sandbox.parallelcluster.provider.network import Groups
 
 _ALIVE = [{"Name": "instance-state-name", "Values": ["pending", "running", "stopping", "stopped"]}]
 

@@ -17,8 +17,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from sandbox.parallelcluster.provider.account import Clients
-from sandbox.parallelcluster.provider.model import Cluster
+from trainyard.sandbox.parallelcluster.provider.account import Clients
+from trainyard.sandbox.parallelcluster.provider.model import Cluster
 
 PARAMETER = "ClusterCWLogGroup"
 """Parameter of the stack of a cluster with the name of its log group: `CW_LOGS_CFN_PARAM_NAME` in

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sandbox.parallelcluster.provider import naming
-from sandbox.parallelcluster.provider.account import Clients
-from sandbox.parallelcluster.provider.model import Cluster, Node
+from trainyard.sandbox.parallelcluster.provider import naming
+from trainyard.sandbox.parallelcluster.provider.account import Clients
+from trainyard.sandbox.parallelcluster.provider.model import Cluster, Node
 
 _SSH = 22
 

@@ -15,9 +15,9 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from sandbox.parallelcluster.provider import artifacts, log_groups, naming
-from sandbox.parallelcluster.provider.account import Clients
-from sandbox.parallelcluster.provider.model import Cluster
+from trainyard.sandbox.parallelcluster.provider import artifacts, log_groups, naming
+from trainyard.sandbox.parallelcluster.provider.account import Clients
+from trainyard.sandbox.parallelcluster.provider.model import Cluster
 
 _TEMPLATE = {
     "Description": "Sandbox stand-in for the stack of a cluster of AWS ParallelCluster",

@@ -11,10 +11,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module, metadata
 from typing import Any
 
-from sandbox.parallelcluster.provider import naming
-from sandbox.parallelcluster.provider.interfaces import Card, compute_interfaces, head_interfaces
-from sandbox.parallelcluster.provider.model import Cluster, ComputeNodes, HeadNode
-from sandbox.parallelcluster.provider.reading_storage import shared_storage
+from trainyard.sandbox.parallelcluster.provider import naming
+from trainyard.sandbox.parallelcluster.provider.interfaces import (
+    Card,
+    compute_interfaces,
+    head_interfaces,
+)
+from trainyard.sandbox.parallelcluster.provider.model import Cluster, ComputeNodes, HeadNode
+from trainyard.sandbox.parallelcluster.provider.reading_storage import shared_storage
 
 
 class NotInTheSandboxError(ValueError):

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import Any
 
-from sandbox.parallelcluster.provider.model import SharedStorage
+from trainyard.sandbox.parallelcluster.provider.model import SharedStorage
 
 _RETAIN = "Retain"
 _EXISTING = ("volume_id", "file_system_id", "file_cache_id")

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from sandbox.parallelcluster.provider.account import Clients
-from sandbox.parallelcluster.provider.refusals import RefusedError, bad_request
+from trainyard.sandbox.parallelcluster.provider.account import Clients
+from trainyard.sandbox.parallelcluster.provider.refusals import RefusedError, bad_request
 
 _POLICIES = ("Retain", "Delete")
 _META = frozenset({"ServiceToken", "DeletionPolicy"})

@@ -8,10 +8,10 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sandbox.parallelcluster.provider import naming
-from sandbox.parallelcluster.provider.account import Clients
-from sandbox.parallelcluster.provider.model import Cluster, SharedStorage
-from sandbox.parallelcluster.provider.network import Groups, make_storage_group
+from trainyard.sandbox.parallelcluster.provider import naming
+from trainyard.sandbox.parallelcluster.provider.account import Clients
+from trainyard.sandbox.parallelcluster.provider.model import Cluster, SharedStorage
+from trainyard.sandbox.parallelcluster.provider.network import Groups, make_storage_group
 
 _POLL_SECONDS = 0.1
 _TIMEOUT_SECONDS = 300.0

@@ -14,7 +14,7 @@ from pulumi.runtime.proto import (
     status_pb2,
 )
 
-from sandbox.providers._protocol.values import from_struct
+from trainyard.sandbox.providers._protocol.values import from_struct
 
 Answer = TypeVar("Answer")
 

@@ -4,8 +4,11 @@ import sys
 
 from pulumi.provider import main
 
-from sandbox.providers._protocol.serve import end_with_the_engine, require_sandbox_endpoint
-from sandbox.providers.eks.provider import EksProvider
+from trainyard.sandbox.providers._protocol.serve import (
+    end_with_the_engine,
+    require_sandbox_endpoint,
+)
+from trainyard.sandbox.providers.eks.provider import EksProvider
 
 require_sandbox_endpoint()
 end_with_the_engine()

@@ -7,9 +7,9 @@ from typing import Any
 
 import pulumi
 
-from sandbox.providers.eks.arguments import TOKEN
-from sandbox.providers.eks.child import KUBERNETES_VERSION, Child, call
-from sandbox.providers.eks.components import ServiceRole, VpcCniAddon, addon, compact
+from trainyard.sandbox.providers.eks.arguments import TOKEN
+from trainyard.sandbox.providers.eks.child import KUBERNETES_VERSION, Child, call
+from trainyard.sandbox.providers.eks.components import ServiceRole, VpcCniAddon, addon, compact
 
 EXEC_API = "client.authentication.k8s.io/v1beta1"
 
@@ -19,7 +19,8 @@ def kubeconfig(
 ) -> dict[str, Any]:
     """Return the kubeconfig for the creator of the cluster: tokens come from `aws eks get-token`.
 
-    In the sandbox this is the `aws` in its `bin` directory (`sandbox.kubernetes.get_token`).
+    In the sandbox this is the `aws` in its `bin` directory
+    (`trainyard.sandbox.kubernetes.get_token`).
 
     Source: `generateKubeconfig` in `nodejs/eks/cluster/cluster.ts` of
     https://github.com/pulumi/pulumi-eks

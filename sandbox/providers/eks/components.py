@@ -9,7 +9,7 @@ from typing import Any
 
 import pulumi
 
-from sandbox.providers.eks.child import Child, call
+from trainyard.sandbox.providers.eks.child import Child, call
 
 POLICY = "iam::aws:policy/AmazonEKSClusterPolicy"
 HASH_DIGITS = 8

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pulumi
 from pulumi.provider import ConstructResult, Provider
 
-from sandbox.providers.eks.arguments import TOKEN, check_arguments
-from sandbox.providers.eks.cluster import Cluster
+from trainyard.sandbox.providers.eks.arguments import TOKEN, check_arguments
+from trainyard.sandbox.providers.eks.cluster import Cluster
 
 VERSION = "4.4.0"
 SCHEMA = '{"name": "eks", "version": "4.4.0"}'

@@ -2,8 +2,8 @@
 
 import sys
 
-from sandbox.providers._protocol.serve import engine_log, require_sandbox_endpoint, serve
-from sandbox.providers.kubernetes.servicer import KubernetesServicer
+from trainyard.sandbox.providers._protocol.serve import engine_log, require_sandbox_endpoint, serve
+from trainyard.sandbox.providers.kubernetes.servicer import KubernetesServicer
 
 require_sandbox_endpoint()
 serve(KubernetesServicer(engine_log(sys.argv[1:])))

@@ -9,8 +9,8 @@ from __future__ import annotations
 import secrets
 from typing import Any
 
-from sandbox.providers._protocol.values import secret
-from sandbox.providers.kubernetes.managers import CREATOR
+from trainyard.sandbox.providers._protocol.values import secret
+from trainyard.sandbox.providers.kubernetes.managers import CREATOR
 
 INPUTS, VERSION_OF_API, MANAGER = "__inputs", "__initialApiVersion", "__fieldManager"
 AUTOMATIC_NAME = "pulumi.com/autonamed"

@@ -13,11 +13,11 @@ from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlencode
 
-from sandbox.kubernetes.api import ApiError, ApiUnreachableError, KubernetesApi
-from sandbox.providers._protocol.servicer import ProviderError
-from sandbox.providers.kubernetes.kinds import Kind
-from sandbox.providers.kubernetes.kubeconfig import Access
-from sandbox.providers.kubernetes.managers import CREATOR, taken_over
+from trainyard.sandbox.kubernetes.api import ApiError, ApiUnreachableError, KubernetesApi
+from trainyard.sandbox.providers._protocol.servicer import ProviderError
+from trainyard.sandbox.providers.kubernetes.kinds import Kind
+from trainyard.sandbox.providers.kubernetes.kubeconfig import Access
+from trainyard.sandbox.providers.kubernetes.managers import CREATOR, taken_over
 
 APPLY = "application/apply-patch+yaml"
 JSON_PATCH = "application/json-patch+json"

@@ -11,7 +11,7 @@ from typing import Any
 
 from pulumi.runtime.proto import provider_pb2
 
-from sandbox.providers.kubernetes.kinds import Kind
+from trainyard.sandbox.providers.kubernetes.kinds import Kind
 
 IDENTITY = ("metadata.name", "metadata.namespace")
 FIXED: Mapping[str, tuple[str, ...]] = {

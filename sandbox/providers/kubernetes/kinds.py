@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sandbox.providers._protocol.servicer import ProviderError
+from trainyard.sandbox.providers._protocol.servicer import ProviderError
 
 PATCH = "Patch"
 OVERLAYS = frozenset({"yaml", "yaml/v2", "kustomize", "kustomize/v2", "helm.sh/v2", "helm.sh/v3"})

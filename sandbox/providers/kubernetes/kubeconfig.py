@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 import yaml
 
-from sandbox.providers._protocol.servicer import ProviderError
+from trainyard.sandbox.providers._protocol.servicer import ProviderError
 
 TOKEN_SECONDS = 60.0
 """Timeout: the AWS CLI takes a second; a command that prompts for input would never end."""

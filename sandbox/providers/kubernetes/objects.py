@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sandbox.providers._protocol.serve import Log
-from sandbox.providers._protocol.servicer import ProviderError, UnfinishedError
-from sandbox.providers._protocol.values import to_struct
-from sandbox.providers.kubernetes.checkpoint import (
+from trainyard.sandbox.providers._protocol.serve import Log
+from trainyard.sandbox.providers._protocol.servicer import ProviderError, UnfinishedError
+from trainyard.sandbox.providers._protocol.values import to_struct
+from trainyard.sandbox.providers.kubernetes.checkpoint import (
     checkpoint,
     identifier_of,
     importable,
@@ -22,7 +22,7 @@ from sandbox.providers.kubernetes.checkpoint import (
     manager_of,
     metadata_of,
 )
-from sandbox.providers.kubernetes.cluster import (
+from trainyard.sandbox.providers.kubernetes.cluster import (
     FORBIDDEN,
     Cluster,
     ExistsError,
@@ -32,10 +32,10 @@ from sandbox.providers.kubernetes.cluster import (
     UnknownKindError,
     UnreachableError,
 )
-from sandbox.providers.kubernetes.differences import pruned
-from sandbox.providers.kubernetes.kinds import Kind
-from sandbox.providers.kubernetes.managers import creates_by_update, without_ignored
-from sandbox.providers.kubernetes.rollout import (
+from trainyard.sandbox.providers.kubernetes.differences import pruned
+from trainyard.sandbox.providers.kubernetes.kinds import Kind
+from trainyard.sandbox.providers.kubernetes.managers import creates_by_update, without_ignored
+from trainyard.sandbox.providers.kubernetes.rollout import (
     DELETED_UNAWAITED,
     TIMED_OUT,
     NotReadyError,

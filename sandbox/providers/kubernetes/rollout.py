@@ -12,8 +12,8 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from sandbox.providers.kubernetes.cluster import Cluster, Object
-from sandbox.providers.kubernetes.kinds import Kind
+from trainyard.sandbox.providers.kubernetes.cluster import Cluster, Object
+from trainyard.sandbox.providers.kubernetes.kinds import Kind
 
 SKIP_AWAIT = "pulumi.com/skipAwait"
 TIMEOUT_ANNOTATION = "pulumi.com/timeoutSeconds"

@@ -12,10 +12,10 @@ from typing import Any, TypeVar
 from google.protobuf import empty_pb2
 from pulumi.runtime.proto import provider_pb2
 
-from sandbox.latency.pace import as_long_as_aws
-from sandbox.providers._protocol.serve import Log, unheard
-from sandbox.providers._protocol.servicer import ProviderError, StandInServicer
-from sandbox.providers._protocol.values import (
+from trainyard.sandbox.latency.pace import as_long_as_aws
+from trainyard.sandbox.providers._protocol.serve import Log, unheard
+from trainyard.sandbox.providers._protocol.servicer import ProviderError, StandInServicer
+from trainyard.sandbox.providers._protocol.values import (
     UNKNOWN,
     from_struct,
     has_unknown,
@@ -23,7 +23,7 @@ from sandbox.providers._protocol.values import (
     to_struct,
     type_of,
 )
-from sandbox.providers.kubernetes.checkpoint import (
+from trainyard.sandbox.providers.kubernetes.checkpoint import (
     AUTOMATIC_NAME,
     identifier_of,
     inputs_in,
@@ -31,23 +31,23 @@ from sandbox.providers.kubernetes.checkpoint import (
     random_name,
     with_secrets,
 )
-from sandbox.providers.kubernetes.cluster import (
+from trainyard.sandbox.providers.kubernetes.cluster import (
     DEFAULT_NAMESPACE,
     Cluster,
     Object,
     UnreachableError,
 )
-from sandbox.providers.kubernetes.differences import (
+from trainyard.sandbox.providers.kubernetes.differences import (
     DELETIONS,
     REPLACEMENTS,
     changes,
     fixed_fields,
     pruned,
 )
-from sandbox.providers.kubernetes.kinds import Kind, kind_of
-from sandbox.providers.kubernetes.kubeconfig import read_access
-from sandbox.providers.kubernetes.normal import normal
-from sandbox.providers.kubernetes.objects import Objects, Settings
+from trainyard.sandbox.providers.kubernetes.kinds import Kind, kind_of
+from trainyard.sandbox.providers.kubernetes.kubeconfig import read_access
+from trainyard.sandbox.providers.kubernetes.normal import normal
+from trainyard.sandbox.providers.kubernetes.objects import Objects, Settings
 
 VERSION = "4.34.2"
 CONFIGURATION = frozenset(

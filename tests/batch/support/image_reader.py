@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 from unittest.mock import MagicMock
 
-from components.account.facts import ImageFacts
 from tests.support.account import image
 from tests.support.stack_files import AMI
+from trainyard.components.account.facts import ImageFacts
 
 
 class ReaderOfOneImage:

@@ -14,9 +14,9 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from pydantic import BaseModel, TypeAdapter
 from pydantic.fields import FieldInfo
 
-import components.config
-from components.config.given_stack import GivenStack
+import trainyard.components.config
 from tools.catalog.constraints import Link, links
+from trainyard.components.config.given_stack import GivenStack
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Leaf:
 
     @property
     def type_name(self) -> str:
-        """The name of the type in `components.config`; empty if it has none."""
+        """The name of the type in `trainyard.components.config`; empty if it has none."""
         return type_names().get(identity(self.annotation), "")
 
     @property
@@ -69,9 +69,11 @@ def bare(annotation: Any) -> Any:
 
 @cache
 def type_names() -> dict[str, str]:
-    """Return the names of the field types that modules of `components.config` define."""
+    """Return the names of the field types that modules of `trainyard.components.config` define."""
     found: dict[str, str] = {}
-    for module in pkgutil.iter_modules(components.config.__path__, "components.config."):
+    for module in pkgutil.iter_modules(
+        trainyard.components.config.__path__, "trainyard.components.config."
+    ):
         names = vars(importlib.import_module(module.name))
         found |= {identity(value): name for name, value in names.items() if _is_type(value)}
     return found

@@ -60,9 +60,16 @@ def read_tree(root: Path, paths: Iterable[Path]) -> Tree:
     return {name: _read(root, path, named) for name, path in named.items()}
 
 
+LINKED = ("components", "policies", "sandbox")
+"""Folders of the root that are imported below `trainyard`, through a link in `src/trainyard`."""
+
+
 def name_of(path: Path) -> str:
     """Return the full name of a module; that of its package for `__init__.py`."""
-    return ".".join(path.parent.parts if path.stem == "__init__" else path.with_suffix("").parts)
+    parts = path.parent.parts if path.stem == "__init__" else path.with_suffix("").parts
+    if parts[:1] == ("src",):
+        return ".".join(parts[1:])
+    return ".".join(("trainyard", *parts) if parts and parts[0] in LINKED else parts)
 
 
 def _read(root: Path, path: Path, named: Collection[str]) -> Module:
@@ -178,6 +185,8 @@ def _is_entry(module: Module) -> bool:
         or path.stem in {"__init__", "__main__", "conftest"}
         or path.stem.startswith("test_")
         # The pack imports every module of these folders: policies/pack/discovery.py
+        # Packs in directories of users import it.
+        or path == Path("policies/start.py")
         or (path.parts[:2] == ("policies", "rules") and len(path.parts) == 4)
     )
 

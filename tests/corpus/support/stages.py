@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 from pulumi.runtime.proto import analyzer_pb2
 
-from components.architectures.plan_stack import plan_stack
-from components.config.load import load_stack_config
-from components.config.problems import ROOT, ConfigError, Problem
-from components.preflight.run import run_preflight
 from tests.support.corpus.case import Case, Stage
 from tests.support.policy import Declared
 from tests.support.policy_pack import Pack
+from trainyard.components.architectures.plan_stack import plan_stack
+from trainyard.components.config.load import load_stack_config
+from trainyard.components.config.problems import ROOT, ConfigError, Problem
+from trainyard.components.preflight.run import run_preflight
 
 if TYPE_CHECKING:
-    from components.any_plan import AnyPlan
+    from trainyard.components.any_plan import AnyPlan
 
 REGION = "us-west-2"
 _MANDATORY = analyzer_pb2.MANDATORY

@@ -2,15 +2,15 @@
 
 import pytest
 
-from components.catalog.efa_device_plugin import (
+from tests.eks.addons.support.addons import program_of
+from trainyard.components.catalog.efa_device_plugin import (
     EFA_PLUGIN_INSTANCE_TYPES,
     efa_device_plugin_image,
 )
-from components.catalog.image_digests import by_content
-from components.config.eks import Taint
-from components.eks.addons.efa_device_plugin import EFA_DEVICE_PLUGIN
-from components.eks.addons.nvidia_device_plugin import IMAGE, NVIDIA_DEVICE_PLUGIN
-from tests.eks.addons.support.addons import program_of
+from trainyard.components.catalog.image_digests import by_content
+from trainyard.components.config.eks import Taint
+from trainyard.components.eks.addons.efa_device_plugin import EFA_DEVICE_PLUGIN
+from trainyard.components.eks.addons.nvidia_device_plugin import IMAGE, NVIDIA_DEVICE_PLUGIN
 
 TAINT = Taint(key="team", value="vision", effect="NoExecute")
 

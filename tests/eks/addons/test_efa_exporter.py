@@ -6,11 +6,11 @@ import re
 import subprocess
 from pathlib import Path
 
-from components.eks.addons import efa_exporter
-from components.monitoring.accelerators import EFA_IMPAIRED, EFA_UNRESPONSIVE
 from tests.eks.addons.test_registry import controllers
 from tests.support.monitoring import EFA_EXPORTER_COUNTERS
 from tests.support.processes import PATIENCE
+from trainyard.components.eks.addons import efa_exporter
+from trainyard.components.monitoring.accelerators import EFA_IMPAIRED, EFA_UNRESPONSIVE
 
 LINE = re.compile(r'node_amazonefa_(\w+)\{device="(\w+)",port="(\d)"\} (\d+)')
 DEVICES = ("rdmap79s0", "rdmap80s0")

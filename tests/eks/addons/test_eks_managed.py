@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from components.catalog.versions import EKS_VERSIONS
-from components.eks.addons.eks_managed import fsx_csi_driver_wanted
-from components.eks.plan import AddonPlan, PodIdentityPlan
 from tests.support.eks import changed, config
 from tests.support.kubernetes import DEFAULT
 from tests.support.stack_files import plan_from
+from trainyard.components.catalog.versions import EKS_VERSIONS
+from trainyard.components.eks.addons.eks_managed import fsx_csi_driver_wanted
+from trainyard.components.eks.plan import AddonPlan, PodIdentityPlan
 
 EVERYTHING = {
     "ebs_csi_driver": True,

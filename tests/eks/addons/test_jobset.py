@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from components.eks.addons import jobset
-from components.eks.addons.jobset import JOBSET
 from tests.eks.addons.support.addons import program_of
 from tests.support.eks import P5, SYSTEM, changed
 from tests.support.stack_files import plan_from
+from trainyard.components.eks.addons import jobset
+from trainyard.components.eks.addons.jobset import JOBSET
 
 
 @pytest.fixture

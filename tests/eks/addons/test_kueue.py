@@ -9,17 +9,17 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.catalog.instance_types import instance_type
-from components.config.eks import Taint
-from components.eks.addons import kueue
-from components.eks.addons.addon import AddonTarget
-from components.eks.addons.kueue import KUEUE
-from components.eks.addons.released_controller import CONFIGURATION_ANNOTATION
-from sandbox.providers.kubernetes.normal import quantity
 from tests.eks.addons.support.addons import program_of
 from tests.support.eks import P5, SCHEDULED, SYSTEM, changed, nodes_of, p5, refusals
 from tests.support.kubernetes import DEFAULT
 from tests.support.stack_files import plan_from
+from trainyard.components.catalog.instance_types import instance_type
+from trainyard.components.config.eks import Taint
+from trainyard.components.eks.addons import kueue
+from trainyard.components.eks.addons.addon import AddonTarget
+from trainyard.components.eks.addons.kueue import KUEUE
+from trainyard.components.eks.addons.released_controller import CONFIGURATION_ANNOTATION
+from trainyard.sandbox.providers.kubernetes.normal import quantity
 
 TAINT = Taint(key="team", value="vision", effect="NoExecute")
 PLUGINS = ("nvidia", "neuron", "efa")

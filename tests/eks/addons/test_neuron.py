@@ -3,12 +3,12 @@
 import pytest
 import yaml
 
-from components.catalog.neuron import NEURON_PLUGIN_INSTANCE_TYPES
-from components.config.eks import Taint
-from components.eks.addons.neuron_device_plugin import NEURON_DEVICE_PLUGIN
-from components.eks.addons.neuron_scheduler import NEURON_SCHEDULER
 from tests.eks.addons.support.addons import program_of
 from tests.support.kubernetes import DEFAULT
+from trainyard.components.catalog.neuron import NEURON_PLUGIN_INSTANCE_TYPES
+from trainyard.components.config.eks import Taint
+from trainyard.components.eks.addons.neuron_device_plugin import NEURON_DEVICE_PLUGIN
+from trainyard.components.eks.addons.neuron_scheduler import NEURON_SCHEDULER
 
 TAINT = Taint(key="team", value="vision", effect="NoExecute")
 

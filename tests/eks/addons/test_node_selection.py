@@ -1,7 +1,11 @@
 """Tolerations and affinities of self-managed add-ons."""
 
-from components.config.eks import Taint
-from components.eks.addons.node_selection import NVIDIA_GPU, instance_type_affinity, tolerations
+from trainyard.components.config.eks import Taint
+from trainyard.components.eks.addons.node_selection import (
+    NVIDIA_GPU,
+    instance_type_affinity,
+    tolerations,
+)
 
 
 def test_the_plugins_own_tolerations_come_first_and_each_taint_once():

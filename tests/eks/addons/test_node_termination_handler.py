@@ -2,8 +2,8 @@
 
 import pytest
 
-from components.eks.addons.node_termination_handler import NODE_TERMINATION_HANDLER
 from tests.eks.addons.support.addons import program_of
+from trainyard.components.eks.addons.node_termination_handler import NODE_TERMINATION_HANDLER
 
 NAME = "aws-node-termination-handler"
 

@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 import yaml
 
-from components.eks.addons import registry
-from components.eks.addons.addon import AddonTarget, SelfManagedAddon
-from components.runtime.workload_plan import WorkloadPlan
 from tests.support.kubernetes import DEFAULT
 from tests.support.stacks import EKS_STACKS
 from tests.support.tracked import ROOT
+from trainyard.components.eks.addons import registry
+from trainyard.components.eks.addons.addon import AddonTarget, SelfManagedAddon
+from trainyard.components.runtime.workload_plan import WorkloadPlan
 
 PAGE = ROOT / "docs" / "security.md"
 HEADING = "## What the pods of add-ons may do"

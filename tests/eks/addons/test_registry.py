@@ -2,16 +2,16 @@
 
 import pytest
 
-from components.catalog.instance_types import INSTANCE_TYPES
-from components.catalog.neuron import NEURON_PLUGIN_INSTANCE_TYPES
-from components.config.eks import Taint
-from components.eks.addons import registry
-from components.eks.addons.addon import AddonTarget
 from tests.support.eks import PRIVATE, changed, config, group_before_review, p5, refusals
 from tests.support.kubernetes import DEFAULT
 from tests.support.stack_files import plan_from
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES
+from trainyard.components.catalog.neuron import NEURON_PLUGIN_INSTANCE_TYPES
+from trainyard.components.config.eks import Taint
+from trainyard.components.eks.addons import registry
+from trainyard.components.eks.addons.addon import AddonTarget
 
-ADDONS = "components.eks.addons"
+ADDONS = "trainyard.components.eks.addons"
 GPU_TAINT = {"key": "nvidia.com/gpu", "value": "true", "effect": "NoSchedule"}
 
 

@@ -12,17 +12,17 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from sandbox.aws.server import AwsServer  # before boto3 makes a client
 from tests.support.sandbox_aws import use_account
+from trainyard.sandbox.aws.server import AwsServer  # before boto3 makes a client
 
 import boto3  # isort: skip
 import pytest  # isort: skip
 from botocore.client import BaseClient  # isort: skip
 from botocore.exceptions import ClientError  # isort: skip
 
-from components.account.lookup import AccountReader  # isort: skip
-from components.preflight.run import Preflight, run_preflight  # isort: skip
-from sandbox.account.stacks import completion  # isort: skip
+from trainyard.components.account.lookup import AccountReader  # isort: skip
+from trainyard.components.preflight.run import Preflight, run_preflight  # isort: skip
+from trainyard.sandbox.account.stacks import completion  # isort: skip
 from tools.cli.stack_config import config_of  # isort: skip
 from tools.workspace.completion import completed
 
@@ -115,7 +115,7 @@ def record(*stacks: str) -> dict[str, Answers]:
     account = AwsServer(region="us-west-2", keep_time=False)
     with account as server, pytest.MonkeyPatch.context() as patch:
         use_account(patch, server.access)
-        patch.setattr("components.account.readings._AT_ONCE", 1)
+        patch.setattr("trainyard.components.account.readings._AT_ONCE", 1)
         for stack, answers in found.items():
             patch.setattr(BaseClient, "_make_api_call", _recording(call, answers))
             ask(stack)
@@ -157,7 +157,7 @@ def answered(answers: Answers, change: Change) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         _credentials(patch)
         patch.setattr(BaseClient, "_make_api_call", replayed)
-        patch.setattr("components.account.readings._AT_ONCE", 1)
+        patch.setattr("trainyard.components.account.readings._AT_ONCE", 1)
         patch.setattr(AccountReader, "client", lambda _reader, service: _client(service))
         yield
 

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 
-from components.config.base import Form
-from components.config.given_stack import GivenStack
 from tests.support.changes.bases import NAMES, raw_of
 from tests.support.corpus.case import good
 from tests.support.text_fields import COMMANDS, MARKUP, PATHS, TEMPLATES, TERMINAL, unwrapped
+from trainyard.components.config.base import Form
+from trainyard.components.config.given_stack import GivenStack
 
 ODD: tuple[Any, ...] = (
     *(None, True, False, "", [], {}, [None], [[]], {"kind": "x"}, {"": ""}),

@@ -15,16 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from components.batch.job_properties_plan import container_properties, node_properties
-from components.batch.plan import BatchPlan
-from components.batch.user_data_plan import render_user_data
-from components.eks.node_group_plan import NodeGroupPlan
-from components.eks.nodeadm_plan import render_managed_user_data, render_self_managed_user_data
-from components.eks.plan import EksPlan
-from components.parallelcluster.cluster_template import cluster_template, template_body
-from components.parallelcluster.plan import ParallelClusterPlan
-from components.parallelcluster.references import resolve
-from components.parallelcluster.rendering.cluster import render_cluster, to_yaml
 from tests.support.cloud import Cloud
 from tests.support.slurm_jobs import RENDERERS
 from tests.support.text_fields import CANARY
@@ -36,9 +26,22 @@ from tools.jobs.nccom_pairs import render_nccom_pairs
 from tools.jobs.nccom_tests import render_nccom_tests
 from tools.jobs.nodes import JobError, JobRequest
 from tools.jobs.slurm.nodes import SlurmRequest
+from trainyard.components.batch.job_properties_plan import container_properties, node_properties
+from trainyard.components.batch.plan import BatchPlan
+from trainyard.components.batch.user_data_plan import render_user_data
+from trainyard.components.eks.node_group_plan import NodeGroupPlan
+from trainyard.components.eks.nodeadm_plan import (
+    render_managed_user_data,
+    render_self_managed_user_data,
+)
+from trainyard.components.eks.plan import EksPlan
+from trainyard.components.parallelcluster.cluster_template import cluster_template, template_body
+from trainyard.components.parallelcluster.plan import ParallelClusterPlan
+from trainyard.components.parallelcluster.references import resolve
+from trainyard.components.parallelcluster.rendering.cluster import render_cluster, to_yaml
 
 if TYPE_CHECKING:
-    from components.any_plan import AnyPlan
+    from trainyard.components.any_plan import AnyPlan
 
 _ANSWER = "an-answer-of-eks"
 _EKS_JOBS = (

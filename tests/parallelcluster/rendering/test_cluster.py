@@ -5,14 +5,14 @@ import json
 import pytest
 import yaml
 
-from components.parallelcluster.references import resolve
-from components.parallelcluster.rendering.cluster import (
+from tests.support.parallelcluster import new_vpc_plan, p4de_plan, plan, trn1_plan
+from tests.support.stack_files import AMI
+from trainyard.components.parallelcluster.references import resolve
+from trainyard.components.parallelcluster.rendering.cluster import (
     UnresolvedReferenceError,
     render_cluster,
     to_yaml,
 )
-from tests.support.parallelcluster import new_vpc_plan, p4de_plan, plan, trn1_plan
-from tests.support.stack_files import AMI
 
 PLANS = {"g4dn": plan, "p4de": p4de_plan, "trn1": trn1_plan}
 

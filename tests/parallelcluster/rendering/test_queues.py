@@ -4,16 +4,6 @@ from dataclasses import replace
 
 import pytest
 
-from components.catalog.instance_types import instance_type
-from components.config.node_pool import RootVolume
-from components.config.parallelcluster_nodes import S3Access
-from components.parallelcluster.node_access_plan import NodeAccess, ScriptPlan
-from components.parallelcluster.references import Reference
-from components.parallelcluster.rendering.queues import (
-    placement_group,
-    render_queue,
-    reservation_target,
-)
 from tests.support import stack_files
 from tests.support.parallelcluster import NAMED_PLACEMENT, ODCR, compute_resource, queue
 from tests.support.pools import (
@@ -26,6 +16,16 @@ from tests.support.pools import (
     SPOT,
 )
 from tests.support.stack_files import PRIVATE_A, PRIVATE_B
+from trainyard.components.catalog.instance_types import instance_type
+from trainyard.components.config.node_pool import RootVolume
+from trainyard.components.config.parallelcluster_nodes import S3Access
+from trainyard.components.parallelcluster.node_access_plan import NodeAccess, ScriptPlan
+from trainyard.components.parallelcluster.references import Reference
+from trainyard.components.parallelcluster.rendering.queues import (
+    placement_group,
+    render_queue,
+    reservation_target,
+)
 
 GROUP_ARN = "arn:aws:resource-groups:us-west-2:123456789012:group/p4de"
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from components.config.parallelcluster import Slurm
-from components.parallelcluster.rendering.slurm import render_scheduling
 from tests.support.parallelcluster import p4de_plan, plan, queue
+from trainyard.components.config.parallelcluster import Slurm
+from trainyard.components.parallelcluster.rendering.slurm import render_scheduling
 
 
 def settings(**changes):

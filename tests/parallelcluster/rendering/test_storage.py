@@ -2,10 +2,10 @@
 
 import pytest
 
-from components.parallelcluster.plan import SharedStoragePlan
-from components.parallelcluster.references import Reference
-from components.parallelcluster.rendering.storage import render_shared_storage
 from tests.support.parallelcluster import APPS, FSX
+from trainyard.components.parallelcluster.plan import SharedStoragePlan
+from trainyard.components.parallelcluster.references import Reference
+from trainyard.components.parallelcluster.rendering.storage import render_shared_storage
 
 
 def test_lustre():

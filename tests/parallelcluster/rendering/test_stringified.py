@@ -9,14 +9,6 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from components.catalog.instance_types import instance_type
-from components.config.node_pool import RootVolume
-from components.config.parallelcluster import Monitoring, Slurm
-from components.config.parallelcluster_nodes import S3Access
-from components.parallelcluster.node_access_plan import NodeAccess, ScriptPlan
-from components.parallelcluster.plan import ParallelClusterPlan
-from components.parallelcluster.references import resolve
-from components.parallelcluster.rendering.cluster import render_cluster
 from tests.support import parallelcluster as plans
 from tests.support import pools, stack_files
 from tests.support.parallelcluster import (
@@ -28,6 +20,14 @@ from tests.support.parallelcluster import (
 )
 from tests.support.parallelcluster_validators import read
 from tools.parallelcluster.process import ParallelClusterError
+from trainyard.components.catalog.instance_types import instance_type
+from trainyard.components.config.node_pool import RootVolume
+from trainyard.components.config.parallelcluster import Monitoring, Slurm
+from trainyard.components.config.parallelcluster_nodes import S3Access
+from trainyard.components.parallelcluster.node_access_plan import NodeAccess, ScriptPlan
+from trainyard.components.parallelcluster.plan import ParallelClusterPlan
+from trainyard.components.parallelcluster.references import resolve
+from trainyard.components.parallelcluster.rendering.cluster import render_cluster
 
 pytestmark = pytest.mark.parallelcluster
 

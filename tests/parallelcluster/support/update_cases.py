@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from components.parallelcluster.update_verdicts import Way
 from tests.support.cluster_configs import (
     FIRST_QUEUE,
     FIRST_RESOURCE,
@@ -13,6 +12,7 @@ from tests.support.cluster_configs import (
     drop,
     put,
 )
+from trainyard.components.parallelcluster.update_verdicts import Way
 
 SMALL_QUEUE: Config = {
     "Name": "inference",

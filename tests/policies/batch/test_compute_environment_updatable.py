@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from policies.rules.batch.compute_environment_updatable import POLICY
 from tests.support.policy import UNKNOWN, check
 from tests.support.policy_programs import compute_environment
+from trainyard.policies.rules.batch.compute_environment_updatable import POLICY
 
 VIOLATING = ((compute_environment(serviceRole="arn:aws:iam::123456789012:role/batch"),),)
 CLEAN = ((compute_environment(),),)

@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from policies.resources.types import BATCH_JOB_DEFINITION
-from policies.rules.batch.job_container_privileged import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
 from tests.support.policy_programs import EFA_DEVICE, multi_node_job, single_node_job
+from trainyard.policies.resources.types import BATCH_JOB_DEFINITION
+from trainyard.policies.rules.batch.job_container_privileged import POLICY
 
 IN_A_TASK = Declared(
     BATCH_JOB_DEFINITION,

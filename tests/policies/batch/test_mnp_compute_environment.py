@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from policies.rules.batch.mnp_compute_environment import POLICY
 from tests.support.policy import UNKNOWN, check
 from tests.support.policy_programs import (
     IMAGES,
@@ -13,6 +12,7 @@ from tests.support.policy_programs import (
     single_node_job,
     unknown_job,
 )
+from trainyard.policies.rules.batch.mnp_compute_environment import POLICY
 
 SPOT = compute_environment(
     computeResources={"type": "SPOT", "allocationStrategy": "SPOT_PRICE_CAPACITY_OPTIMIZED"}

@@ -6,8 +6,6 @@ import json
 
 import pytest
 
-from policies.resources.types import BATCH_JOB_DEFINITION
-from policies.rules.batch.mnp_node_groups import POLICY
 from tests.support.policy import Declared, check
 from tests.support.policy_programs import (
     multi_node_job,
@@ -15,6 +13,8 @@ from tests.support.policy_programs import (
     single_node_job,
     unknown_job,
 )
+from trainyard.policies.resources.types import BATCH_JOB_DEFINITION
+from trainyard.policies.rules.batch.mnp_node_groups import POLICY
 
 
 def of(**properties):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from policies.rules.batch.mnp_security_groups import POLICY
 from tests.support.policy import UNKNOWN, check
 from tests.support.policy_programs import compute_environment, multi_node_job, single_node_job
+from trainyard.policies.rules.batch.mnp_security_groups import POLICY
 
 
 def environment(groups):

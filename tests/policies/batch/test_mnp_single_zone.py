@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from policies.rules.batch.mnp_single_zone import POLICY
 from tests.support.policy import Declared, check
 from tests.support.policy_programs import (
     EFA_NETWORK,
@@ -14,6 +13,7 @@ from tests.support.policy_programs import (
     template,
 )
 from tests.support.policy_programs_eks import subnet, vpc
+from trainyard.policies.rules.batch.mnp_single_zone import POLICY
 
 NETWORK = (vpc(), subnet("one", "us-west-2a"), subnet("two", "us-west-2b"))
 NEIGHBOURS = (vpc(), subnet("one", "us-west-2a"), subnet("two", "us-west-2a"))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from policies.rules.capacity.auto_scaling_group_placement_group import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
 from tests.support.policy_programs import (
     ASSISTED_ID,
@@ -17,6 +16,7 @@ from tests.support.policy_programs import (
     odcr,
     template,
 )
+from trainyard.policies.rules.capacity.auto_scaling_group_placement_group import POLICY
 
 VIOLATING = ((template(), auto_scaling_group(placementGroup="mine"), *EFA_NETWORK),)
 CLEAN = ((in_odcr(OWN_ID), auto_scaling_group(placementGroup=OWN_GROUP), *EFA_NETWORK),)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from policies.resources.types import INSTANCE
-from policies.rules.capacity.capacity_block_kind import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
 from tests.support.policy_programs import (
     BLOCK_ID,
@@ -23,6 +21,8 @@ from tests.support.policy_programs import (
     subnets,
     template,
 )
+from trainyard.policies.resources.types import INSTANCE
+from trainyard.policies.rules.capacity.capacity_block_kind import POLICY
 
 VIOLATING = (
     (odcr(), into("odcr", market=True), *EFA_NETWORK),

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from policies.resources.types import INSTANCE
-from policies.rules.capacity.capacity_block_no_placement_group import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
 from tests.support.policy_programs import EFA_NETWORK, in_odcr, template
+from trainyard.policies.resources.types import INSTANCE
+from trainyard.policies.rules.capacity.capacity_block_no_placement_group import POLICY
 
 VIOLATING = ((template(placement={"groupName": UNKNOWN}), *EFA_NETWORK),)
 CLEAN = ((template(), *EFA_NETWORK),)

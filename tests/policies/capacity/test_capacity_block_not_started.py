@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from policies.resources.types import AUTO_SCALING_SCHEDULE
-from policies.rules.capacity.capacity_block_not_started import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
 from tests.support.policy_programs import (
     EFA_NETWORK,
@@ -17,6 +15,8 @@ from tests.support.policy_programs import (
     scheduled,
     template,
 )
+from trainyard.policies.resources.types import AUTO_SCALING_SCHEDULE
+from trainyard.policies.rules.capacity.capacity_block_not_started import POLICY
 
 LATER, PAST = "2999-01-01T11:30:00Z", "2000-01-01T11:30:00Z"
 WANTED = auto_scaling_group(desiredCapacity=2, minSize=0, maxSize=2)

@@ -6,9 +6,9 @@ import dataclasses
 
 import pytest
 
-from policies.rules.capacity.capacity_block_purchase_protected import POLICY
 from tests.support.policy import check
 from tests.support.policy_programs import block, odcr
+from trainyard.policies.rules.capacity.capacity_block_purchase_protected import POLICY
 
 PROTECTED = dataclasses.replace(block(), protect=True)
 VIOLATING = ((block(),),)

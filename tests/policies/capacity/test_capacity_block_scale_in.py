@@ -6,9 +6,6 @@ from datetime import UTC, datetime
 
 import pytest
 
-from components.catalog.capacity_blocks import ULTRASERVERS, terminated_before_end
-from components.catalog.instance_types import INSTANCE_TYPES
-from policies.rules.capacity.capacity_block_scale_in import POLICY, last_scale_in
 from tests.support.policy import UNKNOWN, Declared, check
 from tests.support.policy_programs import (
     EFA_NETWORK,
@@ -21,6 +18,9 @@ from tests.support.policy_programs import (
     scheduled,
     template,
 )
+from trainyard.components.catalog.capacity_blocks import ULTRASERVERS, terminated_before_end
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES
+from trainyard.policies.rules.capacity.capacity_block_scale_in import POLICY, last_scale_in
 
 GROUP = auto_scaling_group(desiredCapacity=2, minSize=0, maxSize=2)
 BOUGHT = block(endDate="2999-01-01T11:30:00Z")

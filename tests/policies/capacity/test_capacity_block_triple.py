@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from policies.resources.types import INSTANCE
-from policies.rules.capacity.capacity_block_triple import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
 from tests.support.policy_programs import (
     BLOCK_ID,
@@ -14,6 +12,8 @@ from tests.support.policy_programs import (
     node_group,
     template,
 )
+from trainyard.policies.resources.types import INSTANCE
+from trainyard.policies.rules.capacity.capacity_block_triple import POLICY
 
 VIOLATING = ((template("capacityReservationSpecification"), *EFA_NETWORK),)
 CLEAN = ((template(), *EFA_NETWORK),)

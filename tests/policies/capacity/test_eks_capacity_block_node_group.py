@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from policies.resources.types import EKS_NODE_GROUP, LAUNCH_TEMPLATE
-from policies.rules.capacity.eks_capacity_block_node_group import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
 from tests.support.policy_programs import EFA_NETWORK, node_group, subnet_ids, subnets, template
+from trainyard.policies.resources.types import EKS_NODE_GROUP, LAUNCH_TEMPLATE
+from trainyard.policies.rules.capacity.eks_capacity_block_node_group import POLICY
 
 VIOLATING = ((template(), node_group(capacityType="ON_DEMAND"), *EFA_NETWORK),)
 CLEAN = ((template(), node_group(), *EFA_NETWORK),)

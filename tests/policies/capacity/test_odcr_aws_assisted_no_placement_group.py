@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from policies.resources.types import INSTANCE, PLACEMENT_GROUP, RESOURCE_GROUP
-from policies.rules.capacity.odcr_aws_assisted_no_placement_group import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
 from tests.support.policy_programs import (
     ASSISTED_ID,
@@ -18,6 +16,8 @@ from tests.support.policy_programs import (
     reservation,
     template,
 )
+from trainyard.policies.resources.types import INSTANCE, PLACEMENT_GROUP, RESOURCE_GROUP
+from trainyard.policies.rules.capacity.odcr_aws_assisted_no_placement_group import POLICY
 
 VIOLATING = ((in_odcr(ASSISTED_ID, placement={"groupName": "mine"}), *EFA_NETWORK),)
 CLEAN = ((in_odcr(OWN_ID, placement={"groupName": OWN_GROUP}), *EFA_NETWORK),)

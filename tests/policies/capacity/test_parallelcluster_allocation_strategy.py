@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from policies.rules.capacity.parallelcluster_allocation_strategy import POLICY
 from tests.support.policy import check
 from tests.support.policy_programs import slurm
+from trainyard.policies.rules.capacity.parallelcluster_allocation_strategy import POLICY
 
 SPOT = "price-capacity-optimized"
 VIOLATING = ((slurm({"AllocationStrategy": SPOT}, {}),),)

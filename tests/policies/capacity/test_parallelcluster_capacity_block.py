@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from policies.rules.capacity.parallelcluster_capacity_block import POLICY
 from tests.support.policy import check
 from tests.support.policy_programs import BLOCK_ID, rendered_cluster, reserved_queue, slurm
+from trainyard.policies.rules.capacity.parallelcluster_capacity_block import POLICY
 
 BLOCK = {"CapacityType": "CAPACITY_BLOCK"}
 STATIC = {"MinCount": 2, "MaxCount": 2}

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from components.parallelcluster.resources import ParallelClusterArchitecture
-from policies.rules.capacity.parallelcluster_placement_group import POLICY
 from tests.support.parallelcluster import compute_resource, queue
 from tests.support.parallelcluster import p4de_plan as planned
 from tests.support.policy import UNKNOWN, Declared, check
@@ -18,6 +16,8 @@ from tests.support.policy_programs import (
     slurm_queues,
 )
 from tests.support.pools import BLOCK, MANAGED_PLACEMENT
+from trainyard.components.parallelcluster.resources import ParallelClusterArchitecture
+from trainyard.policies.rules.capacity.parallelcluster_placement_group import POLICY
 
 VIOLATING = ((slurm_cluster(PlacementGroup={"Enabled": True}),),)
 CLEAN = ((slurm_cluster(PlacementGroup={"Enabled": True, "Name": OWN_GROUP}),),)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from policies.rules.capacity.reservation_every_zone import POLICY
 from tests.support.policy import check
 from tests.support.policy_programs import (
     EFA_NETWORK,
@@ -18,6 +17,7 @@ from tests.support.policy_programs import (
     subnets,
     targets,
 )
+from trainyard.policies.rules.capacity.reservation_every_zone import POLICY
 
 TWO = auto_scaling_group(vpcZoneIdentifiers=subnet_ids(2))
 ONE = auto_scaling_group(vpcZoneIdentifiers=subnet_ids(1))

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from components.compute.reservation_group import ReservationGroup, ReservationGroupArgs
-from policies.resources.types import RESOURCE_GROUP
-from policies.rules.capacity.reservation_group_pool import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
 from tests.support.policy_programs import (
     EFA_NETWORK,
@@ -16,6 +13,9 @@ from tests.support.policy_programs import (
     odcr,
     pool,
 )
+from trainyard.components.compute.reservation_group import ReservationGroup, ReservationGroupArgs
+from trainyard.policies.resources.types import RESOURCE_GROUP
+from trainyard.policies.rules.capacity.reservation_group_pool import POLICY
 
 QUERY = {"resourceQuery": {"query": "{}"}, "configurations": []}
 VIOLATING = ((odcr(), *pool("odcr", **QUERY), into("pool"), *EFA_NETWORK),)

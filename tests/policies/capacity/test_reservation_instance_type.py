@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from policies.resources.types import INSTANCE
-from policies.rules.capacity.reservation_instance_type import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
 from tests.support.policy_programs import (
     EFA_NETWORK,
@@ -19,6 +17,8 @@ from tests.support.policy_programs import (
     subnets,
     template,
 )
+from trainyard.policies.resources.types import INSTANCE
+from trainyard.policies.rules.capacity.reservation_instance_type import POLICY
 
 P4D = "p4d.24xlarge"
 VIOLATING = (

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from policies.rules.capacity.reservation_maximum_size import POLICY
 from tests.support.policy import check
 from tests.support.policy_programs import (
     EFA_NETWORK,
@@ -15,6 +14,7 @@ from tests.support.policy_programs import (
     reserved_queue,
     slurm,
 )
+from trainyard.policies.rules.capacity.reservation_maximum_size import POLICY
 
 
 def group(desired: int, maximum: int):

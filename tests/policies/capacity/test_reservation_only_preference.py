@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from policies.rules.capacity.reservation_only_preference import POLICY
 from tests.support.policy import UNKNOWN, check
 from tests.support.policy_programs import (
     EFA_NETWORK,
@@ -14,6 +13,7 @@ from tests.support.policy_programs import (
     reservation,
     template,
 )
+from trainyard.policies.rules.capacity.reservation_only_preference import POLICY
 
 GROUP_ARN = "arn:aws:resource-groups:us-west-2:123456789012:group/p5"
 INTO_GROUP = template(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from policies.rules.capacity.reservation_platform import POLICY
 from tests.support.policy import UNKNOWN, check
 from tests.support.policy_programs import (
     EFA_NETWORK,
@@ -16,6 +15,7 @@ from tests.support.policy_programs import (
     slurm,
     subnets,
 )
+from trainyard.policies.rules.capacity.reservation_platform import POLICY
 
 RED_HAT = "Red Hat Enterprise Linux"
 AL2023 = node_group(capacityType="ON_DEMAND", amiType="AL2023_x86_64_NVIDIA")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from policies.rules.capacity.reservation_preference_known import POLICY
 from tests.support.policy import UNKNOWN, check
 from tests.support.policy_programs import EFA_NETWORK, auto_scaling_group, template
+from trainyard.policies.rules.capacity.reservation_preference_known import POLICY
 
 
 def preferring(word):

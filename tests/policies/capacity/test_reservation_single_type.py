@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from policies.rules.capacity.reservation_single_type import POLICY
 from tests.support.policy import UNKNOWN, check
 from tests.support.policy_programs import (
     EFA_NETWORK,
@@ -19,6 +18,7 @@ from tests.support.policy_programs import (
     slurm,
     template,
 )
+from trainyard.policies.rules.capacity.reservation_single_type import POLICY
 
 TWO = ["p5.48xlarge", "p5e.48xlarge"]
 LISTED = node_group(capacityType="ON_DEMAND", instanceTypes=TWO)

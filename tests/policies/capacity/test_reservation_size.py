@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from policies.resources.types import INSTANCE, RESOURCE_GROUP, RESOURCE_GROUP_MEMBER
-from policies.rules.capacity.reservation_size import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
 from tests.support.policy_programs import (
     EFA_NETWORK,
@@ -21,6 +19,8 @@ from tests.support.policy_programs import (
     subnets,
     targets,
 )
+from trainyard.policies.resources.types import INSTANCE, RESOURCE_GROUP, RESOURCE_GROUP_MEMBER
+from trainyard.policies.rules.capacity.reservation_size import POLICY
 
 
 def group(name: str = "p5-asg", **sizes):

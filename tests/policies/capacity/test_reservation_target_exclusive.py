@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from policies.resources.types import INSTANCE
-from policies.rules.capacity.reservation_target_exclusive import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
 from tests.support.policy_programs import EFA_NETWORK, ONLY, OWN_ID, in_odcr, slurm, template
+from trainyard.policies.resources.types import INSTANCE
+from trainyard.policies.rules.capacity.reservation_target_exclusive import POLICY
 
 ARN = "arn:aws:resource-groups:us-west-2:123456789012:group/training"
 

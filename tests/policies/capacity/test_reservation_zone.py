@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from policies.resources.types import INSTANCE
-from policies.rules.capacity.reservation_zone import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
 from tests.support.policy_programs import (
     EFA_NETWORK,
@@ -22,6 +20,8 @@ from tests.support.policy_programs import (
     subnet_ids,
     subnets,
 )
+from trainyard.policies.resources.types import INSTANCE
+from trainyard.policies.rules.capacity.reservation_zone import POLICY
 
 ONE = auto_scaling_group(vpcZoneIdentifiers=subnet_ids(1))
 VIOLATING = (

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from policies.rules.capacity.reserved_market import POLICY
 from tests.support.policy import UNKNOWN, check
 from tests.support.policy_programs import (
     EFA_NETWORK,
@@ -14,6 +13,7 @@ from tests.support.policy_programs import (
     slurm,
     template,
 )
+from trainyard.policies.rules.capacity.reserved_market import POLICY
 
 
 def market(word):

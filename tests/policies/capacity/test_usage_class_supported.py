@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from components.catalog.instance_types import INSTANCE_TYPES
-from policies.rules.capacity.usage_class_supported import POLICY
 from tests.support.policy import UNKNOWN, check
 from tests.support.policy_programs import EFA_NETWORK, node_group, slurm, template
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES
+from trainyard.policies.rules.capacity.usage_class_supported import POLICY
 
 NO_BLOCK = "g5.48xlarge"
 VIOLATING = (

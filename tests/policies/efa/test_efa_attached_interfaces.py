@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from policies.resources.types import INSTANCE, NETWORK_INTERFACE_ATTACHMENT
-from policies.rules.efa.efa_attached_interfaces import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
 from tests.support.policy_programs import EFA_NETWORK
 from tests.support.policy_programs_eks import instance, own_interface
+from trainyard.policies.resources.types import INSTANCE, NETWORK_INTERFACE_ATTACHMENT
+from trainyard.policies.rules.efa.efa_attached_interfaces import POLICY
 
 PRIMARY, SECOND = own_interface("primary"), own_interface("second")
 ATTACHED = Declared(

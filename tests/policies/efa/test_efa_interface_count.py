@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from components.compute.interface_plan import plan_interfaces
-from policies.rules.efa.efa_interface_count import POLICY
 from tests.support.instance_types import EFA_TYPES
 from tests.support.policy import UNKNOWN, check
 from tests.support.policy_programs import EFA_NETWORK, interface, p5_interfaces, template
+from trainyard.components.compute.interface_plan import plan_interfaces
+from trainyard.policies.rules.efa.efa_interface_count import POLICY
 
 VIOLATING = (
     (

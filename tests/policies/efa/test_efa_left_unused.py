@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from policies.rules.efa.efa_left_unused import POLICY
 from tests.support.policy import UNKNOWN, check
 from tests.support.policy_programs import EFA_NETWORK, node_group, template
 from tests.support.policy_programs_eks import (
@@ -18,6 +17,7 @@ from tests.support.policy_programs_eks import (
     queue,
     scaled,
 )
+from trainyard.policies.rules.efa.efa_left_unused import POLICY
 
 WITHOUT_EFA = template("networkInterfaces")
 IN_A_GROUP = {"PlacementGroup": {"Enabled": True}}

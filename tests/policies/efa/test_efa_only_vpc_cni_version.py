@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from components.catalog.versions import EKS_VERSIONS
-from policies.rules.efa.efa_only_vpc_cni_version import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
 from tests.support.policy_programs import interface
 from tests.support.policy_programs_eks import (
@@ -14,6 +12,8 @@ from tests.support.policy_programs_eks import (
     private_cluster,
     template,
 )
+from trainyard.components.catalog.versions import EKS_VERSIONS
+from trainyard.policies.rules.efa.efa_only_vpc_cni_version import POLICY
 
 VIOLATING = (efa_cluster(addon("v1.18.3-eksbuild.1")),)
 CLEAN = (efa_cluster(addon("v1.18.5-eksbuild.1")), efa_cluster())

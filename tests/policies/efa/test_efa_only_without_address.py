@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from policies.rules.efa.efa_only_without_address import POLICY
 from tests.support.policy import UNKNOWN, check
 from tests.support.policy_programs import EFA_NETWORK
 from tests.support.policy_programs_eks import own_interface
+from trainyard.policies.rules.efa.efa_only_without_address import POLICY
 
 VIOLATING = ((own_interface("fabric", "efa-only", privateIps=["10.0.0.5"]), *EFA_NETWORK),)
 CLEAN = (

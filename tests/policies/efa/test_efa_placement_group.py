@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from policies.resources.types import CAPACITY_RESERVATION
-from policies.rules.efa.efa_placement_group import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
 from tests.support.policy_programs import EFA_NETWORK, OWN_ID, in_odcr, reservation, template
 from tests.support.policy_programs_eks import (
@@ -18,6 +16,8 @@ from tests.support.policy_programs_eks import (
     placed,
     plain,
 )
+from trainyard.policies.resources.types import CAPACITY_RESERVATION
+from trainyard.policies.rules.efa.efa_placement_group import POLICY
 
 VIOLATING = (
     (on_demand(), asg(), *EFA_NETWORK),

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from components.catalog.efa_device_plugin import EFA_PLUGIN_INSTANCE_TYPES
-from policies.rules.efa.efa_plugin_instance_types import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
 from tests.support.policy_programs import EFA_NETWORK, p5_interfaces, template
 from tests.support.policy_programs_eks import (
@@ -17,6 +15,8 @@ from tests.support.policy_programs_eks import (
     private_cluster,
     release,
 )
+from trainyard.components.catalog.efa_device_plugin import EFA_PLUGIN_INSTANCE_TYPES
+from trainyard.policies.rules.efa.efa_plugin_instance_types import POLICY
 
 OLD = ("g4dn.12xlarge", "g5.48xlarge", "p4d.24xlarge")
 LABEL, OLD_LABEL = "node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from policies.rules.efa.efa_plugin_or_driver import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
 from tests.support.policy_programs_eks import (
     DRIVER_IMAGE,
@@ -13,6 +12,7 @@ from tests.support.policy_programs_eks import (
     private_cluster,
     release,
 )
+from trainyard.policies.rules.efa.efa_plugin_or_driver import POLICY
 
 DRIVER = release("aws-dranet", version="1.0.0")
 VIOLATING = (

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from policies.rules.efa.efa_plugin_tolerations import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
 from tests.support.policy_programs import node_group
 from tests.support.policy_programs_eks import (
@@ -13,6 +12,7 @@ from tests.support.policy_programs_eks import (
     plugin,
     release,
 )
+from trainyard.policies.rules.efa.efa_plugin_tolerations import POLICY
 
 GPU = {"key": "nvidia.com/gpu", "value": "present", "effect": "NO_SCHEDULE"}
 CRITICAL = {"key": "CriticalAddonsOnly", "operator": "Exists"}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from policies.rules.efa.efa_pool_instance_types import POLICY
 from tests.support.policy import UNKNOWN, check
 from tests.support.policy_programs import EFA_NETWORK, interface, node_group, template
 from tests.support.policy_programs_eks import (
@@ -15,6 +14,7 @@ from tests.support.policy_programs_eks import (
     on_demand_nodes,
     plain,
 )
+from trainyard.policies.rules.efa.efa_pool_instance_types import POLICY
 
 UNTYPED = on_demand("instanceType")
 VIOLATING = (

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from policies.resources.types import EKS_CLUSTER, SECURITY_GROUP, SECURITY_GROUP_RULE
-from policies.rules.efa.efa_security_group_self_reference import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
 from tests.support.policy_programs import (
     EFA_GROUP,
@@ -16,6 +14,8 @@ from tests.support.policy_programs import (
     template,
 )
 from tests.support.policy_programs_eks import own_interface
+from trainyard.policies.resources.types import EKS_CLUSTER, SECURITY_GROUP, SECURITY_GROUP_RULE
+from trainyard.policies.rules.efa.efa_security_group_self_reference import POLICY
 
 VIOLATING = ((template(), EFA_GROUP, self_rule("ingress"), INTERNET_RULE),)
 CLEAN = ((template(), *EFA_NETWORK),)

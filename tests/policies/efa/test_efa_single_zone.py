@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from policies.resources.types import AUTO_SCALING_GROUP, LAUNCH_TEMPLATE, SUBNET
-from policies.rules.efa.efa_single_zone import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
 from tests.support.policy_programs import (
     EFA_NETWORK,
@@ -15,6 +13,8 @@ from tests.support.policy_programs import (
     template,
 )
 from tests.support.policy_programs_eks import fleet
+from trainyard.policies.resources.types import AUTO_SCALING_GROUP, LAUNCH_TEMPLATE, SUBNET
+from trainyard.policies.rules.efa.efa_single_zone import POLICY
 
 VIOLATING = (
     (

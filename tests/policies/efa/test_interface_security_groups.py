@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from policies.rules.efa.interface_security_groups import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
 from tests.support.policy_programs import EFA_NETWORK, node_group, template
 from tests.support.policy_programs_eks import (
@@ -13,6 +12,7 @@ from tests.support.policy_programs_eks import (
     on_demand,
     plain,
 )
+from trainyard.policies.rules.efa.interface_security_groups import POLICY
 
 VIOLATING = (
     (template(vpcSecurityGroupIds=["sg-0123456789abcdef0"]), *EFA_NETWORK),

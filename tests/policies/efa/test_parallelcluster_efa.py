@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from policies.rules.efa.parallelcluster_efa import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
 from tests.support.policy_programs import slurm_queues
 from tests.support.policy_programs_eks import queue
+from trainyard.policies.rules.efa.parallelcluster_efa import POLICY
 
 ON = {"Enabled": True}
 PLACED = {"PlacementGroup": {"Enabled": True}}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from policies.rules.efa.several_interfaces_private_subnet import POLICY
 from tests.support.policy import UNKNOWN, check
 from tests.support.policy_programs import EFA_NETWORK, node_group, template
 from tests.support.policy_programs_eks import (
@@ -14,6 +13,7 @@ from tests.support.policy_programs_eks import (
     on_demand,
     zonal_subnet,
 )
+from trainyard.policies.rules.efa.several_interfaces_private_subnet import POLICY
 
 PUBLIC = zonal_subnet("public", mapPublicIpOnLaunch=True)
 PRIVATE = zonal_subnet("private")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from policies.resources.types import AUTO_SCALING_GROUP
-from policies.rules.instance.auto_scaling_group_place import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
+from trainyard.policies.resources.types import AUTO_SCALING_GROUP
+from trainyard.policies.rules.instance.auto_scaling_group_place import POLICY
 
 
 def group(**place):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from policies.resources.types import AUTO_SCALING_GROUP
-from policies.rules.instance.cluster_subnets_one_vpc import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
 from tests.support.policy_programs_eks import cluster, eks_template, role, subnet, vpc, workers
+from trainyard.policies.resources.types import AUTO_SCALING_GROUP
+from trainyard.policies.rules.instance.cluster_subnets_one_vpc import POLICY
 
 SUBNETS = (subnet("one", "us-west-2a"), subnet("two", "us-west-2b"))
 CLUSTER = cluster(["one", "two"])

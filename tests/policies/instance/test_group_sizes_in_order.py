@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from policies.resources.types import AUTO_SCALING_GROUP, AUTO_SCALING_SCHEDULE
-from policies.rules.instance.group_sizes_in_order import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
 from tests.support.policy_programs_eks import workers
+from trainyard.policies.resources.types import AUTO_SCALING_GROUP, AUTO_SCALING_SCHEDULE
+from trainyard.policies.rules.instance.group_sizes_in_order import POLICY
 
 
 def group(**sizes):

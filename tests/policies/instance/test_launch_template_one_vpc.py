@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from policies.resources.types import LAUNCH_TEMPLATE, SECURITY_GROUP
-from policies.rules.instance.launch_template_one_vpc import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
 from tests.support.policy_programs_eks import role, subnet, vpc, workers
+from trainyard.policies.resources.types import LAUNCH_TEMPLATE, SECURITY_GROUP
+from trainyard.policies.rules.instance.launch_template_one_vpc import POLICY
 
 NETWORK = (vpc(), subnet("one", "us-west-2a"), vpc("other"), role("node-role"))
 

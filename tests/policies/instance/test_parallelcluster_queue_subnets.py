@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from policies.rules.instance.parallelcluster_queue_subnets import POLICY
 from tests.support.policy import check
 from tests.support.policy_programs import slurm_queues
+from trainyard.policies.rules.instance.parallelcluster_queue_subnets import POLICY
 
 ONE_TYPE = {"Name": "ml", "InstanceType": "c5.2xlarge"}
 FLEXIBLE = {

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from policies.resources.types import CONFIG_MAP, FARGATE_PROFILE
-from policies.rules.kubernetes.aws_auth_whole_map import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
 from tests.support.policy_programs_eks import aws_auth, cluster, eks_template, role, workers
+from trainyard.policies.resources.types import CONFIG_MAP, FARGATE_PROFILE
+from trainyard.policies.rules.kubernetes.aws_auth_whole_map import POLICY
 
 CLUSTER = cluster(["one", "two"])
 ROLES = (role("node-role"), role("self-managed-role"))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from policies.resources.types import DAEMON_SET, HELM_RELEASE
-from policies.rules.kubernetes.device_plugin_tolerations import POLICY
 from tests.support.policy import Declared, check
 from tests.support.policy_programs_eks import eks_template, role, workers
+from trainyard.policies.resources.types import DAEMON_SET, HELM_RELEASE
+from trainyard.policies.rules.kubernetes.device_plugin_tolerations import POLICY
 
 NVIDIA, NEURON = "nvcr.io/nvidia/k8s-device-plugin:v0.20.0", "neuron-device-plugin:2.29"
 EFA = "602401143452.dkr.ecr.us-west-2.amazonaws.com/eks/aws-efa-k8s-device-plugin:v0.5.21"

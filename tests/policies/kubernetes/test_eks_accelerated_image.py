@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from policies.rules.kubernetes.eks_accelerated_image import POLICY
 from tests.support.policy import UNKNOWN, check
 from tests.support.policy_programs_eks import eks_template, role, workers
+from trainyard.policies.rules.kubernetes.eks_accelerated_image import POLICY
 
 STANDARD, NVIDIA, NEURON = (f"AL2023_x86_64_{kind}" for kind in ("STANDARD", "NVIDIA", "NEURON"))
 ROLE = role("node-role")

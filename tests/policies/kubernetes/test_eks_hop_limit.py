@@ -8,18 +8,22 @@ from typing import Any
 import pytest
 from moto.iam.aws_managed_policies import aws_managed_policies_data
 
-from components.catalog.eks_node_policies import ADDON_ACTIONS, ADDON_POLICIES, NODE_POLICIES
-from policies.resources.types import (
+from tests.support.policy import UNKNOWN, Declared, check
+from tests.support.policy_programs import compute_environment
+from tests.support.policy_programs_eks import TRUST, cluster, eks_template, joining_group, workers
+from trainyard.components.catalog.eks_node_policies import (
+    ADDON_ACTIONS,
+    ADDON_POLICIES,
+    NODE_POLICIES,
+)
+from trainyard.policies.resources.types import (
     EKS_ADDON,
     IAM_ROLE,
     IAM_ROLE_POLICY,
     IAM_ROLE_POLICY_ATTACHMENT,
     INSTANCE_PROFILE,
 )
-from policies.rules.kubernetes.eks_hop_limit import POLICY
-from tests.support.policy import UNKNOWN, Declared, check
-from tests.support.policy_programs import compute_environment
-from tests.support.policy_programs_eks import TRUST, cluster, eks_template, joining_group, workers
+from trainyard.policies.rules.kubernetes.eks_hop_limit import POLICY
 
 AWS = "arn:aws:iam::aws:policy/"
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from policies.rules.kubernetes.eks_launch_template_conflicts import POLICY
 from tests.support.policy import Declared, check
 from tests.support.policy_programs_eks import eks_template, role, workers
+from trainyard.policies.rules.kubernetes.eks_launch_template_conflicts import POLICY
 
 ROLE = role("node-role")
 

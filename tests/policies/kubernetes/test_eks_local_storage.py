@@ -6,9 +6,9 @@ import base64
 
 import pytest
 
-from policies.rules.kubernetes.eks_local_storage import POLICY
 from tests.support.policy import UNKNOWN, check
 from tests.support.policy_programs_eks import eks_template
+from trainyard.policies.rules.kubernetes.eks_local_storage import POLICY
 
 JOINS = """MIME-Version: 1.0
 Content-Type: multipart/mixed; boundary="b"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from policies.rules.kubernetes.eks_update_strategy_reserved import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
 from tests.support.policy_programs import EFA_NETWORK, OWN_ID, in_odcr, node_group, template
+from trainyard.policies.rules.kubernetes.eks_update_strategy_reserved import POLICY
 
 ODCR = (in_odcr(OWN_ID), *EFA_NETWORK)
 BLOCK = (template(), *EFA_NETWORK)

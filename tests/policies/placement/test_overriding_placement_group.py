@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from policies.resources.types import INSTANCE, LAUNCH_TEMPLATE
-from policies.rules.placement.overriding_placement_group import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
 from tests.support.policy_programs import (
     ASSISTED_ID,
@@ -18,6 +16,8 @@ from tests.support.policy_programs import (
     template,
 )
 from tests.support.policy_programs_eks import environment, on_demand
+from trainyard.policies.resources.types import INSTANCE, LAUNCH_TEMPLATE
+from trainyard.policies.rules.placement.overriding_placement_group import POLICY
 
 VIOLATING = (
     (template(), environment(placementGroup="mine"), *EFA_NETWORK),

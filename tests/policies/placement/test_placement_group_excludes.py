@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from policies.resources.types import INSTANCE
-from policies.rules.placement.placement_group_excludes import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
 from tests.support.policy_programs_eks import plain
+from trainyard.policies.resources.types import INSTANCE
+from trainyard.policies.rules.placement.placement_group_excludes import POLICY
 
 GROUP = {"groupName": "mine"}
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from policies.resources.types import INSTANCE, PLACEMENT_GROUP
-from policies.rules.placement.placement_group_instance_type import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
 from tests.support.policy_programs_eks import (
     TOGETHER,
@@ -16,6 +14,8 @@ from tests.support.policy_programs_eks import (
     plain,
     queue,
 )
+from trainyard.policies.resources.types import INSTANCE, PLACEMENT_GROUP
+from trainyard.policies.rules.placement.placement_group_instance_type import POLICY
 
 PLACED = {"PlacementGroup": {"Enabled": True}}
 SPREAD = Declared(PLACEMENT_GROUP, "together", {"strategy": "spread"})

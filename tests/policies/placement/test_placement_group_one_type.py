@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from policies.rules.placement.placement_group_one_type import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
 from tests.support.policy_programs import slurm_queues
 from tests.support.policy_programs_eks import (
@@ -16,6 +15,7 @@ from tests.support.policy_programs_eks import (
     placed,
     plain,
 )
+from trainyard.policies.rules.placement.placement_group_one_type import POLICY
 
 TYPES = ("m5.large", "m5.xlarge")
 GROUP = placed(plain("instanceType"))

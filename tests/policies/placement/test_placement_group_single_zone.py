@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from policies.resources.types import PLACEMENT_GROUP
-from policies.rules.placement.placement_group_single_zone import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
 from tests.support.policy_programs import EFA_NETWORK
 from tests.support.policy_programs_eks import (
@@ -20,6 +18,8 @@ from tests.support.policy_programs_eks import (
     queue,
     zonal_subnet,
 )
+from trainyard.policies.resources.types import PLACEMENT_GROUP
+from trainyard.policies.rules.placement.placement_group_single_zone import POLICY
 
 TWO = ["subnet-a", "subnet-b"]
 GROUP = placed(plain(instanceType="m5.large"))

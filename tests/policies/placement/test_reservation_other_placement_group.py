@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from policies.resources.types import INSTANCE, PLACEMENT_GROUP
-from policies.rules.placement.reservation_other_placement_group import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
 from tests.support.policy_programs import EFA_NETWORK, OWN_ID, into, odcr, pool, reservation
 from tests.support.policy_programs_eks import TOGETHER, placed
+from trainyard.policies.resources.types import INSTANCE, PLACEMENT_GROUP
+from trainyard.policies.rules.placement.reservation_other_placement_group import POLICY
 
 ELSEWHERE = Declared(PLACEMENT_GROUP, "reserved", {"strategy": "cluster"})
 ARN = "arn:aws:ec2:us-west-2:123456789012:placement-group/reserved"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from policies.rules.placement.reservation_outside_placement_group import POLICY
 from tests.support.policy import Declared, check
 from tests.support.policy_programs import EFA_NETWORK, into, odcr
 from tests.support.policy_programs_eks import TOGETHER, on_demand, placed
+from trainyard.policies.rules.placement.reservation_outside_placement_group import POLICY
 
 ARN = "arn:aws:ec2:us-west-2:123456789012:placement-group/together"
 VIOLATING = (

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from policies.resources.types import EBS_VOLUME, INSTANCE
-from policies.rules.security.ebs_encrypted import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
 from tests.support.policy_programs import template
+from trainyard.policies.resources.types import EBS_VOLUME, INSTANCE
+from trainyard.policies.rules.security.ebs_encrypted import POLICY
 
 VIOLATING = ((Declared(EBS_VOLUME, "scratch", {"size": 100}),),)
 CLEAN = ((Declared(EBS_VOLUME, "scratch", {"size": 100, "encrypted": True}),),)

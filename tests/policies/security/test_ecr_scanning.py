@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from policies.resources.types import ECR_REGISTRY_SCANNING, ECR_REPOSITORY
-from policies.rules.security.ecr_scanning import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
+from trainyard.policies.resources.types import ECR_REGISTRY_SCANNING, ECR_REPOSITORY
+from trainyard.policies.rules.security.ecr_scanning import POLICY
 
 
 def repository(**props):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from policies.resources.types import EFS_FILE_SYSTEM
-from policies.rules.security.efs_encrypted import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
+from trainyard.policies.resources.types import EFS_FILE_SYSTEM
+from trainyard.policies.rules.security.efs_encrypted import POLICY
 
 
 def home(**props):

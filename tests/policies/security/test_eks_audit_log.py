@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from policies.resources.types import EKS_CLUSTER
-from policies.rules.security.eks_audit_log import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
+from trainyard.policies.resources.types import EKS_CLUSTER
+from trainyard.policies.rules.security.eks_audit_log import POLICY
 
 
 def cluster(**props):

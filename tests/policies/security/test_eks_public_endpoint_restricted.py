@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from policies.resources.types import EKS_CLUSTER
-from policies.rules.security.eks_public_endpoint_restricted import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
+from trainyard.policies.resources.types import EKS_CLUSTER
+from trainyard.policies.rules.security.eks_public_endpoint_restricted import POLICY
 
 
 def cluster(**vpc_config):

@@ -6,13 +6,6 @@ import json
 
 import pytest
 
-from policies.resources.types import (
-    IAM_POLICY,
-    IAM_POLICY_ATTACHMENT,
-    IAM_ROLE,
-    IAM_ROLE_POLICY_ATTACHMENT,
-)
-from policies.rules.security.iam_administrator import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
 from tests.support.policy_programs import (
     BUCKET,
@@ -20,6 +13,13 @@ from tests.support.policy_programs import (
     document,
     role_policy,
 )
+from trainyard.policies.resources.types import (
+    IAM_POLICY,
+    IAM_POLICY_ATTACHMENT,
+    IAM_ROLE,
+    IAM_ROLE_POLICY_ATTACHMENT,
+)
+from trainyard.policies.rules.security.iam_administrator import POLICY
 
 ADMINISTRATOR = "arn:aws:iam::aws:policy/AdministratorAccess"
 WORKER = "arn:aws:iam::aws:policy/AmazonEKSWorkerNodePolicy"

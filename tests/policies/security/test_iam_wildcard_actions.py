@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from policies.rules.security.iam_wildcard_actions import POLICY
 from tests.support.policy import check
 from tests.support.policy_programs import BUCKET, allow, role_policy
+from trainyard.policies.rules.security.iam_wildcard_actions import POLICY
 
 FAULTS = {
     "service": (role_policy(allow(["s3:*", "s3:GetObject"], BUCKET)), "it allows s3:*, which"),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from policies.rules.security.iam_wildcard_resources import POLICY
 from tests.support.policy import check
 from tests.support.policy_programs import BUCKET, allow, role_policy
+from trainyard.policies.rules.security.iam_wildcard_resources import POLICY
 
 MANY = [f"ec2:{name}" for name in ("RunInstances", "StartInstances", "StopInstances", "CreateTags")]
 TAGGED = {"StringEquals": {"aws:ResourceTag/team": "vision"}}

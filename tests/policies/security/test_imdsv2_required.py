@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from policies.resources.types import INSTANCE
-from policies.rules.security.imdsv2_required import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
 from tests.support.policy_programs import EFA_NETWORK, template
+from trainyard.policies.resources.types import INSTANCE
+from trainyard.policies.rules.security.imdsv2_required import POLICY
 
 VIOLATING = ((template("metadataOptions"), *EFA_NETWORK),)
 CLEAN = ((template(), *EFA_NETWORK),)

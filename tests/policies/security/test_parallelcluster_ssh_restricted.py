@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from policies.rules.security.parallelcluster_ssh_restricted import POLICY
 from tests.support.policy import Declared, check
 from tests.support.policy_programs import rendered_cluster
+from trainyard.policies.rules.security.parallelcluster_ssh_restricted import POLICY
 
 
 def cluster(**ssh: Any) -> Declared:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from policies.resources.types import (
+from tests.support.policy import UNKNOWN, Declared, check
+from tests.support.policy_programs import EFA_NETWORK
+from tests.support.policy_programs_eks import workers
+from trainyard.policies.resources.types import (
     DEFAULT_SECURITY_GROUP,
     SECURITY_GROUP,
     SECURITY_GROUP_INGRESS_RULE,
     SECURITY_GROUP_RULE,
 )
-from policies.rules.security.ports_closed_to_world import POLICY
-from tests.support.policy import UNKNOWN, Declared, check
-from tests.support.policy_programs import EFA_NETWORK
-from tests.support.policy_programs_eks import workers
+from trainyard.policies.rules.security.ports_closed_to_world import POLICY
 
 WORLD, WORLD_6 = "0.0.0.0/0", "::/0"
 

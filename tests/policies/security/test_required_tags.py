@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from policies.resources.types import AUTO_SCALING_GROUP, EBS_VOLUME, SECURITY_GROUP
-from policies.rules.security.required_tags import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
+from trainyard.policies.resources.types import AUTO_SCALING_GROUP, EBS_VOLUME, SECURITY_GROUP
+from trainyard.policies.rules.security.required_tags import POLICY
 
 
 def volume(**props):

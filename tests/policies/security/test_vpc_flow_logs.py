@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from policies.resources.types import FLOW_LOG
-from policies.rules.security.vpc_flow_logs import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
 from tests.support.policy_programs_eks import vpc
+from trainyard.policies.resources.types import FLOW_LOG
+from trainyard.policies.rules.security.vpc_flow_logs import POLICY
 
 
 def log(network):

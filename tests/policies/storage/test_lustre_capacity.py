@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from policies.rules.storage.lustre_capacity import POLICY
 from tests.support.policy import UNKNOWN, check
 from tests.support.policy_programs import (
     cluster_with,
@@ -12,6 +11,7 @@ from tests.support.policy_programs import (
     rendered_cluster,
     shared_storage,
 )
+from trainyard.policies.rules.storage.lustre_capacity import POLICY
 
 VIOLATING = (
     (file_system(storageCapacity=2000),),

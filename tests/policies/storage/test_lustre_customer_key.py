@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from policies.rules.storage.lustre_customer_key import POLICY
 from tests.support.policy import UNKNOWN, check
 from tests.support.policy_programs import cluster_with, file_system, shared_storage
+from trainyard.policies.rules.storage.lustre_customer_key import POLICY
 
 CONFIG = {"customer_keys": True}
 KEY = "arn:aws:kms:us-west-2:123456789012:key/01234567-89ab-cdef-0123-456789abcdef"

@@ -2,15 +2,15 @@
 
 import pytest
 
-from policies.resources.types import (
+from tests.support.policy import UNKNOWN, Declared, check
+from tests.support.policy_programs import LUSTRE_GROUP, LUSTRE_NETWORK, lustre, lustre_rule
+from trainyard.policies.resources.types import (
     EKS_CLUSTER,
     LUSTRE_FILE_SYSTEM,
     SECURITY_GROUP,
     SECURITY_GROUP_RULE,
 )
-from policies.rules.storage.lustre_ports_open import POLICY
-from tests.support.policy import UNKNOWN, Declared, check
-from tests.support.policy_programs import LUSTRE_GROUP, LUSTRE_NETWORK, lustre, lustre_rule
+from trainyard.policies.rules.storage.lustre_ports_open import POLICY
 
 VIOLATING = ((lustre(), LUSTRE_GROUP, lustre_rule("ingress", 988, 988)),)
 CLEAN = ((lustre(), *LUSTRE_NETWORK),)

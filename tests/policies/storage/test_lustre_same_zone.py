@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from policies.rules.storage.lustre_same_zone import POLICY
 from tests.support.policy import check
 from tests.support.policy_programs import (
     EFA_NETWORK,
@@ -15,6 +14,7 @@ from tests.support.policy_programs import (
     subnets,
     template,
 )
+from trainyard.policies.rules.storage.lustre_same_zone import POLICY
 
 NODES = auto_scaling_group(vpcZoneIdentifiers=["subnet-1"])
 VIOLATING = ((file_system(), template(), NODES, *subnets(OTHER_ZONE, ZONE), *EFA_NETWORK),)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from policies.rules.storage.lustre_throughput import POLICY
 from tests.support.policy import UNKNOWN, check
 from tests.support.policy_programs import cluster_with, file_system, shared_storage
+from trainyard.policies.rules.storage.lustre_throughput import POLICY
 
 SCRATCH = {"deploymentType": "SCRATCH_2"}
 VIOLATING = (

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from policies.rules.storage.lustre_type_options import POLICY
 from tests.support.policy import UNKNOWN, check
 from tests.support.policy_programs import cluster_with, file_system, shared_storage
+from trainyard.policies.rules.storage.lustre_type_options import POLICY
 
 KEY = "arn:aws:kms:us-west-2:123456789012:key/01234567-89ab-cdef-0123-456789abcdef"
 SCRATCH = {"deploymentType": "SCRATCH_2", "perUnitStorageThroughput": None}

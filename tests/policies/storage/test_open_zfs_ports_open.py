@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from policies.resources.types import OPENZFS_FILE_SYSTEM, SECURITY_GROUP
-from policies.rules.storage.open_zfs_ports_open import POLICY
 from tests.support.policy import UNKNOWN, Declared, check
+from trainyard.policies.resources.types import OPENZFS_FILE_SYSTEM, SECURITY_GROUP
+from trainyard.policies.rules.storage.open_zfs_ports_open import POLICY
 
 SYSTEM = Declared(
     OPENZFS_FILE_SYSTEM,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from policies.rules.storage.parallelcluster_managed_lustre import POLICY
 from tests.support.policy import check
 from tests.support.policy_programs import cluster_with, shared_storage
+from trainyard.policies.rules.storage.parallelcluster_managed_lustre import POLICY
 
 EXISTING = shared_storage(
     FileSystemId="fs-1", DeploymentType=None, PerUnitStorageThroughput=None, StorageCapacity=None

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from policies.rules.storage.parallelcluster_mount_directories import POLICY
 from tests.support.policy import check
 from tests.support.policy_programs import cluster_with, rendered_cluster, shared_storage
+from trainyard.policies.rules.storage.parallelcluster_mount_directories import POLICY
 
 
 def existing(name: str, directory: str):

@@ -2,10 +2,10 @@
 
 import pytest
 
-from policies.resources.types import EFS_FILE_SYSTEM, OPENZFS_FILE_SYSTEM, SECURITY_GROUP
-from policies.rules.storage.shared_storage_protected import POLICY
 from tests.support.policy import Declared, check
 from tests.support.policy_programs import LUSTRE_NETWORK, lustre
+from trainyard.policies.resources.types import EFS_FILE_SYSTEM, OPENZFS_FILE_SYSTEM, SECURITY_GROUP
+from trainyard.policies.rules.storage.shared_storage_protected import POLICY
 
 VIOLATING = ((lustre(protect=False), *LUSTRE_NETWORK),)
 CLEAN = ((lustre(), *LUSTRE_NETWORK),)

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from components.catalog.instance_types import INSTANCE_TYPES
-from policies.resources.types import EKS_NODE_GROUP, LAUNCH_TEMPLATE, PLACEMENT_GROUP
 from tests.support.policy import Declared
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES
+from trainyard.policies.resources.types import EKS_NODE_GROUP, LAUNCH_TEMPLATE, PLACEMENT_GROUP
 
 COMPONENT = "eks:index:ManagedNodeGroup"
 _KEPT = ("capacityType", "instanceTypes", "nodeRoleArn", "scalingConfig", "subnetIds", "taints")

@@ -7,9 +7,6 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import yaml
 
-from components.catalog.versions import DEFAULT_KUBERNETES_VERSION, EKS_VERSIONS
-from sandbox.account.fixture import fixture, moment
-from sandbox.account.stacks import completion
 from tests.support.sandbox_aws import (
     AWS_ASSISTED,
     BLOCK,
@@ -24,6 +21,9 @@ from tests.support.sandbox_aws import (
 )
 from tests.support.stacks import STACKS
 from tools.workspace.stack_files import find_stack_file
+from trainyard.components.catalog.versions import DEFAULT_KUBERNETES_VERSION, EKS_VERSIONS
+from trainyard.sandbox.account.fixture import fixture, moment
+from trainyard.sandbox.account.stacks import completion
 
 
 def subnets(account: Account) -> dict[str, dict]:

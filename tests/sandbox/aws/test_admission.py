@@ -16,10 +16,10 @@ import botocore.session
 import pytest
 from botocore.exceptions import ClientError
 
-from sandbox.access import HEADER
-from sandbox.aws.server import AwsServer
-from sandbox.aws.unimplemented import served_calls
 from tests.support.sandbox_aws import OF_OTHERS, Account
+from trainyard.sandbox.access import HEADER
+from trainyard.sandbox.aws.server import AwsServer
+from trainyard.sandbox.aws.unimplemented import served_calls
 
 MADE_UP = "AKIAIOSFODNN7EXAMPLE"
 RUN_SHELL = {"InstanceIds": ["i-0123456789abcdef0"], "DocumentName": "AWS-RunShellScript"}

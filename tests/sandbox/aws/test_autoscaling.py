@@ -9,10 +9,6 @@ import pytest
 from moto.autoscaling.models import autoscaling_backends
 from moto.ec2.models import ec2_backends
 
-from sandbox.aws.autoscaling.groups import RETRY_INTERVAL, retry_launches
-from sandbox.aws.autoscaling.schedules import run_due_actions
-from sandbox.aws.clock import CLOCK
-from sandbox.aws.ec2.capacity_end import end_of_capacity
 from tests.support.sandbox_aws import (
     ACCOUNT,
     BLOCK,
@@ -25,6 +21,10 @@ from tests.support.sandbox_aws import (
     p5_block,
     refused,
 )
+from trainyard.sandbox.aws.autoscaling.groups import RETRY_INTERVAL, retry_launches
+from trainyard.sandbox.aws.autoscaling.schedules import run_due_actions
+from trainyard.sandbox.aws.clock import CLOCK
+from trainyard.sandbox.aws.ec2.capacity_end import end_of_capacity
 
 
 @pytest.fixture

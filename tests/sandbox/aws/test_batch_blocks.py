@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from sandbox.aws.clock import CLOCK
 from tests.support.batch_account import Batch
 from tests.support.sandbox_aws import BLOCK, SCHEDULED, Account
+from trainyard.sandbox.aws.clock import CLOCK
 
 
 def test_a_queue_uses_the_environments_of_its_blocks_as_they_come_and_go(account: Account) -> None:

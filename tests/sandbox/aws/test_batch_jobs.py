@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from sandbox.account.ecs_images import NVIDIA, STANDARD
-from sandbox.aws.server import AwsServer
 from tests.support.batch_account import Batch, container, devices, small
 from tests.support.processes import until
 from tests.support.sandbox_aws import ACCOUNT, BLOCK, PRIVATE_B, Account, refused
+from trainyard.sandbox.account.ecs_images import NVIDIA, STANDARD
+from trainyard.sandbox.aws.server import AwsServer
 
 MANIFEST = "application/vnd.docker.distribution.manifest.v2+json"
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from sandbox.faults.in_force import FAULTS
-from sandbox.faults.schedule import parse_schedule
 from tests.support.batch_account import Batch
 from tests.support.sandbox_aws import Account
+from trainyard.sandbox.faults.in_force import FAULTS
+from trainyard.sandbox.faults.schedule import parse_schedule
 
 GROUP = "/aws/batch/job"
 

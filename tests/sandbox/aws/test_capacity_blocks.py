@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from moto.ec2 import ec2_backends
 
-from components.catalog.capacity_blocks import BOUGHT_TAG, TYPE_TAG
-from sandbox.aws.clock import CLOCK
-from sandbox.aws.ec2.capacity_reservations import reservations_of
-from sandbox.aws.ec2.offerings import MOST_OFFERINGS, offered_periods
-from sandbox.aws.environment import ACCOUNT_ID
-from sandbox.aws.transitions import TRANSITIONS
 from tests.support.sandbox_aws import BLOCK, EXPIRED, ODCR, SCHEDULED, Account, refused
+from trainyard.components.catalog.capacity_blocks import BOUGHT_TAG, TYPE_TAG
+from trainyard.sandbox.aws.clock import CLOCK
+from trainyard.sandbox.aws.ec2.capacity_reservations import reservations_of
+from trainyard.sandbox.aws.ec2.offerings import MOST_OFFERINGS, offered_periods
+from trainyard.sandbox.aws.environment import ACCOUNT_ID
+from trainyard.sandbox.aws.transitions import TRANSITIONS
 
 LINUX = "Linux/UNIX"
 DAY, WEEK = 24, 24 * 7

@@ -7,11 +7,6 @@ from typing import Any
 
 import pytest
 
-from sandbox.aws.transitions import TRANSITIONS
-from sandbox.aws.unimplemented import FAILURE_CODE
-from sandbox.faults.clusters import is_named
-from sandbox.faults.in_force import FAULTS
-from sandbox.faults.schedule import FaultScheduleError, parse_schedule
 from tests.support.batch_account import Batch
 from tests.support.sandbox_aws import (
     BLOCK,
@@ -25,6 +20,11 @@ from tests.support.sandbox_aws import (
 )
 from tools.diagnosis.node_groups import Place, read_group, what_it_lacks
 from tools.diagnosis.waiting_job import read_queued_job, why_it_waits
+from trainyard.sandbox.aws.transitions import TRANSITIONS
+from trainyard.sandbox.aws.unimplemented import FAILURE_CODE
+from trainyard.sandbox.faults.clusters import is_named
+from trainyard.sandbox.faults.in_force import FAULTS
+from trainyard.sandbox.faults.schedule import FaultScheduleError, parse_schedule
 
 OUTSIDE = {"happens": "node-never-joins"}
 SANDBOX = Place(region="us-west-2", cluster="c", sandbox=True)

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from components.catalog.versions import EKS_VERSIONS
 from tests.support.kubernetes import DEFAULT, PREVIOUS
 from tests.support.processes import PATIENCE, until
 from tests.support.sandbox_aws import PRIVATE_A, Account, refused
+from trainyard.components.catalog.versions import EKS_VERSIONS
 
 OTHERS = "arn:aws:kms:us-west-2:123456789012:key/00000000-0000-0000-0000-000000000000"
 
@@ -110,7 +110,7 @@ def test_nodes_follow_their_cluster_and_are_never_ahead_of_it(account: Account):
 def test_nodes_more_than_three_versions_behind_hold_the_cluster_back(account: Account, monkeypatch):
     account.cluster(version=PREVIOUS)
     node_group(account)
-    monkeypatch.setattr("sandbox.aws.eks.cluster_updates.KUBELET_SKEW", 0)
+    monkeypatch.setattr("trainyard.sandbox.aws.eks.cluster_updates.KUBELET_SKEW", 0)
     with refused("InvalidRequestException", f"Nodegroup n has the Kubernetes version {PREVIOUS}"):
         upgrade(account)
 

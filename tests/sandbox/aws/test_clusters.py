@@ -9,8 +9,6 @@ from typing import Any
 import pytest
 from moto.ec2.models import ec2_backends
 
-from components.catalog.versions import EKS_VERSIONS
-from sandbox.aws.eks import network
 from tests.support.kubernetes import DEFAULT, PREVIOUS, minor
 from tests.support.processes import PATIENCE, until
 from tests.support.sandbox_aws import (
@@ -21,6 +19,8 @@ from tests.support.sandbox_aws import (
     Account,
     refused,
 )
+from trainyard.components.catalog.versions import EKS_VERSIONS
+from trainyard.sandbox.aws.eks import network
 
 
 def test_a_cluster_keeps_what_it_was_given(account: Account) -> None:

@@ -7,9 +7,9 @@ import json
 import botocore.session
 import pytest
 
-from sandbox.aws.idempotency import AnsweredTokens
-from sandbox.aws.unimplemented import Call
-from sandbox.wsgi import Answer
+from trainyard.sandbox.aws.idempotency import AnsweredTokens
+from trainyard.sandbox.aws.unimplemented import Call
+from trainyard.sandbox.wsgi import Answer
 
 DONE: Answer = ("200 OK", [], b"done")
 

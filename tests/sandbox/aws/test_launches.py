@@ -7,7 +7,6 @@ from datetime import timedelta
 
 import pytest
 
-from sandbox.aws.clock import CLOCK
 from tests.support.sandbox_aws import (
     BLOCK,
     ENDING,
@@ -21,6 +20,7 @@ from tests.support.sandbox_aws import (
     refused,
     target,
 )
+from trainyard.sandbox.aws.clock import CLOCK
 
 PLAIN = {
     "MinCount": 1,

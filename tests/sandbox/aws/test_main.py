@@ -1,4 +1,4 @@
-"""`python -m sandbox.aws`: only the endpoint."""
+"""`python -m trainyard.sandbox.aws`: only the endpoint."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import signal
 import subprocess
 import sys
 
-from sandbox.access import Endpoint
+from trainyard.sandbox.access import Endpoint
 
 
 def test_the_endpoint_alone_answers_until_it_is_asked_to_end() -> None:
-    command = [sys.executable, "-m", "sandbox.aws", "--port", "0"]
+    command = [sys.executable, "-m", "trainyard.sandbox.aws", "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         lines = [process.stdout.readline() for _ in range(4)]

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from components.identity.one_time_calls import scheduler_trust
-from components.monitoring.messages import publish_policy
-from components.monitoring.topic import topic_policy
-from sandbox.aws.clock import CLOCK
-from sandbox.aws.server import AwsServer
-from sandbox.aws.timekeeper import Timekeeper
 from tests.support.sandbox_aws import SCHEDULED, Account, refused
+from trainyard.components.identity.one_time_calls import scheduler_trust
+from trainyard.components.monitoring.messages import publish_policy
+from trainyard.components.monitoring.topic import topic_policy
+from trainyard.sandbox.aws.clock import CLOCK
+from trainyard.sandbox.aws.server import AwsServer
+from trainyard.sandbox.aws.timekeeper import Timekeeper
 
 PATTERN = {
     "source": ["aws.ec2"],

@@ -7,8 +7,6 @@ from typing import Any
 import pytest
 from moto.ec2.models import ec2_backends
 
-from sandbox.aws.eks.capacity_block_end import scale_in_ending_blocks
-from sandbox.aws.eks.store import eks_stores
 from tests.support.sandbox_aws import (
     ACCOUNT,
     ENDING,
@@ -19,6 +17,8 @@ from tests.support.sandbox_aws import (
     target,
     without,
 )
+from trainyard.sandbox.aws.eks.capacity_block_end import scale_in_ending_blocks
+from trainyard.sandbox.aws.eks.store import eks_stores
 
 ONLY = {"CapacityReservationPreference": "capacity-reservations-only"}
 

@@ -8,11 +8,6 @@ from typing import Any
 import pytest
 from moto.ec2.models import ec2_backends
 
-from components.catalog.versions import EKS_VERSIONS
-from sandbox.aws.clock import CLOCK
-from sandbox.aws.eks.capacity_block_end import scale_in_ending_blocks
-from sandbox.aws.eks.store import eks_stores
-from sandbox.aws.transitions import TRANSITIONS
 from tests.support.kubernetes import DEFAULT
 from tests.support.sandbox_aws import (
     ACCOUNT,
@@ -28,6 +23,11 @@ from tests.support.sandbox_aws import (
     target,
     without,
 )
+from trainyard.components.catalog.versions import EKS_VERSIONS
+from trainyard.sandbox.aws.clock import CLOCK
+from trainyard.sandbox.aws.eks.capacity_block_end import scale_in_ending_blocks
+from trainyard.sandbox.aws.eks.store import eks_stores
+from trainyard.sandbox.aws.transitions import TRANSITIONS
 
 RELEASE = EKS_VERSIONS[DEFAULT].ami_release_version
 

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from components.catalog.versions import PARALLELCLUSTER_VERSION
-from sandbox.inventory.clients import Clients
-from sandbox.inventory.storage import items
 from tests.support.cluster_configs import (
     EFS,
     GPU_IMAGE,
@@ -18,6 +15,9 @@ from tests.support.cluster_configs import (
     TRAINIUM_ODCR,
 )
 from tests.support.sandbox_aws import ACCOUNT, ODCR_IN_GROUP, VPC, Account, refused
+from trainyard.components.catalog.versions import PARALLELCLUSTER_VERSION
+from trainyard.sandbox.inventory.clients import Clients
+from trainyard.sandbox.inventory.storage import items
 
 STORAGE_GROUP = "sg-0123456789abcdef0"
 

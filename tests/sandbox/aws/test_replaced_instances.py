@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from components import clock
-from components.capacity.plan import CapacityPlan
-from components.eks.node_group_plan import NodeGroupPlan
-from sandbox.aws.transitions import TRANSITIONS
 from tests.support.eks import P5
 from tests.support.sandbox_aws import BLOCK, PRIVATE_B, STANDARD_IMAGE, Account, p5_block, refused
 from tools.repair.account import Account as Reader
 from tools.repair.decision import Cluster, decide
 from tools.repair.report import report
+from trainyard.components import clock
+from trainyard.components.capacity.plan import CapacityPlan
+from trainyard.components.eks.node_group_plan import NodeGroupPlan
+from trainyard.sandbox.aws.transitions import TRANSITIONS
 
 
 @pytest.fixture

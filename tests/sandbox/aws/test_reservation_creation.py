@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from sandbox.aws.clock import CLOCK
 from tests.support.sandbox_aws import SCHEDULED, Account, refused
+from trainyard.sandbox.aws.clock import CLOCK
 
 PAST, FUTURE = datetime(2020, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC)
 GROUP = "arn:aws:ec2:us-west-2:123456789012:placement-group"

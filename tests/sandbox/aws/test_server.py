@@ -14,8 +14,8 @@ import boto3
 import pytest
 from botocore.exceptions import ClientError
 
-from sandbox.aws.server import LOOPBACK, AwsServer, PortInUseError
 from tests.support.sandbox_aws import STANDARD_IMAGE, Account, refused
+from trainyard.sandbox.aws.server import LOOPBACK, AwsServer, PortInUseError
 
 CALLS: list[tuple[str, str, Callable[[Any], Any]]] = [
     ("ec2", "ec2:DescribeIpamPools", lambda client: client.describe_ipam_pools()),

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from components.tagging import PARALLELCLUSTER_NODE_TAG, PARALLELCLUSTER_TAG
 from tests.support.processes import PATIENCE, until
 from tests.support.sandbox_aws import ACCOUNT, Account, refused
+from trainyard.components.tagging import PARALLELCLUSTER_NODE_TAG, PARALLELCLUSTER_TAG
 
 MISSING = "00000000-0000-4000-8000-000000000000"
 

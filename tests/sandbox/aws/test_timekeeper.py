@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from sandbox.aws.server import AwsServer
 from tests.support.processes import until
 from tests.support.sandbox_aws import SCHEDULED, Account, p5_block
+from trainyard.sandbox.aws.server import AwsServer
 
 
 def test_a_group_launches_by_itself_when_its_block_begins() -> None:

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from components.batch.environment_schedule import update_policy
-from components.identity.one_time_calls import scheduler_trust
-from sandbox.aws.clock import CLOCK
-from sandbox.aws.server import AwsServer
-from sandbox.aws.timekeeper import Timekeeper
 from tests.support.batch_account import REGION, Batch
 from tests.support.sandbox_aws import Account, refused
+from trainyard.components.batch.environment_schedule import update_policy
+from trainyard.components.identity.one_time_calls import scheduler_trust
+from trainyard.sandbox.aws.clock import CLOCK
+from trainyard.sandbox.aws.server import AwsServer
+from trainyard.sandbox.aws.timekeeper import Timekeeper
 
 HOUR = timedelta(hours=1)
 TARGET = "arn:aws:scheduler:::aws-sdk:batch:updateComputeEnvironment"

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.access import NO_ACCOUNT
-from sandbox.kubernetes.control_planes import ControlPlanes
 from tests.support.processes import spawn
+from trainyard.sandbox.access import NO_ACCOUNT
+from trainyard.sandbox.kubernetes.control_planes import ControlPlanes
 
 
 @pytest.fixture

@@ -9,17 +9,17 @@ import threading
 import pytest
 import yaml
 
-from sandbox.access import Endpoint
+from trainyard.sandbox.access import Endpoint
 
-from sandbox.aws.server import AwsServer  # isort: skip  - before anything that imports moto
+from trainyard.sandbox.aws.server import AwsServer  # isort: skip  - before anything that imports moto
 import boto3
 
-from sandbox.kubernetes.control_planes import ControlPlanes
-from sandbox.kubernetes.instances import SandboxAccount
-from sandbox.kubernetes.nodes import NodeSimulator
 from tests.support.kubernetes import DEFAULT, device_plugin
 from tests.support.processes import spawn, until
 from tests.support.sandbox_aws import NVIDIA_IMAGE
+from trainyard.sandbox.kubernetes.control_planes import ControlPlanes
+from trainyard.sandbox.kubernetes.instances import SandboxAccount
+from trainyard.sandbox.kubernetes.nodes import NodeSimulator
 
 pytestmark = pytest.mark.kubernetes
 

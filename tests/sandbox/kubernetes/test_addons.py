@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from sandbox.kubernetes.addon_objects import addon_objects
-from sandbox.kubernetes.addons import AddonObjects
-from sandbox.kubernetes.api import ApiError
+from trainyard.sandbox.kubernetes.addon_objects import addon_objects
+from trainyard.sandbox.kubernetes.addons import AddonObjects
+from trainyard.sandbox.kubernetes.api import ApiError
 
 EBS = "aws-ebs-csi-driver"
 SYSTEM_ONLY = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {}}}

@@ -7,8 +7,8 @@ import base64
 import pytest
 import urllib3
 
-from sandbox.kubernetes.api import ApiError, ApiUnreachableError, KubernetesApi
-from sandbox.kubernetes.credentials import make_credentials
+from trainyard.sandbox.kubernetes.api import ApiError, ApiUnreachableError, KubernetesApi
+from trainyard.sandbox.kubernetes.credentials import make_credentials
 
 
 @pytest.fixture(scope="module")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import yaml
 
-from sandbox.kubernetes.api import ApiError
-from sandbox.kubernetes.aws_auth import AwsAuthError, map_node_role
+from trainyard.sandbox.kubernetes.api import ApiError
+from trainyard.sandbox.kubernetes.aws_auth import AwsAuthError, map_node_role
 
 ROLE = "arn:aws:iam::123456789012:role/node"
 ODD = """\

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.kubernetes.aws_program import FAILED, REFUSED, main, write_aws_program
+from trainyard.sandbox.kubernetes.aws_program import FAILED, REFUSED, main, write_aws_program
 
 GET_TOKEN = ("eks", "get-token", "--cluster-name", "c")
 

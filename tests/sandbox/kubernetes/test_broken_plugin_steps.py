@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from sandbox.faults.clusters import broken_plugins, count_crash
-from sandbox.faults.in_force import InForce
-from sandbox.faults.schedule import parse_schedule
-from sandbox.kubernetes.api import ApiUnreachableError
-from sandbox.kubernetes.broken_plugins import BrokenPlugins
+from trainyard.sandbox.faults.clusters import broken_plugins, count_crash
+from trainyard.sandbox.faults.in_force import InForce
+from trainyard.sandbox.faults.schedule import parse_schedule
+from trainyard.sandbox.kubernetes.api import ApiUnreachableError
+from trainyard.sandbox.kubernetes.broken_plugins import BrokenPlugins
 
 PLUGIN = "nvidia-device-plugin-ds"
 

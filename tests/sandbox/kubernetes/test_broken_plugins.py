@@ -7,15 +7,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from sandbox.faults.in_force import FAULTS
-from sandbox.faults.schedule import parse_schedule
-from sandbox.kubernetes.control_planes import ControlPlanes
-from sandbox.kubernetes.device_plugins import NVIDIA_GPU
-from sandbox.kubernetes.nodes import NodeSimulator
 from tests.sandbox.kubernetes.support.joined_cluster import JoinedCluster, SandboxAccountDouble
 from tests.support.kubernetes import device_plugin
 from tests.support.processes import spawn, until
 from tools.cli.rollout import observe
+from trainyard.sandbox.faults.in_force import FAULTS
+from trainyard.sandbox.faults.schedule import parse_schedule
+from trainyard.sandbox.kubernetes.control_planes import ControlPlanes
+from trainyard.sandbox.kubernetes.device_plugins import NVIDIA_GPU
+from trainyard.sandbox.kubernetes.nodes import NodeSimulator
 
 pytestmark = pytest.mark.kubernetes
 

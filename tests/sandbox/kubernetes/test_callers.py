@@ -10,15 +10,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from sandbox.aws.server import AwsServer  # isort: skip  - before anything that imports moto
+from trainyard.sandbox.aws.server import AwsServer  # isort: skip  - before anything that imports moto
 
-from components.account.lookup import AccountReader
-from components.eks.cluster_access import read_aws_auth
-from sandbox.kubernetes.api import ApiError, KubernetesApi
-from sandbox.kubernetes.control_planes import ControlPlane, ControlPlanes
-from sandbox.kubernetes.kubelet import session_token
 from tests.support.processes import spawn, until
 from tests.support.sandbox_aws import Account, use_account
+from trainyard.components.account.lookup import AccountReader
+from trainyard.components.eks.cluster_access import read_aws_auth
+from trainyard.sandbox.kubernetes.api import ApiError, KubernetesApi
+from trainyard.sandbox.kubernetes.control_planes import ControlPlane, ControlPlanes
+from trainyard.sandbox.kubernetes.kubelet import session_token
 
 pytestmark = pytest.mark.kubernetes
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from sandbox.kubernetes import commands
-from sandbox.kubernetes.commands import Layout, Ports
-from sandbox.kubernetes.credentials import (
+from tests.support.kubernetes import PREVIOUS
+from trainyard.sandbox.kubernetes import commands
+from trainyard.sandbox.kubernetes.commands import Layout, Ports
+from trainyard.sandbox.kubernetes.credentials import (
     make_credentials,
     make_etcd_certificate,
     make_webhook_certificate,
 )
-from tests.support.kubernetes import PREVIOUS
 
 PORTS = Ports(etcd=1, etcd_peer=2, api_server=3, authenticator=4)
 

@@ -8,17 +8,17 @@ import threading
 
 import pytest
 
-from sandbox.access import NO_ACCOUNT
-from sandbox.kubernetes.api import ApiError, ApiUnreachableError, KubernetesApi
-from sandbox.kubernetes.commands import PROGRAMS
-from sandbox.kubernetes.control_planes import (
+from tests.support.kubernetes import DEFAULT
+from tests.support.processes import processes_below, spawn, until
+from trainyard.sandbox.access import NO_ACCOUNT
+from trainyard.sandbox.kubernetes.api import ApiError, ApiUnreachableError, KubernetesApi
+from trainyard.sandbox.kubernetes.commands import PROGRAMS
+from trainyard.sandbox.kubernetes.control_planes import (
     KUBERNETES_VERSION,
     ControlPlaneError,
     ControlPlanes,
 )
-from sandbox.kubernetes.startup import ControlPlane, Startup
-from tests.support.kubernetes import DEFAULT
-from tests.support.processes import processes_below, spawn, until
+from trainyard.sandbox.kubernetes.startup import ControlPlane, Startup
 
 PROGRAM_COMMANDS = {name: ["false"] for name in PROGRAMS}
 

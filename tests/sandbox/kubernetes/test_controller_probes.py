@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 from cryptography import x509
 
-from sandbox.kubernetes.controller_probes import answers, is_ready
-from sandbox.kubernetes.credentials import make_server_certificate
 from tests.support.processes import free_port
+from trainyard.sandbox.kubernetes.controller_probes import answers, is_ready
+from trainyard.sandbox.kubernetes.credentials import make_server_certificate
 
 HOST = "jobset-webhook-service.jobset-system.svc"
 

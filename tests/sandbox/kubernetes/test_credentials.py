@@ -8,8 +8,8 @@ import stat
 import yaml
 from cryptography import x509
 
-from sandbox.kubernetes.credentials import kubeconfig, make_credentials
-from sandbox.private_files import write_private
+from trainyard.sandbox.kubernetes.credentials import kubeconfig, make_credentials
+from trainyard.sandbox.private_files import write_private
 
 
 def test_every_file_is_its_owners_alone(tmp_path):

@@ -11,10 +11,10 @@ from typing import Any
 import boto3
 import pytest
 
-from sandbox.access import Endpoint
-from sandbox.inventory import lines
-from sandbox.state import SandboxDirectory
 from tests.support.processes import processes_below, until
+from trainyard.sandbox.access import Endpoint
+from trainyard.sandbox.inventory import lines
+from trainyard.sandbox.state import SandboxDirectory
 
 pytestmark = pytest.mark.kubernetes
 

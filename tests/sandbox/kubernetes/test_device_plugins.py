@@ -4,9 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from components.catalog.instance_types import instance_type
-from components.catalog.neuron import NEURON_CORE, NEURON_DEVICE, NEURON_DEVICE_PLUGIN_IMAGE
-from sandbox.kubernetes.device_plugins import EFA, NVIDIA_GPU, device_counts, plugin_resources
+from trainyard.components.catalog.instance_types import instance_type
+from trainyard.components.catalog.neuron import (
+    NEURON_CORE,
+    NEURON_DEVICE,
+    NEURON_DEVICE_PLUGIN_IMAGE,
+)
+from trainyard.sandbox.kubernetes.device_plugins import (
+    EFA,
+    NVIDIA_GPU,
+    device_counts,
+    plugin_resources,
+)
 
 NVIDIA_IMAGE = "nvcr.io/nvidia/k8s-device-plugin:v0.17.0"
 EFA_IMAGE = "602401143452.dkr.ecr.us-west-2.amazonaws.com/eks/aws-efa-k8s-device-plugin:v0.5.31"

@@ -9,11 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from components.catalog.versions import EKS_VERSIONS
-from sandbox.access import NO_ACCOUNT
-from sandbox.kubernetes.api import ApiUnreachableError
-from sandbox.kubernetes.control_planes import ControlPlanes
-from sandbox.kubernetes.emulation import (
+from tests.support.kubernetes import DEFAULT, PREVIOUS, minor
+from tests.support.processes import processes_below, spawn, until
+from tools.engine.pins import KUBERNETES_VERSION
+from trainyard.components.catalog.versions import EKS_VERSIONS
+from trainyard.sandbox.access import NO_ACCOUNT
+from trainyard.sandbox.kubernetes.api import ApiUnreachableError
+from trainyard.sandbox.kubernetes.control_planes import ControlPlanes
+from trainyard.sandbox.kubernetes.emulation import (
     EMULATED_VERSIONS,
     OWN_VERSION,
     UnsupportedVersionError,
@@ -21,9 +24,6 @@ from sandbox.kubernetes.emulation import (
     described_version,
     emulated_version,
 )
-from tests.support.kubernetes import DEFAULT, PREVIOUS, minor
-from tests.support.processes import processes_below, spawn, until
-from tools.engine.pins import KUBERNETES_VERSION
 
 CONFIG_MAP = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "kept"}, "data": {}}
 CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"

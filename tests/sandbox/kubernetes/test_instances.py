@@ -7,8 +7,8 @@ import base64
 import pytest
 from botocore.stub import Stubber
 
-from sandbox.access import NO_ACCOUNT
-from sandbox.kubernetes.instances import SandboxAccount
+from trainyard.sandbox.access import NO_ACCOUNT
+from trainyard.sandbox.kubernetes.instances import SandboxAccount
 
 
 @pytest.fixture

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from sandbox.kubernetes.inventory import lines
 from tests.support.kubernetes import device_plugin
 from tests.support.processes import until
+from trainyard.sandbox.kubernetes.inventory import lines
 
 pytestmark = pytest.mark.kubernetes
 

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from sandbox.aws.clock import CLOCK
-from sandbox.faults.in_force import FAULTS
-from sandbox.faults.schedule import parse_schedule
-from sandbox.kubernetes.api import ApiError, ApiUnreachableError
-from sandbox.kubernetes.container_logs import ContainerLogs
-from sandbox.kubernetes.job_pods import JobPods
+from trainyard.sandbox.aws.clock import CLOCK
+from trainyard.sandbox.faults.in_force import FAULTS
+from trainyard.sandbox.faults.schedule import parse_schedule
+from trainyard.sandbox.kubernetes.api import ApiError, ApiUnreachableError
+from trainyard.sandbox.kubernetes.container_logs import ContainerLogs
+from trainyard.sandbox.kubernetes.job_pods import JobPods
 
 NODE = "ip-10-0-1-2.us-west-2.compute.internal"
 

@@ -12,14 +12,6 @@ import pytest
 from kubernetes import client, config
 from kubernetes.utils import create_from_dict
 
-from components.catalog.controller_releases import JOBSET_RELEASE
-from components.eks.addons import jobset
-from components.eks.addons.addon import AddonTarget
-from sandbox.kubernetes.api import STRATEGIC_MERGE_PATCH
-from sandbox.kubernetes.commands import COMPLETION_INDEX, MANAGED_LABEL, MANAGED_VALUE
-from sandbox.kubernetes.pod_status import ended_status
-from sandbox.kubernetes.released_controllers import Controller
-from sandbox.kubernetes.startup import ControlPlane
 from tests.support.eks import P5, SYSTEM, eks_plan
 from tests.support.kubernetes import DEFAULT
 from tests.support.processes import spawn, until
@@ -30,6 +22,14 @@ from tools.jobs.eks_training import render_training
 from tools.jobs.job_manifest import manifests_of
 from tools.jobs.nodes import JobRequest
 from tools.jobs.training import TrainingRequest
+from trainyard.components.catalog.controller_releases import JOBSET_RELEASE
+from trainyard.components.eks.addons import jobset
+from trainyard.components.eks.addons.addon import AddonTarget
+from trainyard.sandbox.kubernetes.api import STRATEGIC_MERGE_PATCH
+from trainyard.sandbox.kubernetes.commands import COMPLETION_INDEX, MANAGED_LABEL, MANAGED_VALUE
+from trainyard.sandbox.kubernetes.pod_status import ended_status
+from trainyard.sandbox.kubernetes.released_controllers import Controller
+from trainyard.sandbox.kubernetes.startup import ControlPlane
 
 pytestmark = pytest.mark.kubernetes
 

@@ -15,12 +15,6 @@ import pytest
 import yaml
 from kubernetes import client
 
-from components.config.eks import Taint
-from components.eks.node_group_plan import NodeGroupPlan
-from components.eks.verification_plan import UNVERIFIED
-from sandbox.kubernetes.control_planes import ControlPlanes
-from sandbox.kubernetes.instances import Instance
-from sandbox.kubernetes.nodes import NodeSimulator
 from tests.sandbox.kubernetes.support.joined_cluster import JoinedCluster, SandboxAccountDouble
 from tests.support.eks import eks_plan, nodes_of
 from tests.support.kubernetes import device_plugin
@@ -33,6 +27,12 @@ from tools.jobs.nccom_tests import render_nccom_tests
 from tools.jobs.nodes import JobRequest, Renderer
 from tools.jobs.training import TrainingRequest
 from tools.verify.node_results import NodeResults
+from trainyard.components.config.eks import Taint
+from trainyard.components.eks.node_group_plan import NodeGroupPlan
+from trainyard.components.eks.verification_plan import UNVERIFIED
+from trainyard.sandbox.kubernetes.control_planes import ControlPlanes
+from trainyard.sandbox.kubernetes.instances import Instance
+from trainyard.sandbox.kubernetes.nodes import NodeSimulator
 
 pytestmark = pytest.mark.kubernetes
 

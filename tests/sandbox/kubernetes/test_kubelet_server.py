@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 import yaml
 
-from sandbox.aws.clock import CLOCK
-from sandbox.kubernetes.container_logs import ContainerLogs
-from sandbox.kubernetes.credentials import make_credentials
-from sandbox.kubernetes.kubelet_server import KubeletServer
 from tests.support.processes import PATIENCE
+from trainyard.sandbox.aws.clock import CLOCK
+from trainyard.sandbox.kubernetes.container_logs import ContainerLogs
+from trainyard.sandbox.kubernetes.credentials import make_credentials
+from trainyard.sandbox.kubernetes.kubelet_server import KubeletServer
 
 NODE = "ip-10-0-1-2.us-west-2.compute.internal"
 LOG = "/containerLogs/default/train-0/program"

@@ -17,8 +17,6 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from sandbox.aws.identity import ACCOUNT_ID
-from sandbox.state import SandboxDirectory, SandboxStatus
 from tests.sandbox.kubernetes.test_daemon import make_cluster
 from tests.support.listeners import Listener, listeners, unix_listeners
 from tests.support.processes import descendants
@@ -29,6 +27,8 @@ from tests.support.stranger import (
     everything_below,
     sockets_below,
 )
+from trainyard.sandbox.aws.identity import ACCOUNT_ID
+from trainyard.sandbox.state import SandboxDirectory, SandboxStatus
 
 pytestmark = pytest.mark.kubernetes
 
@@ -95,13 +95,13 @@ def answer(
 def test_everything_listens_on_the_loopback_interface(running: Running) -> None:
     found = listeners(running.status.pid)
     assert [each for each in found if not each.is_on_loopback] == []
-    programs = ("etcd", "kube-apiserver", "authenticator", "sandbox.daemon")
+    programs = ("etcd", "kube-apiserver", "authenticator", "trainyard.sandbox.daemon")
     others = [
         each.command for each in found if not [name for name in programs if name in each.command]
     ]
     assert others == []
     assert [len(running.of(name)) for name in programs[:3]] == [2, 1, 1]
-    assert len([each for each in found if "sandbox.daemon" in each.command]) == 2
+    assert len([each for each in found if "trainyard.sandbox.daemon" in each.command]) == 2
 
 
 def test_etcd_tells_nothing_to_a_client_without_its_certificate(running: Running) -> None:

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from components.catalog.instance_types import instance_type
-from sandbox.kubernetes.instances import Instance
-from sandbox.kubernetes.node_config import NodeConfig, Taint
-from sandbox.kubernetes.node_object import (
+from trainyard.components.catalog.instance_types import instance_type
+from trainyard.sandbox.kubernetes.instances import Instance
+from trainyard.sandbox.kubernetes.node_config import NodeConfig, Taint
+from trainyard.sandbox.kubernetes.node_object import (
     ManagedGroup,
     build_node,
     classic_maximum_pods,

@@ -9,13 +9,13 @@ from dataclasses import replace
 import pytest
 import yaml
 
-from sandbox.kubernetes.api import ApiError
-from sandbox.kubernetes.control_planes import ControlPlanes
-from sandbox.kubernetes.device_plugins import EFA, NVIDIA_GPU
-from sandbox.kubernetes.nodes import NodeSimulator
 from tests.sandbox.kubernetes.support.joined_cluster import JoinedCluster, SandboxAccountDouble
 from tests.support.kubernetes import device_plugin, training_pod
 from tests.support.processes import spawn, until
+from trainyard.sandbox.kubernetes.api import ApiError
+from trainyard.sandbox.kubernetes.control_planes import ControlPlanes
+from trainyard.sandbox.kubernetes.device_plugins import EFA, NVIDIA_GPU
+from trainyard.sandbox.kubernetes.nodes import NodeSimulator
 
 pytestmark = pytest.mark.kubernetes
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from sandbox.kubernetes.api import ApiError
-from sandbox.kubernetes.cluster_nodes import ClusterNodes
-from sandbox.kubernetes.container_logs import ContainerLogs
-from sandbox.kubernetes.overlooked_pods import (
+from trainyard.sandbox.kubernetes.api import ApiError
+from trainyard.sandbox.kubernetes.cluster_nodes import ClusterNodes
+from trainyard.sandbox.kubernetes.container_logs import ContainerLogs
+from trainyard.sandbox.kubernetes.overlooked_pods import (
     ANNOTATION,
     MOST_DOUBLINGS,
     TIMEOUT_SECONDS,
@@ -146,7 +146,7 @@ class Joined:
 @pytest.fixture
 def plane(monkeypatch: pytest.MonkeyPatch) -> ControlPlane:
     """A control plane whose nodes act at once."""
-    monkeypatch.setattr("sandbox.kubernetes.overlooked_pods.TIMEOUT_SECONDS", 0.0)
+    monkeypatch.setattr("trainyard.sandbox.kubernetes.overlooked_pods.TIMEOUT_SECONDS", 0.0)
     return ControlPlane()
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sandbox.kubernetes import pace
-from sandbox.kubernetes.pace import Pace
+from trainyard.sandbox.kubernetes import pace
+from trainyard.sandbox.kubernetes.pace import Pace
 
 
 @pytest.fixture

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 import yaml
 
-from components.catalog.controller_releases import CONTROLLER_RELEASES, ControllerRelease
-from sandbox.kubernetes import released_controllers
-from sandbox.kubernetes.released_controllers import Controller, NoControllerError
+from trainyard.components.catalog.controller_releases import CONTROLLER_RELEASES, ControllerRelease
+from trainyard.sandbox.kubernetes import released_controllers
+from trainyard.sandbox.kubernetes.released_controllers import Controller, NoControllerError
 
 RELEASED = "apiVersion: config.kueue.x-k8s.io/v1beta2\nintegrations: {frameworks: [batch/job]}\n"
 

@@ -7,11 +7,11 @@ import threading
 import pytest
 from botocore.exceptions import EndpointConnectionError
 
-from sandbox.kubernetes.credentials import make_credentials
-from sandbox.kubernetes.instances import Instance
-from sandbox.kubernetes.nodes import NodeSimulator
-from sandbox.kubernetes.startup import ControlPlane
 from tests.support.processes import PATIENCE, until
+from trainyard.sandbox.kubernetes.credentials import make_credentials
+from trainyard.sandbox.kubernetes.instances import Instance
+from trainyard.sandbox.kubernetes.nodes import NodeSimulator
+from trainyard.sandbox.kubernetes.startup import ControlPlane
 
 NOBODY = "https://127.0.0.1:9"
 

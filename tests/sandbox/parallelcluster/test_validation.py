@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import pytest
 
-from sandbox.parallelcluster import validation
-from sandbox.parallelcluster.validation import RunningCluster
+from trainyard.sandbox.parallelcluster import validation
+from trainyard.sandbox.parallelcluster.validation import RunningCluster
 
 
 def test_an_unknown_call_names_the_known_ones() -> None:

@@ -9,8 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.aws.server import AwsServer
-from sandbox.kubernetes.aws_program import write_aws_program
 from tests.support.aws_plugin import AT_ONCE, REGION, aws_plugin, aws_program
 from tests.support.provider_plugin import Plugin
 from tests.support.pulumi_workspace import Workspace, empty_project
@@ -18,6 +16,8 @@ from tests.support.sandbox_aws import Account
 from tests.support.tracked import ROOT
 from tests.support.warm_python import warm
 from tools.engine import ensure_pulumi
+from trainyard.sandbox.aws.server import AwsServer
+from trainyard.sandbox.kubernetes.aws_program import write_aws_program
 
 STAND_INS = ROOT / "sandbox" / "providers"
 

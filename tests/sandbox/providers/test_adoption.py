@@ -15,14 +15,14 @@ LOGS = "/aws/eks/p5/cluster"
 PROGRAM = f"""
 import os, sys
 import pulumi
-sys.path.insert(0, {str(ROOT)!r})
-from components.batch.container_repository import *
-from components.batch.plan import RepositoryPlan
-from components.config.fsx_lustre import NewFsxLustre
-from components.eks.log_group import make_log_group
-from components.eks.plan import LogGroupPlan
-from components.storage.fsx_lustre import *
-from components.storage.fsx_lustre_plan import plan_new
+sys.path.insert(0, {str(ROOT / "src")!r})
+from trainyard.components.batch.container_repository import *
+from trainyard.components.batch.plan import RepositoryPlan
+from trainyard.components.config.fsx_lustre import NewFsxLustre
+from trainyard.components.eks.log_group import make_log_group
+from trainyard.components.eks.plan import LogGroupPlan
+from trainyard.components.storage.fsx_lustre import *
+from trainyard.components.storage.fsx_lustre_plan import plan_new
 
 wanted = NewFsxLustre(
     kind="fsx-lustre",

@@ -13,11 +13,11 @@ from tests.support.tracked import ROOT
 
 PROGRAM = f"""
 import os, sys
-sys.path.insert(0, {str(ROOT)!r})
+sys.path.insert(0, {str(ROOT / "src")!r})
 import pulumi
-from components.batch.compute_environment import *
-from components.catalog.instance_types import instance_type
-from components.network.efa_security_group import EfaSecurityGroup, EfaSecurityGroupArgs
+from trainyard.components.batch.compute_environment import *
+from trainyard.components.catalog.instance_types import instance_type
+from trainyard.components.network.efa_security_group import EfaSecurityGroup, EfaSecurityGroupArgs
 from tests.support.batch import compute_environment
 
 nodes = EfaSecurityGroup("nodes", EfaSecurityGroupArgs(vpc_id={VPC!r}, tags={{}}))

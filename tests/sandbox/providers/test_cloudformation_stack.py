@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from sandbox.aws.server import AwsServer
 from tests.support.cloudformation import Stacks, cloudformation, thing_template
 from tests.support.provider_plugin import Made, Plugin, RefusedError
 from tests.support.sandbox_aws import Account
+from trainyard.sandbox.aws.server import AwsServer
 
 pytestmark = pytest.mark.parallelcluster
 

@@ -8,18 +8,18 @@ from typing import Any
 
 import pytest
 
-from components.parallelcluster.cluster_template import cluster_template, template_body
-from components.parallelcluster.plan import ParallelClusterPlan
-from components.parallelcluster.references import resolve
-from components.parallelcluster.rendering.cluster import render_cluster
-from components.parallelcluster.resources import LOG_GROUP_PARAMETER
-from components.parallelcluster.slurm_cluster import CAPABILITIES, CREATION_ONLY
-from sandbox.aws.server import AwsServer
 from tests.support.cloudformation import Stacks, cloudformation
 from tests.support.parallelcluster import compute_resource, head_node, plan, queue
 from tests.support.provider_plugin import Made, Plugin, RefusedError
 from tests.support.sandbox_aws import Account
 from tests.support.stack_files import PRIVATE_A
+from trainyard.components.parallelcluster.cluster_template import cluster_template, template_body
+from trainyard.components.parallelcluster.plan import ParallelClusterPlan
+from trainyard.components.parallelcluster.references import resolve
+from trainyard.components.parallelcluster.rendering.cluster import render_cluster
+from trainyard.components.parallelcluster.resources import LOG_GROUP_PARAMETER
+from trainyard.components.parallelcluster.slurm_cluster import CAPABILITIES, CREATION_ONLY
+from trainyard.sandbox.aws.server import AwsServer
 
 pytestmark = pytest.mark.parallelcluster
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from sandbox.aws.server import AwsServer
 from tests.support.cloudformation import Stacks, cloudformation
 from tests.support.provider_plugin import Plugin, RefusedError
 from tests.support.sandbox_aws import Account
+from trainyard.sandbox.aws.server import AwsServer
 
 pytestmark = pytest.mark.parallelcluster
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sandbox.providers._protocol.values import (
+from trainyard.sandbox.providers._protocol.values import (
     UNKNOWN,
     from_struct,
     has_unknown,

@@ -11,18 +11,18 @@ from typing import Any
 
 import pytest
 
-from sandbox.aws.clock import CLOCK
-from sandbox.aws.server import AwsServer
-from sandbox.parallelcluster.provider import naming
-from sandbox.parallelcluster.provider.records import Record, Records
-from sandbox.processes import Spawner
-from sandbox.slurm.block_instances import BlockInstances
-from sandbox.slurm.head_nodes import HeadNodes
 from tests.support.parallelcluster import rendered
 from tests.support.processes import PATIENCE, until
 from tests.support.sandbox_aws import BLOCK, PRIVATE_B, SCHEDULED, Account, p5_block
 from tests.support.stacks import stack_plan
 from tools.engine.slurm import ensure_slurm
+from trainyard.sandbox.aws.clock import CLOCK
+from trainyard.sandbox.aws.server import AwsServer
+from trainyard.sandbox.parallelcluster.provider import naming
+from trainyard.sandbox.parallelcluster.provider.records import Record, Records
+from trainyard.sandbox.processes import Spawner
+from trainyard.sandbox.slurm.block_instances import BlockInstances
+from trainyard.sandbox.slurm.head_nodes import HeadNodes
 
 pytestmark = pytest.mark.engine
 

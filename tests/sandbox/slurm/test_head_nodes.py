@@ -14,17 +14,17 @@ from typing import Any
 
 import pytest
 
-from sandbox.faults.in_force import FAULTS
-from sandbox.faults.schedule import parse_schedule
-from sandbox.parallelcluster.provider.records import Record, Records
-from sandbox.processes import Spawner
-from sandbox.slurm.block_instances import BlockInstances
-from sandbox.slurm.cluster import SlurmError
-from sandbox.slurm.head_nodes import HeadNodes
 from tests.support.parallelcluster import rendered
 from tests.support.processes import PATIENCE, until
 from tests.support.stacks import stack_plan
 from tools.engine.slurm import ensure_slurm
+from trainyard.sandbox.faults.in_force import FAULTS
+from trainyard.sandbox.faults.schedule import parse_schedule
+from trainyard.sandbox.parallelcluster.provider.records import Record, Records
+from trainyard.sandbox.processes import Spawner
+from trainyard.sandbox.slurm.block_instances import BlockInstances
+from trainyard.sandbox.slurm.cluster import SlurmError
+from trainyard.sandbox.slurm.head_nodes import HeadNodes
 
 pytestmark = pytest.mark.engine
 

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from sandbox.faults.in_force import InForce
-from sandbox.faults.schedule import parse_schedule
-from sandbox.slurm import sbatch
-from sandbox.slurm.recorded_jobs import recorded_program
 from tests.support.sandbox_aws import Account
+from trainyard.sandbox.faults.in_force import InForce
+from trainyard.sandbox.faults.schedule import parse_schedule
+from trainyard.sandbox.slurm import sbatch
+from trainyard.sandbox.slurm.recorded_jobs import recorded_program
 
 SCRIPT = """\
 #!/bin/bash

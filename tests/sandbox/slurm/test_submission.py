@@ -9,11 +9,6 @@ from typing import Any
 
 import pytest
 
-from components.tagging import PARALLELCLUSTER_NODE_TAG, PARALLELCLUSTER_TAG
-from sandbox.parallelcluster.provider.records import Record, Records
-from sandbox.processes import Spawner
-from sandbox.slurm.block_instances import BlockInstances
-from sandbox.slurm.head_nodes import HeadNodes
 from tests.support.parallelcluster import rendered
 from tests.support.sandbox_aws import Account
 from tests.support.sandbox_here import record_sandbox
@@ -25,6 +20,11 @@ from tools.jobs.slurm.nodes import SlurmRequest
 from tools.jobs.slurm.training import render_training_directory
 from tools.jobs.training import TrainingRequest
 from tools.workspace.stack_files import find_stack_file
+from trainyard.components.tagging import PARALLELCLUSTER_NODE_TAG, PARALLELCLUSTER_TAG
+from trainyard.sandbox.parallelcluster.provider.records import Record, Records
+from trainyard.sandbox.processes import Spawner
+from trainyard.sandbox.slurm.block_instances import BlockInstances
+from trainyard.sandbox.slurm.head_nodes import HeadNodes
 
 pytestmark = pytest.mark.engine
 

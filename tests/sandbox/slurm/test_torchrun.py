@@ -7,8 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from sandbox.slurm import torchrun
 from tests.support.processes import PATIENCE, until
+from trainyard.sandbox.slurm import torchrun
 
 SHOW = 'echo "$RANK $LOCAL_RANK $GROUP_RANK of $WORLD_SIZE x $LOCAL_WORLD_SIZE $MASTER_ADDR $0"'
 NODE = {

@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from sandbox.state import SandboxDirectory
 from tests.support.sandbox import Sandbox
 from tests.support.tracked import ROOT
 from tests.support.warm_python import warm
@@ -17,6 +16,7 @@ from tools.engine import ensure_plugins, ensure_pulumi
 from tools.workspace.environment import sandbox_environment
 from tools.workspace.project import SandboxProject
 from tools.workspace.stack_files import StackFile
+from trainyard.sandbox.state import SandboxDirectory
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests.support.modules import PYTHONPATH
 from tests.support.sandbox import TIMEOUT_SECONDS, Done
 from tests.support.tracked import ROOT
 from tests.support.warm_python import warm
@@ -61,7 +62,7 @@ class NewUser:
             line = command.replace("./trainyard", WARM)
             stacks = self.home / "trainyard-stacks"
             known = str(stacks if stacks.exists() else ROOT)
-            environment = warm({**environment, VARIABLE: known, "PYTHONPATH": str(ROOT)})
+            environment = warm({**environment, VARIABLE: known, "PYTHONPATH": PYTHONPATH})
         run = subprocess.run(
             ["sh", "-c", line],
             cwd=self._checkout,

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from components.config.load import load_stack_config
 from tests.support.changes.edits import Edit, edits
 from tests.support.changes.rows import Base, planned
 from tests.support.changes.run import by_key, deployed
 from tests.support.changes.world import after_up
 from tests.support.kubernetes import PREVIOUS
 from tests.support.stacks import STACKS, account_facts, stack_config
+from trainyard.components.config.load import load_stack_config
 
 _LUSTRE = {
     "kind": "fsx-lustre",

@@ -10,8 +10,8 @@ from annotated_types import Ge, Le
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from components.config.base import Form
 from tests.support.text_fields import unwrapped
+from trainyard.components.config.base import Form
 
 MOST = 2
 """Values that are tried for one field."""

@@ -9,12 +9,12 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from components.config.node_pool import BlockNodes
-from components.config.problems import show
 from tests.support.changes.choices import REMOVED, others
 from tests.support.changes.entries import ENTRIES
 from tests.support.changes.special import SPECIAL
 from tests.support.stack_files import value_at, with_value
+from trainyard.components.config.node_pool import BlockNodes
+from trainyard.components.config.problems import show
 
 UNCHANGED = frozenset({"kind"})
 """Discriminator fields: another value means a model with other fields."""

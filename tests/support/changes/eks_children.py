@@ -13,10 +13,10 @@ from typing import Any
 
 import pulumi
 
-from sandbox.providers.eks.cluster import Cluster
 from tests.support.changes.run import Key, by_key, run_program
 from tests.support.cloud import Cloud, Registered
 from tests.support.provider_answers import CONTROL_PLANE
+from trainyard.sandbox.providers.eks.cluster import Cluster
 
 CLUSTER = "eks:index:Cluster"
 _IDENTITIES = [{"oidcs": [{"issuer": "https://oidc.eks.us-west-2.amazonaws.com/id/0123456789"}]}]

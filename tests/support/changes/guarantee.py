@@ -11,9 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from components.account.facts import ReservationFacts
-from components.capacity.update import SURGE_PER_ZONE
-from components.config.keys import mapping_of
 from tests.support.changes.rows import Row
 from tools.changes.losses import SLURM_CLUSTER
 from tools.changes.reserved_capacity import (
@@ -29,6 +26,9 @@ from tools.changes.reserved_capacity import (
 )
 from tools.changes.slurm_nodes import resources_of
 from tools.changes.steps import Step
+from trainyard.components.account.facts import ReservationFacts
+from trainyard.components.capacity.update import SURGE_PER_ZONE
+from trainyard.components.config.keys import mapping_of
 
 _GROUPS = (NODE_GROUP, AUTO_SCALING_GROUP, COMPUTE_ENVIRONMENT)
 

@@ -15,11 +15,11 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel
 
-from components.catalog.instance_type import InstanceType
-from components.compute.node_pool_plan import NodePoolPlan
-from components.eks.node_group_plan import SYSTEM_NODE_GROUP
-from components.eks.plan import EksPlan
 from tests.support.changes.names import NAME
+from trainyard.components.catalog.instance_type import InstanceType
+from trainyard.components.compute.node_pool_plan import NodePoolPlan
+from trainyard.components.eks.node_group_plan import SYSTEM_NODE_GROUP
+from trainyard.components.eks.plan import EksPlan
 
 _EVERYWHERE = {"name", "tags", "network", "node_authorization"}
 """Fields of the plan on which resources of all its parts depend."""

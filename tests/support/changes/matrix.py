@@ -6,8 +6,6 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from components.config.problems import ConfigError
-from components.eks.plan import EksPlan
 from tests.support.changes.bases import NAMES, base, edits_of, kind_of, raw_of
 from tests.support.changes.edits import Edit
 from tests.support.changes.golden import Line
@@ -15,9 +13,11 @@ from tests.support.changes.likeness import likeness
 from tests.support.changes.names import Names, change_of
 from tests.support.changes.report import lines_of
 from tests.support.changes.rows import Row, planned, refused, update
+from trainyard.components.config.problems import ConfigError
+from trainyard.components.eks.plan import EksPlan
 
 if TYPE_CHECKING:
-    from components.any_plan import AnyPlan
+    from trainyard.components.any_plan import AnyPlan
 
 POOLS = "eks-node-groups"
 PARTS = ("eks", POOLS, "parallelcluster", "batch", "network")

@@ -6,10 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from components.account.facts import AccountFacts
-from components.architectures.prepare import prepare
-from components.config.load import load_stack_config
-from components.config.problems import ROOT, ConfigError
 from tests.support.changes.edits import Edit
 from tests.support.changes.eks_children import CLUSTER, children
 from tests.support.changes.run import Key, by_key, deployed, identifier, watched
@@ -19,11 +15,15 @@ from tests.support.stacks import NOW
 from tools.changes.losses import Collision, Loss, collisions, losses, running_blocks
 from tools.changes.moved_networks import moved_networks
 from tools.changes.steps import Step
+from trainyard.components.account.facts import AccountFacts
+from trainyard.components.architectures.prepare import prepare
+from trainyard.components.config.load import load_stack_config
+from trainyard.components.config.problems import ROOT, ConfigError
 
 REGION = "us-west-2"
 
 if TYPE_CHECKING:
-    from components.any_plan import AnyPlan
+    from trainyard.components.any_plan import AnyPlan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,13 +17,13 @@ from pulumi.output import Unknown
 from pulumi.runtime import rpc
 from pulumi.runtime.mocks import MockResourceArgs
 
-from components.architectures.build import build
 from tests.support import provider_answers
 from tests.support.changes.verdicts import verdict
 from tests.support.cloud import Cloud, Registered, readable
+from trainyard.components.architectures.build import build
 
 if TYPE_CHECKING:
-    from components.any_plan import AnyPlan
+    from trainyard.components.any_plan import AnyPlan
 
 SUCCESSOR = "-anew"
 """Suffix of the names and ids of an object that replaces another one."""

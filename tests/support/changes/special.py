@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from sandbox.account.fixture import fixture
 from tests.support.changes.choices import REMOVED
 from tests.support.kubernetes import DEFAULT, PREVIOUS
 from tests.support.stack_files import value_at
+from trainyard.sandbox.account.fixture import fixture
 
 Choose = Callable[[Mapping[str, Any], tuple[str, ...]], Sequence[Any]]
 

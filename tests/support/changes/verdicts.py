@@ -13,14 +13,14 @@ from typing import Any
 
 from pulumi.runtime.proto import provider_pb2
 
-from sandbox.access import NO_ACCOUNT
-from sandbox.providers._protocol.values import UNKNOWN
-from sandbox.providers.kubernetes.checkpoint import INPUTS, identifier_of
-from sandbox.providers.kubernetes.servicer import KubernetesServicer
 from tests.support import aws_sdk
 from tests.support.aws_plugin import aws_plugin
 from tests.support.aws_sdk import Declared
 from tests.support.provider_plugin import Made, Plugin
+from trainyard.sandbox.access import NO_ACCOUNT
+from trainyard.sandbox.providers._protocol.values import UNKNOWN
+from trainyard.sandbox.providers.kubernetes.checkpoint import INPUTS, identifier_of
+from trainyard.sandbox.providers.kubernetes.servicer import KubernetesServicer
 
 _CODE = "__provider"
 """The code of a dynamic provider, which differs by interpreter."""

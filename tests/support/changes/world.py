@@ -5,17 +5,17 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
-from components.account.facts import AccountFacts, ClusterFacts, FileSystemFacts
-from components.eks.plan import EksPlan
-from components.parallelcluster.plan import ParallelClusterPlan
-from components.parallelcluster.references import resolve
-from components.parallelcluster.rendering.cluster import render_cluster
-from components.storage.fsx_lustre_plan import FsxLustrePlan
 from tests.support.cluster_configs import id_of
 from tests.support.stacks import account_facts
+from trainyard.components.account.facts import AccountFacts, ClusterFacts, FileSystemFacts
+from trainyard.components.eks.plan import EksPlan
+from trainyard.components.parallelcluster.plan import ParallelClusterPlan
+from trainyard.components.parallelcluster.references import resolve
+from trainyard.components.parallelcluster.rendering.cluster import render_cluster
+from trainyard.components.storage.fsx_lustre_plan import FsxLustrePlan
 
 if TYPE_CHECKING:
-    from components.any_plan import AnyPlan
+    from trainyard.components.any_plan import AnyPlan
 
 
 def after_up(plan: AnyPlan) -> AccountFacts:

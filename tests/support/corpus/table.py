@@ -8,8 +8,8 @@ from pathlib import Path
 
 from pulumi_policy import EnforcementLevel
 
-from policies.pack.discovery import POLICIES
 from tests.support.corpus.case import STAGES, Case, Stage, broken, good
+from trainyard.policies.pack.discovery import POLICIES
 
 PAGE = Path(__file__).parents[3] / "docs" / "corpus.md"
 _FILES = "../tests/corpus"

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sandbox.aws.application import call_in
-from sandbox.aws.server import AwsServer
-from sandbox.faults.in_force import FAULTS
 from tests.support.aws_cases import Case
 from tests.support.provider_plugin import Plugin
 from tests.support.sandbox_aws import Account
+from trainyard.sandbox.aws.application import call_in
+from trainyard.sandbox.aws.server import AwsServer
+from trainyard.sandbox.faults.in_force import FAULTS
 
 
 class CountedCalls:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from sandbox.faults.kinds import KINDS
+from trainyard.sandbox.faults.kinds import KINDS
 
 SURVIVED = (
     ("throttled", "times: 3", 3),

@@ -18,9 +18,9 @@ from typing import IO, Any
 import grpc
 from pulumi.runtime.proto import provider_pb2
 
-from sandbox import die_with_parent
-from sandbox.providers._protocol.serve import MAXIMUM_MESSAGE_BYTES, end_with_parent
 from tests.support.kills.gate import DIRECTORY, Gate, Moment
+from trainyard.sandbox import die_with_parent
+from trainyard.sandbox.providers._protocol.serve import MAXIMUM_MESSAGE_BYTES, end_with_parent
 
 _REQUESTS: Mapping[str, type[Any]] = {
     "Create": provider_pb2.CreateRequest,

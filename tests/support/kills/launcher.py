@@ -11,13 +11,13 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from sandbox.state import SandboxDirectory
 from tests.support import without_preview
 from tests.support.kills.gate import DIRECTORY
 from tests.support.tracked import ROOT
 from tools.cli import sandbox_session
 from tools.engine import ensure_pulumi
 from tools.workspace.project import SandboxProject
+from trainyard.sandbox.state import SandboxDirectory
 
 DYNAMIC = "pulumi-python"
 """Pulumi's plugin of dynamic resources."""

@@ -20,6 +20,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from tests.support.modules import PYTHONPATH
 from tests.support.tracked import ROOT
 
 CLIENT = Path(__file__).parent / "client"
@@ -58,7 +59,7 @@ def _started() -> str:
     server = subprocess.Popen(
         [sys.executable, "-P", "-m", "tests.support.warm_python.server", path],
         cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env={**os.environ, "PYTHONPATH": PYTHONPATH},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         start_new_session=True,  # clients receive Ctrl-C and forward it

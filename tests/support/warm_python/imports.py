@@ -23,12 +23,13 @@ PACKAGES = (
     "tools/workspace",
 )
 PROGRAMS = frozenset(
-    {"components.batch.node_start", "tools.engine.language_host.installed_packages"}
+    {"trainyard.components.batch.node_start", "tools.engine.language_host.installed_packages"}
 )
 """Modules that are programs, and that run when they are imported.
 
-`sandbox.aws` and moto read their environment when they are imported, and are not in `PACKAGES`. No
-other module of the repository reads values at its import that differ between children.
+`trainyard.sandbox.aws` and moto read their environment when they are imported, and are not in
+`PACKAGES`. No other module of the repository reads values at its import that differ between
+children.
 """
 LOADED_WHEN_USED = (
     "grpc._channel",
@@ -42,7 +43,7 @@ _SERVICE = re.compile(r"\baws\.([a-z0-9]+)\.[A-Za-z]")
 
 def import_all() -> None:
     """Import everything, including the data that the AWS SDK loads at its first use."""
-    import components.cheap_imports  # noqa: F401 - the first of all
+    import trainyard.components.cheap_imports  # noqa: F401 - the first of all
 
     for name in modules():
         importlib.import_module(name)

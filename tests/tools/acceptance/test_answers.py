@@ -20,6 +20,7 @@ from typing import Any
 import pytest
 
 from tests.support.account_fixtures import account, server
+from tests.support.modules import PYTHONPATH
 from tests.support.sandbox_aws import ODCR, Account  # before boto3 makes a client
 
 import boto3  # isort: skip
@@ -28,7 +29,6 @@ import botocore.session  # isort: skip
 from botocore.exceptions import ClientError  # isort: skip
 
 from tests.support.secret_forms import TEXTS
-from tests.support.tracked import ROOT
 from tests.witness.support.calls import called
 from tests.witness.support.recordings import Recording, facts
 from tests.witness.support.tables import tables
@@ -272,7 +272,7 @@ def test_a_command_records_if_the_variable_is_set(account: Account, tmp_path: Pa
     environment = {
         **os.environ,
         **account.server.access.environment,
-        "PYTHONPATH": str(ROOT),
+        "PYTHONPATH": PYTHONPATH,
         "TRAINYARD_CACHE": str(tmp_path / "cache"),
         ANSWER_SHAPES: str(answers),
     }
@@ -310,7 +310,7 @@ def recorder(tmp_path: Path) -> Iterator[Callable[[int], subprocess.Popen[str]]]
 
     def start(number: int) -> subprocess.Popen[str]:
         command = [sys.executable, "-c", RECORDS, str(tmp_path / "answers"), str(number)]
-        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        environment = {**os.environ, "PYTHONPATH": PYTHONPATH}
         process = subprocess.Popen(
             command, env=environment, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )

@@ -16,7 +16,6 @@ import botocore.session
 import pytest
 from botocore import xform_name
 
-from components.tagging import CLUSTER_TAG, PARALLELCLUSTER_TAG
 from tests.support.sandbox_aws import (
     ACCOUNT,
     PRIVATE_A,
@@ -25,6 +24,7 @@ from tests.support.sandbox_aws import (
     default_account,
 )
 from tools.acceptance.remains import KINDS, TAGS, Made, made_in, remains
+from trainyard.components.tagging import CLUSTER_TAG, PARALLELCLUSTER_TAG
 
 CLUSTER, STACK = "team-a", "dev"
 REGION = "us-west-2"

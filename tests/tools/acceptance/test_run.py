@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from components import clock
 from tests.support.processes import until
 from tools.acceptance import ANSWER_SHAPES, ANSWERS
 from tools.acceptance.run import InterruptedRunError, run_step
 from tools.acceptance.steps import Done, Interruption, Step
+from trainyard.components import clock
 
 STEP = Step(name="up again", arguments=("up", "dev", "--yes"), proves="nothing changes")
 SAYS = "import sys; print('arguments:', *sys.argv[1:]); print('Resources: 0 changed')"

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.latency.model import latency_model
 from tools.acceptance.report import ComparedTime, as_html, as_json, compared_times, report_of
 from tools.acceptance.steps import Done, Interruption, Record, Step, judged, read_record
+from trainyard.sandbox.latency.model import latency_model
 
 STEP = Step(name="up", arguments=("up", "dev", "--yes"), proves="it comes up")
 AGAIN = Step(

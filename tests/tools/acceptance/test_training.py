@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from sandbox.faults.schedule import read_schedule
 from tests.support.tracked import ROOT
 from tools.acceptance import training
 from tools.acceptance.training import Training, training_of
 from tools.jobs.job_file import read_job_file
+from trainyard.sandbox.faults.schedule import read_schedule
 
 STEPS = ("install", "run", "resume")
 

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from components.account.lookup import AccountUnreachableError
 from tests.support.reservation_answers import RESERVATION, described
 from tools.capacity.block_purchase import bought_block
 from tools.capacity.extension import bought_extension
@@ -18,6 +17,7 @@ from tools.capacity.offerings import Offering
 from tools.capacity.records import Purchase, Records
 from tools.cli import failures
 from tools.cli.capacity_extend import Extender
+from trainyard.components.account.lookup import AccountUnreachableError
 
 NOW = datetime(2026, 11, 25, 12, tzinfo=UTC)
 PURCHASE = Purchase(

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from components.account import answers
-from components.account.facts import ReservationFacts
 from tests.support.reservation_answers import ACCOUNT, described
 from tools.capacity.extension import extension_offerings, extension_problems
+from trainyard.components.account import answers
+from trainyard.components.account.facts import ReservationFacts
 
 NOW = datetime(2026, 11, 25, 12, tzinfo=UTC)
 DAY, HOUR = timedelta(days=1), timedelta(hours=1)

@@ -8,8 +8,6 @@ from typing import Any
 
 import pytest
 
-from components.account import answers
-from components.account.facts import ReservationFacts
 from tests.support.reservation_answers import Reader, described
 from tools.capacity.release import release_problems
 from tools.capacity.reservation_list import (
@@ -19,6 +17,8 @@ from tools.capacity.reservation_list import (
     stacks_by_reservation,
 )
 from tools.workspace.stack_files import StackFile
+from trainyard.components.account import answers
+from trainyard.components.account.facts import ReservationFacts
 
 NOW = datetime(2026, 11, 25, 12, tzinfo=UTC)
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.catalog.capacity_blocks import is_duration
 from tools.capacity.search_request import SearchRequest, moment, request_problems
+from trainyard.components.catalog.capacity_blocks import is_duration
 
 NOW = datetime(2026, 11, 25, 12, tzinfo=UTC)
 

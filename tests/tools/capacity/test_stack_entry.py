@@ -11,7 +11,6 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.config.problems import Problem
 from tests.support.capacity_commands import written_stack
 from tools.capacity.stack_entry import (
     Entry,
@@ -22,6 +21,7 @@ from tools.capacity.stack_entry import (
 from tools.capacity.stack_pool import with_further_block
 from tools.capacity.yaml_places import UneditableError
 from tools.workspace.stack_files import StackFile, find_stack_file
+from trainyard.components.config.problems import Problem
 
 OLD, NEW = "cr-0123456789abcdef0", "cr-0fedcba9876543210"
 BLOCK = """\

@@ -6,8 +6,8 @@ from ipaddress import IPv4Network
 from types import SimpleNamespace
 from typing import Any
 
-from components.account.facts import SubnetFacts
 from tools.capacity.stack_zones import stack_zones
+from trainyard.components.account.facts import SubnetFacts
 
 
 def subnet(name: str, zone: str, free: int) -> SubnetFacts:

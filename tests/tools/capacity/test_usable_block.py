@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from components import clock
-from components.account import answers
 from tests.support.capacity_commands import STACK, written_stack
 from tests.support.reservation_answers import RESERVATION, described
 from tools.capacity.records import Records
 from tools.cli.capacity_buy import Buyer
 from tools.workspace.stack_files import find_stack_file
+from trainyard.components import clock
+from trainyard.components.account import answers
 
 
 def usable(directory: Path, **changes: Any) -> bool:

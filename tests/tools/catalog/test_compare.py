@@ -6,8 +6,8 @@ import boto3
 import pytest
 from moto import mock_aws
 
-from components.catalog.instance_types import DATA_FILE
 from tools.catalog.compare import differences, main
+from trainyard.components.catalog.instance_types import DATA_FILE
 
 
 @pytest.fixture

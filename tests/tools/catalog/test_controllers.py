@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from components.catalog.controller_releases import (
+from tools.catalog.controllers import kept, kept_of_kueue
+from trainyard.components.catalog.controller_releases import (
     JOBSET_RELEASE,
     KUEUE_RELEASE,
     released_objects,
 )
-from tools.catalog.controllers import kept, kept_of_kueue
 
 
 def named(kind: str, name: str, **content: Any) -> dict[str, Any]:

@@ -2,9 +2,9 @@ import json
 
 import pytest
 
-from components.catalog.instance_types import DATA_FILE
 from tools.catalog.generate import SELECTION, generate
 from tools.catalog.records import record
+from trainyard.components.catalog.instance_types import DATA_FILE
 
 
 def described(**changes):

@@ -18,9 +18,6 @@ import pytest
 import yaml
 from botocore.exceptions import BotoCoreError, EndpointConnectionError
 
-from components import clock
-from components.eks.verification_plan import UNVERIFIED
-from sandbox.account.stacks import completion
 from tests.support import vpcs
 from tests.support.accepted_report import make
 from tests.support.tracked import ROOT
@@ -35,6 +32,9 @@ from tools.cli.accept import AcceptedStack
 from tools.workspace.completion import completed
 from tools.workspace.stack_files import StackFile, find_stack_file
 from tools.workspace.stacks_directory import VARIABLE, create
+from trainyard.components import clock
+from trainyard.components.eks.verification_plan import UNVERIFIED
+from trainyard.sandbox.account.stacks import completion
 
 
 def test_a_stack_with_protected_objects_is_refused(trainyard, tmp_path: Path) -> None:

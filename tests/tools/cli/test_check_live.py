@@ -11,8 +11,8 @@ import pytest
 
 from tests.support.sandbox_aws import OTHER_ZONE, use_account  # before boto3 makes a client
 
-from sandbox.account.stacks import completion  # isort: skip
-from sandbox.aws.server import AwsServer  # isort: skip
+from trainyard.sandbox.account.stacks import completion  # isort: skip
+from trainyard.sandbox.aws.server import AwsServer  # isort: skip
 from tools.workspace.completion import completed
 
 from tools.workspace.stack_files import find_stack_file  # isort: skip

@@ -87,8 +87,8 @@ def test_a_wrong_file_is_refused_before_the_account_is_asked(trainyard, stack_fi
 @pytest.mark.parametrize(
     ("cluster", "other"),
     [
-        pytest.param(COMPLETE, "components.parallelcluster.queue_plan", id="eks"),
-        pytest.param(RAW_P4DE, "components.eks.node_group_plan", id="parallelcluster"),
+        pytest.param(COMPLETE, "trainyard.components.parallelcluster.queue_plan", id="eks"),
+        pytest.param(RAW_P4DE, "trainyard.components.eks.node_group_plan", id="parallelcluster"),
     ],
 )
 def test_check_imports_no_planner_of_another_architecture(stack_file, cluster, other) -> None:
@@ -127,7 +127,7 @@ def test_check_imports_no_models_of_another_architecture(stack_file, cluster, ow
     )
     modules = ["eks", "parallelcluster", "batch", "given_stack"]
     modules += [f"{name}_stack" for name in ARCHITECTURES]
-    named = [f"components.config.{name}" for name in modules]
+    named = [f"trainyard.components.config.{name}" for name in modules]
     command = [sys.executable, "-c", program, str(stack_file(cluster)), *named]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[0] == "p5-cb: ok"

@@ -12,7 +12,6 @@ import pytest
 from botocore.exceptions import ClientError
 from typer.testing import Result
 
-from components.catalog.prices import Price
 from tests.support.batch import RAW
 from tests.support.eks import block, p5
 from tests.support.stack_files import raw_config
@@ -21,6 +20,7 @@ from tools.cli.plans import show_plan
 from tools.cli.stack_cost import cost_line
 from tools.cli.status import _costs
 from tools.workspace.stack_files import find_stack_file
+from trainyard.components.catalog.prices import Price
 
 Run = Callable[..., Result]
 Write = Callable[..., Path]

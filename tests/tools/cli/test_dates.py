@@ -13,14 +13,14 @@ from pathlib import Path
 
 import pytest
 
-from components import clock
-from components.catalog.versions import STANDARD_SUPPORT_ENDS
 from tests.support.eks import block, changed
 from tests.support.kubernetes import OLDEST
 from tests.support.recorded_stack import RecordedStack
 from tests.support.tracked import ROOT
 from tools.cli import options
 from tools.cli.stack_config import plan_of
+from trainyard.components import clock
+from trainyard.components.catalog.versions import STANDARD_SUPPORT_ENDS
 
 LOG = ROOT / "tests/tools/verify/logs/p5-two-nodes-labelled.log"
 DAY, YEAR = timedelta(days=1), timedelta(days=365)

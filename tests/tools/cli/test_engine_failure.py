@@ -13,13 +13,13 @@ import boto3
 import pytest
 from botocore.stub import Stubber
 
-from components import clock
-from components.account.reservation_holders import holder_filters
 from tests.support.api_server import answers, api_server
 from tools.cli import options, rollout, rollout_failure
 from tools.cli.engine_failure import recorded_kubeconfig, why_it_failed
 from tools.cli.rollout import ClusterState
 from tools.workspace.engine_events import EngineError
+from trainyard.components import clock
+from trainyard.components.account.reservation_holders import holder_filters
 
 NOW = clock.now()
 BLOCK = "cr-0123456789abcdef0"

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from components.eks.cluster_access import ClusterUnreadableError
 from tests.support.steps import (
     API,
     CLUSTER,
@@ -20,6 +19,7 @@ from tests.support.steps import (
 )
 from tools.cli import options
 from tools.cli.existing_objects import ExistingObjects, Get
+from trainyard.components.eks.cluster_access import ClusterUnreadableError
 
 HAS_CLUSTER = event("same", f"{STACK}::{CLUSTER}::c", CLUSTER, old={"id": "p5-cb"})
 

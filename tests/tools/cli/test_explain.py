@@ -7,10 +7,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from policies.pack.discovery import POLICIES
 from tests.support.eks import changed
 from tools.policies.explanation import EXAMPLE_DAYS
 from tools.policies.requirements import requirements
+from trainyard.policies.pack.discovery import POLICIES
 
 
 def test_explains_a_rule_of_the_pack(trainyard) -> None:
@@ -33,7 +33,7 @@ def test_explains_a_rule_of_the_field_and_where_it_is_enforced(trainyard) -> Non
 
 
 def test_the_suppression_that_it_shows_is_one_that_a_stack_file_takes(trainyard) -> None:
-    from components.config.load import load_stack_config
+    from trainyard.components.config.load import load_stack_config
 
     answer = json.loads(trainyard("explain", "ebs-encrypted", "--json").stdout)
     config = load_stack_config(

@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from components.config.problems import ConfigError, Problem
 from tests.tools.cli.conftest import COMPLETE
 from tools.cli import preview_findings
 from tools.cli.check_result import CheckResult
 from tools.workspace.engine_process import PulumiCommand
 from tools.workspace.stack_files import StackFile
+from trainyard.components.config.problems import ConfigError, Problem
 
 RECORDED = Path(__file__).parents[1] / "findings" / "recorded"
 ENGINE = """\

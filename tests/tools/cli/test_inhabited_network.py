@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from components.account.vpc_inhabitants import Inhabitant
 from tools.cli.failures import WrongUseError
 from tools.cli.inhabited_network import refusal, refuse_inhabited
 from tools.cli.protected import Kept
 from tools.workspace.stack_files import StackFile
+from trainyard.components.account.vpc_inhabitants import Inhabitant
 
 GROUP = Inhabitant(
     identifier="sg-1", kind="security group", name="batch-p5-nodes", cluster="batch-p5"

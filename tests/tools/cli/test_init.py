@@ -10,8 +10,6 @@ from typing import Any
 import pytest
 import yaml
 
-from components.config.problems import ConfigError, Problem
-from components.preflight.run import Preflight
 from tests.support.account import NOW, listing
 from tests.support.tracked import ROOT
 from tools.cli.command_line import command
@@ -19,6 +17,8 @@ from tools.cli.init import Account, create_stack
 from tools.stack_creation.design import Request
 from tools.stack_creation.examples import examples
 from tools.workspace import stacks_directory
+from trainyard.components.config.problems import ConfigError, Problem
+from trainyard.components.preflight.run import Preflight
 
 EKS = ("prod-a", "--from", "p5-cb", "--region", "us-west-2")
 NETWORKS = ("--api-networks", "203.0.113.0/24,198.51.100.7/32")

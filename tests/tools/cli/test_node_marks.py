@@ -10,8 +10,8 @@ import pytest
 from kubernetes import client
 from kubernetes.client import ApiException
 
-from components.eks.verification_plan import UNVERIFIED
 from tools.cli.node_marks import Mark, is_closed, mark_node, verification_of
+from trainyard.components.eks.verification_plan import UNVERIFIED
 
 AT = datetime(2026, 11, 25, 14, 3, 1, tzinfo=UTC)
 GPU = client.V1Taint(key="nvidia.com/gpu", value="true", effect="NoSchedule")

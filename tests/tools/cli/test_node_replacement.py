@@ -12,7 +12,6 @@ import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
 from kubernetes.client import ApiException
 
-from components import clock
 from tests.support.bad_nodes import BLOCK, block, group, node
 from tools.cli import failures
 from tools.cli.job_wait import POLL_SECONDS, JobWait
@@ -21,6 +20,7 @@ from tools.diagnosis.reservation_use import ReservationUse
 from tools.repair.decision import Group, Node
 from tools.repair.journal import Journal
 from tools.repair.nodes import RunningPod
+from trainyard.components import clock
 
 POD = RunningPod(namespace="default", name="train-0", uid="u", owner="Job train")
 

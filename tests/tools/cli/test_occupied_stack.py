@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.tracked import ROOT
+from tests.support.modules import PYTHONPATH
 
 STACK = "vpc-one-az"
 HOLDER = """
@@ -26,7 +26,7 @@ sys.stdin.read()
 def holder_of(stack: str, sandbox: Path) -> subprocess.Popen[str]:
     process = subprocess.Popen(
         [sys.executable, "-c", HOLDER, stack],
-        env={**os.environ, "PYTHONPATH": str(ROOT), "TRAINYARD_SANDBOX": str(sandbox)},
+        env={**os.environ, "PYTHONPATH": PYTHONPATH, "TRAINYARD_SANDBOX": str(sandbox)},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

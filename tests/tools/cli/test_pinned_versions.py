@@ -13,11 +13,11 @@ import yaml
 from tests.support.sandbox_here import running_sandbox  # before boto3 makes a client
 
 from tools.cli.account_check import refuse_wrong_account  # isort: skip
-from components.config.problems import ConfigError
-from sandbox.account.stacks import completion
 from tools.cli.session import account_access
 from tools.workspace.completion import completed
 from tools.workspace.stack_files import find_stack_file
+from trainyard.components.config.problems import ConfigError
+from trainyard.sandbox.account.stacks import completion
 
 WRONG = "public.ecr.aws/hpc-cloud/nccl-tests:cuda99"
 KEY = "architecture.job_definitions.nccl-tests.image"

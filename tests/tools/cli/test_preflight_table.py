@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from components.checks.row import Row
-from components.preflight.run import Preflight
 from tools.cli import preflight_table
+from trainyard.components.checks.row import Row
+from trainyard.components.preflight.run import Preflight
 
 ROWS = (
     Row(

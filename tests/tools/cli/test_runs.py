@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 import yaml
 
-from components import clock
 from tests.support.batch import TRN1
 from tests.support.eks import OTHER_RESERVATION, changed
 from tests.support.parallelcluster import raw_p4de
@@ -22,6 +21,7 @@ from tests.support.stack_files import AMI, RESERVATION, raw_config
 from tests.tools.cli.conftest import COMPLETE
 from tools.cli import failures
 from tools.cli.sandbox_session import advance_clock
+from trainyard.components import clock
 
 IMAGE = ("--image", "pytorch/pytorch:2.11.0")
 

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from components import clock
-from sandbox.aws.transitions import TRANSITIONS
-from sandbox.latency.pace import VARIABLE
-from sandbox.state import SandboxDirectory
 from tests.support.sandbox_aws import Account
 from tests.support.sandbox_here import AWS, record_sandbox, running_sandbox
 from tools.cli import sandbox_session, sandboxes
 from tools.cli.sandbox_session import RunningSandbox, SandboxPrograms, started_sandbox
 from tools.engine import Plugin
+from trainyard.components import clock
+from trainyard.sandbox.aws.transitions import TRANSITIONS
+from trainyard.sandbox.latency.pace import VARIABLE
+from trainyard.sandbox.state import SandboxDirectory
 
 
 class Programs(SandboxPrograms):

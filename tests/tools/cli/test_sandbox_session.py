@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from sandbox.state import PARALLELCLUSTER_PYTHON, SLURM_PROGRAMS, SandboxDirectory
 from tests.support.sandbox_here import running_sandbox
 from tools.cli import sandbox_session, sandboxes
 from tools.cli.failures import CommandError
 from tools.cli.kubeconfig import usable_kubeconfig
 from tools.cli.sandbox_session import SandboxPrograms
+from trainyard.sandbox.state import PARALLELCLUSTER_PYTHON, SLURM_PROGRAMS, SandboxDirectory
 
 
 class Programs(SandboxPrograms):

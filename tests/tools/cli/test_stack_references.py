@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from components.config.problems import ConfigError
 from tests.config.test_network_outputs import OUTPUTS, reference
 from tools.cli.stack_references import network_reader, outputs_of, with_ids
 from tools.workspace.engine_process import EngineFailedError, PulumiCommand
 from tools.workspace.project import SandboxProject
 from tools.workspace.stack_files import CLUSTER_KEY, StackFile
+from trainyard.components.config.problems import ConfigError
 
 NETWORK = {"kind": "stack-reference", "stack": "vpc-one-az"}
 

@@ -4,11 +4,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from components.config.pulumi_command import LAUNCHER
 from tools.cli import failures, suite
 from tools.suite import steps
 from tools.suite.parts import LEFT_OUT, LIVES, SLOWEST_FIRST, UNMARKED, Check
 from tools.suite.steps import Step
+from trainyard.components.config.pulumi_command import LAUNCHER
 
 FAILS = Check("bad", ("ruff", "check", "no-such-file.py"))
 PASSES = Check("good", ("ruff", "--version"))

@@ -11,11 +11,11 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from components.capacity.timeline import block_timelines
-from sandbox.aws.server import AwsServer
 from tests.support.eks import block, config, p5
 from tests.support.sandbox_aws import BLOCK, use_account
 from tools.cli.timeline_picture import MOST_TICKS, timeline_picture
+from trainyard.components.capacity.timeline import block_timelines
+from trainyard.sandbox.aws.server import AwsServer
 
 START = datetime(2026, 12, 1, 11, 30, tzinfo=UTC)
 

@@ -7,14 +7,14 @@ from dataclasses import replace
 import pytest
 from botocore.exceptions import ClientError
 
-from components.account.call_failures import says_nothing_of_the_request
-from components.account.error_codes import BROKEN, EXPIRED, THROTTLED
-from components.config.load import load_stack_config
 from tests.support.stacks import stack_config
 from tools.diagnosis.engine_failures import FailedStack, advice
 from tools.diagnosis.failed_pool import FailedPool, pool_of
 from tools.diagnosis.reservation_use import ReservationUse
 from tools.workspace.engine_events import EngineError
+from trainyard.components.account.call_failures import says_nothing_of_the_request
+from trainyard.components.account.error_codes import BROKEN, EXPIRED, THROTTLED
+from trainyard.components.config.load import load_stack_config
 
 ASG = EngineError(
     "urn:pulumi:s::trainyard::trainyard:eks:SelfManagedNodeGroup$aws:autoscaling/group:Group::"

@@ -7,7 +7,6 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from sandbox.aws.server import AwsServer
 from tests.support.sandbox_aws import (
     BLOCK,
     EXPIRED,
@@ -17,6 +16,7 @@ from tests.support.sandbox_aws import (
     p5_block,
 )
 from tools.diagnosis.reservation_use import ReservationUse, read_reservations
+from trainyard.sandbox.aws.server import AwsServer
 
 OWNED = [{"ResourceType": "instance", "Tags": [{"Key": "trainyard:cluster", "Value": "p5-cb"}]}]
 

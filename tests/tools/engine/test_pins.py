@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from components.eks.addons.jobset import IMAGE as JOBSET_IMAGE
-from components.eks.addons.kueue import IMAGE as KUEUE_IMAGE
 from tools import lock
 from tools.engine import pins
+from trainyard.components.eks.addons.jobset import IMAGE as JOBSET_IMAGE
+from trainyard.components.eks.addons.kueue import IMAGE as KUEUE_IMAGE
 
 ROOT = Path(__file__).resolve().parents[3]
 CONTROL_PLANE = "sandbox/kubernetes/control_plane"

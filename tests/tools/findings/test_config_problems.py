@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from components.config.given_stack import GivenStack
-from components.config.problems import ConfigError, Problem
 from tools.findings.config_problems import NAMED, problem_findings, remark_findings, rule_of
 from tools.workspace.stack_files import StackFile
+from trainyard.components.config.given_stack import GivenStack
+from trainyard.components.config.problems import ConfigError, Problem
 
 GROUP = "trainyard:cluster.architecture.node_groups"
 

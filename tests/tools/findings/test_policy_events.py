@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from policies.pack.suppressions import Ledger, Suppression
 from tools.findings.finding import Finding, as_json
 from tools.findings.policy_events import event_findings
 from tools.workspace.engine_events import resource_changes
 from tools.workspace.stack_files import StackFile
+from trainyard.policies.pack.suppressions import Ledger, Suppression
 
 RECORDED = Path(__file__).parent / "recorded"
 BLOCK = "capacity-block-no-placement-group"

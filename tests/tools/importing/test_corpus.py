@@ -9,13 +9,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from components import clock
-from components.architectures.plan_stack import plan_stack
-from components.config.load import load_stack_config
-from components.config.problems import ConfigError
 from tools.importing.imported import Imported, import_file, imported_of
 from tools.importing.lint import lint
 from tools.importing.report import FATES
+from trainyard.components import clock
+from trainyard.components.architectures.plan_stack import plan_stack
+from trainyard.components.config.load import load_stack_config
+from trainyard.components.config.problems import ConfigError
 
 CORPUS = Path(__file__).parent / "corpus"
 FILES = sorted(

@@ -2,13 +2,13 @@
 
 import pytest
 
-from components.batch.nccl_command import collective_test
-from components.batch.plan import ContainerPlan, JobDefinitionPlan
-from components.catalog.instance_types import instance_type
 from tests.support import batch
 from tests.support.batch import efa_environment
 from tools.jobs.batch_request import BatchRequest, batch_submission
 from tools.jobs.nodes import JobError
+from trainyard.components.batch.nccl_command import collective_test
+from trainyard.components.batch.plan import ContainerPlan, JobDefinitionPlan
+from trainyard.components.catalog.instance_types import instance_type
 
 
 def definition(name, environment, type_name, nodes, **container):

@@ -6,8 +6,6 @@ import re
 
 import pytest
 
-from components.eks.addons.registry import verification_images
-from components.eks.node_group_plan import NodeGroupPlan
 from tests.support.eks import eks_plan, nodes_of
 from tools.jobs.dcgm_diag import render_dcgm_diag
 from tools.jobs.efa_smoke import render_efa_smoke
@@ -16,6 +14,8 @@ from tools.jobs.nccl_tests import render_nccl_tests
 from tools.jobs.nccom_pairs import render_nccom_pairs
 from tools.jobs.nccom_tests import render_nccom_tests
 from tools.jobs.nodes import JobRequest, Renderer
+from trainyard.components.eks.addons.registry import verification_images
+from trainyard.components.eks.node_group_plan import NodeGroupPlan
 
 P5, TRN1 = (nodes_of(name, desired=4) for name in ("p5.48xlarge", "trn1.32xlarge"))
 

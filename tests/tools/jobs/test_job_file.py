@@ -8,8 +8,6 @@ from pathlib import Path
 import pytest
 import yaml
 
-from components.config.problems import ConfigError
-from components.eks.node_group_plan import NodeGroupPlan
 from tests.support.eks import P5, SHARED_LUSTRE, eks_plan, nodes_of
 from tests.support.tracked import ROOT
 from tools.jobs.eks_training import render_training
@@ -18,6 +16,8 @@ from tools.jobs.nodes import JobRequest
 from tools.jobs.secret_source import KubernetesKey
 from tools.jobs.training import TrainingRequest
 from tools.workspace.yaml_limits import UnreadableYamlError
+from trainyard.components.config.problems import ConfigError
+from trainyard.components.eks.node_group_plan import NodeGroupPlan
 
 WHOLE = """\
 name: llm

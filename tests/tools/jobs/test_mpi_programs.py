@@ -15,7 +15,6 @@ from typing import Any
 import pytest
 import yaml
 
-from components.catalog.open_mpi import mpirun_script
 from tests.support.eks import P5, SHARED_LUSTRE, eks_plan, nodes_of
 from tests.support.parallelcluster import p4de_plan, trn1_plan
 from tests.support.slurm_jobs import SCONTROL, Cluster, on_disk
@@ -30,6 +29,7 @@ from tools.jobs.slurm.directory import write_directory
 from tools.jobs.slurm.nodes import SlurmRequest
 from tools.jobs.slurm.training import render_training_directory
 from tools.jobs.training import TrainingRequest
+from trainyard.components.catalog.open_mpi import mpirun_script
 
 
 def mpi(*command: str, **changes: Any) -> TrainingRequest:

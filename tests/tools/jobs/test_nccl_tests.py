@@ -6,12 +6,12 @@ import subprocess
 import pytest
 import yaml
 
-from components.catalog.instance_types import INSTANCE_TYPES, instance_type
-from components.catalog.nccl import largest_message
-from components.config.eks import Taint
 from tests.support.eks import eks_plan, nodes_of
 from tools.jobs.nccl_tests import render_nccl_tests
 from tools.jobs.nodes import JobRequest
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES, instance_type
+from trainyard.components.catalog.nccl import largest_message
+from trainyard.components.config.eks import Taint
 
 TAINT = Taint(key="nvidia.com/gpu", value="true", effect="NoSchedule")
 GROUPS = {

@@ -2,12 +2,6 @@
 
 import pytest
 
-from components.catalog.instance_types import INSTANCE_TYPES
-from components.config.eks import Taint
-from components.eks.verification_plan import UNVERIFIED
-from sandbox.kubernetes.instances import Instance
-from sandbox.kubernetes.node_config import NodeConfig
-from sandbox.kubernetes.node_object import build_node
 from tests.support.eks import SCHEDULED, eks_plan, nodes_of
 from tools.jobs.job_set import submitted
 from tools.jobs.nodes import (
@@ -19,6 +13,12 @@ from tools.jobs.nodes import (
     placement,
     resources,
 )
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES
+from trainyard.components.config.eks import Taint
+from trainyard.components.eks.verification_plan import UNVERIFIED
+from trainyard.sandbox.kubernetes.instances import Instance
+from trainyard.sandbox.kubernetes.node_config import NodeConfig
+from trainyard.sandbox.kubernetes.node_object import build_node
 
 ACCELERATED = [
     t

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from components.batch.plan import BatchPlan
 from tests.support.eks import P5, eks_plan
 from tests.support.parallelcluster import p4de_plan
 from tests.support.stacks import prepared
@@ -27,6 +26,7 @@ from tools.jobs.secret_source import (
 from tools.jobs.slurm.nodes import SlurmRequest
 from tools.jobs.slurm.training import render_training_directory
 from tools.jobs.training import TrainingRequest
+from trainyard.components.batch.plan import BatchPlan
 
 ARN = "arn:aws:secretsmanager:us-west-2:123456789012:secret:team/hf-AbCdEf"
 PARAMETER = "arn:aws:ssm:us-west-2:123456789012:parameter/team/hf"

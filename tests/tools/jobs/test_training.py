@@ -11,8 +11,6 @@ from typing import Any
 import pytest
 import yaml
 
-from components.batch.plan import BatchPlan
-from components.catalog.instance_types import instance_type
 from tests.support.eks import P5, SHARED_LUSTRE, eks_plan, nodes_of
 from tests.support.stacks import prepared
 from tools.jobs.batch_request import BatchRequest
@@ -24,6 +22,8 @@ from tools.jobs.job_manifest import manifests_of, spec_of_job
 from tools.jobs.nccl_tests import render_nccl_tests
 from tools.jobs.nodes import JobError, JobRequest
 from tools.jobs.training import TrainingRequest, launch_command, node_environment
+from trainyard.components.batch.plan import BatchPlan
+from trainyard.components.catalog.instance_types import instance_type
 
 IMAGE = "pytorch/pytorch:2.11.0"
 

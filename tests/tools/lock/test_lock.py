@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from components.catalog.versions import PARALLELCLUSTER_VERSION
 from tools import environment, lock
 from tools.lock import __main__ as command_line
+from trainyard.components.catalog.versions import PARALLELCLUSTER_VERSION
 
 FILES = [*(it.path for it in lock.ALL), lock.UV]
 

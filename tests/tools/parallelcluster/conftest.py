@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from sandbox.aws.server import AwsServer
+from trainyard.sandbox.aws.server import AwsServer
 
 
 @pytest.fixture(scope="module")

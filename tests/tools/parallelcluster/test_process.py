@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.access import NO_ACCOUNT
 from tools.parallelcluster.process import (
     ParallelClusterError,
     ask,
     parsed,
     program_environment,
 )
+from trainyard.sandbox.access import NO_ACCOUNT
 
 
 def test_nothing_of_the_users_account_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:

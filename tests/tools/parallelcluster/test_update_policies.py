@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from components.parallelcluster.update_review import update_problems
-from components.parallelcluster.update_rules import Policy
 from tests.parallelcluster.support.update_cases import CASES
 from tests.support.cluster_configs import (
     FIRST_QUEUE,
@@ -17,6 +15,8 @@ from tests.support.cluster_configs import (
 from tests.support.parallelcluster_validators import UpdateCheck, update_check, update_checks
 from tools.parallelcluster.process import ParallelClusterError
 from tools.parallelcluster.update_policies import DATA_FILE, schema_policies, table
+from trainyard.components.parallelcluster.update_review import update_problems
+from trainyard.components.parallelcluster.update_rules import Policy
 
 pytestmark = pytest.mark.parallelcluster
 

@@ -9,7 +9,6 @@ import logging
 
 import pytest
 
-from sandbox.aws.server import AwsServer
 from tests.support.cluster_configs import (
     OLD_IMAGE,
     P4DE_GROUP,
@@ -28,6 +27,7 @@ from tests.support.parallelcluster_validators import (
     validate,
 )
 from tests.support.sandbox_aws import AWS_ASSISTED, BLOCK, ODCR
+from trainyard.sandbox.aws.server import AwsServer
 
 pytestmark = pytest.mark.parallelcluster
 

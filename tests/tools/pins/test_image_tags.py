@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from components.account.image_registry import Answer, RegistryError
 from tools.pins.image_tags import image_tags
+from trainyard.components.account.image_registry import Answer, RegistryError
 
 
 def http(status: int, body: object = None, **headers: str) -> Answer:

@@ -11,7 +11,6 @@ import boto3
 import pytest
 from botocore.stub import Stubber
 
-from components.account.image_registry import RegistryError
 from tools.pins import (
     EksAddon,
     EksAmi,
@@ -30,6 +29,7 @@ from tools.pins import (
 )
 from tools.pins.eks import Account
 from tools.pins.newest import Answer, Clients, Command, look_up, run
+from trainyard.components.account.image_registry import RegistryError
 
 TODAY = date(2026, 11, 22)
 

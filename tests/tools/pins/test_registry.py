@@ -9,9 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from components.catalog import neuron, versions
-from components.catalog.versions import EKS_VERSIONS, EksVersion
-from components.eks.addons import node_termination_handler, nvidia_device_plugin
 from tools import lock
 from tools.engine import pins as engine_pins
 from tools.pins import (
@@ -26,6 +23,9 @@ from tools.pins import (
     registry,
     rows,
 )
+from trainyard.components.catalog import neuron, versions
+from trainyard.components.catalog.versions import EKS_VERSIONS, EksVersion
+from trainyard.components.eks.addons import node_termination_handler, nvidia_device_plugin
 
 VERSION = re.compile(r"v?\d+\.\d[\w.+-]*")
 GO_MODULES = sorted(
@@ -70,7 +70,7 @@ def test_every_direct_requirement_of_a_go_module_is_a_pin(file: str) -> None:
 
 @pytest.mark.parametrize("module", [versions, engine_pins, neuron], ids=lambda it: it.__name__)
 def test_every_version_that_a_module_pins_is_in_the_report(module: object) -> None:
-    file = str(Path(str(module.__file__)).relative_to(ROOT))
+    file = str(Path(str(module.__file__)).resolve().relative_to(ROOT))
     pinned = {place.text for place in places_in(file)}
     own = {
         value

@@ -10,11 +10,11 @@ from datetime import date
 import pytest
 from rich.console import Console
 
-from components.catalog.versions import DEFAULT_KUBERNETES_VERSION, STANDARD_SUPPORT_ENDS
 from tools.pins import EksAddon, Pin, Place, PyPI, Unasked, __main__
 from tools.pins.newest import Answer
 from tools.pins.report import URGENT, Finding, State, findings, show
 from tools.pins.support import newest_python
+from trainyard.components.catalog.versions import DEFAULT_KUBERNETES_VERSION, STANDARD_SUPPORT_ENDS
 
 TODAY = date(2026, 11, 22)
 PLACE = Place(file="pyproject.toml", line=7, start=0, text="1.2.3", note="1.3 needs something")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from policies.pack.discovery import POLICIES
 from tools.policies import __main__ as command
 from tools.policies.coverage import coverage, rules_by_requirement, section
 from tools.policies.requirements import requirements
+from trainyard.policies.pack.discovery import POLICIES
 
 
 @pytest.fixture(scope="module")

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 import yaml
 
-from policies.pack.discovery import POLICIES
 from tests.support.policy import Declared
 from tests.support.policy_pack import running_pack
 from tests.support.policy_programs import EFA_NETWORK, p5_interfaces, template
 from tools.lock import PROGRAM, locked
 from tools.policies import package as command
 from tools.policies.package import pack_modules, requirements, write_package
+from trainyard.policies.pack.discovery import POLICIES
 
 
 @pytest.fixture(scope="module")
@@ -39,10 +39,12 @@ def test_the_package_finds_violations_from_another_working_directory(package, tm
 def test_the_package_holds_what_the_pack_imports_and_nothing_of_our_stacks(package):
     found = {path.relative_to(package) for path in package.rglob("*.py")}
     assert found == {*pack_modules(), Path("__main__.py")}
-    assert Path("policies/rules/efa/efa_interface_count.py") in found
+    assert Path("trainyard/policies/rules/efa/efa_interface_count.py") in found
     assert not any(path.stem == "stack_config" for path in found)
-    assert not [path for path in found if path.parts[:2] == ("components", "architectures")]
-    assert (package / "components" / "catalog" / "data" / "instance_types.json").is_file()
+    assert not [path for path in found if path.parts[1:3] == ("components", "architectures")]
+    assert (
+        package / "trainyard" / "components" / "catalog" / "data" / "instance_types.json"
+    ).is_file()
 
 
 def test_the_package_is_described_as_the_engine_wants_it(package):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from policies.pack.discovery import POLICIES
 from tools.policies import __main__ as command
 from tools.policies.reference import reference
+from trainyard.policies.pack.discovery import POLICIES
 
 
 def test_the_committed_reference_is_current():

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.latency.model import latency_model
 from tests.support.tracked import ROOT
 from tools.changes.steps import steps_of_events
 from tools.progress.display import Display
 from tools.progress.messages import Messages
 from tools.progress.operation import Operation, short_type
 from tools.progress.rendering import change_list, ended_line, region
+from trainyard.sandbox.latency.model import latency_model
 
 RECORDED = ROOT / "tests" / "goldens" / "progress"
 CLUSTER = "p5-cb-eks-eksCluster"

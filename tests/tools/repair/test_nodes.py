@@ -9,10 +9,10 @@ import pytest
 from kubernetes import client
 from kubernetes.client import ApiException
 
-from components.eks.verification_plan import FAILURE_LABEL, RESULT_LABEL, TIME_LABEL
 from tests.support.bad_nodes import NOW, node
 from tools.repair.decision import Verification
 from tools.repair.nodes import BEGUN, Nodes, RunningPod
+from trainyard.components.eks.verification_plan import FAILURE_LABEL, RESULT_LABEL, TIME_LABEL
 
 POD = RunningPod(namespace="default", name="train-0", uid="u", owner="Job train")
 

@@ -5,10 +5,10 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
-from components.config.given_stack import GivenStack
 from tests.support.eks import P5_CB, changed
 from tools.schema.__main__ import main
 from tools.schema.documents import documents, stack_schema
+from trainyard.components.config.given_stack import GivenStack
 
 ROOT = Path(__file__).parents[3]
 STACK_FILES = sorted(ROOT.glob("Pulumi.*.yaml"))

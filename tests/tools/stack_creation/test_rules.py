@@ -11,15 +11,15 @@ from typing import Any
 import pytest
 import yaml
 
-from components.architectures.build import build
-from policies.resources.types import EKS_CLUSTER
-from policies.rules.security import eks_audit_log, eks_public_endpoint_restricted
 from tests.support.account import BLOCK, VPC
 from tests.support.policy import Declared, check
 from tests.support.stack_files import EXISTING_NETWORK, plan_from, with_values
 from tests.tools.stack_creation.support.new_stacks import cluster
 from tools.stack_creation.examples import examples
 from tools.workspace.checkout import ROOT
+from trainyard.components.architectures.build import build
+from trainyard.policies.resources.types import EKS_CLUSTER
+from trainyard.policies.rules.security import eks_audit_log, eks_public_endpoint_restricted
 
 RULES = (eks_public_endpoint_restricted.POLICY, eks_audit_log.POLICY)
 OPEN, SILENT = (rule.name for rule in RULES)

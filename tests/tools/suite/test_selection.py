@@ -12,14 +12,14 @@ from tools.suite.parts import is_whole
 from tools.suite.selection import STARTED_BY_PATH, Repository, changed_since
 
 FILES: Mapping[str, str] = {
-    "__main__.py": "from components.build import build\n",
-    "components/build.py": "ROWS = {'eks': 'components.eks'}\n",
-    "components/eks/plan.py": "from components.sizes import read\n",
+    "__main__.py": "from trainyard.components.build import build\n",
+    "components/build.py": "ROWS = {'eks': 'trainyard.components.eks'}\n",
+    "components/eks/plan.py": "from trainyard.components.sizes import read\n",
     "components/sizes.py": "read = open('sizes.json')\n",
     "components/sizes.json": "{}",
     "components/unused.txt": "",
-    "policies/__main__.py": "import policies.pack.discovery\n",
-    "policies/pack/discovery.py": 'def load(f): import_module(f"policies.rules.{f}")\n',
+    "policies/__main__.py": "import trainyard.policies.pack.discovery\n",
+    "policies/pack/discovery.py": 'def load(f): import_module(f"trainyard.policies.rules.{f}")\n',
     "policies/rules/efa_count.py": "",
     "policies/rules/lustre_size.py": "",
     "sandbox/start.py": "",
@@ -30,12 +30,12 @@ FILES: Mapping[str, str] = {
     "tools/engine/host.go": "",
     "tests/conftest.py": "",
     "tests/contract/test_layers.py": "",
-    "tests/eks/test_plan.py": "import components.eks.plan\n",
-    "tests/policies/efa/test_efa_count.py": "import policies.rules.efa_count\n",
+    "tests/eks/test_plan.py": "import trainyard.components.eks.plan\n",
+    "tests/policies/efa/test_efa_count.py": "import trainyard.policies.rules.efa_count\n",
     "tests/policies/test_engine.py": "@pytest.mark.engine\nRULE = 'lustre-size'\n",
-    "tests/policies/test_pack.py": "import policies.pack.discovery\n",
+    "tests/policies/test_pack.py": "import trainyard.policies.pack.discovery\n",
     "tests/faults/test_refused.py": "RULE = 'lustre-size'\n",
-    "tests/stacks/conftest.py": "import sandbox.start\n",
+    "tests/stacks/conftest.py": "import trainyard.sandbox.start\n",
     "tests/stacks/test_life.py": "import tests.support.sandbox\n",
     "tests/support/sandbox.py": "MODULE = 'tools.cli'\n",
     "tests/test_naming.py": "",
@@ -56,6 +56,9 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Repository:
     for name, text in FILES.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text, encoding="utf-8")
+    (root / "src" / "trainyard").mkdir(parents=True)
+    for name in ("components", "policies", "sandbox"):
+        (root / "src" / "trainyard" / name).symlink_to(f"../../{name}")
     subprocess.run(["git", "init", "--quiet"], cwd=root, check=True)
     return Repository(root)
 

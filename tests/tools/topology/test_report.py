@@ -4,14 +4,14 @@ import re
 from datetime import date
 from pathlib import Path
 
-from components.catalog.prices import Price
-from components.cost.item import CostItem
 from tests.support.stacks import prepared
 from tests.tools.topology.support.topologies import topology_of
 from tools.changes.steps import Step
 from tools.findings.finding import Finding
 from tools.topology.drawing import draw
 from tools.topology.report import Report, html_report
+from trainyard.components.catalog.prices import Price
+from trainyard.components.cost.item import CostItem
 
 FINDING = Finding(
     rule="plan/x", stage="plan", level="warning", message="<too small>", stack="p5-cb", file=Path()

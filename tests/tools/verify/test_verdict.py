@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from components.catalog.bus_bandwidth import FLOORS, GIB, bandwidth_floor
-from components.catalog.instance_types import instance_type
 from tests.support.tracked import ROOT
 from tests.tools.verify.test_collective_log import log
 from tools.verify.collective_log import CollectiveLog, Measurement, Provider, read_log, size_text
 from tools.verify.verdict import PlannedNodes, Result, has_failed, judge
+from trainyard.components.catalog.bus_bandwidth import FLOORS, GIB, bandwidth_floor
+from trainyard.components.catalog.instance_types import instance_type
 
 
 def nodes(type_name: str, count: int, **changes: Any) -> PlannedNodes:

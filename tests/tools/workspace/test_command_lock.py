@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.modules import PYTHONPATH
 from tools.workspace.command_lock import (
     every_lock,
     hold_lock,
@@ -39,7 +40,7 @@ def other(path: Path) -> Iterator[subprocess.Popen[str]]:
     """Another process that uses the stack."""
     with subprocess.Popen(
         [sys.executable, "-c", HOLDER, path],
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])},
+        env={**os.environ, "PYTHONPATH": PYTHONPATH},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -115,7 +116,7 @@ def test_of_many_that_begin_in_the_same_moment_one_goes_on(path) -> None:
     processes = [
         subprocess.Popen(
             [sys.executable, "-c", HOLDER, path],
-            env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])},
+            env={**os.environ, "PYTHONPATH": PYTHONPATH},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

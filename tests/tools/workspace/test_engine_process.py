@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from tests.support.modules import PYTHONPATH
 from tests.support.processes import PATIENCE, until
-from tests.support.tracked import ROOT
 from tools.workspace.engine_process import EngineFailedError, PulumiCommand
 
 # Written with os.write: a handler that runs inside `print` may not print.
@@ -128,7 +128,7 @@ def test_a_terminal_that_is_closed_interrupts_the_engine_and_does_not_kill_it(
     shell = subprocess.Popen(
         [sys.executable, "-c", SHELL, sys.executable, "-c", CALLER, str(engine)],
         cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env={**os.environ, "PYTHONPATH": PYTHONPATH},
         stdin=inside,
         stdout=inside,
         stderr=inside,

@@ -11,13 +11,13 @@ from urllib.request import urlopen
 
 import pytest
 
-from sandbox.access import AccessKey, Endpoint
 from tools.workspace.environment import (
     account_environment,
     process_environment,
     profile_environment,
     sandbox_environment,
 )
+from trainyard.sandbox.access import AccessKey, Endpoint
 
 USER = {
     "HOME": "/home/someone",

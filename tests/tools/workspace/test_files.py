@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.modules import PYTHONPATH
 from tools.workspace.files import first_written, write_whole
 
 ROOT = Path(__file__).parents[3]
@@ -34,7 +35,7 @@ def test_without_room_the_old_file_stays_and_the_error_names_it(tmp_path: Path) 
     path.write_text("old")
     done = subprocess.run(
         [sys.executable, "-c", WRITER, path],
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env={**os.environ, "PYTHONPATH": PYTHONPATH},
         capture_output=True,
         text=True,
         check=True,

@@ -35,7 +35,7 @@ def test_the_nodes_are_those_of_jobs(stack: str, nodes: list[str]) -> None:
 
 @pytest.mark.parametrize("stack", STACKS)
 def test_every_instance_type_of_an_example_is_one_of_its_node_pools(stack: str) -> None:
-    from sandbox.account.stacks import completion
+    from trainyard.sandbox.account.stacks import completion
 
     found = find_stack_file(stack)
     plan = plan_of(completed(found, completion(found)))

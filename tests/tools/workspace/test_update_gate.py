@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from components.update_gate import (
+from tests.support.steps import event
+from tools.workspace.update_gate import update_gate
+from trainyard.components.update_gate import (
     GRANTED,
     LAUNCHER,
     VERDICT,
@@ -15,8 +17,6 @@ from components.update_gate import (
     granted,
     granted_early,
 )
-from tests.support.steps import event
-from tools.workspace.update_gate import update_gate
 
 TYPE = "aws:ec2/vpc:Vpc"
 URN = f"urn:pulumi:p5-cb::trainyard::{TYPE}::p5-cb-network"

@@ -23,9 +23,9 @@ from tests.support.sandbox_aws import (  # before boto3 makes a client
 import pytest  # isort: skip
 from botocore.client import BaseClient  # isort: skip
 
-from sandbox.aws.server import AwsServer  # isort: skip
-from sandbox.inventory.account import account_items  # isort: skip
-from sandbox.inventory.clients import clients_of  # isort: skip
+from trainyard.sandbox.aws.server import AwsServer  # isort: skip
+from trainyard.sandbox.inventory.account import account_items  # isort: skip
+from trainyard.sandbox.inventory.clients import clients_of  # isort: skip
 from tests.support.batch_account import Batch  # isort: skip
 
 Answers = dict[str, list[Any]]

@@ -19,14 +19,14 @@ from pathlib import Path
 
 import yaml
 
-from sandbox.access import NO_ACCOUNT
-from sandbox.kubernetes.control_planes import KUBERNETES_VERSION, ControlPlanes
-from sandbox.processes import Spawner
 from tools.conformance.kubernetes.cases import CASES
 from tools.conformance.kubernetes.plugin import Plugin, Values, running
 from tools.conformance.kubernetes.recording import compared, played
 from tools.conformance.recordings import read
 from tools.engine import ensure_kubernetes
+from trainyard.sandbox.access import NO_ACCOUNT
+from trainyard.sandbox.kubernetes.control_planes import KUBERNETES_VERSION, ControlPlanes
+from trainyard.sandbox.processes import Spawner
 
 ROOT = Path(__file__).resolve().parents[3]
 RECORDINGS = ROOT / "tests" / "goldens" / "providers" / "kubernetes"

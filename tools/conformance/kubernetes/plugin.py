@@ -23,9 +23,9 @@ from pulumi.runtime.proto import (
     status_pb2,
 )
 
-from sandbox.providers._protocol.serve import MAXIMUM_MESSAGE_BYTES
-from sandbox.providers._protocol.values import to_struct
 from tools.conformance.wire import shown
+from trainyard.sandbox.providers._protocol.serve import MAXIMUM_MESSAGE_BYTES
+from trainyard.sandbox.providers._protocol.values import to_struct
 
 CALL_SECONDS = 60.0
 """Timeout for a call; waits that fail in a case have shorter timeouts."""

@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from sandbox.kubernetes.startup import ControlPlane
 from tools.conformance.kubernetes.cases import CASES
 from tools.conformance.kubernetes.plugin import Values
 from tools.conformance.kubernetes.stack import CHECKED
 from tools.conformance.kubernetes.world import Start, World, world
 from tools.conformance.recordings import difference
+from trainyard.sandbox.kubernetes.startup import ControlPlane
 
 MADE_UP = frozenset(
     {

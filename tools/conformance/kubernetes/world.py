@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode
 
-from sandbox.kubernetes.api import ApiError, KubernetesApi
-from sandbox.kubernetes.commands import MANAGED_LABEL, MANAGED_VALUE
-from sandbox.kubernetes.startup import ControlPlane
 from tools.conformance.kubernetes.plugin import Journal, Plugin, RefusedError, Values
 from tools.conformance.kubernetes.stack import Stack
+from trainyard.sandbox.kubernetes.api import ApiError, KubernetesApi
+from trainyard.sandbox.kubernetes.commands import MANAGED_LABEL, MANAGED_VALUE
+from trainyard.sandbox.kubernetes.startup import ControlPlane
 
 NOWHERE = "https://127.0.0.1:9"
 """The discard port, on which no process listens."""

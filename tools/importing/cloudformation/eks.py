@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from components.eks.log_group_plan import control_plane_log_group
 from tools.importing.cloudformation.deferred import Deferred
 from tools.importing.cloudformation.eks_answers import take_properties, take_value
 from tools.importing.cloudformation.network import is_public, zone_of
@@ -20,6 +19,7 @@ from tools.importing.reader import Reader
 from tools.importing.rewritten import Rewritten
 from tools.importing.source import Location, leaves, node_of_value
 from tools.importing.user_data import said_in
+from trainyard.components.eks.log_group_plan import control_plane_log_group
 
 CLUSTER, NODE_GROUP = "AWS::EKS::Cluster", "AWS::EKS::Nodegroup"
 _ADDON, _ENTRY = "AWS::EKS::Addon", "AWS::EKS::AccessEntry"

@@ -6,8 +6,6 @@ import math
 import re
 from collections.abc import Callable, Collection, Sequence
 
-from components.catalog.instance_types import INSTANCE_TYPES
-from components.checks.derived_names import NODE_ROLE
 from tools.importing.cloudformation.image import read_image
 from tools.importing.cloudformation.jobs import MOST_NODES
 from tools.importing.cloudformation.launch_template import read_launch_template
@@ -16,6 +14,8 @@ from tools.importing.cloudformation.template import Resource, Template
 from tools.importing.cloudformation.values import claim_unknown, is_known, take_known, whole
 from tools.importing.draft import Draft
 from tools.importing.reader import Reader
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES
+from trainyard.components.checks.derived_names import NODE_ROLE
 
 _LONGEST_NAME = 48
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]+")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 
-from components.catalog.batch import image_type
-from components.catalog.instance_types import INSTANCE_TYPES
 from tools.importing.cloudformation.values import claim_unknown, is_known
 from tools.importing.draft import Draft
 from tools.importing.placeholders import id_for, is_id
 from tools.importing.reader import Reader
+from trainyard.components.catalog.batch import image_type
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES
 
 _SSM_PATH = re.compile(r"\{\{resolve:ssm:/aws/service/ecs/optimized-ami/.*|/aws/service/ecs/.*")
 

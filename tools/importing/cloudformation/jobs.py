@@ -7,9 +7,6 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
 
-from components.catalog.batch import image_type
-from components.catalog.instance_types import INSTANCE_TYPES
-from components.catalog.secret_arns import secret_arn
 from tools.importing.cloudformation.deferred import Deferred, deferred_in
 from tools.importing.cloudformation.values import (
     claim_unknown,
@@ -20,6 +17,9 @@ from tools.importing.cloudformation.values import (
 )
 from tools.importing.draft import Draft
 from tools.importing.reader import Reader
+from trainyard.components.catalog.batch import image_type
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES
+from trainyard.components.catalog.secret_arns import secret_arn
 
 MOST_NODES = 1000
 """Nodes of the largest job: for checks while the size of an environment is not known."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 
-from components.catalog.batch import MINIMUM_ROOT_VOLUME_GIB
 from tools.importing.cloudformation.template import Resource
 from tools.importing.cloudformation.values import claim_unknown, is_known, whole
 from tools.importing.draft import Draft
 from tools.importing.market import claim_market
 from tools.importing.placeholders import id_for
 from tools.importing.reader import Reader
+from trainyard.components.catalog.batch import MINIMUM_ROOT_VOLUME_GIB
 
 _ROOTS = ("/dev/xvda", "/dev/sda1")
 """Root devices of Amazon Linux and of Ubuntu.

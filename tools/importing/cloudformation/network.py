@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from components.catalog.regions import zone_region
 from tools.importing.cloudformation.template import Resource, Template
 from tools.importing.cloudformation.values import (
     claim_unknown,
@@ -18,6 +17,7 @@ from tools.importing.draft import Draft, StackDraft
 from tools.importing.endpoint_services import take_endpoint
 from tools.importing.placeholders import id_for
 from tools.importing.reader import Reader
+from trainyard.components.catalog.regions import zone_region
 
 _ANYWHERE = ("0.0.0.0/0", "::/0")
 _KEPT_DAYS = 7

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from components.catalog.versions import DEFAULT_KUBERNETES_VERSION, EKS_VERSIONS
 from tools.importing.draft import Draft, StackDraft
 from tools.importing.eksctl.addons import read_addons
 from tools.importing.eksctl.fates import FATES as FATES
@@ -14,6 +13,7 @@ from tools.importing.key_table import KeyTable
 from tools.importing.log_retention import take_retention
 from tools.importing.reader import Reader
 from tools.importing.source import Document
+from trainyard.components.catalog.versions import DEFAULT_KUBERNETES_VERSION, EKS_VERSIONS
 
 KEYS = KeyTable(Path(__file__).with_name("keys.txt"))
 WORDS = {

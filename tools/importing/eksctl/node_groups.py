@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from components.catalog.instance_types import INSTANCE_TYPES
 from tools.importing.draft import Draft
 from tools.importing.eks_addons import take_repair
 from tools.importing.eksctl.capacity import read_purchase_option
@@ -13,6 +12,7 @@ from tools.importing.eksctl.network import subnet_named
 from tools.importing.eksctl.node_permissions import read_permissions
 from tools.importing.placeholders import id_for, is_placeholder
 from tools.importing.reader import Reader
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES
 
 DEFAULT_COUNT = 2
 """`DefaultNodeCount` in eksctl's `pkg/apis/eksctl.io/v1alpha5/types.go`."""

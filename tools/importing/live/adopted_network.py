@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from components.account.lookup import AccountReader
-from components.account.vpc_layout import VpcLayout
-from components.account.vpc_lookup import look_up_vpc
 from tools.importing.imported import Imported
 from tools.importing.live.owner import owner_of
 from tools.importing.live.vpc_proposal import NotDescribableError, proposal
 from tools.importing.source import Location
+from trainyard.components.account.lookup import AccountReader
+from trainyard.components.account.vpc_layout import VpcLayout
+from trainyard.components.account.vpc_lookup import look_up_vpc
 
 
 def adopt_network(reader: AccountReader, imported: Imported) -> None:

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from components.tagging import CLUSTER_TAG
 from tools.importing.source import Document, node_of_value
+from trainyard.components.tagging import CLUSTER_TAG
 
 CLOUDFORMATION_TAG = "aws:cloudformation:stack-name"
 CREATORS = (CLOUDFORMATION_TAG, CLUSTER_TAG)

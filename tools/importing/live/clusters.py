@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from components.account.lookup import AccountReader
 from tools.importing.formats import EKS_ANSWERS, Format
 from tools.importing.imported import Imported, imported_as
 from tools.importing.live.adopted_network import adopt_network
@@ -14,6 +13,7 @@ from tools.importing.live.batch import answers as batch
 from tools.importing.live.eks.answers import read_answers, read_cluster
 from tools.importing.live.network import complete_network
 from tools.importing.live.parallelcluster import read_slurm
+from trainyard.components.account.lookup import AccountReader
 
 _NOT_OF_SLURM = (
     "nothing is adopted: file systems of a Slurm cluster are part of the CloudFormation stack of "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from components.account.lookup import AccountReader
+from trainyard.components.account.lookup import AccountReader
 
 CALL = "DescribeLaunchTemplateVersions"
 

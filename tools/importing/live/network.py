@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from components.account.lookup import AccountReader
 from tools.importing.imported import Imported
+from trainyard.components.account.lookup import AccountReader
 
 
 def complete_network(reader: AccountReader, imported: Imported) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from components.account.cloudformation_stacks import DESCRIBE_STACKS, none_without_stack
-from components.account.lookup import AccountReader
-from components.tagging import CLUSTER_TAG
 from tools.importing.live.answers import CLOUDFORMATION_TAG
+from trainyard.components.account.cloudformation_stacks import DESCRIBE_STACKS, none_without_stack
+from trainyard.components.account.lookup import AccountReader
+from trainyard.components.tagging import CLUSTER_TAG
 
 
 def owner_of(reader: AccountReader, tags: Mapping[str, str]) -> str:

@@ -11,13 +11,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from components.account.cloudformation_stacks import DESCRIBE_STACKS, none_without_stack
-from components.account.lookup import AccountReader
-from components.tagging import tag_map
 from tools.importing.formats import format_named
 from tools.importing.imported import Imported, imported_as
 from tools.importing.live.network import complete_network
 from tools.importing.reading import documents_in
+from trainyard.components.account.cloudformation_stacks import DESCRIBE_STACKS, none_without_stack
+from trainyard.components.account.lookup import AccountReader
+from trainyard.components.tagging import tag_map
 
 _VERSION_TAG = "parallelcluster:version"
 _FORMAT = format_named("parallelcluster")

@@ -12,13 +12,13 @@ from typing import Any, get_args
 
 from pydantic import TypeAdapter
 
-from components.account.vpc_layout import VpcLayout
-from components.checks.adopted_vpc_check import differences
-from components.config.adopted_vpc import GatewayService
-from components.config.network import NewVpc
-from components.config.problems import Problem
-from components.config.review import Review
-from components.network.vpc_review import review_new_vpc
+from trainyard.components.account.vpc_layout import VpcLayout
+from trainyard.components.checks.adopted_vpc_check import differences
+from trainyard.components.config.adopted_vpc import GatewayService
+from trainyard.components.config.network import NewVpc
+from trainyard.components.config.problems import Problem
+from trainyard.components.config.review import Review
+from trainyard.components.network.vpc_review import review_new_vpc
 
 _GATEWAY_SERVICES = get_args(GatewayService)
 

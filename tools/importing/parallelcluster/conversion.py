@@ -5,11 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import get_args
 
-from components.config.parallelcluster import OperatingSystem
-from components.parallelcluster.rendering.head_node import HEAD_NODE_KEYS
-from components.parallelcluster.rendering.monitoring import MONITORING_KEYS
-from components.parallelcluster.rendering.queues import COMPUTE_RESOURCE_KEYS, QUEUE_KEYS
-from components.parallelcluster.rendering.slurm import SLURM_KEYS
 from tools.importing.draft import Draft, StackDraft
 from tools.importing.key_table import KeyTable
 from tools.importing.parallelcluster.fates import FATES as FATES
@@ -25,6 +20,11 @@ from tools.importing.parallelcluster.storage import (
 from tools.importing.placeholders import id_for, is_placeholder
 from tools.importing.reader import Reader
 from tools.importing.source import Document
+from trainyard.components.config.parallelcluster import OperatingSystem
+from trainyard.components.parallelcluster.rendering.head_node import HEAD_NODE_KEYS
+from trainyard.components.parallelcluster.rendering.monitoring import MONITORING_KEYS
+from trainyard.components.parallelcluster.rendering.queues import COMPUTE_RESOURCE_KEYS, QUEUE_KEYS
+from trainyard.components.parallelcluster.rendering.slurm import SLURM_KEYS
 
 KEYS = KeyTable(Path(__file__).with_name("keys.txt"))
 WORDS = {

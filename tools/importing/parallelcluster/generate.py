@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from components.catalog.versions import PARALLELCLUSTER_VERSION
-from sandbox.access import NO_ACCOUNT
 from tools.parallelcluster import schema_keys
 from tools.parallelcluster.process import ask
+from trainyard.components.catalog.versions import PARALLELCLUSTER_VERSION
+from trainyard.sandbox.access import NO_ACCOUNT
 
 DATA_FILE = Path(__file__).with_name("keys.txt")
 

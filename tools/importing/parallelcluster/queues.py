@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import get_args
 
-from components.config.parallelcluster_nodes import Queue
 from tools.importing.draft import Draft
 from tools.importing.parallelcluster.capacity import read_purchase_option
 from tools.importing.parallelcluster.nodes import read_permissions, read_root_volume, read_scripts
 from tools.importing.reader import Reader
+from trainyard.components.config.parallelcluster_nodes import Queue
 
 DEFAULT_MAXIMUM = 10
 """`MaxCount` of a compute resource that sets none, in aws-parallelcluster 3.16.1

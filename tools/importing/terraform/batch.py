@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from components.catalog.instance_types import INSTANCE_TYPES
 from tools.importing.batch_jobs.conversion import without_environments
 from tools.importing.cloudformation.environments import (
     read_placement,
@@ -24,6 +23,7 @@ from tools.importing.terraform.network import read_network
 from tools.importing.terraform.source_keys import LAUNCH_TEMPLATE, Paths, Source, take
 from tools.importing.terraform.storage import read_storage
 from tools.importing.terraform.values import is_known
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES
 
 _RESOURCES = ("compute_resources", 0)
 _ANY_TYPE = "p5.48xlarge"

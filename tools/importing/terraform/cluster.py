@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from components.catalog.versions import DEFAULT_KUBERNETES_VERSION, EKS_VERSIONS
-from components.eks.log_group_plan import control_plane_log_group
 from tools.importing.draft import Draft, StackDraft
 from tools.importing.eks_addons import take_addon
 from tools.importing.log_retention import take_retention
@@ -19,6 +17,8 @@ from tools.importing.terraform.node_groups import read_node_groups
 from tools.importing.terraform.source_keys import CLUSTER_MODULE, CLUSTER_RESOURCE, Source, take
 from tools.importing.terraform.storage import read_storage
 from tools.importing.terraform.values import is_unknown
+from trainyard.components.catalog.versions import DEFAULT_KUBERNETES_VERSION, EKS_VERSIONS
+from trainyard.components.eks.log_group_plan import control_plane_log_group
 
 _LOG_TYPES = ["audit", "api", "authenticator"]
 """Default of the module: `enabled_log_types` in its `variables.tf`."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from components.catalog.instance_types import INSTANCE_TYPES
 from tools.importing.draft import plain_name
 from tools.importing.reader import Reader
 from tools.importing.source import Location
@@ -18,6 +17,7 @@ from tools.importing.terraform.source_keys import (
     Source,
 )
 from tools.importing.terraform.values import is_known
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES
 
 DEFAULT_TYPE = "t3.medium"
 """Of managed node groups, by the API of EKS: `CreateNodegroup`, `instanceTypes`."""

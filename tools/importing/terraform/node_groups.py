@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from components.config.nearest import nearest
 from tools.importing.cloudformation.values import whole
 from tools.importing.draft import Draft, StackDraft
 from tools.importing.placeholders import id_for, is_id
@@ -17,6 +16,7 @@ from tools.importing.terraform.keys import KEYS
 from tools.importing.terraform.node_settings import read_common, read_repair
 from tools.importing.terraform.source_keys import take, take_number
 from tools.importing.terraform.values import is_known
+from trainyard.components.config.nearest import nearest
 
 _SIZES = {"min_size": ("minimum", 1), "desired_size": ("desired", 1), "max_size": ("maximum", 3)}
 """Keys of the stack file and defaults of the module (`variables.tf` of both submodules)."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from components.catalog.regions import zone_region
 from tools.importing.draft import Draft, StackDraft
 from tools.importing.endpoint_services import take_endpoint
 from tools.importing.reader import Reader
 from tools.importing.terraform.blocks import Blocks, address_of, label_of
 from tools.importing.terraform.source_keys import take
 from tools.importing.terraform.values import is_known, is_unknown
+from trainyard.components.catalog.regions import zone_region
 
 ONE_OF_EACH_KIND = (
     "the stack has one private and one public subnet in each zone: create others in a network "

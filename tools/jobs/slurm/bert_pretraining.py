@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import shlex
 
-from components.parallelcluster.plan import ParallelClusterPlan
 from tools.jobs.slurm.bert_phases import PHASE_1, PHASES, Phase, accumulation_steps, global_batch
 from tools.jobs.slurm.directory import JobDirectory
 from tools.jobs.slurm.neuron import ADDRESSES, NEURON_BIN, cores_of_a_node, efa_environment
 from tools.jobs.slurm.nodes import SlurmNodes, SlurmRequest, choose_slurm_nodes, shared_directory
 from tools.jobs.slurm.templates import exports, render_script
+from trainyard.components.parallelcluster.plan import ParallelClusterPlan
 
 JOB = "bert-pretraining"
 SAMPLES_COMMIT = "dd0e71f0041f9eb4a5fd3e070df5638d48a67285"

@@ -7,12 +7,12 @@ Source:
 
 from __future__ import annotations
 
-from components.parallelcluster.plan import ParallelClusterPlan
 from tools.jobs.dcgm_diag import diagnose_commands
 from tools.jobs.names import DCGM_DIAG
 from tools.jobs.slurm.directory import JobDirectory
 from tools.jobs.slurm.nodes import SlurmNodes, SlurmRequest, choose_slurm_nodes
 from tools.jobs.slurm.templates import render_script
+from trainyard.components.parallelcluster.plan import ParallelClusterPlan
 
 
 def render_dcgm_directory(

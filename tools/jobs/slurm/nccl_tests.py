@@ -16,8 +16,6 @@ from __future__ import annotations
 
 import shlex
 
-from components.catalog.nccl import MPI, largest_message, nccl_environment
-from components.parallelcluster.plan import ParallelClusterPlan
 from tools.jobs.names import NCCL_PAIRS
 from tools.jobs.node_versions import NODE_VERSIONS, VERSIONS_SCRIPT
 from tools.jobs.part_tests import (
@@ -30,6 +28,8 @@ from tools.jobs.part_tests import (
 from tools.jobs.slurm.directory import JobDirectory
 from tools.jobs.slurm.nodes import SlurmNodes, SlurmRequest, choose_slurm_nodes, shared_directory
 from tools.jobs.slurm.templates import LIBRARY_PATH, exports, render_script
+from trainyard.components.catalog.nccl import MPI, largest_message, nccl_environment
+from trainyard.components.parallelcluster.plan import ParallelClusterPlan
 
 JOB = "nccl-tests"
 NCCL_VERSION = "v2.30.4-1"

@@ -7,7 +7,6 @@ Source:
 
 from __future__ import annotations
 
-from components.parallelcluster.plan import ParallelClusterPlan
 from tools.jobs.names import NCCOM_PAIRS
 from tools.jobs.nccom_pairs import nccom_pair_tests
 from tools.jobs.nccom_tests import ROOT_PORT
@@ -17,6 +16,7 @@ from tools.jobs.slurm.directory import JobDirectory
 from tools.jobs.slurm.neuron import ADDRESSES, NEURON_BIN, cores_of_a_node, efa_environment
 from tools.jobs.slurm.nodes import SlurmNodes, SlurmRequest, choose_slurm_nodes
 from tools.jobs.slurm.templates import exports, render_script
+from trainyard.components.parallelcluster.plan import ParallelClusterPlan
 
 JOB = "nccom-tests"
 

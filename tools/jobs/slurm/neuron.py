@@ -16,8 +16,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from components.catalog.neuron import neuron_cores
 from tools.jobs.slurm.nodes import SlurmNodes
+from trainyard.components.catalog.neuron import neuron_cores
 
 NEURON_BIN = "/opt/aws/neuron/bin"
 """Installation directory of aws-neuronx-tools."""

@@ -11,10 +11,10 @@ from __future__ import annotations
 import shlex
 import textwrap
 
-from components.parallelcluster.plan import ParallelClusterPlan
-from components.tagging import PARALLELCLUSTER_NODE_TAG, PARALLELCLUSTER_TAG
 from tools.jobs.slurm.directory import JobDirectory
 from tools.jobs.slurm.nodes import SlurmNodes
+from trainyard.components.parallelcluster.plan import ParallelClusterPlan
+from trainyard.components.tagging import PARALLELCLUSTER_NODE_TAG, PARALLELCLUSTER_TAG
 
 _USERS = {"ubuntu": "ubuntu", "rocky": "rocky"}
 _DEFAULT_USER = "ec2-user"

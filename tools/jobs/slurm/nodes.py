@@ -13,12 +13,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from components.capacity.plan import CapacityPlan
-from components.catalog.instance_type import Accelerators
-from components.parallelcluster.plan import ParallelClusterPlan
-from components.parallelcluster.queue_plan import ComputeResourcePlan, QueuePlan
 from tools.jobs.names import DCGM_LEVEL
 from tools.jobs.nodes import KINDS, JobError, Manufacturer
+from trainyard.components.capacity.plan import CapacityPlan
+from trainyard.components.catalog.instance_type import Accelerators
+from trainyard.components.parallelcluster.plan import ParallelClusterPlan
+from trainyard.components.parallelcluster.queue_plan import ComputeResourcePlan, QueuePlan
 
 _PREFERRED = ("FsxLustre", "FsxOpenZfs", "Efs", "Ebs")
 """Kinds of shared storage, fastest for many nodes first; the head node shares an EBS volume over

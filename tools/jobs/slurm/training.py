@@ -21,9 +21,6 @@ import shlex
 from collections.abc import Iterable, Mapping
 from pathlib import PurePosixPath
 
-from components.catalog.nccl import MPI
-from components.catalog.open_mpi import OPEN_MPI_ENVIRONMENT
-from components.parallelcluster.plan import ParallelClusterPlan
 from tools.jobs.nodes import JobError
 from tools.jobs.secret_source import files_on_head_node
 from tools.jobs.slurm.directory import JobDirectory
@@ -49,6 +46,9 @@ from tools.jobs.training import (
     require_storage,
     require_torchrun,
 )
+from trainyard.components.catalog.nccl import MPI
+from trainyard.components.catalog.open_mpi import OPEN_MPI_ENVIRONMENT
+from trainyard.components.parallelcluster.plan import ParallelClusterPlan
 
 _SCRIPT, _SECRETS = "training/train.sbatch", "training/secrets.sh"
 _PER_NODE = """\

@@ -10,9 +10,9 @@ from typing import Any
 import boto3
 from botocore.exceptions import ClientError
 
-from components.account.call_failures import CLIENT
-from components.tagging import RESOURCE_TAG, resource_tag
 from tools.workspace.recovery.operations import PendingCreate
+from trainyard.components.account.call_failures import CLIENT
+from trainyard.components.tagging import RESOURCE_TAG, resource_tag
 
 
 class Progress(Enum):

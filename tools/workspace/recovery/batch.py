@@ -7,10 +7,10 @@ https://www.pulumi.com/registry/packages/aws/api-docs/batch/ (section "Import" o
 
 from __future__ import annotations
 
-from components.tagging import RESOURCE_TAG
 from tools.workspace.recovery.account import Account, Found, progress, tag_of
 from tools.workspace.recovery.operations import PendingCreate
 from tools.workspace.recovery.ways import Way, by_name, by_tag
+from trainyard.components.tagging import RESOURCE_TAG
 
 _GONE = {"DELETING", "DELETED"}
 _MAKING = {"CREATING", "UPDATING"}

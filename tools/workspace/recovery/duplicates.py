@@ -13,9 +13,9 @@ import time
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
-from components.tagging import RESOURCE_TAG, resource_tag_prefix
 from tools.workspace.recovery.account import Account, tag_map
 from tools.workspace.recovery.timeouts import Timeouts
+from trainyard.components.tagging import RESOURCE_TAG, resource_tag_prefix
 
 
 @dataclass(frozen=True, slots=True)

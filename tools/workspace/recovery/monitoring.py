@@ -6,10 +6,10 @@ type).
 
 from __future__ import annotations
 
-from components.tagging import RESOURCE_TAG
 from tools.workspace.recovery.account import Account, Found, tag_map, tag_of
 from tools.workspace.recovery.operations import PendingCreate
 from tools.workspace.recovery.ways import Way, by_name, by_tag, repeated
+from trainyard.components.tagging import RESOURCE_TAG
 
 
 def _alarm(account: Account, create: PendingCreate) -> list[Found]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import zlib
 from typing import Any
 
-from components.tagging import RESOURCE_TAG
 from tools.workspace.recovery.account import (
     Account,
     Found,
@@ -22,6 +21,7 @@ from tools.workspace.recovery.account import (
 )
 from tools.workspace.recovery.operations import PendingCreate
 from tools.workspace.recovery.ways import Way, by_content, by_tag
+from trainyard.components.tagging import RESOURCE_TAG
 
 _GONE = {"deleted", "deleting"}
 

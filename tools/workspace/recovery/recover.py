@@ -9,7 +9,6 @@ from datetime import datetime
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from components.config.pulumi_command import pulumi_command
 from tools.workspace.engine_process import PulumiCommand
 from tools.workspace.environment import process_environment, profile_environment
 from tools.workspace.exported_state import exported_state, import_state
@@ -33,6 +32,7 @@ from tools.workspace.recovery.table import IN_STATE, WayOf, way_of
 from tools.workspace.recovery.timeouts import Timeouts
 from tools.workspace.recovery.ways import By, Way
 from tools.workspace.urns import name_of
+from trainyard.components.config.pulumi_command import pulumi_command
 
 Report = Callable[[str], None]
 _SHORT_WAIT_SECONDS = 5.0

@@ -11,10 +11,10 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from components.tagging import RESOURCE_TAG
 from tools.workspace.recovery.account import Account, Found, Look, progress, tag_map, tag_of
 from tools.workspace.recovery.operations import PendingCreate
 from tools.workspace.recovery.ways import Way, by_tag, repeated
+from trainyard.components.tagging import RESOURCE_TAG
 
 _GONE = {"DELETING"}
 

@@ -8,9 +8,9 @@ from typing import Any
 import pulumi_aws as aws
 import pulumi_kubernetes as kubernetes
 
-from components.eks.addons.addon import AddonTarget, SelfManagedAddon
-from components.runtime.addon_workloads import AddonWorkloads, AddonWorkloadsArgs
 from tests.support.kubernetes import DEFAULT
+from trainyard.components.eks.addons.addon import AddonTarget, SelfManagedAddon
+from trainyard.components.runtime.addon_workloads import AddonWorkloads, AddonWorkloadsArgs
 
 
 def program_of(name: str, addon: SelfManagedAddon, **changes: Any) -> Callable[[], None]:

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from components.architectures.plan_stack import plan_stack
-from components.config.load import load_stack_config
-from components.config.parallelcluster_stack import ParallelClusterStackConfig
-from components.parallelcluster.references import Reference, resolve
-from components.parallelcluster.rendering.cluster import render_cluster
+from trainyard.components.architectures.plan_stack import plan_stack
+from trainyard.components.config.load import load_stack_config
+from trainyard.components.config.parallelcluster_stack import ParallelClusterStackConfig
+from trainyard.components.parallelcluster.references import Reference, resolve
+from trainyard.components.parallelcluster.rendering.cluster import render_cluster
 
 STACK_FILE = "Pulumi.pc-broken.yaml"
 REGION = "us-west-2"

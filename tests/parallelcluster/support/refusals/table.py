@@ -9,13 +9,13 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from components.catalog.versions import PARALLELCLUSTER_VERSION
 from tests.parallelcluster.support.refusals.account_cases import ACCOUNT_CASES
 from tests.parallelcluster.support.refusals.capacity_cases import CAPACITY_CASES
 from tests.parallelcluster.support.refusals.case import Case
 from tests.parallelcluster.support.refusals.cluster_cases import CLUSTER_CASES
 from tests.parallelcluster.support.refusals.queue_cases import QUEUE_CASES
 from tests.parallelcluster.support.refusals.storage_cases import STORAGE_CASES
+from trainyard.components.catalog.versions import PARALLELCLUSTER_VERSION
 
 TOPICS = {
     "Clusters": CLUSTER_CASES,

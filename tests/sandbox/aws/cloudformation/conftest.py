@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from sandbox.aws.cloudformation.service import CloudFormation
-from sandbox.aws.server import AwsServer
 from tests.support.cloudformation import Stacks, cloudformation
 from tests.support.sandbox_aws import Account
+from trainyard.sandbox.aws.cloudformation.service import CloudFormation
+from trainyard.sandbox.aws.server import AwsServer
 
 
 @pytest.fixture(scope="module")

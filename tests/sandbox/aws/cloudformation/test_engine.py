@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from sandbox.aws.cloudformation.service import CloudFormation
 from tests.support.cloudformation import Stacks, thing_template
 from tests.support.processes import processes_below, until
 from tests.support.sandbox_aws import VPC, refused
+from trainyard.sandbox.aws.cloudformation.service import CloudFormation
 
 pytestmark = pytest.mark.parallelcluster
 

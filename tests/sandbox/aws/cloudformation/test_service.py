@@ -13,14 +13,14 @@ import boto3
 import pytest
 import urllib3
 
-from sandbox.access import HEADER, NO_ACCOUNT
-from sandbox.aws.cloudformation.service import CloudFormation, CloudFormationError
-from sandbox.processes import Spawner
-from sandbox.state import SandboxDirectory, SandboxStatus
 from tests.support.cloudformation import thing_template
 from tests.support.listeners import listeners
 from tests.support.processes import processes_below, until
 from tools.parallelcluster.environment import parallelcluster_python
+from trainyard.sandbox.access import HEADER, NO_ACCOUNT
+from trainyard.sandbox.aws.cloudformation.service import CloudFormation, CloudFormationError
+from trainyard.sandbox.processes import Spawner
+from trainyard.sandbox.state import SandboxDirectory, SandboxStatus
 
 
 def test_one_that_does_not_start_shows_its_log(tmp_path: Path) -> None:
@@ -122,7 +122,7 @@ def test_nobody_without_the_access_key_makes_a_function(directory: SandboxDirect
     (engine,) = [
         each
         for each in listeners(status.pid)
-        if "sandbox.aws.cloudformation.engine" in each.command
+        if "trainyard.sandbox.aws.cloudformation.engine" in each.command
     ]
     assert engine.is_on_loopback
     assert engine.port != own

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from sandbox.aws.cloudformation import supervise
-from sandbox.process_identity import start_time
 from tests.support.processes import PATIENCE, spawn, until
+from trainyard.sandbox.aws.cloudformation import supervise
+from trainyard.sandbox.process_identity import start_time
 
 PROGRAM = """
 import signal, subprocess, sys, pathlib, os

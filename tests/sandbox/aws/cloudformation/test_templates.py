@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.aws.cloudformation.engine import STAND_IN
-from sandbox.aws.cloudformation.templates import TemplateUrlError, location, template_at
 from tests.support.cloudformation import PROVIDER_URL
+from trainyard.sandbox.aws.cloudformation.engine import STAND_IN
+from trainyard.sandbox.aws.cloudformation.templates import TemplateUrlError, location, template_at
 
 VERSION = "3.16.1"
 

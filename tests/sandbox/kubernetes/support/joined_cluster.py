@@ -11,13 +11,13 @@ from urllib.parse import parse_qs, urlsplit
 
 import yaml
 
-from components.eks.node_group_plan import NodeGroupPlan
-from components.eks.nodeadm_plan import render_self_managed_user_data
-from sandbox.access import HEADER, Endpoint
-from sandbox.kubernetes.api import KubernetesApi
-from sandbox.kubernetes.control_planes import ControlPlane
-from sandbox.kubernetes.instances import Instance
-from sandbox.kubernetes.kubelet import session_token
+from trainyard.components.eks.node_group_plan import NodeGroupPlan
+from trainyard.components.eks.nodeadm_plan import render_self_managed_user_data
+from trainyard.sandbox.access import HEADER, Endpoint
+from trainyard.sandbox.kubernetes.api import KubernetesApi
+from trainyard.sandbox.kubernetes.control_planes import ControlPlane
+from trainyard.sandbox.kubernetes.instances import Instance
+from trainyard.sandbox.kubernetes.kubelet import session_token
 
 ACCOUNT_ID = "123456789012"
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from sandbox.aws.server import AwsServer
 from tests.support.provider_readings import Read, reader
 from tests.support.sandbox_aws import Account, use_account
+from trainyard.sandbox.aws.server import AwsServer
 
 
 @pytest.fixture(scope="session")

@@ -7,12 +7,6 @@ from typing import Any
 
 import pytest
 
-from sandbox.inventory.account import account_items
-from sandbox.inventory.clients import Clients, clients_of
-from sandbox.parallelcluster.provider import building, launch, naming, storage
-from sandbox.parallelcluster.provider.building import BuildError
-from sandbox.parallelcluster.provider.interfaces import Card, compute_interfaces, head_interfaces
-from sandbox.parallelcluster.provider.model import Cluster, ComputeNodes, HeadNode, SharedStorage
 from tests.support.sandbox_aws import (
     AWS_ASSISTED,
     NVIDIA_IMAGE,
@@ -23,6 +17,21 @@ from tests.support.sandbox_aws import (
     VPC,
     Account,
     target,
+)
+from trainyard.sandbox.inventory.account import account_items
+from trainyard.sandbox.inventory.clients import Clients, clients_of
+from trainyard.sandbox.parallelcluster.provider import building, launch, naming, storage
+from trainyard.sandbox.parallelcluster.provider.building import BuildError
+from trainyard.sandbox.parallelcluster.provider.interfaces import (
+    Card,
+    compute_interfaces,
+    head_interfaces,
+)
+from trainyard.sandbox.parallelcluster.provider.model import (
+    Cluster,
+    ComputeNodes,
+    HeadNode,
+    SharedStorage,
 )
 
 COMPUTE_RESOURCE = naming.COMPUTE_RESOURCE_NAME
@@ -209,7 +218,7 @@ def test_a_placement_group_with_an_aws_assisted_reservation_gets_no_capacity(
 
 
 def test_a_cluster_is_created_before_its_block_starts(account: Account, clients: Any) -> None:
-    """Its nodes launch with the block (`sandbox.slurm.block_instances`), from their template."""
+    """Its nodes launch with the block, from their template."""
     nodes_in_block = p5(SCHEDULED, None)
     market = {"InstanceMarketOptions": {"MarketType": "capacity-block"}}
     launch_options = {**nodes_in_block.launch, **market}

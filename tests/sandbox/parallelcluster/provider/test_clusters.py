@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from sandbox.aws.server import AwsServer
-from sandbox.inventory.account import account_items
-from sandbox.inventory.clients import clients_of
-from sandbox.parallelcluster.provider import building
 from tests.support.cloudformation import Stacks, cloudformation, cluster_template
 from tests.support.kept_logs import without_kept_logs
 from tests.support.sandbox_aws import AWS_ASSISTED, PRIVATE_A, PRIVATE_B, Account, refused
+from trainyard.sandbox.aws.server import AwsServer
+from trainyard.sandbox.inventory.account import account_items
+from trainyard.sandbox.inventory.clients import clients_of
+from trainyard.sandbox.parallelcluster.provider import building
 
 pytestmark = pytest.mark.parallelcluster
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sandbox.parallelcluster.provider.building import never_registers
 from tests.support.sandbox_aws import Account
+from trainyard.sandbox.parallelcluster.provider.building import never_registers
 
 
 @pytest.mark.parametrize(

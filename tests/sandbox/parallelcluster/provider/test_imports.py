@@ -12,7 +12,7 @@ from tools.parallelcluster.environment import parallelcluster_python
 
 @pytest.mark.parallelcluster
 def test_the_function_starts_in_its_environment() -> None:
-    program = "import sandbox.parallelcluster.provider.handler"
+    program = "import trainyard.sandbox.parallelcluster.provider.handler"
     command = [str(parallelcluster_python(print)), "-c", program]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from sandbox.parallelcluster.provider.interfaces import Card, compute_interfaces, head_interfaces
+from trainyard.sandbox.parallelcluster.provider.interfaces import (
+    Card,
+    compute_interfaces,
+    head_interfaces,
+)
 
 P4DE = [Card(index, 15) for index in range(4)]
 P5 = [Card(0, 2), *(Card(index, 1) for index in range(1, 32))]

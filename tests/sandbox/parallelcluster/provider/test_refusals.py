@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from sandbox.parallelcluster.provider.refusals import bad_request, invalid, not_updatable
-from sandbox.parallelcluster.provider.responses import shortened
+from trainyard.sandbox.parallelcluster.provider.refusals import bad_request, invalid, not_updatable
+from trainyard.sandbox.parallelcluster.provider.responses import shortened
 
 ROW = {
     "param_path": ["HeadNode"],

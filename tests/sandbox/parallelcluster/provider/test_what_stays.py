@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from sandbox.parallelcluster.provider import building
 from tests.sandbox.parallelcluster.provider.test_building import cluster, nodes, stored
 from tests.support.sandbox_aws import Account, use_account
 from tools.cli.retained import (
@@ -16,6 +15,7 @@ from tools.cli.retained import (
     what_stays,
 )
 from tools.workspace.recovery.account import Account as Read
+from trainyard.sandbox.parallelcluster.provider import building
 
 EVERYTHING = {"fsx", "efs", "ebs"}
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.aws.server import AwsServer
-from sandbox.kubernetes.control_planes import ControlPlanes
 from tests.support.processes import spawn
+from trainyard.sandbox.aws.server import AwsServer
+from trainyard.sandbox.kubernetes.control_planes import ControlPlanes
 
 
 @pytest.fixture

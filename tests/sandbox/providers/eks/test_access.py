@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.kubernetes.aws_program import write_aws_program
-from sandbox.providers._protocol.servicer import ProviderError
-from sandbox.providers.eks.cluster import kubeconfig
-from sandbox.providers.kubernetes.kubeconfig import Access, read_access
+from trainyard.sandbox.kubernetes.aws_program import write_aws_program
+from trainyard.sandbox.providers._protocol.servicer import ProviderError
+from trainyard.sandbox.providers.eks.cluster import kubeconfig
+from trainyard.sandbox.providers.kubernetes.kubeconfig import Access, read_access
 
 MADE = kubeconfig(
     cluster="c",

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from pulumi.errors import InputPropertiesError
 
-from sandbox.providers.eks.arguments import check_arguments
 from tools.conformance.eks_cluster import BASE
+from trainyard.sandbox.providers.eks.arguments import check_arguments
 
 
 def faults(**changes: Any) -> set[str]:

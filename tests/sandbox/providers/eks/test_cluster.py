@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from components.catalog.versions import DEFAULT_KUBERNETES_VERSION, EKS_VERSIONS
-from sandbox.kubernetes.control_planes import ControlPlanes
 from tests.support.pulumi_workspace import Workspace
 from tests.support.sandbox_aws import PRIVATE_A, PRIVATE_B, VPC
+from trainyard.components.catalog.versions import DEFAULT_KUBERNETES_VERSION, EKS_VERSIONS
+from trainyard.sandbox.kubernetes.control_planes import ControlPlanes
 
 pytestmark = [pytest.mark.engine, pytest.mark.kubernetes]
 

@@ -14,8 +14,6 @@ import pytest
 import yaml
 from pulumi.errors import InputPropertiesError
 
-from components.eks.cluster import EksCluster, EksClusterArgs
-from sandbox.providers.eks.arguments import check_arguments
 from tests.support.cloud import Cloud
 from tests.support.eks import eks_plan
 from tests.support.stacks import EKS_STACKS
@@ -33,6 +31,8 @@ from tools.conformance.eks_cluster import (
 )
 from tools.conformance.plugin import Plugin, running
 from tools.conformance.recordings import difference, expanded, read
+from trainyard.components.eks.cluster import EksCluster, EksClusterArgs
+from trainyard.sandbox.providers.eks.arguments import check_arguments
 
 RECORDED = read(RECORDINGS)
 STAND_IN = ROOT / "sandbox" / "providers" / "eks" / "pulumi-resource-eks"

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from sandbox.kubernetes.api import KubernetesApi
-from sandbox.kubernetes.control_planes import ControlPlane
-from sandbox.providers.kubernetes.servicer import KubernetesServicer
 from tests.support.provider_plugin import Plugin
+from trainyard.sandbox.kubernetes.api import KubernetesApi
+from trainyard.sandbox.kubernetes.control_planes import ControlPlane
+from trainyard.sandbox.providers.kubernetes.servicer import KubernetesServicer
 
 
 @pytest.fixture(scope="session")

@@ -14,16 +14,16 @@ import grpc
 import pytest
 from pulumi.runtime.proto import provider_pb2_grpc
 
-from sandbox.access import NO_ACCOUNT
-from sandbox.kubernetes.control_planes import ControlPlane
-from sandbox.providers._protocol.serve import engine_log
-from sandbox.providers.kubernetes.servicer import KubernetesServicer
 from tests.support.tracked import ROOT
 from tools.conformance.kubernetes.__main__ import RECORDINGS
 from tools.conformance.kubernetes.cases import CASES
 from tools.conformance.kubernetes.plugin import OPTIONS, Plugin, engine, running
 from tools.conformance.kubernetes.recording import compared, played
 from tools.conformance.recordings import read
+from trainyard.sandbox.access import NO_ACCOUNT
+from trainyard.sandbox.kubernetes.control_planes import ControlPlane
+from trainyard.sandbox.providers._protocol.serve import engine_log
+from trainyard.sandbox.providers.kubernetes.servicer import KubernetesServicer
 
 PLUGIN = ROOT / "sandbox" / "providers" / "kubernetes" / "pulumi-resource-kubernetes"
 ALL = frozenset(CASES)

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from sandbox.providers.kubernetes.differences import Kinds, changes, fixed_fields, pruned
-from sandbox.providers.kubernetes.kinds import Kind
+from trainyard.sandbox.providers.kubernetes.differences import Kinds, changes, fixed_fields, pruned
+from trainyard.sandbox.providers.kubernetes.kinds import Kind
 
 DAEMON_SET = Kind("apps/v1", "DaemonSet", False)
 REPLICA_SET = Kind("apps/v1", "ReplicaSet", False)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from components.eks.addons.registry import SELF_MANAGED_ADDONS
-from sandbox.kubernetes.control_planes import ControlPlane
 from tests.eks.addons.test_registry import controllers
 from tests.support.provider_plugin import Plugin
+from trainyard.components.eks.addons.registry import SELF_MANAGED_ADDONS
+from trainyard.sandbox.kubernetes.control_planes import ControlPlane
 
 DAEMON_SET = "kubernetes:apps/v1:DaemonSet"
 

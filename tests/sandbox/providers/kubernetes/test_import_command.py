@@ -7,11 +7,11 @@ import shlex
 
 import pytest
 
-from sandbox.kubernetes.api import KubernetesApi
-from sandbox.kubernetes.control_planes import ControlPlane
 from tests.support.pulumi_workspace import Workspace
 from tools.changes.kubernetes_creates import kubernetes_creates
 from tools.changes.steps import steps_of_events
+from trainyard.sandbox.kubernetes.api import KubernetesApi
+from trainyard.sandbox.kubernetes.control_planes import ControlPlane
 
 pytestmark = [pytest.mark.engine, pytest.mark.kubernetes]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sandbox.providers._protocol.servicer import ProviderError
-from sandbox.providers.kubernetes.kinds import Kind, kind_of
+from trainyard.sandbox.providers._protocol.servicer import ProviderError
+from trainyard.sandbox.providers.kubernetes.kinds import Kind, kind_of
 
 
 @pytest.mark.parametrize(

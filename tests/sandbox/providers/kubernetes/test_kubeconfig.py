@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import yaml
 
-from sandbox.providers._protocol.servicer import ProviderError
-from sandbox.providers.kubernetes.kubeconfig import Access, read_access
+from trainyard.sandbox.providers._protocol.servicer import ProviderError
+from trainyard.sandbox.providers.kubernetes.kubeconfig import Access, read_access
 
 TOKEN = "a-secret-that-no-message-repeats"
 

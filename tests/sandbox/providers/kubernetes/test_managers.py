@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from sandbox.providers.kubernetes.managers import creates_by_update, is_of_others, taken_over
+from trainyard.sandbox.providers.kubernetes.managers import (
+    creates_by_update,
+    is_of_others,
+    taken_over,
+)
 
 
 def entry(manager: str, operation: str, *fields: str, **more: Any) -> dict[str, Any]:

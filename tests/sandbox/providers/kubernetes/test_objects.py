@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from sandbox.kubernetes.api import KubernetesApi
-from sandbox.kubernetes.control_planes import ControlPlane
-from sandbox.providers._protocol.values import UNKNOWN
-from sandbox.providers.kubernetes import cluster
-from sandbox.providers.kubernetes.servicer import KubernetesServicer
 from tests.support.processes import until
 from tests.support.provider_plugin import Plugin, RefusedError
+from trainyard.sandbox.kubernetes.api import KubernetesApi
+from trainyard.sandbox.kubernetes.control_planes import ControlPlane
+from trainyard.sandbox.providers._protocol.values import UNKNOWN
+from trainyard.sandbox.providers.kubernetes import cluster
+from trainyard.sandbox.providers.kubernetes.servicer import KubernetesServicer
 
 pytestmark = pytest.mark.kubernetes
 

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from pulumi.runtime.proto import provider_pb2
 
-from sandbox.kubernetes.credentials import make_credentials
-from sandbox.providers._protocol.values import UNKNOWN, to_struct
-from sandbox.providers.kubernetes.cluster import Cluster
-from sandbox.providers.kubernetes.kubeconfig import Access
-from sandbox.providers.kubernetes.servicer import KubernetesServicer
 from tests.support.provider_plugin import Call, Plugin, RefusedError
+from trainyard.sandbox.kubernetes.credentials import make_credentials
+from trainyard.sandbox.providers._protocol.values import UNKNOWN, to_struct
+from trainyard.sandbox.providers.kubernetes.cluster import Cluster
+from trainyard.sandbox.providers.kubernetes.kubeconfig import Access
+from trainyard.sandbox.providers.kubernetes.servicer import KubernetesServicer
 
 
 def kubeconfig(port: int, token: str = "t") -> str:

@@ -6,9 +6,9 @@ from typing import Any, cast
 
 import pytest
 
-from sandbox.providers.kubernetes.cluster import Cluster
-from sandbox.providers.kubernetes.kinds import Kind
-from sandbox.providers.kubernetes.rollout import (
+from trainyard.sandbox.providers.kubernetes.cluster import Cluster
+from trainyard.sandbox.providers.kubernetes.kinds import Kind
+from trainyard.sandbox.providers.kubernetes.rollout import (
     NotReadyError,
     check_read,
     wait_until_rolled_out,

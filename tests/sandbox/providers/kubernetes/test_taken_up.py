@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from sandbox.kubernetes.api import KubernetesApi
-from sandbox.kubernetes.control_planes import ControlPlane
 from tests.support.pulumi_workspace import Workspace
 from tools.workspace.engine_process import PulumiCommand
 from tools.workspace.recovery.recover import recover
 from tools.workspace.recovery.timeouts import Timeouts
+from trainyard.sandbox.kubernetes.api import KubernetesApi
+from trainyard.sandbox.kubernetes.control_planes import ControlPlane
 
 pytestmark = [pytest.mark.engine, pytest.mark.kubernetes]
 

@@ -11,10 +11,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from components.parallelcluster.plan import ParallelClusterPlan
-from sandbox.processes import Spawner
-from sandbox.slurm.cluster import SlurmCluster
-from sandbox.slurm.head_node import HeadNodeShell
 from tests.support.parallelcluster import rendered
 from tests.support.processes import PATIENCE
 from tests.support.stacks import stack_plan
@@ -27,6 +23,10 @@ from tools.jobs.slurm.directory import JobDirectory
 from tools.jobs.slurm.nodes import SlurmRequest
 from tools.jobs.slurm.training import render_training_directory
 from tools.jobs.training import TrainingRequest
+from trainyard.components.parallelcluster.plan import ParallelClusterPlan
+from trainyard.sandbox.processes import Spawner
+from trainyard.sandbox.slurm.cluster import SlurmCluster
+from trainyard.sandbox.slurm.head_node import HeadNodeShell
 
 _POLL_SECONDS = 0.1
 

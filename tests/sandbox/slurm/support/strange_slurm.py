@@ -15,9 +15,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from sandbox.slurm.configuration import Layout
 from tests.support.processes import until
 from tests.support.stranger import Stranger, directory_between_users
+from trainyard.sandbox.slurm.configuration import Layout
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from typer.testing import Result
 
 from tests.support.capacity_commands import Commands  # before boto3 makes a client
 
-from sandbox.aws.server import AwsServer  # isort: skip
+from trainyard.sandbox.aws.server import AwsServer  # isort: skip
 from tests.support.faults.account import CountedCalls
 from tests.support.sandbox_aws import use_account
 from tools.workspace import stacks_directory

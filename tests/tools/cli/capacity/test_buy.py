@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from typer.testing import Result
 
-from components.account.answers import instance_count
-from sandbox.aws.transitions import TRANSITIONS
 from tests.support.capacity_commands import BUY, STACK, Commands
 from tests.support.faults.account import CountedCalls
 from tests.support.sandbox_aws import ENDING, EXPIRED
 from tools.workspace.stack_files import find_stack_file
+from trainyard.components.account.answers import instance_count
+from trainyard.sandbox.aws.transitions import TRANSITIONS
 
 ENTRY = "        kind: capacity-block\n"
 

@@ -9,8 +9,6 @@ from typing import Any
 import pytest
 from typer.main import get_command
 
-from sandbox.aws.clock import CLOCK
-from sandbox.aws.transitions import TRANSITIONS
 from tests.support.capacity_commands import Commands
 from tests.support.faults.account import CountedCalls
 from tests.support.reservation_answers import Reader, described
@@ -19,6 +17,8 @@ from tests.support.tracked import ROOT
 from tools.capacity.reservation_list import listed_reservations
 from tools.capacity.wording import utc
 from tools.cli.capacity import app
+from trainyard.sandbox.aws.clock import CLOCK
+from trainyard.sandbox.aws.transitions import TRANSITIONS
 
 
 @pytest.mark.usefixtures("unchecked")

@@ -9,8 +9,8 @@ import pytest
 
 from tests.support.capacity_commands import BUY, STACK, Commands  # before boto3 makes a client
 
-from components import clock  # isort: skip
-from sandbox.aws.clock import CLOCK  # isort: skip
+from trainyard.components import clock  # isort: skip
+from trainyard.sandbox.aws.clock import CLOCK  # isort: skip
 from tests.support.faults.account import CountedCalls
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from components.compute.node_pool_plan import NodePoolPlan
 from tests.support.stacks import prepared
+from trainyard.components.compute.node_pool_plan import NodePoolPlan
 
 _JOBS = {"nvidia": "nccl-tests", "neuron": "nccom-tests"}
 

@@ -7,11 +7,11 @@ from textwrap import indent
 
 import pytest
 
-from components.config.load import load_stack_config
 from tests.support.import_sources import NETWORK, template
 from tests.support.importing import at, fates, read_text
 from tools.importing.imported import Imported
 from tools.importing.lint import lint
+from trainyard.components.config.load import load_stack_config
 
 CLUSTER = """\
 Cluster:

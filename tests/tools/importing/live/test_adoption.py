@@ -6,9 +6,6 @@ from typing import Any
 
 import pytest
 
-from components import clock
-from components.architectures.plan_stack import plan_stack
-from components.config.load import load_stack_config
 from tests.support.importing import at, fates
 from tests.support.live_answers import (
     FILE_SYSTEM,
@@ -28,6 +25,9 @@ from tests.tools.importing.live.support.live_batch import (
 )
 from tools.importing.imported import Imported
 from tools.importing.live.clusters import read_live
+from trainyard.components import clock
+from trainyard.components.architectures.plan_stack import plan_stack
+from trainyard.components.config.load import load_stack_config
 
 ID = FILE_SYSTEM
 GROUP = "sg-0123456789abcdef0"

@@ -6,9 +6,6 @@ from typing import Any
 
 import pytest
 
-from components import clock
-from components.architectures.plan_stack import plan_stack
-from components.config.load import load_stack_config
 from tests.support.importing import at, document_with, fates
 from tests.tools.importing.live.support.live_batch import (
     BLOCK,
@@ -29,6 +26,9 @@ from tools.importing.live.batch.generate import DATA_FILE, table
 from tools.importing.live.clusters import BATCH, ClusterMissingError, read_live
 from tools.importing.report import FATES
 from tools.importing.source import leaves
+from trainyard.components import clock
+from trainyard.components.architectures.plan_stack import plan_stack
+from trainyard.components.config.load import load_stack_config
 
 OTHERS = ["cpu", "other"]
 

@@ -6,9 +6,6 @@ from typing import Any
 
 import pytest
 
-from components import clock
-from components.architectures.plan_stack import plan_stack
-from components.config.load import load_stack_config
 from tests.support.importing import at, document_with, fates
 from tests.support.live_answers import (
     BLOCK,
@@ -30,6 +27,9 @@ from tools.importing.imported import imported_as
 from tools.importing.live.answers import document_of
 from tools.importing.report import FATES
 from tools.importing.source import leaves
+from trainyard.components import clock
+from trainyard.components.architectures.plan_stack import plan_stack
+from trainyard.components.config.load import load_stack_config
 
 TARGET = {
     "CapacityReservationPreference": "capacity-reservations-only",

@@ -19,14 +19,14 @@ from tests.support.sandbox_aws import (
     use_account,  # before boto3 makes a client
 )
 
-from components.account.lookup import AccountReader  # isort: skip
-from sandbox.aws.server import AwsServer  # isort: skip
+from trainyard.components.account.lookup import AccountReader  # isort: skip
+from trainyard.sandbox.aws.server import AwsServer  # isort: skip
 from tests.support.batch_account import Batch, small  # isort: skip
-from components import clock  # isort: skip
-from components.architectures.lookup import look_up  # isort: skip
-from components.architectures.plan_stack import plan_stack  # isort: skip
-from components.architectures.prepare import examine  # isort: skip
-from components.config.load import load_stack_config  # isort: skip
+from trainyard.components import clock  # isort: skip
+from trainyard.components.architectures.lookup import look_up  # isort: skip
+from trainyard.components.architectures.plan_stack import plan_stack  # isort: skip
+from trainyard.components.architectures.prepare import examine  # isort: skip
+from trainyard.components.config.load import load_stack_config  # isort: skip
 from tests.support.importing import at, fates  # isort: skip
 from tests.support.vpcs import make_vpc  # isort: skip
 from tests.support.tracked import ROOT  # isort: skip

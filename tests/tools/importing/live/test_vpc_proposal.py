@@ -9,9 +9,6 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter
 
-from components.account.vpc_layout import LayoutEndpoint, LayoutSubnet, VpcLayout
-from components.checks.adopted_vpc_check import differences
-from components.config.network import NewVpc
 from tests.support.vpcs import (
     NATS,
     PRIVATE,
@@ -25,6 +22,9 @@ from tests.support.vpcs import (
     network,
 )
 from tools.importing.live.vpc_proposal import NotDescribableError, proposal
+from trainyard.components.account.vpc_layout import LayoutEndpoint, LayoutSubnet, VpcLayout
+from trainyard.components.checks.adopted_vpc_check import differences
+from trainyard.components.config.network import NewVpc
 
 
 def proposed(

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import pytest
 
-from components.catalog.instance_types import instance_type
 from tests.support.parallelcluster import (
     APPS,
     FSX,
@@ -17,6 +16,7 @@ from tests.support.parallelcluster import (
 from tests.support.slurm_jobs import mixed_plan, two_resources_plan
 from tools.jobs.nodes import JobError
 from tools.jobs.slurm.nodes import SlurmRequest, choose_slurm_nodes, shared_directory
+from trainyard.components.catalog.instance_types import instance_type
 
 EFS = replace(FSX, name="efs", type="Efs", mount_directory="/efs")
 ZFS = replace(FSX, name="zfs", type="FsxOpenZfs", mount_directory="/zfs")

@@ -7,7 +7,6 @@ import sysconfig
 
 import pytest
 
-from components.catalog.instance_types import INSTANCE_TYPES
 from tests.support.parallelcluster import (
     compute_resource,
     p4de_plan,
@@ -23,6 +22,7 @@ from tests.support.slurm_jobs import (
     private_plan,
     two_resources_plan,
 )
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES
 
 CASES = {
     "g4dn": ("nccl-tests", plan(), {}),

@@ -7,7 +7,6 @@ from typing import Any
 
 import yaml
 
-from components.account.listing import AccountListing
 from tests.support.account import NOW, listing
 from tools.stack_creation.account_conflicts import account_conflicts
 from tools.stack_creation.design import Request, StackDesign
@@ -15,6 +14,7 @@ from tools.stack_creation.document import stack_file_text
 from tools.stack_creation.option_conflicts import option_conflicts
 from tools.stack_creation.question import Defaults
 from tools.stack_creation.resolving import Resolver, resolve_kind
+from trainyard.components.account.listing import AccountListing
 
 NETWORKS = ("203.0.113.0/24",)
 

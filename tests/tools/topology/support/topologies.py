@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from components.architectures.plan_stack import plan_stack
-from components.architectures.prepare import examine
-from components.batch.plan import BatchPlan
-from components.config.load import load_stack_config
-from components.eks.plan import EksPlan
-from components.parallelcluster.plan import ParallelClusterPlan
-from components.parallelcluster.queue_plan import QueuePlan
 from tests.support.stacks import NOW, account_facts, stack_config
 from tools.topology.box import Box
 from tools.topology.topology import topology
+from trainyard.components.architectures.plan_stack import plan_stack
+from trainyard.components.architectures.prepare import examine
+from trainyard.components.batch.plan import BatchPlan
+from trainyard.components.config.load import load_stack_config
+from trainyard.components.eks.plan import EksPlan
+from trainyard.components.parallelcluster.plan import ParallelClusterPlan
+from trainyard.components.parallelcluster.queue_plan import QueuePlan
 
 
 def topology_of(stack: str, *, pools: int | None = None, live: bool = False) -> Box:

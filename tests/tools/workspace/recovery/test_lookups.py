@@ -12,12 +12,12 @@ import botocore.session
 import pytest
 from botocore.exceptions import ClientError
 
-from components.tagging import RESOURCE_TAG
 from tools.workspace.recovery.account import Account, Found, Progress, is_missing, tag_of
 from tools.workspace.recovery.duplicates import duplicates
 from tools.workspace.recovery.operations import PendingCreate
 from tools.workspace.recovery.table import way_of
 from tools.workspace.recovery.timeouts import Timeouts
+from trainyard.components.tagging import RESOURCE_TAG
 
 PREFIX = "urn:pulumi:p5::trainyard::"
 MAKING, FAILED, READY = Progress.MAKING, Progress.FAILED, Progress.READY

@@ -13,12 +13,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from components.account.lookup import AccountReader
 from tools.importing.cloudformation.launch_template import has_only_comments
 from tools.importing.live import launch_templates
 from tools.importing.live.answers import CREATORS
 from tools.importing.live.batch.repository import CALL, read_repositories
 from tools.importing.live.roles import read_attached, read_inline, read_profiles
+from trainyard.components.account.lookup import AccountReader
 
 Answer = Mapping[str, Any]
 

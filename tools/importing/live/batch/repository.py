@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from components.account.lookup import AccountReader
-from components.account.named_lookup import private_image
-from components.tagging import tag_map
 from tools.importing.draft import Draft
 from tools.importing.live.answers import OWNER
 from tools.importing.live.owner import owner_of
 from tools.importing.reader import Reader
+from trainyard.components.account.lookup import AccountReader
+from trainyard.components.account.named_lookup import private_image
+from trainyard.components.tagging import tag_map
 
 CALL = "DescribeRepositories"
 

@@ -10,10 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from components.account.lookup import AccountReader
-from components.account.owner_lookup import LOG_GROUP_CALLS, log_group_named
-from components.eks.log_group_plan import control_plane_log_group
-from components.tagging import tag_map
 from tools.importing.live import launch_templates
 from tools.importing.live.answers import OWNER
 from tools.importing.live.eks.launch_template import template_of
@@ -23,6 +19,10 @@ from tools.importing.live.eks.storage import GROUPS
 from tools.importing.live.owner import owner_of
 from tools.importing.live.roles import read_attached, read_inline, read_profiles
 from tools.importing.user_data import summary
+from trainyard.components.account.lookup import AccountReader
+from trainyard.components.account.owner_lookup import LOG_GROUP_CALLS, log_group_named
+from trainyard.components.eks.log_group_plan import control_plane_log_group
+from trainyard.components.tagging import tag_map
 
 Answer = Mapping[str, Any]
 

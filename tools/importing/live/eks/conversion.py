@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from components.tagging import tag_map
 from tools.importing.draft import StackDraft
 from tools.importing.formats import format_named
 from tools.importing.key_table import KeyTable
@@ -17,6 +16,7 @@ from tools.importing.live.eks.storage import read_storage
 from tools.importing.reader import Reader
 from tools.importing.rewritten import Rewritten
 from tools.importing.source import Document
+from trainyard.components.tagging import tag_map
 
 KEYS = KeyTable(Path(__file__).with_name("keys.txt"))
 WORDS: Mapping[str, str] = {}

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from components.catalog.instance_types import INSTANCE_TYPES
 from tools.importing.draft import Draft
 from tools.importing.reader import Reader
 from tools.importing.rewritten import Rewritten
 from tools.importing.source import Location
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES
 
 _DATA = "LaunchTemplateData"
 _ROOT_DEVICES = ("/dev/xvda", "/dev/sda1")

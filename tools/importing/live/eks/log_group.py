@@ -5,9 +5,9 @@ Source: https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API
 
 from __future__ import annotations
 
-from components.eks.log_group_plan import control_plane_log_group
 from tools.importing.reader import Reader
 from tools.importing.rewritten import Rewritten
+from trainyard.components.eks.log_group_plan import control_plane_log_group
 
 CALL = "DescribeLogGroups"
 _RETENTION = ("cloudWatch", "clusterLogging", "logRetentionInDays")

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from components.tagging import tag_map
 from tools.importing.draft import Draft
 from tools.importing.live.eks.launch_template import complete_nodes, read_template, template_of
 from tools.importing.live.eks.permissions import read_role, role_of_profile
@@ -15,6 +14,7 @@ from tools.importing.reader import Reader
 from tools.importing.rewritten import Rewritten
 from tools.importing.source import Location
 from tools.importing.user_data import MARKS_OF_LABELS
+from trainyard.components.tagging import tag_map
 
 Completion = Callable[[Draft], None]
 """Adds what eksctl has no key for to the stack file."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from components.config.eks import AddonPolicy
-from components.identity.addon_policies import managed_policies
 from tools.importing.reader import Reader
 from tools.importing.rewritten import Rewritten
 from tools.importing.source import Location
+from trainyard.components.config.eks import AddonPolicy
+from trainyard.components.identity.addon_policies import managed_policies
 
 _EKSCTL_NAMES: Mapping[AddonPolicy, str] = {
     "autoscaler": "autoScaler",

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from components.tagging import tag_map
 from tools.importing.draft import Draft, plain_name
 from tools.importing.live.answers import OWNER
 from tools.importing.reader import Reader
+from trainyard.components.tagging import tag_map
 
 CALL = "DescribeFileSystems"
 GROUPS = "SecurityGroupIds"

@@ -9,7 +9,7 @@ from typing import Any
 
 from botocore import xform_name
 
-from components.account.facts import DefaultRoute, SubnetFacts
+from trainyard.components.account.facts import DefaultRoute, SubnetFacts
 
 VPC = "vpc-0123456789abcdef0"
 

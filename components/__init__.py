@@ -1,0 +1,1 @@
+"""The program: configuration, plans and resources of the clusters."""

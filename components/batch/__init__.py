@@ -1,0 +1,1 @@
+"""AWS Batch: compute environments, queues and job definitions."""

@@ -1,0 +1,1 @@
+"""Placement of nodes in reservations, and the schedule of Capacity Blocks."""

@@ -1,0 +1,1 @@
+"""Facts about AWS, Kubernetes and ParallelCluster, each with its source."""

@@ -1,0 +1,1 @@
+"""Placement groups, launch templates and images of nodes."""

@@ -1,0 +1,1 @@
+"""Metrics, alarms and dashboards of clusters."""

@@ -1,0 +1,1 @@
+"""AWS ParallelCluster: a Slurm cluster from one CloudFormation stack."""

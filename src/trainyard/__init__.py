@@ -1,0 +1,1 @@
+"""Clusters for distributed training on AWS, from one stack file."""
