@@ -22,8 +22,8 @@ from tests.support.cloud import Cloud, readable
 from tests.support.modules import PYTHONPATH
 from tests.support.tracked import ROOT
 from tools.suite.parts import SLOWEST_FIRST, UNIT, UNMARKED, is_whole, slow_markers
-from tools.workspace.stacks_directory import VARIABLE
 from trainyard.components.account.image_registry import EMULATED_REGISTRIES
+from trainyard.stack_files.stacks_directory import VARIABLE
 
 # The tests use the stack files of the checkout, also where its user has a stacks directory.
 os.environ[VARIABLE] = str(ROOT)
@@ -211,6 +211,6 @@ def kubernetes_programs() -> dict[str, list[str]]:
     path = os.environ.get("TRAINYARD_KUBERNETES_PROGRAMS")
     if path:
         return json.loads(Path(path).read_text())
-    from tools.engine import ensure_kubernetes
+    from trainyard.sandbox.engine import ensure_kubernetes
 
     return ensure_kubernetes(print)

@@ -19,8 +19,9 @@ LOCKS = ("requirements.txt", "requirements-dev.txt")
 
 COMMAND_LINE = """
 import json, os, sys
-import tools
-print(json.dumps([sys.argv[1:], os.getcwd(), os.path.dirname(tools.__file__), sys.prefix]))
+import tools, trainyard
+places = [os.path.dirname(each.__file__) for each in (tools, trainyard)]
+print(json.dumps([sys.argv[1:], os.getcwd(), places, sys.prefix]))
 """
 
 # Executes the launcher's calls of uv, without packages. It records the calls, waits if a pipe
@@ -49,6 +50,11 @@ class Checkout:
     @property
     def environment(self) -> dict[str, str]:
         return {"PATH": f"{self.commands}:/usr/bin:/bin", "HOME": str(self.commands)}
+
+    @property
+    def places(self) -> list[str]:
+        """The directories of `tools` and `trainyard`."""
+        return [str(self.root / "tools"), str(self.root / "src" / "trainyard")]
 
     def start(
         self,
@@ -87,12 +93,14 @@ class Checkout:
 @pytest.fixture
 def checkout(tmp_path: Path) -> Checkout:
     root, commands = tmp_path / "a check out", tmp_path / "commands"
-    (root / "tools" / "cli").mkdir(parents=True)
+    (root / "tools").mkdir(parents=True)
+    (root / "src" / "trainyard").mkdir(parents=True)
     commands.mkdir()
     shutil.copy(ROOT / "trainyard", root)
     shutil.copy(ROOT / "tools" / "environment.py", root / "tools")
     (root / "tools" / "__init__.py").touch()
-    (root / "tools" / "cli" / "__main__.py").write_text(COMMAND_LINE)
+    (root / "tools" / "clone.py").write_text(COMMAND_LINE)
+    (root / "src" / "trainyard" / "__init__.py").touch()
     for lock in LOCKS:
         (root / lock).write_text(f"of {lock}\n")
     python = Path(getattr(sys, "_base_executable", sys.executable)).resolve()
@@ -105,11 +113,11 @@ def checkout(tmp_path: Path) -> Checkout:
 def test_the_first_start_makes_the_environment_and_hands_over(checkout: Checkout) -> None:
     code, output, errors = checkout.run("up", "two words", "--yes")
 
-    arguments, directory, tools, prefix = json.loads(output)
+    arguments, directory, places, prefix = json.loads(output)
     assert code == 0
     assert arguments == ["up", "two words", "--yes"]
     assert directory == str(checkout.root.parent)
-    assert tools == str(checkout.root / "tools")
+    assert places == checkout.places
     assert prefix == str(checkout.root / ".venv")
     assert "setting up the Python environment in .venv (usually half a minute" in errors
     assert "the Python environment is ready" in errors
@@ -205,20 +213,21 @@ def test_it_works_through_a_link(checkout: Checkout, *, absolute: bool) -> None:
     code, output, _ = checkout.run("status", launcher=link)
 
     assert code == 0
-    assert json.loads(output)[2] == str(checkout.root / "tools")
+    assert json.loads(output)[2] == checkout.places
 
 
 def test_a_folder_of_the_same_name_in_the_working_directory_is_not_imported(
     checkout: Checkout, tmp_path: Path
 ) -> None:
     other = tmp_path / "other"
-    (other / "tools" / "cli").mkdir(parents=True)
-    (other / "tools" / "__init__.py").write_text("raise SystemExit('the wrong tools')")
+    for name in ("tools", "trainyard"):
+        (other / name).mkdir(parents=True)
+        (other / name / "__init__.py").write_text("raise SystemExit('the wrong one')")
 
     code, output, _ = checkout.run(cwd=other)
 
     assert code == 0
-    assert json.loads(output)[1:3] == [str(other), str(checkout.root / "tools")]
+    assert json.loads(output)[1:3] == [str(other), checkout.places]
 
 
 def test_it_works_without_a_home(checkout: Checkout) -> None:

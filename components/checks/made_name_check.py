@@ -1,7 +1,7 @@
 """Account checks of the fixed names under which a stack creates objects.
 
 The tags of an existing object tell who created it. An object of this stack is no problem: the
-update keeps it, or completes it after an interruption (`tools/workspace/recovery`).
+update keeps it, or completes it after an interruption (`src/trainyard/workspace/recovery`).
 
 Sources: the errors of the calls that create the objects, such as
     https://docs.aws.amazon.com/eks/latest/APIReference/API_CreateCluster.html,

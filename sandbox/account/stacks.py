@@ -11,12 +11,12 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from tools.workspace.checkout import ROOT
-from tools.workspace.stack_files import StackFile, StackFileError, find_stack_file
 from trainyard.components.catalog.instance_types import INSTANCE_TYPES
 from trainyard.components.config.keys import mapping_of
 from trainyard.sandbox.account.fixture import fixture
 from trainyard.sandbox.account.reservation_choice import chosen_reservations, sections
+from trainyard.stack_files.checkout import ROOT
+from trainyard.stack_files.stack_files import StackFile, StackFileError, find_stack_file
 
 _ZONES = ("us-west-2b", "us-west-2a")
 """Zones of a network, in the order of preference; most reservations are in the first."""

@@ -9,7 +9,7 @@ https://kubernetes.io/docs/concepts/cluster-administration/compatibility-version
 
 from __future__ import annotations
 
-from tools.engine.pins import KUBERNETES_VERSION
+from trainyard.sandbox.engine.pins import KUBERNETES_VERSION
 
 OWN_VERSION = KUBERNETES_VERSION.rpartition(".")[0]
 """Minor version of the sandbox's programs."""

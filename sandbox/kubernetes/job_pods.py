@@ -17,8 +17,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tools.jobs.start import LIMIT_SECONDS, STOP_TIME
-from tools.jobs.time_limit import TIMED_OUT
+from trainyard.jobs.start import LIMIT_SECONDS, STOP_TIME
+from trainyard.jobs.time_limit import TIMED_OUT
 from trainyard.sandbox.aws.clock import CLOCK
 from trainyard.sandbox.faults.containers import (
     SIGKILL_EXIT_CODE,

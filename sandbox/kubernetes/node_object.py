@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tools.engine.pins import KUBERNETES_VERSION
 from trainyard.components.catalog.efa_huge_pages import HUGE_PAGE_MIB, reserved_huge_pages
 from trainyard.components.catalog.instance_type import InstanceType
+from trainyard.sandbox.engine.pins import KUBERNETES_VERSION
 from trainyard.sandbox.kubernetes.instances import Instance
 from trainyard.sandbox.kubernetes.node_config import NodeConfig, Taint
 

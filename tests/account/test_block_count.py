@@ -11,7 +11,7 @@ import pytest
 from tests.account.conftest import BLOCK, ENDS, NOW
 from tests.support.eks import STACK_FILE
 from tests.support.reservation_answers import described
-from tools.capacity.reservation_list import ListedReservation
+from trainyard.capacity.reservation_list import ListedReservation
 from trainyard.components.account import answers
 from trainyard.components.account.reservations import held_count
 from trainyard.components.architectures.prepare import complete, examine

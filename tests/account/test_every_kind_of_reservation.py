@@ -11,12 +11,12 @@ import pytest
 from tests.account.conftest import ACCOUNT, BLOCK, NOW
 from tests.support.eks import STACK_FILE
 from tests.support.reservation_answers import Reader, described
-from tools.capacity.extension import extension_problems
-from tools.capacity.release import release_problems
-from tools.capacity.reservation_list import ListedReservation, listed_reservations
-from tools.stack_creation.offers import unusable
+from trainyard.capacity.extension import extension_problems
+from trainyard.capacity.release import release_problems
+from trainyard.capacity.reservation_list import ListedReservation, listed_reservations
 from trainyard.components.account import answers
 from trainyard.components.architectures.prepare import examine
+from trainyard.init.offers import unusable
 
 OTHER, SOURCE, INTERRUPTIBLE = "999988887777", "cr-0000000000000000a", "cr-0000000000000000b"
 OWN_TAGS = [

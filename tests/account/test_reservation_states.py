@@ -9,12 +9,12 @@ import botocore.session
 import pytest
 
 from tests.account.conftest import BLOCK, NOW, STARTED
-from tools.diagnosis.reservation_use import ReservationUse
-from tools.stack_creation.offers import unusable
 from trainyard.components.account.facts import AccountFacts, ReservationFacts
 from trainyard.components.account.preflight_facts import PreflightFacts
 from trainyard.components.account.reservation_states import LATER, OVER, why_not_active
 from trainyard.components.preflight.reservation_rows import FREE, RUNS, reservation_rows
+from trainyard.diagnosis.reservation_use import ReservationUse
+from trainyard.init.offers import unusable
 
 EC2 = botocore.session.get_session().get_service_model("ec2")
 STATES: list[str] = EC2.shape_for("CapacityReservationState").enum  # pyright: ignore[reportAttributeAccessIssue]

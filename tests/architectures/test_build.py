@@ -12,15 +12,15 @@ from tests.support.batch import plan as batch_plan
 from tests.support.eks import eks_plan
 from tests.support.network_stack import network_stack_plan
 from tests.support.parallelcluster import plan as parallelcluster_plan
-from tools.cli.stack_config import config_of, plan_of
-from tools.workspace.checkout import ROOT
-from tools.workspace.completion import completed
-from tools.workspace.stack_files import find_stack_file
 from trainyard.components.architectures.build import Ahead, build, import_ahead
 from trainyard.components.architectures.registry import ARCHITECTURES
 from trainyard.components.config.given_stack import GivenStack
 from trainyard.components.config.keys import kinds_of
 from trainyard.sandbox.account.stacks import completion
+from trainyard.stack_files.checkout import ROOT
+from trainyard.stack_files.completion import completed
+from trainyard.stack_files.stack_config import config_of, plan_of
+from trainyard.stack_files.stack_files import find_stack_file
 
 KINDS = kinds_of(GivenStack.model_fields["architecture"].annotation)
 

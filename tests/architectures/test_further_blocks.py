@@ -13,9 +13,6 @@ from tests.support.eks import OTHER_RESERVATION, RESERVATION, changed, config, r
 from tests.support.kubernetes import DEFAULT
 from tests.support.parallelcluster import raw_g4dn
 from tests.support.stack_files import STACK_FILE, plan_from
-from tools.jobs.nodes import JobRequest, choose_nodes, placement
-from tools.jobs.slurm.nodes import SlurmRequest, choose_slurm_nodes
-from tools.verify.kubernetes_inventory import node_selector
 from trainyard.components.batch.plan import BatchPlan
 from trainyard.components.batch.resources import BatchArchitecture
 from trainyard.components.capacity.timeline import block_timelines
@@ -25,6 +22,9 @@ from trainyard.components.eks.addons.addon import AddonTarget
 from trainyard.components.eks.node_group_plan import BLOCK_LABEL, NodeGroupPlan
 from trainyard.components.eks.plan import EksPlan
 from trainyard.components.parallelcluster.rendering.queues import render_queue
+from trainyard.jobs.nodes import JobRequest, choose_nodes, placement
+from trainyard.jobs.slurm.nodes import SlurmRequest, choose_slurm_nodes
+from trainyard.verify.kubernetes_inventory import node_selector
 
 CHANGE = datetime(2026, 12, 1, 11, 30, tzinfo=UTC)
 """End of the first block, and start of the second one."""

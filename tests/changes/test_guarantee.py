@@ -9,9 +9,9 @@ from tests.support.changes.guarantee import surges, unannounced
 from tests.support.changes.rows import Row
 from tests.support.stacks import account_facts
 from tests.support.steps import BLOCK, cluster_template, managed, self_managed, step, template
-from tools.changes.losses import SLURM_CLUSTER, losses
-from tools.changes.reserved_capacity import NODE_GROUP
-from tools.changes.steps import Step
+from trainyard.changes.losses import SLURM_CLUSTER, losses
+from trainyard.changes.reserved_capacity import NODE_GROUP
+from trainyard.changes.steps import Step
 
 NEXT = "cr-0cb00000000000001"
 RESERVATIONS = account_facts().reservations

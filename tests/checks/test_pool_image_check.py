@@ -20,9 +20,9 @@ from moto.ec2 import ec2_backends  # isort: skip
 from moto.ssm.models import ssm_backends  # isort: skip
 from trainyard.sandbox.account.stacks import completion  # isort: skip
 from tests.support.eks import cluster_facts  # isort: skip
-from tools.cli.stack_config import config_of  # isort: skip
-from tools.workspace.completion import completed
-from tools.workspace.stack_files import StackFile, find_stack_file
+from trainyard.stack_files.stack_config import config_of  # isort: skip
+from trainyard.stack_files.completion import completed
+from trainyard.stack_files.stack_files import StackFile, find_stack_file
 
 __all__ = ["account", "reader", "server"]
 

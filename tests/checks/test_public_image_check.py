@@ -30,11 +30,11 @@ from trainyard.components.tagging import CLUSTER_TAG  # isort: skip
 from trainyard.sandbox import registries  # isort: skip
 from trainyard.sandbox.account.stacks import completion  # isort: skip
 from tests.support.eks import cluster_facts  # isort: skip
-from tools.cli.stack_config import config_of  # isort: skip
+from trainyard.stack_files.stack_config import config_of  # isort: skip
 from tools.pins import ImageTags
 from tools.pins.registry import pins
-from tools.workspace.completion import completed
-from tools.workspace.stack_files import StackFile, find_stack_file
+from trainyard.stack_files.completion import completed
+from trainyard.stack_files.stack_files import StackFile, find_stack_file
 
 __all__ = ["account", "reader", "server"]
 

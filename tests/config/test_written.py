@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.stacks import STACKS, stack_config
-from tools.workspace.stack_files import StackFile, StackFileError, find_stack_file
-from tools.workspace.yaml_reader import read_yaml
 from trainyard.components.config.load import load_stack_config
 from trainyard.components.config.problems import ConfigError, Problem
+from trainyard.stack_files.stack_files import StackFile, StackFileError, find_stack_file
+from trainyard.stack_files.yaml_reader import read_yaml
 
 STACK = """\
 config:

@@ -97,7 +97,7 @@ def in_messages() -> Iterator[tuple[str, str, bool]]:
     """Yield place and text of every string of the program, with a word for what it fills in."""
     for path in tracked(".py"):
         content = (ROOT / path).read_text(encoding="utf-8")
-        if path.parts[0] in ("components", "policies", "tools") and "aws " in content:
+        if path.parts[0] in ("components", "policies", "src", "tools") and "aws " in content:
             for node in ast.walk(ast.parse(content)):
                 yield f"{path}:{getattr(node, 'lineno', 0)}", text_of(node), False
 

@@ -14,8 +14,8 @@ import pytest
 import yaml
 
 from tests.support.tracked import ROOT
-from tools.cli.command_line import command
-from tools.workspace.stack_files import stack_names
+from trainyard.cli.command_line import command
+from trainyard.stack_files.stack_files import stack_names
 
 WORKFLOW = ROOT / "docs" / "ci" / "trainyard-check.yml"
 # YAML 1.1 reads the key `on` as true.

@@ -16,8 +16,9 @@ from typer.core import TyperGroup
 
 from tests.contract.support.code_blocks import CodeBlock, code_blocks, commands
 from tests.support.tracked import ROOT, tracked
-from tools.cli.command_line import COMMANDS, command
-from tools.jobs.job_file import read_job_file
+from tools.clone import COMMANDS
+from trainyard.cli.command_line import command
+from trainyard.jobs.job_file import read_job_file
 from trainyard.sandbox.faults.schedule import read_schedule
 
 UsageError = typer.BadParameter.__base__
@@ -44,7 +45,7 @@ def problem_of(arguments: list[str]) -> str:
         return "" if word in ("-h", "--help", "--version", "--stacks") else f"no option {word}"
     if word not in COMMANDS:
         return f"no command {word}"
-    parsed: Any = command(word)
+    parsed: Any = command(word, COMMANDS)
     while isinstance(parsed, TyperGroup) and rest:
         word, *rest = rest
         if word not in parsed.commands:

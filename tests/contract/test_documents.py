@@ -8,20 +8,20 @@ from pathlib import Path
 import pytest
 
 from tests.support.tracked import ROOT, tracked
-from tools.cli.command_line import COMMANDS
-from tools.engine import pins
-from tools.workspace.stack_files import stack_names
+from tools.clone import COMMANDS
 from trainyard.components.catalog.versions import (
     DEFAULT_KUBERNETES_VERSION,
     EKS_VERSIONS,
     STANDARD_SUPPORT_ENDS,
 )
+from trainyard.sandbox.engine import pins
 from trainyard.sandbox.kubernetes.emulation import EMULATED_VERSIONS
+from trainyard.stack_files.stack_files import stack_names
 
 DOCUMENTS = [path for path in tracked(".md") if "goldens" not in path.parts]
 # A link target without a scheme, and inline code that looks like a path of this repository.
 LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)#\s]+)(?:#[^)]*)?\)")
-FOLDERS = "components|policies|sandbox|tools|tests|docs|benchmarks"
+FOLDERS = "components|policies|sandbox|tools|tests|docs|src"
 CODE_PATH = re.compile(rf"`((?:{FOLDERS})/[A-Za-z0-9_./-]+)`")
 COMMAND = re.compile(r"\./trainyard ([a-z]+)")
 

@@ -16,7 +16,7 @@ import pytest
 from tests.support.tracked import ROOT, tracked
 
 RECORDED = Path(__file__).with_name("patches.txt")
-OURS = ("benchmarks", "tools", "trainyard")
+OURS = ("tools", "trainyard")
 
 
 def test_no_test_file_has_more_patches_of_our_modules_than_recorded() -> None:
@@ -33,12 +33,15 @@ def test_no_test_file_has_more_patches_of_our_modules_than_recorded() -> None:
 @pytest.mark.parametrize(
     ("source", "count"),
     [
-        ("from tools.cli import up\npatch.setattr(up, 'run', None)", 1),
-        ("from tools.cli import up\npatch.setattr(up.time, 'sleep', None)", 1),
-        ("from tools.cli.up import Up\npatch.setattr(Up, 'run', None)", 1),
-        ("import tools.cli.up as up\npatch.setattr(up, 'run', None)", 1),
-        ("from tools.cli import up\nfor each in (up,):\n    patch.setattr(each, 'run', None)", 1),
-        ("patch.setattr('tools.cli.up.run', None)", 1),
+        ("from trainyard import up\npatch.setattr(up, 'run', None)", 1),
+        ("from trainyard import up\npatch.setattr(up.time, 'sleep', None)", 1),
+        ("from trainyard.up import Up\npatch.setattr(Up, 'run', None)", 1),
+        ("import trainyard.up as up\npatch.setattr(up, 'run', None)", 1),
+        (
+            "from trainyard import up\nfor each in (up,):\n    patch.setattr(each, 'run', None)",
+            1,
+        ),
+        ("patch.setattr('trainyard.up.run', None)", 1),
         ("patch.setattr(f'{HERE}.run', None)", 1),
         ("patch.setattr('boto3.client', None)", 0),
         ("import os\npatch.setattr(os, 'cpu_count', None)", 0),

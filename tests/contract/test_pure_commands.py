@@ -20,19 +20,19 @@ from tests.support.import_sources import NETWORK, template
 from tests.support.modules import PYTHONPATH
 from tests.support.stacks import stack_config
 from tests.support.tracked import ROOT
-from tools.importing.formats import FORMATS
-from tools.workspace.stack_files import find_stack_file, stack_names
 from trainyard.components.architectures.registry import ARCHITECTURES
+from trainyard.importing.formats import FORMATS
+from trainyard.stack_files.stack_files import find_stack_file, stack_names
 
 SDKS = {"boto3", "botocore", "kubernetes", "pulumi"}
 STACKS = stack_names()
 ONE_OF_EACH = {find_stack_file(stack).architecture: stack for stack in STACKS}
-CORPUS = ROOT / "tests" / "tools" / "importing" / "corpus"
+CORPUS = ROOT / "tests" / "trainyard" / "importing" / "corpus"
 PROGRAM = """
 import atexit, runpy, sys
 report = open(sys.argv.pop(1), "w")
 atexit.register(lambda: print(*sys.modules, file=report, flush=True))
-runpy.run_module("tools.cli", run_name="__main__", alter_sys=True)
+runpy.run_module("trainyard", run_name="__main__", alter_sys=True)
 """
 """Runs the command line, and writes the names of all modules that it imported to a file."""
 
@@ -129,7 +129,7 @@ def test_plan_imports_of_the_sdks_only_what_looks_for_credentials(
 def test_lint_reads_the_files_of_a_format_without_an_sdk(name: str, tmp_path: Path) -> None:
     done = trainyard("lint", *files_of(name), home=tmp_path)
     assert done.exit_code in {0, 2}
-    assert f"tools.importing.{name}.conversion" in done.imported
+    assert f"trainyard.importing.{name}.conversion" in done.imported
     assert not done.sdks
 
 
@@ -154,5 +154,5 @@ def test_lint_reads_a_cluster_of_cloudformation_without_an_sdk(tmp_path: Path) -
     path = tmp_path / "cluster.yaml"
     path.write_text(template(NETWORK + CLUSTER), encoding="utf-8")
     done = trainyard("lint", path, "--region", "us-west-2", home=tmp_path)
-    assert "tools.importing.live.eks.conversion" in done.imported
+    assert "trainyard.importing.live.eks.conversion" in done.imported
     assert not done.sdks

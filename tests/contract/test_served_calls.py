@@ -10,8 +10,8 @@ from tests.support.aws_plugin import MAPPING, provider_source
 from tests.support.parallelcluster_calls import parallelcluster_calls
 from tests.support.provider_calls import provider_calls
 from tests.witness.support.calls import called, iam_name
-from tools.parallelcluster.environment import parallelcluster_python
 from trainyard.sandbox.aws.unimplemented import listed_calls
+from trainyard.sandbox.engine.parallelcluster_environment import parallelcluster_python
 
 LISTS = re.compile(r"^var (resources|dataSources) = .*?^}", re.MULTILINE | re.DOTALL)
 TYPE = re.compile(r'^\t"(aws_\w+)":', re.MULTILINE)

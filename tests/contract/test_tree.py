@@ -23,12 +23,20 @@ from tests.contract.support.tree import (
     read_tree,
 )
 from tests.support.tracked import ROOT, tracked
-from tools.cli.command_line import COMMANDS
+from tools.clone import COMMANDS
 
 MOST_LINES_OF_A_FUNCTION = 60
 MOST_LINES_OF_A_MODULE = 800
 MOST_LINES_OF_ANOTHER_LANGUAGE = 300
-FOLDERS = ("benchmarks", "components", "examples", "policies", "sandbox", "src", "tests", "tools")
+FOLDERS = (
+    "components",
+    "examples",
+    "policies",
+    "sandbox",
+    "src",
+    "tests",
+    "tools",
+)
 KNOWN = Path(__file__).with_name("needless_modules.txt")
 """Modules that only their neighbor imports, and that are still to be merged with it."""
 
@@ -58,7 +66,7 @@ def test_files_of_go_and_shell_stay_short() -> None:
 
 def test_no_further_module_is_imported_by_its_neighbor_only() -> None:
     """The list of those that exist only becomes shorter."""
-    commands = {f"tools.cli.{row.module}" for row in COMMANDS.values()}
+    commands = {row.full_name for row in COMMANDS.values()}
     measured = measured_imports((ROOT / "docs" / "performance.md").read_text(encoding="utf-8"))
     found = needless_modules(our_tree(), commands=commands, measured=measured)
     known = KNOWN.read_text(encoding="utf-8").splitlines()

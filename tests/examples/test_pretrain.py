@@ -19,17 +19,17 @@ import pytest
 
 from tests.support.processes import PATIENCE, descendants, free_port, until
 from tests.support.tracked import ROOT
-from tools.engine.progress import Progress
-from tools.engine.pytorch import examples_python, old_examples_python
-from tools.jobs.start import limit_environment, start_command
-from tools.jobs.training import (
+from tools.programs.pytorch import examples_python, old_examples_python
+from trainyard.components.catalog.instance_types import instance_type
+from trainyard.jobs.start import limit_environment, start_command
+from trainyard.jobs.training import (
     MASTER_ADDRESS,
     NODE_RANK,
     TrainingRequest,
     node_environment,
     rendezvous,
 )
-from trainyard.components.catalog.instance_types import instance_type
+from trainyard.sandbox.engine.progress import Progress
 
 STEPS = 80
 SMALL = (

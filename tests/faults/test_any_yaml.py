@@ -11,12 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.faults.support.fuzzing import takes_less_than
-from tools.cli import options
-from tools.workspace.stack_files import StackFileError, find_stack_file
-from tools.workspace.yaml_limits import DEEPEST, LARGEST_BYTES, MOST_NODES, UnreadableYamlError
-from tools.workspace.yaml_reader import read_yaml, write_yaml
+from trainyard.cli import options
 from trainyard.components.config.load import load_stack_config
 from trainyard.components.config.problems import ConfigError
+from trainyard.stack_files.stack_files import StackFileError, find_stack_file
+from trainyard.stack_files.yaml_limits import (
+    DEEPEST,
+    LARGEST_BYTES,
+    MOST_NODES,
+    UnreadableYamlError,
+)
+from trainyard.stack_files.yaml_reader import read_yaml, write_yaml
 
 SECONDS = 20.0
 """Time limit for reading the largest accepted file."""

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from tests.support.faults.account import Faulty
-from tools.cli.app import app
+from trainyard.cli.app import app
 from trainyard.sandbox.process_identity import own_identity
 from trainyard.sandbox.state import SandboxDirectory, SandboxStatus
 

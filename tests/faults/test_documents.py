@@ -16,11 +16,6 @@ from tests.faults.support.hostile_texts import obeyed
 from tests.support.slurm_jobs import RENDERERS, on_disk
 from tests.support.stacks import stack_plan
 from tests.support.text_fields import CANARY, COMMANDS, MARKUP, PATHS, TEMPLATES
-from tools.jobs.nccl_tests import render_nccl_tests
-from tools.jobs.nodes import JobError, JobRequest
-from tools.jobs.slurm.directory import JobDirectory
-from tools.jobs.slurm.next_steps import next_steps
-from tools.jobs.slurm.nodes import SlurmRequest
 from trainyard.components.batch.job_properties_plan import container_properties
 from trainyard.components.batch.plan import BatchPlan
 from trainyard.components.batch.user_data_plan import render_user_data as batch_user_data
@@ -31,6 +26,11 @@ from trainyard.components.parallelcluster.cluster_template import cluster_templa
 from trainyard.components.parallelcluster.plan import ParallelClusterPlan
 from trainyard.components.parallelcluster.references import resolve
 from trainyard.components.parallelcluster.rendering.cluster import render_cluster, to_yaml
+from trainyard.jobs.nccl_tests import render_nccl_tests
+from trainyard.jobs.nodes import JobError, JobRequest
+from trainyard.jobs.slurm.directory import JobDirectory
+from trainyard.jobs.slurm.next_steps import next_steps
+from trainyard.jobs.slurm.nodes import SlurmRequest
 
 LINES = [text for text in (*COMMANDS, *TEMPLATES, *MARKUP, *PATHS) if "\n" not in text]
 FILLED_IN = "{{resolve:ssm:x}}"

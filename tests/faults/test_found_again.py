@@ -14,14 +14,14 @@ import pytest
 from tests.support.aws_cases import GROUP, Case
 from tests.support.faults.account import Faulty
 from tests.support.provider_plugin import Made, Plugin, urn
-from tools.workspace.environment import process_environment
-from tools.workspace.recovery.account import Account as Read
-from tools.workspace.recovery.account import Progress, tag_of
-from tools.workspace.recovery.operations import PendingCreate, read_by
-from tools.workspace.recovery.table import WAYS, way_of
-from tools.workspace.recovery.ways import Look
 from trainyard.components.tagging import RESOURCE_TAG
+from trainyard.engine.environment import process_environment
 from trainyard.sandbox.aws.server import AwsServer
+from trainyard.workspace.recovery.account import Account as Read
+from trainyard.workspace.recovery.account import Progress, tag_of
+from trainyard.workspace.recovery.operations import PendingCreate, read_by
+from trainyard.workspace.recovery.table import WAYS, way_of
+from trainyard.workspace.recovery.ways import Look
 
 STACK = "aws:cloudformation/stack:Stack"
 """Needs CloudFormation in addition to the account; the tests that kill whole stacks cover it."""

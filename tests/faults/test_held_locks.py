@@ -19,11 +19,11 @@ import pytest
 
 from tests.support.pulumi_workspace import Workspace
 from tests.support.sandbox import TIMEOUT_SECONDS, Sandbox, running
-from tools.engine import ensure_pulumi
-from tools.workspace.engine_process import PulumiCommand
-from tools.workspace.locks import StackLockedError
-from tools.workspace.stack_files import find_stack_file
-from tools.workspace.workspace import AccountWorkspace
+from trainyard.engine.engine_process import PulumiCommand
+from trainyard.sandbox.engine import ensure_pulumi
+from trainyard.stack_files.stack_files import find_stack_file
+from trainyard.workspace.locks import StackLockedError
+from trainyard.workspace.workspace import AccountWorkspace
 
 STACK = "vpc-one-az"
 LOCKS = Path(".pulumi", "locks", "organization", "trainyard", STACK)

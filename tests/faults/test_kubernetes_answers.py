@@ -22,11 +22,11 @@ from tests.faults.support.fuzzing import (
 )
 from tests.support.api_server import EXPECTED, PLUGIN, ROLE, ApiServer, answers, api_server
 from tests.support.text_fields import COMMANDS, MARKUP, TERMINAL
-from tools.cli import console
-from tools.cli.rollout import ClusterState, look_at
-from tools.cli.rollout_failure import nodes_not_ready, plugins_not_ready
+from trainyard.cli import console
 from trainyard.components.runtime.aws_auth_config_map import AwsAuthConfigMap, AwsAuthError
 from trainyard.components.runtime.aws_auth_plan import MapRolesError
+from trainyard.diagnosis.rollout import ClusterState, look_at
+from trainyard.diagnosis.rollout_failure import nodes_not_ready, plugins_not_ready
 
 SOUND = answers()
 PLACES = [path for path in paths(SOUND) if path]

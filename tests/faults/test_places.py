@@ -11,8 +11,8 @@ import pytest
 from tests.support.faults.account import Faulty
 from tests.support.faults.places import FATAL, LEFT_OUT, PLACES, SURVIVED, LostAnswer, Place
 from tests.support.provider_plugin import RefusedError
-from tools.workspace.recovery.table import WAYS
 from trainyard.sandbox.faults.kinds import KINDS
+from trainyard.workspace.recovery.table import WAYS
 
 ATTEMPTS = 25
 """Attempts of the provider for one request: `MaxRetries` in terraform-provider-aws

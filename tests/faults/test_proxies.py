@@ -22,8 +22,8 @@ import boto3  # isort: skip
 from trainyard.components.runtime.aws_auth_config_map import AwsAuthConfigMap  # isort: skip
 from trainyard.sandbox.plain_environment import plain_environment  # isort: skip
 from tests.support.api_server import ROLE, answers, api_server  # isort: skip
-from tools.cli.rollout import look_at  # isort: skip
-from tools.workspace.environment import (  # isort: skip
+from trainyard.diagnosis.rollout import look_at  # isort: skip
+from trainyard.engine.environment import (  # isort: skip
     account_environment,
     process_environment,
     sandbox_environment,

@@ -20,11 +20,11 @@ import yaml
 from tests.support.eks import P5_CB
 from tests.support.sandbox import Done, Sandbox, copied_stack_file
 from tests.support.tracked import ROOT
-from tools.workspace.completion import completed
-from tools.workspace.stack_files import StackFile
 from trainyard.components.config.load import load_stack_config
 from trainyard.components.config.problems import ConfigError
 from trainyard.sandbox.plain_environment import plain_environment
+from trainyard.stack_files.completion import completed
+from trainyard.stack_files.stack_files import StackFile
 
 CANARY = "c4n4ry"
 STACK = "p5-cb"
@@ -59,7 +59,7 @@ OTHERS = (("sandbox", "status"), ("sandbox", "inventory", "--json"))
 # Processes that a user starts have the user's environment: the command with the calls of its
 # script, and the `aws` of a kubeconfig, which the command's client starts.
 USERS_OWN = (
-    *("tools.cli", MODULE, str(ROOT / "trainyard"), f"cmp -s -- {ROOT}"),
+    *("trainyard.cli", MODULE, str(ROOT / "trainyard"), f"cmp -s -- {ROOT}"),
     "sandbox/kubernetes/aws_program.py",
 )
 

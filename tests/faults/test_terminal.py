@@ -11,16 +11,16 @@ import pytest
 from kubernetes.client import ApiException
 
 from tests.support.text_fields import COMMANDS, MARKUP, TEMPLATES, TERMINAL
-from tools.cli import console
-from tools.cli.panel import FactsTable, print_panel
-from tools.cli.preflight_table import print_preflight
-from tools.cli.rollout import observe
-from tools.findings.finding import Finding
-from tools.findings.sarif import Run, sarif
+from trainyard.checks.preflight_table import print_preflight
+from trainyard.cli import console
+from trainyard.cli.panel import FactsTable, print_panel
 from trainyard.components.checks.row import Row
 from trainyard.components.config.problems import ConfigError, Problem
 from trainyard.components.plain_text import legible, printable, shell_word
 from trainyard.components.preflight.run import Preflight
+from trainyard.diagnosis.rollout import observe
+from trainyard.findings.finding import Finding
+from trainyard.findings.sarif import Run, sarif
 
 HOSTILE = [text for text in (*TERMINAL, *MARKUP, *TEMPLATES) if text not in ("\r", "\xa0")]
 OBEYED = ("\x1b", "\x9b", "\x00", "\x07", "\u202e", "\u200f", "\u2028", "\n::error", "##[error]")

@@ -15,7 +15,7 @@ import pytest
 
 from tests.support.remains import normalised
 from tests.support.sandbox import TIMEOUT_SECONDS, Done, Sandbox, copied_stack_file
-from tools.engine.cache import cache_directory
+from trainyard.sandbox.engine.cache import cache_directory
 
 pytestmark = pytest.mark.sandbox
 

@@ -20,14 +20,14 @@ from tests.faults.support.random_stacks import RandomStack, bases, random_stacks
 from tests.faults.support.rendered import assert_registered, assert_rendered
 from tests.support.cloud import Cloud
 from tests.support.stacks import NOW, account_facts
-from tools.cli.app import app
-from tools.cli.stack_config import config_of, plan_of
-from tools.workspace.stack_files import StackFileError, find_stack_file
+from trainyard.cli.app import app
 from trainyard.components.architectures.build import build
 from trainyard.components.architectures.plan_stack import plan_stack
 from trainyard.components.architectures.prepare import prepare
 from trainyard.components.config.load import load_stack_config
 from trainyard.components.config.problems import ConfigError
+from trainyard.stack_files.stack_config import config_of, plan_of
+from trainyard.stack_files.stack_files import StackFileError, find_stack_file
 
 SECONDS = 20.0
 """Time limit for one file."""

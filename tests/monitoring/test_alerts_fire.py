@@ -20,7 +20,7 @@ from tests.monitoring.test_alarms import SERIES
 from tests.monitoring.test_alert_rules import ALERTS, rules_of
 from tests.support.monitoring import Point
 from tests.support.processes import PATIENCE
-from tools.engine.alert_evaluator import ensure_alert_evaluator
+from tools.programs.alert_evaluator import ensure_alert_evaluator
 
 pytestmark = pytest.mark.engine
 

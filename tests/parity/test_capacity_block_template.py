@@ -6,10 +6,10 @@ import pytest
 
 from tests.support.eks import CLUSTER_SECURITY_GROUP
 from tests.support.parity import better, same
-from tools.workspace.stack_files import find_stack_file
 from trainyard.components.catalog.instance_types import INSTANCE_TYPES, instance_type
 from trainyard.components.compute.interface_plan import plan_interfaces
 from trainyard.sandbox.account.stacks import completion
+from trainyard.stack_files.stack_files import find_stack_file
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ import yaml
 from tests.support.parallelcluster import rendered, scripts
 from tests.support.parity import better, same
 from tests.support.stacks import stack_plan
-from tools.jobs.slurm.bert_pretraining import render_bert_directory
-from tools.jobs.slurm.nodes import SlurmRequest
 from trainyard.components.config.problems import ConfigError
+from trainyard.jobs.slurm.bert_pretraining import render_bert_directory
+from trainyard.jobs.slurm.nodes import SlurmRequest
 
 
 @pytest.fixture

@@ -31,10 +31,10 @@ from trainyard.components.preflight.run import CALLER, Preflight, run_preflight 
 from moto.ec2 import ec2_backends  # isort: skip
 from trainyard.sandbox.account.stacks import completion  # isort: skip
 from trainyard.sandbox.aws.ec2.capacity_reservations import reservations_of  # isort: skip
-from tools.cli.stack_config import config_of  # isort: skip
-from tools.workspace.completion import completed
+from trainyard.stack_files.stack_config import config_of  # isort: skip
+from trainyard.stack_files.completion import completed
 
-from tools.workspace.stack_files import find_stack_file  # isort: skip
+from trainyard.stack_files.stack_files import find_stack_file  # isort: skip
 
 P5 = "architecture.node_groups.p5"
 pytestmark = pytest.mark.usefixtures("account")

@@ -7,9 +7,9 @@ import dataclasses
 
 import pytest
 
-from tools.workspace.stack_files import find_stack_file
 from trainyard.sandbox.account.reservation_choice import missing_reservations
 from trainyard.sandbox.account.stacks import account_ids, completion, values_of
+from trainyard.stack_files.stack_files import find_stack_file
 
 A, B, D = "0a", "0b", "0d"
 

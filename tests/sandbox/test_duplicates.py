@@ -10,10 +10,10 @@ import pytest
 
 from tests.support.sandbox_aws import Account as Client
 from tests.support.sandbox_aws import use_account
-from tools.workspace.recovery.account import Account
-from tools.workspace.recovery.duplicates import Duplicate, duplicates
-from tools.workspace.recovery.timeouts import Timeouts
 from trainyard.components.tagging import RESOURCE_TAG
+from trainyard.workspace.recovery.account import Account
+from trainyard.workspace.recovery.duplicates import Duplicate, duplicates
+from trainyard.workspace.recovery.timeouts import Timeouts
 
 AT_ONCE = Timeouts(settle=0, poll=0, limit=0)
 

@@ -15,14 +15,14 @@ from botocore.exceptions import ClientError
 from tests.support.processes import until
 from tests.support.recorded_engine import AT_ONCE, RecordedEngine, creating
 from tests.support.sandbox_aws import Account
-from tools.workspace.recovery.account import Found, Progress
-from tools.workspace.recovery.errors import CreatesPendingError
-from tools.workspace.recovery.leftovers import MARK
-from tools.workspace.recovery.recover import recover
-from tools.workspace.recovery.table import way_of
-from tools.workspace.recovery.timeouts import Timeouts
-from tools.workspace.recovery.ways import By, Way
 from trainyard.components.tagging import RESOURCE_TAG
+from trainyard.workspace.recovery.account import Found, Progress
+from trainyard.workspace.recovery.errors import CreatesPendingError
+from trainyard.workspace.recovery.leftovers import MARK
+from trainyard.workspace.recovery.recover import recover
+from trainyard.workspace.recovery.table import way_of
+from trainyard.workspace.recovery.timeouts import Timeouts
+from trainyard.workspace.recovery.ways import By, Way
 
 PREFIX = "urn:pulumi:p5::trainyard::"
 VPC, ROLE = f"{PREFIX}aws:ec2/vpc:Vpc::p5-vpc", f"{PREFIX}aws:iam/role:Role::p5-role"
@@ -176,7 +176,7 @@ def test_what_aws_is_making_is_waited_for(recovered: Recover, engine: RecordedEn
 def test_an_object_that_aws_does_not_show_yet_is_looked_for(
     recovered: Recover, engine: RecordedEngine
 ) -> None:
-    """EC2 is eventually consistent: tools/workspace/recovery/timeouts.py."""
+    """EC2 is eventually consistent: src/trainyard/workspace/recovery/timeouts.py."""
     way = seen_as([], [], [Found("vpc-1")])
     told = recovered(
         creating(VPC, tags=TAG),

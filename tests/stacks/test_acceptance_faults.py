@@ -18,8 +18,8 @@ import yaml
 
 from tests.support.processes import until
 from tests.support.sandbox import Done, Sandbox
-from tools.acceptance.steps import RECORD, read_record
-from tools.cli import failures
+from trainyard.acceptance.steps import RECORD, read_record
+from trainyard.cli import failures
 from trainyard.components import clock
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.parallelcluster]

@@ -15,7 +15,7 @@ from typer.testing import CliRunner, Result
 
 from tests.support.kubernetes import DEFAULT
 from tests.support.sandbox import Sandbox, copied_stack_file
-from tools.cli.app import app
+from trainyard.cli.app import app
 
 pytestmark = pytest.mark.sandbox
 

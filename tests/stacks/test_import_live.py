@@ -14,20 +14,20 @@ import yaml
 from botocore.client import BaseClient
 
 from tests.support.sandbox import Done, Sandbox
-from tools.cli.sandbox_session import RunningSandbox
-from tools.importing.imported import Imported
-from tools.importing.live.clusters import read_live
-from tools.workspace import stacks_directory
-from tools.workspace.completion import completed
-from tools.workspace.environment import process_environment
-from tools.workspace.stack_files import StackFile, find_stack_file
 from trainyard.components.account.lookup import AccountReader
 from trainyard.components.architectures.lookup import look_up
 from trainyard.components.architectures.prepare import prepare
 from trainyard.components.clock import now
 from trainyard.components.config.load import load_stack_config
+from trainyard.engine.environment import process_environment
+from trainyard.importing.imported import Imported
+from trainyard.importing.live.clusters import read_live
 from trainyard.sandbox.account.stacks import completion
 from trainyard.sandbox.state import SandboxDirectory
+from trainyard.sandboxes.session import RunningSandbox
+from trainyard.stack_files import stacks_directory
+from trainyard.stack_files.completion import completed
+from trainyard.stack_files.stack_files import StackFile, find_stack_file
 
 pytestmark = pytest.mark.sandbox
 

@@ -36,7 +36,7 @@ IN_NETWORK: dict[str, Any] = {"network": {"kind": "stack-reference", "stack": NE
 NODES = "architecture.compute_environments.trn1"
 DEFINITION = "architecture.job_definitions.nccom-tests"
 CHANGED = {f"{NODES}.instance_type": "trn1n.32xlarge", f"{NODES}.root_volume.size_gib": 300}
-LOGS = ROOT / "tests" / "tools" / "verify" / "logs"
+LOGS = ROOT / "tests" / "trainyard" / "verify" / "logs"
 FAULTS = """\
 - {happens: container-succeeds, job: 'nccom-tests*', index: 0, log: good.log, after_seconds: 2}
 - {happens: container-fails, job: broken, index: 0, log: failed.log, exit_code: 7}

@@ -21,7 +21,7 @@ from tests.support.verifications_of_a_life import (
     Verification,
     verifications,
 )
-from tools.cli.node_marks import is_closed
+from trainyard.verify.node_marks import is_closed
 
 pytestmark = pytest.mark.sandbox
 

@@ -16,7 +16,7 @@ import yaml
 
 from tests.support.sandbox import Done, Sandbox
 from tests.support.tracked import ROOT
-from tools.workspace import stacks_directory
+from trainyard.stack_files import stacks_directory
 
 pytestmark = pytest.mark.sandbox
 

@@ -18,11 +18,11 @@ import yaml
 from tests.support.account import EFS, LUSTRE, VPC
 from tests.support.sandbox import Sandbox
 from tests.support.tracked import ROOT
-from tools.workspace.environment import process_environment
-from tools.workspace.stacks_directory import VARIABLE
 from trainyard.components.account.listing import enabled_regions, list_account
 from trainyard.components.account.lookup import AccountReader
+from trainyard.engine.environment import process_environment
 from trainyard.sandbox.state import SandboxDirectory
+from trainyard.stack_files.stacks_directory import VARIABLE
 
 pytestmark = pytest.mark.sandbox
 

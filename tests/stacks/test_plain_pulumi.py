@@ -7,7 +7,6 @@ account and the provider plugins are the sandbox's.
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -15,8 +14,9 @@ import pytest
 
 from tests.stacks.support.foreign_program import account_environment
 from tests.support.sandbox import Sandbox
-from tests.support.tracked import ROOT, tracked_files
-from tools.cli.protected import forget_arguments
+from tests.support.tracked import ROOT
+from tools.repository import copy_repository
+from trainyard.deployment.protected import forget_arguments
 
 pytestmark = pytest.mark.sandbox
 
@@ -35,11 +35,7 @@ VALUES = {
 def checkout(tmp_path: Path) -> Path:
     """A copy of the files that the program needs."""
     directory = tmp_path / "checkout"
-    for path in tracked_files():
-        if path.parts[0] not in NOT_NEEDED:
-            (directory / path).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / path, directory / path)
-    (directory / ".venv").symlink_to(ROOT / ".venv")
+    copy_repository(ROOT, directory, without=NOT_NEEDED)
     return directory
 
 

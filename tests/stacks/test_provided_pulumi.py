@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -16,8 +15,9 @@ from pathlib import Path
 import pytest
 
 from tests.support.sandbox import Sandbox
-from tests.support.tracked import ROOT, tracked_files
-from tools.engine import ensure_plugins, ensure_pulumi
+from tests.support.tracked import ROOT
+from tools.repository import copy_repository
+from trainyard.sandbox.engine import ensure_plugins, ensure_pulumi
 
 pytestmark = pytest.mark.sandbox
 
@@ -29,11 +29,7 @@ RUN = Callable[..., subprocess.CompletedProcess[str]]
 def checkout(tmp_path: Path) -> Path:
     """A copy of the repository, so that commands may edit its stack files."""
     directory = tmp_path / "checkout"
-    for path in tracked_files():
-        if path.parts[0] not in {"tests", "docs"}:
-            (directory / path).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / path, directory / path)
-    (directory / ".venv").symlink_to(ROOT / ".venv")
+    copy_repository(ROOT, directory, without={"tests", "docs"})
     return directory
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.processes import processes_below
 from tests.support.sandbox import Sandbox
-from tools.engine import pins
+from trainyard.sandbox.engine import pins
 
 pytestmark = pytest.mark.sandbox
 

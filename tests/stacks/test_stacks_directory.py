@@ -21,7 +21,7 @@ from tests.support.modules import PYTHONPATH
 from tests.support.sandbox import Sandbox
 from tests.support.tracked import ROOT
 from tests.support.warm_python import warm
-from tools.workspace.stacks_directory import VARIABLE, create
+from trainyard.stack_files.stacks_directory import VARIABLE, create
 
 pytestmark = pytest.mark.sandbox
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
-from tools.acceptance import ANSWERS
-from tools.acceptance.plan import Accepted, steps_of
-from tools.acceptance.provenance import begin_run
-from tools.acceptance.report import (
+from trainyard.acceptance import ANSWERS
+from trainyard.acceptance.plan import Accepted, steps_of
+from trainyard.acceptance.provenance import begin_run
+from trainyard.acceptance.report import (
     CHANGED_FILE,
     NOT_SEEN,
     OWN_FILE,
@@ -19,9 +19,9 @@ from tools.acceptance.report import (
     report_of,
     write_shapes,
 )
-from tools.acceptance.steps import REMAINS, Done, Record, log_of
-from tools.workspace.stack_files import find_stack_file
+from trainyard.acceptance.steps import REMAINS, Done, Record, log_of
 from trainyard.components import clock
+from trainyard.stack_files.stack_files import find_stack_file
 
 VERDICT = {"id": "a", "assumes": "b", "step": "up", "verdict": "confirmed", "evidence": "c"}
 ANSWER = {"operation": "eks.ListClusters", "aws": True, "year": 2026}

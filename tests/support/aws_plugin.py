@@ -27,15 +27,15 @@ from pulumi.runtime.proto import engine_pb2_grpc, provider_pb2_grpc
 
 from tests.support.provider_plugin import Call, Plugin, RefusedError
 from tests.support.tracked import ROOT
-from tools.engine import EngineError, ensure_plugins, ensure_pulumi
-from tools.engine import Plugin as PluginProgram
-from tools.engine.aws_plugin_source import TERRAFORM_PROVIDER, WAIT_DIVISOR
-from tools.engine.go_source import fetched
-from tools.workspace.environment import sandbox_environment
+from trainyard.engine.environment import sandbox_environment
 from trainyard.sandbox.access import Endpoint
+from trainyard.sandbox.engine import EngineError, ensure_plugins, ensure_pulumi
+from trainyard.sandbox.engine import Plugin as PluginProgram
+from trainyard.sandbox.engine.aws_plugin_source import TERRAFORM_PROVIDER, WAIT_DIVISOR
+from trainyard.sandbox.engine.go_source import fetched
 
 REGION = "us-west-2"
-MAPPING = ROOT / "tools" / "engine" / "aws_plugin" / "mapping.go"
+MAPPING = ROOT / "sandbox" / "engine" / "aws_plugin" / "mapping.go"
 
 # The longest wait of the provider between two attempts is 300 s.
 AT_ONCE = {WAIT_DIVISOR: "100000"}
@@ -73,7 +73,7 @@ def built_program() -> Path:
 def described() -> dict[str, dict[str, Any]]:
     """Return the description of the types and functions of this repository's plugin.
 
-    By token and wire name, as `tools/engine/aws_plugin/describe.go` writes it.
+    By token and wire name, as `sandbox/engine/aws_plugin/describe.go` writes it.
     """
     program = aws_program()
     if program.origin == "official":

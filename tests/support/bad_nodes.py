@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from tools.diagnosis.reservation_use import ReservationUse
-from tools.repair.decision import Cluster, Group, Node
-from tools.repair.health import Health
+from trainyard.diagnosis.reservation_use import ReservationUse
+from trainyard.repair.decision import Cluster, Group, Node
+from trainyard.repair.health import Health
 
 NOW = datetime(2026, 11, 25, 12, tzinfo=UTC)
 BLOCK = "cr-0123456789abcdef0"

@@ -10,9 +10,9 @@ from typing import Any
 from typer.testing import Result
 
 from tests.support.sandbox_aws import PRIVATE_A, PRIVATE_B, VPC, Account
-from tools.workspace.checkout import ROOT
-from tools.workspace.stacks_directory import create
 from trainyard.sandbox.aws.server import AwsServer
+from trainyard.stack_files.checkout import ROOT
+from trainyard.stack_files.stacks_directory import create
 
 STACK = "prod-a"
 _NETWORK = f"""kind: existing-vpc

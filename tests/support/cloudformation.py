@@ -12,9 +12,9 @@ from botocore.exceptions import ClientError
 
 from tests.support.processes import until
 from tests.support.sandbox_aws import Account
-from tools.parallelcluster.environment import parallelcluster_python
 from trainyard.sandbox.aws.cloudformation.service import CloudFormation
 from trainyard.sandbox.aws.server import AwsServer
+from trainyard.sandbox.engine.parallelcluster_environment import parallelcluster_python
 from trainyard.sandbox.processes import Spawner
 
 CAPABILITIES = ["CAPABILITY_NAMED_IAM", "CAPABILITY_AUTO_EXPAND"]

@@ -7,9 +7,9 @@ from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
-from tools.importing.imported import Imported, import_file
-from tools.importing.key_table import Keys, KeyTable
-from tools.importing.source import text_of
+from trainyard.importing.imported import Imported, import_file
+from trainyard.importing.key_table import Keys, KeyTable
+from trainyard.importing.source import text_of
 
 
 def read_text(directory: Path, text: str) -> Imported:

@@ -6,10 +6,10 @@ import base64
 from collections.abc import Mapping
 from typing import Any
 
-from tools.importing.formats import EKS_ANSWERS
-from tools.importing.imported import Imported, imported_as
-from tools.importing.live.answers import document_of
-from tools.importing.user_data import summary
+from trainyard.importing.formats import EKS_ANSWERS
+from trainyard.importing.imported import Imported, imported_as
+from trainyard.importing.live.answers import document_of
+from trainyard.importing.user_data import summary
 
 PUBLIC, PRIVATE, OTHER = (f"subnet-0123456789abcde{number:02}" for number in range(3))
 FILE_SYSTEM = "fs-0123456789abcdef0"

@@ -10,7 +10,7 @@ from botocore import xform_name
 
 from tests.support.tracked import ROOT
 from tests.witness.support.calls import iam_name, named
-from tools.acceptance.shapes import model_of
+from trainyard.acceptance.shapes import model_of
 
 TEMPLATES = ROOT / "sandbox" / "parallelcluster"
 READS = ("Describe", "Get", "Head", "List")

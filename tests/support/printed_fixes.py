@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from tools.findings.positions import parts_of
 from trainyard.components.architectures.plan_stack import plan_stack
 from trainyard.components.config.corrections import typed
 from trainyard.components.config.load import load_stack_config
 from trainyard.components.config.problems import ROOT, ConfigError, Problem
 from trainyard.components.preflight.run import run_preflight
+from trainyard.findings.positions import parts_of
 
 _COMMAND = re.compile(
     r"pulumi config (?P<verb>set|rm) --stack \S+ --path (?:-- )?'(?P<path>[^']+)'"

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import botocore.session
 
-from tools.engine.aws_plugin_source import SERVICES
+from trainyard.sandbox.engine.aws_plugin_source import SERVICES
 
 DECLARED = re.compile(r'@(?:SDK|Framework)(Resource|DataSource)\("(aws_\w+)"')
 CALLED = re.compile(r"\b(?:conn|client|c|svc)\.([A-Z]\w+)\(ctx|\bNew(\w+)Paginator\(")

@@ -7,9 +7,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from tools.workspace.engine_process import PulumiCommand
-from tools.workspace.recovery.timeouts import Timeouts
+from trainyard.engine.engine_process import PulumiCommand
 from trainyard.sandbox.access import Endpoint
+from trainyard.workspace.recovery.timeouts import Timeouts
 
 AT_ONCE = Timeouts(settle=0, poll=0, limit=60)
 

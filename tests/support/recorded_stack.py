@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from tools.cli.job_wait import JobWait
-from tools.cli.node_marks import Mark
-from tools.verify.inventory import Inventory
-from tools.verify.verdict import Stage
-from tools.workspace.stack_files import StackFile
+from trainyard.schedulers.job_wait import JobWait
+from trainyard.stack_files.stack_files import StackFile
+from trainyard.verify.inventory import Inventory
+from trainyard.verify.node_marks import Mark
+from trainyard.verify.verdict import Stage
 
 AS_PLANNED = Stage(name="inventory", result="pass", reason="2 of 2 nodes are as planned")
 

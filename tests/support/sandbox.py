@@ -22,10 +22,10 @@ from tests.support.stack_files import with_values
 from tests.support.tracked import ROOT
 from tests.support.warm_python import warm
 from tools.pictures.terminal import Recording, record
-from tools.workspace.stack_files import CLUSTER_KEY, find_stack_file
 from trainyard.sandbox.inventory import lines
 from trainyard.sandbox.inventory.clients import clients_of
 from trainyard.sandbox.state import SandboxDirectory
+from trainyard.stack_files.stack_files import CLUSTER_KEY, find_stack_file
 
 TIMEOUT_SECONDS = 420
 
@@ -52,7 +52,7 @@ class Sandbox:
     directory: Path
     settings: Mapping[str, str] = field(default_factory=dict[str, str])
     """Environment variables of its user."""
-    module: str = "tools.cli"
+    module: str = "trainyard"
     """The module that runs as `./trainyard`."""
     is_warm: bool = False
     """Whether its processes are forks of a process that has imported all packages."""
@@ -63,7 +63,7 @@ class Sandbox:
 
     def plain(self) -> Sandbox:
         """Return it with the plain commands and processes of a user."""
-        return replace(self, module="tools.cli", is_warm=False)
+        return replace(self, module="trainyard", is_warm=False)
 
     def without_preview(self) -> Sandbox:
         """Return it with warm commands that skip the preview."""

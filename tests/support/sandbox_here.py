@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.sandbox_aws import ACCOUNT, Account
-from tools.engine import Plugin, write_plugins
 from trainyard.sandbox.aws.server import AwsServer  # before boto3 makes a client: it prepares moto
+from trainyard.sandbox.engine import Plugin, write_plugins
 from trainyard.sandbox.process_identity import own_identity
 from trainyard.sandbox.state import SandboxDirectory, SandboxStatus
 

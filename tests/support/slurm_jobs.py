@@ -22,15 +22,15 @@ from tests.support.parallelcluster import (
     trn1_plan,
 )
 from tests.support.pools import MANAGED_PLACEMENT
-from tools.jobs.slurm.bert_pretraining import render_bert_directory
-from tools.jobs.slurm.dcgm_diag import render_dcgm_directory
-from tools.jobs.slurm.directory import write_directory
-from tools.jobs.slurm.nccl_tests import render_nccl_directory, render_pairs_directory
-from tools.jobs.slurm.nccom_tests import render_nccom_directory, render_nccom_pairs_directory
-from tools.jobs.slurm.nodes import SlurmRequest
 from trainyard.components.catalog.instance_types import instance_type
 from trainyard.components.config.node_pool import RootVolume
 from trainyard.components.parallelcluster.plan import ParallelClusterPlan, SharedStoragePlan
+from trainyard.jobs.slurm.bert_pretraining import render_bert_directory
+from trainyard.jobs.slurm.dcgm_diag import render_dcgm_directory
+from trainyard.jobs.slurm.directory import write_directory
+from trainyard.jobs.slurm.nccl_tests import render_nccl_directory, render_pairs_directory
+from trainyard.jobs.slurm.nccom_tests import render_nccom_directory, render_nccom_pairs_directory
+from trainyard.jobs.slurm.nodes import SlurmRequest
 
 RENDERERS = {
     "nccl-tests": render_nccl_directory,

@@ -17,14 +17,6 @@ import yaml
 from tests.support.account import ZONES, reservation_facts, subnet_facts
 from tests.support.cloud import Cloud, Registered
 from tests.support.stack_files import raw_config
-from tools.workspace.stack_files import (
-    BATCH,
-    EKS,
-    NETWORK,
-    PARALLELCLUSTER,
-    find_stack_file,
-    stack_names,
-)
 from trainyard.components.account.facts import (
     AccountFacts,
     VpcFacts,
@@ -39,6 +31,14 @@ from trainyard.components.config.load import load_stack_config
 from trainyard.sandbox.account.ecs_images import NEURON
 from trainyard.sandbox.account.fixture import fixture
 from trainyard.sandbox.account.stacks import completion
+from trainyard.stack_files.stack_files import (
+    BATCH,
+    EKS,
+    NETWORK,
+    PARALLELCLUSTER,
+    find_stack_file,
+    stack_names,
+)
 
 ROOT = Path(__file__).parents[2]
 STACKS = stack_names()

@@ -6,8 +6,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tools.changes.reserved_capacity import AUTO_SCALING_GROUP, LAUNCH_TEMPLATE, NODE_GROUP
-from tools.changes.steps import Operation, Step, steps_of_events
+from trainyard.changes.reserved_capacity import AUTO_SCALING_GROUP, LAUNCH_TEMPLATE, NODE_GROUP
+from trainyard.changes.steps import Operation, Step, steps_of_events
 
 BLOCK = "cr-0123456789abcdef0"
 ODCR = "cr-00d00000000000001"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-from tools.workspace.checkout import repository_files
+from tools.repository import repository_files
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -10,12 +10,14 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from tests.support.warm_python.command_line import warm_engines
-from tools.cli import deployments, engine_run, guarded_update
-from tools.cli.engine_run import EngineRun
-from tools.cli.guarded_update import Guard
-from tools.cli.policy_pack import policy_pack
-from tools.workspace.engine_process import EngineResult
-from tools.workspace.workspace import Workspace
+from trainyard.commands.deployment import deployments
+from trainyard.deployment import guarded_update
+from trainyard.deployment.guarded_update import Guard
+from trainyard.deployment.policy_pack import policy_pack
+from trainyard.engine import engine_run
+from trainyard.engine.engine_process import EngineResult
+from trainyard.engine.engine_run import EngineRun
+from trainyard.workspace.workspace import Workspace
 
 _run, _run_guarded = deployments.run, guarded_update.run_guarded
 """The originals, which `main` replaces."""
@@ -32,7 +34,7 @@ def main(*, checkpoints: bool = False) -> None:
     deployments.run = _at_once
     # The display of an update follows the events of its preview first.
     engine_run.display_of = _no_display
-    from tools.cli.app import app
+    from trainyard.cli.app import app
 
     app(prog_name="./trainyard")
 

@@ -19,7 +19,7 @@ from py_landlock import AccessFs, Landlock, LandlockError, get_abi_version
 from py_landlock.abi import get_supported_fs
 
 from tests.support.tracked import ROOT, tracked
-from tools.engine.cache import cache_directory
+from trainyard.sandbox.engine.cache import cache_directory
 
 CACHES_OF_CHECKOUT = (".hypothesis", ".pytest_cache", ".ruff_cache")
 SHARED_MEMORY = Path("/dev/shm")

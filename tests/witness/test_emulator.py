@@ -11,7 +11,7 @@ from tests.witness.support.emulated import Answers, emulated_answers  # before b
 
 from tests.witness.support.conformance import differences  # isort: skip
 from tests.witness.support.tables import HERE, tables  # isort: skip
-from tools.acceptance.shapes import Table  # isort: skip
+from trainyard.acceptance.shapes import Table  # isort: skip
 
 LIST = HERE / "differences.tsv"
 Difference = tuple[str, str, str, str]

@@ -7,10 +7,10 @@ from botocore.exceptions import ClientError
 
 from tests.witness.support.calls import called
 from tests.witness.support.errors import Refusal, known_refusals
-from tools.diagnosis.known_errors import BUSY, EXISTS, PERMISSION, KnownError, known_error
-from tools.workspace.recovery.account import is_missing
 from trainyard.components.account import error_codes
 from trainyard.components.account.cloudformation_stacks import none_without_stack
+from trainyard.diagnosis.known_errors import BUSY, EXISTS, PERMISSION, KnownError, known_error
+from trainyard.workspace.recovery.account import is_missing
 
 MISSING = {
     *("InvalidAllocationID.NotFound", "InvalidGroup.NotFound", "InvalidInternetGatewayID.NotFound"),

@@ -23,10 +23,6 @@ from tests.witness.support.generated import (
     sample,
 )
 from tests.witness.support.tables import tables
-from tools.diagnosis import node_groups
-from tools.importing.live import launch_templates, owner, roles
-from tools.importing.live.batch import answers as batch_answers
-from tools.importing.live.eks import answers as eks_answers
 from trainyard.components.account import (
     file_system_lookup,
     listing,
@@ -46,6 +42,10 @@ from trainyard.components.batch import closed_environment_check, default_group_c
 from trainyard.components.catalog.quotas import QUOTAS
 from trainyard.components.eks import cluster_lookup, version_support
 from trainyard.components.parallelcluster import deployed_lookup
+from trainyard.diagnosis import node_groups
+from trainyard.importing.live import launch_templates, owner, roles
+from trainyard.importing.live.batch import answers as batch_answers
+from trainyard.importing.live.eks import answers as eks_answers
 
 VPC, SUBNET, GROUP = sample("id vpc"), sample("id subnet"), sample("id sg")
 RESERVATION, FILES = sample("id cr"), sample("id fs")

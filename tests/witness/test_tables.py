@@ -14,8 +14,8 @@ from tests.witness.support.accepted import is_of_acceptance, new_tables
 from tests.witness.support.calls import called
 from tests.witness.support.recordings import Recording, facts
 from tests.witness.support.tables import TABLES, read, tables
-from tools.acceptance.answers import merged
-from tools.acceptance.shapes import Fact, pattern_of, shape_of
+from trainyard.acceptance.answers import merged
+from trainyard.acceptance.shapes import Fact, pattern_of, shape_of
 
 MOST_BYTES = 600_000
 PAGE = ROOT / "docs" / "acceptance.md"

@@ -23,15 +23,15 @@ from typing import Any
 
 import yaml
 
-from tools.engine import ensure_kubernetes
-from tools.engine.controllers import MODULE, PACKAGES
-from tools.engine.go_build import Go
 from trainyard.components.catalog.controller_releases import (
     CONTROLLER_RELEASES,
     JOBSET_GROUP,
     KUEUE_RELEASE,
 )
 from trainyard.components.catalog.kueue import KUEUE_GROUP
+from trainyard.sandbox.engine import ensure_kubernetes
+from trainyard.sandbox.engine.controllers import MODULE, PACKAGES
+from trainyard.sandbox.engine.go_build import Go
 
 _ROLES = (
     *("manager-role", "manager-secrets-role", "leader-election-role", "metrics-auth-role"),

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from tools.docs.browser import take_screenshots
 from tools.docs.building import SITE, SiteError, build_site
-from tools.engine.errors import EngineError
+from trainyard.sandbox.engine.errors import EngineError
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -7,9 +7,9 @@ import subprocess
 from pathlib import Path
 
 from tools.docs.building import SiteError, docs_python
-from tools.engine.chromium import ensure_chromium
-from tools.engine.progress import Progress
-from tools.workspace.checkout import ROOT
+from tools.programs.chromium import ensure_chromium
+from trainyard.sandbox.engine.progress import Progress
+from trainyard.stack_files.checkout import ROOT
 
 
 def take_screenshots(site: Path, pictures: Path, report: Progress) -> None:

@@ -8,10 +8,10 @@ import subprocess
 from pathlib import Path
 
 from tools.docs.built_site import problems
-from tools.engine.locked_environment import locked_python
-from tools.engine.progress import Progress
 from tools.lock import DOCS
-from tools.workspace.checkout import ROOT
+from trainyard.sandbox.engine.locked_environment import locked_python
+from trainyard.sandbox.engine.progress import Progress
+from trainyard.stack_files.checkout import ROOT
 
 SITE = ROOT / ".trainyard" / "site"
 """Where the site is, if no other directory is named."""

@@ -65,7 +65,7 @@ _OF_GPUS = (
     "triton",
 )
 """The libraries of CUDA, except for its runtime, which says that the machine has no GPU: 2 GiB that
-no test calls (`tools/engine/pytorch.py`)."""
+no test calls (`tools/programs/pytorch.py`)."""
 
 EXAMPLES = Lock(
     path=Path("requirements-examples.txt"), groups=("examples",), program=False, omitted=_OF_GPUS

@@ -24,8 +24,9 @@ from queue import SimpleQueue
 from typing import Literal
 
 from tools.mutations import Mutation, OutdatedError, mutations
+from tools.repository import copy_repository
 from tools.suite.selection import Repository
-from tools.workspace.checkout import ROOT, repository_files
+from trainyard.stack_files.checkout import ROOT
 
 FAILED, WRONG_USE = 1, 2
 TIMEOUT_SECONDS = 900
@@ -215,10 +216,7 @@ class CheckoutCopy:
         """Copy the files of a checkout to an empty directory."""
         self._root, self._place = root, place
         self._changes = 0
-        for name in repository_files(root):
-            (place / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(root / name, place / name)
-        (place / ".venv").symlink_to((root / ".venv").resolve())
+        copy_repository(root, place)
         # Tests ask git for the files of the checkout.
         subprocess.run(["git", "init", "--quiet"], cwd=place, check=True)
         (place / ".git" / "info" / "exclude").write_text(".venv\n", encoding="utf-8")

@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from tools.parallelcluster.environment import parallelcluster_python
 from trainyard.sandbox.access import Endpoint
+from trainyard.sandbox.engine.parallelcluster_environment import parallelcluster_python
 
 Configuration = Mapping[str, Any]
 """A cluster configuration, as parsed from YAML."""

@@ -21,9 +21,9 @@ from rich.text import Text
 from tools.pictures.neutral import neutral
 from tools.pictures.svg import terminal_svg
 from tools.pictures.terminal import Recorded, Recording, record
-from tools.workspace.checkout import ROOT
-from tools.workspace.stack_files import find_stack_file
-from tools.workspace.stacks_directory import VARIABLE
+from trainyard.stack_files.checkout import ROOT
+from trainyard.stack_files.stack_files import find_stack_file
+from trainyard.stack_files.stacks_directory import VARIABLE
 
 PICTURES = ROOT / "docs" / "pictures"
 WIDTHS = (80, 120)
@@ -93,7 +93,7 @@ class Stage:
     def _run(self, scene: Scene) -> Recorded:
         command = scene.command.replace("~", str(self._place))
         wanted = Recording(
-            arguments=[sys.executable, "-m", "tools.cli", *command.split()],
+            arguments=[sys.executable, "-m", "trainyard", *command.split()],
             columns=self._columns,
             answers=scene.answers,
             exit_code=scene.exit_code,

@@ -15,7 +15,6 @@ from datetime import date
 from functools import partial
 from typing import Any
 
-from tools.engine.go_build import build_environment
 from tools.pins import (
     EksAddon,
     EksAmi,
@@ -35,6 +34,7 @@ from tools.pins.eks import PERMISSIONS, Account, AccountError
 from tools.pins.image_tags import image_tags
 from tools.pins.support import newest_python
 from trainyard.components.account.image_registry import RegistryError
+from trainyard.sandbox.engine.go_build import build_environment
 
 TIMEOUT_SECONDS = 120.0
 """Timeout for a response of pip, Go or Git."""

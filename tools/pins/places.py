@@ -212,6 +212,6 @@ def _read(file: str, root: Path = ROOT) -> str:
 
 def _files(pattern: str, root: Path = ROOT) -> list[str]:
     """Return the files of the program and its tools, relative to the root, sorted."""
-    folders = ("components", "containers", "policies", "sandbox", "tools")
+    folders = ("components", "containers", "policies", "sandbox", "src", "tools")
     found = [path for folder in folders for path in (root / folder).rglob(pattern)]
     return sorted(Path(path).relative_to(root).as_posix() for path in found)

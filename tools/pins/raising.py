@@ -9,14 +9,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools.engine.go_build import build_environment
 from tools.pins import ROOT, EksVersions, Pin, PinError, Place, numbers
 from trainyard.components.catalog.versions import EKS_VERSIONS
+from trainyard.sandbox.engine.go_build import build_environment
 
 _MODULE = "python -m"
 _TIDY = "go mod tidy"
 _NO_TIDY = f"`{_TIDY}` is not for this module"
-_LINKED = "tools/engine/aws_plugin/go.mod"
+_LINKED = "sandbox/engine/aws_plugin/go.mod"
 """The module that requires directories that only a build has."""
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _VERSION = re.compile(r"\d[\w.+-]*")
@@ -38,10 +38,11 @@ _GENERATORS: Mapping[str, tuple[str, ...]] = {
 _TESTS: Mapping[str, str] = {
     "pyproject.toml": "./trainyard test",
     "tools/lock/": "./trainyard test tests/tools/lock",
-    "tools/engine/": "./trainyard test tests/tools/engine tests/sandbox/kubernetes",
-    "tools/jobs/": "./trainyard test tests/tools/jobs",
+    "sandbox/engine/": "./trainyard test tests/sandbox/engine tests/sandbox/kubernetes",
+    "src/trainyard/jobs/": "./trainyard test tests/trainyard/jobs",
     "sandbox/": "./trainyard test tests/sandbox",
     "components/": "./trainyard test tests/catalog tests/stacks",
+    "tools/programs/": "./trainyard test tests/monitoring",
     "containers/": "./trainyard test tests/containers",
     "docs/ci/": "./trainyard test tests/contract",
 }
@@ -173,7 +174,7 @@ def _commands(pin: Pin, files: Iterable[str], root: Path) -> Iterable[Command]:
         if Path(file).name == "go.mod" and file != _LINKED:
             yield _go(file, root)
     if _LINKED in files:
-        yield _python(f"{_MODULE} tools.engine.linked_modules")
+        yield _python(f"{_MODULE} trainyard.sandbox.engine.linked_modules")
     for line in _GENERATORS.get(pin.name, ()):
         yield _python(line)
 

@@ -50,10 +50,10 @@ _DOCKER_PACKAGES = Unasked(
 )
 
 CONSTANTS: Mapping[str, Row] = {
-    "tools/engine/pins.py:PULUMI_VERSION": Row(name="pulumi", source=PyPI(project="pulumi")),
-    "tools/engine/pins.py:KUBERNETES_VERSION": KUBERNETES,
-    "tools/engine/pins.py:ETCD_VERSION": ETCD,
-    "tools/engine/pins.py:GO_MINIMUM_VERSION": Row(
+    "sandbox/engine/pins.py:PULUMI_VERSION": Row(name="pulumi", source=PyPI(project="pulumi")),
+    "sandbox/engine/pins.py:KUBERNETES_VERSION": KUBERNETES,
+    "sandbox/engine/pins.py:ETCD_VERSION": ETCD,
+    "sandbox/engine/pins.py:GO_MINIMUM_VERSION": Row(
         name="go", source=GoModule(path="go"), floor=True, support="Go"
     ),
     "tools/lock/__init__.py:UV_VERSION": Row(name="uv", source=PyPI(project="uv")),
@@ -152,34 +152,34 @@ CONSTANTS: Mapping[str, Row] = {
             "https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateFileSystem.html"
         ),
     ),
-    "tools/jobs/slurm/nccl_tests.py:NCCL_VERSION": Row(
+    "src/trainyard/jobs/slurm/nccl_tests.py:NCCL_VERSION": Row(
         name="slurm/nccl", source=GitTags(url=f"{GITHUB}/NVIDIA/nccl")
     ),
-    "tools/jobs/slurm/nccl_tests.py:NCCL_COMMIT": Row(
+    "src/trainyard/jobs/slurm/nccl_tests.py:NCCL_COMMIT": Row(
         name="slurm/nccl-commit", source=Unasked(reason="it is the commit of the tag NCCL_VERSION")
     ),
-    "tools/jobs/slurm/nccl_tests.py:NCCL_TESTS_VERSION": Row(
+    "src/trainyard/jobs/slurm/nccl_tests.py:NCCL_TESTS_VERSION": Row(
         name="slurm/nccl-tests", source=GitTags(url=f"{GITHUB}/NVIDIA/nccl-tests")
     ),
-    "tools/jobs/slurm/nccl_tests.py:NCCL_TESTS_COMMIT": Row(
+    "src/trainyard/jobs/slurm/nccl_tests.py:NCCL_TESTS_COMMIT": Row(
         name="slurm/nccl-tests-commit",
         source=Unasked(reason="it is the commit of the tag NCCL_TESTS_VERSION"),
     ),
-    "tools/jobs/slurm/bert_pretraining.py:SAMPLES_COMMIT": Row(
+    "src/trainyard/jobs/slurm/bert_pretraining.py:SAMPLES_COMMIT": Row(
         name="slurm/neuron-samples", source=GitHead(url=f"{GITHUB}/aws-neuron/aws-neuron-samples")
     ),
-    "tools/jobs/slurm/bert_pretraining.py:NEURONX_CC_VERSION": Row(
+    "src/trainyard/jobs/slurm/bert_pretraining.py:NEURONX_CC_VERSION": Row(
         name="slurm/neuronx-cc",
         source=Unasked(reason="it is the last one that Neuron gives for Amazon Linux 2023"),
     ),
-    "tools/jobs/slurm/bert_pretraining.py:TORCH_NEURONX_VERSION": Row(
+    "src/trainyard/jobs/slurm/bert_pretraining.py:TORCH_NEURONX_VERSION": Row(
         name="slurm/torch-neuronx",
         source=Unasked(reason="it is the last one that Neuron gives for Amazon Linux 2023"),
     ),
-    "tools/jobs/slurm/bert_pretraining.py:PYTHON_VERSION": Row(
+    "src/trainyard/jobs/slurm/bert_pretraining.py:PYTHON_VERSION": Row(
         name="slurm/python", source=PythonReleases(), floor=True, support="Python"
     ),
-    "tools/jobs/slurm/bert_pretraining.py:UV_VERSION": Row(
+    "src/trainyard/jobs/slurm/bert_pretraining.py:UV_VERSION": Row(
         name="slurm/uv", source=PyPI(project="uv")
     ),
     "containers/nccl-tests/Dockerfile:EFA_INSTALLER_VERSION": Row(
@@ -203,7 +203,7 @@ CONSTANTS: Mapping[str, Row] = {
 """The row of each constant, by ``file:NAME``. Places with the same name form one pin."""
 
 NOT_PINS: Mapping[str, str] = {
-    "tools/findings/sarif.py:VERSION": "version of a file format",
+    "src/trainyard/findings/sarif.py:VERSION": "version of a file format",
     "policies/pack/servicer.py:_VERSION": "version of the policy pack itself",
     "sandbox/aws/fsx/file_systems.py:DEFAULT_VERSION": "what FSx does where nothing is asked for",
 }

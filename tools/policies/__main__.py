@@ -9,8 +9,8 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from tools.policies.coverage import coverage
 from tools.policies.reference import reference
+from trainyard.rules.coverage import coverage
 
 FOLDER = Path(__file__).parents[2] / "docs"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tools.policies.rules import Rule, rules
+from trainyard.rules.rules import Rule, rules
 
 _INTRODUCTION = """\
 # Policies

@@ -19,14 +19,14 @@ from typing import Any
 import boto3
 from botocore.exceptions import BotoCoreError, ClientError
 
-from tools.prices.price_list import (
+from trainyard.components.catalog.prices import PRICES, Price
+from trainyard.cost.price_list import (
     ENDPOINT_REGION,
     GET_PRODUCTS,
     AmbiguousPriceError,
     listed_prices,
 )
-from tools.prices.queries import QUERIES
-from trainyard.components.catalog.prices import PRICES, Price
+from trainyard.cost.price_queries import QUERIES
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -1,6 +1,6 @@
 """The test files that a change can have broken, by what they import and read.
 
-`ruff analyze graph` reads the imports, also those that strings name, such as `python -m tools.cli`.
+`ruff analyze graph` reads the imports, also those that strings name, such as `python -m trainyard`.
 No plugin of pytest fits: pytest-testmon needs a recorded run and does not see the processes that
 whole stacks start, and none knows files that are not Python. What imports do not show is added
 here: packages that a registry names, names that are composed, the fixtures of a folder, programs
@@ -18,11 +18,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 
+from tools.repository import repository_files
 from tools.suite.parts import is_whole, slow_markers
-from tools.workspace.checkout import repository_files
 
 STARTED_BY_PATH: Mapping[str, tuple[str, ...]] = {
-    "tests/support/sandbox.py": ("__main__.py", "policies/__main__.py", "trainyard_state.py"),
+    "tests/support/sandbox.py": (
+        *("__main__.py", "policies/__main__.py", "src/trainyard/__main__.py", "trainyard_state.py"),
+    ),
     "tests/support/policy_pack.py": ("policies/__main__.py",),
     "tests/support/parallelcluster_validators.py": ("sandbox/parallelcluster/validation.py",),
     "tests/stacks/test_program.py": ("__main__.py",),
@@ -30,6 +32,8 @@ STARTED_BY_PATH: Mapping[str, tuple[str, ...]] = {
     "tests/test_trainyard.py": ("tools/environment.py",),
 }
 """Programs that a file starts by their path."""
+NAMED_IN_A_TABLE = ("src/trainyard/cli/command_line.py", "src/trainyard/commands/")
+"""A file that imports the modules of a folder by their names in a table, and the folder."""
 ALWAYS = "tests/contract/"
 """Folder whose tests read every file of the repository."""
 CHANGES_EVERYTHING = (
@@ -165,6 +169,8 @@ class Repository:
                 yield from ((path, each) for each in self._composed(text))
         for starter, programs in STARTED_BY_PATH.items():
             yield from ((starter, program) for program in programs)
+        table, folder = NAMED_IN_A_TABLE
+        yield from ((table, path) for path in self._texts if path.startswith(folder))
         yield from self._rules_in_tests()
         for test in self.tests:
             for folder in PurePosixPath(test).parents:
@@ -215,7 +221,7 @@ class Repository:
     def _tests_of_folder(self, path: str) -> set[str]:
         """Return the tests of the folder that a file lies in, or of the part that it belongs to."""
         for folder in PurePosixPath(path).parents:
-            name = str(folder).removeprefix("components/")
+            name = str(folder).removeprefix("components/").removeprefix("src/")
             if name in (".", "tests"):
                 break
             own = name if name.startswith("tests/") else f"tests/{name}"

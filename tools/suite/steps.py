@@ -8,13 +8,9 @@ from functools import partial
 from pathlib import Path
 
 from tools.docs.building import docs_python
-from tools.engine import ensure_controller, ensure_kubernetes, ensure_plugins, ensure_pulumi
-from tools.engine.alert_evaluator import ensure_alert_evaluator
-from tools.engine.chromium import ensure_chromium
-from tools.engine.progress import Progress
-from tools.engine.pytorch import examples_python, old_examples_python
-from tools.engine.slurm import ensure_slurm, slurm_is_packaged
-from tools.parallelcluster.environment import parallelcluster_python
+from tools.programs.alert_evaluator import ensure_alert_evaluator
+from tools.programs.chromium import ensure_chromium
+from tools.programs.pytorch import examples_python, old_examples_python
 from tools.suite.parts import (
     CONTRACTS,
     LEFT_OUT,
@@ -30,6 +26,15 @@ from tools.suite.parts import (
     slow_markers,
 )
 from trainyard.components.catalog.controller_releases import CONTROLLER_RELEASES
+from trainyard.sandbox.engine import (
+    ensure_controller,
+    ensure_kubernetes,
+    ensure_plugins,
+    ensure_pulumi,
+)
+from trainyard.sandbox.engine.parallelcluster_environment import parallelcluster_python
+from trainyard.sandbox.engine.progress import Progress
+from trainyard.sandbox.engine.slurm import ensure_slurm, slurm_is_packaged
 
 MAXIMUM_PROCESSES = 4
 FEW_FILES = 3

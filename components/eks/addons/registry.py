@@ -51,7 +51,7 @@ VERIFICATION_IMAGES: Mapping[Manufacturer, tuple[str, ...]] = {
     "nvidia": (NCCL_TESTS_IMAGE, DCGM_IMAGE),
     "neuron": (NCCOM_TEST_IMAGE,),
 }
-"""Images of the jobs of `verify`, by manufacturer of the accelerators (`tools/jobs`)."""
+"""Images of the jobs of `verify`, by manufacturer of the accelerators (`src/trainyard/jobs`)."""
 
 
 def plan_self_managed_addons(

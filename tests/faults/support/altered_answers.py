@@ -23,10 +23,10 @@ from botocore.exceptions import ClientError  # isort: skip
 from trainyard.components.account.lookup import AccountReader  # isort: skip
 from trainyard.components.preflight.run import Preflight, run_preflight  # isort: skip
 from trainyard.sandbox.account.stacks import completion  # isort: skip
-from tools.cli.stack_config import config_of  # isort: skip
-from tools.workspace.completion import completed
+from trainyard.stack_files.stack_config import config_of  # isort: skip
+from trainyard.stack_files.completion import completed
 
-from tools.workspace.stack_files import find_stack_file  # isort: skip
+from trainyard.stack_files.stack_files import find_stack_file  # isort: skip
 
 FIXED_TOKENS = ("NextToken", "nextToken", "Marker")
 ODD: tuple[Any, ...] = (

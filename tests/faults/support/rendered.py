@@ -18,14 +18,6 @@ import yaml
 from tests.support.cloud import Cloud
 from tests.support.slurm_jobs import RENDERERS
 from tests.support.text_fields import CANARY
-from tools.jobs.batch_request import BatchRequest, batch_submission
-from tools.jobs.efa_smoke import render_efa_smoke
-from tools.jobs.nccl_pairs import render_nccl_pairs
-from tools.jobs.nccl_tests import render_nccl_tests
-from tools.jobs.nccom_pairs import render_nccom_pairs
-from tools.jobs.nccom_tests import render_nccom_tests
-from tools.jobs.nodes import JobError, JobRequest
-from tools.jobs.slurm.nodes import SlurmRequest
 from trainyard.components.batch.job_properties_plan import container_properties, node_properties
 from trainyard.components.batch.plan import BatchPlan
 from trainyard.components.batch.user_data_plan import render_user_data
@@ -39,6 +31,14 @@ from trainyard.components.parallelcluster.cluster_template import cluster_templa
 from trainyard.components.parallelcluster.plan import ParallelClusterPlan
 from trainyard.components.parallelcluster.references import resolve
 from trainyard.components.parallelcluster.rendering.cluster import render_cluster, to_yaml
+from trainyard.jobs.batch_request import BatchRequest, batch_submission
+from trainyard.jobs.efa_smoke import render_efa_smoke
+from trainyard.jobs.nccl_pairs import render_nccl_pairs
+from trainyard.jobs.nccl_tests import render_nccl_tests
+from trainyard.jobs.nccom_pairs import render_nccom_pairs
+from trainyard.jobs.nccom_tests import render_nccom_tests
+from trainyard.jobs.nodes import JobError, JobRequest
+from trainyard.jobs.slurm.nodes import SlurmRequest
 
 if TYPE_CHECKING:
     from trainyard.components.any_plan import AnyPlan

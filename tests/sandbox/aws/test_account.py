@@ -20,10 +20,10 @@ from tests.support.sandbox_aws import (
     Account,
 )
 from tests.support.stacks import STACKS
-from tools.workspace.stack_files import find_stack_file
 from trainyard.components.catalog.versions import DEFAULT_KUBERNETES_VERSION, EKS_VERSIONS
 from trainyard.sandbox.account.fixture import fixture, moment
 from trainyard.sandbox.account.stacks import completion
+from trainyard.stack_files.stack_files import find_stack_file
 
 
 def subnets(account: Account) -> dict[str, dict]:

@@ -11,7 +11,7 @@ import cbor2
 import pytest
 
 from tests.support.sandbox_aws import Account
-from tools.cli.figures import monitored
+from trainyard.monitoring.figures import monitored
 
 ALARM = {
     "AlarmName": "nodes-missing",

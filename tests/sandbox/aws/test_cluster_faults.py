@@ -18,8 +18,8 @@ from tests.support.sandbox_aws import (
     refused,
     target,
 )
-from tools.diagnosis.node_groups import Place, read_group, what_it_lacks
-from tools.diagnosis.waiting_job import read_queued_job, why_it_waits
+from trainyard.diagnosis.node_groups import Place, read_group, what_it_lacks
+from trainyard.diagnosis.waiting_job import read_queued_job, why_it_waits
 from trainyard.sandbox.aws.transitions import TRANSITIONS
 from trainyard.sandbox.aws.unimplemented import FAILURE_CODE
 from trainyard.sandbox.faults.clusters import is_named

@@ -9,12 +9,12 @@ import pytest
 
 from tests.support.eks import P5
 from tests.support.sandbox_aws import BLOCK, PRIVATE_B, STANDARD_IMAGE, Account, p5_block, refused
-from tools.repair.account import Account as Reader
-from tools.repair.decision import Cluster, decide
-from tools.repair.report import report
 from trainyard.components import clock
 from trainyard.components.capacity.plan import CapacityPlan
 from trainyard.components.eks.node_group_plan import NodeGroupPlan
+from trainyard.repair.account import Account as Reader
+from trainyard.repair.decision import Cluster, decide
+from trainyard.repair.report import report
 from trainyard.sandbox.aws.transitions import TRANSITIONS
 
 

@@ -10,7 +10,7 @@ import pytest
 from tests.sandbox.kubernetes.support.joined_cluster import JoinedCluster, SandboxAccountDouble
 from tests.support.kubernetes import device_plugin
 from tests.support.processes import spawn, until
-from tools.cli.rollout import observe
+from trainyard.diagnosis.rollout import observe
 from trainyard.sandbox.faults.in_force import FAULTS
 from trainyard.sandbox.faults.schedule import parse_schedule
 from trainyard.sandbox.kubernetes.control_planes import ControlPlanes

@@ -11,9 +11,9 @@ import pytest
 
 from tests.support.kubernetes import DEFAULT, PREVIOUS, minor
 from tests.support.processes import processes_below, spawn, until
-from tools.engine.pins import KUBERNETES_VERSION
 from trainyard.components.catalog.versions import EKS_VERSIONS
 from trainyard.sandbox.access import NO_ACCOUNT
+from trainyard.sandbox.engine.pins import KUBERNETES_VERSION
 from trainyard.sandbox.kubernetes.api import ApiUnreachableError
 from trainyard.sandbox.kubernetes.control_planes import ControlPlanes
 from trainyard.sandbox.kubernetes.emulation import (

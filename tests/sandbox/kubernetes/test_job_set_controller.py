@@ -15,21 +15,21 @@ from kubernetes.utils import create_from_dict
 from tests.support.eks import P5, SYSTEM, eks_plan
 from tests.support.kubernetes import DEFAULT
 from tests.support.processes import spawn, until
-from tools.cli.eks_submission import _create
-from tools.cli.eks_workloads import Workload, delete_workload, find_workload
-from tools.engine import ensure_controller
-from tools.jobs.eks_training import render_training
-from tools.jobs.job_manifest import manifests_of
-from tools.jobs.nodes import JobRequest
-from tools.jobs.training import TrainingRequest
 from trainyard.components.catalog.controller_releases import JOBSET_RELEASE
 from trainyard.components.eks.addons import jobset
 from trainyard.components.eks.addons.addon import AddonTarget
+from trainyard.jobs.eks_training import render_training
+from trainyard.jobs.job_manifest import manifests_of
+from trainyard.jobs.nodes import JobRequest
+from trainyard.jobs.training import TrainingRequest
+from trainyard.sandbox.engine import ensure_controller
 from trainyard.sandbox.kubernetes.api import STRATEGIC_MERGE_PATCH
 from trainyard.sandbox.kubernetes.commands import COMPLETION_INDEX, MANAGED_LABEL, MANAGED_VALUE
 from trainyard.sandbox.kubernetes.pod_status import ended_status
 from trainyard.sandbox.kubernetes.released_controllers import Controller
 from trainyard.sandbox.kubernetes.startup import ControlPlane
+from trainyard.schedulers.eks.submission import _create
+from trainyard.schedulers.eks.workloads import Workload, delete_workload, find_workload
 
 pytestmark = pytest.mark.kubernetes
 

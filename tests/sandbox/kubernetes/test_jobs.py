@@ -19,20 +19,20 @@ from tests.sandbox.kubernetes.support.joined_cluster import JoinedCluster, Sandb
 from tests.support.eks import eks_plan, nodes_of
 from tests.support.kubernetes import device_plugin
 from tests.support.processes import spawn, until
-from tools.cli.cluster_client import cluster_client
-from tools.cli.node_marks import Mark, is_closed, mark_node, marks_of, verification_of
-from tools.jobs.eks_training import render_training
-from tools.jobs.nccl_tests import render_nccl_tests
-from tools.jobs.nccom_tests import render_nccom_tests
-from tools.jobs.nodes import JobRequest, Renderer
-from tools.jobs.training import TrainingRequest
-from tools.verify.node_results import NodeResults
 from trainyard.components.config.eks import Taint
 from trainyard.components.eks.node_group_plan import NodeGroupPlan
 from trainyard.components.eks.verification_plan import UNVERIFIED
+from trainyard.jobs.eks_training import render_training
+from trainyard.jobs.nccl_tests import render_nccl_tests
+from trainyard.jobs.nccom_tests import render_nccom_tests
+from trainyard.jobs.nodes import JobRequest, Renderer
+from trainyard.jobs.training import TrainingRequest
 from trainyard.sandbox.kubernetes.control_planes import ControlPlanes
 from trainyard.sandbox.kubernetes.instances import Instance
 from trainyard.sandbox.kubernetes.nodes import NodeSimulator
+from trainyard.schedulers.eks.cluster_client import cluster_client
+from trainyard.verify.node_marks import Mark, is_closed, mark_node, marks_of, verification_of
+from trainyard.verify.node_results import NodeResults
 
 pytestmark = pytest.mark.kubernetes
 

@@ -15,7 +15,7 @@ from tests.support.aws_cases import Case, batch_cases, cases
 from tests.support.aws_service_cases import monitoring_cases, network_cases, storage_cases
 from tests.support.provider_plugin import Made, Plugin, RefusedError
 from tests.support.sandbox_aws import Account
-from tools.workspace.recovery.table import WAYS
+from trainyard.workspace.recovery.table import WAYS
 
 STACK = "aws:cloudformation/stack:Stack"
 """Needs CloudFormation next to the account: `test_cloudformation_stack.py`."""

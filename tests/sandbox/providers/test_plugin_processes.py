@@ -66,7 +66,7 @@ def test_a_stand_in_refuses_any_account_but_the_sandbox(
 def test_the_built_aws_plugin_refuses_any_account_but_the_sandbox(
     endpoint: str | None, tmp_path: Path
 ) -> None:
-    """`checkEndpoint` in `tools/engine/aws_plugin/main.go`."""
+    """`checkEndpoint` in `sandbox/engine/aws_plugin/main.go`."""
     done = started(built_program(), endpoint, tmp_path)
     assert done.returncode == 1
     assert "this build serves sandboxes only" in done.stderr

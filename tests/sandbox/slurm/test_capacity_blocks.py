@@ -15,9 +15,9 @@ from tests.support.parallelcluster import rendered
 from tests.support.processes import PATIENCE, until
 from tests.support.sandbox_aws import BLOCK, PRIVATE_B, SCHEDULED, Account, p5_block
 from tests.support.stacks import stack_plan
-from tools.engine.slurm import ensure_slurm
 from trainyard.sandbox.aws.clock import CLOCK
 from trainyard.sandbox.aws.server import AwsServer
+from trainyard.sandbox.engine.slurm import ensure_slurm
 from trainyard.sandbox.parallelcluster.provider import naming
 from trainyard.sandbox.parallelcluster.provider.records import Record, Records
 from trainyard.sandbox.processes import Spawner

@@ -17,7 +17,7 @@ import pytest
 from tests.support.parallelcluster import rendered
 from tests.support.processes import PATIENCE, until
 from tests.support.stacks import stack_plan
-from tools.engine.slurm import ensure_slurm
+from trainyard.sandbox.engine.slurm import ensure_slurm
 from trainyard.sandbox.faults.in_force import FAULTS
 from trainyard.sandbox.faults.schedule import parse_schedule
 from trainyard.sandbox.parallelcluster.provider.records import Record, Records

@@ -22,15 +22,16 @@ from tests.sandbox.slurm.support.strange_slurm import StrangeSlurm, strange_slur
 from tests.support.listeners import listeners
 from tests.support.processes import until
 from tests.support.stranger import Stranger, everything_below, sockets_below
-from tests.tools.cli.test_repair import in_checkout, request
-from tools.cli import failures, slurm_repair
-from tools.cli.log_request import LogRequest
-from tools.cli.schedulers import SlurmScheduler
-from tools.cli.slurm_job_logs import slurm_log
-from tools.jobs.slurm.directory import write_directory
-from tools.jobs.slurm.nccl_tests import render_nccl_directory
-from tools.jobs.slurm.nodes import SlurmRequest, choose_slurm_nodes
-from tools.verify.slurm_inventory import SHOW_NODES, slurm_inventory
+from tests.trainyard.cli.test_repair import in_checkout, request
+from trainyard.cli import failures
+from trainyard.jobs.slurm.directory import write_directory
+from trainyard.jobs.slurm.nccl_tests import render_nccl_directory
+from trainyard.jobs.slurm.nodes import SlurmRequest, choose_slurm_nodes
+from trainyard.schedulers.log_request import LogRequest
+from trainyard.schedulers.schedulers import SlurmScheduler
+from trainyard.schedulers.slurm import repair as slurm_repair
+from trainyard.schedulers.slurm.job_logs import slurm_log
+from trainyard.verify.slurm_inventory import SHOW_NODES, slurm_inventory
 
 pytestmark = pytest.mark.engine
 

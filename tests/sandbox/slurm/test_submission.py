@@ -13,18 +13,18 @@ from tests.support.parallelcluster import rendered
 from tests.support.sandbox_aws import Account
 from tests.support.sandbox_here import record_sandbox
 from tests.support.stacks import stack_plan
-from tools.cli import slurm_submission
-from tools.cli.job_wait import JobWait
-from tools.engine.slurm import ensure_slurm
-from tools.jobs.slurm.nodes import SlurmRequest
-from tools.jobs.slurm.training import render_training_directory
-from tools.jobs.training import TrainingRequest
-from tools.workspace.stack_files import find_stack_file
 from trainyard.components.tagging import PARALLELCLUSTER_NODE_TAG, PARALLELCLUSTER_TAG
+from trainyard.jobs.slurm.nodes import SlurmRequest
+from trainyard.jobs.slurm.training import render_training_directory
+from trainyard.jobs.training import TrainingRequest
+from trainyard.sandbox.engine.slurm import ensure_slurm
 from trainyard.sandbox.parallelcluster.provider.records import Record, Records
 from trainyard.sandbox.processes import Spawner
 from trainyard.sandbox.slurm.block_instances import BlockInstances
 from trainyard.sandbox.slurm.head_nodes import HeadNodes
+from trainyard.schedulers.job_wait import JobWait
+from trainyard.schedulers.slurm import submission as slurm_submission
+from trainyard.stack_files.stack_files import find_stack_file
 
 pytestmark = pytest.mark.engine
 

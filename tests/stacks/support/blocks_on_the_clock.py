@@ -15,7 +15,7 @@ from kubernetes import client
 from tests.support.processes import until
 from tests.support.sandbox import Done, Sandbox
 from tests.support.stack_files import value_at, with_values
-from tools.workspace.stack_files import CLUSTER_KEY
+from trainyard.stack_files.stack_files import CLUSTER_KEY
 
 EKS, BATCH, SLURM = "p5-cb", "batch-p5", "pc-gpu"
 SLURM_NODE = "compute-gpu-st-distributed-ml-1"

@@ -11,12 +11,12 @@ from typing import Any
 from tests.support.sandbox import Sandbox
 from tests.support.tracked import ROOT
 from tests.support.warm_python import warm
-from tools.cli.sandbox_session import project_of
-from tools.engine import ensure_plugins, ensure_pulumi
-from tools.workspace.environment import sandbox_environment
-from tools.workspace.project import SandboxProject
-from tools.workspace.stack_files import StackFile
+from trainyard.engine.environment import sandbox_environment
+from trainyard.sandbox.engine import ensure_plugins, ensure_pulumi
 from trainyard.sandbox.state import SandboxDirectory
+from trainyard.sandboxes.session import project_of
+from trainyard.stack_files.stack_files import StackFile
+from trainyard.workspace.project import SandboxProject
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 

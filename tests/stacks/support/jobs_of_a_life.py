@@ -15,7 +15,7 @@ from tests.support.tracked import ROOT
 
 _PROGRAM = ("--image", "pytorch/pytorch:2.11.0", "--", "train.py")
 OTHER_TEAM = "other-team"
-_LOGS = ROOT / "tests" / "tools" / "verify" / "logs"
+_LOGS = ROOT / "tests" / "trainyard" / "verify" / "logs"
 _CUT_OFF = "# Avg bus bandwidth    : 372.3\n"
 """The last line of the test, which the source of the log cuts off."""
 _FAULTS = """\

@@ -16,8 +16,8 @@ from tests.support.modules import PYTHONPATH
 from tests.support.sandbox import TIMEOUT_SECONDS, Done
 from tests.support.tracked import ROOT
 from tests.support.warm_python import warm
-from tools.engine.cache import cache_directory
-from tools.workspace.stacks_directory import VARIABLE
+from trainyard.sandbox.engine.cache import cache_directory
+from trainyard.stack_files.stacks_directory import VARIABLE
 
 WARM = f"{shlex.quote(sys.executable)} -P -m tests.support.without_preview"
 
@@ -51,7 +51,7 @@ class NewUser:
     def __post_init__(self) -> None:
         """Copy the checkout: it remembers the user's stacks directory."""
         unused = shutil.ignore_patterns(".*", "tests", "docs", "benchmarks")
-        shutil.copytree(ROOT, self._checkout, ignore=unused)
+        shutil.copytree(ROOT, self._checkout, ignore=unused, symlinks=True)
         (self._checkout / ".venv").symlink_to(ROOT / ".venv")
 
     def run(self, command: str) -> Done:

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from tests.support.changes.rows import Row
-from tools.changes.losses import SLURM_CLUSTER
-from tools.changes.reserved_capacity import (
+from trainyard.changes.losses import SLURM_CLUSTER
+from trainyard.changes.reserved_capacity import (
     AUTO_SCALING_GROUP,
     COMPUTE_ENVIRONMENT,
     NODE_GROUP,
@@ -24,8 +24,8 @@ from tools.changes.reserved_capacity import (
     nodes_that_come,
     nodes_that_go,
 )
-from tools.changes.slurm_nodes import resources_of
-from tools.changes.steps import Step
+from trainyard.changes.slurm_nodes import resources_of
+from trainyard.changes.steps import Step
 from trainyard.components.account.facts import ReservationFacts
 from trainyard.components.capacity.update import SURGE_PER_ZONE
 from trainyard.components.config.keys import mapping_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from tests.support.changes.rows import Row
-from tools.changes.steps import Operation, Step
+from trainyard.changes.steps import Operation, Step
 
 MOST_NAMED = 6
 """Maximum number of resources with the same change that are named; further ones are counted."""

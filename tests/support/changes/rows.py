@@ -12,9 +12,9 @@ from tests.support.changes.run import Key, by_key, deployed, identifier, watched
 from tests.support.changes.verdicts import ProviderVerdict, verdict
 from tests.support.cloud import Registered
 from tests.support.stacks import NOW
-from tools.changes.losses import Collision, Loss, collisions, losses, running_blocks
-from tools.changes.moved_networks import moved_networks
-from tools.changes.steps import Step
+from trainyard.changes.losses import Collision, Loss, collisions, losses, running_blocks
+from trainyard.changes.moved_networks import moved_networks
+from trainyard.changes.steps import Step
 from trainyard.components.account.facts import AccountFacts
 from trainyard.components.architectures.prepare import prepare
 from trainyard.components.config.load import load_stack_config

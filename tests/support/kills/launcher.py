@@ -14,10 +14,10 @@ from pathlib import Path
 from tests.support import without_preview
 from tests.support.kills.gate import DIRECTORY
 from tests.support.tracked import ROOT
-from tools.cli import sandbox_session
-from tools.engine import ensure_pulumi
-from tools.workspace.project import SandboxProject
+from trainyard.sandbox.engine import ensure_pulumi
 from trainyard.sandbox.state import SandboxDirectory
+from trainyard.sandboxes import session as sandbox_session
+from trainyard.workspace.project import SandboxProject
 
 DYNAMIC = "pulumi-python"
 """Pulumi's plugin of dynamic resources."""

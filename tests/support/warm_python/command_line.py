@@ -9,7 +9,7 @@ import os
 from typing import Any
 
 from tests.support.warm_python import CLIENT, VARIABLE
-from tools.cli import sandbox_session
+from trainyard.sandboxes import session as sandbox_session
 
 MEMORY_FOR_TIME = {"GOGC": "off", "GOMEMLIMIT": "400MiB"}
 """An engine and its plugins spend a fifth of their time on garbage collection, and end soon anyway.
@@ -25,7 +25,7 @@ _plain = sandbox_session.sandbox_environment
 def main() -> None:
     """Run the command line."""
     warm_engines()
-    from tools.cli.app import app
+    from trainyard.cli.app import app
 
     app(prog_name="./trainyard")
 

@@ -17,13 +17,16 @@ PACKAGES = (
     "sandbox/inventory",
     "sandbox/kubernetes",
     "sandbox/providers",
-    "tools/changes",
-    "tools/cli",
-    "tools/engine",
-    "tools/workspace",
+    "src/trainyard/changes",
+    "src/trainyard/cli",
+    "sandbox/engine",
+    "src/trainyard/workspace",
 )
 PROGRAMS = frozenset(
-    {"trainyard.components.batch.node_start", "tools.engine.language_host.installed_packages"}
+    {
+        "trainyard.components.batch.node_start",
+        "trainyard.sandbox.engine.language_host.installed_packages",
+    }
 )
 """Modules that are programs, and that run when they are imported.
 

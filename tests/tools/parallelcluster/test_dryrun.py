@@ -10,10 +10,10 @@ import pytest
 from tests.support.cluster_configs import p4de, setting
 from tests.support.processes import spawn
 from tools.parallelcluster.dryrun import DryRun, create_cluster_dryrun
-from tools.parallelcluster.environment import parallelcluster_python
 from trainyard.sandbox.access import Endpoint
 from trainyard.sandbox.aws.cloudformation.service import CloudFormation
 from trainyard.sandbox.aws.server import AwsServer
+from trainyard.sandbox.engine.parallelcluster_environment import parallelcluster_python
 
 pytestmark = pytest.mark.parallelcluster
 

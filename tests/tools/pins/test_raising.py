@@ -173,9 +173,9 @@ def test_what_links_the_engine_follows_its_module() -> None:
 
     assert commands == [
         "python -m tools.lock",
-        "(cd tools/engine/language_host && go mod tidy)",
-        "(cd tools/engine/pulumi && go mod tidy)",
-        "python -m tools.engine.linked_modules",
+        "(cd sandbox/engine/language_host && go mod tidy)",
+        "(cd sandbox/engine/pulumi && go mod tidy)",
+        "python -m trainyard.sandbox.engine.linked_modules",
     ]
 
 

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from tools import lock
-from tools.engine import pins as engine_pins
 from tools.pins import (
     ROOT,
     EksAddon,
@@ -26,11 +25,12 @@ from tools.pins import (
 from trainyard.components.catalog import neuron, versions
 from trainyard.components.catalog.versions import EKS_VERSIONS, EksVersion
 from trainyard.components.eks.addons import node_termination_handler, nvidia_device_plugin
+from trainyard.sandbox.engine import pins as engine_pins
 
 VERSION = re.compile(r"v?\d+\.\d[\w.+-]*")
 GO_MODULES = sorted(
     str(path.relative_to(ROOT))
-    for folder in ("tools", "sandbox")
+    for folder in ("src", "tools", "sandbox")
     for path in (ROOT / folder).rglob("go.mod")
 )
 
@@ -141,7 +141,7 @@ def test_places_of_one_pin_hold_one_version() -> None:
 def test_the_engine_is_one_pin_in_the_lock_the_launcher_and_the_modules() -> None:
     files = {place.file for place in pins()["pulumi"].places}
 
-    assert {"pyproject.toml", "tools/engine/pins.py", "tools/engine/pulumi/go.mod"} <= files
+    assert {"pyproject.toml", "sandbox/engine/pins.py", "sandbox/engine/pulumi/go.mod"} <= files
 
 
 def test_staging_modules_of_kubernetes_have_the_version_of_the_release() -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tools.policies import __main__ as command
-from tools.policies.coverage import coverage, rules_by_requirement, section
-from tools.policies.requirements import requirements
 from trainyard.policies.pack.discovery import POLICIES
+from trainyard.rules.coverage import coverage, rules_by_requirement, section
+from trainyard.rules.requirements import requirements
 
 
 @pytest.fixture(scope="module")

@@ -9,9 +9,9 @@ from functools import cache
 import pytest
 
 from tests.support.tracked import ROOT
-from tools.policies.coverage import rules_by_requirement
-from tools.policies.requirements import STAGES, Requirement, requirements
 from trainyard.policies.pack.discovery import POLICIES
+from trainyard.rules.coverage import rules_by_requirement
+from trainyard.rules.requirements import STAGES, Requirement, requirements
 
 COUNTS = {"A": 25, "B": 16, "C": 16, "D": 19, "E": 19, "F": 12, "G": 14, "H": 9}
 """Rules of each group of rules.md section 2."""

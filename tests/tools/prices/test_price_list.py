@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from tools.prices.__main__ import refreshed, text
-from tools.prices.price_list import AmbiguousPriceError, listed_prices
-from tools.prices.queries import QUERIES, query_of
 from trainyard.components.catalog.prices import PRICES, Price, snapshot_prices
+from trainyard.cost.price_list import AmbiguousPriceError, listed_prices
+from trainyard.cost.price_queries import QUERIES, query_of
 
 REGION = "us-west-2"
 TODAY = date(2026, 11, 25)

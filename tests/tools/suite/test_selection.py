@@ -23,11 +23,11 @@ FILES: Mapping[str, str] = {
     "policies/rules/efa_count.py": "",
     "policies/rules/lustre_size.py": "",
     "sandbox/start.py": "",
-    "benchmarks/run.py": "",
-    "tools/cli/__main__.py": "import tools.cli.table\n",
-    "tools/cli/table.py": 'def run(name): import_module(f"tools.cli.{name}")\n',
-    "tools/cli/up.py": "",
-    "tools/engine/host.go": "",
+    "tools/benchmarks/run.py": "",
+    "src/trainyard/__main__.py": "import trainyard.cli.command_line\n",
+    "src/trainyard/cli/command_line.py": "COMMANDS = {'up': 'deployment.up'}\n",
+    "src/trainyard/commands/deployment/up.py": "",
+    "sandbox/engine/host.go": "",
     "tests/conftest.py": "",
     "tests/contract/test_layers.py": "",
     "tests/eks/test_plan.py": "import trainyard.components.eks.plan\n",
@@ -37,17 +37,17 @@ FILES: Mapping[str, str] = {
     "tests/faults/test_refused.py": "RULE = 'lustre-size'\n",
     "tests/stacks/conftest.py": "import trainyard.sandbox.start\n",
     "tests/stacks/test_life.py": "import tests.support.sandbox\n",
-    "tests/support/sandbox.py": "MODULE = 'tools.cli'\n",
+    "tests/support/sandbox.py": "MODULE = 'trainyard'\n",
     "tests/test_naming.py": "",
-    "tests/tools/cli/test_findings.py": "SAID = 'against lustre-size-of-rows, lustre-size: 1'\n",
-    "tests/tools/engine/test_host.py": "",
+    "tests/trainyard/cli/test_findings.py": "SAID = 'against lustre-size-of-a, lustre-size: 1'\n",
+    "tests/sandbox/engine/test_host.py": "",
     "tests/tools/test_logs.py": 'TEXT = ROOT / "tests" / "logs" / "good.log"\n',
     "tests/logs/good.log": "",
 }
 LIFE = "tests/stacks/test_life.py"
 PLAN = "tests/eks/test_plan.py"
 PACK = "tests/policies/test_pack.py"
-NAMES_RULE = ["tests/policies/test_engine.py", "tests/tools/cli/test_findings.py"]
+NAMES_RULE = ["tests/policies/test_engine.py", "tests/trainyard/cli/test_findings.py"]
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +56,7 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Repository:
     for name, text in FILES.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text, encoding="utf-8")
-    (root / "src" / "trainyard").mkdir(parents=True)
+    (root / "src" / "trainyard").mkdir(parents=True, exist_ok=True)
     for name in ("components", "policies", "sandbox"):
         (root / "src" / "trainyard" / name).symlink_to(f"../../{name}")
     subprocess.run(["git", "init", "--quiet"], cwd=root, check=True)
@@ -73,13 +73,13 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Repository:
         ("policies/pack/discovery.py", [LIFE, PACK]),
         ("policies/rules/efa_count.py", ["tests/policies/efa/test_efa_count.py", PACK]),
         ("policies/rules/lustre_size.py", [PACK, *NAMES_RULE]),
-        ("tools/cli/up.py", [LIFE]),
+        ("src/trainyard/commands/deployment/up.py", [LIFE]),
         ("sandbox/start.py", [LIFE]),
         ("tests/stacks/conftest.py", [LIFE]),
-        ("tools/engine/host.go", ["tests/tools/engine/test_host.py"]),
+        ("sandbox/engine/host.go", ["tests/sandbox/engine/test_host.py"]),
         ("tests/logs/good.log", ["tests/tools/test_logs.py"]),
         ("tests/test_naming.py", ["tests/test_naming.py"]),
-        ("benchmarks/run.py", []),
+        ("tools/benchmarks/run.py", []),
     ],
 )
 def test_a_file_selects_the_tests_that_import_start_or_read_it(repository, changed, expected):

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from tests.witness.support.calls import called
 from tests.witness.support.tables import TABLES, read
-from tools.acceptance.answers import RECORDINGS, REPOSITORY
-from tools.acceptance.shapes import Table, table_of
+from trainyard.acceptance.answers import RECORDINGS, REPOSITORY
+from trainyard.acceptance.shapes import Table, table_of
 
 
 def main() -> None:

@@ -12,9 +12,9 @@ import botocore.session
 from botocore import xform_name
 
 from tests.support.tracked import ROOT, tracked
-from tools.acceptance.shapes import model_of
+from trainyard.acceptance.shapes import model_of
 
-CALLERS = ("components", "tools", "policies/pack", "sandbox")
+CALLERS = ("components", "src", "tools", "policies/pack", "sandbox")
 PERMISSIONS_ONLY = (
     "components/batch/job_role.py",
     "components/catalog/eks_node_policies.py",
@@ -24,7 +24,7 @@ PERMISSIONS_ONLY = (
     "sandbox/account/",  # it fills the emulated account
     "sandbox/aws/",  # it answers the calls
     "sandbox/parallelcluster/",  # it is CloudFormation in the emulated account
-    "tools/importing/live/eks/permissions.py",
+    "src/trainyard/importing/live/eks/permissions.py",
 )
 """Places that name operations which they do not call."""
 OF_ANOTHER_SERVICE = {"fsx.DescribeSnapshots"}

@@ -6,7 +6,16 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from tools.acceptance.shapes import Fact, Node, Table, leaves, nodes, pattern_of, shape_of, type_of
+from trainyard.acceptance.shapes import (
+    Fact,
+    Node,
+    Table,
+    leaves,
+    nodes,
+    pattern_of,
+    shape_of,
+    type_of,
+)
 
 FEW = 2
 """Objects that show which keys are always there."""

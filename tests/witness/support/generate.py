@@ -22,7 +22,7 @@ from tests.witness.support.calls import called
 from tests.witness.support.errors import ERRORS, errors_text, refusals
 from tests.witness.support.recordings import Recording, examples, facts, flights
 from tests.witness.support.tables import HERE, TABLES, tables
-from tools.acceptance.shapes import Fact, States, Table, shape_of
+from trainyard.acceptance.shapes import Fact, States, Table, shape_of
 
 REPORTS: list[dict[str, Any]] = json.loads((HERE / "reports.json").read_text(encoding="utf-8"))
 """What was seen of single answers in a state of which no recording is known, with its source."""

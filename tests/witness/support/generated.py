@@ -14,7 +14,7 @@ from botocore.exceptions import ClientError
 from botocore.utils import parse_timestamp
 
 from tests.witness.support.tables import tables
-from tools.acceptance.shapes import STATE_KEYS, Fact, model_of, shape_of
+from trainyard.acceptance.shapes import STATE_KEYS, Fact, model_of, shape_of
 
 TIME = datetime(2026, 11, 28, tzinfo=UTC)
 NAME = "text"

@@ -15,7 +15,7 @@ from typing import Any
 
 from botocore import xform_name
 
-from tools.acceptance.shapes import Fact, States, Tally, model_of, nodes
+from trainyard.acceptance.shapes import Fact, States, Tally, model_of, nodes
 
 RARE = 0.05
 """Share below which a pattern is left out: authors of tests have replaced some ids and accounts."""

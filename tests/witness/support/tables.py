@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from tools.acceptance.shapes import Table, table_of
+from trainyard.acceptance.shapes import Table, table_of
 
 HERE = Path(__file__).parents[1]
 TABLES = HERE / "tables"

@@ -23,8 +23,8 @@ from tools.conformance.kubernetes.cases import CASES
 from tools.conformance.kubernetes.plugin import Plugin, Values, running
 from tools.conformance.kubernetes.recording import compared, played
 from tools.conformance.recordings import read
-from tools.engine import ensure_kubernetes
 from trainyard.sandbox.access import NO_ACCOUNT
+from trainyard.sandbox.engine import ensure_kubernetes
 from trainyard.sandbox.kubernetes.control_planes import KUBERNETES_VERSION, ControlPlanes
 from trainyard.sandbox.processes import Spawner
 

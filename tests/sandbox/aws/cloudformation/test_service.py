@@ -16,9 +16,9 @@ import urllib3
 from tests.support.cloudformation import thing_template
 from tests.support.listeners import listeners
 from tests.support.processes import processes_below, until
-from tools.parallelcluster.environment import parallelcluster_python
 from trainyard.sandbox.access import HEADER, NO_ACCOUNT
 from trainyard.sandbox.aws.cloudformation.service import CloudFormation, CloudFormationError
+from trainyard.sandbox.engine.parallelcluster_environment import parallelcluster_python
 from trainyard.sandbox.processes import Spawner
 from trainyard.sandbox.state import SandboxDirectory, SandboxStatus
 

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from tests.support.tracked import ROOT
-from tools.parallelcluster.environment import parallelcluster_python
+from trainyard.sandbox.engine.parallelcluster_environment import parallelcluster_python
 
 
 @pytest.mark.parallelcluster

@@ -8,14 +8,14 @@ import pytest
 
 from tests.sandbox.parallelcluster.provider.test_building import cluster, nodes, stored
 from tests.support.sandbox_aws import Account, use_account
-from tools.cli.retained import (
+from trainyard.deployment.retained import (
     Kind,
     retained_objects,
     what_failed_creations_left,
     what_stays,
 )
-from tools.workspace.recovery.account import Account as Read
 from trainyard.sandbox.parallelcluster.provider import building
+from trainyard.workspace.recovery.account import Account as Read
 
 EVERYTHING = {"fsx", "efs", "ebs"}
 

@@ -8,8 +8,8 @@ import shlex
 import pytest
 
 from tests.support.pulumi_workspace import Workspace
-from tools.changes.kubernetes_creates import kubernetes_creates
-from tools.changes.steps import steps_of_events
+from trainyard.changes.kubernetes_creates import kubernetes_creates
+from trainyard.changes.steps import steps_of_events
 from trainyard.sandbox.kubernetes.api import KubernetesApi
 from trainyard.sandbox.kubernetes.control_planes import ControlPlane
 

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from tests.support.pulumi_workspace import Workspace
-from tools.workspace.engine_process import PulumiCommand
-from tools.workspace.recovery.recover import recover
-from tools.workspace.recovery.timeouts import Timeouts
+from trainyard.engine.engine_process import PulumiCommand
 from trainyard.sandbox.kubernetes.api import KubernetesApi
 from trainyard.sandbox.kubernetes.control_planes import ControlPlane
+from trainyard.workspace.recovery.recover import recover
+from trainyard.workspace.recovery.timeouts import Timeouts
 
 pytestmark = [pytest.mark.engine, pytest.mark.kubernetes]
 

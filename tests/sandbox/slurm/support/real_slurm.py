@@ -14,19 +14,19 @@ from typing import Any
 from tests.support.parallelcluster import rendered
 from tests.support.processes import PATIENCE
 from tests.support.stacks import stack_plan
-from tools.cli import failures
-from tools.cli.job_wait import JobWait
-from tools.cli.slurm_job_wait import wait_for
-from tools.cli.slurm_submission import job_ids, submission
-from tools.engine.slurm import ensure_slurm
-from tools.jobs.slurm.directory import JobDirectory
-from tools.jobs.slurm.nodes import SlurmRequest
-from tools.jobs.slurm.training import render_training_directory
-from tools.jobs.training import TrainingRequest
+from trainyard.cli import failures
 from trainyard.components.parallelcluster.plan import ParallelClusterPlan
+from trainyard.jobs.slurm.directory import JobDirectory
+from trainyard.jobs.slurm.nodes import SlurmRequest
+from trainyard.jobs.slurm.training import render_training_directory
+from trainyard.jobs.training import TrainingRequest
+from trainyard.sandbox.engine.slurm import ensure_slurm
 from trainyard.sandbox.processes import Spawner
 from trainyard.sandbox.slurm.cluster import SlurmCluster
 from trainyard.sandbox.slurm.head_node import HeadNodeShell
+from trainyard.schedulers.job_wait import JobWait
+from trainyard.schedulers.slurm.job_wait import wait_for
+from trainyard.schedulers.slurm.submission import job_ids, submission
 
 _POLL_SECONDS = 0.1
 

@@ -1,0 +1,18 @@
+"""The locked environment of ParallelCluster, whose pins conflict with the program's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tools.lock import PARALLELCLUSTER, ROOT
+from trainyard.sandbox.engine.locked_environment import locked_python
+from trainyard.sandbox.engine.progress import Progress
+
+
+def parallelcluster_python(report: Progress) -> Path:
+    """Return the interpreter with `aws-parallelcluster` and `ministack`.
+
+    Raises:
+        EngineError: it does not exist and cannot be created.
+    """
+    return locked_python(ROOT / PARALLELCLUSTER.path, "ParallelCluster", report)

@@ -1,0 +1,56 @@
+"""`check --live`: the checks of a stack in its AWS account."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from trainyard.checks.check_result import CheckResult, failed
+from trainyard.cli.user_errors import exit_code_of
+from trainyard.components import clock
+from trainyard.components.config.problems import ConfigError
+from trainyard.components.preflight.run import run_preflight
+from trainyard.stack_files.stack_config import config_of
+from trainyard.stack_files.stack_files import EKS, StackFile
+from trainyard.stack_files.stack_references import network_reader
+from trainyard.workspace.aws_cli import aws_cli_row
+from trainyard.workspace.session import account_access
+
+
+def live_result(stack_file: StackFile, *, sandbox: bool) -> CheckResult:
+    """Return whether the stack passes the checks of its account, with the row of each check.
+
+    An error for the user, such as missing credentials, is the result.
+    """
+    try:
+        with account_access(sandbox=sandbox, profile=stack_file.profile):
+            return _preflight_result(stack_file, sandbox=sandbox)
+    except Exception as error:
+        if exit_code_of(error) is None:
+            raise
+        return failed(stack_file, error, stage="preflight")
+
+
+def _preflight_result(stack_file: StackFile, *, sandbox: bool) -> CheckResult:
+    try:
+        config = config_of(stack_file, network_of=network_reader(stack_file, sandbox=sandbox))
+    except ConfigError as refused:  # the network of another stack that is not up
+        return CheckResult(stack_file=stack_file, error=refused, stage="preflight")
+    found = run_preflight(
+        config, stack_file=stack_file.name, region=stack_file.region, now=clock.now()
+    )
+    if stack_file.architecture == EKS and not sandbox:
+        found = dataclasses.replace(found, rows=(*found.rows, aws_cli_row()))
+    error = ConfigError(found.problems, stack_file=stack_file.name) if found.problems else None
+    unsure = {"warning": "", "skipped": "not checked: "}
+    return CheckResult(
+        stack_file=stack_file,
+        error=error,
+        stage="preflight",
+        notes=() if found.plan is None else tuple(found.plan.notes),
+        warnings=tuple(
+            f"{unsure[row.verdict]}{row.subject}: {row.asked}: {row.found}"
+            for row in found.rows
+            if row.verdict in unsure
+        ),
+        preflight=found,
+    )

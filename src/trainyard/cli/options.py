@@ -1,0 +1,129 @@
+"""Arguments and options that several commands share, and the stack file that they select."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from trainyard.cli import console
+from trainyard.stack_files.completion import completed
+from trainyard.stack_files.stack_files import StackFile, find_stack_file, stack_names
+
+
+def complete_stack(incomplete: str) -> list[str]:
+    """Return the stacks whose names begin with a text, for a shell."""
+    return [name for name in stack_names() if name.startswith(incomplete)]
+
+
+Stack = Annotated[
+    str,
+    typer.Argument(help="Name of the stack, such as p5-cb.", autocompletion=complete_stack),
+]
+Sandbox = Annotated[
+    bool, typer.Option("--sandbox", help="Use the sandbox on this machine instead of AWS.")
+]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
+Verbose = Annotated[
+    bool,
+    typer.Option(
+        "--verbose",
+        "-v",
+        help=(
+            "Show the output of Pulumi. It is also written to STACK.COMMAND.log in the .trainyard "
+            "directory of the stack or of the sandbox."
+        ),
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the result as one JSON document.")]
+AsSarif = Annotated[
+    bool, typer.Option("--sarif", help="Print the findings as SARIF 2.1.0, for code scanning.")
+]
+Replace = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--replace",
+        metavar="NAME",
+        help=(
+            "Allow the update to delete this object, as named in the error message. Repeat for "
+            "each object."
+        ),
+    ),
+]
+Verify = Annotated[
+    bool,
+    typer.Option(
+        "--verify",
+        help="Test all nodes with accelerators after the update, as `verify` does.",
+    ),
+]
+PreviewReport = Annotated[
+    Path | None,
+    typer.Option(
+        "--html", metavar="FILE", help="Also write a report with the changes in a picture."
+    ),
+]
+ClusterGone = Annotated[
+    bool,
+    typer.Option(
+        "--cluster-gone",
+        help=(
+            "The EKS cluster was deleted outside Pulumi: remove its objects from the state. Fails "
+            "if the account still has the cluster."
+        ),
+    ),
+]
+StackFilePath = Annotated[
+    Path | None,
+    typer.Option("--stack-file", help="Stack file to use instead of Pulumi.<stack>.yaml."),
+]
+
+Group = Annotated[
+    str | None, typer.Option("--group", help="EKS: node group. Required if several match.")
+]
+Namespace = Annotated[
+    str | None,
+    typer.Option("--namespace", "-n", help="EKS: an existing namespace. Default: default."),
+]
+Queue = Annotated[
+    str | None, typer.Option("--queue", help="Slurm: queue. Required if several match.")
+]
+ComputeResource = Annotated[
+    str | None,
+    typer.Option(
+        "--compute-resource",
+        help="Slurm: compute resource. Required if several of a queue match.",
+    ),
+]
+Definition = Annotated[
+    str | None,
+    typer.Option("--definition", help="Batch: job definition. Required if several match."),
+]
+WaitMinutes = Annotated[
+    float | None,
+    typer.Option(
+        "--wait-minutes",
+        min=0,
+        help="Maximum minutes that the job can wait for its nodes. Default: 30.",
+    ),
+]
+
+
+def stack_file(stack: str, *, path: Path | None, sandbox: bool) -> StackFile:
+    """Return the stack's file; for the sandbox, completed with the ids of its account.
+
+    Raises:
+        StackFileError: the stack or the file does not exist.
+    """
+    # `Path.resolve` raises an error on circular links.
+    found = find_stack_file(stack, path=Path(os.path.realpath(path)) if path else None)
+    if not sandbox:
+        return found
+    from trainyard.sandbox.account.reservation_choice import missing_reservations
+    from trainyard.sandbox.account.stacks import completion
+
+    for sentence in missing_reservations(found.cluster):
+        console.progress(f"{found.name}: {sentence}")
+    return completed(found, completion(found))

@@ -1,0 +1,1 @@
+"""The commands of `capacity`, for Capacity Blocks and on-demand reservations."""

@@ -1,0 +1,179 @@
+"""`capacity search`: what EC2 offers now, and for which price."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from trainyard.capacity.block_in_stack import config_without_blocks
+from trainyard.capacity.odcr_offers import OdcrOffer, odcr_offers
+from trainyard.capacity.offerings import Offering, RegionAnswer, offerings_in
+from trainyard.capacity.place import capacity_account, records_of
+from trainyard.capacity.search_request import SearchRequest, request_problems
+from trainyard.capacity.stack_zones import StackZones, stack_zones
+from trainyard.capacity.wording import local, money, utc
+from trainyard.cli import console, failures
+from trainyard.cli.panel import LOG_WIDTH, plain
+from trainyard.components import clock
+from trainyard.components.account.lookup import AccountReader
+from trainyard.components.catalog.prices import on_demand_price
+from trainyard.components.config.problems import ConfigError
+from trainyard.stack_files.stack_files import StackFile
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """The answers of all regions."""
+
+    request: SearchRequest
+    answers: tuple[RegionAnswer, ...]
+    odcrs: tuple[OdcrOffer, ...]
+    stack: str
+    zones: StackZones | None
+    """The zones of the stack; None without a stack."""
+
+    @property
+    def offerings(self) -> tuple[Offering, ...]:
+        """The offerings of all regions, the earliest first."""
+        found = [each for answer in self.answers for each in answer.offerings]
+        return tuple(sorted(found, key=lambda each: (each.starts_at, each.region, each.zone)))
+
+    def subnet(self, offering: Offering) -> str | None:
+        """Return the subnet of the stack in the zone of an offering; None without a stack."""
+        return None if self.zones is None else self.zones.text(offering)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the content of `--json`."""
+        offerings = [
+            {
+                **each.as_json(),
+                "hours": each.hours,
+                "node_hour": round(each.node_hour, 4),
+                "on_demand_node_hour": _on_demand(each),
+                "accelerator_hour": each.accelerator_hour and round(each.accelerator_hour, 4),
+                "subnet": self.subnet(each),
+            }
+            for each in self.offerings
+        ]
+        odcrs = [
+            {"zone": each.zone, "zone_id": each.zone_id, "code": each.code, "text": each.text}
+            for each in self.odcrs
+        ]
+        failed = {each.region: each.failure for each in self.answers if each.failure}
+        return {"offerings": offerings, "odcr_dry_runs": odcrs, "failures": failed}
+
+
+def search(
+    request: SearchRequest, *, stack_file: StackFile | None, sandbox: bool, as_json: bool
+) -> None:
+    """Print the offerings, and remember them for `capacity buy`.
+
+    Raises:
+        ConfigError: EC2 would refuse the request; the error lists every problem.
+        CommandError: no region answers.
+    """
+    with capacity_account(sandbox=sandbox, stack_file=stack_file):
+        now = clock.now()
+        problems = [*request_problems(request, now)]
+        if problems:
+            raise ConfigError(problems, stack_file="capacity search")
+        found = _found(request, stack_file, sandbox=sandbox)
+        records_of(sandbox=sandbox).remember(found.offerings, now)
+    failed = [each for each in found.answers if each.failure]
+    if as_json:
+        console.answer_json(found.as_json())
+    else:
+        _show(found, sandbox=sandbox)
+    for each in failed:
+        console.problem(f"{each.region}: {each.failure}")
+    if len(failed) == len(found.answers):
+        raise failures.CommandError("no region has answered the search")
+
+
+def _found(request: SearchRequest, stack_file: StackFile | None, *, sandbox: bool) -> Found:
+    answers: list[RegionAnswer] = []
+    odcrs: list[OdcrOffer] = []
+    zones: StackZones | None = None
+    for region in request.regions:
+        console.progress(f"asking EC2 in {region}")
+        reader = AccountReader(region=region)
+        answer = offerings_in(reader, request)
+        answers.append(answer)
+        if not answer.failure and not request.is_ultraserver:
+            odcrs += odcr_offers(reader, request.instance_type, request.nodes)
+        if stack_file is not None and region == stack_file.region:
+            zones = stack_zones(reader, config_without_blocks(stack_file, sandbox=sandbox))
+    return Found(
+        request=request,
+        answers=tuple(answers),
+        odcrs=tuple(odcrs),
+        stack=stack_file.stack if stack_file is not None else "",
+        zones=zones,
+    )
+
+
+def _show(found: Found, *, sandbox: bool) -> None:
+    offerings = found.offerings
+    request = found.request
+    width = None if sys.stdout.isatty() else LOG_WIDTH
+    terminal = Console(highlight=False, width=width)
+    what = f"{request.nodes} x {request.instance_type} for about {request.days} days"
+    if offerings:
+        terminal.print(_table(f"Capacity Blocks: {what}", found, offerings))
+    else:
+        console.answer(f"EC2 offers no Capacity Block of {what} in the regions that answered")
+    if found.odcrs:
+        terminal.print(_odcr_table(found.odcrs))
+    if offerings:
+        stack = found.stack or "STACK"
+        option = " --sandbox" if sandbox else ""
+        first = offerings[0].offering_id
+        console.answer(f"next:\n  ./trainyard capacity buy {first} --for {stack}{option}")
+
+
+def _table(title: str, found: Found, offerings: Sequence[Offering]) -> Table:
+    table = Table(title=plain(title), title_justify="left", title_style="bold", box=box.SIMPLE)
+    table.add_column("Offering", no_wrap=True)
+    table.add_column("Zone", no_wrap=True)
+    table.add_column("Start and end", no_wrap=True)
+    table.add_column("Price", justify="right")
+    for each in offerings:
+        per_accelerator = each.accelerator_hour
+        prices = [money(each.fee, each.currency), f"{each.node_hour:.2f} a node and hour"]
+        if per_accelerator is not None:
+            prices.append(f"{per_accelerator:.2f} an accelerator")
+        on_demand = _on_demand(each)
+        if on_demand is not None:
+            prices.append(f"on demand: {on_demand:.2f} a node and hour")
+        offering = [each.offering_id, f"{each.hours:g} h"]
+        if (subnet := found.subnet(each)) is not None:
+            offering.append(f"subnet: {subnet}")
+        times = [utc(each.starts_at), utc(each.ends_at)]
+        if utc(each.starts_at) != local(each.starts_at):
+            times += [local(each.starts_at), local(each.ends_at)]
+        zone = [each.zone, each.zone_id or "not enabled"]
+        table.add_row(*(plain("\n".join(lines)) for lines in (offering, zone, times, prices)))
+        table.add_section()
+    return table
+
+
+def _on_demand(offering: Offering) -> float | None:
+    """Return the On-Demand price of a node for an hour; None if it is not known."""
+    price = on_demand_price(offering.node_type, offering.region)
+    return None if price is None else price.usd
+
+
+def _odcr_table(odcrs: Sequence[OdcrOffer]) -> Table:
+    title = "On-Demand Capacity Reservations (dry run)"
+    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE)
+    table.add_column("Zone", no_wrap=True)
+    table.add_column("Answer", overflow="fold")
+    for each in odcrs:
+        table.add_row(plain(f"{each.zone} ({each.zone_id})"), plain(each.text))
+    return table

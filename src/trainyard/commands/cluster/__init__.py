@@ -1,0 +1,1 @@
+"""Commands for the cluster of a stack and for its nodes."""

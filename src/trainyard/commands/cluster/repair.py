@@ -1,0 +1,144 @@
+"""`repair`: replaces bad nodes inside their reservation."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Annotated, Any, cast
+
+import typer
+
+from trainyard.cli import failures, options
+from trainyard.components.batch.plan import BatchPlan
+from trainyard.components.eks.plan import EksPlan
+from trainyard.components.parallelcluster.plan import ParallelClusterPlan
+from trainyard.repair.repair_request import RepairRequest
+from trainyard.schedulers.job_wait import START_LIMIT_MINUTES
+from trainyard.stack_files.stack_config import plan_of
+
+_DRAIN_LIMIT_MINUTES = 15.0
+
+
+Node = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="Replace this node, bad or not. Default in EKS: all bad nodes. Required in Slurm.",
+    ),
+]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Show what would be replaced; change nothing.")
+]
+DrainMinutes = Annotated[
+    float, typer.Option(min=0, help="EKS: maximum minutes until the pods of a node have ended.")
+]
+WaitMinutes = Annotated[
+    float, typer.Option(min=0, help="EKS: maximum minutes to wait for a replacement.")
+]
+Watch = Annotated[
+    bool,
+    typer.Option(
+        "--watch", help="EKS: look again at intervals, until SIGTERM. Needs --yes or --dry-run."
+    ),
+]
+IntervalMinutes = Annotated[
+    float | None,
+    typer.Option(min=0, help="With --watch: minutes between two looks, 5 by default."),
+]
+
+
+def repair(
+    stack: options.Stack,
+    node: Node = None,
+    dry_run: DryRun = False,
+    drain_minutes: DrainMinutes = _DRAIN_LIMIT_MINUTES,
+    wait_minutes: WaitMinutes = START_LIMIT_MINUTES,
+    watch: Watch = False,
+    interval_minutes: IntervalMinutes = None,
+    yes: options.Yes = False,
+    sandbox: options.Sandbox = False,
+    stack_file: options.StackFilePath = None,
+) -> None:
+    """Replace bad nodes inside their reservation: cordon, drain, terminate, wait.
+
+    EKS: nodes that the node monitoring agent or the kubelet reports as bad. Slurm: drains a node,
+    which ParallelCluster replaces. Run it again to continue after an interruption.
+    """
+
+    def request_of(pause: Callable[[float], object] = time.sleep) -> RepairRequest:
+        return RepairRequest(
+            stack_file=options.stack_file(stack, path=stack_file, sandbox=sandbox),
+            sandbox=sandbox,
+            node=node,
+            dry_run=dry_run,
+            yes=yes,
+            drain_limit_minutes=drain_minutes,
+            wait_limit_minutes=wait_minutes,
+            pause=pause,
+        )
+
+    _review(watch=watch, unattended=yes or dry_run, node=node, interval=interval_minutes)
+    request = request_of()
+    plan: Any = plan_of(request.stack_file)
+    if watch:
+        _watch(stack, plan, request_of, interval_minutes)
+    else:
+        _repair(plan, request)
+
+
+def _watch(
+    stack: str,
+    plan: Any,
+    request_of: Callable[[Callable[[float], object]], RepairRequest],
+    interval_minutes: float | None,
+) -> None:
+    """Repair a cluster of EKS at intervals, each time with what the stack file then says."""
+    from trainyard.repair import repair_watch
+
+    if not isinstance(plan, EksPlan):
+        raise failures.WrongUseError(
+            f"--watch is for EKS: the service of {stack} replaces bad nodes itself"
+        )
+
+    def load(stop: repair_watch.Stop) -> tuple[EksPlan, RepairRequest]:
+        again = request_of(stop.pause)
+        return cast("EksPlan", plan_of(again.stack_file)), again
+
+    interval = repair_watch.INTERVAL_MINUTES if interval_minutes is None else interval_minutes
+    repair_watch.watch(load, interval_minutes=interval)
+
+
+def _repair(plan: Any, request: RepairRequest) -> None:
+    if isinstance(plan, EksPlan):
+        from trainyard.schedulers.eks.repair import repair_cluster
+
+        repair_cluster(plan, request)
+    elif isinstance(plan, ParallelClusterPlan):
+        from trainyard.schedulers.slurm.repair import drain_node
+
+        drain_node(plan, request)
+    elif isinstance(plan, BatchPlan):
+        raise failures.WrongUseError(
+            "AWS Batch replaces nodes: terminate the instance with `aws ec2 terminate-instances "
+            f"--region {plan.region} --instance-ids ID`, and Batch launches another one for the "
+            "next job; a job that runs on it fails"
+        )
+    else:
+        raise failures.WrongUseError(f"{request.stack_file.stack} is a network, and has no nodes")
+
+
+def _review(*, watch: bool, unattended: bool, node: str | None, interval: float | None) -> None:
+    """Refuse options that contradict each other.
+
+    Raises:
+        WrongUseError: they do.
+    """
+    if not watch and interval is not None:
+        raise failures.WrongUseError("--interval-minutes requires --watch")
+    if watch and node is not None:
+        raise failures.WrongUseError("--watch finds bad nodes itself; omit --node, or --watch")
+    if watch and not unattended:
+        raise failures.WrongUseError(
+            "--watch repairs nodes without confirmation; add --yes to allow it, or "
+            "--dry-run to only report them"
+        )

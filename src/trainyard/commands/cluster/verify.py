@@ -1,0 +1,293 @@
+"""`verify`: judges the nodes, the network and the accelerators of a stack."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from trainyard.cli import console, failures, options
+from trainyard.commands.jobs.job import refuse_foreign
+from trainyard.components import clock
+from trainyard.components.plain_text import legible
+from trainyard.jobs.nodes import JobError
+from trainyard.schedulers.deployed_stack import DeployedStack, deployed_stack
+from trainyard.schedulers.job_wait import RequestedJob, requested_wait
+from trainyard.schedulers.slurm.jobs import refuse_in_sandbox
+from trainyard.stack_files.files import write_whole
+from trainyard.stack_files.stack_config import config_of, kind_of, plan_of
+from trainyard.stack_files.stack_files import BATCH, EKS, NETWORK, PARALLELCLUSTER, StackFile
+from trainyard.verify.html_report import html_report
+from trainyard.verify.node_results import node_results
+from trainyard.verify.planned_nodes import PlannedTest, planned_test
+from trainyard.verify.report import junit, report
+from trainyard.verify.verification import Wanted, can_diagnose, verification
+from trainyard.verify.verified import Verified
+from trainyard.verify.verified_nodes import use_results
+
+_COLORS = {"pass": "green", "fail": "red", "skipped": "yellow"}
+
+
+Log = Annotated[
+    Path | None, typer.Option(help="Judge this log of nccl-tests or nccom-tests; run no test.")
+]
+Nodes = Annotated[int | None, typer.Option(min=1, help="Number of nodes. Default: as for `job`.")]
+MinimumBandwidth = Annotated[
+    float | None,
+    typer.Option(
+        min=0,
+        metavar="GB/S",
+        help="Lowest bus bandwidth of the largest message. Default: the threshold of the stack "
+        "file, or the published one of the instance type, if there is one.",
+    ),
+]
+Pairs = Annotated[
+    bool | None,
+    typer.Option(
+        "--pairs/--no-pairs",
+        help="Also test pairs of nodes. Default: if the test of more than two nodes fails. "
+        "EKS and Slurm.",
+    ),
+]
+Dcgm = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        max=4,
+        metavar="LEVEL",
+        help="Also run NVIDIA's diagnostics of GPUs: 1 takes seconds, 2 minutes, 3 a quarter "
+        "of an hour, 4 up to two hours. EKS and Slurm.",
+    ),
+]
+OnlyInventory = Annotated[
+    bool,
+    typer.Option(
+        "--inventory", help="Only compare nodes, devices and versions with the plan; no test."
+    ),
+]
+Drain = Annotated[bool, typer.Option("--drain", help="Slurm: drain the nodes that fail.")]
+JunitFile = Annotated[
+    Path | None, typer.Option("--junit", help="Also write the stages to this file, for CI.")
+]
+HtmlFile = Annotated[
+    Path | None,
+    typer.Option("--html", help="Also write a report to this file, with curve and nodes."),
+]
+
+
+def verify(
+    context: typer.Context,
+    stack: options.Stack,
+    log: Log = None,
+    nodes: Nodes = None,
+    group: options.Group = None,
+    namespace: options.Namespace = None,
+    queue: options.Queue = None,
+    compute_resource: options.ComputeResource = None,
+    definition: options.Definition = None,
+    minimum_bandwidth: MinimumBandwidth = None,
+    pairs: Pairs = None,
+    dcgm: Dcgm = None,
+    inventory: OnlyInventory = False,
+    drain: Drain = False,
+    junit_file: JunitFile = None,
+    html_file: HtmlFile = None,
+    wait_minutes: options.WaitMinutes = None,
+    as_json: options.AsJson = False,
+    sandbox: options.Sandbox = False,
+    stack_file: options.StackFilePath = None,
+) -> None:
+    """Test nodes and accelerators, and fail if the cluster is not as planned.
+
+    Compares the nodes with the plan, and runs the job nccl-tests or nccom-tests on them. Nodes of
+    EKS are labelled with the result.
+    """
+    found = options.stack_file(stack, path=stack_file, sandbox=sandbox)
+    kind = kind_of(found)
+    given: dict[str, dict[str, Any]] = {
+        EKS: {"--group": group, "--namespace": namespace},
+        PARALLELCLUSTER: {"--queue": queue, "--compute-resource": compute_resource},
+        BATCH: {"--definition": definition},
+    }
+    refuse_foreign(given, kind, stack)
+    wanted = Wanted(
+        log=log,
+        only_inventory=inventory,
+        pairs=pairs,
+        dcgm=dcgm,
+        minimum_gb_per_second=minimum_bandwidth,
+    )
+    _refuse_combinations(wanted, kind, drain=drain)
+    verify_nodes(
+        deployed_stack(context, found, sandbox=sandbox),
+        wanted,
+        nodes=nodes,
+        given=given.get(kind, {}),
+        wait_minutes=wait_minutes,
+        drain=drain,
+        files=ReportFiles(junit=junit_file, html=html_file),
+        as_json=as_json,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ReportFiles:
+    """The files to write a result to; None for none."""
+
+    junit: Path | None = None
+    html: Path | None = None
+
+    def write(self, result: Verified) -> None:
+        """Write them."""
+        if self.junit is not None:
+            write_whole(self.junit, junit(result.stack, result.stages))
+        if self.html is not None:
+            write_whole(self.html, html_report(result, at=f"{clock.now():%Y-%m-%d %H:%M} UTC"))
+
+
+def verify_nodes(
+    deployed: DeployedStack,
+    wanted: Wanted,
+    *,
+    nodes: int | None,
+    given: Mapping[str, Any],
+    wait_minutes: float | None = None,
+    drain: bool = False,
+    files: ReportFiles = ReportFiles(),
+    as_json: bool = False,
+) -> None:
+    """Verify the nodes of a pool, and print the result.
+
+    Args:
+        deployed: The stack.
+        wanted: What to verify.
+        nodes: Number of nodes; None for the default of the pool.
+        given: Values of the options of the stack's kind, which select the pool.
+        wait_minutes: Time that the test can wait for its nodes; None for the default.
+        drain: Slurm: whether to drain the nodes that fail.
+        files: Where else to write the result.
+        as_json: Whether to print it as JSON.
+
+    Raises:
+        typer.Exit: a stage failed.
+        WrongUseError: the nodes cannot run the tests, or there are no credentials.
+        CommandError: the stack has no cluster, or the test has no log.
+    """
+    planned = planned_of(deployed.stack_file, nodes=nodes, given=given)
+    wanted = _for_planned(wanted, planned, deployed)
+    asked = RequestedJob(
+        deployed=deployed,
+        name=planned.test,
+        nodes=nodes,
+        options={**given, "--level": wanted.dcgm},
+        submit=True,
+        wait=requested_wait(submit=True, wait=True, minutes=wait_minutes, sandbox=deployed.sandbox),
+    )
+    result = verification(asked, planned, wanted)
+    files.write(result)
+    _tell(result, as_json=as_json)
+    _use(result, asked, wanted, drain=drain)
+    if not result.passed:
+        raise typer.Exit(failures.WORK_FAILED)
+
+
+def _for_planned(wanted: Wanted, planned: PlannedTest, deployed: DeployedStack) -> Wanted:
+    """Return what is wanted of a planned test, with the threshold of the stack file.
+
+    Raises:
+        WrongUseError: the cluster cannot run it.
+    """
+    kind = kind_of(deployed.stack_file)
+    if wanted.runs_jobs and deployed.sandbox:
+        refuse_without_accelerators(kind, planned)
+    _refuse_jobs(wanted, planned, kind)
+    if wanted.minimum_gb_per_second is not None:
+        return wanted
+    own = _own_threshold(deployed.stack_file, planned)
+    return replace(wanted, minimum_gb_per_second=own)
+
+
+def _use(result: Verified, asked: RequestedJob, wanted: Wanted, *, drain: bool) -> None:
+    """Label or drain the nodes of a test that has run."""
+    if wanted.runs_jobs and result.has_test:
+        kind = asked.stack_file.architecture
+        nodes_of_test = result.hosts if kind == PARALLELCLUSTER else result.tested
+        use_results(node_results(result.stages, nodes_of_test), asked, kind, drain=drain)
+
+
+def refuse_without_accelerators(kind: str, planned: PlannedTest) -> None:
+    """Refuse a test on a Slurm cluster of the sandbox.
+
+    Raises:
+        WrongUseError: the sandbox has no accelerators, and no recorded log of the test.
+    """
+    if kind == PARALLELCLUSTER:
+        refuse_in_sandbox([planned.test], "judge a log that exists with --log FILE")
+
+
+def _refuse_combinations(wanted: Wanted, kind: str, *, drain: bool) -> None:
+    """Refuse options that contradict each other.
+
+    Raises:
+        WrongUseError: always then.
+    """
+    given = {"--log": wanted.log, "--pairs": wanted.pairs, "--dcgm": wanted.dcgm}
+    others = " and ".join(option for option, value in given.items() if value)
+    if wanted.only_inventory and others:
+        raise failures.WrongUseError(f"--inventory runs and judges no test: omit {others}")
+    if wanted.log and wanted.dcgm:
+        raise failures.WrongUseError("--dcgm runs the diagnostics: omit --log")
+    if drain and not (wanted.runs_jobs and kind == PARALLELCLUSTER):
+        raise failures.WrongUseError("--drain needs a test that `verify` runs on a Slurm cluster")
+
+
+def _refuse_jobs(wanted: Wanted, planned: PlannedTest, kind: str) -> None:
+    """Refuse jobs that the nodes cannot run.
+
+    Raises:
+        WrongUseError: always then.
+    """
+    if wanted.pairs and (wanted.log or planned.nodes.count < 2 or kind == BATCH):
+        raise failures.WrongUseError(
+            "--pairs runs a test on at least two nodes of an EKS or Slurm stack"
+        )
+    if wanted.dcgm and not can_diagnose(planned, kind):
+        raise failures.WrongUseError("--dcgm is for NVIDIA GPUs of an EKS or Slurm stack")
+
+
+def planned_of(found: StackFile, *, nodes: int | None, given: Mapping[str, Any]) -> PlannedTest:
+    """Return the test of a stack, with the options of its kind.
+
+    Raises:
+        WrongUseError: the stack has no such nodes, several that match, or too few.
+    """
+    if found.architecture == NETWORK:
+        raise failures.WrongUseError(f"{found.stack} is a network, and has no nodes")
+    plan: Any = plan_of(found)
+    try:
+        return planned_test(plan, nodes=nodes, options=given)
+    except JobError as error:
+        raise failures.WrongUseError(str(error)) from error
+
+
+def _own_threshold(found: StackFile, planned: PlannedTest) -> float | None:
+    """Return the threshold of the stack file for traffic between nodes; None without one."""
+    if planned.nodes.count == 1:
+        return None
+    own = config_of(found).verification.minimum_bus_bandwidth_gb_per_second
+    return own.get(planned.nodes.instance_type)
+
+
+def _tell(result: Verified, *, as_json: bool) -> None:
+    if as_json:
+        console.answer_json(report(result))
+        return
+    nodes = result.planned.nodes
+    count = "1 node" if nodes.count == 1 else f"{nodes.count} nodes"
+    console.answer(f"{result.stack}: {result.planned.test} on {count} of {nodes.instance_type}")
+    for stage in result.stages:
+        told = typer.style(f"{stage.result:<8}", fg=_COLORS[stage.result])
+        typer.echo(f"  {told} {stage.name:<10} {legible(stage.reason)}")

@@ -1,0 +1,1 @@
+"""Commands for a deployment of a stack as a whole."""

@@ -1,0 +1,177 @@
+"""`diagnose`: writes everything that explains the state of a stack into a directory."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import boto3
+import typer
+from kubernetes import client
+
+from trainyard.cli import console, failures, options
+from trainyard.commands.deployment.artifacts import document, opened_to_read
+from trainyard.components import clock
+from trainyard.components.account.call_failures import CLIENT
+from trainyard.components.batch.plan import BatchPlan
+from trainyard.components.eks.plan import EksPlan
+from trainyard.components.parallelcluster.plan import ParallelClusterPlan
+from trainyard.components.secret_documents import shareable
+from trainyard.diagnosis.batch_bundle import add_batch
+from trainyard.diagnosis.bundle import SUMMARY, Bundle, answer
+from trainyard.diagnosis.eks_bundle import (
+    EksClients,
+    add_account,
+    add_cluster,
+    add_consoles,
+    namespaces_of,
+)
+from trainyard.diagnosis.slurm_bundle import add_events, add_head_node
+from trainyard.schedulers.eks.cluster_client import cluster_client
+from trainyard.schedulers.eks.submission import MANAGED_SELECTOR
+from trainyard.schedulers.eks.workloads import list_workloads
+from trainyard.schedulers.slurm.submission import reached_head_node
+from trainyard.stack_files.stack_config import plan_of
+from trainyard.stack_files.stack_files import StackFile
+from trainyard.stack_files.yaml_limits import UnreadableYamlError
+from trainyard.stack_files.yaml_reader import read_yaml, yaml_text
+from trainyard.workspace.exported_state import exported_state
+from trainyard.workspace.kubeconfig import usable_kubeconfig
+from trainyard.workspace.session import account_access
+from trainyard.workspace.workspace import Workspace, history, outputs
+
+_UPDATES = 10
+
+
+def diagnose(
+    stack: options.Stack,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="New directory. Default: ./<stack>-diagnosis-<time>."),
+    ] = None,
+    sandbox: options.Sandbox = False,
+    stack_file: options.StackFilePath = None,
+) -> None:
+    """Write state, events, logs and the likely causes of problems into a directory. Read-only.
+
+    What looks like a secret is not written, and neither are values of environment variables,
+    arguments and commands of programs. A part that cannot be read is listed in the summary.
+    """
+    found = options.stack_file(stack, path=stack_file, sandbox=sandbox)
+    workspace = opened_to_read(found, sandbox=sandbox)
+    bundle = Bundle(_new_directory(output, stack))
+    bundle.add("stack-file.yaml", lambda: _stack_file(found.path))
+    bundle.add("updates.json", lambda: history(workspace, updates=_UPDATES))
+    bundle.add("state.json", lambda: exported_state(workspace.command, stack))
+    deployed = bundle.add("outputs.json", lambda: outputs(workspace)) or {}
+    plan: Any = bundle.add("plan.json", lambda: plan_of(found))
+    with contextlib.ExitStack() as reached:
+        reach = bundle.add("account.txt", lambda: _reached(reached, found, sandbox=sandbox))
+        if reach is not None and plan is not None:
+            _add_kind(bundle, plan, deployed, workspace, sandbox=sandbox)
+    title = f"{stack}{' in the sandbox' if sandbox else ''}, {clock.now():%Y-%m-%d %H:%M} UTC"
+    console.answer(bundle.finish(title).partition("## Files")[0].rstrip())
+    console.progress(f"wrote {len(bundle.files)} files; begin with {bundle.directory / SUMMARY}")
+
+
+def _new_directory(output: Path | None, stack: str) -> Path:
+    directory = output or Path(f"{stack}-diagnosis-{clock.now():%Y%m%d-%H%M%S}")
+    try:
+        directory.mkdir(mode=0o700, parents=True)
+    except FileExistsError as error:
+        raise failures.WrongUseError(
+            f"{directory} exists; name a new directory with --output"
+        ) from error
+    return directory
+
+
+def _stack_file(path: Path) -> str:
+    """Return the values of a stack file as YAML, or its text if it cannot be read."""
+    try:
+        return yaml_text(shareable(read_yaml(path)))
+    except UnreadableYamlError:
+        return path.read_text(encoding="utf-8")
+
+
+def _reached(reached: contextlib.ExitStack, stack_file: StackFile, *, sandbox: bool) -> str:
+    reached.enter_context(account_access(sandbox=sandbox, profile=stack_file.profile))
+    sts = boto3.client("sts", region_name=stack_file.region, config=CLIENT)
+    return str(sts.get_caller_identity()["Arn"])
+
+
+def _add_kind(
+    bundle: Bundle,
+    plan: Any,
+    deployed: Mapping[str, Any],
+    workspace: Workspace,
+    *,
+    sandbox: bool,
+) -> None:
+    stack_file = workspace.stack_file
+
+    def made(service: str) -> Any:
+        return boto3.client(service, region_name=stack_file.region, config=CLIENT)
+
+    _add_reservations(bundle, plan, made("ec2"))
+    if isinstance(plan, EksPlan):
+        clients = EksClients(eks=made("eks"), ec2=made("ec2"), autoscaling=made("autoscaling"))
+        groups = deployed.get("node_groups", {})
+        running = add_account(bundle, clients, cluster=plan.name, groups=groups)
+        ready = bundle.add(
+            "kubernetes/ready-instances.txt", lambda: _cluster(bundle, plan, workspace, sandbox)
+        )
+        if ready is not None:
+            joined = ready.split()
+            add_consoles(bundle, clients.ec2, [each for each in running if each not in joined])
+    elif isinstance(plan, ParallelClusterPlan):
+        add_events(bundle, made("cloudformation"), plan.name, now=clock.now())
+        bundle.add("slurm/head-node.txt", lambda: _head_node(bundle, plan, stack_file, sandbox))
+    elif isinstance(plan, BatchPlan):
+        add_batch(bundle, made("batch"), cluster=plan.name, queues=plan.queue_names)
+
+
+def _add_reservations(bundle: Bundle, plan: Any, ec2: Any) -> None:
+    ids = sorted(_reservations(plan))
+    if ids:
+        bundle.add(
+            "reservations.json",
+            lambda: answer(ec2.describe_capacity_reservations(CapacityReservationIds=ids)),
+        )
+
+
+def _reservations(plan: Any) -> Iterator[str]:
+    for pool in getattr(plan, "node_pools", ()):
+        if pool.capacity.reservation_id:
+            yield pool.capacity.reservation_id
+
+
+def _cluster(bundle: Bundle, plan: EksPlan, workspace: Workspace, sandbox: bool) -> str:
+    found = outputs(workspace, show_secrets=True)["kubeconfig"]
+    with cluster_client(usable_kubeconfig(document(found), sandbox=sandbox)) as api:
+        jobs = bundle.add("kubernetes/jobs-in-namespaces.json", lambda: _jobs(api)) or {}
+        ready = add_cluster(
+            bundle,
+            api,
+            addons=plan.self_managed_addons,
+            namespaces=namespaces_of(plan, jobs),
+            has_logs=not sandbox,
+        )
+        return "\n".join(sorted(ready))
+
+
+def _jobs(api: client.ApiClient) -> dict[str, list[str]]:
+    """Return the names of the jobs that were submitted to a cluster, by namespace."""
+    found: dict[str, list[str]] = {}
+    for each in list_workloads(api, MANAGED_SELECTOR):
+        found.setdefault(each.namespace, []).append(each.name)
+    return found
+
+
+def _head_node(
+    bundle: Bundle, plan: ParallelClusterPlan, stack_file: StackFile, sandbox: bool
+) -> str:
+    with reached_head_node(plan, stack_file, sandbox=sandbox) as head_node:
+        add_head_node(bundle, head_node.run, has_logs=not sandbox)
+        return head_node.instance_id

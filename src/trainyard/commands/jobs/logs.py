@@ -1,0 +1,209 @@
+"""`logs`: the log of a job, or the CloudWatch logs of a stack."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+import boto3
+import typer
+from botocore.exceptions import BotoCoreError, ClientError
+
+from trainyard.cli import console, failures, options
+from trainyard.commands.deployment.artifacts import outputs_of
+from trainyard.commands.jobs.job import refuse
+from trainyard.components import clock
+from trainyard.components.account.call_failures import CLIENT, explained
+from trainyard.components.eks.log_group_plan import control_plane_log_group
+from trainyard.schedulers.batch.submission import LOG_GROUP as BATCH_LOG_GROUP
+from trainyard.schedulers.deployed_stack import deployed_stack
+from trainyard.schedulers.log_events import LogEvents
+from trainyard.stack_files.stack_config import config_of
+from trainyard.stack_files.stack_files import BATCH, EKS, PARALLELCLUSTER, StackFile
+from trainyard.workspace.session import account_access
+
+POLL_SECONDS = 5.0
+DEFAULT_MINUTES = 60.0
+
+
+Job = Annotated[
+    str | None,
+    typer.Argument(help="Name or id of a job. Default: the CloudWatch logs of the stack."),
+]
+Node = Annotated[
+    int | None,
+    typer.Option(min=0, help="Number of a node of the job, from 0. Default: the first."),
+]
+Rank = Annotated[
+    int | None, typer.Option(min=0, help="Number of a process of the job: the log of its node.")
+]
+EveryNode = Annotated[
+    bool, typer.Option("--all", help="All nodes of the job; lines begin with the node.")
+]
+Previous = Annotated[
+    bool, typer.Option("--previous", help="The run of the job before its last restart.")
+]
+Stream = Annotated[
+    str | None,
+    typer.Option(
+        metavar="PREFIX",
+        help="Without a job: only log streams whose names begin with this, such as a node.",
+    ),
+]
+Minutes = Annotated[
+    float | None, typer.Option(min=0, help="Without a job: age of the oldest line. Default: 60.")
+]
+Follow = Annotated[
+    bool,
+    typer.Option("--follow", "-f", help="Wait for new lines: until the job ends, or Ctrl-C."),
+]
+
+
+def logs(
+    context: typer.Context,
+    stack: options.Stack,
+    job: Job = None,
+    node: Node = None,
+    rank: Rank = None,
+    every_node: EveryNode = False,
+    previous: Previous = False,
+    stream: Stream = None,
+    minutes: Minutes = None,
+    follow: Follow = False,
+    sandbox: options.Sandbox = False,
+    stack_file: options.StackFilePath = None,
+) -> None:
+    """Print the log of a job, or the CloudWatch logs of a stack.
+
+    Without a job: the logs of the control plane, the Slurm nodes, or all Batch jobs.
+    """
+    of_job = {"--node": node, "--rank": rank, "--all": every_node or None}
+    of_job["--previous"] = previous or None
+    if job is None:
+        refuse(of_job, "only a job has nodes; name the job, or")
+        _print_stack_logs(
+            stack,
+            stream=stream or "",
+            minutes=DEFAULT_MINUTES if minutes is None else minutes,
+            follow=follow,
+            sandbox=sandbox,
+            stack_file=stack_file,
+        )
+        return
+    refuse({"--stream": stream, "--minutes": minutes}, "the whole log of a job is printed")
+    if sum(each is not None for each in (node, rank, every_node or None)) > 1:
+        raise failures.WrongUseError("give one of --node, --rank and --all")
+    from trainyard.commands.jobs.jobs import plan_with_jobs
+    from trainyard.schedulers.log_request import LogRequest
+
+    asked = LogRequest(
+        job=job, node=node, rank=rank, every_node=every_node, previous=previous, follow=follow
+    )
+    found = options.stack_file(stack, path=stack_file, sandbox=sandbox)
+    deployed = deployed_stack(context, found, sandbox=sandbox)
+    with deployed.scheduler(plan_with_jobs(found)) as scheduler:
+        for line in scheduler.log(asked):
+            console.answer(line)
+
+
+def _print_stack_logs(
+    stack: str,
+    *,
+    stream: str,
+    minutes: float,
+    follow: bool,
+    sandbox: bool,
+    stack_file: Path | None,
+) -> None:
+    if sandbox:
+        raise failures.WrongUseError(
+            "the sandbox runs no control plane components, nodes or jobs that write to CloudWatch "
+            "Logs; the logs of its own processes: `./trainyard sandbox status`"
+        )
+    found = options.stack_file(stack, path=stack_file, sandbox=False)
+    group = _log_group(found)
+    console.progress(f"log group {group} in {found.region}")
+    start = clock.now().timestamp() - minutes * 60
+    try:
+        with account_access(sandbox=False, profile=found.profile):
+            client = boto3.client("logs", region_name=found.region, config=CLIENT)
+            pause = time.sleep if follow else None
+            for line in lines_of(client, group, stream, start_ms=int(start * 1000), pause=pause):
+                console.answer(line)
+    except (BotoCoreError, ClientError) as error:
+        raise failures.CommandError(_why(error, group, found)) from error
+
+
+def _log_group(file: StackFile) -> str:
+    config = config_of(file)
+    outputs = (
+        outputs_of(file, sandbox=False, show_secrets=False)
+        if file.architecture == PARALLELCLUSTER
+        else {}
+    )
+    group = log_group(file.architecture, cluster=config.name, outputs=outputs)
+    if group:
+        return group
+    raise failures.WrongUseError(f"{file.stack} sends no logs to CloudWatch Logs")
+
+
+def log_group(architecture: str, *, cluster: str, outputs: Mapping[str, Any]) -> str:
+    """Return the log group of a stack; empty if it has none.
+
+    Source: https://docs.aws.amazon.com/batch/latest/userguide/using_awslogs.html. ParallelCluster
+    chooses the name of its group, which is an output of the stack.
+    """
+    groups = {
+        EKS: control_plane_log_group(cluster),
+        BATCH: BATCH_LOG_GROUP,
+        PARALLELCLUSTER: str(outputs.get("log_group") or ""),
+    }
+    return groups.get(architecture, "")
+
+
+def lines_of(
+    client: Any,
+    group: str,
+    prefix: str,
+    *,
+    start_ms: int,
+    pause: Callable[[float], object] | None = None,
+) -> Iterator[str]:
+    """Yield the events of a log group as lines with time and stream, oldest first.
+
+    Args:
+        client: A boto3 client of CloudWatch Logs.
+        group: Name of the log group.
+        prefix: Beginning of the names of the log streams; empty for all.
+        start_ms: Time of the oldest event, in milliseconds since 1970.
+        pause: Waits a number of seconds between two queries; None ends after the first.
+    """
+    narrowed = {"logStreamNamePrefix": prefix} if prefix else {}
+    events = LogEvents(client=client, group=group, narrowed=narrowed, start_ms=start_ms)
+    while True:
+        yield from map(_line, events.new())
+        if pause is None:
+            return
+        pause(POLL_SECONDS)
+
+
+def _line(event: Mapping[str, Any]) -> str:
+    at = datetime.fromtimestamp(event["timestamp"] / 1000, UTC)
+    return f"{at:%Y-%m-%dT%H:%M:%SZ} {event['logStreamName']} {event['message'].rstrip()}"
+
+
+def _why(error: BotoCoreError | ClientError, group: str, file: StackFile) -> str:
+    missing = isinstance(error, ClientError) and (
+        error.response["Error"]["Code"] == "ResourceNotFoundException"
+    )
+    if not missing:
+        return explained("logs:FilterLogEvents", error)
+    hint = (
+        "; choose the logs of its control plane in `architecture.log_types`"
+        if file.architecture == EKS
+        else ""
+    )
+    return f"{file.region} has no log group {group}: nothing has written to it yet{hint}"

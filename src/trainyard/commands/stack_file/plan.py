@@ -1,0 +1,91 @@
+"""`plan`: all resources of a stack as one JSON document."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from trainyard.cli import console, options
+from trainyard.cost.stack_cost import cost_line
+from trainyard.engine.engine_process import PulumiCommand
+from trainyard.engine.listening import event_log
+from trainyard.engine.preview import plan_of_events
+from trainyard.sandboxes.session import project_of
+from trainyard.stack_files.stack_files import PARALLELCLUSTER
+from trainyard.stack_files.stack_references import with_ids
+from trainyard.workspace.project import SandboxProject, sandbox_directory
+from trainyard.workspace.session import Purpose, open_workspace
+
+if TYPE_CHECKING:
+    from trainyard.stack_files.stack_files import StackFile
+
+
+def plan(
+    stack: options.Stack,
+    sandbox: options.Sandbox = False,
+    stack_file: options.StackFilePath = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Show every resource of a new deployment of the stack. Changes nothing."""
+    found = options.stack_file(stack, path=stack_file, sandbox=sandbox)
+    result = planned(found, sandbox=sandbox)
+    if as_json:
+        console.answer_json(result)
+        return
+    show_plan(found, result, sandbox=sandbox)
+
+
+def show_plan(stack_file: StackFile, result: Mapping[str, Any], *, sandbox: bool) -> None:
+    """Print the resources of a plan, what they cost, and the cluster of ParallelCluster.
+
+    Args:
+        stack_file: The stack.
+        result: The result of `planned`.
+        sandbox: Whether the account is the sandbox's.
+    """
+    for resource in result["resources"]:
+        console.answer(f"{resource['type']:55} {resource['name']}")
+    console.answer(f"{len(result['resources'])} resources; --json shows their inputs")
+    console.answer(f"cost: {cost_line(stack_file, sandbox=sandbox)}")
+    if stack_file.architecture == PARALLELCLUSTER:
+        console.answer("\nParallelCluster creates the cluster:")
+        facts = [*_cluster(stack_file, result["outputs"])]
+        width = max(len(name) for name, _ in facts)
+        for name, fact in facts:
+            console.answer(f"  {name:{width}}  {fact}")
+        more = f"cluster-config --planned{stack_file.options(sandbox=sandbox)}"
+        console.answer(f"its configuration:  ./trainyard artifact {stack_file.stack} {more}")
+
+
+def _cluster(stack_file: StackFile, outputs: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    from trainyard.components.parallelcluster.plan import ParallelClusterPlan
+    from trainyard.schedulers.slurm.parallelcluster_summary import cluster_facts
+    from trainyard.stack_files.stack_config import plan_of
+
+    plan = plan_of(stack_file)
+    assert isinstance(plan, ParallelClusterPlan)  # noqa: S101 - `plan` asks no other kind
+    yield "head node", plan.head_node.instance_type
+    yield from cluster_facts(outputs)
+
+
+def planned(stack_file: StackFile, *, sandbox: bool) -> dict[str, Any]:
+    """Return the result of `plan --json`, from a preview on a temporary empty backend."""
+    purpose = Purpose(checks_config=True)
+    workspace = open_workspace(stack_file, purpose, sandbox=sandbox)
+    with tempfile.TemporaryDirectory(prefix="trainyard-plan-") as directory, event_log() as log:
+        plugins = project_of(sandbox_directory()).plugins if sandbox else {}
+        project = SandboxProject(Path(directory), plugins)
+        # The temporary backend has no other stack to read a network from.
+        project.write(with_ids(stack_file, sandbox=sandbox))
+        command = PulumiCommand(
+            workspace.command.executable,
+            project.directory,
+            {**workspace.command.environment, **project.backend_environment()},
+        )
+        name = ["--stack", stack_file.stack]
+        command.output(["stack", "init", stack_file.stack, "--no-select"])
+        log.told(command).output(["preview", *name, *log.arguments])
+        events = log.text()
+    return plan_of_events(events, stack=stack_file.stack)

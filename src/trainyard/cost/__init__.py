@@ -1,0 +1,1 @@
+"""Costs of a stack, at list prices and at those of today."""

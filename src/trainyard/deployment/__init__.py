@@ -1,0 +1,1 @@
+"""What `up`, `preview` and `destroy` do around the engine."""

@@ -1,0 +1,187 @@
+"""Protected resources that `destroy` leaves, and how to remove them.
+
+Source: https://www.pulumi.com/docs/iac/cli/commands/pulumi_destroy/: `--exclude-protected` deletes
+everything except protected resources and their dependencies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from trainyard.components.config.problems import ROOT, set_command
+from trainyard.components.config.pulumi_command import pulumi_command
+from trainyard.components.storage.fsx_lustre_plan import STORAGE_TAG
+from trainyard.components.tagging import RESERVATION_TAG
+from trainyard.stack_files.stack_files import StackFile
+from trainyard.workspace.exported_state import exported_state, resources_of
+from trainyard.workspace.urns import name_of
+from trainyard.workspace.workspace import Workspace
+
+FLAG = "--exclude-protected"
+_SWITCHES = {
+    "trainyard:architectures:NetworkArchitecture$": "architecture.deletion_protection",
+    "trainyard:batch:ContainerRepository$": "architecture.repository.deletion_protection",
+}
+"""Stack file keys that protect all resources below a component of this type, per their URN."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """An object that exists in the account and in the state."""
+
+    urn: str
+    type: str
+    identifier: str
+    protected: bool
+    entry: str | None
+    """Entry of the stack file that it belongs to, such as `storage.data`."""
+    retained: bool = False
+    """Whether a deletion from the stack leaves it in the account (`retain_on_delete`)."""
+    adopted: bool = False
+    """Whether it existed before the stack, which only keeps it."""
+
+    @property
+    def line(self) -> str:
+        """Id, type and logical name."""
+        return f"{self.identifier}  {self.type}  {name_of(self.urn)}"
+
+
+def kept_objects(workspace: Workspace) -> tuple[Kept, ...]:
+    """Return the objects in the state."""
+    return read_state(exported_state(workspace.command, workspace.stack_file.stack))
+
+
+def read_state(exported: Mapping[str, Any]) -> tuple[Kept, ...]:
+    """Return the objects of an exported state, without components and providers."""
+    return tuple(
+        Kept(
+            urn=each["urn"],
+            type=each["type"],
+            identifier=each.get("id", ""),
+            protected=bool(each.get("protect")),
+            entry=_entry_of(each.get("inputs") or {}),
+            retained=bool(each.get("retainOnDelete")),
+            adopted=bool(each.get("retainOnDelete") and each.get("importID")),
+        )
+        for each in resources_of(exported)
+        if each.get("custom")
+        and not each["type"].startswith("pulumi:")
+        and not each.get("external")
+        and not each.get("delete")
+    )
+
+
+def _entry_of(inputs: Mapping[str, Any]) -> str | None:
+    tags = inputs.get("tags")
+    # On an Auto Scaling group, tags are a list.
+    if not isinstance(tags, Mapping):
+        return None
+    sections = {"storage": tags.get(STORAGE_TAG), "reservations": tags.get(RESERVATION_TAG)}
+    return next((f"{section}.{name}" for section, name in sections.items() if name), None)
+
+
+def explanation(
+    kept: Iterable[Kept], before: Iterable[Kept], *, stack_file: StackFile, sandbox: bool
+) -> str:
+    """Return a message: what remains after a destroy, and how to remove it."""
+    everything = tuple(kept)
+    untouched = {each.urn for each in everything} == {each.urn for each in before}
+    needed = [each.line for each in everything if not each.protected]
+    own = [each for each in everything if not each.adopted]
+    stack = stack_file.stack
+    return "\n".join(
+        [
+            f"nothing of {stack} was destroyed, because all of it is protected:"
+            if untouched
+            else f"{stack} was destroyed, except for protected resources:",
+            *(f"  {each.line}" for each in everything if each.protected),
+            *(
+                [
+                    "kept because protected resources depend on them:",
+                    *(f"  {line}" for line in needed),
+                ]
+                if needed
+                else []
+            ),
+            *(
+                _how_to_delete(own, stack_file, sandbox=sandbox)
+                if own
+                else _how_to_release(stack_file, sandbox=sandbox)
+            ),
+            *(
+                ["what the stack adopted stays in the account, and leaves the stack last"]
+                if own and len(own) < len(everything)
+                else []
+            ),
+        ]
+    )
+
+
+def _how_to_delete(own: Iterable[Kept], stack_file: StackFile, *, sandbox: bool) -> list[str]:
+    """Return how to delete what the stack created."""
+    return [
+        "the next `up` uses them again. To delete them and their data:",
+        *(f"  {command}" for command in _unprotect(own, stack_file, sandbox=sandbox)),
+        f"  {stack_file.command('up', sandbox=sandbox)} --yes",
+        f"  {stack_file.command('destroy', sandbox=sandbox)} --yes",
+    ]
+
+
+def _how_to_release(stack_file: StackFile, *, sandbox: bool) -> list[str]:
+    """Return how to remove from the stack what it adopted."""
+    place = "--sandbox " if sandbox else ""
+    unprotect = f"{place}state unprotect --stack {stack_file.stack} --all --yes"
+    return [
+        (
+            "the next `up` uses them again. The stack adopted them, so they stay in the account. "
+            "To remove them from the stack:"
+        ),
+        f"  {pulumi_command(unprotect)}",
+        f"  {stack_file.command('destroy', sandbox=sandbox)} --yes",
+    ]
+
+
+def how_to_forget(stack_file: StackFile, *, sandbox: bool) -> str:
+    """Return a message that corrects the last line of the engine's `destroy`.
+
+    The engine suggests `pulumi stack rm`, which deletes the stack file too unless it is told not
+    to: https://www.pulumi.com/docs/iac/cli/commands/pulumi_stack_rm/
+    """
+    warning = (
+        f"{stack_file.name} is kept for the next `up`. Do not run `pulumi stack rm "
+        f"{stack_file.stack}` as it is: it deletes {stack_file.name}."
+    )
+    if sandbox:
+        return warning
+    return (
+        f"{warning} To remove only the empty stack and its history:\n"
+        f"  {pulumi_command(' '.join(forget_arguments(stack_file.stack)))}"
+    )
+
+
+def forget_arguments(stack: str) -> tuple[str, ...]:
+    """Return the arguments of `pulumi` that remove an empty stack and keep its stack file."""
+    return ("stack", "rm", stack, "--preserve-config")
+
+
+def _unprotect(kept: Iterable[Kept], stack_file: StackFile, *, sandbox: bool) -> list[str]:
+    """Return the commands that remove protection set by components and protection set by hand."""
+    place = "--sandbox " if sandbox else ""
+    commands: list[str] = []
+    for each in kept:
+        switch = _switch(each)
+        if each.protected and switch:
+            commands.append(set_command(f"{ROOT}.{switch}", "false", stack_file=stack_file.name))
+        elif each.protected:
+            unprotect = f"state unprotect --stack {stack_file.stack} '{each.urn}' --yes"
+            commands.append(pulumi_command(f"{place}{unprotect}"))
+    return list(dict.fromkeys(commands))
+
+
+def _switch(kept: Kept) -> str | None:
+    """Return the key of the stack file that protects an object; None if there is none."""
+    if kept.entry:
+        return f"{kept.entry}.deletion_protection"
+    return next((key for parent, key in _SWITCHES.items() if parent in kept.urn), None)

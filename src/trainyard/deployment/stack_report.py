@@ -1,0 +1,114 @@
+"""What is known of a stack for its picture, and the report about it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from trainyard.changes.steps import Step
+from trainyard.cli import console, failures
+from trainyard.commands.stack_file.cost import cost_lines
+from trainyard.components import clock
+from trainyard.components.account.facts import SubnetFacts
+from trainyard.components.capacity.timeline import block_timelines
+from trainyard.cost.stack_cost import Cost
+from trainyard.findings.finding import Finding
+from trainyard.stack_files.stack_config import config_of, plan_of
+from trainyard.stack_files.stack_files import StackFile
+from trainyard.topology.box import Box, Parts
+from trainyard.topology.drawing import draw
+from trainyard.topology.report import Report, html_report
+from trainyard.topology.timeline_picture import timeline_picture
+from trainyard.topology.topology import topology
+
+if TYPE_CHECKING:
+    from trainyard.components.any_plan import AnyPlan
+    from trainyard.components.config.stack_models import AnyStackConfig
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """A stack as its file describes it, or as it will be in the account."""
+
+    config: AnyStackConfig
+    plan: AnyPlan
+    subnets: Mapping[str, SubnetFacts] = field(default_factory=dict[str, SubnetFacts])
+    """Existing subnets by id, if the account was read."""
+    findings: Sequence[Finding] = ()
+    """Those of `check --live`, if the account was read."""
+    gone: Parts = field(default_factory=Parts)
+    """What the stack has now, and will not have any more."""
+
+    @property
+    def topology(self) -> Box:
+        """Its topology."""
+        return topology(self.config, self.plan, subnets=self.subnets, gone=self.gone)
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What a report is about."""
+
+    title: str
+    topology: Box
+    resources: Sequence[Mapping[str, Any]] = ()
+    """Those of `plan`."""
+    changes: Sequence[Step] = ()
+    """Those of a preview."""
+    cost: Cost | None = None
+
+
+def seen_in_file(stack_file: StackFile) -> Seen:
+    """Return a stack without the account.
+
+    Raises:
+        ConfigError: the configuration is invalid; the error lists every problem.
+    """
+    return Seen(config=config_of(stack_file), plan=plan_of(stack_file))
+
+
+def seen_in_account(stack_file: StackFile, *, sandbox: bool) -> Seen:
+    """Return a stack with what `check --live` reads. What the account refuses is a finding.
+
+    Raises:
+        ConfigError: the configuration is invalid; the error lists every problem.
+        CommandError: the account cannot be read.
+    """
+    from trainyard.checks.live_check import live_result
+
+    before = seen_in_file(stack_file)
+    if sandbox:
+        from trainyard.sandboxes.session import started_sandbox
+
+        started_sandbox(console.progress)
+    result = live_result(stack_file, sandbox=sandbox)
+    if result.failure:
+        raise failures.CommandError(result.failure)
+    found = result.preflight
+    return Seen(
+        config=(found and found.config) or before.config,
+        plan=(found and found.plan) or before.plan,
+        subnets=found.subnets if found else {},
+        findings=result.findings(),
+    )
+
+
+def stack_report(stack: str, seen: Seen, contents: Contents) -> str:
+    """Return a report as one HTML page."""
+    now = clock.now()
+    blocks = block_timelines(seen.config)
+    return html_report(
+        Report(
+            title=contents.title,
+            about=f"{seen.plan.kind} in {seen.plan.region}, planned {now:%Y-%m-%d %H:%M} UTC.",
+            picture=draw(contents.topology, title=stack, linked=True),
+            findings=seen.findings,
+            timeline=timeline_picture(stack, blocks, now) if blocks else "",
+            charges=contents.cost.estimate.items if contents.cost else (),
+            cost=[*cost_lines(contents.cost, now)] if contents.cost else (),
+            plan=seen.plan,
+            resources=contents.resources,
+            changes=contents.changes,
+        )
+    )

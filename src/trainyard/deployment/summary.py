@@ -1,0 +1,156 @@
+"""The summary of an EKS stack after `up`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from trainyard.cli import console, failures
+from trainyard.cli.closing_panel import Summary, print_closing_panel, read_summary
+from trainyard.cli.panel import FactsTable, end_commands
+from trainyard.cli.waiting import wait_seconds
+from trainyard.commands.deployment.artifacts import document
+from trainyard.components.catalog.collective_tests import TESTS_BY_MAKER
+from trainyard.components.catalog.instance_types import instance_type
+from trainyard.diagnosis.rollout import ClusterState, NodeState, wait_until_ready
+from trainyard.diagnosis.rollout_expectation import expected_of
+from trainyard.diagnosis.rollout_failure import reasons
+from trainyard.workspace.kubeconfig import kubectl_command, write_kubeconfig
+
+if TYPE_CHECKING:
+    from trainyard.stack_files.stack_files import StackFile
+    from trainyard.workspace.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class ReachedCluster:
+    """The observed state of a cluster, and how to reach it."""
+
+    state: ClusterState
+    kubeconfig: Path
+    kubectl: str
+    """The `kubectl` command for it, quoted for a shell."""
+
+
+def show_summary(workspace: Workspace, changes: Mapping[str, int], *, sandbox: bool) -> None:
+    """Write the kubeconfig, wait for the cluster, and print the summary.
+
+    Raises:
+        CommandError: nodes or device plugins did not come up in time.
+    """
+    summary = read_summary(workspace, changes, sandbox=sandbox)
+    path, kubeconfig = written_kubeconfig(summary, workspace.stack_file)
+    expected, deadline = expected_of(summary.outputs), wait_seconds(sandbox=sandbox)
+    state, missing = wait_until_ready(
+        kubeconfig, expected, deadline_seconds=deadline, report=console.progress
+    )
+    cluster = ReachedCluster(state, path, kubectl_command(path, sandbox=sandbox))
+    print_summary(summary, cluster)
+    if missing:
+        why = reasons(
+            summary.outputs,
+            expected,
+            state,
+            stack_file=workspace.stack_file,
+            sandbox=sandbox,
+            kubectl=cluster.kubectl,
+        )
+        raise failures.CommandError(
+            f"the cluster is deployed, but after {deadline:.0f} s:\n"
+            + "".join(f"  {sentence}\n" for sentence in (*missing, *why))
+            + f"  after fixing the cause:  ./trainyard up {summary.stack}{summary.options}"
+        )
+
+
+def written_kubeconfig(summary: Summary, stack_file: StackFile) -> tuple[Path, str]:
+    """Write the kubeconfig of a deployed stack, and return its path and its text."""
+    recorded = document(summary.outputs["kubeconfig"])
+    return write_kubeconfig(recorded, stack_file, sandbox=summary.sandbox)
+
+
+def print_summary(summary: Summary, cluster: ReachedCluster) -> None:
+    """Print the panel, then the next commands, which are not wrapped."""
+    print_closing_panel(
+        summary,
+        _table(summary.outputs, cluster),
+        next_commands(summary, cluster),
+        emulated="emulated AWS, real Kubernetes",
+    )
+
+
+def next_commands(summary: Summary, cluster: ReachedCluster) -> list[str]:
+    """Return the next commands."""
+    return [
+        f"{cluster.kubectl} get nodes",
+        *_test_commands(summary, cluster.state),
+        *end_commands(summary.stack, summary.options, sandbox=summary.sandbox),
+    ]
+
+
+def _test_commands(summary: Summary, state: ClusterState) -> Iterator[str]:
+    """Yield the command of the collective tests, for each node group if there are several.
+
+    Only `verify` runs on nodes that are closed to jobs.
+    """
+    closed = any(node.closed for node in state.nodes)
+    groups: Mapping[str, Any] = summary.outputs.get("node_groups", {})
+    for plugin in summary.outputs.get("device_plugins") or []:
+        # A device plugin is named after the manufacturer of its devices.
+        if plugin not in TESTS_BY_MAKER:
+            continue
+        able = [name for name, group in groups.items() if _has_devices_of(plugin, group)]
+        for option in [f" --group {name}" for name in able] if len(able) > 1 else [""]:
+            if closed:
+                yield f"./trainyard verify {summary.stack}{option}{summary.options}"
+                continue
+            job = f"{summary.stack} {TESTS_BY_MAKER[plugin]}{option}"
+            yield f"./trainyard job {job} --submit --wait{summary.options}"
+
+
+def _has_devices_of(manufacturer: str, group: Mapping[str, Any]) -> bool:
+    accelerators = instance_type(group["instance_type"]).accelerators
+    return accelerators is not None and accelerators.manufacturer == manufacturer
+
+
+def _table(outputs: Mapping[str, Any], cluster: ReachedCluster) -> FactsTable:
+    table = FactsTable()
+    table.add_fact("cluster", f"{outputs['cluster_name']}, Kubernetes {outputs['cluster_version']}")
+    table.add_fact("endpoint", str(outputs["cluster_endpoint"]))
+    for name, group in outputs.get("node_groups", {}).items():
+        table.add_fact(f"node group {name}", _node_group(group))
+    for name, system in outputs.get("file_systems", {}).items():
+        table.add_fact(f"storage {name}", _file_system(system))
+    for node in cluster.state.nodes:
+        state = ", ".join(_node_states(node))
+        devices = "".join(f"  {device}: {count}" for device, count in node.devices.items())
+        table.add_fact("node", f"{node.name}  {node.instance_type}  {state}{devices}")
+    for daemon_set in cluster.state.daemon_sets:
+        pods = f"{daemon_set.ready} of {daemon_set.desired} pods Running"
+        table.add_fact("DaemonSet", f"{daemon_set.name}  {pods}")
+    for arn in outputs.get("aws_auth_role_arns") or []:
+        state = "" if arn in cluster.state.aws_auth_roles else "  (missing)"
+        table.add_fact("aws-auth", f"{arn}{state}")
+    table.add_fact("kubeconfig", str(cluster.kubeconfig))
+    for note in outputs.get("notes") or []:
+        table.add_fact("note", str(note))
+    return table
+
+
+def _node_states(node: NodeState) -> Iterator[str]:
+    yield "Ready" if node.ready else "not Ready"
+    if node.verification:
+        yield node.verification
+    elif node.closed:
+        yield "not verified"
+    if node.closed:
+        yield "closed to jobs"
+
+
+def _file_system(system: Mapping[str, Any]) -> str:
+    return f"{system['file_system_id']}, claim {system['claim']}"
+
+
+def _node_group(group: Mapping[str, Any]) -> str:
+    return f"{group['desired']} x {group['instance_type']}, {group['management']}"

@@ -1,0 +1,1 @@
+"""The Pulumi engine: finding it, running it, and reading its events."""

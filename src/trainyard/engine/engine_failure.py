@@ -1,0 +1,160 @@
+"""Explain engine failures in terms of the stack file: its pools, reservations and plugins."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import boto3
+from botocore.exceptions import BotoCoreError, ClientError
+
+from trainyard.cli.failures import CommandError
+from trainyard.components import clock
+from trainyard.components.account.call_failures import CLIENT, explained
+from trainyard.components.account.reservations import reservation_ids
+from trainyard.components.config.problems import ConfigError
+from trainyard.diagnosis.cluster_events import failed_resources
+from trainyard.diagnosis.engine_failures import FailedStack, advice
+from trainyard.diagnosis.failed_pool import FailedPool, pool_of
+from trainyard.diagnosis.kubernetes_failures import (
+    exists_already,
+    is_unreachable,
+    is_unready_daemon_set,
+)
+from trainyard.diagnosis.reservation_use import ReservationUse, read_reservations
+from trainyard.diagnosis.rollout import look_at
+from trainyard.diagnosis.rollout_failure import plugins_not_ready
+from trainyard.diagnosis.unreachable_cluster import why_it_is_unreachable
+from trainyard.engine.engine_process import EngineFailedError
+from trainyard.stack_files.stack_config import config_of
+from trainyard.stack_files.stack_files import PARALLELCLUSTER
+from trainyard.workspace.exported_state import exported_state, resources_of
+from trainyard.workspace.kubeconfig import kubectl_command, write_kubeconfig
+from trainyard.workspace.session import account_access
+
+if TYPE_CHECKING:
+    from trainyard.components.config.stack_models import AnyStackConfig
+    from trainyard.engine.engine_events import EngineError
+    from trainyard.stack_files.stack_files import StackFile
+    from trainyard.workspace.workspace import Workspace
+
+_KUBERNETES = "pulumi:providers:kubernetes"
+
+
+def why_it_failed(
+    errors: Sequence[EngineError], workspace: Workspace, *, sandbox: bool
+) -> list[str]:
+    """Return what the engine's errors mean and what helps; empty if nothing can be added."""
+    file, found = workspace.stack_file, list[str]()
+    if any(is_unreachable(error) for error in errors):
+        found += why_it_is_unreachable(workspace, sandbox=sandbox)
+    if any(exists_already(error) for error in errors):
+        preview = file.command("preview", sandbox=sandbox)
+        found += [
+            "the cluster has an object that this update would create, but the state does not have",
+            f"  to list the commands that delete or import it:  {preview}",
+        ]
+    try:
+        config = config_of(file)
+    except ConfigError:
+        # `destroy` continues with a file that has become invalid.
+        return found
+    stack = FailedStack(
+        cluster=config.name,
+        region=file.region,
+        sandbox=sandbox,
+        command=lambda name: file.command(name, sandbox=sandbox),
+        pool_of=lambda error: _pool(error, config, file, sandbox=sandbox),
+    )
+    found += advice(errors, stack)
+    if file.architecture == PARALLELCLUSTER and any(map(_is_of_cluster, errors)):
+        found += _cluster_reasons(config.name, file, sandbox=sandbox)
+    if any(is_unready_daemon_set(error) for error in errors):
+        found += _plugins(workspace, sandbox=sandbox)
+    return found
+
+
+def _is_of_cluster(error: EngineError) -> bool:
+    return error.resource_type == "aws:cloudformation/stack:Stack"
+
+
+def _cluster_reasons(cluster: str, file: StackFile, *, sandbox: bool) -> list[str]:
+    """Return CloudFormation's complete reasons, of which the custom resource passes on the end."""
+    try:
+        with account_access(sandbox=sandbox, profile=file.profile):
+            client = boto3.client("cloudformation", region_name=file.region, config=CLIENT)
+            failed = failed_resources(client, cluster, now=clock.now())
+    except CommandError:
+        return []  # without credentials, the engine's message is sufficient
+    except (BotoCoreError, ClientError) as error:
+        why = explained("cloudformation:DescribeStackEvents", error)
+        return [f"the events of the cluster's CloudFormation stack cannot be read: {why}"]
+    if not failed:
+        return []
+    return [f"in the CloudFormation stack {cluster}:", *(f"  {each}" for each in failed)]
+
+
+def _pool(
+    error: EngineError, config: AnyStackConfig, file: StackFile, *, sandbox: bool
+) -> FailedPool | None:
+    pool = pool_of(error, config.pools(), cluster=config.name)
+    if pool is None:
+        return None
+    return FailedPool(
+        described=f"{config.architecture.POOL_NOUN} {pool.name}",
+        key=pool.key,
+        launch_key=pool.launch_key,
+        instance_type=pool.instance_type,
+        purchase_option=pool.purchase_option,
+        nodes=pool.maximum,
+        reservations=_reservations(pool.purchase_option, config, file, sandbox=sandbox),
+    )
+
+
+def _reservations(
+    purchase_option: str, config: AnyStackConfig, file: StackFile, *, sandbox: bool
+) -> tuple[ReservationUse, ...]:
+    """Return the reservations of a purchase option that can be read now."""
+    reservation = config.reservations.get(purchase_option)
+    if reservation is None:
+        return ()
+    try:
+        with account_access(sandbox=sandbox, profile=file.profile):
+            ec2 = boto3.client("ec2", region_name=file.region, config=CLIENT)
+            return read_reservations(ec2, reservation_ids(reservation, {}))
+    except (BotoCoreError, ClientError, CommandError):
+        return ()
+
+
+def _plugins(workspace: Workspace, *, sandbox: bool) -> list[str]:
+    """Return why DaemonSet pods do not run, and write the kubeconfig."""
+    stack = workspace.stack_file.stack
+    try:
+        exported = exported_state(workspace.command, stack, show_secrets=True)
+    except EngineFailedError:
+        return []  # the engine's message is sufficient
+    recorded = recorded_kubeconfig(exported)
+    if recorded is None:
+        return []
+    path, kubeconfig = write_kubeconfig(recorded, workspace.stack_file, sandbox=sandbox)
+    state, silence = look_at(kubeconfig)
+    if state is None:
+        return [silence]
+    return plugins_not_ready(state.pods, state, kubectl_command(path, sandbox=sandbox))
+
+
+def recorded_kubeconfig(exported: Mapping[str, Any]) -> str | None:
+    """Return the kubeconfig of the Kubernetes provider in an exported stack with decrypted secrets.
+
+    None if the stack has no cluster. Secrets are mappings with the JSON of their value:
+    https://github.com/pulumi/pulumi/blob/v3.260.0/sdk/go/common/apitype/core.go, `SecretV1`.
+    """
+    for resource in resources_of(exported):
+        if resource["type"] == _KUBERNETES:
+            value = (resource.get("inputs") or {}).get("kubeconfig")
+            if isinstance(value, Mapping):
+                value = json.loads(value["plaintext"])
+            if value:
+                return value if isinstance(value, str) else json.dumps(value)
+    return None

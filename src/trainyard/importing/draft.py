@@ -1,0 +1,178 @@
+"""The stack file that a conversion writes, with the source of every key."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from trainyard.importing.placeholders import id_for, is_id, is_placeholder
+from trainyard.importing.reader import Reader
+from trainyard.importing.source import Document, Location
+
+_ONLY_YOU = "is not the id of an object; set the id in the stack file, as `check` says"
+
+
+@dataclass(slots=True)
+class Draft:
+    """A section of the stack file below `trainyard:cluster`."""
+
+    values: dict[str, Any]
+    at: Location
+    unknown: dict[Location, Any]
+    """Keys whose values only the user knows, with an example of a value."""
+
+    def section(self, key: str, source: Reader | None = None) -> Draft:
+        """Return the section at a key, which is created; `source` is where it comes from."""
+        below = Draft(self.values.setdefault(key, {}), (*self.at, key), self.unknown)
+        if source is not None:
+            source.report.origins.setdefault(below.at, source.location)
+        return below
+
+    def has(self, key: str) -> bool:
+        """Return whether a key has a value."""
+        return key in self.values
+
+    def put(self, key: str, value: Any) -> None:
+        """Set a key that has no field in the source."""
+        self.values[key] = value
+
+    def take(
+        self,
+        key: str,
+        source: Reader,
+        *,
+        change: Callable[[Any], Any] | None = None,
+        why: str = "",
+    ) -> bool:
+        """Set a key to the value of the source, and return whether there is one.
+
+        Args:
+            key: Key of the section.
+            source: Place of the value.
+            change: Changes the value into that of the stack file.
+            why: What the reader of the report has to know.
+        """
+        if not source.exists:
+            return False
+        self.values[key] = change(source.value) if change else source.value
+        source.claim("taken over", why, ours=(*self.at, key))
+        return True
+
+    def take_flag(self, key: str, source: Reader) -> None:
+        """Set a key to the boolean of the source, if there is one."""
+        self.take(key, source, change=lambda _: source.flag)
+
+    def better(self, key: str, source: Reader, value: Any, why: str, *, rule: str = "") -> None:
+        """Set a key to a value that works better than that of the source."""
+        if source.exists:
+            self.values[key] = value
+            source.claim("taken over better", why, ours=(*self.at, key), rule=rule)
+
+    def take_id(self, key: str, source: Reader, prefix: str) -> None:
+        """Set a key to an id of EC2; a placeholder of an example is left out."""
+        if not source.exists:
+            return
+        if is_id(source.value, prefix):
+            self.take(key, source)
+        else:
+            self.needs(key, id_for(prefix))
+            source.claim("not supported", _ONLY_YOU, ours=(*self.at, key))
+
+    def take_ids(self, key: str, sources: Sequence[Reader], prefix: str) -> None:
+        """Add ids of EC2 to a list; placeholders of an example are left out."""
+        for source in sources:
+            source.report.origins.setdefault((*self.at, key), source.location[:-1])
+            number = len(self.values.get(key, ()))
+            if is_id(source.value, prefix):
+                listed = self.values.setdefault(key, [])
+                if source.value not in listed:
+                    listed.append(source.value)
+                source.claim("taken over", ours=(*self.at, key, listed.index(source.value)))
+            else:
+                self.needs(key, [id_for(prefix, number)])
+                source.claim("not supported", _ONLY_YOU, ours=(*self.at, key))
+
+    def needs(self, key: str, example: Any) -> None:
+        """Record that only the user knows the value of a key."""
+        self.unknown.setdefault((*self.at, key), example)
+
+
+_NOT_IN_NAMES = re.compile(r"[^a-z0-9-]+")
+_MARKS = (
+    *("aws:", "alpha.eksctl.io/", "eksctl.cluster.k8s.io/", "parallelcluster:", "trainyard:"),
+    "terraform-aws-modules",
+)
+"""Beginnings of tags that AWS, eksctl, ParallelCluster, the EKS module or this program sets."""
+
+
+def plain_name(text: str) -> str:
+    """Return a text in lowercase letters, digits and hyphens, for a name in the stack file."""
+    return _NOT_IN_NAMES.sub("-", text.lower()).strip("-")
+
+
+@dataclass(slots=True)
+class StackDraft:
+    """A stack file that is being written."""
+
+    name: str
+    region: str = ""
+    """Region of the stack; empty if the source does not name one."""
+    values: dict[str, Any] = field(default_factory=dict[str, Any])
+    """What will be below `trainyard:cluster`."""
+    unknown: dict[Location, Any] = field(default_factory=dict[Location, Any])
+    own: set[Location] = field(default_factory=lambda: {("name",)})
+    """Keys whose problems are those of the stack alone, such as the limits of its names."""
+    parameters: Sequence[Document] = ()
+    """Files with values of parameters of the source."""
+
+    @property
+    def cluster(self) -> Draft:
+        """The section `trainyard:cluster` itself."""
+        return Draft(self.values, (), self.unknown)
+
+    def take_tag(self, key: str, value: Any, source: Reader) -> None:
+        """Set a tag of the stack, unless a tool set it, or it is the name of one object."""
+        if key == "Name" or key.startswith(_MARKS):
+            source.dropped("it is of the tool that created the cluster, or names one object")
+        else:
+            self.cluster.section("tags").take(key, source, change=lambda _: value)
+
+    def take_region(self, source: Reader) -> None:
+        """Set the region to that of the source, if there is one; a placeholder is left out."""
+        if is_placeholder(source.value):
+            source.unsupported("it is a placeholder: set `aws:region` of the stack file")
+        elif source.exists:
+            self.region = str(source.value)
+            source.claim("taken over", "it is `aws:region` of the stack file")
+
+    def forget(self, key: str) -> None:
+        """Remove a section, with what only the user knows of it."""
+        del self.values[key]
+        for at in [each for each in self.unknown if each[0] == key]:
+            del self.unknown[at]
+
+    def needs_network(self) -> None:
+        """Record that only the user knows the network, of which the source has nothing."""
+        zone = f"{self.region or 'us-east-1'}a"
+        self.cluster.needs("network", {"kind": "new-vpc", "availability_zones": [zone]})
+
+    def completed(self) -> dict[str, Any]:
+        """Return the configuration with an example in the place of each unknown value.
+
+        The rest can then be checked without an account.
+        """
+        result = _copy(self.values)
+        for (*parents, key), example in self.unknown.items():
+            section = result
+            for part in parents:
+                section = section.setdefault(part, {})
+            section.setdefault(key, example)
+        return result
+
+
+def _copy(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _copy(each) for key, each in value.items()}
+    return [_copy(each) for each in value] if isinstance(value, list) else value

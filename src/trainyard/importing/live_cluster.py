@@ -1,0 +1,53 @@
+"""The cluster of the account that `import --live` reads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from trainyard.cli import failures
+from trainyard.components.account.lookup import AccountReader
+from trainyard.importing.imported import Imported
+from trainyard.importing.live.clusters import KINDS, ClusterMissingError, Wanted, read_live
+from trainyard.workspace.session import account_access
+from trainyard.workspace.usual_region import usual_region
+
+
+def read_from_account(
+    wanted: Wanted,
+    *,
+    kind: str,
+    region: str,
+    sandbox: bool,
+    reader: Callable[..., AccountReader],
+) -> Imported:
+    """Return what becomes of a cluster of the account, or of the sandbox's.
+
+    Args:
+        wanted: The cluster.
+        kind: Its kind; empty to look for a cluster of every kind.
+        region: Its region; empty for the usual one.
+        sandbox: Whether the account is the sandbox's.
+        reader: Returns the reader of a region.
+
+    Raises:
+        WrongUseError: there is no region, no credentials, or no such cluster.
+        AccountUnreachableError: the account cannot be queried.
+    """
+    if kind and kind not in KINDS:
+        raise failures.WrongUseError(f"--kind is one of {', '.join(KINDS)}, not {kind!r}")
+    with account_access(sandbox=sandbox):
+        found = region or usual_region()
+        if not found:
+            raise failures.WrongUseError(
+                "the region of the cluster is not known: add --region, or set AWS_REGION"
+            )
+        try:
+            return read_live(
+                reader(region=found),
+                wanted.cluster,
+                name=wanted.name,
+                kind=kind,
+                adopt=wanted.adopt,
+            )
+        except ClusterMissingError as error:
+            raise failures.WrongUseError(str(error)) from error

@@ -1,0 +1,305 @@
+"""The text of a new stack file: a shipped example with the choices of the user.
+
+Comments of the example stay where they still apply. A comment that describes a value goes when the
+value changes, and those of a node pool go when its instance type or purchase option changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from trainyard.components.eks.log_group_plan import NEW_RETENTION_DAYS
+from trainyard.init.api_access import PAGE, audit_log_price
+from trainyard.init.design import EVERYBODY, KINDS, LUSTRE_THROUGHPUT, PRIVATE, StackDesign
+from trainyard.init.examples import Example, examples, manufacturer, section
+from trainyard.init.pool_text import write_pools, written_pools
+from trainyard.init.stack_text import STEP, Entry, entry_of, rendered
+from trainyard.stack_files.checkout import ROOT
+from trainyard.stack_files.stack_files import CLUSTER_KEY, PROFILE_KEY, REGION_KEY
+
+_WIDTH = 100
+_MOUNT_DIRECTORIES = {"fsx-lustre": "/fsx", "existing-fsx-lustre": "/fsx", "existing-efs": "/efs"}
+_REPLACEABLE = ("fsx-lustre", "efs")
+"""Kinds of file systems of the examples that a chosen file system takes the place of."""
+
+
+def stack_file_text(design: StackDesign, *, command: str) -> str:
+    """Return the text of the stack file.
+
+    Args:
+        design: The choices.
+        command: The command that makes the same file without a question.
+    """
+    example = examples()[design.example]
+    root = example.root.copy()
+    config = section(root, "config")
+    config.comments = []
+    config.set(REGION_KEY, design.region)
+    if design.profile:
+        config.set(PROFILE_KEY, design.profile, after=REGION_KEY)
+    cluster = section(config, CLUSTER_KEY)
+    cluster.set("name", design.name, comment=_name_comment(example))
+    _write_network(cluster, design, example)
+    if design.kind != "network":
+        write_pools(cluster, design, example)
+        _write_storage(cluster, design)
+        _write_key_pair(cluster, design)
+    if design.kind == "eks":
+        _write_api_access(cluster, design)
+    if design.kind == "slurm":
+        _write_head_node(cluster, design)
+    _rename_in_commands(root, example.stack, design.name)
+    header = "\n".join(_header(design, command))
+    return f"{header}\n{rendered(root)}"
+
+
+def _name_comment(example: Example) -> str:
+    """Return the comment of the name, which applies to every name."""
+    lines = section(example.cluster, "name").comments
+    return "\n".join(line.removeprefix("# ") for line in lines)
+
+
+def _header(design: StackDesign, command: str) -> list[str]:
+    pools = "; ".join(_described(design)) or "no nodes"
+    sentence = f"{design.name}: {KINDS[design.kind]}, with {pools}."
+    if design.kind == "network":
+        sentence = f"{design.name}: {KINDS[design.kind]}."
+    schema = ROOT / "docs" / "schema" / "stack.schema.json"
+    return [
+        f"# yaml-language-server: $schema={schema}",
+        "#",
+        *_wrapped(sentence),
+        "#",
+        f"# Based on the stack {design.example}. Made by:",
+        "#",
+        f"#   {command}",
+        "#",
+        *_wrapped(f"Every key is explained in {ROOT / 'docs' / 'config.md'}."),
+    ]
+
+
+def _described(design: StackDesign) -> list[str]:
+    names = {"capacity-block": "Capacity Block", "odcr": "On-Demand Capacity Reservation"}
+    bought: list[str] = []
+    for pool in design.pools:
+        reserved, how = pool.reserved, "on demand"
+        if reserved is not None:
+            name, known = names[reserved.kind], reserved.reservation_id
+            article = "an" if reserved.kind == "odcr" else "a"
+            how = f"of the {name} {known}" if known else f"of {article} {name}"
+        bought.append(f"{pool.nodes} {pool.instance_type} {how}")
+    return bought
+
+
+def _wrapped(text: str, width: int = _WIDTH) -> list[str]:
+    lines, line = [], "#"
+    for word in text.split():
+        if len(line) + 1 + len(word) > width and line != "#":
+            lines.append(line)
+            line = "#"
+        line += f" {word}"
+    return [*lines, line]
+
+
+def _write_network(cluster: Entry, design: StackDesign, example: Example) -> None:
+    network = design.network
+    if example.network != network.kind:
+        other = _with_network(design, example)
+        copy = section(other.cluster, "network").copy()
+        if _manufacturer(other) != _manufacturer(example):
+            copy.remove_comments()  # it tells what the nodes download
+        cluster.replace(copy)
+    entry = section(cluster, "network")
+    if network.kind == "new-vpc":
+        _write_zones(entry, network.zones, design)
+        return
+    if network.vpc_id is not None:
+        entry.set("vpc_id", network.vpc_id)
+    if network.public_subnet_ids is not None:
+        entry.set("public_subnet_ids", list(network.public_subnet_ids))
+    if network.private_subnet_ids is not None:
+        entry.set("private_subnet_ids", list(network.private_subnet_ids))
+
+
+def _with_network(design: StackDesign, example: Example) -> Example:
+    """Return an example with a network of the kind, of the same architecture if there is one."""
+    found = [each for each in examples().values() if each.network == design.network.kind]
+    return max(found, key=lambda each: (each.kind == design.kind, each.stack == example.stack))
+
+
+def _manufacturer(example: Example) -> str:
+    return manufacturer(example.pools[0].instance_type) if example.pools else ""
+
+
+def _write_zones(entry: Entry, zones: Sequence[str] | None, design: StackDesign) -> None:
+    if zones is None:
+        entry.remove("availability_zones")
+        return
+    listed = section(entry, "availability_zones")
+    flow = f"[{', '.join(zones)}]"
+    in_last = all(pool.zone == zones[-1] for pool in design.pools if pool.reserved is None)
+    if listed.value != flow or not in_last:
+        listed.set_comment()  # it tells where the nodes of the example are
+    listed.value = flow
+    layout = entry.child("addresses")
+    if layout is not None and layout.value == "vpc-one-az" and len(zones) > 1:
+        entry.set("addresses", "vpc-multi-az")
+
+
+def _write_storage(cluster: Entry, design: StackDesign) -> None:
+    wanted, storage = design.storage, cluster.child("storage")
+    if storage is not None:
+        _end_with_the_vpc(storage, design)
+    if wanted is None:
+        return
+    if storage is None:
+        storage = Entry("storage", comments=[""])
+        cluster.insert(
+            storage, after="reservations" if cluster.child("reservations") else "network"
+        )
+    old = next((each for each in storage.children if _kind(each) in _REPLACEABLE), None)
+    keeps = old is not None and _kind(old) == wanted.kind
+    entry = old.copy() if old is not None and keeps else _new_entry(design)
+    if old is not None:
+        entry.key = old.key
+    if wanted.capacity_gib is not None:
+        _resize(entry, wanted.capacity_gib)
+    if wanted.zone is not None and wanted.kind == "fsx-lustre" and design.kind == "eks":
+        entry.set("availability_zone", wanted.zone)
+    storage.replace(entry)
+    _end_with_the_vpc(storage, design)
+
+
+def _kind(entry: Entry) -> str:
+    kind = entry.child("kind")
+    return kind.value if kind is not None else ""
+
+
+def _new_entry(design: StackDesign) -> Entry:
+    wanted = design.storage
+    assert wanted is not None  # noqa: S101 - the caller has one
+    values: dict[str, object] = {"kind": wanted.kind}
+    if design.kind == "slurm":
+        values["mount_directory"] = _MOUNT_DIRECTORIES[wanted.kind]
+    if wanted.kind == "fsx-lustre":
+        values |= {
+            "deployment_type": "PERSISTENT_2",
+            "storage_capacity_gib": wanted.capacity_gib,
+            "per_unit_storage_throughput": LUSTRE_THROUGHPUT,
+        }
+    else:
+        values["file_system_id"] = wanted.file_system_id
+    entry = entry_of("shared" if wanted.kind == "existing-efs" else "fsx", values)
+    comments = _throughput_comments() if wanted.kind == "fsx-lustre" else []
+    throughput = entry.child("per_unit_storage_throughput")
+    if throughput is not None:
+        throughput.comments = comments
+    return entry
+
+
+def _throughput_comments() -> list[str]:
+    """Return the comment of the throughput, from the stack that explains it."""
+    fsx = section(examples()["pc-gpu"].cluster, "storage", "fsx")
+    return list(section(fsx, "per_unit_storage_throughput").comments)
+
+
+def _resize(entry: Entry, capacity_gib: int) -> None:
+    old = entry.child("storage_capacity_gib")
+    if old is not None and old.value == str(capacity_gib):
+        return
+    entry.set("storage_capacity_gib", capacity_gib)
+    entry.set_comment()  # it tells the capacity
+
+
+def _end_with_the_vpc(storage: Entry, design: StackDesign) -> None:
+    """Let new file systems in a VPC of the stack end with it, and keep those in other VPCs.
+
+    `destroy` cannot delete a subnet with a file system that it keeps.
+    """
+    is_new = design.network.kind == "new-vpc"
+    for entry in storage.children:
+        if _kind(entry) not in ("fsx-lustre", "efs", "fsx-openzfs"):
+            continue
+        if is_new and entry.child("deletion_protection") is None:
+            comment = "It is in the stack's own VPC: `destroy` deletes it with its data."
+            entry.set("deletion_protection", value=False, comment=comment)
+        elif not is_new:
+            entry.remove("deletion_protection")
+    if is_new:
+        storage.tail = []  # it tells that they outlive the cluster
+
+
+def _write_key_pair(cluster: Entry, design: StackDesign) -> None:
+    if not design.key_pair:
+        return
+    if design.kind == "slurm":
+        head = section(cluster, "architecture", "head_node")
+        if head.child("ssh") is None:
+            head.insert(Entry("ssh"), after="root_volume")
+        section(head, "ssh").set("key_name", design.key_pair)
+        return
+    for pool in written_pools(cluster, design):
+        pool.set("ssh_key_name", design.key_pair, after="instance_type")
+        pool.tail = [line for line in pool.tail if "ssh_key_name" not in line]
+
+
+def _write_api_access(cluster: Entry, design: StackDesign) -> None:
+    """Write the endpoint and the audit log, with which the rules of the example are satisfied."""
+    architecture = section(cluster, "architecture")
+    keys = ("node_authorization", "authentication_mode", "kubernetes_version")
+    above = next(key for key in keys if architecture.child(key) is not None)
+    architecture.insert(_endpoint(design), after=above)
+    log_types = entry_of("log_types", ["audit"])
+    log_types.comments = _comment(
+        "The audit log records the requests to the Kubernetes API. "
+        f"{audit_log_price(design.region)}, which ends after {NEW_RETENTION_DAYS} days; "
+        "log_retention_days changes that."
+    )
+    architecture.insert(log_types, after="endpoint")
+    cluster.remove("policies")
+    if EVERYBODY in design.api_networks:
+        rule = entry_of("eks-public-endpoint-restricted", {"enforcement_level": "advisory"})
+        rule.comments = _comment(
+            "Every network can reach the API. Delete this when public_access_cidrs has your "
+            "networks; until then every preview warns."
+        )
+        cluster.insert(Entry("policies", comments=[""], children=[rule]))
+
+
+def _endpoint(design: StackDesign) -> Entry:
+    if PRIVATE in design.api_networks:
+        private = entry_of("endpoint", {"public_access": False, "private_access": True})
+        private.comments = _comment(
+            "Only the VPC and networks that are connected to it reach the Kubernetes API: "
+            f"`./trainyard` and `kubectl` run there ({ROOT / PAGE})."
+        )
+        return private
+    public = entry_of("endpoint", {"public_access_cidrs": list(design.api_networks)})
+    public.comments = _comment(
+        "Networks that can reach the Kubernetes API. IAM decides who may use it. The nodes use "
+        "the private endpoint."
+    )
+    return public
+
+
+def _comment(text: str) -> list[str]:
+    """Return the lines of a comment of a key at the third level."""
+    return _wrapped(text, _WIDTH - 3 * STEP)
+
+
+def _write_head_node(cluster: Entry, design: StackDesign) -> None:
+    """Place the head node in a private subnet of a VPC without public subnets."""
+    if design.network.kind == "existing-vpc" and design.network.public_subnet_ids == ():
+        section(cluster, "architecture", "head_node").set(
+            "network", "private", after="instance_type"
+        )
+
+
+def _rename_in_commands(root: Entry, old: str, new: str) -> None:
+    """Let the commands in comments name the new stack."""
+    for entry in root.walk():
+        for lines in (entry.comments, entry.tail):
+            lines[:] = [
+                line.replace(f" {old} ", f" {new} ") if "./trainyard" in line else line
+                for line in lines
+            ]

@@ -1,0 +1,239 @@
+"""`run` for EKS: an indexed Job or a JobSet with one pod per node, which know their addresses.
+
+Source:
+    https://kubernetes.io/docs/tasks/job/job-with-pod-to-pod-communication/
+    https://kubernetes.io/docs/concepts/workloads/controllers/job/#job-termination-and-cleanup:
+        `activeDeadlineSeconds` counts from the start of the Job, which a queue resets, and every
+        start of a JobSet is another Job; therefore the pods themselves end in time
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from trainyard.components.catalog.open_mpi import OPEN_MPI_ENVIRONMENT, mpirun_script
+from trainyard.components.eks.addons.jobset import JOBSET
+from trainyard.components.eks.plan import EksPlan
+from trainyard.jobs.job_set import pod_host, services, submitted
+from trainyard.jobs.mpi import FILES, MpiJob, render_mpi_job, secret_variables
+from trainyard.jobs.node_versions import LOCKED_MEMORY
+from trainyard.jobs.nodes import (
+    JobError,
+    JobNodes,
+    JobRequest,
+    choose_nodes,
+    placement,
+    resources,
+    rights,
+    shared_memory,
+)
+from trainyard.jobs.pod_failures import PROGRAM, job_set_failures, pod_failures
+from trainyard.jobs.secret_source import keys_in_kubernetes
+from trainyard.jobs.start import limit_environment, limit_of_mpi, start_command
+from trainyard.jobs.time_limit import GRACE_SECONDS
+from trainyard.jobs.training import (
+    MASTER_ADDRESS,
+    NODE_RANK,
+    PORT,
+    TrainingRequest,
+    launch_command,
+    node_environment,
+    processes_of,
+    rendezvous,
+    require_shared,
+    require_storage,
+    require_torchrun,
+)
+from trainyard.jobs.yaml_text import dump_documents
+
+_SHARE = 0.85
+"""Share of CPUs and memory of a node that the pod requests; the rest is for the kubelet and
+DaemonSets. https://github.com/awslabs/amazon-eks-ami/blob/main/nodeadm/internal/kubelet/config.go
+reserves 11 MiB per pod and 255 MiB."""
+
+
+def render_training(plan: EksPlan, request: TrainingRequest, job: JobRequest) -> str:
+    """Return the manifest of a program on a node group with accelerators.
+
+    Args:
+        plan: Plan of the stack.
+        request: The program.
+        job: Node group, number of nodes and namespace.
+
+    Raises:
+        JobError: no image, or the stack has no such nodes, or too few.
+    """
+    if request.image is None:
+        raise JobError("a pod needs a container image; name one with --image")
+    nodes = choose_nodes(plan, None, job, own_image=True)
+    if JOBSET.name in plan.self_managed_addons and request.minimum_nodes is None:
+        # torchrun does not start its processes again: JobSet starts those of all nodes again.
+        nodes = replace(nodes, failure_policy=job_set_failures(request))
+        request = replace(request, restarts=0)
+    require_torchrun(request, "install `addons.jobset`, which restarts all pods together")
+    if (request.minimum_nodes or 0) > nodes.count:
+        raise JobError(
+            f"`minimum_nodes` is {request.minimum_nodes}, but the job has {nodes.count} nodes"
+        )
+    mounts = _mounts(plan, request, job.namespace)
+    require_shared(request, mounts.values())
+    if request.launcher == "mpi":
+        return render_mpi_job(_mpi_job(request, nodes, mounts), nodes, job.namespace)
+    metadata = {
+        "name": request.name,
+        "namespace": job.namespace,
+        "labels": {"app.kubernetes.io/name": request.name},
+    }
+    files = [_config_map(request, metadata)] if request.files else []
+    return dump_documents(
+        [
+            *services(metadata, nodes, "rendezvous", PORT),
+            *files,
+            submitted(_job(request, nodes, mounts, metadata), nodes),
+        ]
+    )
+
+
+def _config_map(request: TrainingRequest, metadata: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {**metadata, "labels": {**metadata["labels"]}},
+        "data": dict(request.files),
+    }
+
+
+def _mpi_job(request: TrainingRequest, nodes: JobNodes, mounts: Mapping[str, str]) -> MpiJob:
+    """Return a job whose first pod starts one process per accelerator of all pods."""
+    if "authorized_keys" in request.files:
+        raise JobError("the job has its own authorized_keys; rename yours in `files`")
+    processes = processes_of(nodes.accelerators, nodes.accelerators.count)
+    environment = {
+        # Pod names cannot be resolved without their domain.
+        "OMPI_MCA_orte_keep_fqdn_hostnames": "true",
+        **OPEN_MPI_ENVIRONMENT,
+        MASTER_ADDRESS[0]: pod_host(request.name, nodes, 0),
+        **_same_environment(request, nodes),
+    }
+    limit, prefix = limit_of_mpi(request)
+    command = limit + mpirun_script(
+        launch_command(request),
+        ranks=str(nodes.count * processes),
+        processes=processes,
+        hosts='"${hosts[@]}"',
+        variables=[
+            *(name for name in environment if not name.startswith("OMPI_")),
+            *request.secrets,
+        ],
+        grace_seconds=GRACE_SECONDS,
+        prefix=prefix,
+    )
+    return MpiJob(
+        job=PROGRAM,
+        name=request.name,
+        image=request.image or "",
+        command=command,
+        environment={**environment, **limit_environment(request)},
+        secrets=keys_in_kubernetes(request.secrets),
+        session_environment=["PATH", "LD_LIBRARY_PATH", "OPAL_PREFIX"],
+        share=_SHARE,
+        limits=pod_failures(request, nodes),
+        grace_seconds=GRACE_SECONDS,
+        mounts=mounts,
+        files=request.files,
+    )
+
+
+def _job(
+    request: TrainingRequest,
+    nodes: JobNodes,
+    mounts: Mapping[str, str],
+    metadata: dict[str, Any],
+) -> dict[str, Any]:
+    files = {"name": "files", "configMap": {"name": request.name}}
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": metadata,
+        "spec": {
+            "completionMode": "Indexed",
+            "completions": nodes.count,
+            "parallelism": nodes.count,
+            **pod_failures(request, nodes),
+            "template": {
+                "metadata": {"labels": {**metadata["labels"]}},
+                "spec": {
+                    "restartPolicy": "Never",
+                    "subdomain": metadata["name"],
+                    "terminationGracePeriodSeconds": GRACE_SECONDS,
+                    **placement(nodes),
+                    "containers": [_container(request, nodes, mounts)],
+                    "volumes": [
+                        shared_memory(nodes, _SHARE),
+                        *(
+                            {"name": name, "persistentVolumeClaim": {"claimName": name}}
+                            for name in mounts
+                        ),
+                        *([files] if request.files else []),
+                    ],
+                },
+            },
+        },
+    }
+
+
+def _mounts(plan: EksPlan, request: TrainingRequest, namespace: str) -> dict[str, str]:
+    """Return the paths of all file systems in the namespace of the job, by claim."""
+    here = {
+        each.name: each.claim.name
+        for each in plan.file_systems
+        if each.claim.namespace == namespace
+    }
+    what = f"the file systems of {plan.name} in the namespace {namespace} are"
+    require_storage(request, here, what)
+    return {claim: request.mounts.get(name, f"/mnt/{claim}") for name, claim in here.items()}
+
+
+def _container(
+    request: TrainingRequest, nodes: JobNodes, mounts: Mapping[str, str]
+) -> dict[str, Any]:
+    paths = [{"name": name, "mountPath": path} for name, path in mounts.items()]
+    files = [{"name": "files", "mountPath": FILES}] if request.files else []
+    return {
+        "name": PROGRAM,
+        "image": request.image,
+        "command": start_command(request, LOCKED_MEMORY),
+        **({"workingDir": FILES} if request.files else {}),
+        "env": [*_environment(request, nodes)],
+        "securityContext": rights(),
+        "resources": resources(nodes, _SHARE),
+        "volumeMounts": [{"name": "shm", "mountPath": "/dev/shm"}, *paths, *files],  # noqa: S108 - in the container
+    }
+
+
+def _environment(request: TrainingRequest, nodes: JobNodes) -> Iterator[dict[str, Any]]:
+    index = "metadata.annotations['batch.kubernetes.io/job-completion-index']"
+    for name in NODE_RANK:
+        yield {"name": name, "valueFrom": {"fieldRef": {"fieldPath": index}}}
+    first = pod_host(request.name, nodes, 0)
+    for name in MASTER_ADDRESS:
+        yield {"name": name, "value": first}
+    found = {
+        **rendezvous(request, first),
+        **_same_environment(request, nodes),
+        **limit_environment(request),
+    }
+    yield from ({"name": name, "value": value} for name, value in found.items())
+    yield from secret_variables(keys_in_kubernetes(request.secrets))
+
+
+def _same_environment(request: TrainingRequest, nodes: JobNodes) -> dict[str, str]:
+    return node_environment(
+        request,
+        nodes.accelerators,
+        devices=nodes.accelerators.count,
+        nodes=nodes.count,
+        efa_interfaces=nodes.efa_interfaces,
+    )

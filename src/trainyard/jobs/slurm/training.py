@@ -1,0 +1,241 @@
+"""`run` for Slurm: a batch script that starts a program on every node of a compute resource.
+
+Source:
+    https://slurm.schedmd.com/sbatch.html (`--requeue`, `--open-mode`, `SLURM_RESTART_COUNT`,
+        `--signal`)
+    https://slurm.schedmd.com/slurm.conf.html: `RequeueExit` is empty by default, so that a program
+        that fails is not requeued
+    https://slurm.schedmd.com/scontrol.html: `TimeLimit`; users can decrease that of their jobs
+    https://slurm.schedmd.com/srun.html (`SLURM_NODEID`, `--kill-on-bad-exit`, `--mpi`)
+    https://github.com/aws/aws-parallelcluster, tests/integration-tests/tests/common/mpi_common.py:
+        Slurm starts programs of Open MPI with `srun --mpi=pmix`
+    https://github.com/awslabs/awsome-distributed-ai, micro-benchmarks/nccl-tests/slurm: the same in
+        containers, without binding to CPUs
+    https://github.com/NVIDIA/pyxis#usage (`--container-image`, `--container-mounts`;
+        `--container-env` names the variables that override those of the image)
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Mapping
+from pathlib import PurePosixPath
+
+from trainyard.components.catalog.nccl import MPI
+from trainyard.components.catalog.open_mpi import OPEN_MPI_ENVIRONMENT
+from trainyard.components.parallelcluster.plan import ParallelClusterPlan
+from trainyard.jobs.nodes import JobError
+from trainyard.jobs.secret_source import files_on_head_node
+from trainyard.jobs.slurm.directory import JobDirectory
+from trainyard.jobs.slurm.neuron import ADDRESSES, efa_environment
+from trainyard.jobs.slurm.nodes import (
+    HOME,
+    SlurmNodes,
+    SlurmRequest,
+    choose_slurm_nodes,
+)
+from trainyard.jobs.slurm.templates import LIBRARY_PATH, exports, render_script
+from trainyard.jobs.start import start_command
+from trainyard.jobs.time_limit import GRACE_SECONDS
+from trainyard.jobs.training import (
+    INFRASTRUCTURE_RETRIES,
+    TrainingRequest,
+    launch_command,
+    node_environment,
+    processes_of,
+    refuse_fewer_nodes,
+    rendezvous,
+    require_shared,
+    require_storage,
+    require_torchrun,
+)
+
+_SCRIPT, _SECRETS = "training/train.sbatch", "training/secrets.sh"
+_PER_NODE = """\
+start=$(cat << 'START'
+{2}START
+)
+# One task per node; torchrun starts the other processes of its node.
+srun --kill-on-bad-exit=1{0} \\
+  bash -c "$start" {1}"""
+_RANK = "export NODE_RANK=$SLURM_NODEID PET_NODE_RANK=$SLURM_NODEID\n"
+_PER_PROCESS = """\
+{2}# One task per accelerator.
+srun --mpi=pmix --cpu-bind=none --kill-on-bad-exit=1{0} \\
+  {1}"""
+_LIBRARIES = f"""\
+MPI_HOME=${{MPI_HOME:-{MPI}}}
+LD_LIBRARY_PATH=$MPI_HOME/lib:$MPI_HOME/lib64${{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}}
+{LIBRARY_PATH}
+export LD_LIBRARY_PATH
+"""
+_GRACE_MINUTES = GRACE_SECONDS // 60
+_UNLIMITED = "#SBATCH --time=UNLIMITED"
+"""https://slurm.schedmd.com/sbatch.html#OPT_time: a partition may still have a limit."""
+_LIMITED = """\
+#SBATCH --time={0}
+#SBATCH --signal=TERM@{1}"""
+_STOP = """\
+# The nodes leave then. A job that has waited for nodes, or was requeued, has less time.
+left=$((({0} - $(date +%s)) / 60))
+if ((left < 1)); then
+  echo "the nodes of the Capacity Block leave, and the program is not started" >&2
+  exit 1
+elif ((left < {1})); then
+  scontrol update JobId="$SLURM_JOB_ID" TimeLimit=$left
+fi"""
+
+
+def render_training_directory(
+    plan: ParallelClusterPlan, request: TrainingRequest, slurm: SlurmRequest
+) -> tuple[JobDirectory, SlurmNodes]:
+    """Return the script for a compute resource with accelerators, and its nodes.
+
+    Args:
+        plan: Plan of the stack.
+        request: The program. Its paths are relative to the directory of the job if it has files,
+            otherwise to the home directory; all nodes share both.
+        slurm: Queue, compute resource and number of nodes.
+
+    Raises:
+        JobError: the stack has no such nodes, or too few.
+    """
+    nodes = choose_slurm_nodes(plan, None, slurm)
+    refuse_fewer_nodes(request, "Slurm")
+    require_torchrun(request)
+    mounts = _mounts(plan, request)
+    require_shared(request, mounts.values())
+    secrets = _secret_files(request, mounts)
+    environment = node_environment(
+        request,
+        nodes.accelerators,
+        devices=nodes.accelerators.count,
+        nodes=nodes.count,
+        efa_interfaces=nodes.efa_interfaces,
+    )
+    gpus = nodes.accelerators.count
+    mpi = request.launcher == "mpi"
+    if nodes.accelerators.manufacturer == "neuron":
+        gpus, environment = 0, {**efa_environment(nodes), **environment}
+    if mpi:
+        environment = {**OPEN_MPI_ENVIRONMENT, **environment}
+    values = {
+        "name": request.name,
+        "placement": nodes.placement,
+        "nodes": nodes.count,
+        "devices": f"#SBATCH --gpus-per-node={gpus}" if gpus else "#",
+        "time": _time(request),
+        "description": nodes.description,
+        "retries": request.restarts or INFRASTRUCTURE_RETRIES,
+        "stop": _stop(request),
+        "environment": f"{_rendezvous(request)}{exports(environment)}{_exported(secrets)}",
+        "directory": ' "$SLURM_SUBMIT_DIR"' if request.files else "",
+        "tasks": processes_of(nodes.accelerators, nodes.accelerators.count) if mpi else 1,
+        "program": _program(request, mounts),
+    }
+    scripts = {
+        "train.sbatch": render_script(_SCRIPT, values),
+        "addresses.sh": render_script(ADDRESSES, values),
+        **({"secrets.sh": render_script(_SECRETS, values)} if secrets else {}),
+    }
+    taken = sorted(scripts.keys() & request.files.keys())
+    if taken:
+        raise JobError(f"the job has its own {', '.join(taken)}; rename yours in `files`")
+    return JobDirectory(
+        files={**scripts, **request.files},
+        submit=(*_checked(secrets), "sbatch train.sbatch"),
+        results=(f"tail -f {request.name}-*.out",),
+    ), nodes
+
+
+def _time(request: TrainingRequest) -> str:
+    """Return the options with which Slurm ends the job: with SIGTERM first, then SIGKILL."""
+    if request.time_limit_minutes is None:
+        return _UNLIMITED
+    return _LIMITED.format(request.time_limit_minutes + _GRACE_MINUTES, GRACE_SECONDS)
+
+
+def _stop(request: TrainingRequest) -> str:
+    """Return the shell commands that end the job in time, whenever it starts."""
+    if request.stops_at is None or request.time_limit_minutes is None:
+        return "#"
+    nodes_leave_at = int(request.stops_at.timestamp()) + GRACE_SECONDS
+    return _STOP.format(nodes_leave_at, request.time_limit_minutes + _GRACE_MINUTES)
+
+
+def _program(request: TrainingRequest, mounts: Mapping[str, str]) -> str:
+    """Return the shell commands that start the program on all nodes."""
+    container = _container(request, mounts)
+    if request.launcher == "mpi":
+        command = shlex.join(launch_command(request))
+        return _PER_PROCESS.format(container, command, "" if container else _LIBRARIES)
+    _, _, script, *words = start_command(request, _RANK)
+    return _PER_NODE.format(container, shlex.join(words), script)
+
+
+def _rendezvous(request: TrainingRequest) -> str:
+    found = rendezvous(request, "$MASTER_ADDR")
+    return "".join(f'export {name}="{value}"\n' for name, value in found.items())
+
+
+def _secret_files(request: TrainingRequest, shared: Iterable[str]) -> dict[str, str]:
+    """Return the files with the secrets of the program, by variable.
+
+    Raises:
+        JobError: the nodes have another file of that path, or none.
+    """
+    found, places = files_on_head_node(request.secrets), list(shared)
+    for name, each in found.items():
+        path = PurePosixPath(each.path)
+        if path.is_absolute() and not any(path.is_relative_to(place) for place in places):
+            raise JobError(
+                f"the secret {name} is in {path}, which the nodes do not share with the head node; "
+                f"use a file in {' or '.join(places)}. A shell replaces `~` with your home "
+                f"directory on this machine unless it is quoted: --secret '{name}=~/{path.name}'"
+            )
+    return {name: each.path for name, each in found.items()}
+
+
+def _checked(secrets: Mapping[str, str]) -> list[str]:
+    """Return the commands for the head node that refuse a job whose secrets nobody could read."""
+    checks = [f"secret_in {path} > /dev/null" for path in secrets.values()]
+    return ["source ./secrets.sh", *checks] if checks else []
+
+
+def _exported(secrets: Mapping[str, str]) -> str:
+    """Return the shell lines that read the secrets, when the job runs."""
+    if not secrets:
+        return ""
+    lines = [f"{name}=$(secret_in {path})\nexport {name}" for name, path in secrets.items()]
+    return "\n".join(
+        ["", "# shellcheck source=secrets.sh", 'source "$SLURM_SUBMIT_DIR/secrets.sh"', *lines]
+    )
+
+
+def _mounts(plan: ParallelClusterPlan, request: TrainingRequest) -> dict[str, str]:
+    """Return the paths of all shared directories as the program sees them.
+
+    Raises:
+        JobError: other paths without a container, or for storage that the stack does not have.
+    """
+    stored = {each.name: f"/{each.mount_directory.strip('/')}" for each in plan.shared_storage}
+    require_storage(request, stored, f"the storage of {plan.name} is")
+    if request.mounts and request.image is None:
+        raise JobError(
+            "`mounts` is for containers, and the job has no `image`; without one, storage has the "
+            "paths of the stack file"
+        )
+    return {
+        **{path: request.mounts.get(name, path) for name, path in stored.items()},
+        **{path: path for path in (HOME,) if path not in stored.values()},
+    }
+
+
+def _container(request: TrainingRequest, mounts: Mapping[str, str]) -> str:
+    if request.image is None:
+        return ""
+    listed = ",".join(f"{there}:{here}" for there, here in mounts.items())
+    image = shlex.quote(f"--container-image={request.image}")
+    # Otherwise a variable of the image overrides that of the job.
+    own = f" --container-env={','.join(request.secrets)}" if request.secrets else ""
+    return f' {image} --container-mounts={shlex.quote(listed)} --container-workdir="$PWD"{own}'

@@ -1,0 +1,1 @@
+"""Metrics and alarms of a deployed stack."""

@@ -1,0 +1,1 @@
+"""The rules of the policy pack as documents show them, and the requirements that they enforce."""

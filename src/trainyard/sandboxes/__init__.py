@@ -1,0 +1,1 @@
+"""The sandbox from the command line: starting it, its faults and its pace."""

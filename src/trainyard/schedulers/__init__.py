@@ -1,0 +1,1 @@
+"""The schedulers of jobs: Kubernetes, Slurm and AWS Batch."""

@@ -1,0 +1,291 @@
+"""`job --submit` and `run`: submit a job to Batch exactly once, even if the response is lost.
+
+`SubmitJob` has no client token
+(https://docs.aws.amazon.com/batch/latest/APIReference/API_SubmitJob.html), and boto3 retries a
+request without a response. Therefore the request is retried only if Batch said that it did nothing.
+If Batch did not respond, the job is looked up by its unique name.
+
+Source:
+    https://docs.aws.amazon.com/batch/latest/userguide/job_states.html
+    https://docs.aws.amazon.com/batch/latest/userguide/multi-node-parallel-jobs.html: nodes have the
+        address `JOB#0` and separate logs
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import boto3
+from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError
+
+from trainyard.cli import console, failures
+from trainyard.components.account.call_failures import (
+    CLIENT,
+    UNREPEATED,
+    explained,
+    says_nothing_of_the_request,
+)
+from trainyard.components.batch.plan import BatchPlan
+from trainyard.components.catalog.secret_arns import SecretArn
+from trainyard.diagnosis.waiting_job import read_queued_job, why_it_waits
+from trainyard.jobs.batch_request import BatchSubmission
+from trainyard.schedulers.batch.waiting import wait_for
+from trainyard.schedulers.job_wait import NO_CONTAINERS, JobWait
+from trainyard.schedulers.log_events import LogEvents
+from trainyard.stack_files.stack_files import StackFile
+from trainyard.workspace.session import account_access, refuse_occupied
+
+ATTEMPTS = 4
+_SUFFIX_BYTES = 4
+_SUFFIX = re.compile(rf"-[0-9a-f]{{{2 * _SUFFIX_BYTES}}}\Z")
+LOG_GROUP = "/aws/batch/job"
+"""Log group of Batch jobs.
+https://docs.aws.amazon.com/batch/latest/userguide/using_awslogs.html"""
+
+
+def short_name(name: str) -> str:
+    """Return the name of a job without what `submit_once` appends to it."""
+    return _SUFFIX.sub("", name)
+
+
+def submit_once(
+    batch: Any, request: Mapping[str, Any], sleep: Callable[[float], None] = time.sleep
+) -> str:
+    """Submit a job under a unique name and return its id.
+
+    Args:
+        batch: A boto3 client without retries, created with `UNREPEATED`.
+        request: Arguments of `submit_job`; its `jobName` is the prefix of the job's name.
+        sleep: Waits a number of seconds.
+
+    Raises:
+        ClientError: Batch rejected the job.
+        HTTPClientError: there was no response, and the job does not exist.
+    """
+    named = {**request, "jobName": f"{request['jobName']}-{secrets.token_hex(_SUFFIX_BYTES)}"}
+    for attempt in range(1, ATTEMPTS + 1):
+        try:
+            return batch.submit_job(**named)["jobId"]
+        except ClientError as error:
+            if attempt == ATTEMPTS or not says_nothing_of_the_request(error):
+                raise
+        except HTTPClientError:
+            found = _found(batch, named)
+            if found:
+                return found
+            if attempt == ATTEMPTS:
+                raise
+        sleep(2.0**attempt)
+    raise AssertionError("the last attempt returns or raises")
+
+
+def _found(batch: Any, request: Mapping[str, Any]) -> str:
+    """Return the id of the job of a request; empty if it does not exist.
+
+    https://docs.aws.amazon.com/batch/latest/APIReference/API_ListJobs.html (`filters`, `JOB_NAME`)
+    """
+    named = {"name": "JOB_NAME", "values": [request["jobName"]]}
+    jobs = batch.list_jobs(jobQueue=request["jobQueue"], filters=[named])["jobSummaryList"]
+    return next((job["jobId"] for job in jobs), "")
+
+
+def submit_job(
+    plan: BatchPlan,
+    submission: BatchSubmission,
+    *,
+    stack_file: StackFile,
+    sandbox: bool,
+    wait: JobWait | None,
+) -> None:
+    """Submit the job, print its id on standard output, and say how to follow it.
+
+    Raises:
+        WrongUseError: there are no credentials.
+        StackLockedError: another command holds the lock of the stack.
+        CommandError: Batch rejects the job or, with `--wait`, the job fails or does not start.
+    """
+    # While the stack changes, the queue and the definition may change as well.
+    refuse_occupied(stack_file, sandbox=sandbox)
+    with account_access(sandbox=sandbox, profile=stack_file.profile):
+        batch = boto3.client("batch", region_name=plan.region, config=CLIENT)
+        _require_secrets(batch, submission, stack_file, sandbox=sandbox)
+        job_id = _submit(plan.region, submission, stack_file, sandbox=sandbox)
+        console.answer(job_id)
+        console.progress(f"submitted {submission.description}")
+        if not sandbox:
+            cancel = f"{stack_file.command('cancel', sandbox=False)} {job_id}"
+            follow = _follow(plan.region, job_id, submission)
+            logs = f"{stack_file.command('logs', sandbox=False)} {job_id} --follow"
+            console.progress("\n  ".join([*follow, logs, cancel]))
+        if wait:
+            log = _MainLog(plan.region, submission, wait.show)
+            try:
+                wait_for(
+                    batch, job_id, lambda job: _explain(job, batch, plan, submission), wait, log
+                )
+            finally:
+                if sandbox and not log.has_printed:
+                    console.progress(NO_CONTAINERS)
+
+
+@dataclass(slots=True)
+class _MainLog:
+    """The log of the main node, which has the result; it is printed as it grows."""
+
+    region: str
+    submission: BatchSubmission
+    show: Callable[[str], object]
+    events: dict[str, LogEvents] = field(default_factory=dict[str, LogEvents])
+    """What was printed, by log stream; each attempt has one."""
+    has_printed: bool = False
+
+    def __call__(self, batch: Any, job_id: str, *, has_ended: bool) -> None:
+        """Print the new lines; while the job runs, its stream may not exist yet."""
+        try:
+            (main,) = batch.describe_jobs(jobs=[_main_node(job_id, self.submission)])["jobs"]
+            stream = (main.get("container") or {}).get("logStreamName")
+            if stream:
+                self._print(stream)
+            elif has_ended:
+                console.progress("the job has no log: its container did not start")
+        except (BotoCoreError, ClientError) as error:
+            if has_ended:
+                console.progress(explained("logs:FilterLogEvents", error))
+
+    def _print(self, stream: str) -> None:
+        if stream not in self.events:
+            client = boto3.client("logs", region_name=self.region, config=CLIENT)
+            narrowed = {"logStreamNames": [stream]}
+            self.events[stream] = LogEvents(client=client, group=LOG_GROUP, narrowed=narrowed)
+        for event in self.events[stream].new():
+            self.has_printed = True
+            self.show(event["message"].rstrip())
+
+
+def _main_node(job_id: str, submission: BatchSubmission) -> str:
+    return f"{job_id}#0" if submission.multinode else job_id
+
+
+def _explain(
+    job: Mapping[str, Any],
+    batch: Any,
+    plan: BatchPlan,
+    submission: BatchSubmission,
+) -> list[str]:
+    """Return why a job waits; what cannot be queried is reported instead."""
+    name = submission.compute_environment
+    capacities = [each.capacity for each in plan.compute_environments if each.pool == name]
+    single = [each.reservation_id for each in capacities if each.reservation_id]
+    members = [m.rpartition("/")[2] for each in capacities for m in each.reservation_group_members]
+    try:
+        queued = read_queued_job(
+            batch,
+            boto3.client("ec2", region_name=plan.region, config=CLIENT),
+            job,
+            environment=name,
+            stack=plan.name,
+            reservation_ids=[*single, *members],
+        )
+    except (BotoCoreError, ClientError) as error:
+        return [f"the reason cannot be read from the account: {error}"]
+    return why_it_waits(queued)
+
+
+def _require_secrets(
+    batch: Any, submission: BatchSubmission, stack_file: StackFile, *, sandbox: bool
+) -> None:
+    """Refuse a job with secrets that it would not get, or that do not exist.
+
+    What cannot be read is no reason: the role of the job may read what its user may not.
+
+    Raises:
+        CommandError: the definition in the account has other secrets, or one does not exist.
+    """
+    if not submission.secrets:
+        return
+    name = submission.request["jobDefinition"]
+    try:
+        pages = batch.get_paginator("describe_job_definitions").paginate(
+            jobDefinitionName=name, status="ACTIVE"
+        )
+        definitions = [each for page in pages for each in page["jobDefinitions"]]
+    except (BotoCoreError, ClientError):
+        return
+    newest = max(definitions, key=lambda each: each["revision"], default=None)
+    if newest is None:
+        return  # Batch says so
+    if submission.secrets.items() - _secrets_of(newest).items():
+        raise failures.CommandError(
+            f"the job definition {name} in the account does not have the secrets of the stack "
+            f"file yet; deploy it: {stack_file.command('up', sandbox=sandbox)}"
+        )
+    account_id = newest["jobDefinitionArn"].split(":")[4]
+    for variable, text in submission.secrets.items():
+        if _is_missing(SecretArn(text), account_id):
+            raise failures.CommandError(
+                f"the secret of {variable} does not exist: {text}; create it, or correct "
+                "`secrets` of the job definition in the stack file"
+            )
+
+
+def _secrets_of(definition: Mapping[str, Any]) -> dict[str, str]:
+    ranges = (definition.get("nodeProperties") or {}).get("nodeRangeProperties") or ()
+    several = [each["container"] for each in ranges]
+    containers = several or [definition.get("containerProperties") or {}]
+    listed = [each for container in containers for each in container.get("secrets") or ()]
+    return {each["name"]: each["valueFrom"] for each in listed}
+
+
+def _is_missing(secret: SecretArn, account_id: str) -> bool:
+    """Return whether AWS says that a secret does not exist, without reading its value.
+
+    https://docs.aws.amazon.com/secretsmanager/latest/apireference/API_DescribeSecret.html and
+    https://docs.aws.amazon.com/systems-manager/latest/APIReference/API_DescribeParameters.html:
+    parameters of other accounts are listed elsewhere
+    """
+    client = boto3.client(secret.service, region_name=secret.region, config=CLIENT)
+    try:
+        if secret.service == "ssm":
+            name = secret.parameter
+            names = [name] if "/" in name[1:] else [name, name[1:]]
+            named = {"Key": "Name", "Option": "Equals", "Values": names}
+            listed = client.describe_parameters(ParameterFilters=[named])
+            return secret.account_id == account_id and not listed["Parameters"]
+        if secret.service == "secretsmanager":
+            client.describe_secret(SecretId=secret.arn)
+    except ClientError as error:
+        return error.response["Error"]["Code"] == "ResourceNotFoundException"
+    except BotoCoreError:
+        return False
+    return False
+
+
+def _submit(
+    region: str, submission: BatchSubmission, stack_file: StackFile, *, sandbox: bool
+) -> str:
+    try:
+        batch = boto3.client("batch", region_name=region, config=UNREPEATED)
+        return submit_once(batch, submission.request)
+    except (BotoCoreError, ClientError) as error:
+        command = stack_file.command("up", sandbox=sandbox)
+        raise failures.CommandError(
+            f"Batch rejected the job: {explained('batch:SubmitJob', error)}\n"
+            f"  if the stack is not deployed yet:  {command}"
+        ) from error
+
+
+def _follow(region: str, job_id: str, submission: BatchSubmission) -> list[str]:
+    """Return the commands that show the job's state and the main node's log."""
+    main = _main_node(job_id, submission)
+    describe = f"aws batch describe-jobs --region {region} --output text"
+    stream = f"$({describe} --jobs '{main}' --query 'jobs[0].container.logStreamName')"
+    return [
+        "commands for this job:",
+        f"{describe} --jobs {job_id} --query 'jobs[0].[status,statusReason]'",
+        f'aws logs tail {LOG_GROUP} --region {region} --follow --log-stream-names "{stream}"',
+    ]

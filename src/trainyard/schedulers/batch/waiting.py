@@ -1,0 +1,125 @@
+"""Waiting for a Batch job: follows it, and explains why it does not start."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from trainyard.cli import console, failures
+from trainyard.components.account.call_failures import is_transient
+from trainyard.diagnosis.waiting_job import ENDED, WAITING
+from trainyard.schedulers.job_wait import QUIET_SECONDS, JobWait, look_again
+
+Explain = Callable[[Mapping[str, Any]], list[str]]
+
+_OUT_OF_TIME = "Job attempt duration exceeded timeout"
+"""Status reason of a job that Batch has ended at its timeout.
+`BATCH_JOB_TIMEOUT_ERROR` in https://github.com/insitro/redun, redun/executors/aws_batch.py"""
+
+
+class PrintLog(Protocol):
+    """Prints the new lines of the log of a job that runs or has ended."""
+
+    def __call__(self, batch: Any, job_id: str, *, has_ended: bool) -> None:
+        """Print the lines that were not printed yet."""
+        ...
+
+
+def wait_for(batch: Any, job_id: str, explain: Explain, wait: JobWait, print_log: PrintLog) -> None:
+    """Report the states of a job until it ends, why it waits, and its log.
+
+    Args:
+        batch: A boto3 client.
+        job_id: Id of the job.
+        explain: Returns why a job, as DescribeJobs returns it, does not start.
+        wait: Limits and clock.
+        print_log: Prints the log, while the job runs and at its end.
+
+    Raises:
+        JobFailedError: the job failed.
+        CommandError: it did not start within the limit, or AWS stopped responding; the job
+            continues.
+    """
+    try:
+        _wait(batch, job_id, explain, wait, print_log)
+    except (BotoCoreError, ClientError) as error:
+        raise failures.CommandError(
+            f"the state of the job {job_id} can no longer be read; the job continues: {error}"
+        ) from error
+
+
+def _wait(batch: Any, job_id: str, explain: Explain, wait: JobWait, print_log: PrintLog) -> None:
+    began, seen, told = wait.now(), "", None
+    while True:
+        (job,) = look_again(lambda: batch.describe_jobs(jobs=[job_id])["jobs"], wait, _transient)
+        waited = wait.now() - began
+        if job["status"] != seen:
+            seen = job["status"]
+            console.progress(f"{job_id} is {seen}")
+        if seen in ENDED:
+            break
+        if seen == "RUNNING":
+            print_log(batch, job_id, has_ended=False)
+        if seen in WAITING:
+            told = _tell_reason(job, told, waited, explain)
+            if waited >= wait.start_limit_minutes * 60:
+                raise failures.CommandError(_gave_up(job, explain(job), wait))
+        wait.pause(wait.poll_seconds)
+    print_log(batch, job_id, has_ended=True)
+    if seen == "FAILED":
+        reason = job.get("statusReason")
+        said = f"the job {job_id} failed: {reason or 'see its log'}"
+        raise failures.JobFailedError(said, _exit_code(job))
+
+
+def _exit_code(job: Mapping[str, Any]) -> int | None:
+    """Return the exit code of the last attempt; that of the main node for several nodes.
+
+    https://docs.aws.amazon.com/batch/latest/userguide/multi-node-parallel-jobs.html
+    """
+    if str(job.get("statusReason") or "").startswith(_OUT_OF_TIME):
+        return failures.TIMED_OUT
+    attempts = job.get("attempts") or [job]
+    return (attempts[-1].get("container") or {}).get("exitCode")
+
+
+def _tell_reason(
+    job: Mapping[str, Any], told: str | None, waited: float, explain: Explain
+) -> str | None:
+    """Report why a job waits if that is new; return what was reported last."""
+    reason = job.get("statusReason") or ""
+    if reason == told or not (reason or waited >= QUIET_SECONDS):
+        return told
+    _tell(job, explain(job))
+    return reason
+
+
+def _transient(error: Exception) -> str:
+    return (
+        str(error) if isinstance(error, BotoCoreError | ClientError) and is_transient(error) else ""
+    )
+
+
+def _tell(job: Mapping[str, Any], why: list[str]) -> None:
+    console.progress("\n  ".join([f"{job['jobId']} has not started yet", *_said(job), *why]))
+
+
+def _said(job: Mapping[str, Any]) -> list[str]:
+    reason = job.get("statusReason")
+    return [f"Batch says: {reason}"] if reason else []
+
+
+def _gave_up(job: Mapping[str, Any], why: list[str], wait: JobWait) -> str:
+    return "\n  ".join(
+        [
+            (
+                f"after {wait.start_limit_minutes:g} minutes the job {job['jobId']} is still "
+                f"{job['status']}; it stays in the queue until it starts or is terminated"
+            ),
+            *_said(job),
+            *why,
+            "wait longer with --wait-minutes",
+        ]
+    )

@@ -1,0 +1,1 @@
+"""Jobs and nodes of an EKS cluster."""

@@ -1,0 +1,1 @@
+"""Jobs and nodes of a Slurm cluster."""

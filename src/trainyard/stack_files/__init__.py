@@ -1,0 +1,1 @@
+"""Stack files: finding, reading and completing them."""

@@ -1,0 +1,96 @@
+"""Complete a stack file with the ids of an account, without changing what it says."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Set
+from typing import Any
+
+from trainyard.stack_files.stack_files import CLUSTER_KEY, PROFILE_KEY, StackFile
+
+_NAMED = frozenset({"reservations", "compute_environments"})
+
+
+def complete(values: Any, completion: Mapping[str, Any]) -> Any:
+    """Return `values` with missing values taken from `completion`; given values stay.
+
+    A named entry (a reservation, a compute environment) is completed if it exists, but never added,
+    because the user may have renamed or removed it on purpose. A mapping with another `kind` than
+    the completion's is left unchanged.
+    """
+    if not isinstance(values, Mapping):
+        return values
+    if _is_another_kind(values, completion):
+        return values
+    result = dict(values)
+    for key, value in completion.items():
+        if key in _NAMED and isinstance(value, Mapping):
+            named = result.get(key)
+            if isinstance(named, Mapping):
+                result[key] = {
+                    name: complete(entry, value.get(name, {})) for name, entry in named.items()
+                }
+        elif isinstance(value, Mapping):
+            result[key] = complete(result.get(key) or {}, value)
+        else:
+            result.setdefault(key, value)
+    return result
+
+
+def _is_another_kind(values: Mapping[str, Any], completion: Mapping[str, Any]) -> bool:
+    kind = completion.get("kind")
+    return kind is not None and values.get("kind", kind) != kind
+
+
+def overruled(
+    values: Any,
+    completion: Mapping[str, Any],
+    path: str = "",
+    *,
+    known: Set[str] = frozenset(),
+) -> list[str]:
+    """Return the paths of values in a stack file that differ from those of the completion.
+
+    Other objects of the account, given by their ids in `known`, are not included.
+    """
+    if not isinstance(values, Mapping) or _is_another_kind(values, completion):
+        return []
+    found: list[str] = []
+    for key, value in completion.items():
+        here = f"{path}.{key}" if path else key
+        if key not in values:
+            continue
+        if isinstance(value, Mapping):
+            found.extend(overruled(values[key], value, here, known=known))
+        elif values[key] != value and not _is_known(values[key], known):
+            found.append(here)
+    return found
+
+
+def _is_known(value: Any, known: Set[str]) -> bool:
+    each = value if isinstance(value, list) else [value]
+    return all(isinstance(name, str) and name in known for name in each)
+
+
+def completed(stack_file: StackFile, completion: Mapping[str, Any]) -> StackFile:
+    """Return the stack file with its cluster object completed by the sandbox's account.
+
+    The profile is omitted, because it is the user's and the sandbox reads no credentials. Values
+    that Pulumi encrypted are omitted, because only the user has the key and the program does not
+    read them.
+    """
+    cluster = complete(stack_file.cluster, completion)
+    plain = {key: value for key, value in stack_file.config.items() if not _is_encrypted(value)}
+    config = {**plain, CLUSTER_KEY: cluster}
+    config.pop(PROFILE_KEY, None)
+    return dataclasses.replace(stack_file, content={**stack_file.content, "config": config})
+
+
+def _is_encrypted(value: Any) -> bool:
+    """Return whether a value is encrypted, or contains an encrypted value: `{secure: TEXT}`.
+
+    https://www.pulumi.com/docs/iac/concepts/secrets/
+    """
+    if isinstance(value, Mapping):
+        return [*value] == ["secure"] or any(map(_is_encrypted, value.values()))
+    return isinstance(value, list) and any(map(_is_encrypted, value))

@@ -1,0 +1,200 @@
+"""The tests of `verify`: reads the nodes from the scheduler, runs jobs, and judges their logs."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from contextlib import redirect_stdout
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from trainyard.cli import console, failures
+from trainyard.commands.jobs.job import make_of_kind
+from trainyard.jobs.names import DCGM_DIAG, PAIRS_OF
+from trainyard.schedulers.job_wait import NO_CONTAINERS, JobWait, RequestedJob
+from trainyard.stack_files.stack_config import kind_of, plan_of
+from trainyard.stack_files.stack_files import BATCH
+from trainyard.verify.dcgm import judge_dcgm, read_diagnoses
+from trainyard.verify.pairs import judge_pairs, read_pairs
+from trainyard.verify.planned_nodes import PlannedTest
+from trainyard.verify.verdict import Result, Stage
+from trainyard.verify.verified import Verified, verified
+
+_OPTIONS_OF_JOBS = (
+    *("--group", "--namespace", "--queue", "--compute-resource", "--definition"),
+    *("--scaling", "--output", "--force", "--env"),
+)
+"""What `job` can be asked for in addition to the nodes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What to verify."""
+
+    log: Path | None = None
+    """A log to judge instead of running a test."""
+    only_inventory: bool = False
+    """Whether to run no test."""
+    pairs: bool | None = None
+    """Whether to test pairs of nodes; None to do it if it can name the cause of a failure."""
+    dcgm: int | None = None
+    """Level of the diagnostics of GPUs; None to omit them."""
+    minimum_gb_per_second: float | None = None
+    """Lowest bus bandwidth that the user accepts; None for that of the stack file, or the published
+    one."""
+
+    @property
+    def runs_jobs(self) -> bool:
+        """Whether jobs may run."""
+        return self.log is None and not self.only_inventory
+
+
+@dataclass(frozen=True, slots=True)
+class _Ran:
+    """A job that has run."""
+
+    log: str | None
+    """None if it did not run."""
+    nodes: frozenset[str] = frozenset()
+    """EKS: names of the nodes on which it has run."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _FurtherJob:
+    """A job after the test of all nodes, with a stage of its own."""
+
+    name: str
+    stage: str
+    told: str
+    """What is told when it starts."""
+    judged: Callable[[Verified, str], Verified | None]
+    """Returns the result with the stage of a log; None if the log has nothing to judge."""
+    missing: str
+    """What to say then."""
+    without_log: Result
+    """And the result of the stage."""
+
+
+def can_diagnose(planned: PlannedTest, kind: str) -> bool:
+    """Return whether the scheduler can run NVIDIA's diagnostics on these nodes."""
+    return kind != BATCH and planned.test == "nccl-tests"
+
+
+def verification(asked: RequestedJob, planned: PlannedTest, wanted: Wanted) -> Verified:
+    """Return what was found.
+
+    Args:
+        asked: The job with the collective test.
+        planned: The test and its nodes.
+        wanted: What to verify.
+
+    Raises:
+        WrongUseError: the log cannot be read, or there are no credentials.
+        CommandError: the stack has no cluster, or the test has no log.
+    """
+    result = _tested(asked, planned, wanted)
+    if not wanted.runs_jobs or not result.has_test:
+        return result
+    pairs = result.needs_pairs if wanted.pairs is None else wanted.pairs
+    if pairs and kind_of(asked.stack_file) != BATCH:
+        further = _FurtherJob(
+            name=PAIRS_OF[planned.test],
+            stage="pairs",
+            told="testing pairs of nodes",
+            judged=_with_pairs,
+            missing="the log has no pairs",
+            without_log="skipped",
+        )
+        result = _with(result, asked, further)
+    if wanted.dcgm:
+        further = _FurtherJob(
+            name=DCGM_DIAG,
+            stage="dcgm",
+            told="running the diagnostics of the GPUs",
+            judged=_with_dcgm,
+            missing="the log has no diagnostics",
+            # The user asked for it, so that a diagnostic that did not run is no success.
+            without_log="fail",
+        )
+        result = _with(result, asked, further)
+    return result
+
+
+def _tested(asked: RequestedJob, planned: PlannedTest, wanted: Wanted) -> Verified:
+    """Judge a log, or the nodes in the scheduler and the log of a test on them."""
+    stack, minimum = asked.stack_file.stack, wanted.minimum_gb_per_second
+    if wanted.log:
+        return verified(stack, planned, _read(wanted.log), minimum_gb_per_second=minimum)
+    plan: Any = plan_of(asked.stack_file)
+    inventory = asked.deployed.inventory(plan, planned)
+    can_run = wanted.runs_jobs and inventory.stage.result != "fail"
+    ran = _ran(asked) if can_run else _Ran(None)
+    result = verified(stack, planned, ran.log, inventory=inventory, minimum_gb_per_second=minimum)
+    return replace(result, tested=ran.nodes)
+
+
+def _with(result: Verified, asked: RequestedJob, further: _FurtherJob) -> Verified:
+    """Return the result with the stage of a further job."""
+    console.progress(further.told)
+    try:
+        ran, missing = _ran(replace(asked, name=further.name)), further.missing
+    except failures.CommandError as error:
+        ran, missing = _Ran(None), str(error)
+    judged = further.judged(result, ran.log or "")
+    if judged is None:
+        stage = Stage(name=further.stage, result=further.without_log, reason=missing)
+        return replace(result, stages=(*result.stages, stage))
+    # With fewer nodes than the node group has, the jobs can run on different ones.
+    return replace(judged, tested=result.tested & ran.nodes)
+
+
+def _with_pairs(result: Verified, log: str) -> Verified | None:
+    pairs, nodes = read_pairs(log), result.planned.nodes
+    if not pairs:
+        return None
+    stage = judge_pairs(pairs, nodes, minimum_gb_per_second=result.minimum_gb_per_second)
+    return replace(result, stages=(*result.stages, stage), pairs=pairs)
+
+
+def _with_dcgm(result: Verified, log: str) -> Verified | None:
+    diagnoses = read_diagnoses(log)
+    if not diagnoses:
+        return None
+    stage = judge_dcgm(diagnoses, result.planned.nodes)
+    return replace(result, stages=(*result.stages, stage))
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise failures.WrongUseError(f"{path} cannot be read: {error.strerror}") from error
+
+
+def _ran(asked: RequestedJob) -> _Ran:
+    """Run a job.
+
+    Raises:
+        CommandError: the job did not run, or has no log.
+    """
+    shown: list[str] = []
+    nodes: set[str] = set()
+    wait = replace(asked.wait or JobWait(), show=shown.append, ran_on=nodes.update)
+    unused = dict.fromkeys(_OPTIONS_OF_JOBS)
+    job = replace(asked, wait=wait, options={**unused, **asked.options})
+    try:
+        # Standard output has the result only.
+        with redirect_stdout(sys.stderr):
+            make_of_kind(job, kind_of(asked.stack_file))
+    except failures.CommandError as error:
+        if isinstance(error, failures.JobFailedError) and not shown:
+            # The exit code of `verify` is not that of its job.
+            raise failures.CommandError(str(error)) from error
+        if not shown:
+            raise
+        console.problem(str(error))
+    if not shown:
+        hint = f"\n  {NO_CONTAINERS}" if asked.sandbox else ""
+        raise failures.CommandError(f"the test has ended without a log that could be judged{hint}")
+    return _Ran("".join(f"{text.rstrip()}\n" for text in shown), frozenset(nodes))

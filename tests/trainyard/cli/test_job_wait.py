@@ -1,0 +1,88 @@
+"""A failed look at a job does not end a wait of hours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from botocore.exceptions import ClientError, EndpointConnectionError
+from kubernetes.client import ApiException
+from urllib3.exceptions import ProtocolError
+
+from trainyard.cli import failures
+from trainyard.schedulers.batch import waiting as batch_waiting
+from trainyard.schedulers.eks import job_wait as eks_job_wait
+from trainyard.schedulers.job_wait import LOST_MINUTES, POLL_SECONDS, JobWait, look_again
+from trainyard.schedulers.slurm import job_wait as slurm_job_wait
+
+
+class Job:
+    """A job whose first looks fail."""
+
+    def __init__(self, *errors: Exception) -> None:
+        self.errors = list(errors)
+        self.seconds = 0.0
+
+    def look(self) -> str:
+        if self.errors:
+            raise self.errors.pop(0)
+        return "running"
+
+    def pause(self, seconds: float) -> None:
+        self.seconds += seconds
+
+    def seen(self, passes: Callable[[Exception], str]) -> str:
+        return look_again(self.look, JobWait(pause=self.pause, now=lambda: self.seconds), passes)
+
+
+def test_an_error_that_passes_is_told_once(capsys) -> None:
+    job = Job(*[OSError("lost")] * 3)
+    assert job.seen(str) == "running"
+    assert job.seconds == 3 * POLL_SECONDS
+    assert capsys.readouterr().err.count("is read again: lost") == 1
+
+
+def test_an_error_that_does_not_pass_in_time_ends_the_wait() -> None:
+    job = Job(*[OSError("lost")] * 1000)
+    with pytest.raises(OSError, match="lost"):
+        job.seen(str)
+    assert job.seconds == LOST_MINUTES * 60
+
+
+def test_any_other_error_ends_the_wait_at_once() -> None:
+    job = Job(OSError("denied"))
+    with pytest.raises(OSError, match="denied"):
+        job.seen(lambda _: "")
+    assert job.seconds == 0
+
+
+def refused(code: str) -> ClientError:
+    return ClientError({"Error": {"Code": code, "Message": code}}, "DescribeJobs")
+
+
+LOST = EndpointConnectionError(endpoint_url="https://aws")
+NO_CONTROLLER = failures.CommandError(
+    "a command on the head node i-1 ended with Failed: slurm_load_jobs error: Unable to contact "
+    "slurm controller (connect failure)"
+)
+
+
+@pytest.mark.parametrize(
+    ("passes", "error", "expected"),
+    [
+        (eks_job_wait.transient, ProtocolError("reset"), True),
+        (eks_job_wait.transient, ApiException(status=503, reason="Unavailable"), True),
+        (eks_job_wait.transient, ApiException(status=429, reason="Too Many Requests"), True),
+        (eks_job_wait.transient, ApiException(status=404, reason="Not Found"), False),
+        (batch_waiting._transient, LOST, True),
+        (batch_waiting._transient, refused("ThrottlingException"), True),
+        (batch_waiting._transient, refused("ExpiredTokenException"), False),
+        (slurm_job_wait._transient, LOST, True),
+        (slurm_job_wait._transient, NO_CONTROLLER, True),
+        (slurm_job_wait._transient, failures.CommandError("Invalid job id specified"), False),
+    ],
+)
+def test_each_scheduler_knows_what_passes(
+    passes: Callable[[Exception], str], error: Exception, expected: bool
+) -> None:
+    assert bool(passes(error)) is expected

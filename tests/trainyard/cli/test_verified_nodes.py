@@ -1,0 +1,105 @@
+"""What `verify` does with the nodes that it has tested."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.support.eks import p5
+from tests.support.parallelcluster import raw_p4de
+from tests.support.recorded_stack import RecordedStack, prints
+from tests.trainyard.cli.conftest import COMPLETE
+from tests.trainyard.cli.test_verification import PAIRS, SLOW
+from tests.trainyard.cli.test_verify import GOOD
+from trainyard.cli import failures
+from trainyard.schedulers.deployed_stack import DeployedStack
+from trainyard.schedulers.job_wait import RequestedJob
+from trainyard.stack_files.stack_files import BATCH, EKS, PARALLELCLUSTER, find_stack_file
+from trainyard.verify.node_results import node_results
+from trainyard.verify.verdict import Stage
+from trainyard.verify.verified_nodes import use_results
+
+RANKS = SLOW.replace("32 nics", "4 nics") + "".join(
+    f"# Rank {8 * node + gpu} Group 0 Pid 1 on {host} device {gpu}\n"
+    for node, host in enumerate("abc")
+    for gpu in range(8)
+)
+"""The log of a slow test on three p4de.24xlarge nodes."""
+
+
+@pytest.mark.parametrize(("log", "passed"), [(GOOD, True), (SLOW, False)])
+@pytest.mark.parametrize("required", [True, False])
+def test_the_nodes_of_an_eks_cluster_are_labelled_with_the_result(
+    trainyard, stack_file, log, passed, required
+) -> None:
+    deployed = RecordedStack(prints(log, "a", "b"))
+    path = stack_file({**COMPLETE, "verification": {"required": required}})
+    result = trainyard("verify", "p5-cb", "--stack-file", path, deployed=deployed)
+    assert result.exit_code == (0 if passed else failures.WORK_FAILED), result.stderr
+    assert deployed.marks == [("a", passed, required), ("b", passed, required)]
+    closed = ", and closed to jobs" if required and not passed else ""
+    assert f"labelled as {'passed' if passed else 'failed'}{closed}: a, b" in result.stderr
+
+
+def test_only_the_node_that_pairs_name_fails(trainyard, stack_file) -> None:
+    def job(manifest: str, wait: Any) -> None:
+        assert "trainyard.dev/unverified" in manifest
+        text = PAIRS if "nccl-pairs" in manifest else SLOW
+        prints(text, "a", "b", "c")(manifest, wait)
+
+    deployed = RecordedStack(job)
+    raw = p5(desired=3, maximum=3, purchase_option="on-demand", availability_zone="us-west-2b")
+    path = stack_file({**raw, "reservations": {}, "verification": {"required": True}})
+    result = trainyard("verify", "p5-cb", "--stack-file", path, deployed=deployed)
+    assert result.exit_code == failures.WORK_FAILED, result.stderr
+    assert deployed.marks == [("a", True, True), ("b", True, True), ("c", False, True)]
+    assert len(deployed.times) == 1, "`repair` compares nodes that were tested together"
+
+
+@pytest.mark.parametrize("drain", [True, False])
+def test_slurm_nodes_are_drained_on_request(trainyard, stack_file, drain: bool) -> None:
+    def job(name: str, wait: Any) -> None:
+        prints(PAIRS if name == "nccl-pairs" else RANKS)(name, wait)
+
+    deployed = RecordedStack(job)
+    options = ("--minimum-bandwidth", "300", "--nodes", "3", *(("--drain",) if drain else ()))
+    path = stack_file(raw_p4de())
+    result = trainyard("verify", "p5-cb", *options, "--stack-file", path, deployed=deployed)
+    assert result.exit_code == failures.WORK_FAILED
+    command = "sudo -i scontrol update nodename=c state=drain reason='verify: "
+    assert ("drained: c" if drain else command) in result.stderr
+    assert [each.startswith(command) for each in deployed.scripts] == ([True] if drain else [])
+
+
+@pytest.mark.parametrize(
+    ("kind", "says"),
+    [
+        (PARALLELCLUSTER, "no stage names a bad node"),
+        (BATCH, "AWS Batch has no nodes that could be labelled"),
+        (EKS, "the nodes of the test are unknown, so none is labelled"),
+    ],
+)
+def test_without_a_bad_node_nothing_is_drained_or_labelled(
+    capsys: pytest.CaptureFixture[str], kind: str, says: str
+) -> None:
+    failed = [Stage(name="transport", result="fail", reason="sockets")]
+    asked = RequestedJob(
+        deployed=DeployedStack(find_stack_file("p5-cb"), sandbox=False),
+        name="nccl-tests",
+        nodes=None,
+        options={},
+        submit=True,
+        wait=None,
+    )
+    use_results(node_results(failed, ()), asked, kind, drain=True)
+    assert says in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("kind", [PARALLELCLUSTER, BATCH])
+def test_nothing_is_said_about_nodes_that_pass(
+    capsys: pytest.CaptureFixture[str], kind: str
+) -> None:
+    asked: Any = None
+    use_results(node_results([], ("a",)), asked, kind, drain=True)
+    assert capsys.readouterr().err == ""

@@ -1,0 +1,36 @@
+"""Which scheduler knows the nodes of a test."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.support.parallelcluster import p4de_plan
+from tests.support.recorded_stack import RecordedStack
+from tests.trainyard.verify.test_inventory import shown, slurm_node
+from tests.trainyard.verify.test_verdict import nodes
+from trainyard.jobs.slurm.nodes import SlurmRequest, choose_slurm_nodes
+from trainyard.schedulers.verify_inventory import read_inventory
+from trainyard.verify.inventory import Inventory
+from trainyard.verify.planned_nodes import PlannedTest
+from trainyard.verify.slurm_inventory import SHOW_NODES
+
+SLURM = choose_slurm_nodes(p4de_plan(), "nvidia", SlurmRequest(nodes=1))
+
+
+def read(chosen: Any, deployed: Any) -> Inventory:
+    planned = PlannedTest(test="nccl-tests", nodes=nodes("p4de.24xlarge", 1), chosen=chosen)
+    return read_inventory(deployed, p4de_plan(), planned)
+
+
+def test_slurm_is_asked_on_the_head_node() -> None:
+    said = shown(slurm_node("n-1", "IDLE+CLOUD+DRAIN"))
+    deployed = RecordedStack(head_node_says=said)
+    stage = read(SLURM, deployed).stage
+    assert deployed.scripts == [SHOW_NODES]
+    assert (stage.result, "n-1 is IDLE+CLOUD+DRAIN" in stage.reason) == ("fail", True)
+
+
+def test_without_nodes_to_ask_it_is_skipped() -> None:
+    stage = read(None, RecordedStack()).stage
+    assert stage.result == "skipped"
+    assert stage.reason.startswith("AWS Batch launches the nodes for a job")

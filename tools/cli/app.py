@@ -1,5 +1,0 @@
-"""The command line as a whole, with every command."""
-
-from tools.cli.command_line import command_line
-
-app = command_line()

@@ -1,0 +1,1 @@
+"""Programs that tests and documents need: Chromium, PyTorch, and Prometheus's alert evaluator."""

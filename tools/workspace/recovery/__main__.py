@@ -1,5 +1,0 @@
-"""Write the table of `docs/recovery.md`: `python -m tools.workspace.recovery`."""
-
-from tools.workspace.recovery.reference import DOCUMENT, with_table
-
-DOCUMENT.write_text(with_table(DOCUMENT.read_text(encoding="utf-8")), encoding="utf-8")
