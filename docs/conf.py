@@ -2,7 +2,7 @@
 
 The site has the same tree as the repository, so that links lead to the same place here and where
 the files are read as they are. Sphinx and its extensions are in the environment of
-`requirements-docs.txt`.
+`requirements/docs.txt`.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ import pytest
 from tests.support.processes import PATIENCE, until
 
 ROOT = Path(__file__).resolve().parents[1]
-LOCKS = ("requirements.txt", "requirements-dev.txt")
+LOCKS = ("requirements.txt", "requirements/dev.txt")
 
 COMMAND_LINE = """
 import json, os, sys
@@ -101,6 +101,7 @@ def checkout(tmp_path: Path) -> Checkout:
     (root / "tools" / "__init__.py").touch()
     (root / "tools" / "clone.py").write_text(COMMAND_LINE)
     (root / "src" / "trainyard" / "__init__.py").touch()
+    (root / "requirements").mkdir()
     for lock in LOCKS:
         (root / lock).write_text(f"of {lock}\n")
     python = Path(getattr(sys, "_base_executable", sys.executable)).resolve()

@@ -1,7 +1,7 @@
 """Makes the locked Python environment in ``.venv``; run by the launcher before there is one.
 
 It runs on whatever Python 3.11+ the launcher finds, so it uses the standard library only:
-``python -I tools/environment.py requirements.txt`` (or ``requirements-dev.txt``).
+``python -I tools/environment.py requirements.txt`` (or ``requirements/dev.txt``).
 
 The environment is what the lock says when ``.venv/trainyard/<lock>`` is a copy of the lock. The
 copy is removed first and written last, so that an interrupted installation is begun again, and the
@@ -20,7 +20,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-LOCKS = ("requirements.txt", "requirements-dev.txt")
+LOCKS = ("requirements.txt", "requirements/dev.txt")
 """The locks, each of them part of the next."""
 
 UV_MINIMUM_VERSION = (0, 5, 0)
@@ -110,8 +110,8 @@ def _make(lock: str) -> None:
     command = [*(uv or _own_uv()), "pip", "sync", "--require-hashes", f"--python={python()}", lock]
     run(command, "installing the locked packages")
     for name in LOCKS[: LOCKS.index(lock) + 1]:
-        stamp(name).parent.mkdir(exist_ok=True)
-        partial = stamp(f".{name}.partial")
+        stamp(name).parent.mkdir(parents=True, exist_ok=True)
+        partial = stamp(f"{name}.partial")
         shutil.copyfile(ROOT / name, partial)
         partial.replace(stamp(name))
     say(f"the Python environment is ready ({time.monotonic() - started:.0f} s)")

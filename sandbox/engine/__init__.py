@@ -15,19 +15,18 @@ from trainyard.sandbox.engine.plugins import (
     write_plugins,
 )
 from trainyard.sandbox.engine.progress import Progress
-from trainyard.sandbox.engine.pulumi_engine import PulumiEngine, ensure_pulumi
+from trainyard.sandbox.engine.pulumi_engine import install_pulumi
 from trainyard.sandbox.engine.slurm import ensure_slurm
 
 __all__ = [
     "EngineError",
     "Plugin",
     "Progress",
-    "PulumiEngine",
     "ensure_controller",
     "ensure_kubernetes",
     "ensure_plugins",
-    "ensure_pulumi",
     "ensure_slurm",
+    "install_pulumi",
     "parse_choices",
     "read_plugins",
     "write_plugins",

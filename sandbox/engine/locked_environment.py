@@ -8,18 +8,22 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools import environment
+from trainyard.sandbox import MODULES
 from trainyard.sandbox.engine import cache
 from trainyard.sandbox.engine.errors import EngineError
 from trainyard.sandbox.engine.platforms import this_platform
 from trainyard.sandbox.engine.progress import Heartbeat, Progress
 
 USUALLY = "half a minute, two on a slow network"
+_POLL_SECONDS = 1.0
+_UV_OF_A_CLONE = MODULES.parent / ".trainyard" / "uv" / "bin" / "uv"
+"""The launcher of a clone installs it there if the PATH has none (`tools/environment.py`)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,21 +91,56 @@ def _make(
 ) -> None:
     """Create the environment in a directory that is renamed to `wanted.directory`."""
     work = Heartbeat(report, f"setting up the environment of {what}", USUALLY)
-    base = Path(getattr(sys, "_base_executable", sys.executable)).resolve()
+    base = str(Path(getattr(sys, "_base_executable", sys.executable)).resolve())
     python = directory / "bin" / "python"
-    try:
-        uv = environment.uv()
-        environment.run(
-            [*uv, "venv", "--quiet", "--allow-existing", f"--python={base}", str(directory)],
-            f"making the environment of {what}",
-        )
-        environment.run(
-            [*uv, "pip", "sync", "--require-hashes", f"--python={python}", str(wanted.lock)],
-            f"installing {what}",
-        )
-    except environment.SetupError as error:
-        raise EngineError(f"{what} has no environment: {error}") from error
+    uv = shutil.which("uv") or shutil.which(_UV_OF_A_CLONE)
+    if uv is not None:
+        making = [uv, "venv", "--quiet", "--allow-existing", f"--python={base}", str(directory)]
+        installing = [uv, "pip", "sync", "--require-hashes", f"--python={python}", str(wanted.lock)]
+    else:
+        making = [base, "-m", "venv", str(directory)]
+        installing = [str(python), "-I", "-m", "pip", "install", "--quiet", "--require-hashes"]
+        installing += ["--disable-pip-version-check", "--no-deps", f"--requirement={wanted.lock}"]
+    hint = "install uv (https://docs.astral.sh/uv/), which needs nothing of Python"
+    _run(making, f"{what} has no environment: making it failed", hint, work)
+    hint = "check that the package index can be reached, then run the command again"
+    _run(installing, f"{what} has no environment: installing it failed", hint, work)
     if finish is not None:
         finish(directory)
     shutil.copyfile(wanted.lock, directory / wanted.lock.name)
     work.done()
+
+
+def _run(command: Sequence[str], failure: str, hint: str, work: Heartbeat) -> None:
+    """Run a command quietly.
+
+    Raises:
+        EngineError: it failed; the message has what it printed, and the hint.
+    """
+    process = subprocess.Popen(
+        command,
+        env=_environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+    )
+    try:
+        while True:
+            try:
+                said, _ = process.communicate(timeout=_POLL_SECONDS)
+                break
+            except subprocess.TimeoutExpired:
+                work.beat()
+    except BaseException:
+        process.kill()
+        raise
+    if process.returncode:
+        raise EngineError(f"{failure}:\n{said.strip()}\n{hint}")
+
+
+def _environment() -> dict[str, str]:
+    """Return the environment of this process without what would name another Python."""
+    names = {"VIRTUAL_ENV", "CONDA_PREFIX", "UV_PYTHON", "PYTHONHOME", "PYTHONPATH"}
+    kept = {name: value for name, value in os.environ.items() if name not in names}
+    return {**kept, "UV_PYTHON_DOWNLOADS": "never"}

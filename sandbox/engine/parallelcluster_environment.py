@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tools.lock import PARALLELCLUSTER, ROOT
+from trainyard.sandbox import MODULES
 from trainyard.sandbox.engine.locked_environment import locked_python
 from trainyard.sandbox.engine.progress import Progress
+
+LOCK = MODULES / "trainyard" / "requirements" / "parallelcluster.txt"
+"""Its packages and their hashes; in a clone, a link leads to the folder `requirements`."""
 
 
 def parallelcluster_python(report: Progress) -> Path:
@@ -15,4 +18,4 @@ def parallelcluster_python(report: Progress) -> Path:
     Raises:
         EngineError: it does not exist and cannot be created.
     """
-    return locked_python(ROOT / PARALLELCLUSTER.path, "ParallelCluster", report)
+    return locked_python(LOCK, "ParallelCluster", report)

@@ -1,6 +1,6 @@
 """The provider plugins of a sandbox, each from the best source available on this machine.
 
-The first choice is the official plugin, in the version of `requirements.txt`. If it cannot be
+The first choice is the official plugin, in the version of the installed SDK. If it cannot be
 downloaded, `aws` is built from the same public code. The code of `eks` and `kubernetes` is not on a
 package registry, so the sandbox emulates these plugins.
 """
@@ -11,10 +11,10 @@ import shutil
 import subprocess
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
+from importlib.metadata import version as installed_version
 from pathlib import Path
 from typing import Literal
 
-from tools.lock import PROGRAM, locked
 from trainyard.sandbox.engine import cache, pins
 from trainyard.sandbox.engine.aws_plugin_source import write_sources
 from trainyard.sandbox.engine.download import Releases
@@ -22,7 +22,6 @@ from trainyard.sandbox.engine.errors import DownloadUnavailableError, EngineErro
 from trainyard.sandbox.engine.go_build import Go, GoProgram, build_key
 from trainyard.sandbox.engine.platforms import this_platform
 from trainyard.sandbox.engine.progress import Progress
-from trainyard.sandbox.engine.pulumi_engine import PulumiEngine
 from trainyard.sandbox.private_files import write_private
 
 PROVIDERS = ("aws", "eks", "kubernetes")
@@ -72,20 +71,20 @@ class Plugin:
 
 
 def ensure_plugins(
-    report: Progress, engine: PulumiEngine, chosen: Mapping[str, Path] | None = None
+    report: Progress, pulumi: Path, chosen: Mapping[str, Path] | None = None
 ) -> tuple[Plugin, ...]:
     """Return a plugin for each provider; get missing ones.
 
     Args:
         report: Receives progress messages.
-        engine: Downloads official plugins.
+        pulumi: The command of the engine, which downloads official plugins.
         chosen: Directories with the user's own plugins, by provider.
 
     Raises:
         EngineError: a plugin can neither be downloaded nor built, or a chosen one does not exist.
     """
     directories = dict(chosen_plugins() if chosen is None else chosen)
-    return tuple(_ensure(name, directories.get(name), engine, report) for name in PROVIDERS)
+    return tuple(_ensure(name, directories.get(name), pulumi, report) for name in PROVIDERS)
 
 
 def chosen_plugins() -> dict[str, Path]:
@@ -132,16 +131,16 @@ def read_plugins(sandbox: Path) -> tuple[Plugin, ...]:
         return ()
 
 
-def _ensure(name: str, chosen: Path | None, engine: PulumiEngine, report: Progress) -> Plugin:
-    version = locked(PROGRAM.path)[f"pulumi-{name}"]
-    origin, directory = ("chosen", chosen) if chosen else _best(name, version, engine, report)
+def _ensure(name: str, chosen: Path | None, pulumi: Path, report: Progress) -> Plugin:
+    version = installed_version(f"pulumi-{name}")
+    origin, directory = ("chosen", chosen) if chosen else _best(name, version, pulumi, report)
     plugin = Plugin(name=name, version=version, origin=origin, directory=str(directory))
     if not plugin.exists:
         raise EngineError(f"{directory} does not hold pulumi-resource-{name}")
     return plugin
 
 
-def _best(name: str, version: str, engine: PulumiEngine, report: Progress) -> tuple[Origin, Path]:
+def _best(name: str, version: str, pulumi: Path, report: Progress) -> tuple[Origin, Path]:
     released = _entry(name, version, "release")
     built = _entry(name, version, f"build-{_aws_build_key(version)}") if name == "aws" else None
     if released.complete():
@@ -151,7 +150,7 @@ def _best(name: str, version: str, engine: PulumiEngine, report: Progress) -> tu
     try:
         with cache.filling(released, report) as target:
             if target is not None:
-                _download(name, version, target, engine, report)
+                _download(name, version, target, pulumi, report)
     except DownloadUnavailableError as error:
         if built is None:
             return "stand-in", _STAND_INS / name
@@ -170,9 +169,7 @@ def _entry(name: str, version: str, kind: str) -> cache.Entry:
     )
 
 
-def _download(
-    name: str, version: str, target: Path, engine: PulumiEngine, report: Progress
-) -> None:
+def _download(name: str, version: str, target: Path, pulumi: Path, report: Progress) -> None:
     """Let the engine install the official plugin, as every `pulumi up` does."""
     archive = f"pulumi-resource-{name}-v{version}-{this_platform().go_name}.tar.gz"
     server = Releases(report).reachable(pins.PULUMI_PLUGINS_URL, archive)
@@ -180,7 +177,7 @@ def _download(
     report(f"downloading the official plugin of pulumi-{name} {version}")
     done = subprocess.run(
         [
-            *(str(engine.executable), "plugin", "install", "resource", name, version),
+            *(str(pulumi), "plugin", "install", "resource", name, version),
             *("--server", server),
         ],
         env=os.environ | {"PULUMI_HOME": str(home), "PULUMI_SKIP_UPDATE_CHECK": "true"},

@@ -40,20 +40,14 @@ class Heartbeat:
             return
         self._told = now
         suffix = f", {detail}" if detail else ""
-        self._report(f"{self._work}: {duration(now - self._started)} so far{suffix}")
+        self._report(f"{self._work}: {_spent(now - self._started)} so far{suffix}")
 
     def done(self) -> None:
         """Report the end of the task and its duration."""
-        self._report(f"{self._work}: done in {duration(self._clock() - self._started)}")
+        self._report(f"{self._work}: done in {_spent(self._clock() - self._started)}")
 
 
-def duration(seconds: float) -> str:
-    """Return a time as text: `52 s`, `9 min 12 s`, `1 h 4 min`, `6 d 20 h`."""
-    whole = max(0, round(seconds))
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s" if whole % 60 else f"{whole // 60} min"
-    if whole < 24 * 3600:
-        return f"{whole // 3600} h {whole % 3600 // 60} min"
-    return f"{whole // (24 * 3600)} d {whole % (24 * 3600) // 3600} h"
+def _spent(seconds: float) -> str:
+    """Return a time as text: `52 s`, `9 min 12 s`."""
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"

@@ -1,9 +1,6 @@
-"""The Pulumi engine: the user's, a cached copy, the official release, or a build of the same."""
+"""The Pulumi engine: a cached copy, the official release, or a build of the same."""
 
-import os
 import shutil
-import subprocess
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,39 +39,24 @@ _USUAL_BUILD_TIMES = {
 _EXECUTOR = "pulumi-language-python-exec"
 _DYNAMIC_PROVIDER = "pulumi-resource-pulumi-python"
 
-_VERSION_TIMEOUT_SECONDS = 30
-
 
 @dataclass(frozen=True, kw_only=True)
-class PulumiEngine:
-    """An engine that can run this program."""
+class InstalledPulumi:
+    """An engine in the cache that can run programs in Python."""
 
     directory: Path
-    """Directory of ``pulumi`` and its files for Python programs; comes first on the PATH."""
-    version: str
-    """Version of ``pulumi``, without a ``v``."""
-    origin: Literal["path", "download", "build"]
-    """Its source: the user's own, the official release, or a build."""
-
-    @property
-    def executable(self) -> Path:
-        """The ``pulumi`` command."""
-        return self.directory / "pulumi"
+    """Directory of ``pulumi`` and its files for Python programs."""
+    origin: Literal["download", "build"]
+    """Its source: the official release, or a build."""
 
 
-def ensure_pulumi(report: Progress) -> PulumiEngine:
-    """Return the engine of the pinned version; install it first if it is missing.
-
-    A ``pulumi`` on the PATH is used if it has exactly that version and its language host for Python
-    is in the same directory. It is never changed, and never run with the user's own login.
+def install_pulumi(report: Progress) -> InstalledPulumi:
+    """Return the engine of the pinned version from the cache; install it first if it is missing.
 
     Raises:
         EngineError: the engine can neither be downloaded nor built; the message says what was
             tried.
     """
-    found = _on_path(report)
-    if found is not None:
-        return found
     kept = cache.cache_directory() / "pulumi"
     name = f"{pins.PULUMI_VERSION}-{this_platform().go_name}"
     dynamic_provider = build_key((), (_HERE / _DYNAMIC_PROVIDER).read_text(encoding="utf-8"))
@@ -110,49 +92,8 @@ def _entry(directory: Path) -> cache.Entry:
     return cache.Entry(directory=directory, files=pins.PULUMI_FILES)
 
 
-def _engine(entry: cache.Entry, origin: Literal["download", "build"]) -> PulumiEngine:
-    return PulumiEngine(directory=entry.directory, version=pins.PULUMI_VERSION, origin=origin)
-
-
-def _on_path(report: Progress) -> PulumiEngine | None:
-    """Return the user's engine if it can be used; otherwise report the reason in one line."""
-    command = shutil.which("pulumi")
-    if command is None:
-        return None
-    version = _version_of(command)
-    if version != pins.PULUMI_VERSION:
-        report(
-            f"the pulumi at {command} is {version or 'of an unknown version'}, this program needs "
-            f"{pins.PULUMI_VERSION}: using a copy of its own, yours stays as it is"
-        )
-        return None
-    # A package manager may link only the command itself into the directory on the PATH.
-    for directory in (Path(command).absolute().parent, Path(command).resolve().parent):
-        if _entry(directory).complete():
-            return PulumiEngine(directory=directory, version=version, origin="path")
-    report(
-        f"the pulumi at {command} has no language host for Python beside it: "
-        "using a copy of its own, yours stays as it is"
-    )
-    return None
-
-
-def _version_of(command: str) -> str | None:
-    """Return the version of a ``pulumi``, which runs with a separate home, not the user's."""
-    with tempfile.TemporaryDirectory(prefix="trainyard-") as home:
-        environment = os.environ | {"PULUMI_HOME": home, "PULUMI_SKIP_UPDATE_CHECK": "true"}
-        try:
-            answer = subprocess.run(
-                [command, "version"],
-                env=environment,
-                capture_output=True,
-                text=True,
-                timeout=_VERSION_TIMEOUT_SECONDS,
-                check=True,
-            )
-        except (OSError, subprocess.SubprocessError):
-            return None
-    return answer.stdout.strip().removeprefix("v") or None
+def _engine(entry: cache.Entry, origin: Literal["download", "build"]) -> InstalledPulumi:
+    return InstalledPulumi(directory=entry.directory, origin=origin)
 
 
 def _download(target: Path, report: Progress) -> None:

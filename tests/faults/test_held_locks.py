@@ -20,7 +20,7 @@ import pytest
 from tests.support.pulumi_workspace import Workspace
 from tests.support.sandbox import TIMEOUT_SECONDS, Sandbox, running
 from trainyard.engine.engine_process import PulumiCommand
-from trainyard.sandbox.engine import ensure_pulumi
+from trainyard.engine.pulumi_engine import ensure_pulumi
 from trainyard.stack_files.stack_files import find_stack_file
 from trainyard.workspace.locks import StackLockedError
 from trainyard.workspace.workspace import AccountWorkspace

@@ -17,7 +17,8 @@ import pytest
 from tests.support.sandbox import Sandbox
 from tests.support.tracked import ROOT
 from tools.repository import copy_repository
-from trainyard.sandbox.engine import ensure_plugins, ensure_pulumi
+from trainyard.engine.pulumi_engine import ensure_pulumi
+from trainyard.sandbox.engine import ensure_plugins
 
 pytestmark = pytest.mark.sandbox
 
@@ -38,7 +39,7 @@ def environment(sandbox: Sandbox, tmp_path: Path) -> dict[str, str]:
     """The environment of a user who has never used Pulumi, with an AWS account."""
     home = tmp_path / "home"
     engine = ensure_pulumi(print)
-    for plugin in ensure_plugins(print, engine):
+    for plugin in ensure_plugins(print, engine.executable):
         program = f"pulumi-resource-{plugin.name}"
         installed = home / "plugins" / f"resource-{plugin.name}-v{plugin.version}"
         installed.mkdir(parents=True)

@@ -28,8 +28,9 @@ from pulumi.runtime.proto import engine_pb2_grpc, provider_pb2_grpc
 from tests.support.provider_plugin import Call, Plugin, RefusedError
 from tests.support.tracked import ROOT
 from trainyard.engine.environment import sandbox_environment
+from trainyard.engine.pulumi_engine import ensure_pulumi
 from trainyard.sandbox.access import Endpoint
-from trainyard.sandbox.engine import EngineError, ensure_plugins, ensure_pulumi
+from trainyard.sandbox.engine import EngineError, ensure_plugins
 from trainyard.sandbox.engine import Plugin as PluginProgram
 from trainyard.sandbox.engine.aws_plugin_source import TERRAFORM_PROVIDER, WAIT_DIVISOR
 from trainyard.sandbox.engine.go_source import fetched
@@ -48,7 +49,7 @@ _NO_LIMIT = [("grpc.max_receive_message_length", 400 * 1024 * 1024)]
 @cache
 def aws_program() -> PluginProgram:
     """Return the plugin that a sandbox would get on this machine."""
-    plugins = ensure_plugins(print, ensure_pulumi(print))
+    plugins = ensure_plugins(print, ensure_pulumi(print).executable)
     return next(plugin for plugin in plugins if plugin.name == "aws")
 
 

@@ -8,7 +8,7 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from trainyard.sandbox.engine import PulumiEngine
+from trainyard.engine.pulumi_engine import PulumiEngine
 
 
 @dataclass(kw_only=True)

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from tools.benchmarks.measuring import Spent, run_process
+from trainyard.engine.pulumi_engine import ensure_pulumi
 from trainyard.sandbox.account.stacks import completion
-from trainyard.sandbox.engine import ensure_pulumi
 from trainyard.sandboxes.session import RunningSandbox, project_of, running_sandbox
 from trainyard.stack_files.checkout import ROOT
 from trainyard.stack_files.completion import completed

@@ -21,8 +21,10 @@ class Lock:
 
     path: Path
     """Path relative to the root of the repository."""
-    groups: tuple[str, ...]
+    groups: tuple[str, ...] = ()
     """Groups of ``[dependency-groups]`` in the lock."""
+    extras: tuple[str, ...] = ()
+    """Extras of the program in the lock."""
     program: bool = True
     """Whether the lock also includes the program's own dependencies."""
     constraint: Path | None = None
@@ -31,16 +33,19 @@ class Lock:
     """Packages that others require and that the environment works without."""
 
 
-PROGRAM = Lock(path=Path("requirements.txt"), groups=("sandbox",))
+PROGRAM = Lock(path=Path("requirements.txt"), extras=("sandbox",))
 """Dependencies of ``./trainyard`` except for tests."""
 
 DEVELOPMENT = Lock(
-    path=Path("requirements-dev.txt"), groups=("sandbox", "dev"), constraint=PROGRAM.path
+    path=Path("requirements/dev.txt"),
+    extras=("sandbox",),
+    groups=("dev",),
+    constraint=PROGRAM.path,
 )
 """The same, with the dependencies of tests and checks."""
 
 PARALLELCLUSTER = Lock(
-    path=Path("requirements-parallelcluster.txt"), groups=("parallelcluster",), program=False
+    path=Path("requirements/parallelcluster.txt"), groups=("parallelcluster",), program=False
 )
 """ParallelCluster and its sandbox deployment, in a separate environment."""
 
@@ -68,19 +73,19 @@ _OF_GPUS = (
 no test calls (`tools/programs/pytorch.py`)."""
 
 EXAMPLES = Lock(
-    path=Path("requirements-examples.txt"), groups=("examples",), program=False, omitted=_OF_GPUS
+    path=Path("requirements/examples.txt"), groups=("examples",), program=False, omitted=_OF_GPUS
 )
 """PyTorch, for the tests of `examples`, in a separate environment."""
 
 OLD_PYTORCH = Lock(
-    path=Path("requirements-old-pytorch.txt"),
+    path=Path("requirements/old-pytorch.txt"),
     groups=("old-pytorch",),
     program=False,
     omitted=_OF_GPUS,
 )
 """PyTorch before the variable for the time of a last checkpoint, for the same tests."""
 
-DOCS = Lock(path=Path("requirements-docs.txt"), groups=("docs",), program=False)
+DOCS = Lock(path=Path("requirements/docs.txt"), groups=("docs",), program=False)
 """The generator of the documentation site, in a separate environment."""
 
 ALL = (PROGRAM, DEVELOPMENT, PARALLELCLUSTER, EXAMPLES, OLD_PYTORCH, DOCS)
@@ -99,6 +104,8 @@ def declared(lock: Lock, root: Path = ROOT) -> dict[str, str]:
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
     groups: Mapping[str, Sequence[str]] = project["dependency-groups"]
     requirements = list(project["project"]["dependencies"]) if lock.program else []
+    for extra in lock.extras:
+        requirements += project["project"]["optional-dependencies"][extra]
     for group in lock.groups:
         requirements += groups[group]
     return dict(_pin(requirement) for requirement in requirements)

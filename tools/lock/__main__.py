@@ -46,6 +46,7 @@ def main(arguments: Sequence[str], uv: Callable[[], list[str]] = environment.uv)
 def _inputs(lock: Lock) -> list[str]:
     inputs = ["pyproject.toml"] if lock.program else []
     inputs.append(f"--output-file={lock.path}")
+    inputs += [f"--extra={extra}" for extra in lock.extras]
     inputs += [f"--group={group}" for group in lock.groups]
     if lock.constraint is not None:
         inputs.append(f"--constraints={lock.constraint}")

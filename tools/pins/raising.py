@@ -24,12 +24,12 @@ _TAG = re.compile(r"\w[\w.+-]*")
 
 _GENERATORS: Mapping[str, tuple[str, ...]] = {
     "moto": (
-        "python -I tools/environment.py requirements-dev.txt",
+        "python -I tools/environment.py requirements/dev.txt",
         f"{_MODULE} tools.catalog.generate",
     ),
     "aws-parallelcluster": (f"{_MODULE} tools.parallelcluster.update_policies",),
     "boto3": (
-        "python -I tools/environment.py requirements-dev.txt",
+        "python -I tools/environment.py requirements/dev.txt",
         f"{_MODULE} tools.catalog.constraints",
     ),
 }
@@ -199,7 +199,8 @@ def mentions(pin: Pin, raised: Mapping[str, tuple[str, str]], root: Path = ROOT)
     pattern = rf"(^|[^0-9.]){re.escape(pin.version)}($|[^0-9])"
     excluded = [f":!{file}" for file in raised]
     excluded += [
-        ":!requirements*.txt",
+        ":!requirements.txt",
+        ":!requirements",
         ":!*/go.sum",
         ":!*/go.mod",
         ":!CHANGELOG.md",

@@ -38,7 +38,8 @@ ALWAYS = "tests/contract/"
 """Folder whose tests read every file of the repository."""
 CHANGES_EVERYTHING = (
     "pyproject.toml",
-    "requirements*.txt",
+    "requirements.txt",
+    "requirements/*.txt",
     "tests/conftest.py",
     "tests/support/warm_python/*.py",
 )

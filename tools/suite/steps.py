@@ -26,12 +26,8 @@ from tools.suite.parts import (
     slow_markers,
 )
 from trainyard.components.catalog.controller_releases import CONTROLLER_RELEASES
-from trainyard.sandbox.engine import (
-    ensure_controller,
-    ensure_kubernetes,
-    ensure_plugins,
-    ensure_pulumi,
-)
+from trainyard.engine.pulumi_engine import ensure_pulumi
+from trainyard.sandbox.engine import ensure_controller, ensure_kubernetes, ensure_plugins
 from trainyard.sandbox.engine.parallelcluster_environment import parallelcluster_python
 from trainyard.sandbox.engine.progress import Progress
 from trainyard.sandbox.engine.slurm import ensure_slurm, slurm_is_packaged
@@ -180,7 +176,7 @@ def ensure_programs(markers: Collection[str], report: Progress) -> None:
 
 
 def _ensure_engine(report: Progress) -> None:
-    ensure_plugins(report, ensure_pulumi(report))
+    ensure_plugins(report, ensure_pulumi(report).executable)
 
 
 def _ensure_controllers(report: Progress) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from trainyard.acceptance.steps import DESTROY, NODE, Interruption, Step
 from trainyard.acceptance.training import JOB, Training
-from trainyard.sandbox.latency.model import Operation, latency_model
+from trainyard.sandboxes.client import Operation, latency_model
 from trainyard.stack_files.stack_files import BATCH, EKS, NETWORK, PARALLELCLUSTER
 
 _NOTHING_CHANGED = r"Resources: 0 changed"

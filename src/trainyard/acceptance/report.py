@@ -23,7 +23,7 @@ from trainyard.components import clock
 from trainyard.components.secret_documents import hidden
 from trainyard.pages.page import escaped, page, paragraph, section, table
 from trainyard.progress.operation import short_type
-from trainyard.sandbox.latency.model import latency_model
+from trainyard.sandboxes.client import latency_model
 from trainyard.stack_files.files import write_whole
 
 FORM = 2

@@ -156,6 +156,6 @@ def config_without_blocks(stack_file: StackFile, *, sandbox: bool) -> AnyStackCo
 def _completed(stack_file: StackFile, *, sandbox: bool) -> StackFile:
     if not sandbox:
         return stack_file
-    from trainyard.sandbox.account.stacks import completion
+    from trainyard.sandboxes.client import completion
 
     return completed(stack_file, completion(stack_file))

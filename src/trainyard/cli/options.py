@@ -121,8 +121,7 @@ def stack_file(stack: str, *, path: Path | None, sandbox: bool) -> StackFile:
     found = find_stack_file(stack, path=Path(os.path.realpath(path)) if path else None)
     if not sandbox:
         return found
-    from trainyard.sandbox.account.reservation_choice import missing_reservations
-    from trainyard.sandbox.account.stacks import completion
+    from trainyard.sandboxes.client import completion, missing_reservations
 
     for sentence in missing_reservations(found.cluster):
         console.progress(f"{found.name}: {sentence}")

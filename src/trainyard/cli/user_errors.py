@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import os
 import shutil
@@ -13,9 +12,7 @@ from trainyard.cli.failures import WORK_FAILED, WRONG_USE, CommandError
 from trainyard.components.account.answer_shapes import AccountUnreachableError
 from trainyard.components.config.problems import ConfigError
 from trainyard.engine.engine_process import EngineFailedError
-from trainyard.sandbox.engine.cache import cache_directory
-from trainyard.sandbox.engine.errors import EngineError
-from trainyard.sandbox.state import SandboxError
+from trainyard.sandboxes import client
 from trainyard.stack_files.checkout import ROOT
 from trainyard.stack_files.stack_files import StackFileError
 from trainyard.stack_files.stacks_directory import StacksDirectoryError
@@ -48,9 +45,9 @@ def _elsewhere(path: Path | None) -> str:
     sandbox = sandbox_directory().path
     if path is not None and (path.is_relative_to(sandbox) or sandbox.is_relative_to(path)):
         return "set TRAINYARD_SANDBOX to another directory for the files of the sandbox"
-    with contextlib.suppress(EngineError):
-        if path is not None and path.is_relative_to(cache_directory()):
-            return "set TRAINYARD_CACHE to another directory for downloaded programs"
+    cache = client.program_cache()
+    if path is not None and cache is not None and path.is_relative_to(cache):
+        return "set TRAINYARD_CACHE to another directory for downloaded programs"
     if path is not None and path.is_relative_to(ROOT):
         return "use a copy of the repository on another disk"
     return "use another location"
@@ -74,9 +71,7 @@ _WRONG_USE = (
     AccountUnreachableError,
 )
 _FAILED = (
-    EngineError,
     EngineFailedError,
-    SandboxError,
     StackLockedError,
     CreatesPendingError,
     UnreadableRecordError,
@@ -89,7 +84,7 @@ def exit_code_of(error: BaseException) -> int | None:
         return error.exit_code
     if isinstance(error, _WRONG_USE):
         return WRONG_USE
-    if isinstance(error, _FAILED):
+    if isinstance(error, (*_FAILED, *client.user_errors())):
         return WORK_FAILED
     return WORK_FAILED if _unwritable(error) else None
 

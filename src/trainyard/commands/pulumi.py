@@ -17,7 +17,7 @@ import typer
 from trainyard.cli import console, failures, options
 from trainyard.engine.environment import account_environment
 from trainyard.engine.pulumi_arguments import PRESERVE_CONFIG, PulumiArguments, parse
-from trainyard.sandbox.engine import ensure_pulumi
+from trainyard.engine.pulumi_engine import ensure_pulumi
 from trainyard.sandboxes.session import running_sandbox
 from trainyard.stack_files.checkout import PROJECT
 from trainyard.stack_files.stack_files import project_directory

@@ -8,10 +8,13 @@ from typing import Annotated, Any
 import typer
 
 from trainyard.cli import console, failures, options
-from trainyard.sandbox.engine import parse_choices, read_plugins
-from trainyard.sandbox.kubernetes.emulation import described_version
-from trainyard.sandbox.state import SandboxDirectory
 from trainyard.sandboxes import faults as sandbox_faults
+from trainyard.sandboxes.client import (
+    SandboxDirectory,
+    chosen_plugins,
+    described_version,
+    read_plugins,
+)
 from trainyard.sandboxes.pace import described_pace
 from trainyard.sandboxes.session import (
     advance_clock,
@@ -106,7 +109,7 @@ Plugins = Annotated[
 @app.command()
 def start(port: Port = 0, latency: Latency = None, plugin: Plugins = None) -> None:
     """Start the sandbox, with an account as described in the fixture."""
-    plugins = parse_choices(plugin) if plugin else None
+    plugins = chosen_plugins(plugin) if plugin else None
     sandbox = started_sandbox(console.progress, port=port, latency=latency, plugins=plugins)
     console.answer(f"the sandbox is running; AWS endpoint {sandbox.aws_endpoint}")
 

@@ -15,7 +15,7 @@ from trainyard.components.account.lookup import AccountReader
 from trainyard.components.catalog.capacity_blocks import terminated_before_end
 from trainyard.deployment.existing_objects import ExistingObjects
 from trainyard.deployment.policy_pack import policy_pack
-from trainyard.sandbox.engine.progress import duration
+from trainyard.progress.durations import duration
 from trainyard.stack_files.stack_files import CLUSTER_KEY, StackFile
 from trainyard.workspace.session import account_access
 from trainyard.workspace.workspace import Workspace, begin_of, history

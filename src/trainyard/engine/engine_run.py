@@ -11,7 +11,7 @@ from trainyard.cli import console
 from trainyard.engine.engine_process import EngineResult, PulumiCommand
 from trainyard.engine.listening import heard
 from trainyard.progress.display import Display
-from trainyard.sandbox.latency.model import latency_model
+from trainyard.sandboxes.client import latency_model
 from trainyard.workspace.update_gate import Judge, update_gate
 from trainyard.workspace.workspace import Workspace
 

@@ -10,9 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from trainyard.sandbox.access import Endpoint
-from trainyard.sandbox.engine.aws_plugin_source import WAIT_DIVISOR
-from trainyard.sandbox.plain_environment import plain_environment
+from trainyard.sandboxes.client import Endpoint, plain_environment, wait_divisor
 from trainyard.workspace.backend_login import PASSPHRASE_FILE
 
 _WAIT_DIVISOR = 400
@@ -58,7 +56,7 @@ def sandbox_environment(
         "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
         "TRAINYARD_PYTHON": sys.executable,
         # The emulated account completes immediately what the provider polls every 30 seconds.
-        WAIT_DIVISOR: str(_WAIT_DIVISOR),
+        **wait_divisor(_WAIT_DIVISOR),
     }
 
 

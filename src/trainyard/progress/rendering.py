@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 
 from trainyard.changes.steps import Step
+from trainyard.progress.durations import duration
 from trainyard.progress.operation import Ended, Operation, Running, short_type
-from trainyard.sandbox.engine.progress import duration
 
 SHOWN_OPERATIONS = 8
 """Number of running operations in the region; it must fit into a small terminal."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from trainyard.components.plain_text import shortened
-from trainyard.sandbox.engine.progress import duration
+from trainyard.progress.durations import duration
 
 REPAIR_AFTER: Mapping[str, timedelta] = {
     "AcceleratedHardwareReady": timedelta(minutes=10),

@@ -7,8 +7,7 @@ provider, which reads the value from its environment (`trainyard.sandbox.latency
 
 from __future__ import annotations
 
-from trainyard.sandbox.latency.pace import VARIABLE
-from trainyard.sandbox.state import SandboxDirectory
+from trainyard.sandboxes.client import SandboxDirectory, pace_environment
 from trainyard.stack_files.files import write_private
 
 _FILE = "latency"
@@ -25,11 +24,15 @@ def set_pace(directory: SandboxDirectory, scale: float) -> None:
 
 def pace_of(directory: SandboxDirectory) -> dict[str, str]:
     """Return the environment variables for the providers of a sandbox; empty without a pace."""
-    path = directory.path / _FILE
-    return {VARIABLE: path.read_text(encoding="utf-8") if path.exists() else ""}
+    return pace_environment(_pace(directory))
 
 
 def described_pace(directory: SandboxDirectory) -> str:
     """Return the pace as text for `sandbox status`."""
-    scale = pace_of(directory)[VARIABLE]
+    scale = _pace(directory)
     return f"{scale} of AWS's time" if scale else ""
+
+
+def _pace(directory: SandboxDirectory) -> str:
+    path = directory.path / _FILE
+    return path.read_text(encoding="utf-8") if path.exists() else ""

@@ -9,29 +9,22 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from trainyard.cli import failures
 from trainyard.components import clock
 from trainyard.engine.engine_process import PulumiCommand
 from trainyard.engine.environment import process_environment, sandbox_environment
-from trainyard.sandbox.engine import (
-    Plugin,
-    ensure_controller,
-    ensure_kubernetes,
-    ensure_plugins,
-    ensure_pulumi,
-    ensure_slurm,
-    read_plugins,
-    write_plugins,
-)
-from trainyard.sandbox.engine.parallelcluster_environment import parallelcluster_python
-from trainyard.sandbox.private_files import PRIVATE_UMASK
-from trainyard.sandbox.state import (
+from trainyard.engine.pulumi_engine import ensure_pulumi
+from trainyard.sandboxes import client
+from trainyard.sandboxes.client import (
     PARALLELCLUSTER_PYTHON,
+    PRIVATE_UMASK,
     SLURM_PROGRAMS,
     SandboxDirectory,
     SandboxStatus,
+    read_plugins,
+    write_plugins,
 )
 from trainyard.sandboxes.pace import pace_of, set_pace
 from trainyard.stack_files.files import write_whole
@@ -41,6 +34,9 @@ from trainyard.workspace.project import SandboxProject, sandbox_directory
 from trainyard.workspace.recovery.leftovers import marked
 from trainyard.workspace.workspace import SandboxWorkspace
 
+if TYPE_CHECKING:
+    from trainyard.sandboxes.client import Plugin
+
 Report = Callable[[str], None]
 
 
@@ -49,23 +45,23 @@ class SandboxPrograms:
 
     def plugins(self, report: Report, chosen: Mapping[str, Path] | None) -> tuple[Plugin, ...]:
         """Return the provider plugins."""
-        return ensure_plugins(report, ensure_pulumi(report), chosen)
+        return client.ensure_plugins(report, ensure_pulumi(report).executable, chosen)
 
     def kubernetes(self, report: Report) -> dict[str, list[str]]:
         """Return the commands of the Kubernetes programs, by name."""
-        return ensure_kubernetes(report)
+        return client.ensure_kubernetes(report)
 
     def controller(self, name: str, report: Report) -> list[str]:
         """Return the command of a controller, such as `kueue`."""
-        return ensure_controller(name, report)
+        return client.ensure_controller(name, report)
 
     def parallelcluster(self, report: Report) -> list[str]:
         """Return the Python with aws-parallelcluster and ministack."""
-        return [str(parallelcluster_python(report))]
+        return client.ensure_parallelcluster(report)
 
     def slurm(self, report: Report) -> list[str]:
         """Return the directory of Slurm."""
-        return [str(ensure_slurm(report))]
+        return client.ensure_slurm(report)
 
 
 PROGRAMS = SandboxPrograms()
@@ -322,8 +318,6 @@ def ask(method: str, path: str, body: bytes | None = None) -> Any:
 
 def inventory_lines() -> list[str]:
     """Return a line for each object of the running sandbox, sorted."""
-    from trainyard.sandbox.inventory import lines
-
     sandbox = running_sandbox()
     with process_environment(sandbox.aws_environment()):
-        return lines(sandbox.directory)
+        return client.inventory_lines(sandbox.directory)

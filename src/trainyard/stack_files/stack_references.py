@@ -13,7 +13,7 @@ from trainyard.components.config.network import ExistingVpc, StackNetwork
 from trainyard.components.config.network_outputs import network_of_outputs
 from trainyard.engine.engine_process import EngineFailedError, PulumiCommand
 from trainyard.engine.environment import account_environment
-from trainyard.sandbox.engine import ensure_pulumi
+from trainyard.engine.pulumi_engine import ensure_pulumi
 from trainyard.sandboxes.session import project_of
 from trainyard.stack_files.checkout import PROJECT
 from trainyard.stack_files.stack_files import CLUSTER_KEY, StackFile

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from trainyard.sandbox.state import SandboxDirectory
+from trainyard.sandboxes.client import SandboxDirectory
 from trainyard.stack_files.checkout import OWN_FILES, project_content
 from trainyard.stack_files.files import first_written, write_private
 from trainyard.stack_files.stack_files import StackFile

@@ -17,8 +17,8 @@ from trainyard.engine.environment import (
     process_environment,
     profile_environment,
 )
-from trainyard.sandbox.account.stacks import account_ids, completion
-from trainyard.sandbox.engine import ensure_pulumi
+from trainyard.engine.pulumi_engine import ensure_pulumi
+from trainyard.sandboxes.client import account_ids, completion
 from trainyard.sandboxes.session import project_of, running_sandbox, started_sandbox
 from trainyard.stack_files.completion import overruled
 from trainyard.stack_files.moved_checkout import follow_checkout

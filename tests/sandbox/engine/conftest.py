@@ -10,7 +10,8 @@ import pytest
 
 from tests.sandbox.engine.support.release_host import ReleaseHost, serving
 from tests.support.pulumi_workspace import Workspace, empty_project
-from trainyard.sandbox.engine import PulumiEngine, download, ensure_pulumi
+from trainyard.engine.pulumi_engine import PulumiEngine, ensure_pulumi
+from trainyard.sandbox.engine import download
 
 
 @pytest.fixture

@@ -44,7 +44,7 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def lock(checkout: Path) -> Path:
-    return checkout / "requirements-parallelcluster.txt"
+    return checkout / "parallelcluster.txt"
 
 
 def made_from(checkout: Path, report: Progress) -> Path:
@@ -99,7 +99,7 @@ def test_another_lock_gets_another_one_and_leaves_the_first(
     "spoil",
     [
         lambda python: python.unlink(),
-        lambda python: (python.parents[1] / "requirements-parallelcluster.txt").unlink(),
+        lambda python: (python.parents[1] / "parallelcluster.txt").unlink(),
     ],
     ids=["its Python is gone", "its lock is gone"],
 )
@@ -157,7 +157,7 @@ def test_an_installation_that_is_interrupted_leaves_nothing(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(locked_environment.environment, "run", interrupted)
+        patch.setattr(locked_environment, "_run", interrupted)
         with pytest.raises(KeyboardInterrupt):
             made_from(tmp_path, told.append)
     left = (tmp_path / "cache" / "parallelcluster").iterdir()

@@ -10,13 +10,8 @@ import pytest
 
 from tests.sandbox.engine.support.release_host import ReleaseHost, archive
 from tools.lock import PROGRAM, locked
-from trainyard.sandbox.engine import (
-    EngineError,
-    PulumiEngine,
-    ensure_plugins,
-    parse_choices,
-    plugins,
-)
+from trainyard.engine.pulumi_engine import PulumiEngine
+from trainyard.sandbox.engine import EngineError, ensure_plugins, parse_choices, plugins
 from trainyard.sandbox.engine.platforms import this_platform
 from trainyard.sandbox.engine.plugins import Plugin, read_plugins, write_plugins
 
@@ -74,7 +69,7 @@ def test_official_releases_are_installed_by_the_engine(
     for name in plugins.PROVIDERS:
         publish(release_host, name)
 
-    found = ensure_plugins(told.append, pulumi_engine)
+    found = ensure_plugins(told.append, pulumi_engine.executable)
 
     assert [p.origin for p in found] == ["official"] * 3
     for plugin in found:

@@ -13,7 +13,8 @@ from tests.sandbox.engine.support.release_host import (
     ReleaseHost,
     publish,
 )
-from trainyard.sandbox.engine import EngineError, download, ensure_pulumi, pins
+from trainyard.engine.pulumi_engine import ensure_pulumi
+from trainyard.sandbox.engine import EngineError, download, pins
 
 Commands = Callable[[str, str], Path]
 

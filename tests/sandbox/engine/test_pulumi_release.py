@@ -13,7 +13,8 @@ from tests.sandbox.engine.support.release_host import (
     archive,
     publish,
 )
-from trainyard.sandbox.engine import download, ensure_pulumi, pins
+from trainyard.engine.pulumi_engine import ensure_pulumi
+from trainyard.sandbox.engine import download, pins
 from trainyard.sandbox.engine.errors import RefusedDownloadError
 
 

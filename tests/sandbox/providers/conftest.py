@@ -15,8 +15,8 @@ from tests.support.pulumi_workspace import Workspace, empty_project
 from tests.support.sandbox_aws import Account
 from tests.support.tracked import ROOT
 from tests.support.warm_python import warm
+from trainyard.engine.pulumi_engine import ensure_pulumi
 from trainyard.sandbox.aws.server import AwsServer
-from trainyard.sandbox.engine import ensure_pulumi
 from trainyard.sandbox.kubernetes.aws_program import write_aws_program
 
 STAND_INS = ROOT / "sandbox" / "providers"

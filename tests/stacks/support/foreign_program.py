@@ -12,7 +12,8 @@ from tests.support.sandbox import Sandbox
 from tests.support.tracked import ROOT
 from tests.support.warm_python import warm
 from trainyard.engine.environment import sandbox_environment
-from trainyard.sandbox.engine import ensure_plugins, ensure_pulumi
+from trainyard.engine.pulumi_engine import ensure_pulumi
+from trainyard.sandbox.engine import ensure_plugins
 from trainyard.sandbox.state import SandboxDirectory
 from trainyard.sandboxes.session import project_of
 from trainyard.stack_files.stack_files import StackFile
@@ -77,7 +78,7 @@ def account_environment(sandbox: Sandbox, directory: Path) -> dict[str, str]:
     home, state = directory / "home", directory / "state"
     state.mkdir()
     engine = ensure_pulumi(print)
-    for plugin in ensure_plugins(print, engine):
+    for plugin in ensure_plugins(print, engine.executable):
         program = f"pulumi-resource-{plugin.name}"
         installed = home / "plugins" / f"resource-{plugin.name}-v{plugin.version}" / program
         installed.parent.mkdir(parents=True)

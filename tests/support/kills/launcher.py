@@ -14,7 +14,7 @@ from pathlib import Path
 from tests.support import without_preview
 from tests.support.kills.gate import DIRECTORY
 from tests.support.tracked import ROOT
-from trainyard.sandbox.engine import ensure_pulumi
+from trainyard.engine.pulumi_engine import ensure_pulumi
 from trainyard.sandbox.state import SandboxDirectory
 from trainyard.sandboxes import session as sandbox_session
 from trainyard.workspace.project import SandboxProject

@@ -72,16 +72,16 @@ def test_the_pinned_uv_is_one_that_the_launcher_would_take_from_the_path() -> No
     assert version >= environment.UV_MINIMUM_VERSION
 
 
-def test_nothing_is_installed_but_dependencies() -> None:
+def test_the_oldest_python_is_that_of_the_launcher() -> None:
     project = tomllib.loads((lock.ROOT / "pyproject.toml").read_text())
 
-    assert project["tool"]["uv"]["package"] is False
     assert project["project"]["requires-python"] == ">=3.11"
 
 
 def test_refuses_a_direct_dependency_without_an_exact_version(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text(
-        '[project]\ndependencies = ["boto3>=1"]\n[dependency-groups]\nsandbox = []\n'
+        '[project]\ndependencies = ["boto3>=1"]\n[project.optional-dependencies]\nsandbox = []\n'
+        "[dependency-groups]\n"
     )
 
     with pytest.raises(ValueError, match="'boto3>=1' must pin one version with =="):

@@ -66,7 +66,7 @@ def test_locks_and_modules_follow(project: Path) -> None:
     assert [str(command) for command in plan(boto3(), "1.45.0", project).commands] == [
         "python -m tools.lock",
         "(cd module && go mod tidy)",
-        "python -I tools/environment.py requirements-dev.txt",
+        "python -I tools/environment.py requirements/dev.txt",
         "python -m tools.catalog.constraints",
     ]
 

@@ -10,7 +10,7 @@ import pytest
 from tests.support.policy_pack import PACK
 from tests.support.pulumi_workspace import Workspace, empty_project
 from tests.support.warm_python import warm
-from trainyard.sandbox.engine import ensure_pulumi
+from trainyard.engine.pulumi_engine import ensure_pulumi
 from trainyard.workspace.update_gate import update_gate
 
 pytestmark = pytest.mark.engine

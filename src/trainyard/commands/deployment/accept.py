@@ -60,7 +60,7 @@ from trainyard.engine.engine_process import EngineFailedError
 from trainyard.jobs.nodes import JobError
 from trainyard.jobs.slurm.nodes import SlurmNodes, shared_directory
 from trainyard.repair.repair_request import RepairRequest
-from trainyard.sandbox.engine.slurm import slurm_is_packaged
+from trainyard.sandboxes.client import slurm_is_packaged
 from trainyard.sandboxes.faults import use_schedule
 from trainyard.sandboxes.session import started_sandbox
 from trainyard.stack_files.stack_config import config_of, kind_of, plan_of

@@ -21,7 +21,7 @@ from trainyard.cli.panel import LOG_WIDTH, plain
 from trainyard.components import clock
 from trainyard.engine.engine_process import EngineFailedError, PulumiCommand
 from trainyard.engine.environment import account_environment
-from trainyard.sandbox.engine import ensure_pulumi
+from trainyard.engine.pulumi_engine import ensure_pulumi
 from trainyard.sandboxes.session import project_of
 from trainyard.stack_files.checkout import ROOT
 from trainyard.stack_files.stack_files import StackFile, StackFileError, find_stack_file, names_in
@@ -197,7 +197,7 @@ def _without_file(stack: str, state: StackState) -> ListedStack:
 def _block_ends(stack_file: StackFile, *, sandbox: bool) -> tuple[datetime | None, bool]:
     """Return the earliest end of the stack's Capacity Blocks, and whether one is not known."""
     if sandbox:
-        from trainyard.sandbox.account.stacks import completion
+        from trainyard.sandboxes.client import completion
         from trainyard.stack_files.completion import completed
 
         stack_file = completed(stack_file, completion(stack_file))

@@ -15,7 +15,7 @@ from trainyard.components import clock
 from trainyard.components.account.lookup import AccountReader
 from trainyard.components.account.reservations import with_block_times
 from trainyard.components.capacity.timeline import Moment, Timeline, block_timelines
-from trainyard.sandbox.engine.progress import duration
+from trainyard.progress.durations import duration
 from trainyard.stack_files.stack_config import config_of
 from trainyard.topology.timeline_picture import timeline_picture
 from trainyard.workspace.session import account_access

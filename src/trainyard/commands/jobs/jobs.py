@@ -12,7 +12,7 @@ import typer
 from trainyard.cli import console, failures, options
 from trainyard.components import clock
 from trainyard.components.plain_text import printable
-from trainyard.sandbox.engine.progress import duration
+from trainyard.progress.durations import duration
 from trainyard.schedulers.deployed_stack import deployed_stack
 from trainyard.schedulers.listed_job import ListedJob
 from trainyard.stack_files.stack_config import kind_of, plan_of

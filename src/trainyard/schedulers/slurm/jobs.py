@@ -17,8 +17,8 @@ from trainyard.jobs.slurm.nccl_tests import render_nccl_directory, render_pairs_
 from trainyard.jobs.slurm.nccom_tests import render_nccom_directory, render_nccom_pairs_directory
 from trainyard.jobs.slurm.next_steps import next_steps
 from trainyard.jobs.slurm.nodes import SlurmNodes, SlurmRequest
-from trainyard.sandbox.faults.containers import NODE_LOST, is_named
 from trainyard.sandboxes import faults as sandbox_faults
+from trainyard.sandboxes.client import has_recorded_log
 from trainyard.schedulers.job_wait import RequestedJob
 from trainyard.stack_files.stack_config import plan_of
 
@@ -57,11 +57,9 @@ def refuse_in_sandbox(jobs: Iterable[str], instead: str) -> None:
     """
     try:
         entries = sandbox_faults.in_force()
-        # A job that only loses a node has no log.
-        named = [e["job"] for e in entries if "job" in e and e["happens"] != NODE_LOST.name]
     except failures.CommandError:  # no sandbox runs yet
-        named = []
-    missing = [job for job in jobs if not any(is_named(each, job) for each in named)]
+        entries = []
+    missing = [job for job in jobs if not has_recorded_log(entries, job)]
     if missing:
         raise failures.WrongUseError(
             "the sandbox has no GPUs, Neuron devices or EFA that the job could test; give a "

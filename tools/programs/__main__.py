@@ -1,4 +1,4 @@
-"""Fills the cache of programs: ``python -m trainyard.sandbox.engine``.
+"""Fills the cache of programs: ``python -m tools.programs``.
 
 For image builds and continuous integration, to do this work before the first command.
 """
@@ -7,15 +7,9 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from trainyard.sandbox.engine import (
-    EngineError,
-    Plugin,
-    ensure_kubernetes,
-    ensure_plugins,
-    ensure_pulumi,
-)
+from trainyard.engine.pulumi_engine import PulumiEngine, ensure_pulumi
+from trainyard.sandbox.engine import EngineError, Plugin, ensure_kubernetes, ensure_plugins
 from trainyard.sandbox.engine.progress import Progress
-from trainyard.sandbox.engine.pulumi_engine import PulumiEngine
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +29,7 @@ def ensure_programs(report: Progress) -> Programs:
         EngineError: a program can neither be downloaded nor built.
     """
     engine = ensure_pulumi(report)
-    return Programs(engine, ensure_plugins(report, engine), ensure_kubernetes(report))
+    return Programs(engine, ensure_plugins(report, engine.executable), ensure_kubernetes(report))
 
 
 def _report(message: str) -> None:

@@ -1,12 +1,12 @@
-"""``python -m trainyard.sandbox.engine`` fills the cache in advance."""
+"""``python -m tools.programs`` fills the cache in advance."""
 
 from pathlib import Path
 
 import pytest
 
+from tools.programs.__main__ import Programs, main
+from trainyard.engine.pulumi_engine import PulumiEngine
 from trainyard.sandbox.engine import EngineError, Plugin
-from trainyard.sandbox.engine.__main__ import Programs, main
-from trainyard.sandbox.engine.pulumi_engine import PulumiEngine
 
 PULUMI = PulumiEngine(directory=Path("/cache/pulumi"), version="3.0.0", origin="build")
 AWS = Plugin(name="aws", version="7.0.0", origin="official", directory="/cache/aws")
