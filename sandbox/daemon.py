@@ -17,7 +17,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from queue import Empty, SimpleQueue
 
-from trainyard.components.catalog.controller_releases import CONTROLLER_RELEASES
 from trainyard.sandbox.aws.cloudformation.service import CloudFormation, clusters_of
 from trainyard.sandbox.aws.environment import ACCOUNT_ID
 from trainyard.sandbox.aws.https_endpoints import HttpsEndpoints, issuer_hosts
@@ -29,6 +28,7 @@ from trainyard.sandbox.file_lock import LockTakenError, locked
 from trainyard.sandbox.kubernetes.addons import AddonObjects
 from trainyard.sandbox.kubernetes.aws_program import write_aws_program
 from trainyard.sandbox.kubernetes.cluster_controllers import Controllers
+from trainyard.sandbox.kubernetes.commands import CONTROLLERS
 from trainyard.sandbox.kubernetes.control_planes import ControlPlanes, check_version
 from trainyard.sandbox.kubernetes.instances import SandboxAccount
 from trainyard.sandbox.kubernetes.nodes import NodeSimulator
@@ -85,7 +85,7 @@ def _serve(
         LOG.warning("ended what an earlier daemon left: %s", ", ".join(left))
     server = AwsServer(region=options.region, port=options.port)
     spawner = Spawner(directory.processes)
-    for later in (PARALLELCLUSTER_PYTHON, SLURM_PROGRAMS, *CONTROLLER_RELEASES):
+    for later in (PARALLELCLUSTER_PYTHON, SLURM_PROGRAMS, *CONTROLLERS):
         programs.pop(later, None)
     server.look_for_cloudformation(lambda: _cloudformation(directory, spawner, options.region))
     stop_kubernetes = _kubernetes(directory, programs, server, spawner, options.region)

@@ -10,7 +10,9 @@ Read in November 2026:
   notes of v20261003 and v20261012. v20261012 has the fixed kernel (6.12.111); it is not used yet,
   because the kubelet versions of its releases have not been read.
 - SSM parameters by release: https://docs.aws.amazon.com/eks/latest/userguide/retrieve-ami-id.html
-- Add-ons: the defaults of `aws eks describe-addon-versions --kubernetes-version …`.
+- Add-ons: the defaults of `aws eks describe-addon-versions --kubernetes-version …` when they were
+  pinned. Since September 2026, EKS's defaults are later for the EBS CSI driver (v1.66.0) and
+  CloudWatch Observability (v6.7.0).
   The VPC CNI must be 1.18.5 or later for `efa-only` interfaces,
   https://docs.aws.amazon.com/eks/latest/userguide/node-efa.html
 - Scheduler: https://distro.eks.amazonaws.com, the images of EKS Distro by Kubernetes version;

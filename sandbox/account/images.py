@@ -14,14 +14,8 @@ from moto.ec2.models import ec2_backends
 from moto.ec2.models.amis import Ami
 from moto.ssm.models import Parameter, ssm_backends
 
-from trainyard.components.catalog.versions import EKS_VERSIONS
+from trainyard.sandbox.aws.eks.versions import NODE_RELEASES
 from trainyard.sandbox.aws.environment import ACCOUNT_ID
-
-
-def node_releases() -> dict[str, str]:
-    """Return Kubernetes version (`1.35`) to the release of its node images (`1.35.7-20260911`)."""
-    return {minor: version.ami_release_version for minor, version in EKS_VERSIONS.items()}
-
 
 ROOT_DEVICE = "/dev/xvda"
 
@@ -82,10 +76,10 @@ class EksImage:
 
 
 def eks_images(kinds: list[str]) -> list[EksImage]:
-    """Return EKS's images: every pinned Kubernetes version in every kind and architecture."""
+    """Return EKS's images: every Kubernetes version with images in every kind and architecture."""
     return [
         EksImage(version, kind, release, architecture)
-        for version, release in node_releases().items()
+        for version, release in NODE_RELEASES.items()
         for kind in kinds
         for architecture in _ARCHITECTURES[kind]
     ]
@@ -205,9 +199,9 @@ def image_of_type(image_type: str, kubernetes_version: str) -> str:
     """Return the id of EKS's image of a type such as `AL2023_x86_64_NVIDIA`.
 
     Raises:
-        KeyError: EKS has none, as for a version that the program does not pin.
+        KeyError: The account has none for the version.
     """
     kind = image_type.rpartition("_")[2].lower()
     architecture = "arm64" if "_ARM_64_" in image_type else "x86_64"
-    release = node_releases()[kubernetes_version]
+    release = NODE_RELEASES[kubernetes_version]
     return EksImage(kubernetes_version, kind, release, architecture).image_id

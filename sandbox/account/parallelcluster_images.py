@@ -1,7 +1,10 @@
 """ParallelCluster's machine images: the official ones, and ones that the account has built.
 
-Names: `aws-parallelcluster-<version>-<system>-<architecture>-<date>`, which is how `pcluster` finds
-them; https://github.com/aws/aws-parallelcluster/blob/v3.16.1/cli/src/pcluster/aws/ec2.py
+Source: https://github.com/aws/aws-parallelcluster/tree/v3.16.1/cli/src/pcluster
+    `aws/ec2.py`: the names `aws-parallelcluster-<version>-<system>-<architecture>-<date>`, by which
+        `pcluster` finds the images
+    `constants.py`: systems (`OS_TO_IMAGE_NAME_PART_MAP` without `PRIVATE_OSES`, to which Rocky
+        Linux belongs), their platforms (`CAPACITY_RESERVATION_OS_MAP`), root volumes
 """
 
 from __future__ import annotations
@@ -10,22 +13,26 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from trainyard.components.catalog.parallelcluster import RESERVATION_PLATFORMS, official_image_name
-from trainyard.components.catalog.versions import PARALLELCLUSTER_VERSION
 from trainyard.sandbox.account.images import register
 from trainyard.sandbox.aws.environment import ACCOUNT_ID
 
-_SYSTEMS = ("alinux2023", "ubuntu2204", "ubuntu2404", "rhel8", "rhel9")
-"""Systems that an image is published for. Rocky Linux is supported, but not published.
+PARALLELCLUSTER_VERSION = "3.16.1"
+"""The version whose images the account has: the one that the sandbox runs."""
 
-https://github.com/aws/aws-parallelcluster/blob/v3.16.1/cli/src/pcluster/constants.py
-"""
+_SYSTEMS = {
+    "alinux2023": "amzn2023-hvm",
+    "ubuntu2204": "ubuntu-2204-lts-hvm",
+    "ubuntu2404": "ubuntu-2404-lts-hvm",
+    "rhel8": "rhel8-hvm",
+    "rhel9": "rhel9-hvm",
+}
+"""Systems that an image is published for, with their part of its name."""
 
 _ARCHITECTURES = ("x86_64", "arm64")
 _RELEASED = "202609081200"
 _VOLUME_GIB = 45
-"""Size of the images' root volume: the default that ParallelCluster gives its nodes, which,
-according to the same file, is not smaller than an image."""
+"""Size of the images' root volume: the default that ParallelCluster gives its nodes
+(`EBS_ROOT_VOLUME_SIZE_DEFAULT`), which is not smaller than an image."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +47,7 @@ class OfficialImage:
     @property
     def image_id(self) -> str:
         """Its id: readable, and the same in every sandbox."""
-        system = _SYSTEMS.index(self.operating_system) + 1
+        system = [*_SYSTEMS].index(self.operating_system) + 1
         architecture = _ARCHITECTURES.index(self.architecture) + 1
         version = PARALLELCLUSTER_VERSION.replace(".", "")
         return f"ami-0c{version:0<13}{system}{architecture}"
@@ -48,14 +55,12 @@ class OfficialImage:
     @property
     def name(self) -> str:
         """Its name."""
-        named = official_image_name(
-            PARALLELCLUSTER_VERSION, self.operating_system, self.architecture
-        )
-        return f"{named}-{_RELEASED}"
+        system = f"{_SYSTEMS[self.operating_system]}-{self.architecture}"
+        return f"aws-parallelcluster-{PARALLELCLUSTER_VERSION}-{system}-{_RELEASED}"
 
 
 def official_images() -> list[OfficialImage]:
-    """Return the images of the version that the program pins, one a system and architecture."""
+    """Return the official images, one a system and architecture."""
     return [
         OfficialImage(system, architecture)
         for system in _SYSTEMS
@@ -79,7 +84,7 @@ def load_parallelcluster_images(ec2: Any, images: Mapping[str, Any]) -> None:
             architecture=image.architecture,
             root_device=_root_device(image.operating_system),
             volume_gib=_VOLUME_GIB,
-            platform=RESERVATION_PLATFORMS[image.operating_system],
+            platform=platform_of(image.operating_system),
         )
     for built in images["custom"]:
         register(
@@ -89,7 +94,7 @@ def load_parallelcluster_images(ec2: Any, images: Mapping[str, Any]) -> None:
             ACCOUNT_ID,
             root_device=_root_device(built["os"]),
             volume_gib=_VOLUME_GIB,
-            platform=RESERVATION_PLATFORMS[built["os"]],
+            platform=platform_of(built["os"]),
             tags=_tags(built),
         )
 
@@ -105,6 +110,11 @@ def _tags(built: Mapping[str, str]) -> dict[str, str]:
         "parallelcluster:os": built["os"],
         "parallelcluster:build_status": "available",
     }
+
+
+def platform_of(operating_system: str) -> str:
+    """Return the platform of a system's images, which a capacity reservation must have too."""
+    return "Red Hat Enterprise Linux" if operating_system.startswith("rhel") else "Linux/UNIX"
 
 
 def _root_device(operating_system: str) -> str:

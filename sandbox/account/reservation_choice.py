@@ -6,15 +6,19 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from trainyard.components.catalog.instance_types import INSTANCE_TYPES
-from trainyard.components.config.keys import mapping_of
 from trainyard.sandbox.account.fixture import fixture
+from trainyard.sandbox.instance_types import is_instance_type
 
 _KINDS = {
     "odcr": "On-Demand Capacity Reservation",
     "odcr-group": "On-Demand Capacity Reservation",
     "capacity-block": "Capacity Block",
 }
+
+
+def mapping_of(value: Any) -> Mapping[str, Any]:
+    """Return a mapping, or an empty one in the place of any other value: the file may be wrong."""
+    return value if isinstance(value, Mapping) else {}
 
 
 def sections(value: Any) -> Iterator[Mapping[str, Any]]:
@@ -87,7 +91,7 @@ def _reservation(
         return next((each for each in fixture()["reservations"] if each["id"] == named), None)
     nodes = _nodes(name, cluster)
     # A type that does not exist is refused; the reservation is then not a problem of its own.
-    types = [known for each in nodes if (known := str(each["instance_type"])) in INSTANCE_TYPES]
+    types = [known for each in nodes if is_instance_type(known := str(each["instance_type"]))]
     wanted = sum(_number(each.get("desired", each.get("minimum"))) for each in nodes)
     zones = _named_zones(entry, nodes, cluster)
 

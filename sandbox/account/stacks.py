@@ -11,12 +11,9 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from trainyard.components.catalog.instance_types import INSTANCE_TYPES
-from trainyard.components.config.keys import mapping_of
 from trainyard.sandbox.account.fixture import fixture
-from trainyard.sandbox.account.reservation_choice import chosen_reservations, sections
-from trainyard.stack_files.checkout import ROOT
-from trainyard.stack_files.stack_files import StackFile, StackFileError, find_stack_file
+from trainyard.sandbox.account.reservation_choice import chosen_reservations, mapping_of, sections
+from trainyard.sandbox.instance_types import instance_type, is_instance_type
 
 _ZONES = ("us-west-2b", "us-west-2a")
 """Zones of a network, in the order of preference; most reservations are in the first."""
@@ -30,20 +27,20 @@ _FILE_SYSTEMS = {
 """Kind of a storage entry, with the section of the fixture, the key, and the key in the fixture."""
 
 
-def completion(stack_file: StackFile) -> dict[str, Any]:
+def completion(cluster: Any, example: Any = None) -> dict[str, Any]:
     """Return what the account knows of the `trainyard:cluster` of a stack file.
 
     Values in the file take precedence: a user who names another reservation of the account wants
     that one. A copy of an example has the reservations of the example, even if it needs fewer
     nodes.
+
+    Args:
+        cluster: The object in the stack file.
+        example: The one in the example of the same name; None if there is none.
     """
-    try:
-        example = find_stack_file(stack_file.stack, path=ROOT / f"Pulumi.{stack_file.stack}.yaml")
-    except StackFileError:
-        return values_of(stack_file.cluster)
-    entries = values_of(example.cluster).get("reservations", {})
+    entries = values_of(example).get("reservations", {})
     preferred = {name: entry.get("reservation_id", "") for name, entry in entries.items()}
-    return values_of(stack_file.cluster, preferred)
+    return values_of(cluster, preferred)
 
 
 def values_of(cluster: Any, preferred: Mapping[str, str] = MappingProxyType({})) -> dict[str, Any]:
@@ -150,6 +147,6 @@ def _images(architecture: Mapping[str, Any]) -> dict[str, Any]:
 
 def _manufacturer(section: Mapping[str, Any]) -> str:
     """Return the manufacturer of the first accelerators in a section; `standard` without any."""
-    types = (INSTANCE_TYPES.get(str(each.get("instance_type"))) for each in sections(section))
-    accelerators = [each.accelerators for each in types if each and each.accelerators]
-    return accelerators[0].manufacturer if accelerators else "standard"
+    named = (str(each["instance_type"]) for each in sections(section) if "instance_type" in each)
+    types = (instance_type(name) for name in named if is_instance_type(name))
+    return next((each.accelerators.maker for each in types if each.accelerators), "standard")

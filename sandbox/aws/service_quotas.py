@@ -2,7 +2,15 @@
 
 The sandbox reports the quotas but does not enforce them.
 
-Source: https://docs.aws.amazon.com/servicequotas/2019-06-24/apireference/API_GetServiceQuota.html
+Source:
+    https://docs.aws.amazon.com/servicequotas/2019-06-24/apireference/API_GetServiceQuota.html
+    https://docs.aws.amazon.com/general/latest/gr/: the pages ec2-service, ebs-service, as, eks,
+        fsxn and elasticfilesystem have names and AWS defaults
+    https://docs.aws.amazon.com/batch/latest/userguide/service_limits.html
+    https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/launch-template-restrictions.html
+    https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html
+The codes are in public lists of `aws service-quotas list-service-quotas`. The quotas of VPCs are
+those that moto has recorded.
 """
 
 from __future__ import annotations
@@ -13,9 +21,9 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from moto.core.exceptions import JsonRESTError
+from moto.servicequotas.resources.default_quotas.vpc import VPC_DEFAULT_QUOTAS
 from moto.servicequotas.responses import ServiceQuotasResponse
 
-from trainyard.components.catalog.quotas import QUOTAS
 from trainyard.sandbox.account.fixture import fixture
 from trainyard.sandbox.aws.environment import ACCOUNT_ID
 
@@ -26,6 +34,50 @@ https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/using-spot-limits.html
 """
 
 
+_DEFAULTS: Mapping[str, Mapping[str, tuple[str, int]]] = {
+    "ec2": {
+        "L-0263D0A3": ("EC2-VPC Elastic IPs", 5),
+        "L-FB451C26": ("Launch templates", 5000),
+    },
+    "ebs": {
+        "L-7A658B76": ("Storage for General Purpose SSD (gp3) volumes, in TiB", 50),
+    },
+    "autoscaling": {"L-CDE20ADC": ("Auto Scaling groups per region", 500)},
+    "eks": {
+        "L-1194D53C": ("Clusters", 100),
+        "L-6D54EA21": ("Managed node groups per cluster", 30),
+        "L-BD136A63": ("Nodes per managed node group", 450),
+    },
+    "batch": {
+        "L-144F0CA5": ("Compute environment limit", 50),
+        "L-4CEA37AD": ("Job queue limit", 50),
+    },
+    "fsx": {
+        "L-C48231E5": ("Lustre Scratch file systems", 100),
+        "L-AD2FC696": ("Lustre Scratch storage capacity", 100_800),
+        "L-9AFA1F09": ("Lustre Persistent_1 file systems", 100),
+        "L-C8640C82": ("Lustre Persistent_1 storage capacity", 100_800),
+        "L-FD6F2F22": ("Lustre Persistent_2 file systems", 100),
+        "L-8F1B9C74": ("Lustre Persistent_2 storage capacity", 100_800),
+        "L-59D0763F": ("OpenZFS file systems", 100),
+        "L-88479C21": ("OpenZFS SSD storage capacity", 65_536),
+        "L-4EDE4065": ("OpenZFS throughput capacity", 10_240),
+        "L-E24B4DE4": ("OpenZFS disk IOPS", 400_000),
+    },
+    "elasticfilesystem": {"L-848C634D": ("File systems per account", 1000)},
+    "iam": {
+        "L-FE177D64": ("Roles per account", 1000),
+        "L-6E65F259": ("Instance profiles per account", 1000),
+    },
+}
+"""Name and AWS default of each quota, by service and code."""
+_FIXED = frozenset({"batch"})
+"""Services whose quotas cannot be raised."""
+_OF_REGIONS: Mapping[str, Mapping[str, int]] = {
+    "L-88479C21": dict.fromkeys(("us-east-1", "us-east-2", "us-west-2"), 262_144)
+}
+"""Other defaults of some regions, by code; the page fsxn."""
+
 _SERVICE_NAMES = {
     "ec2": "Amazon Elastic Compute Cloud (Amazon EC2)",
     "vpc": "Amazon Virtual Private Cloud (Amazon VPC)",
@@ -35,7 +87,9 @@ _SERVICE_NAMES = {
 
 
 @dataclass(frozen=True)
-class _Quota:
+class Quota:
+    """One quota, with the value of the account."""
+
     service: str
     code: str
     name: str
@@ -45,6 +99,7 @@ class _Quota:
     adjustable: bool = True
 
     def answer(self, value: float, region: str) -> Mapping[str, object]:
+        """Return it with a value, as Service Quotas gives it."""
         return {
             "ServiceCode": self.service,
             "ServiceName": _SERVICE_NAMES.get(self.service, self.service),
@@ -59,7 +114,7 @@ class _Quota:
 
 
 class SandboxServiceQuotasResponse(ServiceQuotasResponse):
-    """The quotas of the fixture and of the catalog; moto only has those of VPCs."""
+    """The quotas of the fixture and some others of AWS; moto only has those of VPCs."""
 
     def get_service_quota(self) -> str:
         """GetServiceQuota: NoSuchResource if the account never had another than the default."""
@@ -76,7 +131,7 @@ class SandboxServiceQuotasResponse(ServiceQuotasResponse):
     def list_service_quotas(self) -> str:
         """ListServiceQuotas: the applied quotas of a service, in one page."""
         service = json.loads(self.body).get("ServiceCode")
-        found = [each for each in _quotas() if each.service == service]
+        found = [each for each in quotas_in(self.region) if each.service == service]
         if not found:
             raise NotImplementedError(f"quotas of {service}")
         applied = [
@@ -84,10 +139,10 @@ class SandboxServiceQuotasResponse(ServiceQuotasResponse):
         ]
         return json.dumps({"Quotas": applied})
 
-    def _asked(self) -> _Quota:
+    def _asked(self) -> Quota:
         asked = json.loads(self.body)
         service, code = asked.get("ServiceCode"), asked.get("QuotaCode", "")
-        found = [each for each in _quotas() if each.service == service]
+        found = [each for each in quotas_in(self.region) if each.service == service]
         if not found:
             raise NotImplementedError(f"quotas of {service}")
         for quota in found:
@@ -96,17 +151,20 @@ class SandboxServiceQuotasResponse(ServiceQuotasResponse):
         return _no_such(code)
 
 
-def _quotas() -> Iterator[_Quota]:
+def quotas_in(region: str) -> Iterator[Quota]:
+    """Yield the quotas of the account in a region."""
     account = fixture()
     for raw in account["vcpu_quotas"]:
         standard = _DEFAULT_STANDARD_VCPUS if "Standard" in raw["name"] else 0
-        yield _Quota("ec2", raw["code"], raw["name"], standard, raw.get("vcpus"))
-    for quota in QUOTAS.values():
-        if quota.code:
-            applied = account["quotas"].get(quota.code)
-            yield _Quota(
-                quota.service, quota.code, quota.title, quota.default, applied, quota.adjustable
-            )
+        yield Quota("ec2", raw["code"], raw["name"], standard, raw.get("vcpus"))
+    for each in VPC_DEFAULT_QUOTAS:
+        code, applied = each["QuotaCode"], account["quotas"].get(each["QuotaCode"])
+        yield Quota("vpc", code, each["QuotaName"], each["Value"], applied, each["Adjustable"])
+    for service, quotas in _DEFAULTS.items():
+        for code, (name, default) in quotas.items():
+            value = _OF_REGIONS.get(code, {}).get(region, default)
+            applied = account["quotas"].get(code)
+            yield Quota(service, code, name, value, applied, service not in _FIXED)
 
 
 def _no_such(code: str) -> NoReturn:

@@ -30,9 +30,9 @@ from moto.ec2.models import ec2_backends
 from moto.ssm.exceptions import SSMException
 from moto.ssm.responses import SimpleSystemManagerResponse
 
-from trainyard.components.tagging import PARALLELCLUSTER_NODE_TAG, PARALLELCLUSTER_TAG
 from trainyard.sandbox.aws.clock import CLOCK
 from trainyard.sandbox.aws.state import state_of
+from trainyard.sandbox.parallelcluster.provider.naming import CLUSTER_NAME, HEAD_NODE, NODE_TYPE
 
 LOG = logging.getLogger("sandbox.ssm")
 
@@ -227,8 +227,8 @@ class CommandCalls(SimpleSystemManagerResponse):
         ec2: Any = ec2_backends[self.current_account][self.region]
         named = [each for each in ec2.all_running_instances() if each.id == instance_id]
         tags = {tag["key"]: tag["value"] for each in named for tag in each.get_tags()}
-        cluster, head_nodes = tags.get(PARALLELCLUSTER_TAG, ""), _WIRING.head_nodes
-        is_head_node = tags.get(PARALLELCLUSTER_NODE_TAG) == "HeadNode"
+        cluster, head_nodes = tags.get(CLUSTER_NAME, ""), _WIRING.head_nodes
+        is_head_node = tags.get(NODE_TYPE) == HEAD_NODE
         if head_nodes is None or not is_head_node or not head_nodes.is_managed(cluster):
             return None
         return cluster

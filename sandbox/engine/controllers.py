@@ -8,19 +8,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from trainyard.components.catalog.controller_releases import JOBSET_RELEASE, KUEUE_RELEASE
 from trainyard.sandbox.engine.go_build import GoProgram, ensure_built
 from trainyard.sandbox.engine.progress import Progress
 
 MODULE = Path(__file__).resolve().parents[1] / "kubernetes" / "controllers"
 PACKAGES = {
-    JOBSET_RELEASE.name: "sigs.k8s.io/jobset",
-    KUEUE_RELEASE.name: "sigs.k8s.io/kueue",
+    "jobset": "sigs.k8s.io/jobset",
+    "kueue": "sigs.k8s.io/kueue",
 }
 """Go modules of the releases: https://github.com/kubernetes-sigs/jobset/releases and
 https://github.com/kubernetes-sigs/kueue/releases"""
 
-_COMMANDS = {JOBSET_RELEASE.name: "", KUEUE_RELEASE.name: "/cmd/kueue"}
+_COMMANDS = {"jobset": "", "kueue": "/cmd/kueue"}
 """Paths of the commands in their modules."""
 _USUAL_BUILD_TIME = "3 to 5 minutes on two cores"
 

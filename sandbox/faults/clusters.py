@@ -10,15 +10,15 @@ from collections.abc import Collection, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from trainyard.components.naming import AUTO_SCALING_GROUP, MANAGED_NODE_GROUP
 from trainyard.sandbox.faults.kind import Kind, Request, Schedule
 from trainyard.sandbox.wsgi import Answer
 
 if TYPE_CHECKING:
     from trainyard.sandbox.faults.fault import Fault
 
-_KIND = f"(?:{AUTO_SCALING_GROUP}|{MANAGED_NODE_GROUP})?"
-"""Suffix after the group's name in names of node groups."""
+_KIND = "(?:-nodes|-node-group)?"
+"""Suffix after the group's name in names of Auto Scaling groups and managed node groups, as the
+resources of a stack have them: `p5-cb-p5-nodes-0c5d1e2`."""
 
 
 class Condition(Kind):

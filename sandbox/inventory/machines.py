@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from trainyard.components.account.answers import instance_count
+from trainyard.sandbox.aws.ec2.capacity_block_terms import bought_count
 from trainyard.sandbox.inventory.clients import Clients
 from trainyard.sandbox.inventory.item import Item, tags
 
@@ -75,7 +75,7 @@ def _capacity(clients: Clients) -> Iterator[Item]:
             "kind": each["ReservationType"],
             "type": each["InstanceType"],
             "zone": each["AvailabilityZone"],
-            "count": instance_count(each),
+            "count": bought_count(each),
             "used": _used(each),
             "owner": each["OwnerId"],
             "tags": tags(each.get("Tags")),

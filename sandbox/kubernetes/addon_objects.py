@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from trainyard.components.catalog.instance_types import INSTANCE_TYPES
+from trainyard.sandbox.instance_types import nvidia_types
 
 Object = dict[str, Any]
 Settings = Mapping[str, Any]
@@ -64,11 +64,6 @@ def _driver(name: str, settings: Settings, how: Settings) -> list[Object]:
 
 
 def _monitoring(name: str, settings: Settings) -> list[Object]:
-    types = sorted(
-        each.name
-        for each in INSTANCE_TYPES.values()
-        if each.accelerators and each.accelerators.manufacturer == "nvidia"
-    )
     tolerations = settings.get("dcgmAgent", {}).get("tolerations", [])
     return [
         _service_account(name),
@@ -76,7 +71,7 @@ def _monitoring(name: str, settings: Settings) -> list[Object]:
         _daemon_set(
             "dcgm-server",
             compute_types=("fargate", "auto", "hybrid"),
-            instance_types=types,
+            instance_types=list(nvidia_types()),
             tolerations=tolerations,
         ),
     ]

@@ -6,7 +6,7 @@ import logging
 import threading
 from collections.abc import Callable, Sequence
 
-from trainyard.components.catalog.controller_releases import CONTROLLER_RELEASES
+from trainyard.sandbox.kubernetes.commands import CONTROLLERS
 from trainyard.sandbox.kubernetes.control_planes import ControlPlanes
 from trainyard.sandbox.kubernetes.pace import Pace
 from trainyard.sandbox.kubernetes.released_controllers import Controller
@@ -53,8 +53,7 @@ class Controllers:
         for each in current:
             if each not in self._clusters:
                 self._clusters[each] = [
-                    Controller(release, each, self._program, self._spawn)
-                    for release in CONTROLLER_RELEASES.values()
+                    Controller(name, each, self._program, self._spawn) for name in CONTROLLERS
                 ]
             for controller in self._clusters[each]:
                 self._step(controller)

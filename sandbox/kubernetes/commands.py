@@ -7,14 +7,12 @@ https://etcd.io/docs/v3.6/op-guide/configuration/
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
 
-from trainyard.components.catalog.controller_releases import CONTROLLER_RELEASES
-from trainyard.components.catalog.neuron import NEURON_SCHEDULER_NAME
 from trainyard.sandbox.kubernetes.credentials import SERVICE_CIDR, Credentials, ServerCertificate
 
 PROGRAMS = (
@@ -26,6 +24,21 @@ PROGRAMS = (
     "authenticator",
 )
 """The programs of a control plane."""
+
+CONTROLLERS: Mapping[str, str] = {
+    "jobset": "jobset-controller-manager",
+    "kueue": "kueue-controller-manager",
+}
+"""Released controllers that the sandbox builds and runs in pods (`controllers/go.mod`): the label
+`name` of these pods by program.
+
+`namePrefix` in `config/default/kustomization.yaml` of https://github.com/kubernetes-sigs/jobset and
+https://github.com/kubernetes-sigs/kueue, and the Deployment's name in `config/manager/manager.yaml`
+"""
+
+SCHEDULERS = ("default-scheduler", "my-scheduler")
+"""`schedulerName` of pods, without one and in all examples of Neuron:
+https://awsdocs-neuron.readthedocs-hosted.com/en/latest/deploy/infrastructure/scheduler.html"""
 
 LOGS = "logs"
 """Directory of the programs' logs in a control plane's directory."""
@@ -207,14 +220,13 @@ def scheduler_config(layout: Layout) -> str:
     plane's scheduler also handles the pods of the Neuron scheduler, as pods that request devices
     regardless of device adjacency.
     """
-    schedulers = ("default-scheduler", NEURON_SCHEDULER_NAME)
     return yaml.safe_dump(
         {
             "apiVersion": "kubescheduler.config.k8s.io/v1",
             "kind": "KubeSchedulerConfiguration",
             "clientConnection": {"kubeconfig": str(layout.kubeconfig)},
             "leaderElection": {"leaderElect": False},
-            "profiles": [{"schedulerName": name} for name in schedulers],
+            "profiles": [{"schedulerName": name} for name in SCHEDULERS],
         }
     )
 
@@ -233,8 +245,7 @@ def kwok(layout: Layout, left_alone: Collection[str] = ()) -> list[str]:
         left_alone: Values of the label `name` of pods that it does not run, in addition to those of
             controllers, which `trainyard.sandbox.kubernetes.released_controllers` runs.
     """
-    controllers = {each.deployment for each in CONTROLLER_RELEASES.values()}
-    names = ",".join(sorted({*left_alone, *controllers}))
+    names = ",".join(sorted({*left_alone, *CONTROLLERS.values()}))
     return [
         f"--disregard-status-with-label-selector=name in ({names})",
         # `JobPods` runs these.

@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from trainyard.components.catalog.instance_type import InstanceType
-from trainyard.components.catalog.neuron import NEURON_CORE, NEURON_DEVICE, neuron_cores
+from trainyard.sandbox.instance_types import InstanceType
 
 NVIDIA_GPU = "nvidia.com/gpu"
 EFA = "vpc.amazonaws.com/efa"
+NEURON_DEVICE, NEURON_CORE = "aws.amazon.com/neuron", "aws.amazon.com/neuroncore"
+"""Resources of the plugin of Neuron.
+https://awsdocs-neuron.readthedocs-hosted.com/en/latest/containers/kubernetes-getting-started.html"""
 
 _PLUGINS = {
     # https://github.com/NVIDIA/k8s-device-plugin
@@ -34,12 +36,11 @@ def device_counts(instance_type: InstanceType, efa_interfaces: int) -> dict[str,
     Neuron devices and cores are counted independently, as the plugin does: a pod that uses a device
     does not reduce the number of cores.
     """
-    accelerators = instance_type.accelerators
-    gpus = accelerators.count if accelerators and accelerators.manufacturer == "nvidia" else 0
-    counts = {NVIDIA_GPU: gpus, EFA: efa_interfaces}
-    if accelerators and accelerators.manufacturer == "neuron":
-        counts[NEURON_DEVICE] = accelerators.count
-        counts[NEURON_CORE] = neuron_cores(accelerators.model, accelerators.count)
+    found = instance_type.accelerators
+    counts = {NVIDIA_GPU: found.count if found and found.maker == "nvidia" else 0}
+    counts[EFA] = efa_interfaces
+    if found and found.maker == "neuron":
+        counts |= {NEURON_DEVICE: found.count, NEURON_CORE: found.cores}
     return counts
 
 

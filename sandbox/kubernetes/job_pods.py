@@ -5,20 +5,19 @@ https://github.com/kubernetes/kubernetes/blob/v1.36.4/pkg/kubelet/kubelet_pods.g
 (`makeEnvironmentVariables`).
 
 kwok runs all other pods. It would complete these at once, and cannot decide which of them fails.
-Of the programs in containers, only the script with which `run` starts them is emulated: it sends
-SIGTERM at the time limits in its variables.
+Of the programs in containers, only the time limits of a script for Bash are emulated, as the script
+in the pod's manifest reads them from its variables: `_time_limit`.
 """
 
 from __future__ import annotations
 
 import datetime as dt
 import logging
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from trainyard.jobs.start import LIMIT_SECONDS, STOP_TIME
-from trainyard.jobs.time_limit import TIMED_OUT
 from trainyard.sandbox.aws.clock import CLOCK
 from trainyard.sandbox.faults.containers import (
     SIGKILL_EXIT_CODE,
@@ -44,7 +43,25 @@ _JOB_NAME = "batch.kubernetes.io/job-name"
 """https://kubernetes.io/docs/reference/labels-annotations-taints/#batch-kubernetes-io-job-name"""
 _TERMINAL = ("Succeeded", "Failed")
 
+_LONGEST_RUN = re.compile(r"^\s*left=\$\{(?P<variable>\w+)-\}$", re.MULTILINE)
+"""Line of a script that reads how many seconds the program has."""
+_LATEST_END = re.compile(r"^\s*left=\$\(\((?P<variable>\w+) - now\)\)$", re.MULTILINE)
+"""Line of a script that reads the time at which the program must end."""
+_LATE_EXIT = re.compile(r'\[ -n "\$late" \].*?\bexit (?P<code>\d+)', re.DOTALL)
+"""Lines of a script that end it after the time limit."""
+_TIMEOUT = re.compile(r"\btimeout -k ")
+_EXIT_CODE_OF_TIMEOUT = 124
+"""https://www.gnu.org/software/coreutils/manual/html_node/timeout-invocation.html"""
+
 Pod = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _TimeLimit:
+    """When the script of a container sends SIGTERM to its program, and how it then ends."""
+
+    stops_at: dt.datetime
+    exit_code: int
 
 
 @dataclass(slots=True)
@@ -56,8 +73,8 @@ class _Run:
     course: Course
     started: dt.datetime | None = None
     """By the clock of the sandbox; None until the API server knows that it runs."""
-    stops_at: dt.datetime | None = None
-    """When the time limit of its program ends; None without one."""
+    limit: _TimeLimit | None = None
+    """That of its program; None without one."""
     killed: dt.datetime | None = None
     """When it ends after SIGTERM; None before SIGTERM."""
     is_late: bool = False
@@ -69,7 +86,8 @@ class _Run:
         """Return the exit code if the program has ended by now."""
         assert self.started is not None  # noqa: S101 - for the type checker
         if self.killed is not None and now >= self.killed:
-            return TIMED_OUT if self.is_late else SIGTERM_EXIT_CODE
+            late = self.limit if self.is_late else None
+            return late.exit_code if late else SIGTERM_EXIT_CODE
         ends_after = self.course.ends_after
         if ends_after is not None and now >= self.started + ends_after:
             return self.course.exit_code
@@ -133,7 +151,7 @@ class JobPods:
         else:
             if is_deleted and run.killed is None:
                 self._stop(run, _grace(pod))
-            elif run.killed is None and run.stops_at and CLOCK.now() >= run.stops_at:
+            elif run.killed is None and run.limit and CLOCK.now() >= run.limit.stops_at:
                 run.is_late = True
                 self._stop(run, _own_grace(pod))
             self._go_on(run, pod, kubelet)
@@ -158,7 +176,7 @@ class JobPods:
         self._addresses += 1
         self._report(pod, running_status(pod, kubelet.address, self._addresses))
         run.started = CLOCK.now()
-        run.stops_at = _stops_at(pod, run.started)
+        run.limit = _time_limit(pod, run.started)
 
     def _missing_secret(self, pod: Pod) -> str:
         """Return which Secret or key of the variables does not exist; empty if all do."""
@@ -226,16 +244,44 @@ def _waits_for(pod: Pod) -> list[str]:
     ]
 
 
-def _stops_at(pod: Pod, started: dt.datetime) -> dt.datetime | None:
-    """Return when the script of a program sends SIGTERM: at the earlier of two limits."""
-    names = (LIMIT_SECONDS, STOP_TIME)
-    found = {each["name"]: int(each["value"]) for each in _variables(pod) if each["name"] in names}
-    limits = []
-    if LIMIT_SECONDS in found:
-        limits.append(started + dt.timedelta(seconds=found[LIMIT_SECONDS]))
-    if STOP_TIME in found:
-        limits.append(dt.datetime.fromtimestamp(found[STOP_TIME], dt.UTC))
-    return min(limits, default=None)
+def _time_limit(pod: Pod, started: dt.datetime) -> _TimeLimit | None:
+    """Return the earlier of the limits that the script of a pod reads; None without one.
+
+    A script that reads them otherwise than in these lines has no limit in the sandbox.
+    """
+    values = {each["name"]: each["value"] for each in _variables(pod) if each.get("value")}
+    script = "\n".join(_words(pod))
+
+    def read(pattern: re.Pattern[str]) -> list[int]:
+        names = (found["variable"] for found in pattern.finditer(script))
+        return [int(values[name]) for name in names if name in values]
+
+    ends = [
+        *(started + dt.timedelta(seconds=each) for each in read(_LONGEST_RUN)),
+        *(dt.datetime.fromtimestamp(each, dt.UTC) for each in read(_LATEST_END)),
+    ]
+    return _TimeLimit(min(ends), _late_exit_code(script)) if ends else None
+
+
+def _late_exit_code(script: str) -> int:
+    """Return how a script ends whose program got SIGTERM at its time limit."""
+    found = _LATE_EXIT.search(script)
+    if found is not None:
+        return int(found["code"])
+    return _EXIT_CODE_OF_TIMEOUT if _TIMEOUT.search(script) else SIGTERM_EXIT_CODE
+
+
+def _words(pod: Pod) -> list[str]:
+    """Return the words of the commands of the containers.
+
+    Two dollar signs become one:
+    https://kubernetes.io/docs/tasks/inject-data-application/define-command-argument-container/
+    """
+    return [
+        word.replace("$$", "$")
+        for container in pod["spec"]["containers"]
+        for word in (*(container.get("command") or ()), *(container.get("args") or ()))
+    ]
 
 
 def _own_grace(pod: Pod) -> dt.timedelta:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Protocol
 
-from trainyard.components.catalog.instance_types import UnknownInstanceTypeError, instance_type
+from trainyard.sandbox.instance_types import UnknownInstanceTypeError, instance_type
 from trainyard.sandbox.kubernetes.api import ApiError, ApiUnreachableError
 from trainyard.sandbox.kubernetes.aws_auth import AwsAuthError, map_node_role
 from trainyard.sandbox.kubernetes.device_plugins import device_counts
@@ -112,12 +112,12 @@ def _kubelet(
     group: ManagedGroup | None,
 ) -> Kubelet:
     try:
-        catalog_entry = instance_type(instance.instance_type)
+        machine = instance_type(instance.instance_type)
         return Kubelet(
             instance_id=instance.instance_id,
             control_plane=control_plane,
-            node=build_node(instance, catalog_entry, config, group),
-            devices=device_counts(catalog_entry, instance.efa_interfaces),
+            node=build_node(instance, machine, config, group),
+            devices=device_counts(machine, instance.efa_interfaces),
             role_arn=group.role_arn if group else _role_arn(instance, account),
             endpoint=config.api_server_endpoint,
             certificate_authority=config.certificate_authority,

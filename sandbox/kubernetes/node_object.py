@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from trainyard.components.catalog.efa_huge_pages import HUGE_PAGE_MIB, reserved_huge_pages
-from trainyard.components.catalog.instance_type import InstanceType
 from trainyard.sandbox.engine.pins import KUBERNETES_VERSION
+from trainyard.sandbox.instance_types import InstanceType
 from trainyard.sandbox.kubernetes.instances import Instance
 from trainyard.sandbox.kubernetes.node_config import NodeConfig, Taint
 
 _MIB = 2**20
 _GIB = 2**30
+_HUGE_PAGE_MIB, _HUGE_MIB_OF_ENDPOINT, _ENDPOINTS_PER_CPU = 2, 110, 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,8 +70,8 @@ def classic_maximum_pods(instance_type: InstanceType) -> int:
     100 for p5.48xlarge with two interfaces on that card.
     Source: nodeadm/internal/kubelet/maxpods of https://github.com/awslabs/amazon-eks-ami
     """
-    interfaces = instance_type.network_cards[0].maximum_interfaces
-    return interfaces * (instance_type.ipv4_addresses_per_interface - 1) + 2
+    interfaces = instance_type.interfaces_of_first_card
+    return interfaces * (instance_type.addresses_per_interface - 1) + 2
 
 
 def reserved_millicores(vcpus: int) -> int:
@@ -98,13 +98,23 @@ def _capacity(
         "cpu": instance_type.vcpus * 1000,
         "memory": instance_type.memory_mib * _MIB,
         "ephemeral-storage": storage,
-        "hugepages-2Mi": _huge_pages(instance, instance_type) * HUGE_PAGE_MIB * _MIB,
+        "hugepages-2Mi": _huge_pages(instance, instance_type) * _HUGE_PAGE_MIB * _MIB,
         "pods": config.maximum_pods or classic_maximum_pods(instance_type),
     }
 
 
 def _huge_pages(instance: Instance, instance_type: InstanceType) -> int:
-    return reserved_huge_pages(instance_type.vcpus) if instance.efa_interfaces else 0
+    """Return how many huge pages are reserved when an instance boots: some if it has EFA.
+
+    `efa-hugepages-reserve` of the EFA installer, which the accelerated AMIs contain, reserves 110
+    MiB for each of two endpoints of libfabric for every CPU, and one page more.
+    Source: https://github.com/awslabs/libfabric-ci-scripts/blob/main/efa-check.sh, which computes
+    the same; https://github.com/bottlerocket-os/bottlerocket-core-kit/pull/141
+    """
+    if not instance.efa_interfaces:
+        return 0
+    memory_mib = instance_type.vcpus * _ENDPOINTS_PER_CPU * _HUGE_MIB_OF_ENDPOINT
+    return memory_mib // _HUGE_PAGE_MIB + 1
 
 
 def _allocatable(capacity: Mapping[str, int], instance_type: InstanceType) -> dict[str, int]:

@@ -1,9 +1,10 @@
 """The controllers of Kueue and JobSet, the only pods of the sandbox that run programs.
 
 A pod of such a Deployment that is bound to a node becomes a process of this machine: the released
-controller, with the configuration and the permissions of the pod. This module does what the kubelet
-would: it mounts the certificate, probes, and reports the status. Addresses differ, because all
-clusters share this machine.
+controller, with the arguments, the configuration and the permissions of the pod. This module does
+what the kubelet would: it mounts the certificate, probes, and reports the status. What it needs, it
+reads from the manifest of the pod and from the webhooks that lead to its namespace. Addresses
+differ, because all clusters share this machine.
 """
 
 from __future__ import annotations
@@ -20,13 +21,8 @@ from typing import Any
 import yaml
 from cryptography import x509
 
-from trainyard.components.catalog.controller_releases import (
-    CONFIG_FILE,
-    JOBSET_RELEASE,
-    ControllerRelease,
-)
 from trainyard.sandbox.kubernetes.api import STRATEGIC_MERGE_PATCH, unless_gone
-from trainyard.sandbox.kubernetes.commands import LOGS
+from trainyard.sandbox.kubernetes.commands import CONTROLLERS, LOGS
 from trainyard.sandbox.kubernetes.controller_probes import answers, is_ready
 from trainyard.sandbox.kubernetes.credentials import kubeconfig, make_server_certificate
 from trainyard.sandbox.kubernetes.pod_status import running_status
@@ -43,16 +39,58 @@ _NUMBER = 0
 """Number of the pod, from which its address is derived; those of Jobs begin with 1."""
 CERTIFICATES = "certificates"
 """Directory of a pod with the certificate of its webhooks."""
-_FIXED_DIRECTORY = (JOBSET_RELEASE,)
+_FIXED_DIRECTORY = ("jobset",)
 """Controllers that look for the certificate that they make in a fixed directory of their pod
 (https://github.com/kubernetes-sigs/jobset/blob/v0.12.0/pkg/util/cert/cert.go, `certDir`). Here, the
 pods of all clusters share the directories of this machine, so the sandbox makes the certificate, as
 cert-manager can in a cluster (`internalCertManagement`)."""
 _WEBHOOKS = "/apis/admissionregistration.k8s.io/v1"
+_CONFIG = "--config="
+"""Argument with the path of the configuration:
+https://github.com/kubernetes-sigs/kueue/blob/v0.19.2/cmd/kueue/main.go, and JobSet's `main.go`"""
 
 
 class NoControllerError(Exception):
     """A cluster has a pod of the controller, but the sandbox has no program for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Manifest:
+    """What a pod says of its controller."""
+
+    namespace: str
+    service_account: str
+    config_map: str
+    config_file: str
+    """Key of the configuration in the ConfigMap."""
+    certificate: str
+    """The Secret with the certificate of the webhooks."""
+    arguments: tuple[str, ...]
+    """Arguments besides the path of the configuration."""
+
+    @classmethod
+    def of(cls, pod: Mapping[str, Any]) -> _Manifest:
+        """Read the manifest of a pod."""
+        spec = pod["spec"]
+        (container,) = spec["containers"]
+        path = next(e for e in container["args"] if e.startswith(_CONFIG)).removeprefix(_CONFIG)
+        mounts = {each["mountPath"]: each for each in container["volumeMounts"]}
+        volumes = {each["name"]: each for each in spec["volumes"]}
+        return cls(
+            namespace=pod["metadata"]["namespace"],
+            service_account=spec["serviceAccountName"],
+            config_map=volumes[mounts[path]["name"]]["configMap"]["name"],
+            config_file=mounts[path]["subPath"],
+            certificate=next(
+                each["secret"]["secretName"] for each in volumes.values() if "secret" in each
+            ),
+            arguments=tuple(e for e in container["args"] if not e.startswith(_CONFIG)),
+        )
+
+    @property
+    def space(self) -> str:
+        """Path of its namespace in the API."""
+        return f"/api/v1/namespaces/{self.namespace}"
 
 
 @dataclass(slots=True)
@@ -60,6 +98,7 @@ class _Process:
     """The process of a pod."""
 
     process: Popen[Any]
+    manifest: _Manifest
     directory: Path
     webhook_port: int
     probe_port: int
@@ -71,7 +110,7 @@ class Controller:
 
     def __init__(
         self,
-        release: ControllerRelease,
+        program_name: str,
         control_plane: ControlPlane,
         program: Callable[[str], Sequence[str] | None],
         spawn: Spawn,
@@ -79,13 +118,12 @@ class Controller:
         """Start without processes.
 
         Args:
-            release: The controller.
+            program_name: The controller, as in `CONTROLLERS`.
             control_plane: The cluster.
             program: Returns the command of a controller; None if the sandbox has none.
             spawn: Starts a process.
         """
-        self._release = release
-        self._space = f"/api/v1/namespaces/{release.namespace}"
+        self._program_name = program_name
         self._control_plane = control_plane
         self._administrator = control_plane.administrator()
         self._program = program
@@ -95,7 +133,7 @@ class Controller:
     @property
     def name(self) -> str:
         """The controller and its cluster, for messages."""
-        return f"{self._release.name} in {self._control_plane.name}"
+        return f"{self._program_name} in {self._control_plane.name}"
 
     @property
     def seen(self) -> object:
@@ -116,13 +154,13 @@ class Controller:
             if "deletionTimestamp" in pod["metadata"]:
                 self._end(uid)
                 with unless_gone():
-                    self._administrator.delete(f"{self._path(pod)}?gracePeriodSeconds=0")
+                    self._administrator.delete(f"{_path(pod)}?gracePeriodSeconds=0")
                 continue
             if uid in self._running and self._running[uid].process.poll() is not None:
                 _LOG.warning("%s ended and starts again", self.name)
                 self._end(uid)
             if uid not in self._running:
-                self._running[uid] = self._start(uid)
+                self._running[uid] = self._start(uid, _Manifest.of(pod))
             elif not self._running[uid].ready:
                 self._attend_to(pod, self._running[uid])
 
@@ -134,14 +172,12 @@ class Controller:
 
     def _pods(self) -> list[dict[str, Any]]:
         """Return the pods that are bound to a node."""
-        selector = f"name={self._release.deployment}"
-        found = self._administrator.get(
-            f"{self._space}/pods", labelSelector=selector, resourceVersion="0"
-        )
+        selector = f"name={CONTROLLERS[self._program_name]}"
+        found = self._administrator.get("/api/v1/pods", labelSelector=selector, resourceVersion="0")
         return [pod for pod in found["items"] if pod["spec"].get("nodeName")]
 
-    def _start(self, uid: str) -> _Process:
-        name = self._release.name
+    def _start(self, uid: str, manifest: _Manifest) -> _Process:
+        name = self._program_name
         program = self._program(name)
         if program is None:
             raise NoControllerError(
@@ -152,47 +188,48 @@ class Controller:
         mount = directory / CERTIFICATES
         mount.mkdir(parents=True, exist_ok=True, mode=0o700)
         webhook, probe = _free_ports()
-        released = self._get(f"configmaps/{self._release.config_map}")["data"][CONFIG_FILE]
-        config = _on_this_machine(released, webhook, probe, mount)
-        if self._release in _FIXED_DIRECTORY:
+        found = self._administrator.get(f"{manifest.space}/configmaps/{manifest.config_map}")
+        config = _on_this_machine(found["data"][manifest.config_file], webhook, probe, mount)
+        if name in _FIXED_DIRECTORY:
             config["internalCertManagement"] = {"enable": False}
-            self._make_certificate(mount)
+            self._make_certificate(mount, manifest.namespace)
         (directory / "config.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
-        write_private(directory / "kubeconfig", self._kubeconfig().encode())
+        write_private(directory / "kubeconfig", self._kubeconfig(manifest).encode())
         process = self._spawn(
-            [*program, f"--config={directory / 'config.yaml'}", "--zap-log-level=2"],
+            [*program, f"{_CONFIG}{directory / 'config.yaml'}", *manifest.arguments],
             name=f"{self._control_plane.name}-{name}-{uid}",
             log_path=self._control_plane.directory / LOGS / f"{name}.log",
             env={"KUBECONFIG": str(directory / "kubeconfig")},
         )
         _LOG.info("%s starts", self.name)
-        return _Process(process, directory, webhook, probe)
+        return _Process(process, manifest, directory, webhook, probe)
 
-    def _make_certificate(self, mount: Path) -> None:
+    def _make_certificate(self, mount: Path, namespace: str) -> None:
         """Write the certificate of the webhooks, and let the API server trust it."""
-        made = make_server_certificate(mount, "tls", [x509.DNSName(self._webhook_host)])
+        configurations = self._webhooks(namespace)
+        hosts = {_host(each): None for hooks in configurations.values() for each in hooks}
+        made = make_server_certificate(mount, "tls", [x509.DNSName(host) for host in hosts])
         bundle = base64.b64encode(made.authority.read_bytes()).decode()
-        for path, webhooks in self._webhooks().items():
+        for path, webhooks in configurations.items():
             hooks = [
                 {"name": each["name"], "clientConfig": {"caBundle": bundle}} for each in webhooks
             ]
             self._administrator.patch(path, {"webhooks": hooks}, STRATEGIC_MERGE_PATCH)
 
-    @property
-    def _webhook_host(self) -> str:
-        return f"{self._release.webhook_service}.{self._release.namespace}.svc"
+    def _webhooks(self, namespace: str) -> dict[str, list[dict[str, Any]]]:
+        """Return the webhooks of a namespace, by the path of their configuration."""
+        found: dict[str, list[dict[str, Any]]] = {}
+        for kind in ("mutating", "validating"):
+            path = f"{_WEBHOOKS}/{kind}webhookconfigurations"
+            for each in self._administrator.get(path)["items"]:
+                webhooks = each.get("webhooks") or []
+                if any(_service(hook).get("namespace") == namespace for hook in webhooks):
+                    found[f"{path}/{each['metadata']['name']}"] = webhooks
+        return found
 
-    def _webhooks(self) -> dict[str, list[dict[str, Any]]]:
-        """Return the webhooks of the controller, by the path of their configuration."""
-        paths = [
-            f"{_WEBHOOKS}/{kind}webhookconfigurations/{self._release.name}-{kind}-webhook-configuration"
-            for kind in ("mutating", "validating")
-        ]
-        return {path: self._administrator.get(path)["webhooks"] for path in paths}
-
-    def _kubeconfig(self) -> str:
+    def _kubeconfig(self, manifest: _Manifest) -> str:
         """Return a kubeconfig with the permissions of the pod."""
-        token = f"{self._space}/serviceaccounts/{self._release.deployment}/token"
+        token = f"{manifest.space}/serviceaccounts/{manifest.service_account}/token"
         request = {
             "apiVersion": "authentication.k8s.io/v1",
             "kind": "TokenRequest",
@@ -207,37 +244,31 @@ class Controller:
 
     def _attend_to(self, pod: Mapping[str, Any], running: _Process) -> None:
         """Mount the certificate that the controller makes, and report when it is ready."""
-        data = self._get(f"secrets/{self._release.certificate}").get("data") or {}
+        manifest = running.manifest
+        secret = self._administrator.get(f"{manifest.space}/secrets/{manifest.certificate}")
+        data = secret.get("data") or {}
         mount = running.directory / CERTIFICATES
         for name, content in data.items():
             # The controller watches the files.
             if not (mount / name).exists():
                 write_private(mount / name, base64.b64decode(content))
-        if not is_ready(running.probe_port) or not self._answers(running.webhook_port):
+        if not is_ready(running.probe_port):
             return
-        service = self._get(f"services/{self._release.webhook_service}")["spec"]
-        for port in service["ports"]:
-            address = (service["clusterIP"], port["port"])
-            self._control_plane.service_ports[address] = running.webhook_port
+        hooks = [each for some in self._webhooks(manifest.namespace).values() for each in some]
+        port = running.webhook_port
+        if not all(answers(port, _host(each), each["clientConfig"]) for each in hooks):
+            return
+        for name in {_service(each)["name"] for each in hooks}:
+            service = self._administrator.get(f"{manifest.space}/services/{name}")["spec"]
+            for each in service["ports"]:
+                self._control_plane.service_ports[service["clusterIP"], each["port"]] = port
         status = running_status(pod, self._address_of(pod["spec"]["nodeName"]), _NUMBER)
         with unless_gone():
             self._administrator.patch(
-                f"{self._path(pod)}/status", {"status": status}, STRATEGIC_MERGE_PATCH
+                f"{_path(pod)}/status", {"status": status}, STRATEGIC_MERGE_PATCH
             )
         running.ready = True
         _LOG.info("%s is ready", self.name)
-
-    def _answers(self, port: int) -> bool:
-        """Return whether the controller answers for each of its webhooks."""
-        hooks = [each for some in self._webhooks().values() for each in some]
-        return all(answers(port, self._webhook_host, each["clientConfig"]) for each in hooks)
-
-    def _get(self, path: str) -> dict[str, Any]:
-        """Return an object of the controller's namespace."""
-        return self._administrator.get(f"{self._space}/{path}")
-
-    def _path(self, pod: Mapping[str, Any]) -> str:
-        return f"{self._space}/pods/{pod['metadata']['name']}"
 
     def _address_of(self, node: str) -> str:
         addresses = self._administrator.get(f"/api/v1/nodes/{node}")["status"]["addresses"]
@@ -250,6 +281,24 @@ class Controller:
         running.process.kill()
         running.process.wait()
         remove_tree(running.directory)
+
+
+def _path(pod: Mapping[str, Any]) -> str:
+    return f"/api/v1/namespaces/{pod['metadata']['namespace']}/pods/{pod['metadata']['name']}"
+
+
+def _service(webhook: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the Service that a webhook leads to; empty for one with an address."""
+    return webhook["clientConfig"].get("service") or {}
+
+
+def _host(webhook: Mapping[str, Any]) -> str:
+    """Return the name for which the API server expects a certificate of a webhook.
+
+    https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/#service-reference
+    """
+    service = _service(webhook)
+    return f"{service['name']}.{service['namespace']}.svc"
 
 
 def _on_this_machine(released: str, webhook: int, probe: int, certificates: Path) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from trainyard.components.catalog.instance_types import instance_type
+from trainyard.sandbox.instance_types import instance_type
 
 _REAL_MEMORY_RATIO = 0.95
 _STATIC_WEIGHT, _DYNAMIC_WEIGHT = 1, 1000
@@ -72,13 +72,14 @@ def _range(
         resource["InstanceType"]
     ]
     facts = [instance_type(name) for name in types]
-    threads = 2 if facts[0].architecture == "x86_64" else 1
     cpus = min(each.vcpus for each in facts)
     if resource.get("DisableSimultaneousMultithreading"):
-        cpus //= threads
-    every = [each.accelerators for each in facts if each.has_nvidia_gpus and each.accelerators]
+        cpus //= facts[0].threads_per_core
+    # Fractions of GPUs do not count: `gpu_count` of ParallelCluster's `aws/aws_resources.py`.
+    every = [each.accelerators for each in facts if each.has("nvidia") and each.accelerators]
+    every = [each for each in every if each.whole]
     # Types without GPUs leave the nodes without them.
-    fewest = min(every, key=lambda each: each.count) if len(every) == len(facts) else None
+    fewest = min(every, key=lambda each: each.whole) if len(every) == len(facts) else None
     static = kind == "st"
     memory = math.floor(min(each.memory_mib for each in facts) * _REAL_MEMORY_RATIO)
     return NodeRange(
@@ -102,7 +103,7 @@ def _range(
             *(("gpu",) if fewest else ()),
         ),
         gpu_type=fewest.model.replace(" ", "").lower() if fewest else None,
-        gpus=fewest.count if fewest else 0,
+        gpus=fewest.whole if fewest else 0,
         settings=resource.get("CustomSlurmSettings", {}),
     )
 

@@ -16,9 +16,8 @@ from trainyard.components.architectures.build import Ahead, build, import_ahead
 from trainyard.components.architectures.registry import ARCHITECTURES
 from trainyard.components.config.given_stack import GivenStack
 from trainyard.components.config.keys import kinds_of
-from trainyard.sandbox.account.stacks import completion
 from trainyard.stack_files.checkout import ROOT
-from trainyard.stack_files.completion import completed
+from trainyard.stack_files.completion import completed, sandbox_completion
 from trainyard.stack_files.stack_config import config_of, plan_of
 from trainyard.stack_files.stack_files import find_stack_file
 
@@ -64,7 +63,7 @@ def test_what_is_imported_ahead_is_what_the_plan_of_the_stack_is_built_of(stack)
         def begin(self, modules) -> None:
             begun.append(modules)
 
-    stack_file = completed(find_stack_file(stack), completion(find_stack_file(stack)))
+    stack_file = completed(find_stack_file(stack), sandbox_completion(find_stack_file(stack)))
     import_ahead(config_of(stack_file), Recorded())
     ((module, *_),) = begun
     assert module == ARCHITECTURES[plan_of(stack_file).kind].resources

@@ -18,10 +18,9 @@ from trainyard.components.checks.pool_image_check import GET_PARAMETER  # isort:
 from trainyard.components.preflight.run import run_preflight  # isort: skip
 from moto.ec2 import ec2_backends  # isort: skip
 from moto.ssm.models import ssm_backends  # isort: skip
-from trainyard.sandbox.account.stacks import completion  # isort: skip
 from tests.support.eks import cluster_facts  # isort: skip
 from trainyard.stack_files.stack_config import config_of  # isort: skip
-from trainyard.stack_files.completion import completed
+from trainyard.stack_files.completion import completed, sandbox_completion
 from trainyard.stack_files.stack_files import StackFile, find_stack_file
 
 __all__ = ["account", "reader", "server"]
@@ -33,7 +32,7 @@ pytestmark = pytest.mark.usefixtures("account")
 
 def stack(name: str) -> StackFile:
     found = find_stack_file(name)
-    return completed(found, completion(found))
+    return completed(found, sandbox_completion(found))
 
 
 def examined(file: StackFile, reader: AccountReader, **changes: object) -> Examined:

@@ -28,12 +28,11 @@ from trainyard.components.eks.addons import nvidia_device_plugin  # isort: skip
 from trainyard.components.preflight.run import run_preflight  # isort: skip
 from trainyard.components.tagging import CLUSTER_TAG  # isort: skip
 from trainyard.sandbox import registries  # isort: skip
-from trainyard.sandbox.account.stacks import completion  # isort: skip
 from tests.support.eks import cluster_facts  # isort: skip
 from trainyard.stack_files.stack_config import config_of  # isort: skip
 from tools.pins import ImageTags
 from tools.pins.registry import pins
-from trainyard.stack_files.completion import completed
+from trainyard.stack_files.completion import completed, sandbox_completion
 from trainyard.stack_files.stack_files import StackFile, find_stack_file
 
 __all__ = ["account", "reader", "server"]
@@ -43,7 +42,7 @@ pytestmark = pytest.mark.usefixtures("account")
 
 
 def stack(name: str, change: Callable[[dict[str, Any]], None] = lambda _: None) -> StackFile:
-    found = completed(find_stack_file(name), completion(find_stack_file(name)))
+    found = completed(find_stack_file(name), sandbox_completion(find_stack_file(name)))
     content = copy.deepcopy(dict(found.content))
     change(content["config"][CLUSTER])
     return replace(found, content=content)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import tomllib
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -68,6 +70,26 @@ def test_folders_of_the_root_are_imported_below_trainyard_only() -> None:
     """In a clone, another name gives the same module twice; an installed package has no other."""
     found = {str(path): first_parts(path) & LINKED for path in PYTHON}
     assert not only_offenders(found)
+
+
+def test_the_contracts_name_every_folder_of_the_command_line() -> None:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    named = [
+        {*each.get("source_modules", ()), *each.get("forbidden_modules", ())}
+        for each in settings["tool"]["importlinter"]["contracts"]
+        if each["type"] == "forbidden" and "tools" in each["forbidden_modules"]
+    ]
+    source = (path.parts for path in PYTHON if path.parts[0] == "src")
+    folders = {f"trainyard.{parts[2]}" for parts in source if len(parts) > 3}
+    assert len(named) == 3
+    assert all(folders <= each for each in named)
+
+
+def test_a_folder_of_the_command_line_has_at_most_25_modules() -> None:
+    folders = Counter(path.parent for path in PYTHON if path.parts[0] == "src")
+    importing = Path("src/trainyard/importing")
+    many = {path: count for path, count in folders.items() if count > 25}
+    assert not [str(path) for path in many if importing not in path.parents]
 
 
 def test_program_and_sandbox_agree_on_the_variable_of_the_emulated_registries() -> None:

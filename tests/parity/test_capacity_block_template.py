@@ -8,7 +8,7 @@ from tests.support.eks import CLUSTER_SECURITY_GROUP
 from tests.support.parity import better, same
 from trainyard.components.catalog.instance_types import INSTANCE_TYPES, instance_type
 from trainyard.components.compute.interface_plan import plan_interfaces
-from trainyard.sandbox.account.stacks import completion
+from trainyard.stack_files.completion import sandbox_completion
 from trainyard.stack_files.stack_files import find_stack_file
 
 
@@ -31,7 +31,7 @@ def managed(stack):
     why="VPC, subnets and reservation are all that is asked; the rest follows from the cluster",
 )
 def test_only_network_and_reservation_are_asked_of_the_user(p5):
-    asked = completion(find_stack_file("p5-cb"))
+    asked = sandbox_completion(find_stack_file("p5-cb"))
     assert set(asked) == {"network", "reservations"}
     assert set(asked["reservations"]["block"]) == {"reservation_id"}
     assert "keyName" not in p5.template(p5.group)

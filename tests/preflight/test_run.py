@@ -29,10 +29,9 @@ from trainyard.components.preflight.reservation_rows import FREE, HEALTHY, READ 
 from trainyard.components.checks.row import Row  # isort: skip
 from trainyard.components.preflight.run import CALLER, Preflight, run_preflight  # isort: skip
 from moto.ec2 import ec2_backends  # isort: skip
-from trainyard.sandbox.account.stacks import completion  # isort: skip
 from trainyard.sandbox.aws.ec2.capacity_reservations import reservations_of  # isort: skip
 from trainyard.stack_files.stack_config import config_of  # isort: skip
-from trainyard.stack_files.completion import completed
+from trainyard.stack_files.completion import completed, sandbox_completion
 
 from trainyard.stack_files.stack_files import find_stack_file  # isort: skip
 
@@ -43,7 +42,7 @@ pytestmark = pytest.mark.usefixtures("account")
 def preflight(stack: str, cluster: dict[str, Any] | None = None) -> Preflight:
     """Run it for a tracked stack file; `cluster` adds the values that the file omits."""
     found = find_stack_file(stack)
-    file = completed(completed(found, cluster or {}), completion(found))
+    file = completed(completed(found, cluster or {}), sandbox_completion(found))
     return run_preflight(
         config_of(file), stack_file=file.name, region=file.region, now=datetime.now(UTC)
     )
@@ -58,7 +57,7 @@ def with_reservation(stack: str, **changes: str) -> Preflight:
 
 def changed_preflight(stack: str, change: Callable[[dict[str, Any]], None]) -> Preflight:
     """Run it for a tracked stack file with changed values."""
-    file = completed(find_stack_file(stack), completion(find_stack_file(stack)))
+    file = completed(find_stack_file(stack), sandbox_completion(find_stack_file(stack)))
     content = copy.deepcopy(dict(file.content))
     change(content["config"]["trainyard:cluster"])
     changed = replace(file, content=content)

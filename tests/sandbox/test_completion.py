@@ -8,7 +8,8 @@ import dataclasses
 import pytest
 
 from trainyard.sandbox.account.reservation_choice import missing_reservations
-from trainyard.sandbox.account.stacks import account_ids, completion, values_of
+from trainyard.sandbox.account.stacks import account_ids, values_of
+from trainyard.stack_files.completion import sandbox_completion
 from trainyard.stack_files.stack_files import find_stack_file
 
 A, B, D = "0a", "0b", "0d"
@@ -120,7 +121,7 @@ def test_a_copy_of_an_example_has_its_reservation_with_fewer_nodes(instance_type
     content = copy.deepcopy(dict(example.content))
     queue = content["config"]["trainyard:cluster"]["architecture"]["queues"]["compute-gpu"]
     queue["compute_resources"]["distributed-ml"].update(minimum=1, instance_type=instance_type)
-    found = completion(dataclasses.replace(example, content=content))
+    found = sandbox_completion(dataclasses.replace(example, content=content))
     assert found["reservations"] == {"training": {"reservation_id": reservation}}
 
 

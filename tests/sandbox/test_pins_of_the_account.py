@@ -8,6 +8,7 @@ from tests.support.sandbox_aws import Account
 from tools.pins import EksAddon, EksAmi, EksVersions, eks
 from tools.pins.newest import Clients, look_up
 from tools.pins.registry import pins
+from trainyard.sandbox.aws.eks.addon_offers import default_version
 
 
 def test_every_pin_of_eks_gets_its_newest_version(account: Account) -> None:
@@ -20,9 +21,11 @@ def test_every_pin_of_eks_gets_its_newest_version(account: Account) -> None:
 
     answers = look_up(wanted.values(), clients)
 
-    # The sandbox offers by default what the catalog pins.
     assert len(wanted) > 10
     for name, pin in wanted.items():
         assert answers[name].reason == ""
-        if not isinstance(pin.source, EksVersions):
+        if isinstance(pin.source, EksAmi):
             assert answers[name].newest == pin.version
+        elif isinstance(pin.source, EksAddon):
+            default = default_version(pin.source.addon, pin.source.minor)
+            assert f"v{answers[name].newest}" == default

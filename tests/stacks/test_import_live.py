@@ -22,11 +22,10 @@ from trainyard.components.config.load import load_stack_config
 from trainyard.engine.environment import process_environment
 from trainyard.importing.imported import Imported
 from trainyard.importing.live.clusters import read_live
-from trainyard.sandbox.account.stacks import completion
 from trainyard.sandbox.state import SandboxDirectory
 from trainyard.sandboxes.session import RunningSandbox
 from trainyard.stack_files import stacks_directory
-from trainyard.stack_files.completion import completed
+from trainyard.stack_files.completion import completed, sandbox_completion
 from trainyard.stack_files.stack_files import StackFile, find_stack_file
 
 pytestmark = pytest.mark.sandbox
@@ -60,7 +59,7 @@ def life(sandbox: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Life:
     with process_environment(RunningSandbox(directory, status).aws_environment()):
         life.imported = _read(life.calls)
         original = find_stack_file(STACK)
-        life.plans["original"] = _planned(completed(original, completion(original)))
+        life.plans["original"] = _planned(completed(original, sandbox_completion(original)))
         life.plans["imported"] = _planned(
             find_stack_file(STACK, path=stacks / f"Pulumi.{STACK}.yaml")
         )

@@ -30,7 +30,7 @@ from trainyard.components.catalog.versions import PARALLELCLUSTER_VERSION
 from trainyard.components.config.load import load_stack_config
 from trainyard.sandbox.account.ecs_images import NEURON
 from trainyard.sandbox.account.fixture import fixture
-from trainyard.sandbox.account.stacks import completion
+from trainyard.stack_files.completion import sandbox_completion
 from trainyard.stack_files.stack_files import (
     BATCH,
     EKS,
@@ -60,7 +60,7 @@ def stack_config(stack: str) -> dict[str, Any]:
 def _stack_config(stack: str) -> dict[str, Any]:
     text = (ROOT / f"Pulumi.{stack}.yaml").read_text(encoding="utf-8")
     config = yaml.safe_load(text)["config"]
-    ids = completion(find_stack_file(stack))
+    ids = sandbox_completion(find_stack_file(stack))
     return config | {"trainyard:cluster": _merged(ids, config["trainyard:cluster"])}
 
 

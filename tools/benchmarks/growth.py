@@ -15,9 +15,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from tools.benchmarks.measuring import Comparison, Run, Spent, alternate, run_process
-from trainyard.sandbox.account.stacks import completion
 from trainyard.stack_files.checkout import ROOT
-from trainyard.stack_files.completion import completed
+from trainyard.stack_files.completion import completed, sandbox_completion
 from trainyard.stack_files.stack_config import plan_of
 from trainyard.stack_files.stack_files import CLUSTER_KEY, StackFile, find_stack_file, stack_names
 
@@ -45,7 +44,7 @@ def with_pools(pools: int, *, nodes: int = 2) -> StackFile:
 
 
 def _stack_file() -> StackFile:
-    return completed(find_stack_file(STACK), completion(find_stack_file(STACK)))
+    return completed(find_stack_file(STACK), sandbox_completion(find_stack_file(STACK)))
 
 
 def planning_seconds(stack_file: StackFile) -> float:

@@ -20,10 +20,9 @@ from trainyard.components.parallelcluster.plan import ParallelClusterPlan
 from trainyard.components.parallelcluster.references import Reference, resolve
 from trainyard.components.parallelcluster.rendering.cluster import render_cluster, to_yaml
 from trainyard.sandbox.access import Endpoint
-from trainyard.sandbox.account.stacks import completion
 from trainyard.sandboxes.session import running_sandbox
 from trainyard.stack_files.checkout import ROOT
-from trainyard.stack_files.completion import completed
+from trainyard.stack_files.completion import completed, sandbox_completion
 from trainyard.stack_files.stack_config import config_of
 from trainyard.stack_files.stack_files import find_stack_file
 from trainyard.workspace.session import account_access
@@ -65,7 +64,7 @@ def _dryrun(configuration: dict[str, Any], account: Endpoint) -> Run:
 
 def _configuration(stack: str) -> dict[str, Any]:
     """Return the cluster file of a stack, its subnets chosen by the account."""
-    stack_file = completed(find_stack_file(stack), completion(find_stack_file(stack)))
+    stack_file = completed(find_stack_file(stack), sandbox_completion(find_stack_file(stack)))
     config = config_of(stack_file)
     prepared = prepare(
         config,

@@ -13,10 +13,9 @@ from typing import Any
 
 from tools.benchmarks.measuring import Spent, run_process
 from trainyard.engine.pulumi_engine import ensure_pulumi
-from trainyard.sandbox.account.stacks import completion
 from trainyard.sandboxes.session import RunningSandbox, project_of, running_sandbox
 from trainyard.stack_files.checkout import ROOT
-from trainyard.stack_files.completion import completed
+from trainyard.stack_files.completion import completed, sandbox_completion
 from trainyard.stack_files.stack_files import find_stack_file
 from trainyard.workspace.project import SandboxProject
 
@@ -88,7 +87,7 @@ def project(scratch: Path, name: str, main: Path, *, stack: str = STACK) -> Proj
     sandbox: RunningSandbox = running_sandbox()
     plugins = project_of(sandbox.directory).plugins
     made = SandboxProject(scratch / f"{name}-project", plugins)
-    made.write(completed(find_stack_file(stack), completion(find_stack_file(stack))))
+    made.write(completed(find_stack_file(stack), sandbox_completion(find_stack_file(stack))))
     description = made.directory / "Pulumi.yaml"
     text = description.read_text(encoding="utf-8")
     description.write_text(text.replace(f"main: {ROOT}\n", f"main: {main}\n"), encoding="utf-8")

@@ -72,6 +72,9 @@ CONSTANTS: Mapping[str, Row] = {
     f"{_CATALOG}/versions.py:PARALLELCLUSTER_VERSION": Row(
         name="aws-parallelcluster", source=PyPI(project="aws-parallelcluster")
     ),
+    "sandbox/account/parallelcluster_images.py:PARALLELCLUSTER_VERSION": Row(
+        name="aws-parallelcluster", source=PyPI(project="aws-parallelcluster")
+    ),
     f"{_CATALOG}/versions.py:DEFAULT_KUBERNETES_VERSION": Row(
         name="eks-default", source=EksVersions(), support="EKS"
     ),

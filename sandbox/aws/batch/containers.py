@@ -6,6 +6,9 @@ then.
 
 Sources:
     https://docs.aws.amazon.com/batch/latest/APIReference/API_ContainerProperties.html
+    https://docs.aws.amazon.com/batch/latest/APIReference/API_Secret.html and
+        https://docs.aws.amazon.com/batch/latest/userguide/specifying-sensitive-data-secrets.html:
+        `valueFrom`, the ARN of a parameter, or of a secret with `:KEY:STAGE:VERSION` after it
     https://github.com/aws/amazon-ecs-agent, agent/taskresource/asmsecret/asmsecret.go,
         agent/taskresource/ssmsecret/ssmsecret.go and agent/asm/asm.go: why the agent does not get a
         secret
@@ -26,7 +29,6 @@ from moto.secretsmanager.exceptions import SecretsManagerClientError
 from moto.secretsmanager.models import secretsmanager_backends
 from moto.ssm.models import ssm_backends
 
-from trainyard.components.catalog.secret_arns import SecretArn, secret_arn
 from trainyard.sandbox.aws.batch.store import Node
 from trainyard.sandbox.aws.iam import may
 
@@ -34,6 +36,12 @@ _OWN_REGISTRY = re.compile(
     r"(?P<account>\d{12})\.dkr\.ecr\.(?P<region>[a-z0-9-]+)\.amazonaws\.com(\.cn)?/"
     r"(?P<name>[^:@]+)(?::(?P<tag>[^@]+))?(?:@(?P<digest>.+))?"
 )
+_SECRET = re.compile(
+    r"arn:aws[a-z-]*:(?P<service>secretsmanager|ssm):(?P<region>[a-z0-9-]+):(?P<account>\d{12}):"
+    r"(?P<kind>secret:|parameter)(?P<name>[^:\s]+)"
+    r"(?::(?P<key>[^:\s]*):(?P<stage>[^:\s]*):(?P<version>[^:\s]*))?"
+)
+_KINDS = {"secretsmanager": "secret:", "ssm": "parameter"}
 _DEVICE = re.compile(r"/dev/(?P<kind>infiniband/uverbs|neuron)(?P<number>\d+)")
 
 
@@ -117,53 +125,52 @@ def start_failure(container: Mapping[str, Any], node: Node) -> str | None:
 
 def _unread_secret(reference: str, role_arn: str | None) -> str | None:
     """Return why ECS does not get a secret with a role; None if it does."""
-    secret = secret_arn(reference)
-    if secret is None:
+    secret = _SECRET.fullmatch(reference)
+    if secret is None or _KINDS[secret["service"]] != secret["kind"]:
         raise NotImplementedError("secrets without the ARN of a secret or of a parameter")
     if role_arn is None:
         return (
             "ClientException: When you are specifying container secrets, you must also specify a "
             "value for 'executionRoleArn'."
         )
-    if secret.service == "ssm":
-        begins = f"Fetching secret data from SSM Parameter Store in {secret.region}: "
+    arn = secret.string[: secret.end("name")]
+    if secret["service"] == "ssm":
+        begins = f"Fetching secret data from SSM Parameter Store in {secret['region']}: "
         action, problem = "ssm:GetParameters", _missing_parameter
     else:
         begins = (
-            f"Fetching secret data from AWS Secrets Manager in region {secret.region}: secret "
-            f"{secret.arn}: "
+            f"Fetching secret data from AWS Secrets Manager in region {secret['region']}: secret "
+            f"{arn}: "
         )
         action, problem = "secretsmanager:GetSecretValue", _missing_value
-    if not may(role_arn, action, secret.arn):
+    if not may(role_arn, action, arn):
         partition, account, name = (role_arn.split(":", 5)[i] for i in (1, 4, 5))
         return (
             f"{begins}AccessDeniedException: User: arn:{partition}:sts::{account}:assumed-role/"
             f"{name.rpartition('/')[2]}/{mock_random.get_random_hex(32)} is not authorized to "
-            f"perform: {action} on resource: {secret.arn} because no identity-based policy allows "
+            f"perform: {action} on resource: {arn} because no identity-based policy allows "
             f"the {action} action"
         )
-    missing = problem(secret)
+    missing = problem(secret, arn)
     return None if missing is None else f"{begins}{missing}"
 
 
-def _missing_parameter(secret: SecretArn) -> str | None:
-    ssm = ssm_backends[secret.account_id][secret.region]
-    if ssm.get_parameters([secret.arn]):
-        return None
-    return f"invalid parameters: {secret.parameter}"
+def _missing_parameter(secret: re.Match[str], arn: str) -> str | None:
+    ssm = ssm_backends[secret["account"]][secret["region"]]
+    return None if ssm.get_parameters([arn]) else f"invalid parameters: {secret['name']}"
 
 
-def _missing_value(secret: SecretArn) -> str | None:
-    secrets = secretsmanager_backends[secret.account_id][secret.region]
-    _, stage, version = (*secret.text.split(":")[7:], "", "", "")[:3]
+def _missing_value(secret: re.Match[str], arn: str) -> str | None:
+    secrets = secretsmanager_backends[secret["account"]][secret["region"]]
+    key = secret["key"]
     try:
-        found = secrets.get_secret_value(secret.arn, version, stage)
+        found = secrets.get_secret_value(arn, secret["version"] or "", secret["stage"] or "")
     except SecretsManagerClientError as error:
         return f"{error.error_type}: {error.message}"
     if "SecretString" not in found:
-        return f"secret {secret.arn} does not contain a string"
-    if secret.json_key and secret.json_key not in _document(found["SecretString"]):
-        return f"retrieved secret from Secrets Manager did not contain json key {secret.json_key}"
+        return f"secret {arn} does not contain a string"
+    if key and key not in _document(found["SecretString"]):
+        return f"retrieved secret from Secrets Manager did not contain json key {key}"
     return None
 
 

@@ -13,12 +13,13 @@ from moto.core.responses import ActionResult
 from moto.ec2.responses import EC2Response
 from moto.moto_api._internal import mock_random
 
-from trainyard.components.catalog.capacity_blocks import (
-    MOST_INSTANCES,
-    ULTRASERVERS,
-)
 from trainyard.sandbox.account.fixture import fixture
 from trainyard.sandbox.aws.clock import CLOCK
+from trainyard.sandbox.aws.ec2.capacity_block_terms import (
+    MOST_INSTANCES,
+    MOST_OFFERINGS,
+    ULTRASERVERS,
+)
 from trainyard.sandbox.aws.ec2.capacity_reservation_calls import (
     add_reservation,
     time_in,
@@ -32,7 +33,6 @@ from trainyard.sandbox.aws.ec2.capacity_reservations import (
 )
 from trainyard.sandbox.aws.ec2.instance_types import type_information
 from trainyard.sandbox.aws.ec2.offerings import (
-    MOST_OFFERINGS,
     Offering,
     check_duration,
     free_instances,

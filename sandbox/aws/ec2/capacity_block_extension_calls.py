@@ -12,12 +12,13 @@ from typing import Any
 from moto.core.responses import ActionResult
 from moto.ec2.responses import EC2Response
 
-from trainyard.components.catalog.capacity_blocks import (
-    EXTENDABLE_BEFORE_END,
-    EXTENDABLE_STATES,
+from trainyard.sandbox.aws.clock import CLOCK
+from trainyard.sandbox.aws.ec2.capacity_block_terms import (
+    EXTENDABLE,
+    FIRST_EXTENSION,
+    LAST_EXTENSION,
     MOST_DAYS,
 )
-from trainyard.sandbox.aws.clock import CLOCK
 from trainyard.sandbox.aws.ec2.capacity_reservation_calls import own_reservation
 from trainyard.sandbox.aws.ec2.capacity_reservations import CapacityReservation
 from trainyard.sandbox.aws.ec2.filters import matches
@@ -144,9 +145,8 @@ class CapacityBlockExtensionCalls(EC2Response):
             and each["CapacityBlockExtensionStatus"] == "payment-pending"
             for each in offerings_of(self.ec2_backend).extensions
         )
-        least, most = EXTENDABLE_BEFORE_END
-        left = reservation.ends_at - CLOCK.now()
-        if reservation.state not in EXTENDABLE_STATES or pending or not least <= left <= most:
+        in_time = LAST_EXTENSION <= reservation.ends_at - CLOCK.now() <= FIRST_EXTENSION
+        if reservation.state not in EXTENDABLE or pending or not in_time:
             refuse(
                 "InvalidCapacityReservationState",
                 f"The Capacity Block '{reservation_id}' cannot be extended in its state.",

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
-from trainyard.components.catalog.capacity_blocks import BOUGHT_TAG, TYPE_TAG, terminated_before_end
 from trainyard.sandbox.aws.clock import CLOCK
+from trainyard.sandbox.aws.ec2.capacity_block_terms import tags_of_aws, terminated_before_end
 from trainyard.sandbox.aws.errors import refuse
 from trainyard.sandbox.aws.state import state_of
 
@@ -94,7 +94,7 @@ class CapacityReservation:
         """When EC2 begins to terminate its instances; None if it is no Capacity Block."""
         if self.reservation_type != "capacity-block" or self.ends_at is None:
             return None
-        return self.ends_at - terminated_before_end(self.instance_type)
+        return self.ends_at - terminated_before_end(ultraserver=bool(self.ultraserver_type))
 
     @property
     def terminates_instances(self) -> bool:
@@ -158,11 +158,11 @@ def _total_count(reservation: CapacityReservation) -> int:
     return reservation.instance_count
 
 
-def _tags_of_aws(reservation: CapacityReservation) -> dict[str, str]:
+def _own_tags(reservation: CapacityReservation) -> dict[str, str]:
     """Return the tags that EC2 sets on a Capacity Block, as in the same answer."""
     if reservation.reservation_type != "capacity-block":
         return {}
-    return {BOUGHT_TAG: str(reservation.instance_count), TYPE_TAG: "capacity-block"}
+    return tags_of_aws(reservation.instance_count)
 
 
 def _allocations(ec2_backend: Any, reservation: CapacityReservation) -> list[dict[str, Any]]:
@@ -174,7 +174,7 @@ def _allocations(ec2_backend: Any, reservation: CapacityReservation) -> list[dic
 def described(ec2_backend: Any, reservation: CapacityReservation) -> dict[str, Any]:
     """Return the reservation as in DescribeCapacityReservations."""
     given = ec2_backend.tags.get(reservation.reservation_id, {})
-    tags = _tags_of_aws(reservation) | given
+    tags = _own_tags(reservation) | given
     answer: dict[str, Any] = {
         "CapacityReservationId": reservation.reservation_id,
         "OwnerId": reservation.owner_id,

@@ -1,10 +1,7 @@
 """What EC2 offers as Capacity Blocks and extensions, by the fixture and what is bought already.
 
-Sources:
-    https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-blocks-purchase.html (durations, up
-    to six offerings, one with a shorter and one with a longer duration on the same day)
-    https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-blocks.html (a start in 30
-    minutes at the earliest and in eight weeks at the latest, the end at 11:30 UTC)
+https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-blocks-purchase.html: one with a
+shorter and one with a longer duration on the same day.
 """
 
 from __future__ import annotations
@@ -16,15 +13,18 @@ from typing import Any
 
 from moto.moto_api._internal import mock_random
 
-from trainyard.components.catalog.capacity_blocks import LATEST_START, ULTRASERVERS, is_duration
 from trainyard.sandbox.account.fixture import fixture
 from trainyard.sandbox.aws.clock import CLOCK
+from trainyard.sandbox.aws.ec2.capacity_block_terms import (
+    EARLIEST_START,
+    LATEST_START,
+    ULTRASERVERS,
+    end_of_day,
+    is_sold,
+)
 from trainyard.sandbox.aws.ec2.capacity_reservations import reservations_of
 from trainyard.sandbox.aws.errors import refuse
 from trainyard.sandbox.aws.state import state_of
-
-MOST_OFFERINGS = 6
-_EARLIEST = timedelta(minutes=30)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +45,12 @@ class Offering:
     @property
     def hours(self) -> int:
         """The duration, in whole hours."""
-        return int((self.ends_at - self.starts_at) / timedelta(hours=1))
+        return (self.ends_at - self.starts_at) // timedelta(hours=1)
+
+    @property
+    def minutes(self) -> int:
+        """The minutes of the duration in addition to its hours."""
+        return (self.ends_at - self.starts_at) % timedelta(hours=1) // timedelta(minutes=1)
 
     @property
     def fee(self) -> str:
@@ -54,7 +59,10 @@ class Offering:
         return f"{self.hourly_usd * self.instance_count * hours:.2f}"
 
     def described(self) -> dict[str, Any]:
-        """Return it as DescribeCapacityBlockOfferings gives it."""
+        """Return it as DescribeCapacityBlockOfferings gives it.
+
+        https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CapacityBlockOffering.html
+        """
         what = "Ultraserver" if self.instance_type in ULTRASERVERS else "Instance"
         return {
             "CapacityBlockOfferingId": self.offering_id,
@@ -64,9 +72,7 @@ class Offering:
             "StartDate": self.starts_at,
             "EndDate": self.ends_at,
             "CapacityBlockDurationHours": self.hours,
-            "CapacityBlockDurationMinutes": int(
-                (self.ends_at - self.starts_at) / timedelta(minutes=1)
-            ),
+            "CapacityBlockDurationMinutes": self.minutes,
             "UpfrontFee": self.fee,
             "CurrencyCode": "USD",
             "Tenancy": "default",
@@ -104,13 +110,13 @@ def offered_periods(
     A block that starts today ends at 11:30 UTC, so that it is shorter or longer than asked for.
     """
     now = CLOCK.now()
-    first, last = max(now + _EARLIEST, earliest or now), now + LATEST_START
+    first, last = max(now + EARLIEST_START, earliest or now), now + LATEST_START
     soon = first.replace(second=0, microsecond=0) + timedelta(minutes=1)
-    shorter = _half_past_eleven(soon + timedelta(hours=hours))
+    shorter = end_of_day(soon + timedelta(hours=hours))
     if shorter > soon + timedelta(hours=hours):
         shorter -= timedelta(days=1)
     periods = [(soon, shorter), (soon, shorter + timedelta(days=1))]
-    start = _half_past_eleven(first)
+    start = end_of_day(first)
     start += timedelta(days=1) if start < first else timedelta()
     while start <= last:
         periods.append((start, start + timedelta(hours=hours)))
@@ -174,9 +180,5 @@ def new_offering_id() -> str:
 def check_duration(name: str, hours: int) -> None:
     """Refuse a duration that EC2 does not sell."""
     days, rest = divmod(hours, 24)
-    if rest or not is_duration(days):
+    if rest or not is_sold(days):
         refuse("InvalidParameterValue", f"Invalid value '{hours}' for {name}.")
-
-
-def _half_past_eleven(moment: datetime) -> datetime:
-    return moment.replace(hour=11, minute=30, second=0, microsecond=0)

@@ -1,7 +1,9 @@
 """Add-on versions for each Kubernetes version, for DescribeAddonVersions.
 
-The versions that the program pins are EKS's defaults. The other versions were used in public
-configurations of clusters with that Kubernetes version in 2026. EKS offers more of them.
+EKS documents no defaults. They are what its accounts answered in September 2026, in public
+configurations and reports that quote `aws eks describe-addon-versions --kubernetes-version …`. The
+other versions were used in such configurations of clusters with that Kubernetes version in 2026.
+EKS offers more of them.
 """
 
 from __future__ import annotations
@@ -9,8 +11,33 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from trainyard.sandbox.aws.eks.versions import addon_versions
+from trainyard.sandbox.aws.eks.versions import DEFAULT, minor_number
 
+_DEFAULTS: Mapping[str, Mapping[str, str]] = {
+    "1.34": {"kube-proxy": "v1.34.6-eksbuild.29", "coredns": "v1.12.4-eksbuild.38"},
+    "1.35": {"kube-proxy": "v1.35.3-eksbuild.29", "coredns": "v1.13.2-eksbuild.31"},
+    "1.36": {"kube-proxy": "v1.36.0-eksbuild.25", "coredns": "v1.14.3-eksbuild.23"},
+}
+_DEFAULTS_OF_ALL: Mapping[str, str] = {
+    "vpc-cni": "v1.22.4-eksbuild.3",
+    "eks-pod-identity-agent": "v1.3.10-eksbuild.3",
+    "aws-ebs-csi-driver": "v1.66.0-eksbuild.1",
+    "aws-fsx-csi-driver": "v1.9.0-eksbuild.1",
+    "aws-efs-csi-driver": "v3.4.0-eksbuild.1",
+    "eks-node-monitoring-agent": "v1.7.0-eksbuild.1",
+    "amazon-cloudwatch-observability": "v6.7.0-eksbuild.1",
+    "metrics-server": "v0.9.0-eksbuild.11",
+}
+"""Defaults that are the same for these Kubernetes versions. Of the drivers for FSx and EFS and the
+node monitoring agent, only that the versions are used is known."""
+_OLDER = {
+    "aws-ebs-csi-driver": ("v1.64.0-eksbuild.1", "v1.63.0-eksbuild.1"),
+    "amazon-cloudwatch-observability": (
+        "v6.6.0-eksbuild.1",
+        "v6.5.0-eksbuild.1",
+        "v6.4.0-eksbuild.1",
+    ),
+}
 _VPC_CNI = (
     "v1.23.1-eksbuild.1",
     "v1.23.0-eksbuild.1",
@@ -43,8 +70,10 @@ def offered_versions(kubernetes_version: str) -> dict[str, list[str]]:
     """Return the versions of each add-on for a Kubernetes version, newest first."""
     further = _FURTHER.get(kubernetes_version, {})
     return {
-        name: sorted({default, *further.get(name, ())}, key=_numbers, reverse=True)
-        for name, default in addon_versions(kubernetes_version).items()
+        name: sorted(
+            {default, *further.get(name, ()), *_OLDER.get(name, ())}, key=_numbers, reverse=True
+        )
+        for name, default in _defaults(kubernetes_version).items()
     }
 
 
@@ -54,7 +83,27 @@ def default_version(name: str, kubernetes_version: str) -> str:
     Raises:
         KeyError: The add-on is not available for the Kubernetes version.
     """
-    return addon_versions(kubernetes_version)[name]
+    return _defaults(kubernetes_version)[name]
+
+
+def versions_before(name: str, kubernetes_version: str) -> list[str]:
+    """Return the versions of kube-proxy before the upgrade of a cluster; empty for others.
+
+    kube-proxy goes back before its cluster does:
+    https://docs.aws.amazon.com/eks/latest/userguide/rollback-cluster.html, "Rollback and add-ons".
+    """
+    before = minor_number(kubernetes_version) - 1
+    return [
+        own[name]
+        for minor, own in _DEFAULTS.items()
+        if name == "kube-proxy" and minor_number(minor) == before
+    ]
+
+
+def _defaults(kubernetes_version: str) -> dict[str, str]:
+    """Return EKS's default of each add-on; those of its default version for older ones."""
+    own = _DEFAULTS.get(kubernetes_version) or _DEFAULTS[DEFAULT]
+    return {**_DEFAULTS_OF_ALL, **own}
 
 
 def _numbers(version: str) -> list[int]:

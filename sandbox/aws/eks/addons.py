@@ -8,10 +8,13 @@ from typing import Any
 from moto.core.responses import ActionResult
 from moto.moto_api._internal import mock_random
 
-from trainyard.components.catalog.versions import EKS_VERSIONS, minor_number
 from trainyard.sandbox.aws.clock import CLOCK
 from trainyard.sandbox.aws.eks.addon_configuration import check_configuration
-from trainyard.sandbox.aws.eks.addon_offers import default_version, offered_versions
+from trainyard.sandbox.aws.eks.addon_offers import (
+    default_version,
+    offered_versions,
+    versions_before,
+)
 from trainyard.sandbox.aws.eks.addon_workloads import install, observe, remove
 from trainyard.sandbox.aws.eks.cluster_updates import ADDON_TYPE, record_update
 from trainyard.sandbox.aws.eks.errors import in_use, invalid_parameter
@@ -160,13 +163,7 @@ def _checked_version(cluster: Cluster, name: str, version: str | None) -> str:
             clusterName=cluster.name,
             addonName=name,
         )
-    # kube-proxy goes back before its cluster does: rollback-cluster.html, "Rollback and add-ons".
-    behind = {
-        pins.kube_proxy
-        for minor, pins in EKS_VERSIONS.items()
-        if name == "kube-proxy" and minor_number(minor) == minor_number(kubernetes) - 1
-    }
-    if version is not None and version not in {*offered[name], *behind}:
+    if version is not None and version not in {*offered[name], *versions_before(name, kubernetes)}:
         invalid_parameter(
             f"Addon version specified is not supported: {version}; for Kubernetes {kubernetes} "
             f"the sandbox has {', '.join(offered[name])}",

@@ -11,7 +11,6 @@ from moto.core.responses import ActionResult
 from moto.ec2.models import ec2_backends
 from moto.moto_api._internal import mock_random
 
-from trainyard.components.catalog.versions import KUBELET_SKEW, minor_number
 from trainyard.sandbox.aws.clock import CLOCK
 from trainyard.sandbox.aws.eks.base import EksBase
 from trainyard.sandbox.aws.eks.clusters import check_endpoint_access
@@ -20,7 +19,7 @@ from trainyard.sandbox.aws.eks.control_plane_logs import ensure_log_group
 from trainyard.sandbox.aws.eks.errors import invalid_parameter, invalid_request, not_found
 from trainyard.sandbox.aws.eks.network import check_security_groups, control_plane_subnets
 from trainyard.sandbox.aws.eks.store import Cluster, Update, page
-from trainyard.sandbox.aws.eks.versions import check_version
+from trainyard.sandbox.aws.eks.versions import KUBELET_SKEW, check_version, minor_number
 from trainyard.sandbox.aws.transitions import TRANSITIONS
 
 _MODES = ("CONFIG_MAP", "API_AND_CONFIG_MAP", "API")

@@ -11,8 +11,8 @@ from typing import Any
 
 from moto.ec2.exceptions import EC2ClientError
 
-from trainyard.components.catalog.versions import EKS_VERSIONS, minor_number
 from trainyard.sandbox.aws.eks.errors import invalid_parameter, invalid_request
+from trainyard.sandbox.aws.eks.versions import NODE_RELEASES, minor_number
 
 About = Mapping[str, Any]
 
@@ -152,12 +152,12 @@ def check_release(version: str, release: str | None, cluster_version: str, about
             f"{cluster_version}",
             **about,
         )
-    pinned = EKS_VERSIONS.get(version)
-    if pinned is None or release not in (None, pinned.ami_release_version):
-        known = ", ".join(each.ami_release_version for each in EKS_VERSIONS.values())
+    there = NODE_RELEASES.get(version)
+    if there is None or release not in (None, there):
+        known = ", ".join(NODE_RELEASES.values())
         invalid_parameter(
             f"Requested Nodegroup release version {release or version} is invalid. Allowed release "
             f"version is {known}",
             **about,
         )
-    return pinned.ami_release_version
+    return there

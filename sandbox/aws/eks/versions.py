@@ -1,32 +1,54 @@
-"""Kubernetes versions that EKS runs, and the add-ons that it offers.
+"""Kubernetes versions that EKS runs, and the releases of its node images.
 
-https://docs.aws.amazon.com/eks/latest/userguide/kubernetes-versions.html: a version has fourteen
-months of standard support and twelve of extended support; after that EKS rejects it.
+Sources:
+    https://docs.aws.amazon.com/eks/latest/userguide/kubernetes-versions.html: a version has
+        fourteen months of standard support and twelve of extended support; after that EKS rejects
+        it. The dates are also in https://endoflife.date/amazon-eks.
+    https://github.com/awslabs/amazon-eks-ami/releases: node images, by kubelet version and date
+    https://kubernetes.io/releases/version-skew-policy/#kubelet
 """
 
 from __future__ import annotations
 
 from calendar import monthrange
+from collections.abc import Mapping
 from datetime import UTC, date, datetime, timedelta
+from types import MappingProxyType
 from typing import Any
 
-from trainyard.components.catalog.versions import (
-    DEFAULT_KUBERNETES_VERSION,
-    EKS_VERSIONS,
-    STANDARD_SUPPORT_ENDS,
-    minor_number,
-)
 from trainyard.sandbox.aws.clock import CLOCK
 from trainyard.sandbox.aws.eks.errors import invalid_parameter
+
+DEFAULT = "1.36"
+"""What `aws eks describe-cluster-versions --default-only` answers."""
+STANDARD_SUPPORT_ENDS: Mapping[str, date] = MappingProxyType(
+    {
+        "1.28": date(2024, 11, 26),
+        "1.29": date(2025, 3, 23),
+        "1.30": date(2025, 7, 23),
+        "1.31": date(2025, 11, 26),
+        "1.32": date(2026, 3, 23),
+        "1.33": date(2026, 7, 29),
+        "1.34": date(2026, 12, 2),
+        "1.35": date(2027, 3, 27),
+        "1.36": date(2027, 8, 2),
+    }
+)
+"""By minor version. The sandbox cannot run later ones."""
+NODE_RELEASES: Mapping[str, str] = MappingProxyType(
+    {"1.34": "1.34.10-20260903", "1.35": "1.35.7-20260911", "1.36": "1.36.4-20260923"}
+)
+"""The release of the node images that the account has, by minor version; EKS has more of them."""
+KUBELET_SKEW = 3
+"""Minor versions that a kubelet can be behind the API server; it must not be newer."""
 
 _EXTENDED_SUPPORT = timedelta(days=365)
 _STANDARD_SUPPORT_MONTHS = 14
 
-_OTHER_ADDONS = {
-    "aws-efs-csi-driver": "v2.3.0-eksbuild.1",
-    "metrics-server": "v0.8.1-eksbuild.1",
-}
-"""Add-ons that the program does not pin, with one version each."""
+
+def minor_number(version: str) -> int:
+    """Return 35 for `1.35`, and for longer versions such as `v1.35.3-eksbuild.29`."""
+    return int(version.split(".")[1])
 
 
 def is_supported(version: str) -> bool:
@@ -42,7 +64,7 @@ def check_version(version: str | None) -> str:
         InvalidParameterException: EKS does not support it, or no longer.
     """
     if version is None:
-        return DEFAULT_KUBERNETES_VERSION
+        return DEFAULT
     if not is_supported(version):
         invalid_parameter("unsupported Kubernetes version")
     return version
@@ -56,7 +78,7 @@ def described_version(version: str) -> dict[str, Any]:
         "clusterVersion": version,
         "clusterType": "eks",
         "defaultPlatformVersion": "eks.1",
-        "defaultVersion": version == DEFAULT_KUBERNETES_VERSION,
+        "defaultVersion": version == DEFAULT,
         "kubernetesPatchVersion": _patch(version),
         "releaseDate": _midnight(_released(ends)),
         "endOfStandardSupportDate": _midnight(ends),
@@ -73,12 +95,6 @@ def supported_versions() -> list[str]:
     return sorted(found, key=minor_number, reverse=True)
 
 
-def addon_versions(kubernetes_version: str) -> dict[str, str]:
-    """Return the version of each EKS add-on for a Kubernetes version."""
-    pins = EKS_VERSIONS.get(kubernetes_version) or EKS_VERSIONS[DEFAULT_KUBERNETES_VERSION]
-    return {**pins.addon_versions(), **_OTHER_ADDONS}
-
-
 def _released(ends: date) -> date:
     """Return when EKS released a version whose standard support of fourteen months ends then."""
     year, month = divmod(ends.year * 12 + ends.month - 1 - _STANDARD_SUPPORT_MONTHS, 12)
@@ -86,9 +102,8 @@ def _released(ends: date) -> date:
 
 
 def _patch(version: str) -> str:
-    """Return the newest patch of a version that the program pins; for others, the first one."""
-    pins = EKS_VERSIONS.get(version)
-    return pins.ami_release_version.partition("-")[0] if pins else f"{version}.0"
+    """Return the patch release of the account's node images; the first one without images."""
+    return NODE_RELEASES.get(version, f"{version}.0").partition("-")[0]
 
 
 def _midnight(day: date) -> datetime:

@@ -17,7 +17,7 @@ from trainyard.components import clock
 from trainyard.components.capacity.schedule import in_minutes, nodes_leave_before_end
 from trainyard.components.config.problems import ConfigError, Problem
 from trainyard.components.preflight.run import Preflight, run_preflight
-from trainyard.stack_files.completion import completed
+from trainyard.stack_files.completion import completed, sandbox_completion
 from trainyard.stack_files.stack_config import config_of
 from trainyard.stack_files.stack_files import StackFile, find_stack_file
 from trainyard.stack_files.stack_outline import capacity_blocks_of, pools_of
@@ -156,6 +156,5 @@ def config_without_blocks(stack_file: StackFile, *, sandbox: bool) -> AnyStackCo
 def _completed(stack_file: StackFile, *, sandbox: bool) -> StackFile:
     if not sandbox:
         return stack_file
-    from trainyard.sandboxes.client import completion
 
-    return completed(stack_file, completion(stack_file))
+    return completed(stack_file, sandbox_completion(stack_file))

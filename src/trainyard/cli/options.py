@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from trainyard.cli import console
-from trainyard.stack_files.completion import completed
+from trainyard.stack_files.completion import completed, sandbox_completion
 from trainyard.stack_files.stack_files import StackFile, find_stack_file, stack_names
 
 
@@ -121,8 +121,8 @@ def stack_file(stack: str, *, path: Path | None, sandbox: bool) -> StackFile:
     found = find_stack_file(stack, path=Path(os.path.realpath(path)) if path else None)
     if not sandbox:
         return found
-    from trainyard.sandboxes.client import completion, missing_reservations
+    from trainyard.sandboxes.client import missing_reservations
 
     for sentence in missing_reservations(found.cluster):
         console.progress(f"{found.name}: {sentence}")
-    return completed(found, completion(found))
+    return completed(found, sandbox_completion(found))

@@ -24,7 +24,6 @@ from trainyard.sandbox.state import (
 if TYPE_CHECKING:
     from trainyard.sandbox.engine.plugins import Plugin
     from trainyard.sandbox.latency.model import LatencyModel
-    from trainyard.stack_files.stack_files import StackFile
 
 __all__ = [
     "PARALLELCLUSTER_PYTHON",
@@ -198,11 +197,14 @@ def described_version(version: str) -> str:
     return described_version(version)
 
 
-def completion(stack_file: StackFile) -> dict[str, Any]:
-    """Return what the sandbox's account knows of the `trainyard:cluster` of a stack file."""
+def completion(cluster: Any, example: Any = None) -> dict[str, Any]:
+    """Return what the sandbox's account knows of a `trainyard:cluster`.
+
+    `example` is the one of the shipped stack file that it is a copy of, if there is one.
+    """
     from trainyard.sandbox.account.stacks import completion
 
-    return completion(stack_file)
+    return completion(cluster, example)
 
 
 def account_ids() -> frozenset[str]:

@@ -6,9 +6,31 @@ import dataclasses
 from collections.abc import Mapping, Set
 from typing import Any
 
-from trainyard.stack_files.stack_files import CLUSTER_KEY, PROFILE_KEY, StackFile
+from trainyard.stack_files.checkout import ROOT
+from trainyard.stack_files.stack_files import (
+    CLUSTER_KEY,
+    PROFILE_KEY,
+    StackFile,
+    StackFileError,
+    find_stack_file,
+)
 
 _NAMED = frozenset({"reservations", "compute_environments"})
+
+
+def sandbox_completion(stack_file: StackFile) -> dict[str, Any]:
+    """Return what the account of a sandbox knows of the `trainyard:cluster` of a stack file.
+
+    A copy of an example gets the reservations of the example.
+    """
+    # Only commands with --sandbox need it.
+    from trainyard.sandboxes.client import completion
+
+    try:
+        example = find_stack_file(stack_file.stack, path=ROOT / f"Pulumi.{stack_file.stack}.yaml")
+    except StackFileError:
+        return completion(stack_file.cluster)
+    return completion(stack_file.cluster, example.cluster)
 
 
 def complete(values: Any, completion: Mapping[str, Any]) -> Any:

@@ -18,9 +18,9 @@ from trainyard.engine.environment import (
     profile_environment,
 )
 from trainyard.engine.pulumi_engine import ensure_pulumi
-from trainyard.sandboxes.client import account_ids, completion
+from trainyard.sandboxes.client import account_ids
 from trainyard.sandboxes.session import project_of, running_sandbox, started_sandbox
-from trainyard.stack_files.completion import overruled
+from trainyard.stack_files.completion import overruled, sandbox_completion
 from trainyard.stack_files.moved_checkout import follow_checkout
 from trainyard.stack_files.stack_files import EKS, PARALLELCLUSTER, StackFile
 from trainyard.workspace.account_backend import backend_variables, offer_stack
@@ -178,7 +178,7 @@ def _lock_file(stack_file: StackFile, *, sandbox: bool) -> Path:
 
 def _tell_foreign_ids(stack_file: StackFile) -> None:
     """Report ids of the user's own account, which do not exist in the sandbox's."""
-    own = overruled(stack_file.cluster, completion(stack_file), known=account_ids())
+    own = overruled(stack_file.cluster, sandbox_completion(stack_file), known=account_ids())
     if own:
         console.progress(
             f"{stack_file.name} sets {', '.join(own)}, but the sandbox's account has other ids. "

@@ -22,9 +22,8 @@ from botocore.exceptions import ClientError  # isort: skip
 
 from trainyard.components.account.lookup import AccountReader  # isort: skip
 from trainyard.components.preflight.run import Preflight, run_preflight  # isort: skip
-from trainyard.sandbox.account.stacks import completion  # isort: skip
 from trainyard.stack_files.stack_config import config_of  # isort: skip
-from trainyard.stack_files.completion import completed
+from trainyard.stack_files.completion import completed, sandbox_completion
 
 from trainyard.stack_files.stack_files import find_stack_file  # isort: skip
 
@@ -101,7 +100,7 @@ def changes(answers: Answers) -> st.SearchStrategy[Change]:
 
 def ask(stack: str) -> Preflight:
     """Run the preflight of a tracked stack file, completed with the ids of the account."""
-    file = completed(find_stack_file(stack), completion(find_stack_file(stack)))
+    file = completed(find_stack_file(stack), sandbox_completion(find_stack_file(stack)))
     # The times of the account's reservations are relative to its creation.
     return run_preflight(
         config_of(file), stack_file=file.name, region=file.region, now=datetime.now(UTC)

@@ -22,7 +22,7 @@ from tests.support.sandbox_aws import (
 from tests.support.stacks import STACKS
 from trainyard.components.catalog.versions import DEFAULT_KUBERNETES_VERSION, EKS_VERSIONS
 from trainyard.sandbox.account.fixture import fixture, moment
-from trainyard.sandbox.account.stacks import completion
+from trainyard.stack_files.completion import sandbox_completion
 from trainyard.stack_files.stack_files import find_stack_file
 
 
@@ -127,7 +127,7 @@ def test_a_reset_brings_the_same_account_again(account: Account) -> None:
 def test_the_completion_of_every_stack_names_objects_of_the_account(account: Account) -> None:
     known = set(subnets(account))
     for stack in STACKS:
-        values = completion(find_stack_file(stack))
+        values = sandbox_completion(find_stack_file(stack))
         network = values.get("network")  # none if the stack creates its own
         if network is not None:
             assert network["vpc_id"] == VPC

@@ -14,8 +14,9 @@ from moto.ec2 import ec2_backends
 from tests.support.sandbox_aws import BLOCK, EXPIRED, ODCR, SCHEDULED, Account, refused
 from trainyard.components.catalog.capacity_blocks import BOUGHT_TAG, TYPE_TAG
 from trainyard.sandbox.aws.clock import CLOCK
+from trainyard.sandbox.aws.ec2.capacity_block_terms import MOST_OFFERINGS
 from trainyard.sandbox.aws.ec2.capacity_reservations import reservations_of
-from trainyard.sandbox.aws.ec2.offerings import MOST_OFFERINGS, offered_periods
+from trainyard.sandbox.aws.ec2.offerings import offered_periods
 from trainyard.sandbox.aws.environment import ACCOUNT_ID
 from trainyard.sandbox.aws.transitions import TRANSITIONS
 
@@ -66,7 +67,9 @@ def test_offerings_are_the_earliest_of_every_zone_with_a_price(account: Account)
         assert float(each["UpfrontFee"]) > 0
         assert each["CurrencyCode"] == "USD"
         length = each["EndDate"] - each["StartDate"]
-        assert each["CapacityBlockDurationMinutes"] == length / timedelta(minutes=1)
+        assert length == timedelta(
+            hours=each["CapacityBlockDurationHours"], minutes=each["CapacityBlockDurationMinutes"]
+        )
 
 
 def test_dates_limit_the_offerings(account: Account) -> None:

@@ -38,6 +38,14 @@ def test_a_quota_of_a_vpc_has_the_value_of_aws(account: Account) -> None:
     assert found["Quota"]["Value"] == 5
 
 
+def test_a_default_can_differ_by_region(account: Account) -> None:
+    """https://docs.aws.amazon.com/general/latest/gr/fsxn.html"""
+    for region, gib in {"us-west-2": 262_144, "eu-west-1": 65_536}.items():
+        client = account.client("service-quotas", region)
+        found = client.get_aws_default_service_quota(ServiceCode="fsx", QuotaCode="L-88479C21")
+        assert found["Quota"]["Value"] == gib
+
+
 def test_a_quota_of_another_service_is_not_made_up(account: Account) -> None:
     with refused("SandboxNotImplemented"):
         account.client("service-quotas").get_service_quota(ServiceCode="s3", QuotaCode=P)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from trainyard.components.catalog.instance_types import instance_type
 from trainyard.components.catalog.neuron import (
     NEURON_CORE,
     NEURON_DEVICE,
     NEURON_DEVICE_PLUGIN_IMAGE,
 )
+from trainyard.sandbox.instance_types import instance_type
 from trainyard.sandbox.kubernetes.device_plugins import (
     EFA,
     NVIDIA_GPU,

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from trainyard.jobs.start import limit_environment, limit_of_mpi, start_command
+from trainyard.jobs.training import TrainingRequest
 from trainyard.sandbox.aws.clock import CLOCK
 from trainyard.sandbox.faults.in_force import FAULTS
 from trainyard.sandbox.faults.schedule import parse_schedule
@@ -189,19 +191,40 @@ def test_a_program_that_needs_more_than_its_grace_period_is_killed(
     assert cluster.exit_code() == 137
 
 
-@pytest.mark.parametrize("limits", [(600, 10**6), (10**6, 600)])
+def limited(minutes: int, left: timedelta) -> TrainingRequest:
+    stops_at = CLOCK.now() + left
+    return TrainingRequest(
+        command=("train.py",), image="i", time_limit_minutes=minutes, stops_at=stops_at
+    )
+
+
+def commands_of(request: TrainingRequest) -> dict[str, list[str]]:
+    """The commands with which `run` starts a program, by launcher."""
+    limit, prefix = limit_of_mpi(request)
+    return {
+        "torchrun": start_command(request),
+        "mpi": ["bash", "-c", f"{limit}{prefix}mpirun train.py"],
+    }
+
+
+LATER = timedelta(days=10)
+
+
+@pytest.mark.parametrize("limits", [(10, LATER), (14400, timedelta(minutes=10))])
+@pytest.mark.parametrize("launcher", ["torchrun", "mpi"])
 def test_a_program_of_run_ends_at_the_earlier_of_its_limits(
-    cluster: Cluster, use: Any, limits: tuple[int, int]
+    cluster: Cluster, use: Any, limits: tuple[int, timedelta], launcher: str
 ) -> None:
     """The script that starts a program has one from its start, and one by the clock."""
     use({"happens": "container-hangs", "stop_log": "stop.log", "stop_seconds": 20})
-    seconds, left = limits
-    variables = {
-        "TIME_LIMIT_SECONDS": str(seconds),
-        "STOP_TIME": str(int(CLOCK.now().timestamp()) + left),
+    request = limited(*limits)
+    env = [{"name": name, "value": value} for name, value in limit_environment(request).items()]
+    container = {
+        "name": "c",
+        "image": "i",
+        "command": commands_of(request)[launcher],
+        "env": env,
     }
-    env = [{"name": name, "value": value} for name, value in variables.items()]
-    container = {"name": "c", "image": "i", "env": env}
     cluster.create(containers=[container], terminationGracePeriodSeconds=300)
     cluster.step()
     cluster.step(590)
@@ -210,6 +233,18 @@ def test_a_program_of_run_ends_at_the_earlier_of_its_limits(
     assert (cluster.phase(), cluster.log()) == ("Running", ["checkpoint"])
     cluster.step(20)
     assert (cluster.phase(), cluster.exit_code()) == ("Failed", 124)
+
+
+def test_limits_that_no_script_reads_do_nothing(cluster: Cluster, use: Any) -> None:
+    use({"happens": "container-hangs"})
+    env = [
+        {"name": name, "value": value}
+        for name, value in limit_environment(limited(10, LATER)).items()
+    ]
+    cluster.create(containers=[{"name": "c", "image": "i", "env": env, "command": ["train.py"]}])
+    cluster.step()
+    cluster.step(3600)
+    assert cluster.phase() == "Running"
 
 
 def test_a_pod_that_is_deleted_before_it_starts_is_gone(cluster: Cluster) -> None:

@@ -99,7 +99,7 @@ def jobs(make_control_planes: Callable[[], Any]) -> Iterator[Jobs]:
     """A cluster whose controller of JobSet is ready."""
     plane = make_control_planes().create("sets", DEFAULT)
     command = ensure_controller(JOBSET_RELEASE.name, print)
-    controller = Controller(JOBSET_RELEASE, plane, lambda _name: command, spawn)
+    controller = Controller("jobset", plane, lambda _name: command, spawn)
     target = AddonTarget(
         region="r", kubernetes_version=DEFAULT, instance_types=[], taints=[], groups=(SYSTEM, P5)
     )

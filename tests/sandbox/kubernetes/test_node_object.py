@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from trainyard.components.catalog.instance_types import instance_type
+from trainyard.sandbox.instance_types import instance_type
 from trainyard.sandbox.kubernetes.instances import Instance
 from trainyard.sandbox.kubernetes.node_config import NodeConfig, Taint
 from trainyard.sandbox.kubernetes.node_object import (

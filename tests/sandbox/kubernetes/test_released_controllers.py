@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from copy import deepcopy
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -10,10 +11,35 @@ from typing import Any
 import pytest
 import yaml
 
-from trainyard.components.catalog.controller_releases import CONTROLLER_RELEASES, ControllerRelease
 from trainyard.sandbox.kubernetes import released_controllers
+from trainyard.sandbox.kubernetes.commands import CONTROLLERS
 from trainyard.sandbox.kubernetes.released_controllers import Controller, NoControllerError
 
+POD: dict[str, Any] = {
+    "metadata": {"name": "pod-x", "namespace": "theirs", "uid": "u-1"},
+    "spec": {
+        "nodeName": "ip-10-0-0-1",
+        "serviceAccountName": "account",
+        "containers": [
+            {
+                "name": "manager",
+                "image": "i",
+                "args": ["--config=/etc/manager.yaml", "--zap-log-level=2"],
+                "volumeMounts": [
+                    {"name": "cert", "mountPath": "/certs", "readOnly": True},
+                    {"name": "config", "mountPath": "/etc/manager.yaml", "subPath": "c.yaml"},
+                ],
+            }
+        ],
+        "volumes": [
+            {"name": "cert", "secret": {"secretName": "certificate"}},
+            {"name": "config", "configMap": {"name": "configuration"}},
+        ],
+    },
+}
+"""A pod of a controller: none of these names is known to the sandbox."""
+SPACE = "/api/v1/namespaces/theirs"
+WEBHOOKS = "/apis/admissionregistration.k8s.io/v1"
 RELEASED = "apiVersion: config.kueue.x-k8s.io/v1beta2\nintegrations: {frameworks: [batch/job]}\n"
 
 
@@ -39,14 +65,10 @@ class Cluster:
 
     name, endpoint, certificate_authority_data = "p5-cb", "https://127.0.0.1:6443", "YQ=="
 
-    def __init__(self, directory: Path, release: ControllerRelease) -> None:
-        self.directory, self.release = directory, release
-        self.space = f"/api/v1/namespaces/{release.name}-system"
+    def __init__(self, directory: Path, program: str) -> None:
+        self.directory, self.program = directory, program
         self.service_ports: dict[tuple[str, int], int] = {}
-        self.pod: dict[str, Any] | None = {
-            "metadata": {"name": "pod-x", "uid": "u-1"},
-            "spec": {"nodeName": "ip-10-0-0-1", "containers": [{"name": "c", "image": "i"}]},
-        }
+        self.pod: dict[str, Any] | None = deepcopy(POD)
         self.status: dict[str, Any] = {}
         self.trusted: dict[str, Any] = {}
         self.started: list[Process] = []
@@ -54,37 +76,37 @@ class Cluster:
     def administrator(self) -> Cluster:
         return self
 
-    def get(self, path: str, **_query: str) -> dict[str, Any]:
-        match path.rpartition("/")[2].removeprefix(f"{self.release.name}-"):
-            case "pods":
+    def get(self, path: str, **query: str) -> dict[str, Any]:
+        match path.removeprefix(f"{SPACE}/"):
+            case "/api/v1/pods":
+                assert query["labelSelector"] == f"name={CONTROLLERS[self.program]}"
                 return {"items": [self.pod] if self.pod else []}
-            case "ip-10-0-0-1":
+            case "/api/v1/nodes/ip-10-0-0-1":
                 return {"status": {"addresses": [{"type": "InternalIP", "address": "10.0.0.1"}]}}
-            case "manager-config":
-                return {"data": {"controller_manager_config.yaml": RELEASED}}
-            case "webhook-server-cert":
+            case "configmaps/configuration":
+                return {"data": {"c.yaml": RELEASED}}
+            case "secrets/certificate":
                 return {"data": {"tls.crt": base64.b64encode(b"PEM").decode()}}
-            case "mutating-webhook-configuration" | "validating-webhook-configuration":
-                name = path.rpartition("/")[2]
-                service = {"path": f"/{name}"}
-                return {"webhooks": [{"name": name, "clientConfig": {"service": service}}]}
-            case _:
+            case "services/hooks":
                 return {"spec": {"clusterIP": "10.100.0.9", "ports": [{"port": 443}]}}
+            case other:
+                kind = other.removeprefix(f"{WEBHOOKS}/").removesuffix("webhookconfigurations")
+                assert kind in {"mutating", "validating"}
+                return {"items": [webhooks(f"of-others-{kind}", "others"), webhooks(kind)]}
 
     def post(self, path: str, _body: dict[str, Any]) -> dict[str, Any]:
-        name = f"{self.release.name}-controller-manager"
-        assert path == f"{self.space}/serviceaccounts/{name}/token"
+        assert path == f"{SPACE}/serviceaccounts/account/token"
         return {"status": {"token": "of-the-pod"}}
 
     def patch(self, path: str, body: dict[str, Any], _kind: str) -> None:
-        if path.startswith("/apis/admissionregistration.k8s.io/v1/"):
+        if path.startswith(f"{WEBHOOKS}/"):
             self.trusted |= {each["name"]: each["clientConfig"] for each in body["webhooks"]}
             return
-        assert path == f"{self.space}/pods/pod-x/status"
+        assert path == f"{SPACE}/pods/pod-x/status"
         self.status = body["status"]
 
     def delete(self, path: str) -> None:
-        assert path == f"{self.space}/pods/pod-x?gracePeriodSeconds=0"
+        assert path == f"{SPACE}/pods/pod-x?gracePeriodSeconds=0"
         self.pod = None
 
     def close(self) -> None:
@@ -96,7 +118,14 @@ class Cluster:
         return self.started[-1]
 
 
-@pytest.fixture(params=CONTROLLER_RELEASES.values(), ids=lambda each: each.name)
+def webhooks(name: str, namespace: str = "theirs") -> dict[str, Any]:
+    """A configuration with one webhook, which leads to a Service."""
+    service = {"name": "hooks", "namespace": namespace, "path": f"/{name}"}
+    hooks = [{"name": name, "clientConfig": {"service": service}}]
+    return {"metadata": {"name": name}, "webhooks": hooks}
+
+
+@pytest.fixture(params=CONTROLLERS)
 def cluster(tmp_path: Path, request: pytest.FixtureRequest) -> Any:
     return Cluster(tmp_path, request.param)
 
@@ -107,7 +136,7 @@ def ready(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     found = SimpleNamespace(now=True, silent=set())
 
     def answers(_port: int, host: str, client: dict[str, Any]) -> bool:
-        assert host.endswith("-system.svc")
+        assert host == "hooks.theirs.svc"
         return client["service"]["path"] not in found.silent
 
     monkeypatch.setattr(released_controllers, "is_ready", lambda _port: found.now)
@@ -117,7 +146,7 @@ def ready(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
 
 @pytest.fixture
 def controller(cluster: Any) -> Controller:
-    return Controller(cluster.release, cluster, lambda name: [f"/cache/{name}"], cluster.spawn)
+    return Controller(cluster.program, cluster, lambda name: [f"/cache/{name}"], cluster.spawn)
 
 
 def test_a_pod_is_ready_when_the_controller_is_and_its_service_leads_there(
@@ -132,19 +161,18 @@ def test_a_pod_is_ready_when_the_controller_is_and_its_service_leads_there(
     conditions = {each["type"]: each["status"] for each in cluster.status["conditions"]}
     assert (conditions["Ready"], cluster.status["hostIP"]) == ("True", "10.0.0.1")
     (process,) = cluster.started
-    assert process.argv[0] == f"/cache/{cluster.release.name}"
+    assert (process.argv[0], process.argv[2]) == (f"/cache/{cluster.program}", "--zap-log-level=2")
     config = yaml.safe_load(Path(process.argv[1].removeprefix("--config=")).read_text())
     assert config["integrations"] == {"frameworks": ["batch/job"]}
     assert cluster.service_ports == {("10.100.0.9", 443): config["webhook"]["port"]}
     certificate = (Path(config["webhook"]["certDir"]) / "tls.crt").read_bytes()
-    if cluster.release.name == "kueue":
+    if cluster.program == "kueue":
         assert certificate == b"PEM"
         assert cluster.trusted == {}
         return
     assert certificate.startswith(b"-----BEGIN CERTIFICATE-----")
     assert config["internalCertManagement"] == {"enable": False}
-    names = {f"jobset-{kind}-webhook-configuration" for kind in ("mutating", "validating")}
-    assert cluster.trusted.keys() == names
+    assert cluster.trusted.keys() == {"mutating", "validating"}
     for each in cluster.trusted.values():
         assert base64.b64decode(each["caBundle"]).startswith(b"-----BEGIN CERTIFICATE-----")
 
@@ -152,7 +180,7 @@ def test_a_pod_is_ready_when_the_controller_is_and_its_service_leads_there(
 def test_a_pod_is_not_ready_before_each_webhook_answers(
     cluster: Any, controller: Controller, ready: SimpleNamespace
 ) -> None:
-    ready.silent = {f"/{cluster.release.name}-validating-webhook-configuration"}
+    ready.silent = {"/validating"}
     for _ in range(3):
         controller.step()
     assert cluster.status == {}
@@ -189,6 +217,6 @@ def test_a_pod_without_a_node_is_not_started(cluster: Any, controller: Controlle
 
 
 def test_a_sandbox_without_the_program_says_what_to_do(cluster: Any) -> None:
-    controller = Controller(cluster.release, cluster, lambda _name: None, cluster.spawn)
+    controller = Controller(cluster.program, cluster, lambda _name: None, cluster.spawn)
     with pytest.raises(NoControllerError, match="run `up` with --sandbox"):
         controller.step()

@@ -32,8 +32,7 @@ from trainyard.commands.deployment import accept
 from trainyard.commands.deployment.accept import AcceptedStack
 from trainyard.components import clock
 from trainyard.components.eks.verification_plan import UNVERIFIED
-from trainyard.sandbox.account.stacks import completion
-from trainyard.stack_files.completion import completed
+from trainyard.stack_files.completion import completed, sandbox_completion
 from trainyard.stack_files.stack_files import StackFile, find_stack_file
 from trainyard.stack_files.stacks_directory import VARIABLE, create
 
@@ -244,7 +243,7 @@ def test_what_was_made_is_deleted_after_a_failure_or_the_limit(
 def test_a_figure_of_the_nodes_must_be_read_back(stack: str, figure: str) -> None:
     found = find_stack_file(stack)
     content = accepted_content(found.content, found.architecture)
-    own = completed(dataclasses.replace(found, content=content), completion(found))
+    own = completed(dataclasses.replace(found, content=content), sandbox_completion(found))
     assert accept._subject(own, Path("/d"), sandbox=False).figure == figure
     assert not accept._subject(own, Path("/d"), sandbox=True).figure
 

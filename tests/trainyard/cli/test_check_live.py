@@ -11,9 +11,8 @@ import pytest
 
 from tests.support.sandbox_aws import OTHER_ZONE, use_account  # before boto3 makes a client
 
-from trainyard.sandbox.account.stacks import completion  # isort: skip
 from trainyard.sandbox.aws.server import AwsServer  # isort: skip
-from trainyard.stack_files.completion import completed
+from trainyard.stack_files.completion import completed, sandbox_completion
 
 from trainyard.stack_files.stack_files import find_stack_file  # isort: skip
 
@@ -44,7 +43,7 @@ def check(
     ):
         block = {"reservation_id": reservation_id} if reservation_id else {}
         filled = completed(find_stack_file("p5-cb"), {"reservations": {"block": block}})
-        cluster = completed(filled, completion(find_stack_file("p5-cb"))).cluster
+        cluster = completed(filled, sandbox_completion(find_stack_file("p5-cb"))).cluster
         return trainyard(*command, "--stack-file", stack_file(cluster), *flags)
 
     return _check

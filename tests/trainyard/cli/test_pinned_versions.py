@@ -14,8 +14,7 @@ from tests.support.sandbox_here import running_sandbox  # before boto3 makes a c
 
 from trainyard.checks.account_check import refuse_wrong_account  # isort: skip
 from trainyard.components.config.problems import ConfigError
-from trainyard.sandbox.account.stacks import completion
-from trainyard.stack_files.completion import completed
+from trainyard.stack_files.completion import completed, sandbox_completion
 from trainyard.stack_files.stack_files import find_stack_file
 from trainyard.workspace.session import account_access
 
@@ -26,7 +25,7 @@ KEY = "architecture.job_definitions.nccl-tests.image"
 @pytest.fixture
 def wrong(trainyard: object, tmp_path: Path) -> Iterator[Path]:
     """A stack file whose job has an image of a tag that does not exist."""
-    file = completed(find_stack_file("batch-p5"), completion(find_stack_file("batch-p5")))
+    file = completed(find_stack_file("batch-p5"), sandbox_completion(find_stack_file("batch-p5")))
     content = copy.deepcopy(dict(file.content))
     cluster = content["config"]["trainyard:cluster"]
     cluster["architecture"]["job_definitions"]["nccl-tests"]["image"] = WRONG

@@ -16,6 +16,7 @@ from trainyard.jobs.nodes import (
     placement,
     resources,
 )
+from trainyard.sandbox.instance_types import instance_type
 from trainyard.sandbox.kubernetes.instances import Instance
 from trainyard.sandbox.kubernetes.node_config import NodeConfig
 from trainyard.sandbox.kubernetes.node_object import build_node
@@ -135,7 +136,8 @@ def allocatable(found, efa):
         user_data=b"",
         tags={},
     )
-    offered = build_node(instance, found, NodeConfig(), None)["status"]["allocatable"]
+    machine = instance_type(found.name)
+    offered = build_node(instance, machine, NodeConfig(), None)["status"]["allocatable"]
     cpu = offered["cpu"]
     cpus = int(cpu[:-1]) / 1000 if cpu.endswith("m") else int(cpu)
     return cpus, int(offered["memory"][:-2]) // 1024, int(offered["hugepages-2Mi"][:-2])

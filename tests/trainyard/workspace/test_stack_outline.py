@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.support.stacks import STACKS
-from trainyard.stack_files.completion import completed
+from trainyard.stack_files.completion import completed, sandbox_completion
 from trainyard.stack_files.stack_config import plan_of
 from trainyard.stack_files.stack_files import CLUSTER_KEY, StackFile, find_stack_file
 from trainyard.stack_files.stack_outline import capacity_blocks_of, instance_types_of, nodes_of
@@ -35,10 +35,9 @@ def test_the_nodes_are_those_of_jobs(stack: str, nodes: list[str]) -> None:
 
 @pytest.mark.parametrize("stack", STACKS)
 def test_every_instance_type_of_an_example_is_one_of_its_node_pools(stack: str) -> None:
-    from trainyard.sandbox.account.stacks import completion
 
     found = find_stack_file(stack)
-    plan = plan_of(completed(found, completion(found)))
+    plan = plan_of(completed(found, sandbox_completion(found)))
     assert all(f"'{name}'" in repr(plan) for name in instance_types_of(found))
 
 

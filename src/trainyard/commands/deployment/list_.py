@@ -197,10 +197,9 @@ def _without_file(stack: str, state: StackState) -> ListedStack:
 def _block_ends(stack_file: StackFile, *, sandbox: bool) -> tuple[datetime | None, bool]:
     """Return the earliest end of the stack's Capacity Blocks, and whether one is not known."""
     if sandbox:
-        from trainyard.sandboxes.client import completion
-        from trainyard.stack_files.completion import completed
+        from trainyard.stack_files.completion import completed, sandbox_completion
 
-        stack_file = completed(stack_file, completion(stack_file))
+        stack_file = completed(stack_file, sandbox_completion(stack_file))
     blocks = capacity_blocks_of(stack_file).values()
     ends = [_end(block, stack_file.region, sandbox=sandbox) for block in blocks]
     known = [end for end in ends if end is not None]
