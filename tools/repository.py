@@ -7,6 +7,11 @@ import subprocess
 from collections.abc import Collection
 from pathlib import Path
 
+ROOT = Path(__file__).resolve().parents[1]
+"""The root of this repository."""
+OWN_FILES = ROOT / ".trainyard"
+"""Directory of the files of commands; git ignores it."""
+
 
 def repository_files(root: Path) -> list[str]:
     """Return the sorted paths, below the root of a repository, of the files that belong to it.

@@ -14,12 +14,12 @@ from typing import Annotated
 
 import typer
 
+from tools.repository import ROOT
 from tools.suite import steps
 from tools.suite.parts import CONTRACTS, LEFT_OUT, STYLE, TESTS, Check
 from tools.suite.steps import Step
 from trainyard.cli import console, failures
 from trainyard.components.config.pulumi_command import LAUNCHER
-from trainyard.stack_files.checkout import ROOT
 
 NO_TESTS = 5
 """Exit code of pytest that found no test.

@@ -12,11 +12,11 @@ from tests.support.batch import plan as batch_plan
 from tests.support.eks import eks_plan
 from tests.support.network_stack import network_stack_plan
 from tests.support.parallelcluster import plan as parallelcluster_plan
+from tests.support.tracked import ROOT
 from trainyard.components.architectures.build import Ahead, build, import_ahead
 from trainyard.components.architectures.registry import ARCHITECTURES
 from trainyard.components.config.given_stack import GivenStack
 from trainyard.components.config.keys import kinds_of
-from trainyard.stack_files.checkout import ROOT
 from trainyard.stack_files.completion import completed, sandbox_completion
 from trainyard.stack_files.stack_config import config_of, plan_of
 from trainyard.stack_files.stack_files import find_stack_file

@@ -10,8 +10,8 @@ from typing import Any
 from typer.testing import Result
 
 from tests.support.sandbox_aws import PRIVATE_A, PRIVATE_B, VPC, Account
+from tests.support.tracked import ROOT
 from trainyard.sandbox.aws.server import AwsServer
-from trainyard.stack_files.checkout import ROOT
 from trainyard.stack_files.stacks_directory import create
 
 STACK = "prod-a"

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from tools.benchmarks import report
 from tools.benchmarks.report import Benchmarks
+from tools.repository import OWN_FILES
 from trainyard.cli.failures import CommandError
-from trainyard.stack_files.checkout import OWN_FILES
 
 
 def main(arguments: Sequence[str], benchmarks: Benchmarks = report.ALL) -> int:

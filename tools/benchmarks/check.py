@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 
 from tools.benchmarks.measuring import Comparison, Run, alternate, run_process
-from trainyard.stack_files.checkout import ROOT
+from tools.repository import ROOT
 from trainyard.stack_files.stack_files import stack_names
 
 STACK = "dev"

@@ -21,10 +21,10 @@ from tools.benchmarks.critical_path import CriticalPath, of_steps
 from tools.benchmarks.projects import Project, project
 from tools.benchmarks.schedule import Timed
 from tools.benchmarks.stack_graph import Step, stack_graph
+from tools.repository import ROOT
 from trainyard.engine.engine_process import PARALLEL_OPERATIONS
 from trainyard.sandbox.latency.model import takes_time_in_sandbox
 from trainyard.sandboxes.session import started_sandbox
-from trainyard.stack_files.checkout import ROOT
 
 STACKS = ("eks-g4dn", "batch-trn1")
 SCALE = 0.1

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tools.benchmarks.measuring import Comparison, Run, Spent, alternate, run_process
-from trainyard.stack_files.checkout import ROOT
+from tools.repository import ROOT
 from trainyard.stack_files.completion import completed, sandbox_completion
 from trainyard.stack_files.stack_config import plan_of
 from trainyard.stack_files.stack_files import CLUSTER_KEY, StackFile, find_stack_file, stack_names

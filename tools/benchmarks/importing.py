@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tools.benchmarks.measuring import Comparison, alternate, run_process
-from trainyard.stack_files.checkout import ROOT
+from tools.repository import ROOT
 
 CORPUS = ROOT / "tests" / "trainyard" / "importing" / "corpus"
 SECONDS_A_FILE = 0.05

@@ -14,6 +14,7 @@ import yaml
 
 from tools.benchmarks.measuring import Comparison, Run, alternate, run_call, run_process
 from tools.parallelcluster.dryrun import create_cluster_dryrun
+from tools.repository import ROOT
 from trainyard.components.architectures.lookup import look_up
 from trainyard.components.architectures.prepare import prepare
 from trainyard.components.parallelcluster.plan import ParallelClusterPlan
@@ -21,7 +22,6 @@ from trainyard.components.parallelcluster.references import Reference, resolve
 from trainyard.components.parallelcluster.rendering.cluster import render_cluster, to_yaml
 from trainyard.sandbox.access import Endpoint
 from trainyard.sandboxes.session import running_sandbox
-from trainyard.stack_files.checkout import ROOT
 from trainyard.stack_files.completion import completed, sandbox_completion
 from trainyard.stack_files.stack_config import config_of
 from trainyard.stack_files.stack_files import find_stack_file

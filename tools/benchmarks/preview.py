@@ -19,7 +19,7 @@ from tools.benchmarks.projects import (
     pack_of_one_rule,
     project,
 )
-from trainyard.stack_files.checkout import ROOT
+from tools.repository import ROOT
 
 BUDGET_OF_PROGRAM = 1.10
 BUDGET_OF_PACK = 1.25

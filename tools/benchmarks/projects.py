@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from tools.benchmarks.measuring import Spent, run_process
+from tools.repository import ROOT
 from trainyard.engine.pulumi_engine import ensure_pulumi
 from trainyard.sandboxes.session import RunningSandbox, project_of, running_sandbox
-from trainyard.stack_files.checkout import ROOT
 from trainyard.stack_files.completion import completed, sandbox_completion
 from trainyard.stack_files.stack_files import find_stack_file
 from trainyard.workspace.project import SandboxProject

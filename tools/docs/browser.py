@@ -8,8 +8,8 @@ from pathlib import Path
 
 from tools.docs.building import SiteError, docs_python
 from tools.programs.chromium import ensure_chromium
+from tools.repository import ROOT
 from trainyard.sandbox.engine.progress import Progress
-from trainyard.stack_files.checkout import ROOT
 
 
 def take_screenshots(site: Path, pictures: Path, report: Progress) -> None:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from tools.docs.built_site import problems
 from tools.lock import DOCS
+from tools.repository import ROOT
 from trainyard.sandbox.engine.locked_environment import locked_python
 from trainyard.sandbox.engine.progress import Progress
-from trainyard.stack_files.checkout import ROOT
 
 SITE = ROOT / ".trainyard" / "site"
 """Where the site is, if no other directory is named."""

@@ -24,9 +24,8 @@ from queue import SimpleQueue
 from typing import Literal
 
 from tools.mutations import Mutation, OutdatedError, mutations
-from tools.repository import copy_repository
+from tools.repository import ROOT, copy_repository
 from tools.suite.selection import Repository
-from trainyard.stack_files.checkout import ROOT
 
 FAILED, WRONG_USE = 1, 2
 TIMEOUT_SECONDS = 900

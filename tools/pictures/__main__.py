@@ -21,7 +21,7 @@ from rich.text import Text
 from tools.pictures.neutral import neutral
 from tools.pictures.svg import terminal_svg
 from tools.pictures.terminal import Recorded, Recording, record
-from trainyard.stack_files.checkout import ROOT
+from tools.repository import ROOT
 from trainyard.stack_files.stack_files import find_stack_file
 from trainyard.stack_files.stacks_directory import VARIABLE
 

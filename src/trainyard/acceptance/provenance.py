@@ -13,7 +13,6 @@ import platform
 import shlex
 import stat
 import subprocess
-import tomllib
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -21,8 +20,8 @@ from typing import Any
 
 from trainyard.acceptance.steps import Step, rfc_3339
 from trainyard.components import clock
-from trainyard.stack_files.checkout import ROOT
 from trainyard.stack_files.files import write_private
+from trainyard.stack_files.installation import INSTALLATION, PACKAGE, program_version
 from trainyard.stack_files.stack_files import StackFile
 from trainyard.stack_files.stack_outline import instance_types_of
 from trainyard.workspace.exported_state import content_of, resources_of
@@ -33,6 +32,8 @@ FILES = (
     *("Pulumi.yaml", "__main__.py", "pyproject.toml", LOCK, "trainyard", "trainyard_state.py"),
 )
 """The product: these files, and those in these folders. Stack files are not a part of it."""
+PRODUCT = INSTALLATION.clone or PACKAGE.parent
+"""The directory in which the files of the product are."""
 RUNS = "runs.json"
 _STATE = Path("diagnosis") / "state.json"
 _PROVIDER = "pulumi:providers:"
@@ -48,12 +49,17 @@ def product_files(root: Path) -> list[str]:
     hidden files and what Python compiles.
     """
     found = [name for name in FILES if (root / name).is_file()]
-    for folder in FOLDERS:
+    for folder in _folders(root):
         for directory, folders, names in os.walk(root / folder):
             folders[:] = [each for each in folders if not _is_left_out(each)]
             below = Path(directory).relative_to(root)
             found += [(below / name).as_posix() for name in names if not _is_left_out(name)]
     return sorted(found)
+
+
+def _folders(root: Path) -> tuple[str, ...]:
+    """Return the folders of the product: an installed package is one."""
+    return FOLDERS if (root / "src").is_dir() else (PACKAGE.name,)
 
 
 def _is_left_out(name: str) -> bool:
@@ -73,15 +79,14 @@ def product_sha256(root: Path) -> str:
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
-def program_facts(root: Path = ROOT) -> dict[str, Any]:
+def program_facts(root: Path = PRODUCT) -> dict[str, Any]:
     """Return version, commit and hashes of the program, and the version of Python.
 
     Raises:
         OSError: a file cannot be read.
     """
-    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     return {
-        "version": str(project["version"]),
+        "version": program_version(),
         "commit": _commit(root),
         "sha256": product_sha256(root),
         "lock_sha256": sha256_of(root / LOCK),
@@ -94,7 +99,7 @@ def _commit(root: Path) -> str | None:
     try:
         if Path(_git(root, "rev-parse", "--show-toplevel")) != root.resolve():
             return None
-        product = [name for name in (*FOLDERS, *FILES) if (root / name).exists()]
+        product = [name for name in (*_folders(root), *FILES) if (root / name).exists()]
         status = ("status", "--porcelain", "--untracked-files=all", "--")
         return None if _git(root, *status, *product) else _git(root, "rev-parse", "HEAD")
     except (OSError, subprocess.SubprocessError):

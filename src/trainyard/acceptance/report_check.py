@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from trainyard.acceptance.answers import EMULATOR, RECORDINGS
-from trainyard.acceptance.provenance import LOCK, program_facts, sha256_of
+from trainyard.acceptance.provenance import LOCK, PRODUCT, program_facts, sha256_of
 from trainyard.acceptance.report import (
     AWS,
     FILES,
@@ -32,7 +32,6 @@ from trainyard.acceptance.report import (
 )
 from trainyard.acceptance.shapes import table_of
 from trainyard.acceptance.steps import REMAINS, log_of
-from trainyard.stack_files.checkout import ROOT
 
 MOST_BYTES = 16 << 20
 """Size of the largest report, and of the largest file with shapes."""
@@ -80,7 +79,7 @@ class _UnreadableError(Exception):
 Facts = Callable[[Path], Mapping[str, Any]]
 
 
-def checked_report(path: Path, *, root: Path = ROOT, facts: Facts = program_facts) -> Checked:
+def checked_report(path: Path, *, root: Path = PRODUCT, facts: Facts = program_facts) -> Checked:
     """Check a report and the files in its directory.
 
     Args:

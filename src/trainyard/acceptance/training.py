@@ -24,12 +24,12 @@ from typing import Any, Literal
 
 from trainyard.components.catalog.neuron import NCCOM_TEST_IMAGE
 from trainyard.jobs.slurm.bert_pretraining import UV_VERSION
-from trainyard.stack_files.checkout import CHECKOUT
 from trainyard.stack_files.files import write_whole
+from trainyard.stack_files.installation import INSTALLATION
 from trainyard.stack_files.stack_files import EKS, PARALLELCLUSTER
 from trainyard.stack_files.yaml_reader import read_yaml, yaml_text
 
-EXAMPLE = CHECKOUT.root / "examples" / "pretrain"
+EXAMPLE = INSTALLATION.programs / "pretrain"
 _FILES = ("train.py", "model.py")
 _RECORDED = Path(__file__).parent / "recorded"
 JOB, INSTALL_JOB = "acceptance", "acceptance-install"

@@ -9,7 +9,7 @@ from trainyard.capacity.records import Records
 from trainyard.cli import console, failures
 from trainyard.init.option_conflicts import SANDBOX_REGION
 from trainyard.sandboxes.session import project_of, started_sandbox
-from trainyard.stack_files.checkout import OWN_FILES
+from trainyard.stack_files.installation import OWN_FILES
 from trainyard.stack_files.stack_files import StackFile
 from trainyard.stack_files.stacks_directory import stacks_directory
 from trainyard.workspace.project import sandbox_directory
@@ -48,6 +48,6 @@ def region_of(given: str, *, sandbox: bool, stack_file: StackFile | None = None)
 
 def records_of(stack_file: StackFile | None = None, *, sandbox: bool) -> Records:
     """Return the files of a stack, or those of the user's own directory, or of the sandbox."""
-    own = stack_file.own_files if stack_file is not None else stacks_directory() / OWN_FILES.name
+    own = stack_file.own_files if stack_file is not None else stacks_directory() / OWN_FILES
     directory = project_of(sandbox_directory()).directory if sandbox else own
     return Records(directory / "capacity")

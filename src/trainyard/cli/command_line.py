@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from importlib import import_module
@@ -17,7 +16,7 @@ from typer.main import get_command
 
 from trainyard.cli import console, failures
 from trainyard.components.config.pulumi_command import LAUNCHER
-from trainyard.stack_files.checkout import ROOT
+from trainyard.stack_files.installation import PROJECT, program_version
 from trainyard.stack_files.stacks_directory import choose
 
 PROGRAM = "./trainyard"
@@ -233,8 +232,7 @@ def _options(
     ] = None,
 ) -> None:
     if version:
-        project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-        console.answer(f"{project['name']} {project['version']}")
+        console.answer(f"{PROJECT} {program_version()}")
         raise typer.Exit
     if context.invoked_subcommand is None:
         raise failures.WrongUseError("a command is missing; `./trainyard --help` lists them")

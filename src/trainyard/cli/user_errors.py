@@ -13,7 +13,7 @@ from trainyard.components.account.answer_shapes import AccountUnreachableError
 from trainyard.components.config.problems import ConfigError
 from trainyard.engine.engine_process import EngineFailedError
 from trainyard.sandboxes import client
-from trainyard.stack_files.checkout import ROOT
+from trainyard.stack_files.installation import INSTALLATION
 from trainyard.stack_files.stack_files import StackFileError
 from trainyard.stack_files.stacks_directory import StacksDirectoryError
 from trainyard.stack_files.yaml_limits import UnreadableYamlError
@@ -48,7 +48,8 @@ def _elsewhere(path: Path | None) -> str:
     cache = client.program_cache()
     if path is not None and cache is not None and path.is_relative_to(cache):
         return "set TRAINYARD_CACHE to another directory for downloaded programs"
-    if path is not None and path.is_relative_to(ROOT):
+    clone = INSTALLATION.clone
+    if path is not None and clone is not None and path.is_relative_to(clone):
         return "use a copy of the repository on another disk"
     return "use another location"
 

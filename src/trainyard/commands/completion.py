@@ -10,7 +10,7 @@ import typer
 
 from trainyard.cli import console
 from trainyard.cli.command_line import COMPLETION
-from trainyard.stack_files.checkout import ROOT
+from trainyard.stack_files.installation import program_path
 
 _BASH = """\
 _trainyard_completion() {{
@@ -58,5 +58,5 @@ def completion(
     bash: eval "$(./trainyard completion bash)" in ~/.bashrc. zsh: the same in ~/.zshrc, after
     compinit. fish: ./trainyard completion fish > ~/.config/fish/completions/trainyard.fish
     """
-    launcher = shlex.quote(str(ROOT / "trainyard"))
+    launcher = shlex.quote(str(program_path()))
     console.answer_document(_SCRIPTS[shell].format(variable=COMPLETION, launcher=launcher))

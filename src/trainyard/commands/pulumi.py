@@ -19,7 +19,7 @@ from trainyard.engine.environment import account_environment
 from trainyard.engine.pulumi_arguments import PRESERVE_CONFIG, PulumiArguments, parse
 from trainyard.engine.pulumi_engine import ensure_pulumi
 from trainyard.sandboxes.session import running_sandbox
-from trainyard.stack_files.checkout import PROJECT
+from trainyard.stack_files.installation import PROJECT
 from trainyard.stack_files.stack_files import project_directory
 from trainyard.workspace.backend_login import PASSPHRASE, require_login
 from trainyard.workspace.file_backend import state_file

@@ -9,7 +9,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from trainyard.cli import console, failures
 from trainyard.engine.engine_process import EngineFailedError
-from trainyard.stack_files.checkout import PROJECT
+from trainyard.stack_files.installation import PROJECT
 from trainyard.workspace.exported_state import exported_state, resources_of
 from trainyard.workspace.recovery.account import Account
 from trainyard.workspace.recovery.duplicates import Duplicate, duplicates

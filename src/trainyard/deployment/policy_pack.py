@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 from trainyard.policies.pack.stack_config import pack_config
-from trainyard.stack_files.checkout import ROOT
 from trainyard.stack_files.files import write_private
+from trainyard.stack_files.installation import INSTALLATION
 from trainyard.stack_files.stack_config import config_of
+from trainyard.stack_files.stacks_directory import PACK_FILE, PACK_PROGRAM_TEXT, PACK_TEXT
 from trainyard.workspace.workspace import Workspace
 
 
@@ -16,4 +18,15 @@ def policy_pack(workspace: Workspace) -> list[str]:
     path = workspace.scratch / f"{workspace.stack_file.stack}.policies.json"
     content = json.dumps(pack_config(config_of(workspace.stack_file)), indent=2)
     write_private(path, content)
-    return ["--policy-pack", str(ROOT / "policies"), "--policy-pack-config", str(path)]
+    return ["--policy-pack", str(_folder(workspace.scratch)), "--policy-pack-config", str(path)]
+
+
+def _folder(scratch: Path) -> Path:
+    """Return the folder of the pack; without a clone, one that runs in this environment."""
+    if INSTALLATION.clone is not None:
+        return INSTALLATION.clone / "policies"
+    folder = scratch / "policies"
+    folder.mkdir(exist_ok=True, mode=0o700)
+    write_private(folder / PACK_FILE, PACK_TEXT.format(environment=INSTALLATION.environment))
+    write_private(folder / "__main__.py", PACK_PROGRAM_TEXT)
+    return folder

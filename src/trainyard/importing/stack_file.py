@@ -11,7 +11,7 @@ from trainyard.importing.imported import Imported
 from trainyard.importing.reading import node_of
 from trainyard.importing.report import Claim
 from trainyard.importing.source import Node, child, text_of
-from trainyard.stack_files.checkout import ROOT
+from trainyard.stack_files.installation import INSTALLATION
 from trainyard.stack_files.stack_files import REGION_KEY
 from trainyard.stack_files.yaml_reader import yaml_text
 
@@ -41,14 +41,15 @@ def stack_file_text(imported: Imported, *, command: str) -> str:
 
 
 def _header(imported: Imported, command: str) -> Iterator[str]:
-    yield f"# yaml-language-server: $schema={ROOT / 'docs' / 'schema' / 'stack.schema.json'}"
+    schema = INSTALLATION.documents / "schema" / "stack.schema.json"
+    yield f"# yaml-language-server: $schema={schema}"
     yield "#"
     title = f"{imported.stack.name}: from {imported.document.path.name}, {imported.format.title}."
     yield from (f"# {line}" for line in _folded(f"{title} Made by:", 0))
     yield "#"
     yield f"#   {command}"
     yield "#"
-    yield f"# Every key is explained in {ROOT / 'docs' / 'config.md'}."
+    yield f"# Every key is explained in {INSTALLATION.documents / 'config.md'}."
 
 
 def _ordered(value: Any) -> Any:

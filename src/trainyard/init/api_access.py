@@ -25,7 +25,7 @@ from trainyard.init.design import EVERYBODY, PRIVATE, NetworkDesign, StackDesign
 from trainyard.init.question import Ask, Question
 
 OPTION = "--api-networks"
-PAGE = "docs/init.md#who-can-reach-the-kubernetes-api"
+PAGE = "init.md#who-can-reach-the-kubernetes-api"
 _EXAMPLE = "203.0.113.0/24"
 _YOURS = "the public addresses of your office, VPN or CI"
 
@@ -101,7 +101,7 @@ def consequences(design: StackDesign) -> Iterator[str]:
             "only the VPC reaches the Kubernetes API: run `up`, `preview`, `refresh`, `destroy`, "
             "`job`, `run`, `jobs`, `logs`, `status`, `verify`, `repair` and `kubectl` on a host in "
             "the VPC, or in a network that is connected to it, from which the security group of "
-            f"the cluster admits port 443; more: {PAGE}"
+            f"the cluster admits port 443; more: docs/{PAGE}"
         )
     elif EVERYBODY in given:
         yield (

@@ -14,7 +14,7 @@ from trainyard.init.design import EVERYBODY, KINDS, LUSTRE_THROUGHPUT, PRIVATE, 
 from trainyard.init.examples import Example, examples, manufacturer, section
 from trainyard.init.pool_text import write_pools, written_pools
 from trainyard.init.stack_text import STEP, Entry, entry_of, rendered
-from trainyard.stack_files.checkout import ROOT
+from trainyard.stack_files.installation import INSTALLATION
 from trainyard.stack_files.stack_files import CLUSTER_KEY, PROFILE_KEY, REGION_KEY
 
 _WIDTH = 100
@@ -64,7 +64,7 @@ def _header(design: StackDesign, command: str) -> list[str]:
     sentence = f"{design.name}: {KINDS[design.kind]}, with {pools}."
     if design.kind == "network":
         sentence = f"{design.name}: {KINDS[design.kind]}."
-    schema = ROOT / "docs" / "schema" / "stack.schema.json"
+    schema = INSTALLATION.documents / "schema" / "stack.schema.json"
     return [
         f"# yaml-language-server: $schema={schema}",
         "#",
@@ -74,7 +74,7 @@ def _header(design: StackDesign, command: str) -> list[str]:
         "#",
         f"#   {command}",
         "#",
-        *_wrapped(f"Every key is explained in {ROOT / 'docs' / 'config.md'}."),
+        *_wrapped(f"Every key is explained in {INSTALLATION.documents / 'config.md'}."),
     ]
 
 
@@ -271,7 +271,7 @@ def _endpoint(design: StackDesign) -> Entry:
         private = entry_of("endpoint", {"public_access": False, "private_access": True})
         private.comments = _comment(
             "Only the VPC and networks that are connected to it reach the Kubernetes API: "
-            f"`./trainyard` and `kubectl` run there ({ROOT / PAGE})."
+            f"`./trainyard` and `kubectl` run there ({INSTALLATION.documents / PAGE})."
         )
         return private
     public = entry_of("endpoint", {"public_access_cidrs": list(design.api_networks)})

@@ -10,7 +10,7 @@ from typing import Any, cast
 from trainyard.components.catalog.instance_types import INSTANCE_TYPES
 from trainyard.init.design import Kind, PoolDesign, Purchase
 from trainyard.init.stack_text import Entry, parsed
-from trainyard.stack_files.checkout import ROOT
+from trainyard.stack_files.installation import INSTALLATION
 from trainyard.stack_files.stack_files import CLUSTER_KEY, StackFile, find_stack_file, names_in
 
 POOL_SECTIONS: Mapping[Kind, tuple[str, ...]] = {
@@ -74,7 +74,9 @@ def section(entry: Entry, *path: str) -> Entry:
 def examples() -> Mapping[str, Example]:
     """Return the shipped stack files that describe a stack, by stack name."""
     # A stack of the user's can have the name of an example.
-    files = (find_stack_file(stack, path=ROOT / f"Pulumi.{stack}.yaml") for stack in names_in(ROOT))
+    shipped = INSTALLATION.examples
+    paths = {stack: shipped / f"Pulumi.{stack}.yaml" for stack in names_in(shipped)}
+    files = (find_stack_file(stack, path=path) for stack, path in paths.items())
     return {file.stack: _example(file) for file in files}
 
 

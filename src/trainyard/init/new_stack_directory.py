@@ -7,24 +7,25 @@ from pathlib import Path
 
 from trainyard.init.question import Ask, Question
 from trainyard.stack_files import stacks_directory
-from trainyard.stack_files.checkout import ROOT
+from trainyard.stack_files.installation import INSTALLATION
 
 DEFAULT_DIRECTORY = "~/trainyard-stacks"
-"""Directory for stack files that is proposed in the checkout."""
+"""Directory for stack files that is proposed in a clone."""
 
 
 def new_stack_directory(ask: Ask, *, yes: bool) -> Path | None:
     """Return the directory of the file, which may not exist yet; None without an answer."""
     chosen = stacks_directory.chosen_directory()
     here = Path(os.path.realpath("."))
-    if chosen is not None and chosen != ROOT:
+    clone = INSTALLATION.clone
+    if chosen is not None and chosen != clone:
         return chosen
     if stacks_directory.is_stacks_directory(here):
         return here
-    if not here.is_relative_to(ROOT) and not any(here.iterdir()):
+    if clone is None or (not here.is_relative_to(clone) and not any(here.iterdir())):
         return here
-    remembered = stacks_directory.stacks_directory() if chosen is None else ROOT
-    if remembered != ROOT:
+    remembered = stacks_directory.stacks_directory() if chosen is None else clone
+    if remembered != clone:
         return remembered
     question = Question(
         option="--stacks",

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Mapping, Set
 from typing import Any
 
-from trainyard.stack_files.checkout import ROOT
+from trainyard.stack_files.installation import INSTALLATION
 from trainyard.stack_files.stack_files import (
     CLUSTER_KEY,
     PROFILE_KEY,
@@ -26,8 +26,9 @@ def sandbox_completion(stack_file: StackFile) -> dict[str, Any]:
     # Only commands with --sandbox need it.
     from trainyard.sandboxes.client import completion
 
+    shipped = INSTALLATION.examples / f"Pulumi.{stack_file.stack}.yaml"
     try:
-        example = find_stack_file(stack_file.stack, path=ROOT / f"Pulumi.{stack_file.stack}.yaml")
+        example = find_stack_file(stack_file.stack, path=shipped)
     except StackFileError:
         return completion(stack_file.cluster)
     return completion(stack_file.cluster, example.cluster)

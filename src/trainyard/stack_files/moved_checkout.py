@@ -14,8 +14,8 @@ from pathlib import Path
 
 import yaml
 
-from trainyard.stack_files.checkout import ROOT
 from trainyard.stack_files.files import write_whole
+from trainyard.stack_files.installation import INSTALLATION
 from trainyard.stack_files.stacks_directory import LAUNCHER, PROJECT_FILE, launcher_text
 
 _MAIN = ("main",)
@@ -42,21 +42,28 @@ def follow_checkout(directory: Path, report: Callable[[str], None]) -> None:
     text = path.read_bytes().decode("utf-8-sig")
     scalars = _scalars(text)
     main = scalars.get(_MAIN)
-    if directory == ROOT or main is None:
+    clone = INSTALLATION.clone
+    if directory == clone or main is None:
         return
     before = _path(directory, main.value)
-    if before == ROOT:
+    if clone is None:
+        report(
+            f"{path} runs the program of {before}. To run the installed package, delete {path} and "
+            f"{directory / LAUNCHER}, and let `trainyard init` create a stack there"
+        )
         return
-    replaced: dict[tuple[str, ...], Path] = {_MAIN: ROOT}
+    if before == clone:
+        return
+    replaced: dict[tuple[str, ...], Path] = {_MAIN: clone}
     environment = scalars.get(_VIRTUALENV)
     if environment and _path(directory, environment.value) == before / ".venv":
-        replaced[_VIRTUALENV] = ROOT / ".venv"
+        replaced[_VIRTUALENV] = clone / ".venv"
     write_whole(path, _with_values(text, {scalars[key]: replaced[key] for key in replaced}))
     launcher = directory / LAUNCHER
     if launcher.is_file() and launcher.read_bytes() == launcher_text(before).encode():
-        write_whole(launcher, launcher_text(ROOT), mode=0o755)
+        write_whole(launcher, launcher_text(clone), mode=0o755)
     keys = " and ".join(key[-1] for key in replaced)
-    report(f"{path} named the checkout {before}: {keys} now name {ROOT}")
+    report(f"{path} named the checkout {before}: {keys} now name {clone}")
 
 
 def _path(directory: Path, written: str) -> Path:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from trainyard.components.catalog.controller_releases import CONTROLLER_RELEASES
-from trainyard.stack_files.checkout import CHECKOUT, OWN_FILES, PROJECT, Checkout
+from trainyard.stack_files.installation import INSTALLATION, OWN_FILES, PROJECT, Installation
 from trainyard.stack_files.stacks_directory import (
     chosen_directory,
     directory_without_option,
@@ -52,18 +52,19 @@ class StackFile:
     path: Path
     content: Mapping[str, Any] = field(repr=False)
     """The whole document: `config` and, if Pulumi wrote it, `encryptionsalt`."""
-    checkout: Checkout = field(default=CHECKOUT, repr=False)
+    installation: Installation = field(default=INSTALLATION, repr=False)
 
     @property
     def name(self) -> str:
         """Name of the file in messages: its name, or its path if it is in another directory.
 
         `pulumi` reads a file with this name in the working directory: a stacks directory, or else
-        the checkout.
+        the clone.
         """
         here = Path(os.path.realpath("."))
-        root = self.checkout.root
-        directory = here if here != root and is_stacks_directory(here) else root
+        clone = self.installation.clone
+        is_own = clone is None or (here != clone and is_stacks_directory(here))
+        directory = here if is_own else clone
         return self.path.name if self.path == _file_in(directory, self.stack) else str(self.path)
 
     @property
@@ -76,19 +77,19 @@ class StackFile:
         """The directory in which the engine runs: the one of the file, if that is a project."""
         directory = self.path.parent
         if self.path.name != _file_name(self.stack):
-            return stacks_directory(self.checkout)
-        is_project = directory == self.checkout.root or is_stacks_directory(directory)
-        return directory if is_project else stacks_directory(self.checkout)
+            return stacks_directory(self.installation)
+        is_project = directory == self.installation.clone or is_stacks_directory(directory)
+        return directory if is_project else stacks_directory(self.installation)
 
     @property
     def own_files(self) -> Path:
         """Directory of the files that commands write for the stack; git ignores it."""
-        return self.project_directory / OWN_FILES.name
+        return self.project_directory / OWN_FILES
 
     def options(self, *, sandbox: bool) -> str:
         """Return the options that follow the stack's name in a command, with a leading space."""
-        directory = directory_without_option(self.checkout)
-        is_found = self.path == _lookup(self.stack, directory, self.checkout)
+        directory = directory_without_option(self.installation)
+        is_found = self.path == _lookup(self.stack, directory, self.installation)
         file = "" if is_found else f" --stack-file {shlex.quote(str(self.path))}"
         return (" --sandbox" if sandbox else "") + file
 
@@ -153,9 +154,9 @@ class StackFile:
         return tuple(key for key in ours if key != CLUSTER_KEY)
 
 
-def stack_names(checkout: Checkout = CHECKOUT) -> list[str]:
+def stack_names(installation: Installation = INSTALLATION) -> list[str]:
     """Return the names of the user's stacks and of the examples, sorted."""
-    return sorted({*names_in(stacks_directory(checkout)), *names_in(checkout.root)})
+    return sorted({*names_in(stacks_directory(installation)), *names_in(installation.examples)})
 
 
 def names_in(directory: Path) -> list[str]:
@@ -167,7 +168,7 @@ def names_in(directory: Path) -> list[str]:
 
 
 def find_stack_file(
-    stack: str, *, path: Path | None = None, checkout: Checkout = CHECKOUT
+    stack: str, *, path: Path | None = None, installation: Installation = INSTALLATION
 ) -> StackFile:
     """Return the stack's file, or `path` read as that stack's file.
 
@@ -181,35 +182,35 @@ def find_stack_file(
     if _STACK_NAME.fullmatch(stack) is None:
         raise StackFileError(
             f"{stack!r} is not a valid stack name: use at most 100 letters, digits, `-`, `_` and "
-            f"`.`, beginning with a letter or a digit; {_known_stacks(checkout)}"
+            f"`.`, beginning with a letter or a digit; {_known_stacks(installation)}"
         )
     if path is None:
-        path = _lookup(stack, stacks_directory(checkout), checkout)
+        path = _lookup(stack, stacks_directory(installation), installation)
         if not path.is_file():
-            raise StackFileError(_unknown_stack(stack, checkout))
+            raise StackFileError(_unknown_stack(stack, installation))
     elif not _is_there(path):
         raise StackFileError(f"{path}: no such stack file; give the path of an existing one")
-    return StackFile(stack, path, _read(path), checkout)
+    return StackFile(stack, path, _read(path), installation)
 
 
 def project_directory(stack: str) -> Path:
     """Return the directory of a stack's file; that of the user if there is no such file."""
     own = stacks_directory()
-    return _lookup(stack, own, CHECKOUT).parent if stack else own
+    return _lookup(stack, own, INSTALLATION).parent if stack else own
 
 
 def unread_stack_file(stack: str, path: Path | None) -> StackFile:
     """Return a stack file without content, for messages about a file that cannot be read."""
-    found = _lookup(stack, stacks_directory(), CHECKOUT) if path is None else path.absolute()
+    found = _lookup(stack, stacks_directory(), INSTALLATION) if path is None else path.absolute()
     return StackFile(stack, found, {})
 
 
-def _lookup(stack: str, directory: Path, checkout: Checkout) -> Path:
+def _lookup(stack: str, directory: Path, installation: Installation) -> Path:
     """Return the file of a stack in the user's directory or among the examples.
 
     Without one, the path at which the user's would be.
     """
-    places = [_file_in(each, stack) for each in (directory, checkout.root)]
+    places = [_file_in(each, stack) for each in (directory, installation.examples)]
     return next((place for place in places if _is_there(place)), places[0])
 
 
@@ -228,20 +229,21 @@ def _is_there(path: Path) -> bool:
         return False
 
 
-def _unknown_stack(stack: str, checkout: Checkout) -> str:
-    near = difflib.get_close_matches(stack, stack_names(checkout), n=3, cutoff=0.5)
+def _unknown_stack(stack: str, installation: Installation) -> str:
+    near = difflib.get_close_matches(stack, stack_names(installation), n=3, cutoff=0.5)
     hint = f"did you mean {' or '.join(near)}? " if near else ""
-    directories = dict.fromkeys((stacks_directory(checkout), checkout.root))
+    directories = dict.fromkeys((stacks_directory(installation), installation.examples))
     places = " or ".join(map(str, directories))
     return (
         f"there is no stack {stack!r} (no {_file_name(stack)} in {places}); {hint}"
-        f"{_known_stacks(checkout)}; or set a file with --stack-file{_gone_directory(checkout)}"
+        f"{_known_stacks(installation)}; or set a file with --stack-file"
+        f"{_gone_directory(installation)}"
     )
 
 
-def _gone_directory(checkout: Checkout) -> str:
+def _gone_directory(installation: Installation) -> str:
     """Return a sentence about a remembered stacks directory that is not there, for messages."""
-    remembered = remembered_directory(checkout)
+    remembered = remembered_directory(installation)
     if chosen_directory() or remembered is None or is_stacks_directory(remembered):
         return ""
     return (
@@ -250,11 +252,11 @@ def _gone_directory(checkout: Checkout) -> str:
     )
 
 
-def _known_stacks(checkout: Checkout) -> str:
+def _known_stacks(installation: Installation) -> str:
     """Return the names of the user's stacks and of the examples, for messages."""
-    directory = stacks_directory(checkout)
-    examples = ", ".join(names_in(checkout.root)) or "none"
-    if directory == checkout.root:
+    directory = stacks_directory(installation)
+    examples = ", ".join(names_in(installation.examples)) or "none"
+    if directory == installation.examples:
         return f"stacks: {examples}"
     return f"stacks: {', '.join(names_in(directory)) or 'none'}; examples: {examples}"
 

@@ -15,7 +15,7 @@ from trainyard.engine.engine_process import EngineFailedError, PulumiCommand
 from trainyard.engine.environment import account_environment
 from trainyard.engine.pulumi_engine import ensure_pulumi
 from trainyard.sandboxes.session import project_of
-from trainyard.stack_files.checkout import PROJECT
+from trainyard.stack_files.installation import PROJECT
 from trainyard.stack_files.stack_files import CLUSTER_KEY, StackFile
 from trainyard.stack_files.stacks_directory import stacks_directory
 from trainyard.workspace.project import sandbox_directory

@@ -1,7 +1,9 @@
-"""The directory of the user's own stack files: a small Pulumi project outside of the checkout.
+"""The directory of the user's own stack files: a small Pulumi project outside of a clone.
 
-It contains `Pulumi.yaml`, which points to the checkout, the user's `Pulumi.<stack>.yaml`, a
-`.gitignore`, and the launcher script `trainyard`. The user keeps it under version control.
+It contains the user's `Pulumi.<stack>.yaml`, and what `pulumi` and the commands need there. A clone
+makes a `Pulumi.yaml` that points to the clone, and the launcher script `trainyard`. An installed
+package makes a program and a policy pack of two lines each, and a `requirements.txt` that pins the
+package. The user keeps the directory under version control.
 """
 
 from __future__ import annotations
@@ -9,13 +11,19 @@ from __future__ import annotations
 import contextlib
 import os
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
-from trainyard.stack_files.checkout import CHECKOUT, PROJECT, Checkout, project_content
 from trainyard.stack_files.files import write_whole
+from trainyard.stack_files.installation import (
+    INSTALLATION,
+    PROJECT,
+    Installation,
+    generated_project,
+    requirement,
+)
 from trainyard.stack_files.yaml_limits import UnreadableYamlError
 from trainyard.stack_files.yaml_reader import read_yaml, write_yaml
 
@@ -23,8 +31,10 @@ VARIABLE = "TRAINYARD_STACKS"
 """Environment variable that names the stacks directory."""
 PROJECT_FILE = "Pulumi.yaml"
 LAUNCHER = "trainyard"
+PACK_FILE = "PulumiPolicy.yaml"
+_PROGRAM = "__main__.py"
 _REMEMBERED = "stacks-directory"
-"""File in the checkout with the directory that was created last."""
+"""File in the clone with the directory that was created last."""
 _IGNORED = (".trainyard/", ".pulumi/", ".*.reserve")
 """Files of the commands, the state of a `file://` backend in the directory, and the disk space that
 commands reserve in such a backend."""
@@ -44,6 +54,37 @@ if ! [ -x "$checkout/trainyard" ]; then
     exit 1
 fi
 exec "$checkout/trainyard" "$@"
+"""
+
+
+PROGRAM_TEXT = """\
+from trainyard.program import run
+
+run()
+"""
+"""The program of a project that uses the installed package."""
+PACK_PROGRAM_TEXT = """\
+from trainyard.policies.start import start
+
+start()
+"""
+PACK_TEXT = """\
+description: What must hold for clusters for distributed training on AWS.
+version: 0.1.0
+runtime:
+  name: python
+  options:
+    toolchain: pip
+    virtualenv: {environment}
+"""
+_PROJECT_TEXT = f"""\
+name: {PROJECT}
+description: Clusters for distributed training on AWS.
+runtime:
+  name: python
+  options:
+    toolchain: pip
+    virtualenv: .venv
 """
 
 
@@ -70,38 +111,39 @@ def _of_variable() -> Path | None:
     return Path(os.path.realpath(Path(named).expanduser())) if named else None
 
 
-def stacks_directory(checkout: Checkout = CHECKOUT) -> Path:
+def stacks_directory(installation: Installation = INSTALLATION) -> Path:
     """Return the directory of the user's stack files.
 
     The first of: `--stacks`, `$TRAINYARD_STACKS`, the working directory if it is a stacks
-    directory, the directory that was created last from this checkout, the checkout.
+    directory, the directory that was created last from this clone, the clone. An installed package
+    remembers no directory: the last one is the working directory.
 
     Raises:
         StacksDirectoryError: the directory of the option or of the variable is neither a stacks
-            directory nor the checkout.
+            directory nor the clone.
     """
     chosen = chosen_directory()
     if chosen is not None:
-        _require(chosen, checkout)
+        _require(chosen, installation)
         return chosen
-    return _default(checkout)
+    return _default(installation)
 
 
-def directory_without_option(checkout: Checkout = CHECKOUT) -> Path:
+def directory_without_option(installation: Installation = INSTALLATION) -> Path:
     """Return the directory that a command without `--stacks` uses, for printed commands."""
-    return _of_variable() or _default(checkout)
+    return _of_variable() or _default(installation)
 
 
-def _default(checkout: Checkout) -> Path:
-    places = (Path(os.path.realpath(".")), remembered_directory(checkout))
+def _default(installation: Installation) -> Path:
+    places = (Path(os.path.realpath(".")), remembered_directory(installation))
     found = (place for place in places if place is not None and is_stacks_directory(place))
-    return next(found, checkout.root)
+    return next(found, installation.default_directory)
 
 
 def is_stacks_directory(directory: Path) -> bool:
     """Return whether a directory has the `Pulumi.yaml` of a stacks directory.
 
-    That is a project named `trainyard` whose program is elsewhere.
+    That is a project named `trainyard` whose program is elsewhere, or calls the installed package.
     """
     try:
         project: Any = read_yaml(directory / PROJECT_FILE)
@@ -109,21 +151,23 @@ def is_stacks_directory(directory: Path) -> bool:
         return False
     if not isinstance(project, Mapping) or project.get("name") != PROJECT:
         return False
-    # The project of a checkout has no `main`: its program is next to it.
-    return isinstance(project.get("main"), str)
+    if isinstance(project.get("main"), str):
+        return True
+    # The project of a clone has no `main` either.
+    return (directory / _PROGRAM).is_file() and not (directory / "src" / PROJECT).exists()
 
 
-def remembered_directory(checkout: Checkout = CHECKOUT) -> Path | None:
-    """Return the directory that was created last from a checkout, which may be gone."""
+def remembered_directory(installation: Installation = INSTALLATION) -> Path | None:
+    """Return the directory that was created last from a installation, which may be gone."""
     try:
-        text = (checkout.own_files / _REMEMBERED).read_text(encoding="utf-8")
+        text = (installation.own_files / _REMEMBERED).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         return None
     return Path(text.strip()) if text.strip() else None
 
 
-def create(directory: Path, checkout: Checkout = CHECKOUT) -> None:
-    """Make a directory a stacks directory, and remember it in the checkout.
+def create(directory: Path, installation: Installation = INSTALLATION) -> None:
+    """Make a directory a stacks directory, and remember it in the clone.
 
     Existing files are never overwritten. The lines of a missing or incomplete `.gitignore` are
     added. An existing stacks directory is only remembered. If `$TRAINYARD_STACKS` is set, nothing
@@ -131,37 +175,63 @@ def create(directory: Path, checkout: Checkout = CHECKOUT) -> None:
 
     Args:
         directory: Need not exist. Usually empty, but other files do no harm.
-        checkout: The one whose program the directory runs.
+        installation: The one whose program the directory runs.
 
     Raises:
-        StacksDirectoryError: the directory is in the checkout, or has another `Pulumi.yaml` or a
-            file with the name of the launcher. Nothing was written.
+        StacksDirectoryError: the directory is in the clone, or has another `Pulumi.yaml` or a file
+            with the name of another one that is written. Nothing was written.
         OSError: a file cannot be written.
     """
     directory = Path(os.path.realpath(directory))
-    _refuse_checkout(directory, checkout)
+    clone = installation.clone
+    if clone is None:
+        if not is_stacks_directory(directory):
+            _write_project(directory)
+        return
+    _refuse_clone(directory, clone)
     if not is_stacks_directory(directory):
-        _refuse_occupied(directory)
+        _refuse_occupied(directory, (PROJECT_FILE, LAUNCHER))
         directory.mkdir(parents=True, exist_ok=True)
         _ignore_files(directory / ".gitignore")
-        write_whole(directory / LAUNCHER, launcher_text(checkout.root), mode=0o755)
+        write_whole(directory / LAUNCHER, launcher_text(clone), mode=0o755)
         # The project file is last: it makes the directory a stacks directory.
-        write_yaml(directory / PROJECT_FILE, project_content(checkout))
+        write_yaml(directory / PROJECT_FILE, generated_project(clone, installation))
     if os.environ.get(VARIABLE):
         return
-    # A checkout that cannot be written is shared; the launcher names the directory.
+    # A clone that cannot be written is shared; the launcher names the directory.
     with contextlib.suppress(OSError):
-        checkout.own_files.mkdir(exist_ok=True)
-        write_whole(checkout.own_files / _REMEMBERED, f"{directory}\n")
+        installation.own_files.mkdir(exist_ok=True)
+        write_whole(installation.own_files / _REMEMBERED, f"{directory}\n")
 
 
-def _require(directory: Path, checkout: Checkout) -> None:
-    if directory == checkout.root or is_stacks_directory(directory):
+def _write_project(directory: Path) -> None:
+    """Write a project whose program and policy pack call the installed package.
+
+    Its environment is made by `pulumi install`, and `pulumi up --policy-pack policies` works as in
+    a clone: the engine looks for the environment of a pack from the folder of the pack.
+    """
+    texts = {
+        _PROGRAM: PROGRAM_TEXT,
+        "requirements.txt": f"{requirement()}\n",
+        f"policies/{PACK_FILE}": PACK_TEXT.format(environment="../.venv"),
+        f"policies/{_PROGRAM}": PACK_PROGRAM_TEXT,
+    }
+    _refuse_occupied(directory, (PROJECT_FILE, *texts))
+    (directory / "policies").mkdir(parents=True, exist_ok=True)
+    _ignore_files(directory / ".gitignore", (".venv/", "__pycache__/"))
+    for name, text in texts.items():
+        write_whole(directory / name, text)
+    # The project file is last: it makes the directory a stacks directory.
+    write_whole(directory / PROJECT_FILE, _PROJECT_TEXT)
+
+
+def _require(directory: Path, installation: Installation) -> None:
+    if directory == installation.clone or is_stacks_directory(directory):
         return
     if not (directory / PROJECT_FILE).exists():
         problem = f"it has no {PROJECT_FILE}"
     else:
-        problem = f"its {PROJECT_FILE} is not a project `{PROJECT}` with the key `main`"
+        problem = f"its {PROJECT_FILE} is not a project `{PROJECT}` with a program of trainyard"
     source = "--stacks" if _OPTION.get() else f"${VARIABLE}"
     raise StacksDirectoryError(
         f"{directory}, which {source} names, is not a stacks directory: {problem}; "
@@ -169,16 +239,15 @@ def _require(directory: Path, checkout: Checkout) -> None:
     )
 
 
-def _refuse_checkout(directory: Path, checkout: Checkout) -> None:
-    if directory.is_relative_to(checkout.root):
+def _refuse_clone(directory: Path, clone: Path) -> None:
+    if directory.is_relative_to(clone):
         raise StacksDirectoryError(
-            f"{directory} is in the checkout of trainyard, which an upgrade replaces; choose a "
+            f"{directory} is in the clone of trainyard, which an upgrade replaces; choose a "
             "directory outside of it for your stack files"
         )
 
 
-def _refuse_occupied(directory: Path) -> None:
-    names = (PROJECT_FILE, LAUNCHER)
+def _refuse_occupied(directory: Path, names: Sequence[str]) -> None:
     occupied = [name for name in names if os.path.lexists(directory / name)]
     if occupied or (directory.exists() and not directory.is_dir()):
         what = f"has its own {' and '.join(occupied)}" if occupied else "is not a directory"
@@ -188,9 +257,9 @@ def _refuse_occupied(directory: Path) -> None:
         )
 
 
-def _ignore_files(path: Path) -> None:
+def _ignore_files(path: Path, further: Sequence[str] = ()) -> None:
     text = path.read_text(encoding="utf-8") if path.exists() else ""
-    missing = [line for line in _IGNORED if line not in text.splitlines()]
+    missing = [line for line in (*_IGNORED, *further) if line not in text.splitlines()]
     if missing:
         begin = f"{text}\n" if text and not text.endswith("\n") else text
         write_whole(path, begin + "".join(f"{line}\n" for line in missing))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from urllib.parse import unquote
 
-from trainyard.stack_files.checkout import PROJECT
+from trainyard.stack_files.installation import PROJECT
 
 _BOOKKEEPING = ".pulumi"
 

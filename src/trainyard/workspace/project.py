@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from trainyard.sandboxes.client import SandboxDirectory
-from trainyard.stack_files.checkout import OWN_FILES, project_content
 from trainyard.stack_files.files import first_written, write_private
+from trainyard.stack_files.installation import INSTALLATION, generated_project
 from trainyard.stack_files.stack_files import StackFile
+from trainyard.stack_files.stacks_directory import PROGRAM_TEXT
 from trainyard.stack_files.yaml_reader import read_yaml, yaml_text
 from trainyard.workspace import file_backend
 
@@ -120,46 +121,51 @@ class SandboxProject:
         """
         for directory in (self.directory, self.home, self.backend):
             directory.mkdir(parents=True, exist_ok=True, mode=0o700)
-        for path, content in self._files(stack_file).items():
+        for path, text in self._files(stack_file).items():
             # Engines of other stacks may be reading the project file.
-            if not _holds(path, content):
-                write_private(path, yaml_text(content))
+            if not _holds(path, text):
+                path.parent.mkdir(exist_ok=True, mode=0o700)
+                write_private(path, text)
         return self._stack_path(stack_file)
 
     def is_written(self, stack_file: StackFile) -> bool:
         """Return whether the files already have the content that `write` would write."""
-        return all(_holds(path, content) for path, content in self._files(stack_file).items())
+        return all(_holds(path, text) for path, text in self._files(stack_file).items())
 
     def _stack_path(self, stack_file: StackFile) -> Path:
         return self.directory / f"Pulumi.{stack_file.stack}.yaml"
 
-    def _files(self, stack_file: StackFile) -> dict[Path, dict[str, Any]]:
+    def _files(self, stack_file: StackFile) -> dict[Path, str]:
         path = self._stack_path(stack_file)
         content: dict[str, Any] = {"config": dict(stack_file.config)}
         if path.exists():
             salt = (read_yaml(path) or {}).get("encryptionsalt")
             content |= {"encryptionsalt": salt} if salt else {}
-        return {self.directory / "Pulumi.yaml": self._project(), path: content}
+        clone = INSTALLATION.clone
+        program = self.directory / "program"
+        written = {} if clone else {program / "__main__.py": PROGRAM_TEXT}
+        project = yaml_text(self._project(clone or program))
+        return {**written, self.directory / "Pulumi.yaml": project, path: yaml_text(content)}
 
-    def _project(self) -> dict[str, Any]:
-        project = project_content()
+    def _project(self, program: Path) -> dict[str, Any]:
+        project = generated_project(program)
         if self.plugins:
             plugins = [{"name": n, "path": str(path)} for n, path in sorted(self.plugins.items())]
             project["plugins"] = {"providers": plugins}
         return project
 
 
-def _holds(path: Path, content: dict[str, Any]) -> bool:
+def _holds(path: Path, text: str) -> bool:
     try:
-        return path.read_text(encoding="utf-8") == yaml_text(content)
+        return path.read_text(encoding="utf-8") == text
     except (FileNotFoundError, UnicodeDecodeError):
         return False
 
 
 def sandbox_directory() -> SandboxDirectory:
-    """Return the sandbox directory: `$TRAINYARD_SANDBOX`, or the default in the checkout."""
+    """Return the sandbox directory: `$TRAINYARD_SANDBOX`, or that of the installation."""
     configured = os.environ.get("TRAINYARD_SANDBOX")
-    path = Path(configured).expanduser() if configured else OWN_FILES / "sandbox"
+    path = Path(configured).expanduser() if configured else INSTALLATION.own_files / "sandbox"
     return SandboxDirectory(path.resolve())
 
 

@@ -1,7 +1,7 @@
 """Objects that `destroy` reports as retained, and how to remove them."""
 
+from tests.support.tracked import ROOT
 from trainyard.deployment.protected import explanation, how_to_forget, read_state
-from trainyard.stack_files.checkout import ROOT
 from trainyard.stack_files.stack_files import StackFile, find_stack_file
 
 URN = "urn:pulumi:dev::trainyard::"

@@ -21,7 +21,7 @@ from trainyard.repair.journal import Journal
 from trainyard.repair.repair_request import RepairRequest
 from trainyard.schedulers.eks import repair as eks_repair
 from trainyard.schedulers.slurm import repair as slurm_repair
-from trainyard.stack_files.checkout import Checkout
+from trainyard.stack_files.installation import Installation
 from trainyard.stack_files.stack_files import StackFile, find_stack_file
 
 SLURM_NODE = "compute-gpu-st-distributed-ml-1"
@@ -169,8 +169,8 @@ def head_node() -> HeadNode:
 
 
 def in_checkout(root: Path) -> StackFile:
-    """Return the stack `pc-gpu` of another checkout, which has the log of its repairs."""
-    file = replace(find_stack_file("pc-gpu"), checkout=Checkout(root))
+    """Return the stack `pc-gpu` of another installation, which has the log of its repairs."""
+    file = replace(find_stack_file("pc-gpu"), installation=Installation(root))
     return replace(file, path=root / file.path.name)
 
 

@@ -9,10 +9,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from tests.support.tracked import ROOT
 from trainyard.commands.deployment import list_ as stack_table
 from trainyard.commands.deployment.list_ import Listing, listing
 from trainyard.engine.engine_process import EngineFailedError, PulumiCommand
-from trainyard.stack_files.checkout import ROOT
 from trainyard.stack_files.stacks_directory import VARIABLE, create
 
 STACK_FILE = """\

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.tracked import ROOT
 from trainyard.cli.user_errors import unwritable
-from trainyard.stack_files.checkout import ROOT
 
 _refusing: list[Callable[[str, tuple[object, ...]], None]] = []
 

@@ -14,12 +14,12 @@ import yaml
 from tests.support.account import BLOCK, VPC
 from tests.support.policy import Declared, check
 from tests.support.stack_files import EXISTING_NETWORK, plan_from, with_values
+from tests.support.tracked import ROOT
 from tests.trainyard.init.support.new_stacks import cluster
 from trainyard.components.architectures.build import build
 from trainyard.init.examples import examples
 from trainyard.policies.resources.types import EKS_CLUSTER
 from trainyard.policies.rules.security import eks_audit_log, eks_public_endpoint_restricted
-from trainyard.stack_files.checkout import ROOT
 
 RULES = (eks_public_endpoint_restricted.POLICY, eks_audit_log.POLICY)
 OPEN, SILENT = (rule.name for rule in RULES)

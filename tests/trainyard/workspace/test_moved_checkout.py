@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from trainyard.stack_files.checkout import ROOT
+from tests.support.tracked import ROOT
 from trainyard.stack_files.moved_checkout import follow_checkout
 from trainyard.stack_files.stacks_directory import create, launcher_text
 

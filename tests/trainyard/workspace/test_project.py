@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from trainyard.stack_files.checkout import ROOT
+from tests.support.tracked import ROOT
 from trainyard.stack_files.files import write_private
 from trainyard.stack_files.stack_files import StackFile
 from trainyard.workspace.project import SandboxProject

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from trainyard.stack_files.checkout import Checkout
+from trainyard.stack_files.installation import Installation
 from trainyard.stack_files.stack_files import (
     StackFile,
     StackFileError,
@@ -18,14 +18,14 @@ from trainyard.stack_files.stacks_directory import VARIABLE, choose, create
 
 
 @pytest.fixture
-def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Checkout:
+def installation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Installation:
     """A checkout with two examples, which is in use."""
     monkeypatch.setenv(VARIABLE, str(tmp_path))
     (tmp_path / "Pulumi.p5-cb.yaml").write_text(
         "config:\n  aws:region: us-east-1\n  trainyard:cluster: {name: p5-cb}\n"
     )
     (tmp_path / "Pulumi.p5-odcr.yaml").write_text("config: {}\n")
-    return Checkout(tmp_path)
+    return Installation(tmp_path)
 
 
 def write(path: Path, text: str) -> Path:
@@ -67,24 +67,24 @@ def test_plain_scalars_are_read_as_the_engine_reads_them(
     assert read_yaml(write(tmp_path / "a.yaml", f"key: {text}\n")) == {"key": value}
 
 
-def test_a_stack_is_found_by_its_name(checkout: Checkout) -> None:
-    found = find_stack_file("p5-cb", checkout=checkout)
-    assert found.path == checkout.root / "Pulumi.p5-cb.yaml"
+def test_a_stack_is_found_by_its_name(installation: Installation) -> None:
+    found = find_stack_file("p5-cb", installation=installation)
+    assert found.path == installation.clone / "Pulumi.p5-cb.yaml"
     assert found.name == "Pulumi.p5-cb.yaml"
     assert found.region == "us-east-1"
     assert found.cluster == {"name": "p5-cb"}
 
 
-def test_an_unknown_stack_is_answered_with_the_nearest_names(checkout: Checkout) -> None:
+def test_an_unknown_stack_is_answered_with_the_nearest_names(installation: Installation) -> None:
     with pytest.raises(StackFileError, match=r"did you mean p5-cb or p5-odcr\?"):
-        find_stack_file("p5cb", checkout=checkout)
+        find_stack_file("p5cb", installation=installation)
 
 
 def test_a_stack_file_from_elsewhere_keeps_the_name_of_the_stack(
-    checkout: Checkout, tmp_path: Path
+    installation: Installation, tmp_path: Path
 ) -> None:
     other = write(tmp_path / "copy.yaml", "config:\n  trainyard:cluster: {name: other}\n")
-    found = find_stack_file("p5-cb", path=other, checkout=checkout)
+    found = find_stack_file("p5-cb", path=other, installation=installation)
     assert (found.stack, found.name) == ("p5-cb", str(other))
     assert found.cluster == {"name": "other"}
 
@@ -139,12 +139,12 @@ def test_a_key_that_is_a_number_is_none_of_the_programs() -> None:
 
 @pytest.mark.parametrize("sandbox", [True, False])
 def test_commands_name_a_stack_file_that_is_none_of_the_tracked_ones(
-    checkout: Checkout, sandbox: bool
+    installation: Installation, sandbox: bool
 ) -> None:
     flag = " --sandbox" if sandbox else ""
-    tracked = StackFile("p5-cb", checkout.root / "Pulumi.p5-cb.yaml", {}, checkout)
+    tracked = StackFile("p5-cb", installation.clone / "Pulumi.p5-cb.yaml", {}, installation)
     assert tracked.options(sandbox=sandbox) == flag
-    copy = StackFile("p5-cb", checkout.root / "my copy.yaml", {}, checkout)
+    copy = StackFile("p5-cb", installation.clone / "my copy.yaml", {}, installation)
     assert copy.options(sandbox=sandbox) == f"{flag} --stack-file '{copy.path}'"
 
 
@@ -157,61 +157,65 @@ def test_look_alikes_in_a_line_that_is_no_yaml_are_named(tmp_path: Path) -> None
 
 @pytest.fixture
 def own(
-    checkout: Checkout, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+    installation: Installation,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> Path:
     """A stacks directory with `prod-a` and its own `p5-cb`, which is in use."""
     directory = tmp_path_factory.mktemp("stacks")
-    create(directory, checkout)
+    create(directory, installation)
     for stack in ("prod-a", "p5-cb"):
         (directory / f"Pulumi.{stack}.yaml").write_text("config: {}\n")
     monkeypatch.setenv(VARIABLE, str(directory))
     return directory
 
 
-def test_a_file_of_the_user_is_found_before_an_example(own: Path, checkout: Checkout) -> None:
+def test_a_file_of_the_user_is_found_before_an_example(
+    own: Path, installation: Installation
+) -> None:
     paths = {
         "p5-cb": own / "Pulumi.p5-cb.yaml",
         "prod-a": own / "Pulumi.prod-a.yaml",
-        "p5-odcr": checkout.root / "Pulumi.p5-odcr.yaml",
+        "p5-odcr": installation.clone / "Pulumi.p5-odcr.yaml",
     }
-    assert {name: find_stack_file(name, checkout=checkout).path for name in paths} == paths
-    assert stack_names(checkout) == ["p5-cb", "p5-odcr", "prod-a"]
+    assert {name: find_stack_file(name, installation=installation).path for name in paths} == paths
+    assert stack_names(installation) == ["p5-cb", "p5-odcr", "prod-a"]
 
 
-def test_the_engine_of_a_stack_runs_next_to_its_file(own: Path, checkout: Checkout) -> None:
-    elsewhere = write(checkout.root / "other.yaml", "config: {}\n")
+def test_the_engine_of_a_stack_runs_next_to_its_file(own: Path, installation: Installation) -> None:
+    elsewhere = write(installation.clone / "other.yaml", "config: {}\n")
     files = [
-        find_stack_file("prod-a", checkout=checkout),
-        find_stack_file("p5-odcr", checkout=checkout),
-        find_stack_file("prod-a", path=elsewhere, checkout=checkout),
-        find_stack_file("p5-odcr", path=own / "Pulumi.prod-a.yaml", checkout=checkout),
+        find_stack_file("prod-a", installation=installation),
+        find_stack_file("p5-odcr", installation=installation),
+        find_stack_file("prod-a", path=elsewhere, installation=installation),
+        find_stack_file("p5-odcr", path=own / "Pulumi.prod-a.yaml", installation=installation),
     ]
-    assert [file.project_directory for file in files] == [own, checkout.root, own, own]
-    assert files[1].own_files == checkout.root / ".trainyard"
+    assert [file.project_directory for file in files] == [own, installation.clone, own, own]
+    assert files[1].own_files == installation.clone / ".trainyard"
     assert [file.is_project_file for file in files] == [True, True, False, False]
 
 
 def test_a_file_is_named_alone_only_where_pulumi_finds_it(
-    own: Path, checkout: Checkout, monkeypatch: pytest.MonkeyPatch
+    own: Path, installation: Installation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     names = {
-        own: ("Pulumi.prod-a.yaml", str(checkout.root / "Pulumi.p5-odcr.yaml")),
-        checkout.root: (str(own / "Pulumi.prod-a.yaml"), "Pulumi.p5-odcr.yaml"),
+        own: ("Pulumi.prod-a.yaml", str(installation.clone / "Pulumi.p5-odcr.yaml")),
+        installation.clone: (str(own / "Pulumi.prod-a.yaml"), "Pulumi.p5-odcr.yaml"),
         Path("/"): (str(own / "Pulumi.prod-a.yaml"), "Pulumi.p5-odcr.yaml"),
     }
     for directory, (of_user, of_example) in names.items():
         monkeypatch.chdir(directory)
-        assert find_stack_file("prod-a", checkout=checkout).name == of_user
-        assert find_stack_file("p5-odcr", checkout=checkout).name == of_example
+        assert find_stack_file("prod-a", installation=installation).name == of_user
+        assert find_stack_file("p5-odcr", installation=installation).name == of_example
 
 
 def test_a_command_names_the_file_if_another_run_would_not_find_it(
-    own: Path, checkout: Checkout, monkeypatch: pytest.MonkeyPatch
+    own: Path, installation: Installation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = find_stack_file("prod-a", checkout=checkout)
+    found = find_stack_file("prod-a", installation=installation)
     assert found.command("up", sandbox=True) == "./trainyard up prod-a --sandbox"
     # The option --stacks is not part of the printed command.
-    monkeypatch.setenv(VARIABLE, str(checkout.root))
+    monkeypatch.setenv(VARIABLE, str(installation.clone))
     choose(own)
     try:
         printed = found.command("up", sandbox=False)
@@ -220,25 +224,29 @@ def test_a_command_names_the_file_if_another_run_would_not_find_it(
     assert printed == f"./trainyard up prod-a --stack-file {found.path}"
 
 
-def test_an_unknown_stack_lists_the_users_and_the_examples(own: Path, checkout: Checkout) -> None:
+def test_an_unknown_stack_lists_the_users_and_the_examples(
+    own: Path, installation: Installation
+) -> None:
     with pytest.raises(StackFileError) as refused:
-        find_stack_file("prod-b", checkout=checkout)
-    assert f"no Pulumi.prod-b.yaml in {own} or {checkout.root}" in str(refused.value)
+        find_stack_file("prod-b", installation=installation)
+    assert f"no Pulumi.prod-b.yaml in {own} or {installation.clone}" in str(refused.value)
     assert "did you mean prod-a" in str(refused.value)
     assert "stacks: p5-cb, prod-a; examples: p5-cb, p5-odcr;" in str(refused.value)
 
 
 def test_a_stacks_directory_that_is_gone_is_named(
-    checkout: Checkout, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+    installation: Installation,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.delenv(VARIABLE)
-    monkeypatch.chdir(checkout.root)
+    monkeypatch.chdir(installation.clone)
     stacks = tmp_path_factory.mktemp("stacks")
-    create(stacks, checkout)
+    create(stacks, installation)
     moved = stacks.rename(stacks.with_name("moved"))
     with pytest.raises(StackFileError, match=f"stacks directory {stacks}, .* is not there"):
-        find_stack_file("prod-a", checkout=checkout)
+        find_stack_file("prod-a", installation=installation)
     moved.rename(stacks)
     with pytest.raises(StackFileError) as refused:
-        find_stack_file("prod-a", checkout=checkout)
+        find_stack_file("prod-a", installation=installation)
     assert "is not there" not in str(refused.value)

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from tests.support.tracked import ROOT
-from trainyard.stack_files.checkout import Checkout, project_content
+from trainyard.stack_files.installation import INSTALLATION, Installation
 from trainyard.stack_files.stacks_directory import (
     VARIABLE,
     StacksDirectoryError,
@@ -23,18 +23,18 @@ from trainyard.stack_files.stacks_directory import (
 
 
 @pytest.fixture(autouse=True)
-def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Checkout]:
-    """A checkout, which is the working directory; nothing selects a stacks directory."""
+def installation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Installation]:
+    """A installation, which is the working directory; nothing selects a stacks directory."""
     root = tmp_path / "checkout"
     root.mkdir()
     monkeypatch.delenv(VARIABLE, raising=False)
     monkeypatch.chdir(root)
-    yield Checkout(root)
+    yield Installation(root)
     choose(None)
 
 
-def created(directory: Path, checkout: Checkout) -> Path:
-    create(directory, checkout)
+def created(directory: Path, installation: Installation) -> Path:
+    create(directory, installation)
     return directory
 
 
@@ -43,68 +43,72 @@ def files(directory: Path) -> dict[str, str]:
 
 
 def test_a_created_directory_is_a_project_that_runs_the_program_of_the_checkout(
-    tmp_path: Path, checkout: Checkout
+    tmp_path: Path, installation: Installation
 ) -> None:
-    directory = created(tmp_path / "of mine" / "stacks", checkout)
+    directory = created(tmp_path / "of mine" / "stacks", installation)
     project = yaml.safe_load((directory / "Pulumi.yaml").read_text())
     tracked = yaml.safe_load((ROOT / "Pulumi.yaml").read_text())
     assert project["name"] == tracked["name"]
-    assert project["main"] == str(checkout.root)
-    assert project["runtime"]["options"]["virtualenv"] == str(checkout.root / ".venv")
+    assert project["main"] == str(installation.clone)
+    assert project["runtime"]["options"]["virtualenv"] == str(installation.clone / ".venv")
     assert sorted(files(directory)) == [".gitignore", "Pulumi.yaml", "trainyard"]
     assert is_stacks_directory(directory)
 
 
 def test_the_checkout_is_the_one_of_the_program() -> None:
-    assert project_content()["main"] == str(ROOT)
+    assert INSTALLATION.clone == ROOT
 
 
 def test_the_first_of_option_variable_working_directory_and_memory_is_used(
-    tmp_path: Path, checkout: Checkout, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, installation: Installation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert stacks_directory(checkout) == checkout.root
-    remembered = created(tmp_path / "remembered", checkout)
-    assert stacks_directory(checkout) == remembered
+    assert stacks_directory(installation) == installation.clone
+    remembered = created(tmp_path / "remembered", installation)
+    assert stacks_directory(installation) == remembered
     here, named, chosen = (tmp_path / name for name in ("here", "named", "chosen"))
     for directory in (here, named, chosen, remembered):
-        create(directory, checkout)
+        create(directory, installation)
     monkeypatch.chdir(here)
-    assert stacks_directory(checkout) == here
+    assert stacks_directory(installation) == here
     monkeypatch.setenv(VARIABLE, str(named))
-    assert stacks_directory(checkout) == named
+    assert stacks_directory(installation) == named
     choose(chosen)
-    assert stacks_directory(checkout) == chosen
+    assert stacks_directory(installation) == chosen
 
 
 def test_the_checkout_can_be_chosen_whatever_is_remembered(
-    tmp_path: Path, checkout: Checkout
+    tmp_path: Path, installation: Installation
 ) -> None:
-    create(tmp_path / "stacks", checkout)
-    choose(checkout.root)
-    assert stacks_directory(checkout) == checkout.root
+    create(tmp_path / "stacks", installation)
+    choose(installation.clone)
+    assert stacks_directory(installation) == installation.clone
 
 
 def test_a_remembered_directory_that_is_gone_is_not_used(
-    tmp_path: Path, checkout: Checkout
+    tmp_path: Path, installation: Installation
 ) -> None:
-    created(tmp_path / "stacks", checkout).rename(tmp_path / "elsewhere")
-    assert stacks_directory(checkout) == checkout.root
+    created(tmp_path / "stacks", installation).rename(tmp_path / "elsewhere")
+    assert stacks_directory(installation) == installation.clone
 
 
-def test_a_link_to_a_stacks_directory_is_that_directory(tmp_path: Path, checkout: Checkout) -> None:
-    directory = created(tmp_path / "stacks", checkout)
+def test_a_link_to_a_stacks_directory_is_that_directory(
+    tmp_path: Path, installation: Installation
+) -> None:
+    directory = created(tmp_path / "stacks", installation)
     (tmp_path / "link").symlink_to(directory)
     choose(tmp_path / "link")
-    assert stacks_directory(checkout) == directory
+    assert stacks_directory(installation) == directory
 
 
 @pytest.mark.parametrize(
     ("project", "problem"),
     [
         pytest.param(None, "it has no Pulumi.yaml", id="empty"),
-        pytest.param("name: other\nmain: /x\n", "with the key `main`", id="other-project"),
-        pytest.param("name: trainyard\nruntime: python\n", "with the key `main`", id="checkout"),
-        pytest.param("main: [\n", "with the key `main`", id="no-yaml"),
+        pytest.param("name: other\nmain: /x\n", "with a program of trainyard", id="other-project"),
+        pytest.param(
+            "name: trainyard\nruntime: python\n", "with a program of trainyard", id="checkout"
+        ),
+        pytest.param("main: [\n", "with a program of trainyard", id="no-yaml"),
     ],
 )
 def test_a_chosen_directory_of_another_kind_is_refused(
@@ -120,59 +124,63 @@ def test_a_chosen_directory_of_another_kind_is_refused(
 
 
 def test_an_existing_stacks_directory_is_remembered_and_not_changed(
-    tmp_path: Path, checkout: Checkout
+    tmp_path: Path, installation: Installation
 ) -> None:
-    directory = created(tmp_path / "stacks", checkout)
+    directory = created(tmp_path / "stacks", installation)
     (directory / "Pulumi.yaml").write_text("# ours\nname: trainyard\nmain: /opt/trainyard\n")
     (directory / "trainyard").unlink()
     before = files(directory)
-    create(tmp_path / "other", checkout)
-    create(directory, checkout)
+    create(tmp_path / "other", installation)
+    create(directory, installation)
     assert files(directory) == before
-    assert stacks_directory(checkout) == directory
+    assert stacks_directory(installation) == directory
 
 
-def test_the_lines_of_an_existing_gitignore_stay(tmp_path: Path, checkout: Checkout) -> None:
+def test_the_lines_of_an_existing_gitignore_stay(
+    tmp_path: Path, installation: Installation
+) -> None:
     directory = tmp_path / "stacks"
     directory.mkdir()
     (directory / ".gitignore").write_text("*.tmp\n.pulumi/")
-    create(directory, checkout)
+    create(directory, installation)
     lines = (directory / ".gitignore").read_text().splitlines()
     assert lines == ["*.tmp", ".pulumi/", ".trainyard/", ".*.reserve"]
 
 
 @pytest.mark.parametrize("name", ["Pulumi.yaml", "trainyard"])
 def test_a_directory_with_files_of_the_same_names_is_refused_unchanged(
-    name: str, tmp_path: Path, checkout: Checkout
+    name: str, tmp_path: Path, installation: Installation
 ) -> None:
     directory = tmp_path / "stacks"
     directory.mkdir()
     (directory / name).write_text("name: mine\n")
     with pytest.raises(StacksDirectoryError, match=f"has its own {name}; nothing was written"):
-        create(directory, checkout)
+        create(directory, installation)
     assert files(directory) == {name: "name: mine\n"}
 
 
-def test_a_file_is_not_a_directory(tmp_path: Path, checkout: Checkout) -> None:
+def test_a_file_is_not_a_directory(tmp_path: Path, installation: Installation) -> None:
     (tmp_path / "stacks").write_text("")
     with pytest.raises(StacksDirectoryError, match="is not a directory"):
-        create(tmp_path / "stacks", checkout)
+        create(tmp_path / "stacks", installation)
 
 
 @pytest.mark.parametrize("inside", ["", "stacks"])
-def test_the_checkout_takes_no_stack_files_of_the_user(inside: str, checkout: Checkout) -> None:
-    with pytest.raises(StacksDirectoryError, match="is in the checkout of trainyard"):
-        create(checkout.root / inside, checkout)
-    assert not [*checkout.root.iterdir()]
+def test_the_checkout_takes_no_stack_files_of_the_user(
+    inside: str, installation: Installation
+) -> None:
+    with pytest.raises(StacksDirectoryError, match="is in the clone of trainyard"):
+        create(installation.clone / inside, installation)
+    assert not [*installation.clone.iterdir()]
 
 
 def test_a_checkout_that_cannot_be_written_remembers_nothing(
-    tmp_path: Path, checkout: Checkout
+    tmp_path: Path, installation: Installation
 ) -> None:
-    checkout.own_files.write_text("")
-    directory = created(tmp_path / "stacks", checkout)
+    installation.own_files.write_text("")
+    directory = created(tmp_path / "stacks", installation)
     choose(directory)
-    assert stacks_directory(checkout) == directory
+    assert stacks_directory(installation) == directory
 
 
 def run_launcher(directory: Path, *arguments: str, home: Path) -> subprocess.CompletedProcess[str]:
@@ -188,9 +196,9 @@ def run_launcher(directory: Path, *arguments: str, home: Path) -> subprocess.Com
 
 
 def test_the_launcher_names_its_directory_and_passes_every_argument(
-    tmp_path: Path, checkout: Checkout
+    tmp_path: Path, installation: Installation
 ) -> None:
-    directory = created(tmp_path / "my stacks", checkout)
+    directory = created(tmp_path / "my stacks", installation)
     home = tmp_path / "other checkout"
     home.mkdir()
     program = home / "trainyard"
@@ -201,14 +209,16 @@ def test_the_launcher_names_its_directory_and_passes_every_argument(
 
 
 def test_the_launcher_without_a_checkout_says_what_to_set(
-    tmp_path: Path, checkout: Checkout
+    tmp_path: Path, installation: Installation
 ) -> None:
-    directory = created(tmp_path / "stacks", checkout)
+    directory = created(tmp_path / "stacks", installation)
     done = run_launcher(directory, "up", home=tmp_path / "gone")
     assert done.returncode == 1
     assert "gone is not a checkout of trainyard; set TRAINYARD_HOME" in done.stderr
 
 
-def test_the_launcher_uses_the_checkout_that_created_it(tmp_path: Path, checkout: Checkout) -> None:
-    launcher = created(tmp_path / "stacks", checkout) / "trainyard"
-    assert f"checkout={checkout.root}\n" in launcher.read_text()
+def test_the_launcher_uses_the_checkout_that_created_it(
+    tmp_path: Path, installation: Installation
+) -> None:
+    launcher = created(tmp_path / "stacks", installation) / "trainyard"
+    assert f"checkout={installation.clone}\n" in launcher.read_text()

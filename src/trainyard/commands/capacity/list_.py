@@ -23,7 +23,7 @@ from trainyard.components import clock
 from trainyard.components.account.lookup import AccountReader
 from trainyard.components.account.reservation_states import LATER, state_text
 from trainyard.sandboxes.session import holds_stack
-from trainyard.stack_files.checkout import ROOT
+from trainyard.stack_files.installation import INSTALLATION
 from trainyard.stack_files.stack_files import StackFile, StackFileError, names_in
 from trainyard.stack_files.stacks_directory import stacks_directory
 
@@ -71,9 +71,10 @@ def known_stack_files(*, sandbox: bool) -> Iterator[StackFile]:
     In an account, an example names no reservations.
     """
     directory = stacks_directory()
-    names = [] if directory == ROOT else names_in(directory)
+    shipped = INSTALLATION.examples
+    names = [] if directory == shipped else names_in(directory)
     if sandbox:
-        names += [name for name in names_in(ROOT) if name not in names and holds_stack(name)]
+        names += [name for name in names_in(shipped) if name not in names and holds_stack(name)]
     for name in names:
         try:
             yield options.stack_file(name, path=None, sandbox=sandbox)

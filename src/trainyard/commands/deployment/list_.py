@@ -23,7 +23,7 @@ from trainyard.engine.engine_process import EngineFailedError, PulumiCommand
 from trainyard.engine.environment import account_environment
 from trainyard.engine.pulumi_engine import ensure_pulumi
 from trainyard.sandboxes.session import project_of
-from trainyard.stack_files.checkout import ROOT
+from trainyard.stack_files.installation import INSTALLATION
 from trainyard.stack_files.stack_files import StackFile, StackFileError, find_stack_file, names_in
 from trainyard.stack_files.stack_outline import capacity_blocks_of, instance_types_of, nodes_of
 from trainyard.stack_files.stacks_directory import stacks_directory
@@ -74,9 +74,9 @@ class Listing:
         """Print a table of the user's stacks, one of the examples, and the notes."""
         own = [each for each in self.stacks if not each.is_example]
         examples = [each for each in self.stacks if each.is_example]
-        if own or self.directory != ROOT:
+        if own or self.directory != INSTALLATION.examples:
             _print(f"Stacks in {self.directory}", own)
-        _print(f"Examples in {ROOT}", examples)
+        _print(f"Examples in {INSTALLATION.examples}", examples)
         for note in self.notes:
             console.note(f"note: {note}")
 
@@ -100,8 +100,9 @@ def listing(*, sandbox: bool) -> Listing:
     directory = stacks_directory()
     states, notes = _sandbox_states() if sandbox else _backend_states(directory)
     known = states if states is not None else {}
-    own = [] if directory == ROOT else names_in(directory)
-    examples = [name for name in names_in(ROOT) if name not in own]
+    shipped = INSTALLATION.examples
+    own = [] if directory == shipped else names_in(directory)
+    examples = [name for name in names_in(shipped) if name not in own]
     lost = sorted(
         name
         for name, state in known.items()
