@@ -19,7 +19,7 @@ from trainyard.components.account.lookup import NO_IPV4, AccountReader
 from trainyard.components.account.mount_target_lookup import efs_facts
 from trainyard.components.account.vpc_lookup import look_up_vpc
 from trainyard.components.architectures.prepare import examine
-from trainyard.importing.live.launch_templates import read_templates
+from trainyard.importing.live.answers import read_templates
 
 
 @pytest.fixture

@@ -16,7 +16,6 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.support.import_sources import NETWORK, template
 from tests.support.modules import PYTHONPATH
 from tests.support.stacks import stack_config
 from tests.support.tracked import ROOT
@@ -137,22 +136,3 @@ def files_of(name: str) -> Sequence[Path]:
     """Return all files of a format in the corpus."""
     files = [each for each in (CORPUS / name).rglob("*") if each.is_file()]
     return sorted(each for each in files if each.suffix in {".json", ".tf", ".yaml"})
-
-
-CLUSTER = """\
-Cluster:
-  Type: AWS::EKS::Cluster
-  Properties:
-    Version: "1.34"
-    RoleArn: arn:aws:iam::123456789012:role/cluster
-    ResourcesVpcConfig: {SubnetIds: [!Ref Private]}
-"""
-
-
-def test_lint_reads_a_cluster_of_cloudformation_without_an_sdk(tmp_path: Path) -> None:
-    """Its properties are read like the answers of EKS about a cluster of the account."""
-    path = tmp_path / "cluster.yaml"
-    path.write_text(template(NETWORK + CLUSTER), encoding="utf-8")
-    done = trainyard("lint", path, "--region", "us-west-2", home=tmp_path)
-    assert "trainyard.importing.live.eks.conversion" in done.imported
-    assert not done.sdks

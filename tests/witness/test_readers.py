@@ -43,8 +43,14 @@ from trainyard.components.catalog.quotas import QUOTAS
 from trainyard.components.eks import cluster_lookup, version_support
 from trainyard.components.parallelcluster import deployed_lookup
 from trainyard.diagnosis import node_groups
-from trainyard.importing.live import launch_templates, owner, roles
-from trainyard.importing.live.batch import answers as batch_answers
+from trainyard.importing.live.answers import (
+    owner_of,
+    read_attached,
+    read_inline,
+    read_profiles,
+    read_templates,
+)
+from trainyard.importing.live.batch.conversion import read_answers as read_batch_answers
 from trainyard.importing.live.eks import answers as eks_answers
 
 VPC, SUBNET, GROUP = sample("id vpc"), sample("id subnet"), sample("id sg")
@@ -112,11 +118,11 @@ READERS: dict[str, Read] = {
     "fleet": lambda r: deployed_lookup.look_up_fleet_stopped(r, NAME),
     "node group": _group,
     "imported cluster": _live_cluster,
-    "imported environments": lambda r: batch_answers.read_answers(r, NAME, with_repositories=True),
-    "imported templates": lambda r: launch_templates.read_templates(r, [TEMPLATE], str),
-    "imported profile": lambda r: roles.read_profiles(r, [NAME]),
-    "imported role": lambda r: (roles.read_attached(r, NAME), list(roles.read_inline(r, NAME))),
-    "imported owner": lambda r: owner.owner_of(r, {}),
+    "imported environments": lambda r: read_batch_answers(r, NAME, with_repositories=True),
+    "imported templates": lambda r: read_templates(r, [TEMPLATE], str),
+    "imported profile": lambda r: read_profiles(r, [NAME]),
+    "imported role": lambda r: (read_attached(r, NAME), list(read_inline(r, NAME))),
+    "imported owner": lambda r: owner_of(r, {}),
     **{
         f"quota of {call}": lambda r, call=call: quota_use.use_of_others(r, call, NAME)
         for call in QUOTA_CALLS

@@ -1,15 +1,18 @@
-"""The stack file that a conversion writes, with the source of every key."""
+"""The stack file that a conversion writes, with the source of every key.
+
+Keys that several formats have in common, such as add-ons of EKS, are written here too.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, get_args
 
-from trainyard.importing.placeholders import id_for, is_id, is_placeholder
-from trainyard.importing.reader import Reader
-from trainyard.importing.source import Document, Location
+from trainyard.components.config.monitoring import GroupRetentionDays
+from trainyard.importing.report import Reader, whole
+from trainyard.importing.source import Document, Location, id_for, is_id, is_placeholder
 
 _ONLY_YOU = "is not the id of an object; set the id in the stack file, as `check` says"
 
@@ -176,3 +179,88 @@ def _copy(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _copy(each) for key, each in value.items()}
     return [_copy(each) for each in value] if isinstance(value, list) else value
+
+
+def take_retention(architecture: Draft, source: Reader) -> None:
+    """Set `log_retention_days` to a number of days, if CloudWatch Logs has this retention."""
+    days = whole(source)
+    if days in get_args(GroupRetentionDays):
+        architecture.take("log_retention_days", source, change=lambda _: days)
+
+
+def claim_market(market: Reader, *, ours: Location) -> None:
+    """Record what becomes of a market type.
+
+    Args:
+        market: The market type.
+        ours: The key of the stack file that it follows from.
+    """
+    if market.value == "interruptible-capacity-reservation":
+        market.unsupported(
+            "stacks do not launch into interruptible reservations: set the id of another one"
+        )
+    else:
+        market.claim("taken over", ours=ours)
+
+
+_KEYS: Mapping[str, str] = {
+    "eks-pod-identity-agent": "pod_identity_agent",
+    "aws-ebs-csi-driver": "ebs_csi_driver",
+    "aws-fsx-csi-driver": "fsx_csi_driver",
+    "eks-node-monitoring-agent": "node_monitoring_agent",
+    "amazon-cloudwatch-observability": "cloudwatch_observability",
+}
+"""Key of the stack file by the name of the add-on."""
+_ALWAYS = ("vpc-cni", "kube-proxy", "coredns")
+_VERSION = re.compile(r"v\d+\.\d+\.\d+-eksbuild\.\d+")
+
+
+def take_addon(
+    name: str, addon: Reader, *, named: Reader, version: Reader, architecture: Draft
+) -> bool:
+    """Read an add-on of the source, and return whether a stack can have it.
+
+    Args:
+        name: Its name.
+        addon: Its entry.
+        named: The field of the source by which the report names it.
+        version: Its version.
+        architecture: The section of the stack file with the add-ons.
+    """
+    if name in _KEYS:
+        addons = architecture.section("addons", addon)
+        addons.put(_KEYS[name], value=True)
+        named.claim("taken over", ours=(*addons.at, _KEYS[name]))
+    elif name in _ALWAYS:
+        named.implied("it is always installed")
+    else:
+        addon.unsupported(
+            f"install it after `up`: `aws eks create-addon --cluster-name CLUSTER --addon-name "
+            f"{name}`"
+        )
+        return False
+    if _VERSION.fullmatch(str(version.value)):
+        architecture.section("addons").section("versions").take(name, version)
+    version.implied("the stack pins a version that it was tested with")
+    return True
+
+
+def take_repair(enabled: Reader, nodes: Draft, architecture: Draft, *, rule: str) -> None:
+    """Read the node auto repair of a managed node group, which has no effect without the agent.
+
+    Args:
+        enabled: Whether the source turns it on; it does.
+        nodes: The node group.
+        architecture: The section with the add-ons, which are read before.
+        rule: Rule of the finding that the agent is missing.
+    """
+    addons = architecture.section("addons")
+    if addons.has("node_monitoring_agent"):
+        nodes.take_flag("auto_repair", enabled)
+        return
+    addons.put("node_monitoring_agent", value=True)
+    why = (
+        "EKS sees faults of GPUs, EFA and the kernel only with the add-on "
+        "eks-node-monitoring-agent, which is missing; the stack installs it"
+    )
+    nodes.better("auto_repair", enabled, value=True, why=why, rule=rule)

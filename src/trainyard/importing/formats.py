@@ -1,18 +1,161 @@
-"""The formats that can be read, and how a document is recognized."""
+"""The formats that can be read, and what of them is not read.
+
+What is not read has the way that remains: a document with nothing else is refused with it, and in
+others the report has one entry for each type.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from trainyard.importing.draft import StackDraft
 from trainyard.importing.key_table import KeyTable
-from trainyard.importing.reader import Reader
 from trainyard.importing.reading import read_documents
-from trainyard.importing.report import FateRow
-from trainyard.importing.source import Document
+from trainyard.importing.report import FateTable, Reader
+from trainyard.importing.source import Document, Node, child
+
+_CLUSTER_OF_CLOUDFORMATION = (
+    "an EKS cluster of CloudFormation is not read: import the one that it created with "
+    "`./trainyard import --live {name} --kind eks`"
+)
+_LIVE_BATCH = "`./trainyard import --live {name} --kind batch`"
+_TEMPLATE_OF_BATCH = "or import a CloudFormation template with `AWS::Batch::…`"
+_VPC = (
+    "a VPC of Terraform is not read: the stack uses the one that exists by its ids, in `network` "
+    "with `kind: existing-vpc`; `./trainyard import --live CLUSTER` writes them, and with "
+    "`--adopt` the stack owns the VPC"
+)
+_FSX = (
+    "a file system of Terraform is not read: mount it by its id, with an entry of `storage` that "
+    "has `kind: existing-fsx-lustre` and `file_system_id`"
+)
+_BATCH = (
+    "AWS Batch is not read from Terraform: import what runs, by the name of a compute environment "
+    f"or a job queue, with {_LIVE_BATCH.format(name='NAME')}, {_TEMPLATE_OF_BATCH}"
+)
+OF_TERRAFORM: Mapping[str, str] = {
+    **dict.fromkeys(
+        (
+            *("vpc", "aws_vpc", "aws_vpc_ipv4_cidr_block_association", "aws_subnet"),
+            *("aws_internet_gateway", "aws_egress_only_internet_gateway", "aws_nat_gateway"),
+            *("aws_eip", "aws_route_table", "aws_route", "aws_route_table_association"),
+            *("aws_vpc_endpoint", "aws_flow_log", "aws_default_network_acl"),
+            *("aws_default_route_table", "aws_default_security_group"),
+        ),
+        _VPC,
+    ),
+    **dict.fromkeys(
+        ("fsx", "aws_fsx_lustre_file_system", "aws_fsx_data_repository_association"), _FSX
+    ),
+    **dict.fromkeys(
+        (
+            *("batch", "aws_batch_compute_environment", "aws_batch_job_queue"),
+            *("aws_batch_job_definition", "aws_batch_scheduling_policy"),
+        ),
+        _BATCH,
+    ),
+}
+"""The way that remains, by the section of a module of terraform-aws-modules or of a resource."""
+CLUSTERS_OF_TERRAFORM = ("eks", "aws_eks_cluster")
+GROUPS_OF_TERRAFORM = ("eks-managed-node-group", "self-managed-node-group", "aws_eks_node_group")
+_VALUES = (
+    "has values of variables only, and not the module: copy the file into the directory of the "
+    "module that has the variables, and import the copy"
+)
+_OF_BATCH: Mapping[str, Sequence[str]] = {
+    "computeEnvironmentName": ("type", "computeResources"),
+    "jobQueueName": ("priority", "computeEnvironmentOrder"),
+    "jobDefinitionName": ("type", "containerProperties", "nodeProperties", "ecsProperties"),
+}
+"""Keys of which an object of AWS Batch has one, by the key with its name."""
+_LISTS_OF_BATCH = ("computeEnvironments", "jobQueues", "jobDefinitions")
+
+
+def why_unread(document: Document) -> str:
+    """Return why nothing of a document is read, and what to do; empty if it is not one of these."""
+    resources = child(document.root, "Resources")
+    if resources is not None:
+        return _unread_of_cloudformation(resources)
+    nodes = document.root.value.values() if isinstance(document.root.value, dict) else ()
+    if any(node.section for node in nodes):
+        return _unread_of_terraform(document.root)
+    return _unread_of_batch(document)
+
+
+def _unread_of_cloudformation(resources: Node) -> str:
+    """Return the answer for a template with an EKS cluster, without a VPC and AWS Batch."""
+    objects = [*resources.value.values()] if isinstance(resources.value, dict) else []
+    types = {_text(child(each, "Type")) for each in objects}
+    of_eks = sorted(each for each in types if each.startswith("AWS::EKS::"))
+    of_batch = any(each.startswith("AWS::Batch::") for each in types)
+    if not of_eks or of_batch or "AWS::EC2::VPC" in types:
+        return ""
+    return f"has {', '.join(of_eks)}: {cluster_of_cloudformation(objects)}"
+
+
+def cluster_of_cloudformation(objects: Sequence[Node]) -> str:
+    """Return the way that remains for the EKS cluster among the objects of a template."""
+    clusters = [each for each in objects if _text(child(each, "Type")) == "AWS::EKS::Cluster"]
+    names = [child(child(each, "Properties"), "Name") for each in clusters]
+    plain = [_text(each) for each in names if each is not None and not each.tag]
+    name = next(filter(None, plain), "CLUSTER")
+    return _CLUSTER_OF_CLOUDFORMATION.format(name=shlex.quote(name))
+
+
+def _text(node: Node | None) -> str:
+    return node.value if node is not None and isinstance(node.value, str) else ""
+
+
+def _unread_of_terraform(root: Node) -> str:
+    """Return the answer for blocks without an EKS cluster and node groups."""
+    sections = {node.section for node in root.value.values()}
+    if sections & {*CLUSTERS_OF_TERRAFORM, *GROUPS_OF_TERRAFORM}:
+        return ""
+    if all(".tfvars" in address for address in root.value):
+        return _VALUES
+    said = "; ".join(f"{', '.join(names)}: {why}" for why, names in _ways(sections))
+    return "has no EKS cluster and no node groups, which are all that is read of Terraform; " + (
+        said or "name the directory that uses it as a module, or the state of Terraform"
+    )
+
+
+def _ways(sections: set[str]) -> Iterator[tuple[str, Sequence[str]]]:
+    """Yield each way that remains, and the sections that it is for."""
+    for why in dict.fromkeys(OF_TERRAFORM.values()):
+        names = [each for each, way in OF_TERRAFORM.items() if way == why and each in sections]
+        if names:
+            yield why, names
+
+
+def _unread_of_batch(document: Document) -> str:
+    """Return the answer for objects of AWS Batch in the JSON of its API."""
+    keys = document.root.value if isinstance(document.root.value, dict) else {}
+    if keys.keys().isdisjoint((*_OF_BATCH, *_LISTS_OF_BATCH)):
+        return ""
+    listed = [document.at(key) for key in _LISTS_OF_BATCH]
+    objects = [each for found in listed if isinstance(found, list) for each in found]
+    objects = [each for each in [document.at(), *objects] if isinstance(each, dict)]
+    names = [
+        (key, each[key])
+        for key, others in _OF_BATCH.items()
+        for each in objects
+        if key in each and not each.keys().isdisjoint(others)
+    ]
+    if not names:
+        return ""
+    # A job definition belongs to no cluster, so that its name finds none.
+    name = next((each for key, each in names if key != "jobDefinitionName"), "NAME")
+    live = _LIVE_BATCH.format(name=shlex.quote(str(name)))
+    of_what = "" if name != "NAME" else ", by the name of a compute environment or a job queue,"
+    return (
+        "has objects of AWS Batch in the form of its API, which is not read: import what runs"
+        f"{of_what} with {live}, {_TEMPLATE_OF_BATCH}"
+    )
+
 
 _TERRAFORM = (".tf", ".tf.json", ".tfvars", ".tfvars.json", ".tfvars.example")
 """Files of Terraform, which are read with all files of their directory."""
@@ -23,7 +166,7 @@ class Conversion(Protocol):
 
     KEYS: KeyTable
     """The keys of its schema."""
-    FATES: Mapping[tuple[str, ...], FateRow]
+    FATES: FateTable
     """What becomes of the keys that `convert` does not read."""
 
     WORDS: Mapping[str, str]
@@ -79,35 +222,6 @@ def _is_cloudformation(document: Document) -> bool:
     )
 
 
-_BATCH_OBJECTS = {
-    "jobDefinitionName": ("type", "containerProperties", "nodeProperties", "ecsProperties"),
-    "computeEnvironmentName": ("type", "computeResources"),
-    "jobQueueName": ("priority", "computeEnvironmentOrder"),
-    "LaunchTemplateName": ("LaunchTemplateData",),
-}
-"""Keys of which an object of AWS Batch has one, by the key with its name."""
-LISTS_OF_BATCH: Mapping[str, str] = {
-    "computeEnvironmentName": "computeEnvironments",
-    "jobQueueName": "jobQueues",
-    "LaunchTemplateName": "LaunchTemplateVersions",
-    "jobDefinitionName": "jobDefinitions",
-}
-"""The list of an answer that has the objects, by the key with the name of one."""
-
-
-def _is_of_batch(document: Document) -> bool:
-    for key in LISTS_OF_BATCH.values():
-        listed = document.at(key)
-        if isinstance(listed, list) and listed:
-            return all(
-                isinstance(each, dict) and _BATCH_OBJECTS.keys() & each.keys() for each in listed
-            )
-    return any(
-        document.at(name) is not None and any(document.at(key) is not None for key in keys)
-        for name, keys in _BATCH_OBJECTS.items()
-    )
-
-
 FORMATS: Sequence[Format] = (
     Format(
         "parallelcluster", "AWS ParallelCluster configuration", _is_parallelcluster, ("HeadNode:",)
@@ -117,24 +231,19 @@ FORMATS: Sequence[Format] = (
         "terraform",
         "Terraform configuration, plan or state",
         _is_terraform,
-        ("terraform-aws-modules/eks", "aws_eks_", "aws_batch_"),
+        ("terraform-aws-modules/eks", "aws_eks_"),
     ),
     Format(
         "cloudformation",
         "CloudFormation template",
         _is_cloudformation,
-        ("AWS::Batch::", "AWS::EKS::", "AWS::EC2::VPC"),
-    ),
-    Format(
-        "batch_jobs",
-        "objects of AWS Batch",
-        _is_of_batch,
-        tuple(mark for name in _BATCH_OBJECTS for mark in (f'"{name}"', f"{name}:")),
+        ("AWS::Batch::", "AWS::EC2::VPC"),
     ),
 )
 
 
 EKS_ANSWERS = Format("live.eks", "EKS cluster of the account", lambda _: False, ())
+BATCH_ANSWERS = Format("live.batch", "compute environments of the account", lambda _: False, ())
 """Answers about a cluster, which no file has."""
 
 
@@ -175,25 +284,6 @@ def _as_blocks(document: Document) -> Document:
     return blocks_of(document) if is_shown(document) else document
 
 
-def together(paths: Sequence[Path]) -> list[list[Path]]:
-    """Return the files by the documents that they become: those of AWS Batch are one.
-
-    Raises:
-        UnreadableYamlError: a file cannot be read, or is not valid.
-    """
-    if len(paths) < 2:
-        return [[each] for each in paths]
-    of_batch = [
-        path
-        for path in paths
-        if path.is_file()
-        and not _is_terraform_file(path)
-        and all(map(_is_of_batch, read_documents(path)))
-    ]
-    others = [[each] for each in paths if each not in of_batch]
-    return [*others, of_batch] if of_batch else others
-
-
 def without_siblings(paths: Sequence[Path]) -> list[Path]:
     """Return the paths with one file of each directory of Terraform: that with values, if any."""
     chosen: dict[Path, Path] = {}
@@ -209,5 +299,7 @@ def _is_terraform_file(path: Path) -> bool:
 
 
 def format_of(document: Document) -> Format | None:
-    """Return the format of a document, or None if no format has it."""
+    """Return the format of a document, or None if no format reads anything of it."""
+    if why_unread(document):
+        return None
     return next((each for each in FORMATS if each.recognizes(document)), None)

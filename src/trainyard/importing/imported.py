@@ -9,20 +9,39 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from trainyard.components.config.problems import ROOT as CLUSTER
+from trainyard.components.plain_text import fill
 from trainyard.importing.draft import StackDraft, plain_name
-from trainyard.importing.excess import MOST_ENTRIES, ExcessError, long_collections
-from trainyard.importing.formats import FORMATS, Conversion, Format, documents_of, format_of
+from trainyard.importing.formats import (
+    FORMATS,
+    Conversion,
+    Format,
+    documents_of,
+    format_of,
+    why_unread,
+)
 from trainyard.importing.key_table import ShapeProblem
-from trainyard.importing.other_forms import refuse_other_form
-from trainyard.importing.reader import Reader
-from trainyard.importing.report import Entry, Report
-from trainyard.importing.source import Document, Location, plain, text_of
+from trainyard.importing.reading import node_of, refuse_other_form
+from trainyard.importing.report import Claim, Entry, Reader, Report
+from trainyard.importing.source import (
+    MOST_ENTRIES,
+    Document,
+    ExcessError,
+    Location,
+    Node,
+    child,
+    long_collections,
+    plain,
+    text_of,
+)
+from trainyard.stack_files.installation import INSTALLATION
+from trainyard.stack_files.stack_files import REGION_KEY
 from trainyard.stack_files.yaml_limits import UnreadableYamlError
+from trainyard.stack_files.yaml_reader import yaml_text
 
 _GROUPS = (
-    *("aws_eks_cluster", "aws_eks_node_group", "aws_batch_compute_environment"),
-    *("aws_batch_job_definition", "aws_batch_job_queue", "aws_vpc", "aws_launch_template"),
-    *("eks", "eks-managed-node-group", "self-managed-node-group", "vpc"),
+    *("aws_eks_cluster", "aws_eks_node_group", "aws_launch_template"),
+    *("eks", "eks-managed-node-group", "self-managed-node-group"),
 )
 """Blocks of Terraform of which each is looked for among the others."""
 _MOST_OF_MARKS = 30_000_000
@@ -52,7 +71,7 @@ class Imported:
     @cached_property
     def entries(self) -> list[Entry]:
         """Every field of the document with what became of it, in the order of the document."""
-        return self.report.entries(self.document, self.conversion.KEYS, self.conversion.FATES)
+        return self.report.entries(self.document, self.conversion.KEYS, self.conversion.FATES.rows)
 
 
 @dataclass(frozen=True)
@@ -65,7 +84,7 @@ class Unread:
 
 def import_file(
     path: Path,
-    *others: Path,
+    *,
     name: str = "",
     region: str = "",
     parameters: Sequence[Document] = (),
@@ -75,7 +94,6 @@ def import_file(
 
     Args:
         path: The file.
-        others: Further files with objects of AWS Batch, which are read as one document.
         name: Name of the stack; by default that of the cluster in the file, or of the file.
         region: Region of the stack if the file names none.
         parameters: Files with values of parameters of a template.
@@ -86,18 +104,16 @@ def import_file(
             a file of its directory is not.
         UnknownFormatError: no document has a format that can be read.
     """
-    for each in (path, *others):
-        refuse_other_form(each)
-    documents = [document for each in (path, *others) for document in read_file(each)]
+    refuse_other_form(path)
+    documents = read_file(path)
     problems = [problem for document in documents for problem in document.problems]
-    if others:
-        from trainyard.importing.batch_jobs.joined import joined
-
-        documents = [joined(documents)]
     read = [_read(document, name, region, parameters) for document in documents]
     if not any(isinstance(each, Imported) for each in read):
         if problems:
             raise UnreadableYamlError("\n".join(problem.message for problem in problems))
+        refused = "; ".join(filter(None, map(why_unread, documents)))
+        if refused:
+            raise UnknownFormatError(f"{path}: {refused}")
         titles = ", ".join(each.title for each in FORMATS)
         why = f": it {read[0].why}" if read and isinstance(read[0], Unread) else ""
         raise UnknownFormatError(
@@ -132,6 +148,9 @@ def _read(
 ) -> Imported | Unread:
     found = format_of(document)
     if found is None:
+        refused = why_unread(document)
+        if refused:
+            return Unread(document, refused)
         kind = document.at("kind")
         what = f"`kind: {kind}`" if isinstance(kind, str) else "a document of another kind"
         return Unread(document, f"is {what}, which configures no cluster: apply it yourself")
@@ -197,3 +216,78 @@ def _as_name(text: str) -> str:
 def imported_of(read: Sequence[Imported | Unread]) -> Iterator[Imported]:
     """Yield the documents that were read."""
     return (each for each in read if isinstance(each, Imported))
+
+
+_WIDTH = 100
+_FIRST = ("kind", "name", "tags", "network", "reservations", "storage", "architecture")
+"""Keys in the order in which stack files have them; other scalars come before other sections."""
+
+
+def stack_file_text(imported: Imported, *, command: str) -> str:
+    """Return the text of a stack file, with a comment at each key that works better.
+
+    Args:
+        imported: The document that was read.
+        command: The command that makes the same file.
+    """
+    stack = imported.stack
+    config: dict[str, Any] = {REGION_KEY: stack.region} if stack.region else {}
+    content = {"config": {**config, CLUSTER: _ordered(stack.values)}}
+    lines = yaml_text(content).splitlines()
+    comments = dict(_comments(imported, node_of("\n".join(lines))))
+    written = [*_header(imported, command)]
+    for number, line in enumerate(lines, 1):
+        margin = line[: len(line) - len(line.lstrip())]
+        written += [f"{margin}# {each}" for each in _folded(comments.get(number, ""), len(margin))]
+        written.append(line)
+    return "".join(f"{line}\n" for line in written)
+
+
+def _header(imported: Imported, command: str) -> Iterator[str]:
+    schema = INSTALLATION.documents / "schema" / "stack.schema.json"
+    yield f"# yaml-language-server: $schema={schema}"
+    yield "#"
+    title = f"{imported.stack.name}: from {imported.document.path.name}, {imported.format.title}."
+    yield from (f"# {line}" for line in _folded(f"{title} Made by:", 0))
+    yield "#"
+    yield f"#   {command}"
+    yield "#"
+    yield f"# Every key is explained in {INSTALLATION.documents / 'config.md'}."
+
+
+def _ordered(value: Any) -> Any:
+    """Return sections with their keys in the order of reading."""
+    if isinstance(value, list):
+        return [_ordered(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    return {key: _ordered(value[key]) for key in sorted(value, key=lambda key: _rank(key, value))}
+
+
+def _rank(key: str, section: dict[str, Any]) -> tuple[int, int]:
+    if key in _FIRST:
+        return 0, _FIRST.index(key)
+    return 1, isinstance(section[key], dict)
+
+
+def _comments(imported: Imported, root: Node) -> Iterator[tuple[int, str]]:
+    """Yield a line of the stack file and the comment above it."""
+    for claim in imported.report.claims.values():
+        if claim.fate == "taken over better" and claim.ours:
+            yield from ((line, _sentence(claim)) for line in _line_of(claim, root))
+
+
+def _line_of(claim: Claim, root: Node) -> Iterator[int]:
+    node: Node | None = root
+    for part in ("config", CLUSTER, *claim.ours):
+        node = child(node, part)
+    if node is not None:
+        yield node.line
+
+
+def _sentence(claim: Claim) -> str:
+    return f"{text_of(claim.location)} of the source: {claim.why}."
+
+
+def _folded(text: str, margin: int) -> list[str]:
+    return fill(text, _WIDTH - margin - len("# "), "").splitlines() if text else []

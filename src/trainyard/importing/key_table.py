@@ -1,20 +1,19 @@
 """The keys that the schema of a format has, and the problems of a document that breaks it.
 
-The table is a text file with one key a line: its path without indexes, and its kind. A generator
-of the format writes it from the official schema, so that no key is missing.
+A table is a text file with one key a line, its path without indexes and its kind, which a generator
+of the format writes from the official schema, so that no key is missing; or the models of botocore.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 from trainyard.components.config.nearest import nearest
-from trainyard.importing.placeholders import is_placeholder
-from trainyard.importing.source import Location, Node, child
+from trainyard.importing.source import Location, Node, child, is_placeholder
 
 Keys = tuple[str, ...]
 """Path of a key in the schema."""
@@ -74,8 +73,8 @@ class ShapeProblem:
 class KeyTable:
     """The keys of one format."""
 
-    path: Path
-    """The file with the keys."""
+    read: Callable[[], Mapping[Keys, str]]
+    """Returns the kind of every key, when the first document is read."""
 
     @cached_property
     def kinds(self) -> Mapping[Keys, str]:
@@ -85,9 +84,7 @@ class KeyTable:
         chooses; the tool ignores other keys in them), `list`, `map` (keys that the user chooses),
         `maps`, `text`, `integer`, `number`, `boolean`, and `any` and `anys` for what is not read.
         """
-        lines = self.path.read_text(encoding="utf-8").splitlines()
-        rows = (line.split() for line in lines if line and not line.startswith("#"))
-        return {tuple(path.split(".")): kind for path, kind in rows}
+        return self.read()
 
     @cached_property
     def _children(self) -> Mapping[Keys, Sequence[str]]:
@@ -158,6 +155,18 @@ class KeyTable:
             yield from self._section(node, at, keys)
         elif not _is_reference(node):
             yield _wrong(at, node, _A_MAPPING)
+
+
+def keys_in(path: Path) -> Mapping[Keys, str]:
+    """Return the kind of every key in the file of a table."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    rows = (line.split() for line in lines if line and not line.startswith("#"))
+    return {tuple(keys.split(".")): kind for keys, kind in rows}
+
+
+def keys_beside(module: str) -> Callable[[], Mapping[Keys, str]]:
+    """Return what reads the table `keys.txt` in the folder of a module, by its `__file__`."""
+    return partial(keys_in, Path(module).with_name("keys.txt"))
 
 
 def _is_scalar(value: Any, kind: str) -> bool:

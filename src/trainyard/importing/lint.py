@@ -17,9 +17,8 @@ from trainyard.findings.finding import Finding, Level, Stage
 from trainyard.findings.positions import parts_of
 from trainyard.importing.imported import Imported
 from trainyard.importing.key_table import ShapeProblem
-from trainyard.importing.placeholders import is_placeholder
 from trainyard.importing.report import Claim
-from trainyard.importing.source import Location, Node, child, text_of
+from trainyard.importing.source import Location, Node, is_placeholder, node_at, text_of
 
 _OUR_PATH = re.compile(rf'{ROOT}(?:\.[\w-]+|\[\d+\]|\["[^"]*"\])*')
 _OUR_KEY = re.compile(r"(?<=`)[a-z_]+(?=[`:])|\b[a-z]+(?:_[a-z]+)+\b")
@@ -47,7 +46,7 @@ class _Reported:
 
 def lint(imported: Imported) -> list[Finding]:
     """Return the findings about a document, in the order of its lines."""
-    found = list(_of_shapes(imported))
+    found = [*_of_shapes(imported), *_of_unread(imported)]
     if not any(problem.key == "wrong-kind" for problem in imported.problems):
         found += [_of_claim(claim, imported) for claim in _broken_claims(imported)]
         known = {finding.key for finding in found if finding.level == "error"}
@@ -59,11 +58,21 @@ def _broken_claims(imported: Imported) -> Iterator[Claim]:
     return (claim for claim in imported.report.claims.values() if claim.rule)
 
 
+def _of_unread(imported: Imported) -> Iterator[Finding]:
+    """Yield a note for each way that remains for what is not read, at the first of its objects."""
+    claims = [claim for claim in imported.report.claims.values() if claim.shown]
+    for why in dict.fromkeys(claim.why for claim in claims):
+        same = {claim.location: claim for claim in claims if claim.why == why}
+        shown = ", ".join(claim.shown for claim in same.values())
+        message = f"{shown}: not checked, and `import` does not read it: {why}"
+        yield _finding(imported, next(iter(same)), "schema/not-read", "schema", "note", message)
+
+
 def _of_shapes(imported: Imported) -> Iterator[Finding]:
     """Yield the first problems of shape of each file, and how many more there are."""
     numbers = Counter[Path | None]()
     for problem in imported.problems:
-        node = _node_at(imported, problem.location)
+        node = node_at(imported.document.root, problem.location)
         file = None if node is None else node.file
         numbers[file] += 1
         if numbers[file] <= _MOST_SHAPES:
@@ -93,7 +102,7 @@ def _of_stack(imported: Imported) -> Iterator[Finding]:
         if unknown or ours in imported.stack.own or (is_name and reported.rule == _NAMES):
             continue
         location = imported.report.origin_of(ours) or ()
-        node = _node_at(imported, location)
+        node = node_at(imported.document.root, location)
         keys = ".".join(imported.conversion.KEYS.keys_of(imported.document.root, location))
         rule = reported.rule or f"{reported.stage}/{keys or 'document'}"
         problem = reported.problem
@@ -172,13 +181,6 @@ def _in_terms_of(imported: Imported, message: str, section: Location) -> str:
     return _OUR_KEY.sub(key, _OUR_PATH.sub(path, message))
 
 
-def _node_at(imported: Imported, location: Location) -> Node | None:
-    node: Node | None = imported.document.root
-    for part in location:
-        node = child(node, part)
-    return node
-
-
 def _finding(
     imported: Imported,
     location: Location,
@@ -187,7 +189,7 @@ def _finding(
     level: Level,
     message: str,
 ) -> Finding:
-    node = _node_at(imported, location)
+    node = node_at(imported.document.root, location)
     path = node.file if node is not None and node.file else imported.document.path
     return Finding(
         rule=rule,

@@ -1,16 +1,27 @@
-"""What became of every field of a source."""
+"""What became of every field of a source, and the places from which conversions read."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property, partial
+from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from trainyard.components.config.keys import path_of
 from trainyard.components.secret_documents import shareable, value_in
-from trainyard.importing.key_table import KeyTable
-from trainyard.importing.placeholders import is_placeholder
-from trainyard.importing.source import Document, Location, leaves, plain, text_of
+from trainyard.importing.key_table import Keys, KeyTable
+from trainyard.importing.source import (
+    Document,
+    Location,
+    Node,
+    child,
+    is_placeholder,
+    leaves,
+    node_at,
+    plain,
+    text_of,
+)
 
 Fate = Literal["taken over", "taken over better", "implied", "dropped", "not supported"]
 """`taken over`: the stack file says the same. `taken over better`: it says something that works
@@ -19,6 +30,8 @@ here. `not supported`: the stack cannot have it; the reason says what to do."""
 
 FATES: tuple[Fate, ...] = ("taken over", "taken over better", "implied", "dropped", "not supported")
 
+_FATES: Mapping[str, Fate] = {each: each for each in FATES}
+
 
 class FateRow(NamedTuple):
     """What becomes of a key that the conversion does not read, and of all keys below it."""
@@ -26,6 +39,38 @@ class FateRow(NamedTuple):
     fate: Fate
     why: str
     """The reason; for `not supported`, also what to do."""
+
+
+@dataclass(frozen=True)
+class FateTable:
+    """What becomes of the keys of one format that its conversion does not read."""
+
+    read: Callable[[], Mapping[Keys, FateRow]]
+    """Returns the row of every key, when the first report is made."""
+
+    @cached_property
+    def rows(self) -> Mapping[Keys, FateRow]:
+        """The row of every key, for it and all keys below it."""
+        return self.read()
+
+
+def fates_in(path: Path) -> Mapping[Keys, FateRow]:
+    """Return the rows in the file of a table: a fate with its reason, and keys below it."""
+    found: dict[Keys, FateRow] = {}
+    row = None
+    for line in path.read_text(encoding="utf-8").splitlines():
+        fate, _, why = line.partition(": ")
+        named = _FATES.get(fate)
+        if named is not None:
+            row = FateRow(named, why)
+        elif row is not None:
+            found |= dict.fromkeys((tuple(key.split(".")) for key in line.split()), row)
+    return found
+
+
+def fates_beside(module: str, name: str = "fates.txt") -> Callable[[], Mapping[Keys, FateRow]]:
+    """Return what reads a table in the folder of a module, by its `__file__`."""
+    return partial(fates_in, Path(module).with_name(name))
 
 
 class UnclaimedFieldError(RuntimeError):
@@ -43,6 +88,9 @@ class Claim:
     why: str = ""
     rule: str = ""
     """Rule of `docs/rules.md` that the source breaks."""
+    shown: str = ""
+    """What the report shows of the value and of all others with the same claim, in one entry for
+    all; empty for an entry for each."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,12 +138,22 @@ class Report:
 
     def claim(self, claim: Claim) -> None:
         """Record what became of a value; the first claim of a value is kept."""
+        above = (self.claims.get(claim.location[:end]) for end in range(1, len(claim.location)))
+        if any(each is not None and each.shown for each in above):
+            return
         if claim.location not in self.claims:
             self.claims[claim.location] = claim
             for end in range(len(claim.location) + 1):
                 self._below.setdefault(claim.location[:end], []).append(claim.location)
         if claim.ours:
             self.origins.setdefault(claim.ours, claim.location)
+
+    def claim_together(self, locations: Sequence[Location], why: str, shown: str) -> None:
+        """Record that none of some values is read, for one entry at the place of the first."""
+        for location in locations:
+            self.claims[location] = Claim(
+                location=locations[0], fate="not supported", why=why, shown=shown
+            )
 
     def has_claim(self, location: Location) -> bool:
         """Return whether a value, or something that it is a part of, has a claim."""
@@ -122,16 +180,20 @@ class Report:
         """
         root = document.root
         shared = shareable(plain(root))
-        return [
-            Entry(
-                location=location,
-                line=node.line,
-                value=value_in(shared, location),
-                claim=self.claim_of(location, node.value, fates, keys.keys_of(root, location)),
-                file=node.file.name if node.file else file,
-            )
-            for location, node in leaves(root)
-        ] + [
+        found: dict[Location, Entry] = {}
+        for location, node in leaves(root):
+            claim = self.claim_of(location, node.value, fates, keys.keys_of(root, location))
+            at = claim.location if claim.shown else location
+            place = (node_at(root, at) or node) if claim.shown else node
+            if at not in found:
+                found[at] = Entry(
+                    location=at,
+                    line=place.line,
+                    value=claim.shown or value_in(shared, location),
+                    claim=claim,
+                    file=place.file.name if place.file else file,
+                )
+        return [*found.values()] + [
             entry
             for other, report in self.others
             for entry in report.entries(other, keys, {}, str(other.path))
@@ -176,3 +238,79 @@ def counted(entries: list[Entry]) -> Iterator[str]:
         count = sum(entry.claim.fate == fate for entry in entries)
         if count:
             yield f"{count} {fate}"
+
+
+_FLAGS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
+"""Text that ParallelCluster and YAML 1.1 read as a boolean."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """A place in the source, which may have no value."""
+
+    node: Node | None
+    location: Location
+    report: Report
+
+    def at(self, *keys: str | int) -> Reader:
+        """Return the place below this one."""
+        node, location = self.node, self.location
+        for key in keys:
+            node = child(node, key)
+            computed = None if node is None else node.origin
+            location = (*location, key) if computed is None else computed
+        return Reader(node, location, self.report)
+
+    @property
+    def exists(self) -> bool:
+        """Whether the source has a value here other than null."""
+        return self.node is not None and self.node.value is not None
+
+    @property
+    def value(self) -> Any:
+        """The plain value; None without one."""
+        return None if self.node is None else plain(self.node)
+
+    @property
+    def flag(self) -> Any:
+        """The value as a boolean, also of text such as `"true"`; another value as it is."""
+        value = self.value
+        return _FLAGS.get(value.lower(), value) if isinstance(value, str) else value
+
+    def items(self) -> Iterator[Reader]:
+        """Yield the places of a list."""
+        if self.node is not None and isinstance(self.node.value, list):
+            for index in range(len(self.node.value)):
+                yield self.at(index)
+
+    def entries(self) -> Iterator[tuple[str, Reader]]:
+        """Yield the keys of a mapping with their places."""
+        if self.node is not None and isinstance(self.node.value, dict):
+            for key in self.node.value:
+                yield key, self.at(key)
+
+    def claim(self, fate: Fate, why: str = "", *, ours: Location = (), rule: str = "") -> None:
+        """Record what becomes of the value and of all values below it, if there is one."""
+        if self.node is not None:
+            claim = Claim(location=self.location, fate=fate, ours=ours, why=why, rule=rule)
+            self.report.claim(claim)
+
+    def implied(self, why: str) -> None:
+        """Record that the stack is so without a key."""
+        self.claim("implied", why)
+
+    def dropped(self, why: str) -> None:
+        """Record that the value has no effect in the stack."""
+        self.claim("dropped", why)
+
+    def unsupported(self, what_to_do: str, *, rule: str = "") -> None:
+        """Record that the stack cannot have the value, and what to do."""
+        self.claim("not supported", what_to_do, rule=rule)
+
+
+def whole(source: Reader) -> int | None:
+    """Return a value as a whole number, also from a text; None if it is not one."""
+    try:
+        return None if isinstance(source.value, bool) else int(str(source.value))
+    except ValueError:
+        return None

@@ -1,10 +1,11 @@
-"""The values of a document, each with its line.
+"""The values of a document, each with its line, and the limits of what is read from others.
 
 Values have no objects of their own, so a file from anywhere can be read.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -53,16 +54,12 @@ class Document:
     """Place of the document in its file; counted from 0."""
     note: str = ""
     """How it was read, if the file is a template."""
-    others: Sequence[Path] = ()
-    """Further files that it has objects of."""
     problems: Sequence[FileProblem] = ()
     """What was not read of its files; the rest of them is in it."""
 
     def at(self, *location: str | int) -> Any:
         """Return the plain value at a location; None without one."""
-        node: Node | None = self.root
-        for part in location:
-            node = child(node, part)
+        node = node_at(self.root, location)
         return None if node is None else plain(node)
 
 
@@ -74,6 +71,14 @@ def child(node: Node | None, part: str | int) -> Node | None:
     if isinstance(value, list) and isinstance(part, int) and part < len(value):
         return value[part]
     return None
+
+
+def node_at(root: Node, location: Location) -> Node | None:
+    """Return the value at a location, or None."""
+    node: Node | None = root
+    for part in location:
+        node = child(node, part)
+    return node
 
 
 def plain(node: Node) -> Any:
@@ -110,3 +115,45 @@ def text_of(location: Location) -> str:
     """Return a location as text: `Scheduling.SlurmQueues[0].Name`."""
     parts = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in location)
     return "".join(parts).removeprefix(".")
+
+
+_PLACEHOLDER = re.compile(
+    r".*\$\{?\w+.*|.*<[^>]*>.*|.*\{\{.*|.*\bPLACEHOLDER.*|.*\bYOUR[-_ ].*|.*\bREPLACE.*|.*X{3,}.*",
+    re.IGNORECASE | re.DOTALL,
+)
+_ID = re.compile(r"[0-9a-f]{8}(?:[0-9a-f]{9})?")
+
+
+def is_placeholder(value: Any) -> bool:
+    """Return whether a value is no value of AWS: `${SUBNET_ID}`, `<your-key>`, `subnet-xxx`."""
+    return isinstance(value, str) and _PLACEHOLDER.fullmatch(value) is not None
+
+
+def is_id(value: Any, prefix: str) -> bool:
+    """Return whether a value is an id of EC2 with this prefix, such as `subnet`."""
+    text = str(value)
+    return text.startswith(f"{prefix}-") and bool(_ID.fullmatch(text.removeprefix(f"{prefix}-")))
+
+
+def id_for(prefix: str, number: int = 0) -> str:
+    """Return a placeholder for an unknown id, so that the rest can be checked."""
+    return f"{prefix}-{number:017x}"
+
+
+MOST_ENTRIES = 500
+"""Maximum number of entries of a mapping or a list of the stack that a file becomes, such as node
+groups. EKS permits 30 node groups of a cluster by default and ParallelCluster 50 queues."""
+
+
+class ExcessError(Exception):
+    """A limit is exceeded; the text says which one, as the rest of a sentence about a file."""
+
+
+def long_collections(value: Any, at: Location = ()) -> Iterator[tuple[Location, int]]:
+    """Yield the collections of a plain value that have too many entries, and how many."""
+    if not isinstance(value, dict | list):
+        return
+    if len(value) > MOST_ENTRIES:
+        yield at, len(value)
+    for key, each in value.items() if isinstance(value, dict) else enumerate(value):
+        yield from long_collections(each, (*at, key))

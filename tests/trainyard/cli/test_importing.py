@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -107,24 +106,6 @@ def test_a_stack_file_is_never_overwritten(source: Path, stacks: Path):
     again = run("--stacks", stacks, "import", source)
     assert again.exit_code == 2
     assert "`import` never overwrites a file" in again.stderr
-
-
-def test_files_of_batch_become_one_stack_whose_file_names_them_all(tmp_path: Path, stacks: Path):
-    resources = {"type": "EC2", "maxvCpus": 384, "instanceTypes": ["p5.48xlarge"], "subnets": []}
-    objects: list[dict[str, Any]] = [
-        {"jobQueueName": "q", "priority": 3, "computeEnvironmentOrder": [
-            {"order": 1, "computeEnvironment": "p5"}]},
-        {"computeEnvironmentName": "p5", "type": "MANAGED", "computeResources": resources},
-    ]  # fmt: skip
-    paths = [tmp_path / "queue.json", tmp_path / "environment.json"]
-    for path, each in zip(paths, objects, strict=True):
-        path.write_text(json.dumps(each), encoding="utf-8")
-    done = run("--stacks", stacks, "import", *paths)
-    assert done.exit_code == 0, done.output
-    assert "environment.json, line 1: computeEnvironments[0].computeResources" in done.stdout
-    text = (stacks / "Pulumi.p5.yaml").read_text(encoding="utf-8")
-    assert f"#   ./trainyard import {paths[0]} {paths[1]}\n" in text
-    assert "queue_priority: 3" in text
 
 
 def test_clusters_of_the_same_name_are_imported_one_by_one(source: Path, stacks: Path):

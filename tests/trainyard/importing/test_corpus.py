@@ -28,10 +28,6 @@ FILES = sorted(
 """Files, and directories of Terraform."""
 REFUSED = {
     "block.json": {"B7"},
-    "block-in-a-group.json": {"B7"},
-    "too-many-gpus.json": {
-        "plan/nodeProperties.nodeRangeProperties.container.resourceRequirements.value"
-    },
     "capacity-block.yaml": {"B7", "D5"},
     "wrong-efa.yaml": {"A1"},
     "wrong-inputs": {"A1"},

@@ -12,46 +12,33 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from tests.support.importing import document_with
-from trainyard.importing.cloudformation.fates import TYPES
-from trainyard.importing.formats import FORMATS
+from trainyard.importing.cloudformation.template import TYPES
+from trainyard.importing.formats import FORMATS, OF_TERRAFORM
 from trainyard.importing.imported import Imported, import_file
-from trainyard.importing.key_table import Keys, KeyTable
+from trainyard.importing.key_table import KeyTable
 from trainyard.importing.lint import lint
 from trainyard.importing.report import FATES
 from trainyard.importing.source import leaves
-from trainyard.importing.terraform import keys as terraform_keys
+from trainyard.importing.terraform.blocks import KEYS as TERRAFORM_KEYS
 
-_OF_EKS = tuple(f"AWS::EKS::{each}" for each in ("Cluster", "Nodegroup", "Addon", "AccessEntry"))
-_OF_CLUSTER = (*_OF_EKS, "AWS::EC2::LaunchTemplate", "AWS::IAM::Role")
-CLUSTERS = {
-    "cluster": _OF_CLUSTER,
-    "cluster with VPC": (*_OF_CLUSTER, "AWS::EC2::VPC", "AWS::EC2::Subnet"),
-}
-"""Types of resources of CloudFormation templates that become a stack of EKS."""
 FIXED: dict[str, dict[str, Any]] = {
     "parallelcluster": {
         "Image.Os": "alinux2023",
         "HeadNode.InstanceType": "c5.xlarge",
         "Scheduling.Scheduler": "slurm",
     },
-    "batch_jobs": {
-        "jobDefinitionName": "job",
-        "type": "container",
-        "jobDefinitions.jobDefinitionName": "other",
+    "cloudformation": {
+        f"Resources.{kind}.Type": kind for kind, *path in TYPES.rows if kind != "*" and not path
     },
-    "cloudformation": {f"Resources.{kind}.Type": kind for kind in TYPES},
     "eksctl": {"apiVersion": "eksctl.io/v1alpha5", "kind": "ClusterConfig"},
     "terraform": {"eks.source": "terraform-aws-modules/eks/aws"},
     "state": {"aws_eks_cluster.name": "train"},
-    **{
-        name: {f"Resources.{kind}.Type": kind for kind in kinds} for name, kinds in CLUSTERS.items()
-    },
 }
 """The keys by which a format is recognized; a new format needs a row. A state is another form of
-Terraform, and a cluster of CloudFormation, whose full document becomes a stack of AWS Batch."""
-NAMES = (*(each.name for each in FORMATS), "state", *CLUSTERS)
+Terraform."""
+NAMES = (*(each.name for each in FORMATS), "state")
 KEYS_OF_TERRAFORM: dict[str, set[str]] = {}
-for _section, *_rest in terraform_keys.KEYS.kinds:
+for _section, *_rest in TERRAFORM_KEYS.kinds:
     KEYS_OF_TERRAFORM.setdefault(_section, set()).update(_rest[:1])
 SCALARS = (
     *(True, False, None, -2, 0, 1, 40, 10_000, "", "value", "${PLACEHOLDER}", "true", "10"),
@@ -64,12 +51,14 @@ def as_terraform(sections: dict[str, Any]) -> dict[str, Any]:
     blocks: dict[str, Any] = {"resource": {}, "module": {}}
     for name, section in sections.items():
         if name.startswith("aws_"):
-            blocks["resource"][name] = {"it": section}
+            blocks["resource"][name] = {"it": attributes(section)}
         elif "source" in KEYS_OF_TERRAFORM.get(name, ()):
-            repository = "vpc" if name in ("vpc", "vpc-endpoints", "flow-log") else "eks"
-            below = "" if name == repository else f"//modules/{name}"
-            source = f"terraform-aws-modules/{repository}/aws{below}"
+            below = "" if name == "eks" else f"//modules/{name}"
+            source = f"terraform-aws-modules/eks/aws{below}"
             blocks["module"][name] = {**section, "source": source}
+        elif name in OF_TERRAFORM:
+            source = f"terraform-aws-modules/{name}/aws"
+            blocks["module"][name] = {**attributes(section), "source": source}
         elif name in ("variable", "output", "provider"):
             blocks[name] = {"it": section}
         elif name in ("locals", "terraform"):
@@ -77,10 +66,21 @@ def as_terraform(sections: dict[str, Any]) -> dict[str, Any]:
     return blocks
 
 
+def attributes(section: Any) -> dict[str, Any]:
+    """Return a section, or a value of a section whose keys are not checked as two attributes."""
+    return section if isinstance(section, dict) else {"first": section, "second": section}
+
+
 def as_state(sections: dict[str, Any]) -> dict[str, Any]:
     """Return the resources of the sections as a state."""
     resources = [
-        {"address": f"{name}.it", "mode": "managed", "type": name, "name": "it", "values": section}
+        {
+            "address": f"{name}.it",
+            "mode": "managed",
+            "type": name,
+            "name": "it",
+            "values": attributes(section),
+        }
         for name, section in sections.items()
         if name.startswith("aws_")
     ]
@@ -102,30 +102,27 @@ def imported(name: str, document: dict[str, Any], directory: Path) -> Imported:
 
 
 def assert_complete(read: Imported) -> None:
-    fields = [location for location, _ in leaves(read.document.root)]
-    assert [entry.location for entry in read.entries] == fields
+    claims = {location: claim for location, claim in read.report.claims.items() if claim.shown}
+    fields = [
+        next((claims[at[:end]].location for end in (1, 2) if at[:end] in claims), at)
+        for at, _ in leaves(read.document.root)
+    ]
+    assert [entry.location for entry in read.entries] == [*dict.fromkeys(fields)]
     for entry in read.entries:
         assert entry.claim.fate in FATES
         assert entry.claim.ours or entry.claim.why, entry
 
 
 def keys_of(name: str) -> KeyTable:
-    of_format = "terraform" if name == "state" else "cloudformation" if name in CLUSTERS else name
+    of_format = "terraform" if name == "state" else name
     return next(each for each in FORMATS if each.name == of_format).conversion().KEYS
-
-
-def is_of(name: str, path: Keys) -> bool:
-    """Return whether documents of a form have a key."""
-    if name not in CLUSTERS:
-        return True
-    return path[0] == "Resources" and (len(path) == 1 or path[1] in CLUSTERS[name])
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_key_of_the_schema_is_in_the_report(name: str, tmp_path: Path):
     read = imported(
         name,
-        document_with(keys_of(name), FIXED[name], wanted=lambda path: is_of(name, path)),
+        document_with(keys_of(name), FIXED[name]),
         tmp_path,
     )
     assert read.problems == []
@@ -148,7 +145,7 @@ def test_any_part_of_the_schema_with_any_scalars_is_reported_and_linted(
     document = document_with(
         keys,
         FIXED[name],
-        wanted=lambda path: path not in left_out and is_of(name, path),
+        wanted=lambda path: path not in left_out,
         value_of=lambda kind: (
             random.choice(SCALARS) if kind in plain else {"list": ["a", 1]}.get(kind)
         ),
@@ -163,5 +160,5 @@ def test_any_part_of_the_schema_with_any_scalars_is_reported_and_linted(
 def test_a_row_of_the_table_of_fates_is_for_a_key_of_the_schema():
     for each in FORMATS:
         conversion = each.conversion()
-        unknown = [path for path in conversion.FATES if path not in conversion.KEYS.kinds]
+        unknown = [path for path in conversion.FATES.rows if path not in conversion.KEYS.kinds]
         assert unknown == []

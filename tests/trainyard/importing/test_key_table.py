@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from trainyard.importing.key_table import KeyTable
+from trainyard.importing.key_table import KeyTable, keys_in
 from trainyard.importing.reading import node_of
+from trainyard.importing.report import fates_in
 from trainyard.importing.source import text_of
 
 
@@ -16,7 +17,7 @@ def keys(tmp_path: Path) -> KeyTable:
     path = tmp_path / "keys.txt"
     rows = ("Pools sections", "Pools.Name text", "Pools.Count integer", "Pools.On boolean")
     path.write_text("\n".join(["# Keys.", *rows, "Tags map", "Zones list"]), encoding="utf-8")
-    return KeyTable(path)
+    return KeyTable(lambda: keys_in(path))
 
 
 @pytest.mark.parametrize(
@@ -42,3 +43,15 @@ def keys(tmp_path: Path) -> KeyTable:
 def test_problems_of_keys_and_values(keys: KeyTable, text: str, found: list[tuple[str, str, str]]):
     problems = keys.problems(node_of(text))
     assert [(text_of(each.location), each.key, each.remedy) for each in problems] == found
+
+
+def test_a_table_of_fates_has_a_reason_for_several_keys(tmp_path: Path):
+    path = tmp_path / "fates.txt"
+    path.write_text(
+        "# Fates.\ndropped: it is old: see `a`\n  A A.B\n  C\ntaken over better: why not\n  D\n",
+        encoding="utf-8",
+    )
+    old = ("dropped", "it is old: see `a`")
+    assert fates_in(path) == {
+        ("A",): old, ("A", "B"): old, ("C",): old, ("D",): ("taken over better", "why not"),
+    }  # fmt: skip

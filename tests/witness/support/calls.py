@@ -24,13 +24,14 @@ PERMISSIONS_ONLY = (
     "sandbox/account/",  # it fills the emulated account
     "sandbox/aws/",  # it answers the calls
     "sandbox/parallelcluster/",  # it is CloudFormation in the emulated account
-    "src/trainyard/importing/live/eks/permissions.py",
+    "src/trainyard/importing/live/eks/conversion.py",
+    "src/trainyard/importing/terraform/fates.py",
 )
 """Places that name operations which they do not call."""
 OF_ANOTHER_SERVICE = {"fsx.DescribeSnapshots"}
 """Operations with the name of one that a file calls of another service: EC2's snapshots."""
 NO_CLIENTS = {"deadline", "location"}
-"""Variables with the name of a service that are something else."""
+"""Variables and attributes with the name of a service that are something else."""
 SERVICES = {"elasticfilesystem": "efs", "servicequotas": "service-quotas", "aps": "amp"}
 """Names of services in boto3, by prefix of IAM."""
 OTHER_PREFIXES = {"resourcegroupstaggingapi": "tag"}
@@ -71,8 +72,8 @@ def named(path: Path) -> Iterator[str]:
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     }
     names = texts | {node.attr for node in nodes if isinstance(node, ast.Attribute)}
-    clients = {node.id for node in nodes if isinstance(node, ast.Name)} - NO_CLIENTS
-    services = {name.replace("_", "-") for name in names | clients} & _services()
+    clients = {node.id for node in nodes if isinstance(node, ast.Name)}
+    services = {name.replace("_", "-") for name in (names | clients) - NO_CLIENTS} & _services()
     for text in texts:
         prefix, _, action = text.partition(":")
         service = SERVICES.get(prefix, prefix)

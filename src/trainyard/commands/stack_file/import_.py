@@ -14,14 +14,19 @@ from trainyard.cli import console, failures, options
 from trainyard.commands.stack_file.lint import Parameters, Region, split_files
 from trainyard.components.account.lookup import AccountReader
 from trainyard.components.config.problems import ConfigError
-from trainyard.importing.formats import together, without_siblings
+from trainyard.importing.formats import without_siblings
 from trainyard.importing.import_report import show_report
-from trainyard.importing.imported import Imported, UnknownFormatError, Unread, import_file
+from trainyard.importing.imported import (
+    Imported,
+    UnknownFormatError,
+    Unread,
+    import_file,
+    stack_file_text,
+)
 from trainyard.importing.live.clusters import Wanted
 from trainyard.importing.live_cluster import read_from_account
 from trainyard.importing.report import counted
 from trainyard.importing.source import Document, text_of
-from trainyard.importing.stack_file import stack_file_text
 from trainyard.init.new_stack_directory import new_stack_directory, write_new_stack
 from trainyard.init.question import Defaults
 from trainyard.stack_files.stack_config import plan_of
@@ -34,7 +39,7 @@ Name = Annotated[str, typer.Option(help="Name of the stack and of its cluster.")
 Files = Annotated[
     list[Path] | None,
     typer.Argument(
-        help="Files of ParallelCluster 3, eksctl, Terraform or CloudFormation, or of Batch.",
+        help="Files of ParallelCluster 3, eksctl, Terraform or CloudFormation.",
         metavar="[FILE...]",
     ),
 ]
@@ -77,7 +82,7 @@ def import_(
         ]
     else:
         paths, given = split_files(without_siblings(files or ()), parameters)
-        read = [each for group in together(paths) for each in _read(group, name, region, given)]
+        read = [each for path in paths for each in _read(path, name, region, given)]
     imported = [each for each in read if isinstance(each, Imported)]
     _refuse_several(imported, name)
     _refuse_unknown(imported)
@@ -117,10 +122,10 @@ def _refuse_no_source(files: list[Path] | None, live: str, only_live: Sequence[s
 
 
 def _read(
-    paths: Sequence[Path], name: str, region: str, parameters: Sequence[Document]
+    path: Path, name: str, region: str, parameters: Sequence[Document]
 ) -> list[Imported | Unread]:
     try:
-        read = import_file(*paths, name=name, region=region, parameters=parameters)
+        read = import_file(path, name=name, region=region, parameters=parameters)
     except UnknownFormatError as error:
         raise failures.WrongUseError(str(error)) from error
     problems = [problem.message for each in read for problem in each.document.problems]
@@ -166,8 +171,7 @@ def _refuse_existing(paths: list[Path]) -> None:
 
 def _command(imported: Imported, live: str, name: str, region: str) -> str:
     document = imported.document
-    files = shlex.join(map(str, (document.path, *document.others)))
-    source = f"--live {shlex.quote(live)}" if live else files
+    source = f"--live {shlex.quote(live)}" if live else shlex.quote(str(document.path))
     region = region or (imported.stack.region if live else "")
     given = f" --name {shlex.quote(name)}" if name else ""
     given += f" --region {shlex.quote(region)}" if region else ""

@@ -17,7 +17,7 @@ from trainyard.findings.config_problems import failure_finding
 from trainyard.findings.finding import Finding
 from trainyard.findings.finding import as_json as finding_as_json
 from trainyard.findings.requirement_texts import requirement_texts
-from trainyard.importing.cloudformation.parameters import NoParametersError, parameter_files_among
+from trainyard.importing.cloudformation.template import NoParametersError, parameter_files_among
 from trainyard.importing.formats import documents_of, source_of
 from trainyard.importing.imported import (
     UnknownFormatError,
@@ -32,7 +32,7 @@ from trainyard.stack_files.yaml_limits import UnreadableYamlError
 Files = Annotated[
     list[Path],
     typer.Argument(
-        help="Files of ParallelCluster 3, eksctl, Terraform or CloudFormation, or of Batch.",
+        help="Files of ParallelCluster 3, eksctl, Terraform or CloudFormation.",
         metavar="FILE...",
     ),
 ]

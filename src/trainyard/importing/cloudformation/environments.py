@@ -4,18 +4,240 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 
+from trainyard.components.catalog.batch import MINIMUM_ROOT_VOLUME_GIB, image_type
 from trainyard.components.catalog.instance_types import INSTANCE_TYPES
 from trainyard.components.checks.derived_names import NODE_ROLE
-from trainyard.importing.cloudformation.image import read_image
 from trainyard.importing.cloudformation.jobs import MOST_NODES
-from trainyard.importing.cloudformation.launch_template import read_launch_template
-from trainyard.importing.cloudformation.roles import read_policies
-from trainyard.importing.cloudformation.template import Resource, Template
-from trainyard.importing.cloudformation.values import claim_unknown, is_known, take_known, whole
-from trainyard.importing.draft import Draft
-from trainyard.importing.reader import Reader
+from trainyard.importing.cloudformation.template import (
+    Resource,
+    Template,
+    claim_unknown,
+    is_known,
+    take_known,
+)
+from trainyard.importing.draft import Draft, claim_market
+from trainyard.importing.report import Reader, whole
+from trainyard.importing.source import id_for, is_id
+
+_SSM_PATH = re.compile(r"\{\{resolve:ssm:/aws/service/ecs/optimized-ami/.*|/aws/service/ecs/.*")
+
+
+def _read_image(resources: Reader, data: Reader | None, instance_type: str, draft: Draft) -> None:
+    """Read the AMI of a compute environment.
+
+    Args:
+        resources: Its `ComputeResources`.
+        data: The data of its launch template, if it has one.
+        instance_type: Its instance type; empty if only the user knows it.
+        draft: Its entry in the stack file.
+    """
+    found = INSTANCE_TYPES.get(instance_type)
+    automatic = image_type(found) if found is not None else None
+    configurations = [*resources.at("Ec2Configuration").items()]
+    for configuration in configurations:
+        kind = configuration.at("ImageType")
+        if automatic and kind.value != automatic and is_known(kind):
+            kind.claim(
+                "taken over better",
+                f"`image: auto` selects {automatic}, which has the drivers of {instance_type}",
+            )
+    images = [each.at("ImageIdOverride") for each in configurations]
+    images += [resources.at("ImageId"), *([data.at("ImageId")] if data else [])]
+    for image in (each for each in images if each.exists):
+        if draft.has("custom_ami_id"):
+            image.dropped("Batch launches the other AMI")
+        elif is_id(image.value, "ami"):
+            draft.put("image", "custom")
+            draft.take("custom_ami_id", image)
+        elif _SSM_PATH.match(str(image.value)):
+            image.claim(
+                "taken over better",
+                "`image: auto` selects the ECS-optimized AMI with the drivers of the type; Batch "
+                "does not resolve a path of the Parameter Store",
+                ours=draft.at,
+            )
+        else:
+            claim_unknown(image, (*draft.at, "custom_ami_id"))
+            image.unsupported("set `image: custom`, and `custom_ami_id` to the id of the AMI")
+    if found is not None and automatic is None and not draft.has("custom_ami_id"):
+        # Batch has no AMI with the drivers of the type.
+        draft.put("image", "custom")
+        draft.needs("custom_ami_id", id_for("ami"))
+
+
+_AWS_POLICY = re.compile(r"arn:aws[\w-]*:iam::aws:policy/(?P<name>.+)")
+_OF_ECS = ("service-role/AmazonEC2ContainerServiceforEC2Role",)
+
+
+def read_policies(role: Resource, draft: Draft) -> None:
+    """Read the managed policies of a role into `iam_policies`."""
+    for arn in role.at("ManagedPolicyArns").items():
+        text = str(arn.value)
+        match = _AWS_POLICY.fullmatch(text)
+        name = match["name"] if match else text
+        if name in _OF_ECS:
+            arn.implied("nodes have the permissions of the ECS agent")
+        elif is_known(arn):
+            names = draft.values.setdefault("iam_policies", [])
+            if name not in names:
+                names.append(name)
+            arn.claim("taken over", ours=(*draft.at, "iam_policies", names.index(name)))
+        else:
+            claim_unknown(arn, (*draft.at, "iam_policies"))
+
+
+_ROOTS = ("/dev/xvda", "/dev/sda1")
+"""Root devices of Amazon Linux and of Ubuntu.
+https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/device_naming.html"""
+_MIME_LINE = re.compile(r"--\S*|(?:MIME-Version|Content-[\w-]+):.*|\s*#.*|\s*")
+
+
+def _read_launch_template(template: Resource, draft: Draft, cluster: Draft) -> None:
+    """Read the data of a launch template into a compute environment."""
+    data = template.at("LaunchTemplateData")
+    _read_interfaces(data.at("NetworkInterfaces"), draft)
+    _read_capacity(data, draft, cluster)
+    _read_volumes(data, draft)
+    _read_metadata(data.at("MetadataOptions"))
+    text = data.at("UserData")
+    if isinstance(text.value, str) and has_only_comments(text.value):
+        text.dropped("it has comments only")
+
+
+def has_only_comments(user_data: str) -> bool:
+    """Return whether no line of user data does anything."""
+    return all(map(_MIME_LINE.fullmatch, user_data.splitlines()))
+
+
+def _read_interfaces(interfaces: Reader, draft: Draft) -> None:
+    kinds = [each.at("InterfaceType") for each in interfaces.items()]
+    with_efa = [each for each in kinds if each.value in ("efa", "efa-only")]
+    for kind in with_efa:
+        kind.claim("taken over", "all EFA interfaces of the type", ours=(*draft.at, "efa_enabled"))
+    if with_efa:
+        draft.put("efa_enabled", value=True)
+    for interface in interfaces.items():
+        public = interface.at("AssociatePublicIpAddress")
+        if str(public.flag).lower() == "true":
+            public.unsupported(
+                "nodes launch in private subnets, without public addresses",
+                rule="A10" if with_efa else "",
+            )
+
+
+def _read_capacity(data: Reader, draft: Draft, cluster: Draft) -> None:
+    specification = data.at("CapacityReservationSpecification")
+    target = specification.at("CapacityReservationTarget")
+    market = data.at("InstanceMarketOptions", "MarketType")
+    by_id = target.at("CapacityReservationId")
+    by_group = target.at("CapacityReservationResourceGroupArn")
+    is_block = market.value == "capacity-block"
+    by_id = by_id if by_id.value != "" else Reader(None, by_id.location, by_id.report)
+    if market.value == "spot":
+        draft.take("purchase_option", market)
+        target.claim("dropped", "Spot Instances do not launch into reservations", rule="C15")
+        return
+    if not (by_id.exists or by_group.exists or is_block):
+        return
+    kind = "capacity-block" if is_block else "odcr" if by_id.exists else "odcr-group"
+    source = by_group if kind == "odcr-group" else by_id
+    name = _reservation(kind, source, cluster)
+    reservation = cluster.section("reservations").section(name)
+    reservation.put("kind", kind)
+    if kind != "odcr-group":
+        if not is_known(source):
+            claim_unknown(source, (*reservation.at, "reservation_id"))
+            reservation.needs("reservation_id", id_for("cr"))
+        reservation.take_id("reservation_id", source, "cr")
+        by_group.claim("dropped", "a launch targets an id or a group, not both", rule="C8")
+    elif is_known(source):
+        reservation.take("group_arn", source)
+    else:
+        claim_unknown(source, (*reservation.at, "group_arn"))
+        reservation.needs(
+            "group_arn", "arn:aws:resource-groups:us-east-1:111122223333:group/reservations"
+        )
+    draft.put("purchase_option", name)
+    claim_market(market, ours=(*reservation.at, "kind"))
+
+
+def _reservation(kind: str, source: Reader, cluster: Draft) -> str:
+    """Return the name of a reservation, the same for the same value."""
+    named = {"capacity-block": "block", "odcr": "reservation", "odcr-group": "group"}[kind]
+    listed = cluster.values.get("reservations", {})
+    for name, each in listed.items():
+        known = each.get("reservation_id", each.get("group_arn"))
+        if each["kind"] == kind and (known == source.value or not is_known(source)):
+            return str(name)
+    number = sum(name.startswith(named) for name in listed) + 1
+    return named if number == 1 else f"{named}-{number}"
+
+
+def _read_volumes(data: Reader, draft: Draft) -> None:
+    """Read the volumes in the data of a launch template: the root volume, and others."""
+    for mapping in data.at("BlockDeviceMappings").items():
+        _read_volume(mapping, draft)
+
+
+def _read_volume(mapping: Reader, draft: Draft) -> None:
+    device, volume = mapping.at("DeviceName"), mapping.at("Ebs")
+    if device.value not in _ROOTS:
+        mapping.unsupported(
+            f"a node has its root volume and local disks: set `root_volume` if {device.value} is "
+            "the root device of your AMI, or `storage` for shared data; the ECS-optimized AMIs "
+            f"have {_ROOTS[0]}, and Ubuntu {_ROOTS[1]}"
+        )
+        return
+    root = draft.section("root_volume", mapping)
+    device.implied("it is the root device of the AMI")
+    size = volume.at("VolumeSize")
+    gib = whole(size)
+    if gib is not None and gib < MINIMUM_ROOT_VOLUME_GIB and not draft.has("custom_ami_id"):
+        root.better(
+            "size_gib",
+            size,
+            MINIMUM_ROOT_VOLUME_GIB,
+            "the ECS-optimized AMIs need more",
+            rule="E16",
+        )
+    else:
+        _take_whole(root, "size_gib", size)
+    kind = volume.at("VolumeType")
+    if kind.value in (None, "gp3"):
+        kind.implied("root volumes are gp3")
+        _take_whole(root, "iops", volume.at("Iops"))
+        _take_whole(root, "throughput_mibps", volume.at("Throughput"))
+    for source in (kind, volume.at("Iops"), volume.at("Throughput")):
+        source.claim("taken over better", "root volumes are gp3: faster and cheaper than others")
+    encrypted = volume.at("Encrypted")
+    if str(encrypted.flag).lower() != "true":
+        encrypted.claim("taken over better", "root volumes are encrypted", rule="E16")
+    encrypted.implied("root volumes are encrypted")
+    ends = volume.at("DeleteOnTermination")
+    if str(ends.flag).lower() == "true":
+        ends.implied("the root volume is deleted with the node")
+    ends.unsupported("keep data in `storage`: the root volume is deleted with the node")
+    volume.at("KmsKeyId").unsupported(
+        "volumes are encrypted with the default EBS key of the account"
+    )
+    if not root.values:
+        del draft.values["root_volume"]
+
+
+def _take_whole(draft: Draft, key: str, source: Reader) -> None:
+    if whole(source) is not None:
+        draft.take(key, source, change=lambda _: whole(source))
+    else:
+        claim_unknown(source, (*draft.at, key))
+
+
+def _read_metadata(options: Reader) -> None:
+    tokens = options.at("HttpTokens")
+    if tokens.value == "optional":
+        tokens.claim("taken over better", "every node requires IMDSv2", rule="E15")
+
 
 _LONGEST_NAME = 48
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]+")
@@ -61,9 +283,9 @@ def read_environment(
     launch = template.named_by(resources.at("LaunchTemplate", "LaunchTemplateId"))
     launch = launch or template.named_by(resources.at("LaunchTemplate", "LaunchTemplateName"))
     data = launch.at("LaunchTemplateData") if launch is not None else None
-    read_image(resources, data, instance_type, draft)
+    _read_image(resources, data, instance_type, draft)
     if launch is not None:
-        read_launch_template(launch, draft, cluster)
+        _read_launch_template(launch, draft, cluster)
         launch.source.at("Type").implied("the stack writes the launch template of its nodes")
     else:
         for key in ("LaunchTemplateId", "LaunchTemplateName"):
@@ -77,10 +299,10 @@ def read_environment(
             take_known(draft, "ssh_key_name", key)
     groups = [resources.at("PlacementGroup")]
     groups += [data.at("Placement", "GroupName")] if data else []
-    read_placement(groups, lambda source: _group_made(source, template, draft), draft)
-    read_strategy(resources)
+    _read_placement(groups, template, draft)
+    _read_strategy(resources)
     _read_subnets(resources.at("Subnets"), template, with_efa=draft.has("efa_enabled"))
-    read_state(environment.at())
+    _read_state(environment.at())
     profile = template.named_by(resources.at("InstanceRole"))
     if profile is not None:
         for role in profile.at("Roles").items():
@@ -172,21 +394,13 @@ def _group_made(source: Reader, template: Template, draft: Draft) -> Reader | No
     return made.at()
 
 
-def read_placement(
-    named: Sequence[Reader], made_of: Callable[[Reader], Reader | None], draft: Draft
-) -> None:
-    """Read the placement group of a compute environment.
-
-    Args:
-        named: Places of its name.
-        made_of: Returns the properties of the group that a name means, if the source creates it.
-        draft: The entry of the compute environment in the stack file.
-    """
+def _read_placement(named: Sequence[Reader], template: Template, draft: Draft) -> None:
+    """Read the placement group of a compute environment, which is named in one of some places."""
     for source in (each for each in named if each.exists):
         placement = draft.section("placement", source)
         if placement.has("group"):
             source.dropped("the compute environment has a placement group already")
-        elif (made := made_of(source)) is not None:
+        elif (made := _group_made(source, template, draft)) is not None:
             placement.put("group", "create")
             source.claim("taken over", ours=(*placement.at, "group"))
             strategy = made.at("Strategy")
@@ -204,7 +418,7 @@ def read_placement(
             claim_unknown(source, (*draft.at, "placement"))
 
 
-def read_strategy(resources: Reader) -> None:
+def _read_strategy(resources: Reader) -> None:
     """Report what becomes of the allocation strategy in `ComputeResources`."""
     strategy = resources.at("AllocationStrategy")
     wanted = _STRATEGIES.get(str(resources.at("Type").value).upper(), "")
@@ -231,7 +445,7 @@ def _read_subnets(subnets: Reader, template: Template, *, with_efa: bool) -> Non
         subnet.implied("nodes launch in the private subnets of the stack")
 
 
-def read_state(environment: Reader) -> None:
+def _read_state(environment: Reader) -> None:
     """Report what becomes of the state and the kind of a compute environment that differ."""
     kind, state = environment.at("Type"), environment.at("State")
     if str(kind.value).upper() == "UNMANAGED":

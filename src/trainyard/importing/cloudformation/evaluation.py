@@ -2,28 +2,154 @@
 
 What only AWS or a person knows stays in the value as text (`Deferred`), so that the rest can be
 read. Every computed value keeps its place in the document.
+https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/intrinsic-function-reference.html
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from ipaddress import IPv4Network
+from itertools import islice
+from typing import Any, Self
 
-from trainyard.importing.cloudformation.deferred import Deferred, deferred_in
-from trainyard.importing.cloudformation.functions import (
-    GET_ATTRIBUTE,
-    IF,
-    REF,
-    Function,
-    function_of,
-)
-from trainyard.importing.cloudformation.of_arguments import OF_ARGUMENTS, joined_text, value_text
-from trainyard.importing.cloudformation.parameters import Given, typed
-from trainyard.importing.excess import ExcessError
-from trainyard.importing.source import Location, Node, child, plain
+from trainyard.importing.report import Reader
+from trainyard.importing.source import ExcessError, Location, Node, child, plain
+from trainyard.stack_files.yaml_limits import LARGEST_BYTES
 
+_REFERENCE = re.compile(r"\$\{(?P<name>[\w:-]+)(?:\.[\w.]+)?\}")
+"""The logical ids of a template have letters and digits, those of a live account also the
+characters of the names of AWS Batch, and a colon."""
+
+
+class Deferred(str):
+    """A text with names in the places of values that are not known: `${Subnet}-a`.
+
+    It has the form of a placeholder, so conversions treat it as one.
+    """
+
+    why: str
+    """Why the value is not known, and what to do; empty for an object of the template."""
+
+    def __new__(cls, text: str, why: str = "") -> Self:
+        """Return a text with the reason why it is not known."""
+        made = super().__new__(cls, text)
+        made.why = why
+        return made
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The objects of the template that the text names."""
+        return [match["name"] for match in _REFERENCE.finditer(self)]
+
+    @property
+    def name(self) -> str:
+        """The object of the template that is the value; empty if the value is not just that."""
+        match = _REFERENCE.fullmatch(self)
+        return match["name"] if match else ""
+
+
+def deferred_in(value: Any) -> Deferred | None:
+    """Return the first value in a plain value that is not known."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list):
+        return next((found for each in value if (found := deferred_in(each)) is not None), None)
+    return value if isinstance(value, Deferred) else None
+
+
+IF, REF, GET_ATTRIBUTE = "Fn::If", "Ref", "Fn::GetAtt"
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A call of a function."""
+
+    name: str
+    """The name of the long form: `Ref`, `Fn::Sub`."""
+    argument: Node
+    at: Location
+    """Place of the argument."""
+
+
+def function_of(node: Node, at: Location) -> Function | None:
+    """Return the function that computes a value, or None for a plain value."""
+    if node.tag.startswith("!"):
+        short = node.tag.removeprefix("!")
+        name = short if short in (REF, "Condition") else f"Fn::{short}"
+        return Function(name, Node(node.value, node.line), at)
+    if isinstance(node.value, dict) and len(node.value) == 1:
+        ((name, argument),) = node.value.items()
+        if name == REF or name.startswith("Fn::"):
+            return Function(name, argument, (*at, name))
+    return None
+
+
+_MOST_BLOCKS = 256
+"""https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/intrinsic-function-reference-cidr.html"""
+
+
+def _selected(argument: Any) -> Any:
+    index, values = int(argument[0]), argument[1]
+    if isinstance(values, str):
+        values = values.split(",") if not isinstance(values, Deferred) else [values]
+    whole = values[0]
+    if len(values) == 1 and isinstance(whole, Deferred):
+        # The list is not known, so it has as many entries as the template needs.
+        return Deferred(f"{whole.removesuffix('}')}[{index}]}}", whole.why)
+    return values[index]
+
+
+def _split(argument: Any) -> Any:
+    separator, text = argument
+    return [text] if isinstance(text, Deferred) else text.split(separator)
+
+
+def _blocks(argument: Any) -> Any:
+    """Return the value of `Fn::Cidr`: equal parts of a CIDR block, by the number of host bits."""
+    block, count, *bits = argument
+    if isinstance(block, Deferred):
+        return [block]
+    network = IPv4Network(str(block))
+    prefix = 32 - int(bits[0]) if bits else network.prefixlen
+    if not 1 <= int(count) <= _MOST_BLOCKS:
+        raise ValueError(count)
+    return [str(each) for each in islice(network.subnets(new_prefix=prefix), int(count))]
+
+
+_OF_ARGUMENTS: Mapping[str, Callable[[Any], Any]] = {
+    "Fn::Select": _selected,
+    "Fn::Split": _split,
+    "Fn::Cidr": _blocks,
+    "Fn::Base64": lambda text: text,
+}
+
+
+def _joined_text(parts: Iterable[Any]) -> str:
+    """Return values as one text, which is deferred if one of them is."""
+    listed: list[Any] = []
+    texts: list[str] = []
+    characters = 0
+    for each in parts:
+        listed.append(each)
+        texts.append(_value_text(each))
+        characters += len(texts[-1])
+        if characters > LARGEST_BYTES:
+            raise ExcessError(f"makes a text of more than {LARGEST_BYTES} characters")
+    text = "".join(texts)
+    unknown = deferred_in(listed)
+    return text if unknown is None else Deferred(text, unknown.why)
+
+
+def _value_text(value: Any) -> str:
+    """Return a value as CloudFormation writes it into a text."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return "" if value is None else str(value)
+
+
+_LIST_TYPES = ("List<", "CommaDelimitedList", "AWS::SSM::Parameter::Value<List<")
 _IN_TEXT = re.compile(r"\$\{(?P<name>!?[^{}]+)\}")
 _MOST_STEPS = 50_000
 """Maximum number of values that are computed: a template has at most 500 objects, see
@@ -37,6 +163,16 @@ _NOT_FROM_LISTS = (
 _UNSET = "the template does not set it with these parameters"
 _NO_REGION = "the region is not known: give it with `--region`"
 _IN_ACCOUNT = "it is known in the account only: write the value"
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """The value of a parameter in a parameter file."""
+
+    name: str
+    value: Any
+    source: Reader
+    """Its place in the file."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -164,7 +300,7 @@ class Evaluation:
             found = self.value(argument, function.at)
             values = [] if found is None else plain(found)
             texts = (
-                {value_text(each) for each in values} if isinstance(values, list) else {"", None}
+                {_value_text(each) for each in values} if isinstance(values, list) else {"", None}
             )
             return len(texts) == 1
         parts = argument.value if isinstance(argument.value, list) else []
@@ -230,17 +366,17 @@ class Evaluation:
                 f"${{{name}}}",
                 f"the parameter `{name}` has no value: give it with `--parameters FILE`",
             )
-            return [missing] if isinstance(typed("", kind_text), list) else missing
+            return [missing] if isinstance(_typed("", kind_text), list) else missing
         if kind_text.startswith("AWS::SSM::Parameter::Value"):
             return Deferred(
                 f"{{{{resolve:ssm:{value}}}}}", f"it is in the Parameter Store, in `{value}`"
             )
-        return typed(value, kind_text)
+        return _typed(value, kind_text)
 
     def substituted(self, argument: Any) -> Any:
         """Return the value of `Fn::Sub`."""
         text, variables = (argument, {}) if isinstance(argument, str) else argument
-        return joined_text(self._parts(text, variables))
+        return _joined_text(self._parts(text, variables))
 
     def _parts(self, text: str, variables: Mapping[str, Any]) -> Iterator[Any]:
         end = 0
@@ -263,7 +399,7 @@ class Evaluation:
         if isinstance(parts, Deferred):
             return parts
         between = [each for part in parts for each in (separator, part)]
-        return joined_text(between[1:])
+        return _joined_text(between[1:])
 
     def attribute(self, argument: Any) -> Any:
         """Return the value of `Fn::GetAtt`: of an object that AWS has not created."""
@@ -325,7 +461,7 @@ _FUNCTIONS: Mapping[str, Callable[[Evaluation, Any], Any]] = {
     "Fn::FindInMap": Evaluation.entry,
     "Fn::GetAZs": Evaluation.zones,
     "Fn::ImportValue": Evaluation.imported,
-    **{name: lambda _, argument, of=of: of(argument) for name, of in OF_ARGUMENTS.items()},
+    **{name: lambda _, argument, of=of: of(argument) for name, of in _OF_ARGUMENTS.items()},
 }
 
 
@@ -344,3 +480,11 @@ def _node(value: Any, line: int, at: Location) -> Node:
     if isinstance(value, list):
         return Node([_node(each, line, at) for each in value], line, "", at)
     return Node(value, line, "", at)
+
+
+def _typed(value: Any, kind: str) -> Any:
+    """Return the value of a parameter as its type: a list, or the value itself."""
+    if not kind.startswith(_LIST_TYPES):
+        return value
+    parts: Sequence[Any] = value if isinstance(value, list) else str(value).split(",")
+    return [str(part).strip() for part in parts]

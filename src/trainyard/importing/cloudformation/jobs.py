@@ -1,4 +1,4 @@
-"""A job definition, with the property names of CloudFormation."""
+"""The job definitions of a template."""
 
 from __future__ import annotations
 
@@ -10,16 +10,15 @@ from typing import Any
 from trainyard.components.catalog.batch import image_type
 from trainyard.components.catalog.instance_types import INSTANCE_TYPES
 from trainyard.components.catalog.secret_arns import secret_arn
-from trainyard.importing.cloudformation.deferred import Deferred, deferred_in
-from trainyard.importing.cloudformation.values import (
+from trainyard.importing.cloudformation.evaluation import Deferred, deferred_in
+from trainyard.importing.cloudformation.template import (
     claim_unknown,
     is_known,
     take_known,
-    whole,
     why_unknown,
 )
 from trainyard.importing.draft import Draft
-from trainyard.importing.reader import Reader
+from trainyard.importing.report import Reader, whole
 
 MOST_NODES = 1000
 """Nodes of the largest job: for checks while the size of an environment is not known."""
@@ -108,7 +107,7 @@ def _read_nodes(nodes: Reader, draft: Draft) -> Reader:
     return first.at("Container")
 
 
-def instance_types(job: Reader) -> Iterator[Reader]:
+def _instance_types(job: Reader) -> Iterator[Reader]:
     """Yield the instance types that the ranges of a multi-node job name."""
     for each in job.at("NodeProperties", "NodeRangeProperties").items():
         yield from (kind for kind in (each.at("Container", "InstanceType"),) if is_known(kind))
@@ -117,7 +116,7 @@ def instance_types(job: Reader) -> Iterator[Reader]:
 def environment_of(job: Reader, names: Collection[str], architecture: Draft) -> str:
     """Return the compute environment for a job: that of its instance type, or the first one."""
     made = architecture.section("compute_environments").values
-    for kind in instance_types(job):
+    for kind in _instance_types(job):
         for name in names:
             if made[name].get("instance_type") == kind.value:
                 kind.implied("it is the type of the compute environment")
@@ -156,11 +155,11 @@ def _read_command(command: Reader, draft: Draft) -> None:
     for each in command.items():
         if each in references:
             each.unsupported(_NO_REFERENCE)
-        if why_unknown_text(each):
+        if _why_unknown_text(each):
             claim_unknown(each, (*draft.at, "command"))
     if not values:
         return
-    if references or any(map(why_unknown_text, command.items())):
+    if references or any(map(_why_unknown_text, command.items())):
         draft.needs("command", ["true"])
         command.claim("not supported", "set `command`: a part of it is not known",
                       ours=(*draft.at, "command"))  # fmt: skip
@@ -168,7 +167,7 @@ def _read_command(command: Reader, draft: Draft) -> None:
         draft.take("command", command, change=lambda _: [_text(each) for each in values])
 
 
-def why_unknown_text(source: Reader) -> str:
+def _why_unknown_text(source: Reader) -> str:
     """Return why a text is not known; a `$NAME` in it is a variable of the container's shell."""
     return why_unknown(source.value) if deferred_in(source.value) is not None else ""
 
@@ -176,7 +175,7 @@ def why_unknown_text(source: Reader) -> str:
 def _read_environment(variables: Reader, draft: Draft) -> None:
     for variable in variables.items():
         name, value = variable.at("Name"), variable.at("Value")
-        if why_unknown_text(value) or not value.exists:
+        if _why_unknown_text(value) or not value.exists:
             variable.unsupported(
                 f"set `environment.{name.value}`: {why_unknown(value.value) or 'it has no value'}"
             )
@@ -200,14 +199,14 @@ def _read_requirements(container: Reader, draft: Draft) -> None:
         kind, value = requirement.at("Type"), requirement.at("Value")
         key = _REQUIREMENTS.get(str(kind.value).upper())
         if key is not None:
-            _take_whole(draft, key, value)
+            _take_rounded(draft, key, value)
             kind.claim("taken over", ours=(*draft.at, key))
     # Earlier forms of the two requirements.
-    _take_whole(draft, "vcpus", container.at("Vcpus"))
-    _take_whole(draft, "memory_mib", container.at("Memory"))
+    _take_rounded(draft, "vcpus", container.at("Vcpus"))
+    _take_rounded(draft, "memory_mib", container.at("Memory"))
 
 
-def _take_whole(draft: Draft, key: str, source: Reader) -> None:
+def _take_rounded(draft: Draft, key: str, source: Reader) -> None:
     try:
         number = math.ceil(float(str(source.value)))
     except (ValueError, OverflowError):
@@ -222,7 +221,7 @@ def _take_whole(draft: Draft, key: str, source: Reader) -> None:
 
 def _read_devices(linux: Reader, draft: Draft) -> None:
     memory = linux.at("SharedMemorySize")
-    _take_whole(draft, "shared_memory_mib", memory)
+    _take_rounded(draft, "shared_memory_mib", memory)
     efa, neuron = [], []
     for device in linux.at("Devices").items():
         path = str(device.at("HostPath").value)

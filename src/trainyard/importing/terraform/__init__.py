@@ -1,5 +1,5 @@
 """Terraform: modules and resources in HCL or JSON.
 
-What is read: `terraform-aws-modules/eks/aws` and its submodules, `terraform-aws-modules/vpc/aws`,
-and resources of EKS, AWS Batch, VPC, FSx and reservations of the provider `hashicorp/aws`.
+What is read: `terraform-aws-modules/eks/aws` and its submodules, and resources of EKS and of
+reservations of the provider `hashicorp/aws`. `unread.py` has what remains for others.
 """

@@ -7,10 +7,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from trainyard.importing.source import Document, Node
-from trainyard.importing.terraform import known_modules
-from trainyard.importing.terraform.instances import instances_of
-from trainyard.importing.terraform.keys import KEYS
-from trainyard.importing.terraform.module import SECRET, Module, read_module, value_files
+from trainyard.importing.terraform.blocks import KEYS
+from trainyard.importing.terraform.expressions import instances_of
+from trainyard.importing.terraform.module import (
+    SECRET,
+    Module,
+    read_module,
+    section_of,
+    value_files,
+)
 from trainyard.importing.terraform.syntax import Block, Expression
 
 _PREFIXES = {"variable": "var.", "output": "output.", "module": "module.", "data": "data."}
@@ -65,7 +70,7 @@ def _section(block: Block, module: Module) -> str:
     if block.kind == "resource" and (block.labels[0],) in KEYS.kinds:
         return block.labels[0]
     if block.kind == "module":
-        section = known_modules.section_of(block, module.values(block))
+        section = section_of(block, module.values(block))
         if section:
             return section
         return "local-module" if module.child(block) else "module"

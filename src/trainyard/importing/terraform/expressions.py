@@ -1,36 +1,45 @@
-"""Evaluation of Terraform expressions, as far as the files say the values.
+"""Evaluation of Terraform expressions and blocks, as far as the files say the values.
 
-https://developer.hashicorp.com/terraform/language/expressions
+Sources:
+    https://developer.hashicorp.com/terraform/language/expressions
+    https://developer.hashicorp.com/terraform/language/expressions/type-constraints
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
-from trainyard.importing.excess import ExcessError
-from trainyard.importing.source import Node, plain
-from trainyard.importing.terraform.files import template_at
-from trainyard.importing.terraform.functions import SLOW, UncomputableError, call, number, operated
-from trainyard.importing.terraform.limits import LONGEST_SHOWN, Limits, allow, lengths
+from trainyard.importing.source import ExcessError, Node, plain
 from trainyard.importing.terraform.syntax import (
     TERMS,
+    Block,
     Expression,
     children,
+    heredoc,
     name_of,
     read_template,
     steps_of,
     text_of,
+    unescaped,
 )
-from trainyard.importing.terraform.texts import heredoc, unescaped
 from trainyard.importing.terraform.values import (
+    LONGEST_SHOWN,
     UNKNOWN,
+    Limits,
+    UncomputableError,
+    allow,
     is_unknown,
     key_text,
+    lengths,
     node_of,
+    number,
+    operated,
+    shown,
     step,
     surely_differ,
     unknown,
@@ -278,6 +287,12 @@ class _Evaluation:
         return not value if str(tree.children[0]) == "!" else operated("-", 0, value)
 
     def _call(self, tree: Any) -> Any:
+        from trainyard.importing.terraform.functions import (  # 10 ms with re2
+            SLOW,
+            call,
+            template_at,
+        )
+
         name, *rest = children(tree)
         arguments = [self.of(each) for each in children(rest[0])] if rest else []
         if rest and any(str(each) == "..." for each in rest[0].children):
@@ -363,3 +378,193 @@ _READERS: Mapping[str, Callable[[_Evaluation, Any], Any]] = {
     "for_object_expr": _Evaluation._for_object,  # noqa: SLF001
 }
 """Readers by rule of the grammar."""
+
+
+_COLLECTIONS = ("list", "set", "map")
+_FLAGS = {"true": True, "false": False}
+
+
+def typed(node: Node, type_: Expression, scope: Scope) -> Node:
+    """Return the value of a variable in the form of its type.
+
+    Args:
+        node: The value.
+        type_: The attribute `type` of the variable.
+        scope: What names in the defaults of optional attributes mean.
+    """
+    if isinstance(type_.tree, Node):  # JSON, where it is a text
+        return node
+    try:
+        return _Type(type_, scope).applied(node, type_.tree)
+    except ExcessError as error:
+        scope.limits.report(type_.file, type_.line, error)
+        return unknown("…", node.line, node.file)
+
+
+@dataclass(frozen=True, slots=True)
+class _Type:
+    expression: Expression
+    scope: Scope
+
+    def applied(self, node: Node, tree: Any) -> Node:
+        """Return a value in the form of a type; what is not known stays as it is."""
+        self.scope.limits.spend(self.expression.file)
+        if node.tag or node.value is None:
+            return node
+        name, arguments = self._parts(tree)
+        if not arguments:
+            return _scalar(node, name)
+        if name in _COLLECTIONS and isinstance(node.value, list):
+            return replace(node, value=[self.applied(each, arguments[0]) for each in node.value])
+        if name in _COLLECTIONS and isinstance(node.value, dict):
+            values = {key: self.applied(each, arguments[0]) for key, each in node.value.items()}
+            return replace(node, value=values)
+        if name == "object" and isinstance(node.value, dict):
+            return replace(node, value={**node.value, **self._attributes(node.value, arguments[0])})
+        return node
+
+    def _parts(self, tree: Any) -> tuple[str, list[Any]]:
+        """Return the name of a type and its arguments."""
+        inner = next(children(tree)) if tree.data == "expr_term" else tree
+        if inner.data != "function_call":
+            return text_of(inner, self.expression.text), []
+        name, *rest = children(inner)
+        return str(name.children[0]), [*children(rest[0])] if rest else []
+
+    def _attributes(self, given: Mapping[str, Node], tree: Any) -> dict[str, Node]:
+        return {key: self._attribute(given.get(key), below) for key, below in self._declared(tree)}
+
+    def _declared(self, tree: Any) -> Iterator[tuple[str, Any]]:
+        inner = next(children(tree)) if tree.data == "expr_term" else tree
+        for element in children(inner, "object_elem"):
+            key, below = children(element)
+            yield text_of(key, self.expression.text).strip('"'), below
+
+    def _attribute(self, node: Node | None, tree: Any) -> Node:
+        name, arguments = self._parts(tree)
+        if name != "optional":
+            arguments = [tree]
+        inner, *default = arguments
+        if (node is None or node.value is None) and default:
+            line = default[0].meta.line
+            node = evaluate(replace(self.expression, tree=default[0], line=line), self.scope)
+        node = node or Node(None, tree.meta.line, file=self.expression.file)
+        return self.applied(node, inner)
+
+
+def _scalar(node: Node, kind: str) -> Node:
+    value = node.value
+    if kind == "string" and isinstance(value, int | float):
+        return replace(node, value=key_text(node))
+    if kind == "bool" and isinstance(value, str):
+        return replace(node, value=_FLAGS.get(value, value))
+    if kind == "number" and isinstance(value, str):
+        with suppress(ValueError):
+            return replace(node, value=float(value) if "." in value else int(value))
+    return node
+
+
+_AS_TEXT = ("depends_on", "providers", "provider", "ignore_changes")
+"""Attributes that name other blocks instead of having values."""
+_TYPE = ("variable", "type")
+"""Block and attribute of a type, which is no value."""
+_MOST = 64
+"""Maximum number of instances that are read of one block."""
+
+
+def instances_of(block: Block, scope: Scope) -> Iterator[tuple[str, dict[str, Node]]]:
+    """Yield the suffix of the address of each instance, and its values.
+
+    The suffix is empty for a block without `count` and `for_each`, and where these are unknown.
+    """
+    for suffix, names in _repetitions(block, scope):
+        yield suffix, values_of(block, scope, names)
+        if not scope.limits.has_steps(block.file):
+            return
+
+
+def _repetitions(block: Block, scope: Scope) -> Iterator[tuple[str, dict[str, Node]]]:
+    count, each = block.attributes.get("count"), block.attributes.get("for_each")
+    if count is not None:
+        number = evaluate(count, scope).value
+        if isinstance(number, int):
+            for index in range(min(int(number), _MOST)):
+                yield f"[{index}]", {"count": node_of({"index": index}, block.line, block.file)}
+            return
+    elif each is not None:
+        pairs = _pairs(evaluate(each, scope))
+        if pairs is not None:
+            for key, value in pairs[:_MOST]:
+                names = {"key": Node(key, block.line), "value": value}
+                yield f'["{key}"]', {"each": node_of(names, block.line, block.file)}
+            return
+    yield "", {}
+
+
+def _pairs(node: Node) -> list[tuple[str, Node]] | None:
+    """Return what `for_each` goes through; a set has its elements as keys and values."""
+    if node.tag:
+        return None
+    if isinstance(node.value, dict):
+        return list(node.value.items())
+    if isinstance(node.value, list) and not is_unknown(node):
+        return [(str(plain(each)), each) for each in node.value]
+    return None
+
+
+def values_of(
+    block: Block, scope: Scope, names: Mapping[str, Node] | None = None
+) -> dict[str, Node]:
+    """Return the values of the attributes and nested blocks of a block."""
+    values = {
+        key: _as_text(expression)
+        if key in _AS_TEXT or (block.kind, key) == _TYPE
+        else shown(evaluate(expression, scope, names or {}))
+        for key, expression in block.attributes.items()
+    }
+    scope.limits.count(block.file)
+    for below in block.blocks:
+        for kind, node in _nested(below, scope, names or {}):
+            listed = values.setdefault(kind, Node([], node.line, file=node.file))
+            if isinstance(listed.value, list):
+                listed.value.append(node)
+    return values
+
+
+def _as_text(expression: Expression) -> Node:
+    tree = expression.tree
+    if isinstance(tree, Node):
+        return replace(tree, line=expression.line, file=expression.file)
+    text = text_of(tree, expression.text).strip('"')
+    return Node(text, expression.line, file=expression.file)
+
+
+def _nested(block: Block, scope: Scope, names: Mapping[str, Node]) -> Iterator[tuple[str, Node]]:
+    if block.kind != "dynamic" or not block.labels:
+        yield block.kind, Node(values_of(block, scope, names), block.line, file=block.file)
+        return
+    kind = block.labels[0]
+    content = next((each for each in block.blocks if each.kind == "content"), None)
+    through = block.attributes.get("for_each")
+    if content is None or through is None:
+        return
+    node = evaluate(through, scope, names)
+    pairs = _elements(node)
+    if pairs is None:
+        text = str(node.value) if isinstance(node.value, str) else "${for_each}"
+        yield kind, Node(text, block.line, "!expression", file=block.file)
+        return
+    iterator = block.attributes.get("iterator")
+    variable = str(evaluate(iterator, scope).value).strip("${}") if iterator else kind
+    for key, value in pairs:
+        one = node_of({"key": key, "value": value}, block.line, block.file)
+        values = values_of(content, scope, {**names, variable: one})
+        yield kind, replace(one, value=values, line=content.line)
+        if not scope.limits.has_steps(block.file):
+            return
+
+
+def _elements(node: Node) -> list[tuple[str, Node]] | None:
+    if isinstance(node.value, list) and not node.tag:
+        return [(str(index), each) for index, each in enumerate(node.value)]
+    return _pairs(node)

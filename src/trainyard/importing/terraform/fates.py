@@ -4,21 +4,158 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from trainyard.importing.cloudformation.fates import TYPES
+from trainyard.importing.formats import OF_TERRAFORM
+from trainyard.importing.key_table import Keys
 from trainyard.importing.report import Fate, FateRow
-from trainyard.importing.terraform.group_fates import (
-    GROUPS,
-    NAMES,
-    OF_GROUPS,
-    OPTION,
-    OTHER_OPTION,
-    PREFIXES,
-    ROLES,
-    TAGS,
-    TEMPLATE,
+from trainyard.importing.terraform.blocks import COMPUTED, KEYS
+
+_BOOTSTRAP = "nodes start with the NodeConfig of the stack; run a DaemonSet for other settings"
+_ROLES = (
+    "the stack creates the roles; for pods, create IAM roles and Pod Identity associations after "
+    "`up`"
 )
-from trainyard.importing.terraform.keys import KEYS
-from trainyard.importing.terraform.resource_fates import COMPUTED, KEEP, OF_PLANS, SUPPORTING
+_GROUPS = "nodes have the security groups of the cluster and of EFA"
+_NAMES = "names begin with those of the cluster and the node group"
+_TAGS = "set `tags` of the stack, which all resources get"
+_TEMPLATE = "the stack writes the launch template, with the interfaces and the reservation"
+_OPTION = "it says how Terraform works"
+
+_OF_GROUPS: Mapping[str, tuple[Fate, str]] = {
+    "ami_id": ("not supported", "nodes run the pinned AMI of EKS for their instance type"),
+    "ami_release_version": ("not supported", "the stack pins the release of the AMI"),
+    "use_latest_ami_release_version": ("dropped", "the stack pins the release of the AMI"),
+    "platform": ("implied", "nodes run Amazon Linux 2023"),
+    "create": ("implied", "a stack has the node groups of its stack file"),
+    "timeouts": ("dropped", _OPTION),
+    "tags": ("not supported", _TAGS),
+    "labels": ("implied", "the node group has no labels"),
+    "taints": ("implied", "the node group has no taints"),
+    "instance_market_options": ("not supported", "set `purchase_option` of the node group"),
+    "capacity_type": ("implied", "the node group is On-Demand"),
+    "capacity_reservation_specification": ("implied", "the node group has no reservation"),
+    "subnet_ids": ("dropped", "the system node group is in every private subnet"),
+    "enable_efa_support": ("implied", "the node group has no EFA"),
+    "enable_efa_only": ("implied", "the node group has no EFA"),
+    "efa_indices": ("dropped", "all interfaces but the first have no IP addresses"),
+    "create_placement_group": ("implied", "the node group has no placement group"),
+    "placement_group_az": ("not supported", "set `availability_zone` of the node group"),
+    "placement_group_strategy": ("implied", "placement groups are cluster placement groups"),
+    "placement": ("not supported", "a placement group of a stack is a cluster placement group"),
+    "network_interfaces": ("not supported", "the stack writes the interfaces"),
+    "node_repair_config": (
+        "not supported",
+        "set `auto_repair` and `maximum_parallel_repairs` of a node group",
+    ),
+    "remote_access": ("not supported", "set `ssh_key_name`, or use Session Manager"),
+    "key_name": ("not supported", "the system node group has no key: use Session Manager"),
+    "update_config": (
+        "not supported",
+        "the stack chooses the update of a node group by its capacity",
+    ),
+    "instance_refresh": ("dropped", "the stack replaces nodes by itself"),
+    "ebs_optimized": ("implied", "the instance types of a stack are EBS-optimized by default"),
+    "enable_monitoring": (
+        "not supported",
+        "set `addons.cloudwatch_observability` or `monitoring`",
+    ),
+    "metadata_options": ("taken over better", "every node requires IMDSv2"),
+    "block_device_mappings": (
+        "not supported",
+        "use a larger `root_volume`, the instance store (`local_nvme`) or `storage`",
+    ),
+    "disk_size": ("dropped", "`block_device_mappings` has the size of the volume"),
+    "use_mixed_instances_policy": (
+        "not supported",
+        "a node group is On-Demand or Spot: make one for each",
+    ),
+    "mixed_instances_policy": (
+        "not supported",
+        "a node group is On-Demand or Spot: make one for each",
+    ),
+}
+_PREFIXES: Mapping[str, tuple[Fate, str]] = {
+    "iam_role": ("not supported", _ROLES),
+    "create_iam": ("not supported", _ROLES),
+    "iam_instance_profile": ("not supported", _ROLES),
+    "create_access_entry": ("implied", "nodes are authorized by the stack"),
+    "security_group": ("not supported", _GROUPS),
+    "create_security_group": ("not supported", _GROUPS),
+    "vpc_security_group_ids": ("not supported", _GROUPS),
+    "attach_cluster_primary_security_group": ("not supported", _GROUPS),
+    "launch_template": ("not supported", _TEMPLATE),
+    "create_launch_template": ("not supported", _TEMPLATE),
+    "use_custom_launch_template": ("not supported", _TEMPLATE),
+    "update_launch_template": ("not supported", _TEMPLATE),
+    "tag_specifications": ("implied", "instances, volumes and interfaces have the tags"),
+    "use_name_prefix": ("dropped", _NAMES),
+    "name": ("dropped", _NAMES),
+    "cloudinit": ("not supported", _BOOTSTRAP),
+    "pre_bootstrap": ("not supported", _BOOTSTRAP),
+    "post_bootstrap": ("not supported", _BOOTSTRAP),
+    "bootstrap": ("not supported", _BOOTSTRAP),
+    "enable_bootstrap": ("not supported", _BOOTSTRAP),
+    "user_data": ("not supported", _BOOTSTRAP),
+    "kubernetes_version": ("implied", "nodes have the version of the cluster"),
+    "cluster_": ("implied", "the node group is in the cluster of the stack"),
+}
+"""Keys of node groups by what they begin with."""
+_OTHER_OPTION: tuple[Fate, str] = (
+    "not supported",
+    "the stack configures its instances and Auto Scaling groups itself",
+)
+
+
+_KEEP = "it is not part of the cluster: keep it in Terraform"
+_OWN_KEY = "set `secrets_key_arn` to a key of your own"
+_EFS = (
+    "the nodes mount FSx for Lustre only: keep the file system in Terraform, and mount it with the "
+    "add-on aws-efs-csi-driver"
+)
+_SUPPORTING: Mapping[str, tuple[Fate, str]] = {
+    "aws_autoscaling_group": ("not supported", _OTHER_OPTION[1]),
+    "aws_autoscaling_schedule": ("not supported", _OTHER_OPTION[1]),
+    "aws_launch_configuration": ("not supported", _OTHER_OPTION[1]),
+    "aws_cloudwatch_log_group": (
+        "not supported",
+        "set the retention of the log group in CloudWatch",
+    ),
+    "aws_ec2_tag": ("dropped", "it is a tag of an object that the stack does not have"),
+    "aws_kms_key": ("not supported", _OWN_KEY),
+    "aws_kms_alias": ("not supported", _OWN_KEY),
+    **dict.fromkeys(
+        (
+            *("aws_iam_role", "aws_iam_role_policy", "aws_iam_role_policy_attachment"),
+            *("aws_iam_policy", "aws_iam_instance_profile"),
+        ),
+        ("not supported", _ROLES),
+    ),
+    "aws_iam_openid_connect_provider": ("implied", "every cluster has an OIDC provider"),
+    **dict.fromkeys(
+        (
+            *("aws_security_group", "aws_security_group_rule"),
+            *("aws_vpc_security_group_egress_rule", "aws_vpc_security_group_ingress_rule"),
+        ),
+        ("not supported", _GROUPS),
+    ),
+    "aws_efs_file_system": ("not supported", _EFS),
+    "aws_efs_mount_target": ("not supported", _EFS),
+    "aws_efs_access_point": ("not supported", _EFS),
+    "time_sleep": ("dropped", _OPTION),
+    "null_resource": ("dropped", _OPTION),
+}
+"""Resources that belong to clusters and VPCs, by type."""
+_OF_PLANS: Mapping[str, tuple[Fate, str]] = {
+    "shown": ("implied", "it repeats the values of the resources, or says how Terraform works"),
+    "empty": ("implied", "it has no value"),
+    "computed": ("implied", "AWS sets it"),
+    "user-data": ("not supported", _BOOTSTRAP),
+    "later": (
+        "not supported",
+        "an attribute of another version of the provider is not read: look whether you need it",
+    ),
+}
+"""Sections that only a plan or a state has."""
+
 
 _PRINCIPALS = (
     "after `up`, create them with `aws eks create-access-entry` and "
@@ -72,29 +209,29 @@ _EKS: Mapping[str, tuple[Fate, str]] = {
         "not supported",
         "set it after `up`: `aws eks update-cluster-config --name CLUSTER --deletion-protection`",
     ),
-    "force_update_version": ("dropped", OPTION),
-    "timeouts": ("dropped", OPTION),
-    "dataplane_wait": ("dropped", OPTION),
+    "force_update_version": ("dropped", _OPTION),
+    "timeouts": ("dropped", _OPTION),
+    "dataplane_wait": ("dropped", _OPTION),
     "putin_khuylo": ("dropped", "it has no effect"),
     "addons": ("not supported", "the stack configures its add-ons itself"),
-    "node_security_group": ("not supported", GROUPS),
-    "create_node_security_group": ("not supported", GROUPS),
-    "additional_security_group": ("not supported", GROUPS),
-    "primary_security_group": ("not supported", GROUPS),
-    "security_group": ("not supported", GROUPS),
+    "node_security_group": ("not supported", _GROUPS),
+    "create_node_security_group": ("not supported", _GROUPS),
+    "additional_security_group": ("not supported", _GROUPS),
+    "primary_security_group": ("not supported", _GROUPS),
+    "security_group": ("not supported", _GROUPS),
     "vpc_id": ("not supported", "set `network.vpc_id`"),
     "subnet_ids": ("not supported", "set `network.private_subnet_ids`"),
     "control_plane_subnet_ids": ("dropped", "the control plane is in the subnets of the network"),
     "region": ("implied", "it is `aws:region` of the stack file"),
     "partition": ("implied", "it follows from the region"),
     "account_id": ("implied", "it is that of your credentials"),
-    "prefix_separator": ("dropped", NAMES),
-    "tags": ("not supported", TAGS),
-    "node_iam": ("not supported", ROLES),
-    "create_node_iam": ("not supported", ROLES),
-    "iam": ("not supported", ROLES),
-    "create_iam": ("not supported", ROLES),
-    "attach": ("not supported", ROLES),
+    "prefix_separator": ("dropped", _NAMES),
+    "tags": ("not supported", _TAGS),
+    "node_iam": ("not supported", _ROLES),
+    "create_node_iam": ("not supported", _ROLES),
+    "iam": ("not supported", _ROLES),
+    "create_iam": ("not supported", _ROLES),
+    "attach": ("not supported", _ROLES),
     "enable_irsa": ("implied", "every cluster has an OIDC provider"),
     "openid": ("implied", "every cluster has an OIDC provider"),
     "custom_oidc": ("implied", "every cluster has an OIDC provider"),
@@ -103,37 +240,20 @@ _EKS: Mapping[str, tuple[Fate, str]] = {
 """Inputs of the module by what they begin with, without `cluster_`."""
 _OTHER_INPUT: tuple[Fate, str] = ("not supported", "the stack has no key for it")
 
-_VPC: Mapping[str, tuple[Fate, str]] = {
-    "enable_dns": ("implied", "VPCs of stacks have DNS names"),
-    "name": ("dropped", "names begin with that of the cluster"),
-    "tags": ("not supported", TAGS),
-    "public_subnet_tags": ("implied", "subnets have the tags that load balancers look for"),
-    "private_subnet_tags": ("implied", "subnets have the tags that load balancers look for"),
-    "create_igw": ("implied", "a VPC with public subnets has an internet gateway"),
-    "create_egress_only_igw": ("dropped", "the VPC has IPv4 addresses"),
-    "map_public_ip_on_launch": ("dropped", "nodes launch in private subnets"),
-    "manage_default": ("dropped", "nothing in the stack uses the defaults of the VPC"),
-    "default_": ("dropped", "nothing in the stack uses the defaults of the VPC"),
-    "flow_log": ("not supported", "CloudWatch Logs keeps the flow logs for seven days"),
-    "create_flow_log": ("not supported", "CloudWatch Logs keeps the flow logs for seven days"),
-}
-_OTHER_VPC: tuple[Fate, str] = (
-    "not supported",
-    "create it outside of the stack, or use your VPC with `kind: existing-vpc`",
-)
 _SECTIONS: Mapping[str, tuple[Fate, str]] = {
-    **SUPPORTING,
-    **OF_PLANS,
+    **_SUPPORTING,
+    **_OF_PLANS,
+    **{section: ("not supported", why) for section, why in OF_TERRAFORM.items()},
     "variable": ("implied", "its value is where the variable is used"),
     "locals": ("implied", "its value is where the local is used"),
     "local-module": ("implied", "the blocks of the module are read with these values"),
     "output": ("dropped", "`./trainyard outputs STACK` prints the outputs of a stack"),
-    "provider": ("dropped", OPTION),
-    "terraform": ("dropped", OPTION),
+    "provider": ("dropped", _OPTION),
+    "terraform": ("dropped", _OPTION),
     "data": ("dropped", "the stack looks up what it needs"),
-    "resource": ("not supported", KEEP),
-    "module": ("not supported", KEEP),
-    "other": ("dropped", OPTION),
+    "resource": ("not supported", _KEEP),
+    "module": ("not supported", _KEEP),
+    "other": ("dropped", _OPTION),
     "fargate-profile": ("not supported", "pods run on the system node group"),
     "karpenter": (
         "not supported",
@@ -142,36 +262,22 @@ _SECTIONS: Mapping[str, tuple[Fate, str]] = {
     "hybrid-node-role": ("not supported", "stacks have no hybrid nodes"),
     "capability": ("not supported", "install Argo CD, ACK or kro after `up`"),
     "aws-auth": ("not supported", _PRINCIPALS),
-    "flow-log": ("not supported", "set `network.flow_logs`"),
-    "vpc-endpoints": ("not supported", "set `network.interface_endpoints`"),
     "aws_eks_access_entry": ("not supported", _PRINCIPALS),
     "aws_eks_access_policy_association": ("not supported", _PRINCIPALS),
-    "aws_eks_pod_identity_association": ("not supported", ROLES),
+    "aws_eks_pod_identity_association": ("not supported", _ROLES),
     "aws_eks_fargate_profile": ("not supported", "pods run on the system node group"),
     "aws_eks_addon": ("implied", "the stack installs the add-on in its cluster"),
-    "aws_launch_template": ("not supported", TEMPLATE),
+    "aws_launch_template": ("not supported", _TEMPLATE),
     "aws_placement_group": ("implied", "the stack creates its placement groups"),
-    "aws_vpc": ("implied", "the stack configures its VPC"),
-    "aws_vpc_ipv4_cidr_block_association": ("not supported", "set `network.secondary_cidrs`"),
-    "aws_subnet": ("implied", "the stack configures its subnets"),
-    "aws_ec2_capacity_reservation": ("not supported", KEEP),
-    "aws_ec2_capacity_block_reservation": ("not supported", KEEP),
-    "aws_fsx_lustre_file_system": ("not supported", "the stack has no key for it"),
-    "aws_fsx_data_repository_association": (
-        "not supported",
-        "set `data_repositories` of the file system",
-    ),
-    "aws_batch_scheduling_policy": ("not supported", "queues are first in, first out"),
-    "aws_batch_job_queue": ("implied", "every compute environment has a queue"),
-    "aws_batch_job_definition": ("implied", "the stack has the job definition"),
-    "aws_batch_compute_environment": ("not supported", "the stack has no key for it"),
+    "aws_ec2_capacity_reservation": ("not supported", _KEEP),
+    "aws_ec2_capacity_block_reservation": ("not supported", _KEEP),
 }
-_META: tuple[Fate, str] = ("dropped", OPTION)
+_META: tuple[Fate, str] = ("dropped", _OPTION)
 _META_KEYS = (
     *("source", "version", "count", "for_each", "providers", "provider", "depends_on"),
     *("lifecycle", "provisioner", "timeouts"),
 )
-_COMPUTED = OF_PLANS["computed"]
+_COMPUTED = _OF_PLANS["computed"]
 _TAGS_ALL: tuple[Fate, str] = ("implied", "they are `tags`, and those of the provider")
 _OF_RESOURCES: Mapping[str, tuple[Fate, str]] = {
     **dict.fromkeys(COMPUTED, _COMPUTED),
@@ -182,8 +288,8 @@ _OF_CLUSTER: Mapping[str, tuple[Fate, str]] = {
     **dict.fromkeys(("arn", "certificate_authority", "created_at", "endpoint", "id"), _COMPUTED),
     **dict.fromkeys(("identity", "platform_version", "status", "cluster_id"), _COMPUTED),
     "tags_all": _TAGS_ALL,
-    "role_arn": ("not supported", ROLES),
-    "vpc_config": ("not supported", GROUPS),
+    "role_arn": ("not supported", _ROLES),
+    "vpc_config": ("not supported", _GROUPS),
     "access_config": ("not supported", _PRINCIPALS),
     "enabled_cluster_log_types": ("not supported", "set `log_types`"),
     "kubernetes_network_config": (
@@ -198,7 +304,7 @@ _OF_NODE_GROUP: Mapping[str, tuple[Fate, str]] = {
     **dict.fromkeys(("arn", "id", "resources", "status"), _COMPUTED),
     "tags_all": _TAGS_ALL,
     "cluster_name": ("implied", "the node group is in the cluster of the stack"),
-    "node_role_arn": ("not supported", ROLES),
+    "node_role_arn": ("not supported", _ROLES),
     "launch_template": ("implied", "the stack writes the launch template"),
     "scaling_config": ("not supported", "set `minimum`, `desired` and `maximum`"),
     "instance_types": ("not supported", "set `instance_type`"),
@@ -206,28 +312,7 @@ _OF_NODE_GROUP: Mapping[str, tuple[Fate, str]] = {
     "version": ("implied", "nodes have the version of the cluster"),
     "taint": ("dropped", "the system node group has no taints"),
     "ami_type": ("implied", "nodes run Amazon Linux 2023"),
-    "force_update_version": ("dropped", OPTION),
-}
-
-
-_OF_BATCH: Mapping[str, str] = {
-    "aws_batch_compute_environment": "AWS::Batch::ComputeEnvironment",
-    "aws_batch_job_queue": "AWS::Batch::JobQueue",
-}
-"""Types of CloudFormation, whose rows are also those of the resources of the provider."""
-_OF_ENVIRONMENT: Mapping[tuple[str, ...], tuple[Fate, str]] = {
-    ("type",): ("implied", "environments of a stack are managed by Batch"),
-    ("state",): ("implied", "environments of a stack are enabled"),
-    ("name_prefix",): ("dropped", NAMES),
-    ("compute_environment_name_prefix",): ("dropped", NAMES),
-    ("compute_resources", "image_id"): (
-        "not supported",
-        "set `image: custom`, and `custom_ami_id` to the id of the AMI",
-    ),
-    ("compute_resources", "placement_group"): (
-        "not supported",
-        "set `placement` of the compute environment",
-    ),
+    "force_update_version": ("dropped", _OPTION),
 }
 
 
@@ -246,32 +331,18 @@ def _row(section: str, key: str) -> tuple[Fate, str]:
         plain = key if key in _EKS else key.removeprefix("cluster_")
         return _by_prefix(plain, _EKS, _OTHER_INPUT)
     if section in ("eks-managed-node-group", "self-managed-node-group"):
-        return OF_GROUPS.get(key) or _by_prefix(key, PREFIXES, OTHER_OPTION)
-    if section == "vpc":
-        return _by_prefix(key, _VPC, _OTHER_VPC)
+        return _OF_GROUPS.get(key) or _by_prefix(key, _PREFIXES, _OTHER_OPTION)
     if section == "aws_eks_cluster":
         return _OF_CLUSTER.get(key) or _by_prefix(key, _EKS, _OTHER_INPUT)
     if section == "aws_eks_node_group":
-        return _OF_NODE_GROUP.get(key) or OF_GROUPS.get(key, OTHER_OPTION)
+        return _OF_NODE_GROUP.get(key) or _OF_GROUPS.get(key, _OTHER_OPTION)
     return (
         _OF_RESOURCES.get(key, _SECTIONS[section]) if section[:4] == "aws_" else _SECTIONS[section]
     )
 
 
-def _of_batch() -> Mapping[tuple[str, ...], FateRow]:
-    rows: dict[tuple[str, ...], FateRow] = {}
-    for section, kind in _OF_BATCH.items():
-        of_kind = {tuple(map(str.lower, path)): row for path, row in TYPES[kind].items() if path}
-        for keys in KEYS.kinds:
-            found = of_kind.get(tuple(key.replace("_", "") for key in keys[1:]))
-            if keys[0] == section and found is not None:
-                rows[keys] = found
-    for path, row in _OF_ENVIRONMENT.items():
-        rows["aws_batch_compute_environment", *path] = FateRow(*row)
-    return rows
-
-
-def _table() -> Mapping[tuple[str, ...], FateRow]:
+def table() -> Mapping[Keys, FateRow]:
+    """Return the row of every key."""
     rows: dict[tuple[str, ...], FateRow] = {}
     for keys in KEYS.kinds:
         section, *rest = keys
@@ -282,13 +353,9 @@ def _table() -> Mapping[tuple[str, ...], FateRow]:
             rows[keys] = FateRow(*_row(section, rest[0]))
         elif section == "eks":
             rows[keys] = FateRow(
-                *(OF_GROUPS.get(rest[1]) or _by_prefix(rest[1], PREFIXES, OTHER_OPTION))
+                *(_OF_GROUPS.get(rest[1]) or _by_prefix(rest[1], _PREFIXES, _OTHER_OPTION))
             )
-    rows |= _of_batch()
     for groups in ("eks_managed_node_group", "self_managed_node_group"):
         rows["eks", f"{groups}s"] = FateRow("dropped", _IGNORED)
         rows["eks", f"{groups}_defaults"] = FateRow("dropped", _IGNORED)
     return rows
-
-
-FATES: Mapping[tuple[str, ...], FateRow] = _table()

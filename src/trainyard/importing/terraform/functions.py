@@ -1,4 +1,4 @@
-"""Functions of the Terraform language that need nothing but their arguments.
+"""Functions of the Terraform language.
 
 https://developer.hashicorp.com/terraform/language/functions
 """
@@ -6,9 +6,9 @@ https://developer.hashicorp.com/terraform/language/functions
 from __future__ import annotations
 
 import base64
+import ipaddress
 import json
 import math
-import operator
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -20,33 +20,132 @@ from typing import Any
 import re2
 import yaml
 
-from trainyard.importing.excess import ExcessError
-from trainyard.importing.json_text import node_of_json
-from trainyard.importing.source import Node, plain
-from trainyard.importing.terraform.addresses import OF_ADDRESSES
-from trainyard.importing.terraform.files import OF_FILES
-from trainyard.importing.terraform.limits import allow, lengths
-from trainyard.importing.terraform.values import JSON, UNKNOWN, is_unknown, key_text, step
-from trainyard.stack_files.yaml_limits import UnreadableYamlError
+from trainyard.importing.reading import node_of_json
+from trainyard.importing.source import ExcessError, Node, plain
+from trainyard.importing.terraform.syntax import Expression, read_template
+from trainyard.importing.terraform.values import (
+    JSON,
+    UNKNOWN,
+    Limits,
+    UncomputableError,
+    allow,
+    is_unknown,
+    key_text,
+    lengths,
+    number,
+    step,
+    tonumber,
+)
+from trainyard.stack_files.yaml_limits import Excess, UnreadableYamlError, readable_text
+
+
+def _cidrsubnet(prefix: str, bits: int, number: int) -> str:
+    network = ipaddress.ip_network(prefix, strict=False)
+    length = _length_of_prefix(network, bits)
+    size = 1 << (network.max_prefixlen - length)
+    first = network.network_address + int(number) * size
+    found = ipaddress.ip_network((int(first), length))
+    if not 0 <= number < 1 << int(bits):
+        raise ValueError(number)
+    return str(found)
+
+
+def _cidrsubnets(prefix: str, *bits: int) -> list[str]:
+    network = ipaddress.ip_network(prefix, strict=False)
+    at, found = int(network.network_address), []
+    for each in bits:
+        length = _length_of_prefix(network, each)
+        size = 1 << (network.max_prefixlen - length)
+        at = -(-at // size) * size
+        found.append(str(ipaddress.ip_network((at, length))))
+        at += size
+    return found
+
+
+def _length_of_prefix(network: ipaddress.IPv4Network | ipaddress.IPv6Network, bits: int) -> int:
+    """Return the length of the prefix of a part of a network."""
+    length = network.prefixlen + int(bits)
+    if not network.prefixlen <= length <= network.max_prefixlen:
+        raise ValueError(bits)
+    return length
+
+
+_OF_ADDRESSES: Mapping[str, Callable[..., Any]] = {
+    "cidrsubnet": _cidrsubnet,
+    "cidrsubnets": _cidrsubnets,
+    "cidrhost": lambda prefix, number: str(ipaddress.ip_network(prefix)[number]),
+}
+"""Functions of values that must be known."""
+
+
+_MOST_FILES = 200
+# libyaml is several times faster, but not every PyYAML build has it.
+_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+def template_at(directory: Path, path: Node, limits: Limits) -> Expression:
+    """Return the expression of the template in a file, which `templatefile` evaluates.
+
+    Raises:
+        ExcessError: it exceeds a limit.
+        ValueError: the path is not known, or the file cannot be read.
+    """
+    text = "" if is_unknown(path) else _text_of_file(directory, str(plain(path)))
+    found = read_template(text, directory / str(plain(path)), 1, limits) if text else None
+    if found is None:
+        raise ValueError(path.value)
+    return found
+
+
+def _place(directory: Path, path: str) -> Path:
+    """Return the path of a file near the module; others are not part of a configuration."""
+    found = (directory / path).resolve()
+    if not found.is_relative_to(directory.resolve().parent.parent):
+        raise ValueError(path)
+    return found
+
+
+def _text_of_file(directory: Path, path: str) -> str:
+    try:
+        return readable_text(_place(directory, path))
+    except UnreadableYamlError as error:
+        raise ValueError(path) from error
+
+
+def _set(directory: Path, path: str, pattern: str) -> list[str]:
+    place = _place(directory, path)
+    found = [each for each in place.glob(pattern) if each.is_file()] if place.is_dir() else []
+    if not found or len(found) > _MOST_FILES:
+        raise ValueError(path)  # without files, they may be made before Terraform runs
+    return sorted(str(each.relative_to(place)) for each in found)
+
+
+def _yaml(directory: Path, text: str) -> Any:
+    try:
+        Excess(directory, tags=True).refuse(text)
+    except UnreadableYamlError as error:
+        raise ExcessError(
+            "a `yamldecode` has a text that is nested too deeply, or has too many values or a key "
+            "twice"
+        ) from error
+    except yaml.YAMLError as error:
+        raise ValueError(text) from error
+    return yaml.load(text, Loader=_LOADER)  # noqa: S506 - a safe one, also if it is that of libyaml
+
+
+_OF_FILES: Mapping[str, Callable[..., Any]] = {
+    "file": _text_of_file,
+    "fileexists": lambda directory, path: _place(directory, path).is_file(),
+    "fileset": _set,
+    "yamldecode": _yaml,
+}
+"""Functions of the directory of the module and of values that must be known."""
+
 
 _VERB = re.compile(r"%[-+# 0]*(?P<width>\d*)(?:\.(?P<precision>\d*))?(?P<letter>.)?")
 """A verb of `format` with its width and precision: `cty/function/stdlib/format.go` of go-cty."""
 _VERB_V = re.compile(r"%(\d*)v")
 _GROUP = re.compile(r"\$(?:\$|\{(?P<braced>\w+)\}|(?P<plain>\w+))", re.ASCII)
-_EQUALITY: Mapping[str, Callable[[Any, Any], bool]] = {"==": operator.eq, "!=": operator.ne}
-_OF_NUMBERS: Mapping[str, Callable[[Any, Any], Any]] = {
-    "<": operator.lt,
-    ">": operator.gt,
-    "<=": operator.le,
-    ">=": operator.ge,
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-    "/": lambda left, right: left / right if left % right else left // right,
-    "%": operator.mod,
-}
-_BITS = 512
-"""Precision of numbers of Terraform: `cty/primitive_type.go` of go-cty."""
 _MOST_OF_RANGE = 1_024
 """Maximum number of values of `range`: `cty/function/stdlib/sequence.go` of go-cty."""
 _WIDEST = 1_000
@@ -59,28 +158,6 @@ SLOW: Mapping[str, int] = {"jsondecode": 5, "yamldecode": 10, "yamlencode": 10}
 
 Spend = Callable[[int], None]
 """Counts a number of steps; raises `ExcessError` if none are left."""
-
-
-class UncomputableError(Exception):
-    """The arguments of a function are not known, or the program does not have the function."""
-
-
-def operated(symbol: str, left: Any, right: Any) -> Any:
-    """Return the result of an operator for known values."""
-    if symbol in _EQUALITY:
-        return _EQUALITY[symbol](left, right)
-    return number(_OF_NUMBERS[symbol](number(left), number(right)))
-
-
-def number(value: Any) -> Any:
-    """Return a number, which has a range that Terraform represents; or the result of `<`."""
-    if isinstance(value, str):
-        value = _tonumber(value)
-    if isinstance(value, int) and value.bit_length() <= _BITS:
-        return value
-    if isinstance(value, float) and math.isfinite(value):
-        return value
-    raise UncomputableError(value if isinstance(value, float) else "")
 
 
 def call(name: str, arguments: Sequence[Node], directory: Path, spend: Spend) -> Any:
@@ -100,8 +177,8 @@ def call(name: str, arguments: Sequence[Node], directory: Path, spend: Spend) ->
         if name in _OF_COLLECTIONS:
             return _OF_COLLECTIONS[name](*arguments)
         if not any(map(is_unknown, arguments)):
-            if name in OF_FILES:
-                return OF_FILES[name](directory, *map(plain, arguments))
+            if name in _OF_FILES:
+                return _OF_FILES[name](directory, *map(plain, arguments))
             if name == "replace":
                 return _replace(spend, *map(plain, arguments))
             return _OF_VALUES[name](*map(plain, arguments))
@@ -339,11 +416,6 @@ def _jsondecode(text: str) -> Any:
         ) from error
 
 
-def _tonumber(value: Any) -> Any:
-    text = str(value)
-    return float(text) if any(each in text for each in ".eE") else int(text)
-
-
 def _unique(*lists: list[Any]) -> list[Any]:
     """Return the values of lists, each once and in order; values can be collections."""
     return list({_key(each): each for values in lists[::-1] for each in values[::-1]}.values())[
@@ -383,7 +455,7 @@ def _text(value: Any) -> str:
 
 
 _OF_VALUES: Mapping[str, Callable[..., Any]] = {
-    **OF_ADDRESSES,
+    **_OF_ADDRESSES,
     "basename": lambda path: path.rstrip("/").rpartition("/")[2],
     "format": _format,
     "join": _join,
@@ -407,7 +479,7 @@ _OF_VALUES: Mapping[str, Callable[..., Any]] = {
     "abs": abs,
     "sort": sorted,
     "tostring": lambda value: None if value is None else _text(value),
-    "tonumber": _tonumber,
+    "tonumber": tonumber,
     "tobool": _tobool,
     "jsondecode": _jsondecode,
     "yamlencode": lambda value: yaml.safe_dump(value, sort_keys=True),

@@ -1,23 +1,85 @@
 """A Terraform module: the files of a directory, with the values of its variables and locals.
 
-https://developer.hashicorp.com/terraform/language/files
+Sources:
+    https://developer.hashicorp.com/terraform/language/files
+    https://registry.terraform.io/modules/terraform-aws-modules/eks/aws
+    https://registry.terraform.io/modules/terraform-aws-modules/vpc/aws (outputs only)
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from trainyard.importing.source import FileProblem, Node
-from trainyard.importing.terraform import known_modules
-from trainyard.importing.terraform.expressions import evaluate
-from trainyard.importing.terraform.instances import instances_of, values_of
-from trainyard.importing.terraform.limits import Limits
+from trainyard.importing.terraform.expressions import evaluate, instances_of, typed, values_of
 from trainyard.importing.terraform.syntax import Block, Expression, read_blocks
-from trainyard.importing.terraform.types import typed
-from trainyard.importing.terraform.values import node_of, object_at, unknown
+from trainyard.importing.terraform.values import Limits, node_of, object_at, unknown
 from trainyard.stack_files.yaml_limits import UnreadableYamlError
+
+_SOURCE = re.compile(
+    r"(?:.*[/:])?terraform-aws-modules/(?:terraform-aws-)?(?P<name>eks|vpc|fsx|batch)"
+    r"(?:/aws)?(?:\.git)?"
+    r"(?://modules/(?P<sub>[\w-]+))?(?:\?.*)?"
+)
+"""An address of the registry, or of the repository in Git."""
+_LOCAL_SUB = re.compile(
+    r"\.{1,2}/(?:.*/)?modules/(?P<sub>(?:eks|self)-managed-node-group|fargate-profile|karpenter"
+    r"|hybrid-node-role|capability|aws-auth)"
+)
+_LONGEST_SOURCE = 2_000
+_OF_EKS = {"cluster_name", "cluster_version", "kubernetes_version", "eks_managed_node_groups"}
+"""Inputs by which a copy of the module in a local directory is recognized."""
+_INPUTS: Mapping[str, tuple[str, ...]] = {
+    "cluster_name": ("name", "cluster_name"),
+    "cluster_version": ("kubernetes_version", "cluster_version"),
+    "vpc_cidr_block": ("cidr",),
+    "name": ("name",),
+    "azs": ("azs",),
+}
+"""Inputs by the outputs that have their values."""
+_SUBNETS = ("private", "public", "intra", "database", "elasticache", "redshift", "outpost")
+
+
+def section_of(block: Block, values: Mapping[str, Node]) -> str:
+    """Return the section of the key table that has the inputs of a module; empty without one."""
+    source = str(values["source"].value) if "source" in values else ""
+    if len(source) > _LONGEST_SOURCE:
+        return ""
+    match = _SOURCE.fullmatch(source) or _LOCAL_SUB.fullmatch(source)
+    if match is not None:
+        found = match.groupdict()
+        name = found.get("name", "eks")
+        return found["sub"] or name if name == "eks" else name
+    directory = block.file.parent / source
+    is_copy = source.startswith("../..") and not (directory / "versions.tf").is_file()
+    is_source = (directory / "modules" / "eks-managed-node-group").is_dir()
+    return "eks" if is_source or (is_copy and _OF_EKS & values.keys()) else ""
+
+
+def _outputs_of(section: str, values: Mapping[str, Node], address: str) -> dict[str, Node]:
+    """Return the outputs of a known module that its inputs tell."""
+    found: dict[str, Node] = {}
+    for output, inputs in _INPUTS.items():
+        given = next((values[each] for each in inputs if each in values), None)
+        if given is not None and section:
+            found[output] = given
+    # Of a VPC, for what refers to it.
+    for family in _SUBNETS if section == "vpc" else ():
+        cidrs = values.get(f"{family}_subnets")
+        if cidrs is None or not isinstance(cidrs.value, list):
+            continue
+        name = f"{family}_subnets"
+        ids = [
+            unknown(f"{address}.{name}[{number}]", cidrs.line, cidrs.file)
+            for number in range(len(cidrs.value))
+        ]
+        found[name] = node_of(ids, cidrs.line, cidrs.file)
+        found[f"{name}_cidr_blocks"] = cidrs
+    return found
+
 
 SECRET = "!sensitive"  # noqa: S105 - a tag, not a password
 _SUFFIXES = (".tf", ".tf.json")
@@ -124,9 +186,7 @@ class Module:
         address = f"{self.address}module.{name}"
         child = self.child(block)
         if child is None:
-            outputs = known_modules.outputs(
-                known_modules.section_of(block, values), values, address
-            )
+            outputs = _outputs_of(section_of(block, values), values, address)
         else:
             outputs = child.outputs()
         return object_at(address, outputs, block.line, block.file)
@@ -149,7 +209,7 @@ class Module:
         if not source.startswith(".") or self.address.count("module.") > 4:
             return None
         directory = block.file.parent / source
-        if known_modules.section_of(block, values) or not directory.is_dir():
+        if section_of(block, values) or not directory.is_dir():
             return None
         address = f"{self.address}module.{block.labels[0]}."
         return Module(directory, self.files.read(directory), address, values, self.files)

@@ -1,25 +1,265 @@
 """A plan or a state, as `terraform show -json` prints it, as the blocks of a directory.
 
-Every resource is a block by its address, with the values of its attributes. OpenTofu prints the
-same: https://opentofu.org/docs/internals/json-format/
+Every resource is a block by its address, with the values of its attributes. A plan has no value for
+what is known after `apply`, but it has the references of the expression. OpenTofu prints the same:
+https://opentofu.org/docs/internals/json-format/
 Source: https://developer.hashicorp.com/terraform/internals/json-format
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from trainyard.importing.source import Document, Node, child, plain
-from trainyard.importing.terraform.configuration import Configuration, at
-from trainyard.importing.terraform.json_values import JSON_ATTRIBUTES, parsed_json
-from trainyard.importing.terraform.keys import KEYS
+from trainyard.importing.terraform.blocks import COMPUTED, KEYS, module_of, without_keys
 from trainyard.importing.terraform.module import SECRET
-from trainyard.importing.terraform.resource_fates import COMPUTED
-from trainyard.importing.terraform.shown_references import References, Resource
-from trainyard.importing.terraform.values import node_of
+from trainyard.importing.terraform.values import UNKNOWN, node_of, unknown
 from trainyard.importing.user_data import summary
+
+Module = tuple[str, ...]
+"""Names of the calls that lead to a module, without keys of `count` and `for_each`."""
+_ELEMENT = re.compile(r"\[\d+\]\Z")
+"""An element of an output, such as the second of the subnets of a module."""
+_OF_INSTANCES = ("each", "count")
+"""Names whose value differs between instances."""
+
+
+@dataclass(frozen=True, slots=True)
+class Referent:
+    """A resource, another name that has no value of its own, or `each` and `count`."""
+
+    module: Module
+    name: str
+    """Such as `aws_subnet.private[0].id`, `local.subnets` or `each.value`."""
+
+    @property
+    def differs(self) -> bool:
+        """Whether the value differs between instances, which the plan does not show."""
+        return self.name.partition(".")[0] in _OF_INSTANCES
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """The configuration of a plan; empty for a state."""
+
+    root: Mapping[str, Any]
+
+    def expression(self, module: Module, resource: str, path: Sequence[str | int]) -> Any:
+        """Return the expression of an attribute, or None; `dynamic` blocks have none."""
+        listed = _at(self._module(module), "resources")
+        resources = listed if isinstance(listed, list) else ()
+        found = next((each for each in resources if _at(each, "address") == resource), None)
+        return _at(found, "expressions", *path)
+
+    def referents(self, module: Module, expression: Any) -> list[Referent]:
+        """Return what an expression refers to, through variables and outputs of modules."""
+        return list(self._referents(module, expression, set()))
+
+    def is_sensitive(self, variable: str) -> bool:
+        """Return whether a variable of the root module is a secret, or is not declared."""
+        declared = _at(self._module(()), "variables", variable)
+        return declared is None or _at(declared, "sensitive") is True
+
+    def provider(self, variables: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the values of the provider `aws` without an alias."""
+        expressions = _at(self.root, "provider_config", "aws", "expressions")
+        given = expressions.items() if isinstance(expressions, dict) else ()
+        values = {key: _value_of(each, variables) for key, each in given}
+        return {key: value for key, value in values.items() if value is not None}
+
+    def _call(self, module: Module) -> Any:
+        """Return the call of a module, or None."""
+        calls = (part for name in module for part in ("module", "module_calls", name))
+        return _at({"module": _at(self.root, "root_module")}, *calls)
+
+    def _module(self, module: Module) -> Any:
+        return _at(self._call(module), "module")
+
+    def _referents(
+        self, module: Module, expression: Any, seen: set[tuple[Module, str]]
+    ) -> Iterator[Referent]:
+        last = ""
+        for reference in _references(expression):
+            implied = last.startswith((f"{reference}.", f"{reference}["))
+            if implied or (module, reference) in seen:
+                continue
+            last = reference
+            seen.add((module, reference))
+            yield from self._referent(module, reference, seen)
+
+    def _referent(
+        self, module: Module, reference: str, seen: set[tuple[Module, str]]
+    ) -> Iterator[Referent]:
+        kind, *names = without_keys(reference).split(".")
+        if kind == "var" and names:
+            given = _at(self._call(module), "expressions", names[0])
+            yield from self._referents(module[:-1], given, seen)
+        elif kind == "module" and len(names) > 1:
+            inner = (*module, names[0])
+            output = _at(self._module(inner), "outputs", names[1], "expression")
+            found = list(self._referents(inner, output, seen))
+            element = _ELEMENT.search(reference)
+            if element is not None and len(found) == 1:
+                (whole,) = found
+                if without_keys(whole.name) == whole.name:
+                    found = [Referent(whole.module, f"{whole.name}{element[0]}")]
+            yield from found
+        else:
+            yield Referent(module, reference)
+
+
+def _value_of(expression: Any, variables: Mapping[str, Any]) -> Any:
+    references = _references(expression)
+    if len(references) == 1:
+        return variables.get(references[0].removeprefix("var."))
+    return _at(expression, "constant_value")
+
+
+def _references(expression: Any) -> list[str]:
+    listed = _at(expression, "references")
+    return [each for each in listed if isinstance(each, str)] if isinstance(listed, list) else []
+
+
+def _at(value: Any, *path: str | int) -> Any:
+    """Return the value at a path, or None."""
+    for part in path:
+        if isinstance(value, dict):
+            value = value.get(part)
+        elif isinstance(value, list) and isinstance(part, int) and part < len(value):
+            value = value[part]
+        else:
+            return None
+    return value
+
+
+_TEMPLATE = ("aws_launch_template",)
+_SUBNETS = ("aws_subnet",)
+_VPC = ("aws_vpc",)
+_TYPES: Mapping[str, Sequence[str]] = {
+    "launch_template.id": _TEMPLATE,
+    "launch_template_id": _TEMPLATE,
+    "launch_template_name": _TEMPLATE,
+    "launch_configuration": ("aws_launch_configuration",),
+    "subnet_ids": _SUBNETS,
+    "subnet_id": _SUBNETS,
+    "vpc_zone_identifier": _SUBNETS,
+    "vpc_id": _VPC,
+    "route_table_id": ("aws_route_table",),
+    "gateway_id": ("aws_internet_gateway",),
+    "group_name": ("aws_placement_group",),
+    "capacity_reservation_id": (
+        "aws_ec2_capacity_reservation",
+        "aws_ec2_capacity_block_reservation",
+    ),
+    "node_role_arn": ("aws_iam_role",),
+    "role": ("aws_iam_role",),
+}
+"""Types of resources by the attributes that name them."""
+_NAMES_OF_LISTS = ("subnet_ids", "vpc_zone_identifier")
+_DEFAULTED = (
+    *("ami_type", "capacity_type", "disk_size", "instance_types", "version", "release_version"),
+)
+"""Attributes for which EKS has defaults, so that they are unknown without a value too."""
+
+
+@dataclass(frozen=True)
+class Resource:
+    """A resource in the values of a plan or a state."""
+
+    node: Node
+    module: str
+    """Address of its module; empty for the root."""
+
+    def _text(self, key: str) -> str:
+        found = child(self.node, key)
+        return "" if found is None else str(found.value)
+
+    @cached_property
+    def address(self) -> str:
+        """Its address."""
+        return self._text("address")
+
+    @cached_property
+    def type(self) -> str:
+        """Its type, such as `aws_vpc`."""
+        return self._text("type")
+
+    @cached_property
+    def name(self) -> str:
+        """Its address in its module, without the key of `count` or `for_each`."""
+        return f"{self.type}.{self._text('name')}"
+
+    @cached_property
+    def key(self) -> str:
+        """Its key of `count` or `for_each`."""
+        return self._text("index")
+
+    @property
+    def section(self) -> str:
+        """The section of the key table that has its attributes."""
+        if self._text("mode") == "data":
+            return "data"
+        return self.type if (self.type,) in KEYS.kinds else "resource"
+
+
+@dataclass(frozen=True)
+class References:
+    """What the expressions of a plan refer to, among its resources."""
+
+    configuration: Configuration
+    resources: Sequence[Resource]
+
+    def of(self, resource: Resource, path: Sequence[str | int], line: int) -> Node | None:
+        """Return the value of an attribute that is known after `apply`; None if AWS sets it."""
+        names = [each for each in path if isinstance(each, str)]
+        name = ".".join(names[-2:]) if names[-1] == "id" else names[-1]
+        expression = self.configuration.expression(module_of(resource.module), resource.name, path)
+        if name in _DEFAULTED or (expression is None and name not in _TYPES):
+            return None
+        referents = self.configuration.referents(module_of(resource.module), expression)
+        found = self._named(resource, name, referents)
+        values = [unknown(f"{each.address}.id", line, None) for each in found]
+        if name in _NAMES_OF_LISTS and values:
+            return Node(values, line)
+        if len(values) == 1:
+            return values[0]
+        return Node("(known after apply)", line, UNKNOWN) if referents else None
+
+    def _named(
+        self, resource: Resource, name: str, referents: Sequence[Referent]
+    ) -> list[Resource]:
+        types = _TYPES.get(name, ())
+        differing = [each for each in referents if each.differs]
+        if any(each.module != module_of(resource.module) for each in differing):
+            return []  # one of those that the caller names, and the plan does not say which
+        found = [
+            each
+            for each in self.resources
+            if each.type in types and any(_is_named(each, referent) for referent in referents)
+        ]
+        if not found and types in (_TEMPLATE, _VPC):
+            # Locals and `dynamic` blocks, in which modules name these, are not in a plan.
+            own = [each for each in self.resources if each.module == resource.module]
+            found = [each for each in own if each.type in types]
+        found = [each for each in found if each.module == resource.module] or found
+        # `count.index` and `each.key` take the one of their own number or key.
+        return [each for each in found if each.key == resource.key] if differing else found
+
+
+def _is_named(resource: Resource, referent: Referent) -> bool:
+    """Return whether a name is that of a resource, without a key or with its own."""
+    if referent.module != module_of(resource.module):
+        return False
+    local = resource.address.removeprefix(f"{resource.module}." if resource.module else "")
+    name = referent.name
+    return without_keys(name).split(".")[:2] == resource.name.split(".") and (
+        name.startswith(local) or not name.startswith(f"{resource.name}[")
+    )
+
 
 _VALUES = ("planned_values", "values")
 """Where a plan and a state have the resources."""
@@ -80,7 +320,7 @@ def _items(node: Node | None) -> list[Node]:
 def _changes(root: Node) -> Mapping[str, Any]:
     """Return what a plan says of the values of resources, by address."""
     listed = [plain(each) for each in _items(child(root, "resource_changes"))]
-    return {str(at(each, "address")): at(each, "change") for each in listed}
+    return {str(_at(each, "address")): _at(each, "change") for each in listed}
 
 
 def _other_blocks(root: Node, configuration: Configuration) -> Iterator[tuple[str, Node]]:
@@ -140,14 +380,14 @@ def _block(resource: Resource, references: References, change: Any) -> Node:
     """Return a resource with its values; none is a secret."""
     section = resource.section
     marked = child(resource.node, "sensitive_values")
-    hidden = at(change, "after_sensitive") if marked is None else plain(marked)
+    hidden = _at(change, "after_sensitive") if marked is None else plain(marked)
     if hidden is None:
         # Terraform before 0.15 marks no values.
         hidden = section in ("resource", "data")
     keys = (section,) if KEYS.kinds.get((section,)) == "section" else ()
     node = child(resource.node, "values") or Node({}, resource.node.line)
     values = _Values(resource, references, keys)
-    found = values.of(node, hidden, at(change, "after_unknown"), ())
+    found = values.of(node, hidden, _at(change, "after_unknown"), ())
     if not isinstance(found.value, dict):
         found = Node({"values": replace(found, section="later")}, found.line)
     return replace(found, section=section, line=resource.node.line)
@@ -178,8 +418,6 @@ class _Values:
             return self._mapping(node, hidden, unknown, path)
         if isinstance(node.value, list) or (node.value is None and isinstance(unknown, list)):
             return self._list(node, hidden, unknown, path)
-        if name in JSON_ATTRIBUTES and len(path) == 1:
-            node = parsed_json(node)
         is_free = len(path) > 1 and path[-2] in _FREE
         if node.value is None or (node.value == "" and not is_free):
             return _empty(node.line)
@@ -195,8 +433,8 @@ class _Values:
             name: self._checked(
                 self.of(
                     given.get(name) or Node(None, node.line),
-                    at(hidden, name),
-                    at(unknown, name),
+                    _at(hidden, name),
+                    _at(unknown, name),
                     (*path, name),
                 ),
                 (*path, name),
@@ -211,8 +449,8 @@ class _Values:
         values = [
             self.of(
                 given[index] if index < len(given) else Node(None, node.line),
-                at(hidden, index),
-                at(unknown, index),
+                _at(hidden, index),
+                _at(unknown, index),
                 (*path, index),
             )
             for index in range(count)

@@ -2,7 +2,8 @@
 
 HCL is parsed by python-hcl2. Its tree is used, not its dictionaries: those have no lines, and
 expressions as text. JSON has the same blocks in another form:
-https://developer.hashicorp.com/terraform/language/syntax/json
+https://developer.hashicorp.com/terraform/language/syntax/json. Texts in quotes and in heredocs:
+https://developer.hashicorp.com/terraform/language/expressions/strings.
 """
 
 from __future__ import annotations
@@ -11,13 +12,35 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from textwrap import dedent
 from typing import TYPE_CHECKING, Any
 
-from trainyard.importing.excess import ExcessError
 from trainyard.importing.reading import read_documents
-from trainyard.importing.source import Node
-from trainyard.importing.terraform.limits import Limits
+from trainyard.importing.source import ExcessError, Node
+from trainyard.importing.terraform.values import Limits
 from trainyard.stack_files.yaml_limits import DEEPEST, UnreadableYamlError, readable_text
+
+_TEMPLATE = re.compile(r"(?<![$%])[$%]\{")
+_ESCAPES = {r"\n": "\n", r"\t": "\t", r"\r": "\r", r"\"": '"', r"\\": "\\"}
+
+
+def unescaped(text: str) -> str:
+    """Return a part of a text in quotes without its escape sequences."""
+    text = re.sub(r"([$%])\1\{", r"\1{", text)
+    return re.sub(r"\\.", lambda match: _ESCAPES.get(match[0], match[0]), text)
+
+
+def heredoc(token: str) -> tuple[str, bool]:
+    """Return the text of a heredoc, and whether it has parts to evaluate.
+
+    Such a text is shown as it is written: heredocs hold user data, which is not taken over.
+    """
+    begin, _, rest = token.partition("\n")
+    name = begin.removeprefix("<<").removeprefix("-").strip()
+    text = f"{rest.rstrip().removesuffix(name).rstrip()}\n"
+    text = dedent(text) if begin.startswith("<<-") else text
+    return text, _TEMPLATE.search(text) is not None
+
 
 if TYPE_CHECKING:
     from lark import Tree

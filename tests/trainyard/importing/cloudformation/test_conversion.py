@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.import_sources import NETWORK, batch, template
 from tests.support.importing import at, fates, read_text
-from trainyard.importing.cloudformation.parameters import (
+from trainyard.importing.cloudformation.template import (
     NoParametersError,
     parameter_files_among,
 )
@@ -224,3 +224,53 @@ def test_a_template_of_other_objects_says_what_to_do_about_each(tmp_path: Path):
     assert "keep it in a CloudFormation stack" in whys["1.0"]
     assert "import --live" in read.report.notes[0]
     assert ("network",) in read.stack.unknown
+
+
+def job(container: str, more: str = "") -> str:
+    """Return a template with a compute environment and a job definition."""
+    return batch() + (
+        "  Job:\n"
+        "    Type: AWS::Batch::JobDefinition\n"
+        f"    Properties: {{Type: container, ContainerProperties: {{{container}}}{more}}}\n"
+    )
+
+
+def test_a_container_is_taken_over_with_requirements_in_whole_numbers(tmp_path: Path):
+    arn = "arn:aws:secretsmanager:us-west-2:123456789012:secret:hf-AbCdEf:token::"
+    container = (
+        'Image: "registry.example/train:1", Command: [python, 3], ResourceRequirements: '
+        '[{Type: VCPU, Value: "0.5"}, {Type: MEMORY, Value: 64}], Secrets: '
+        f'[{{Name: TOKEN, ValueFrom: "{arn}"}}, {{Name: OTHER, ValueFrom: /team/x}}]'
+    )
+    more = ", RetryStrategy: {Attempts: 3}, Timeout: {AttemptDurationSeconds: 61}"
+    read = read_text(tmp_path, job(container, more))
+    assert at(read, "architecture", "job_definitions", "Job") == {
+        "compute_environment": "Nodes",
+        "image": "registry.example/train:1",
+        "command": ["python", "3"],
+        "secrets": {"TOKEN": arn},
+        "vcpus": 1,
+        "memory_mib": 64,
+        "attempts": 3,
+        "timeout_minutes": 2,
+    }
+    found = fates(read)
+    at_secrets = "Resources.Job.Properties.ContainerProperties.Secrets"
+    assert found[f"{at_secrets}[1].ValueFrom"][0] == "not supported"
+
+
+@pytest.mark.parametrize(
+    ("more", "field", "why"),
+    [
+        (', Parameters: {size: "1"}', "Parameters.size", "write the values into `command`"),
+        (", PlatformCapabilities: [FARGATE]", "Type", "EC2 instances"),
+        (", SchedulingPriority: 5", "SchedulingPriority", "first in, first out"),
+    ],
+)
+def test_what_a_job_of_a_stack_cannot_have_has_what_to_do(
+    tmp_path: Path, more: str, field: str, why: str
+):
+    read = read_text(tmp_path, job("Image: 'a:1'", more))
+    at_field = f"Resources.Job.Properties.{field}"
+    (entry,) = [each for each in read.entries if ".".join(map(str, each.location)) == at_field]
+    assert (entry.claim.fate, why in entry.claim.why) == ("not supported", True)

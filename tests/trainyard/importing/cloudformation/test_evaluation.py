@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from trainyard.importing.cloudformation.deferred import Deferred
-from trainyard.importing.cloudformation.evaluation import Evaluation
+from trainyard.importing.cloudformation.evaluation import Deferred, Evaluation
 from trainyard.importing.reading import node_of
 from trainyard.importing.source import plain
 

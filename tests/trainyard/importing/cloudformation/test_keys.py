@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trainyard.importing.cloudformation.generate import table
+from tools.importing.generate import cloudformation_table
 
 SCHEMA = {
     "properties": {
@@ -27,7 +27,7 @@ SCHEMA = {
 def test_the_table_has_what_a_template_can_set():
     rows = dict(
         line.removeprefix("Resources.AWS::X::Y.Properties.").split()
-        for line in table({"AWS::X::Y": SCHEMA}).splitlines()
+        for line in cloudformation_table({"AWS::X::Y": SCHEMA}).splitlines()
         if line.startswith("Resources.AWS::X::Y.Properties.")
     )
     assert rows == {

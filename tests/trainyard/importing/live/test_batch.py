@@ -23,10 +23,11 @@ from tests.trainyard.importing.live.support.live_batch import (
 from trainyard.components import clock
 from trainyard.components.architectures.plan_stack import plan_stack
 from trainyard.components.config.load import load_stack_config
+from trainyard.importing.formats import BATCH_ANSWERS
 from trainyard.importing.imported import Imported, imported_as
 from trainyard.importing.live.answers import document_of
-from trainyard.importing.live.batch.generate import DATA_FILE, table
-from trainyard.importing.live.clusters import BATCH, ClusterMissingError, read_live
+from trainyard.importing.live.batch.conversion import KEYS
+from trainyard.importing.live.clusters import ClusterMissingError, read_live
 from trainyard.importing.report import FATES
 from trainyard.importing.source import leaves
 
@@ -204,9 +205,9 @@ def test_an_environment_of_fargate_is_not_supported():
 
 
 def test_every_field_of_the_api_is_in_the_report():
-    conversion = BATCH.conversion()
+    conversion = BATCH_ANSWERS.conversion()
     document = document_of("train", document_with(conversion.KEYS, {}))
-    found = imported_as(BATCH, document, name="", region="us-west-2")
+    found = imported_as(BATCH_ANSWERS, document, name="", region="us-west-2")
     assert found.problems == []
     fields = [location for location, _ in leaves(found.document.root)]
     assert [entry.location for entry in found.entries] == fields
@@ -217,9 +218,24 @@ def test_every_field_of_the_api_is_in_the_report():
 
 
 def test_a_row_of_the_table_of_fates_is_for_a_field_of_the_api():
-    conversion = BATCH.conversion()
-    assert [path for path in conversion.FATES if path not in conversion.KEYS.kinds] == []
+    conversion = BATCH_ANSWERS.conversion()
+    assert [path for path in conversion.FATES.rows if path not in conversion.KEYS.kinds] == []
 
 
-def test_the_fields_are_those_of_the_models_of_botocore():
-    assert DATA_FILE.read_text(encoding="utf-8") == table()
+@pytest.mark.parametrize(
+    ("field", "kind"),
+    [
+        # https://docs.aws.amazon.com/batch/latest/APIReference/API_ComputeResource.html
+        ("DescribeComputeEnvironments.computeResources.maxvCpus", "integer"),
+        ("DescribeComputeEnvironments.computeResources.instanceTypes", "list"),
+        ("DescribeComputeEnvironments.computeResources.tags", "map"),
+        # https://docs.aws.amazon.com/batch/latest/APIReference/API_NodeProperties.html
+        ("DescribeJobDefinitions.nodeProperties.nodeRangeProperties", "sections"),
+        ("DescribeJobDefinitions.nodeProperties.nodeRangeProperties.container.image", "text"),
+        # https://docs.aws.amazon.com/AmazonECR/latest/APIReference/API_Repository.html
+        ("DescribeRepositories.createdAt", "text"),
+        ("DescribeRepositories.imageScanningConfiguration.scanOnPush", "boolean"),
+    ],
+)
+def test_the_fields_of_answers_have_the_kinds_of_the_api(field: str, kind: str):
+    assert KEYS.kinds[tuple(field.split("."))] == kind

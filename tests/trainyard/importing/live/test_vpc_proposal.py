@@ -24,7 +24,7 @@ from tests.support.vpcs import (
 from trainyard.components.account.vpc_layout import LayoutEndpoint, LayoutSubnet, VpcLayout
 from trainyard.components.checks.adopted_vpc_check import differences
 from trainyard.components.config.network import NewVpc
-from trainyard.importing.live.vpc_proposal import NotDescribableError, proposal
+from trainyard.importing.live.clusters import NotDescribableError, proposal
 
 
 def proposed(

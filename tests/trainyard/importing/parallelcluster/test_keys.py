@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from trainyard.importing.parallelcluster.generate import DATA_FILE, schema_kinds, table
+from tools.importing.generate import parallelcluster_table, schema_kinds
+from trainyard.importing.parallelcluster import conversion
 
 
 @pytest.mark.parallelcluster
 def test_the_keys_are_those_of_the_installed_schema():
-    assert DATA_FILE.read_text(encoding="utf-8") == table(schema_kinds())
+    file = Path(conversion.__file__).with_name("keys.txt")
+    assert file.read_text(encoding="utf-8") == parallelcluster_table(schema_kinds())

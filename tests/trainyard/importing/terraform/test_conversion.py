@@ -49,17 +49,10 @@ def gpu(read: Imported) -> dict[str, Any]:
     return at(read, "architecture", "node_groups", "gpu")
 
 
-def test_modules_of_a_cluster_and_its_vpc():
+def test_a_module_of_a_cluster_uses_the_vpc_by_ids_that_the_user_sets():
     read = corpus("p5-capacity-block")
     assert (read.stack.name, read.stack.region) == ("p5-prod", "us-west-2")
-    assert at(read, "network") == {
-        "kind": "new-vpc",
-        "availability_zones": ["us-west-2a", "us-west-2b", "us-west-2c"],
-        "cidr": "10.20.0.0/16",
-        "private_subnet_cidrs": ["10.20.0.0/20", "10.20.16.0/20", "10.20.32.0/20"],
-        "public_subnet_cidrs": ["10.20.48.0/24", "10.20.49.0/24", "10.20.50.0/24"],
-        "nat_gateways": "single",
-    }
+    assert at(read, "network") == {"kind": "existing-vpc", "public_subnet_ids": []}
     assert at(read, "architecture", "system_node_group", "instance_type") == "m6i.2xlarge"
     assert at(read, "architecture", "node_groups", "p5") == {
         "management": "managed",
@@ -68,7 +61,6 @@ def test_modules_of_a_cluster_and_its_vpc():
         "maximum": 4,
         "purchase_option": "p5",
         "efa_enabled": True,
-        "availability_zone": "us-west-2b",
         "auto_repair": True,
         "instance_type": "p5.48xlarge",
         "root_volume": {"throughput_mibps": 250, "size_gib": 500},
@@ -82,7 +74,11 @@ def test_modules_of_a_cluster_and_its_vpc():
     assert at(read, "architecture", "addons", "versions") == {
         "aws-ebs-csi-driver": "v1.50.1-eksbuild.1"
     }
-    assert read.stack.unknown == {}
+    assert set(read.stack.unknown) == {
+        ("network", "vpc_id"),
+        ("network", "private_subnet_ids"),
+        ("architecture", "node_groups", "p5", "subnet_id"),
+    }
 
 
 def test_an_existing_vpc_and_a_reservation_that_terraform_creates():
@@ -112,57 +108,14 @@ def test_an_existing_vpc_and_a_reservation_that_terraform_creates():
 
 def test_resources_without_modules():
     read = corpus("resources")
-    assert at(read, "network") == {
-        "kind": "new-vpc",
-        "cidr": "172.20.0.0/16",
-        "availability_zones": ["eu-north-1a", "eu-north-1b"],
-        "private_subnet_cidrs": ["172.20.0.0/20", "172.20.16.0/20"],
-        "public_subnet_cidrs": ["172.20.128.0/20", "172.20.144.0/20"],
-        "nat_gateways": "single",
-    }
+    assert at(read, "network") == {"kind": "existing-vpc", "public_subnet_ids": []}
     group = at(read, "architecture", "node_groups", "g6e")
     assert group["instance_type"] == "g6e.48xlarge"
     assert group["efa_enabled"] is True
-    assert group["availability_zone"] == "eu-north-1b"
+    assert ("architecture", "node_groups", "g6e", "subnet_id") in read.stack.unknown
     assert group["placement"] == {"group": "existing", "name": "my-group"}
     assert group["taints"] == [{"key": "nvidia.com/gpu", "effect": "NoSchedule"}]
-    assert at(read, "storage", "scratch")["storage_capacity_gib"] == 4800
-
-
-def test_a_compute_environment_of_batch_with_its_queue():
-    read = corpus("batch")
-    assert at(read, "architecture", "kind") == "batch"
-    assert at(read, "architecture", "compute_environments", "p5") == {
-        "instance_type": "p5.48xlarge",
-        "minimum": 0,
-        "maximum": 4,
-        "purchase_option": "p5",
-        "efa_enabled": True,
-        "queue_priority": 10,
-    }
-    assert at(read, "reservations", "p5", "kind") == "capacity-block"
-
-
-def test_a_compute_environment_of_batch_has_its_placement_group_and_volume():
-    read = corpus("batch")
-    assert at(read, "architecture", "compute_environments", "spot") == {
-        "instance_type": "g6.12xlarge",
-        "minimum": 0,
-        "maximum": 4,
-        "root_volume": {"size_gib": 250, "throughput_mibps": 250},
-        "placement": {"group": "create"},
-        "purchase_option": "spot",
-    }
-    found, of = fates(read), "aws_batch_compute_environment.spot"
-    assert found[f"{of}.compute_resources[0].subnets[0]"] == (
-        "taken over",
-        "network.private_subnet_ids.0",
-    )
-    assert found[f"{of}.state"][0] == "not supported"
-    assert found[f"{of}.compute_resources[0].allocation_strategy"][0] == "taken over better"
-    assert found["aws_launch_template.spot.block_device_mappings[1].ebs[0].volume_size"][0] == (
-        "not supported"
-    )
+    assert "storage" not in read.stack.values
 
 
 @pytest.mark.parametrize(
@@ -254,20 +207,37 @@ def test_a_second_cluster_is_reported(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    ("private", "gateways", "nat"),
-    [(False, 0, "single"), (True, 0, "none"), (True, 1, "single"), (True, 3, "one-per-zone")],
+    ("attributes", "more", "public"),
+    [
+        ("", "", False),
+        ("map_public_ip_on_launch = true", "", True),
+        ('tags = { "kubernetes.io/role/elb" = "1" }', "", True),
+        ("", 'gateway_id = "igw-0123456789abcdef0"', True),
+        ("", 'nat_gateway_id = "nat-0123456789abcdef0"', False),
+    ],
 )
-def test_nodes_reach_the_internet_also_where_all_subnets_were_public(
-    private: bool, gateways: int, nat: str, tmp_path: Path
+def test_subnets_of_resources_are_public_or_private(
+    tmp_path: Path, attributes: str, more: str, public: bool
 ):
-    kinds = {"public": "true", **({"private": "false"} if private else {})}
-    blocks = [
-        f'resource "aws_subnet" "{kind}_{letter}" {{\n  availability_zone = "us-west-2{letter}"\n'
-        f"  map_public_ip_on_launch = {public}\n}}\n"
-        for letter in "ab"
-        for kind, public in kinds.items()
-    ]
-    blocks += [f'resource "aws_nat_gateway" "nat_{each}" {{}}\n' for each in range(gateways)]
-    read = read_directory(tmp_path, main='resource "aws_vpc" "main" {}\n' + "".join(blocks))
-    assert at(read, "network", "nat_gateways") == nat
-    assert any("all subnets are public" in note for note in read.report.notes) == (not private)
+    route = """
+    resource "aws_route_table" "one" {}
+    resource "aws_route" "out" {
+      route_table_id = aws_route_table.one.id
+      %s
+    }
+    resource "aws_route_table_association" "one" {
+      subnet_id      = aws_subnet.one.id
+      route_table_id = aws_route_table.one.id
+    }
+    """
+    cluster = """
+    resource "aws_eks_cluster" "train" {
+      name = "train"
+      vpc_config { subnet_ids = [aws_subnet.one.id] }
+    }
+    resource "aws_subnet" "one" { %s }
+    """
+    main = cluster % attributes + (route % more if more else "")
+    found = fates(read_directory(tmp_path, main=main))
+    key = "network.public_subnet_ids" if public else "network.private_subnet_ids"
+    assert found["aws_eks_cluster.train.vpc_config[0].subnet_ids[0]"] == ("not supported", key)

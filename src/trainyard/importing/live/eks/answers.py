@@ -14,18 +14,23 @@ from trainyard.components.account.lookup import AccountReader
 from trainyard.components.account.owner_lookup import LOG_GROUP_CALLS, log_group_named
 from trainyard.components.eks.log_group_plan import control_plane_log_group
 from trainyard.components.tagging import tag_map
-from trainyard.importing.live import launch_templates
-from trainyard.importing.live.answers import OWNER
-from trainyard.importing.live.eks.launch_template import template_of
-from trainyard.importing.live.eks.log_group import CALL as LOG_GROUPS
-from trainyard.importing.live.eks.storage import CALL as FILE_SYSTEMS
-from trainyard.importing.live.eks.storage import GROUPS
-from trainyard.importing.live.owner import owner_of
-from trainyard.importing.live.roles import read_attached, read_inline, read_profiles
+from trainyard.importing.live.answers import (
+    LAUNCH_TEMPLATES,
+    OWNER,
+    owner_of,
+    read_attached,
+    read_inline,
+    read_profiles,
+    read_templates,
+)
 from trainyard.importing.user_data import summary
 
 Answer = Mapping[str, Any]
 
+LOG_GROUPS = "DescribeLogGroups"
+FILE_SYSTEMS = "DescribeFileSystems"
+GROUPS = "SecurityGroupIds"
+"""Key that the program adds to an answer, as `OWNER`."""
 _LISTS: Mapping[str, tuple[str, str]] = {
     "ListNodegroups": ("list_nodegroups", "nodegroups"),
     "ListAddons": ("list_addons", "addons"),
@@ -69,7 +74,7 @@ def read_answers(
     scaling_groups = list(_self_managed(reader, cluster["name"], node_groups))
     launched = filter(None, map(template_of, [*node_groups, *scaling_groups]))
     wanted = (("LaunchTemplateId", *each) for each in launched)
-    templates = list(launch_templates.read_templates(reader, wanted, summary))
+    templates = list(read_templates(reader, wanted, summary))
     profiles = list(read_profiles(reader, _profile_names(templates)))
     roles = dict.fromkeys(_roles(node_groups, profiles))
     subnets = {*place["subnetIds"], *_subnets(node_groups, scaling_groups)}
@@ -80,7 +85,7 @@ def read_answers(
         "DescribeAccessEntry": list(_access_entries(reader, cluster)),
         **{call: _listed(reader, cluster, call) for call in _LISTED_ONLY},
         "DescribeAutoScalingGroups": scaling_groups,
-        launch_templates.CALL: templates,
+        LAUNCH_TEMPLATES: templates,
         "DescribeCapacityReservations": list(_reservations(reader, templates)),
         "GetInstanceProfile": profiles,
         "ListAttachedRolePolicies": [read_attached(reader, role) for role in roles],
@@ -216,3 +221,16 @@ def _security_groups(reader: AccountReader, interfaces: list[str]) -> list[str]:
     )
     found = (answer or {}).get("NetworkInterfaces", [])
     return sorted({group["GroupId"] for each in found for group in each.get("Groups", [])})
+
+
+def template_of(group: Mapping[str, Any]) -> tuple[str, str] | None:
+    """Return id and version of the launch template of a node group, or None without one."""
+    mixed = ((group.get("MixedInstancesPolicy") or {}).get("LaunchTemplate") or {}).get(
+        "LaunchTemplateSpecification"
+    )
+    given = group.get("launchTemplate") or group.get("LaunchTemplate") or mixed
+    if not given:
+        return None
+    found = given.get("id") or given.get("LaunchTemplateId")
+    version = given.get("version") or given.get("Version") or "$Default"
+    return (str(found), str(version)) if found else None

@@ -1,0 +1,1 @@
+"""The key tables of foreign formats, from their schemas."""
