@@ -41,7 +41,7 @@ def await_update_gate() -> None:
     if VERDICT not in os.environ or pulumi.runtime.is_dry_run():
         return
     if not granted(os.environ):
-        pulumi.log.error("./trainyard does not let this update begin; nothing was changed")
+        pulumi.log.error("trainyard does not let this update begin; nothing was changed")
         sys.exit(MESSAGE_SHOWN)
 
 

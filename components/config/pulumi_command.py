@@ -1,12 +1,27 @@
-"""Commands of the Pulumi CLI as the reader of a message can run them."""
+"""Commands as the reader of a message can type them."""
 
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 LAUNCHER = "TRAINYARD_LAUNCHER"
-"""Environment variable: the launcher that runs the program, `./trainyard`. Unset under plain
+"""Environment variable: the command that runs the program, such as `./trainyard`. Unset under plain
 `pulumi up`."""
+OF_A_CLONE = "./trainyard"
+"""The command as the texts of this repository name it: the launcher of a clone."""
+_ROOT = Path(__file__).resolve().parents[2]
+
+
+def typed_command() -> str:
+    """Return how this process was started: `./trainyard` in a clone, `trainyard` of a package."""
+    return OF_A_CLONE if (_ROOT / "trainyard_state.py").is_file() else "trainyard"
+
+
+def as_typed(text: str) -> str:
+    """Return a text with the commands of trainyard as its reader can type them."""
+    command = typed_command()
+    return text if command == OF_A_CLONE else text.replace(OF_A_CLONE, command)
 
 
 def pulumi_command(arguments: str) -> str:

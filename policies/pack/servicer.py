@@ -114,7 +114,7 @@ class PackServicer(SdkServicer):
             policyName="update-permission",
             policyPackName=self._name,
             policyPackVersion=_VERSION,
-            message="./trainyard does not let this update begin; the reason is below",
+            message="trainyard does not let this update begin; the reason is below",
             description="An update deletes only what the user named.",
             enforcementLevel=analyzer_pb2.MANDATORY,
         )

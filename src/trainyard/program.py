@@ -14,6 +14,7 @@ from trainyard.components.architectures.build import build, import_ahead
 from trainyard.components.architectures.given_config import given_config
 from trainyard.components.architectures.prepare import Prepared, look_up, prepare
 from trainyard.components.config.problems import ConfigError
+from trainyard.components.config.pulumi_command import as_typed
 from trainyard.components.engine_calls import await_no_notes, start_aws_provider
 
 MESSAGE_SHOWN = 32
@@ -30,10 +31,10 @@ def run() -> None:
     try:
         ready = prepared()
     except (ConfigError, AccountUnreachableError) as error:
-        pulumi.log.error(str(error))
+        pulumi.log.error(as_typed(str(error)))
         sys.exit(MESSAGE_SHOWN)
     for warning in ready.warnings:
-        pulumi.log.warn(warning)
+        pulumi.log.warn(as_typed(warning))
     for output, value in build(ready.plan).items():
         pulumi.export(output, value)
 

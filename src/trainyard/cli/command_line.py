@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from importlib import import_module
+from inspect import getdoc
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -15,11 +16,11 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from trainyard.cli import console, failures
-from trainyard.components.config.pulumi_command import LAUNCHER
+from trainyard.components.config.pulumi_command import LAUNCHER, as_typed, typed_command
 from trainyard.stack_files.installation import PROJECT, program_version
 from trainyard.stack_files.stacks_directory import choose
 
-PROGRAM = "./trainyard"
+PROGRAM = typed_command()
 COMPLETION = "_TRAINYARD_COMPLETE"
 """Environment variable with which a completion script asks for completions."""
 
@@ -211,9 +212,9 @@ def command(name: str, rows: Mapping[str, Command] = COMMANDS) -> Any:
     if row.is_group:
         return get_command(module.app)
     alone = typer.Typer(**_PLAIN)
-    alone.command(name, context_settings={**_HELP, **row.settings})(
-        getattr(module, name, None) or getattr(module, f"{name}_")
-    )
+    function = getattr(module, name, None) or getattr(module, f"{name}_")
+    text = as_typed(getdoc(function) or "")
+    alone.command(name, help=text, context_settings={**_HELP, **row.settings})(function)
     return get_command(alone)
 
 

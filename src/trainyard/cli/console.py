@@ -1,4 +1,7 @@
-"""Output of the command line: answers to standard output, everything else to standard error."""
+"""Output of the command line: answers to standard output, everything else to standard error.
+
+Texts name commands as in a clone, `./trainyard`; here they become what the reader can type.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +12,14 @@ from typing import IO, Any
 
 import typer
 
+from trainyard.components.config.pulumi_command import as_typed
 from trainyard.components.plain_text import folded, legible
 from trainyard.components.secret_documents import hidden
 
 
 def _for(stream: IO[str], text: str, *, lead: str = "") -> str:
     """Return a text for a person, without the lead that the caller writes with a style."""
-    shown = legible(f"{lead}{text}")
+    shown = legible(as_typed(f"{lead}{text}"))
     at_terminal = stream.isatty()
     shown = folded(shown, shutil.get_terminal_size().columns) if at_terminal else shown
     return shown.removeprefix(lead)
@@ -28,18 +32,19 @@ def note(text: str) -> None:
 
 def answer(text: str) -> None:
     """Write an answer to standard output as formatted text."""
-    typer.echo(legible(text))
+    typer.echo(legible(as_typed(text)))
 
 
 def answer_document(text: str) -> None:
     """Write a document to standard output, unformatted if that is a file or pipe."""
+    text = as_typed(text)
     shown = legible(text) if sys.stdout.isatty() else text
     typer.echo(shown, nl=not shown.endswith("\n"))
 
 
 def answer_json(value: Any) -> None:
     """Write one JSON document, without secrets, to standard output."""
-    typer.echo(json.dumps(hidden(value), indent=2, default=str))
+    typer.echo(as_typed(json.dumps(hidden(value), indent=2, default=str)))
 
 
 def progress(message: str, /) -> None:

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.panel import Panel
 from rich.text import Text
 
+from trainyard.components.config.pulumi_command import as_typed
 from trainyard.components.plain_text import fill, legible
 
 LOG_WIDTH = 140
@@ -64,7 +65,7 @@ def print_panel(
         typer.echo(f"Resources: {changes_line(changes)}")
     typer.echo("Next:")
     for command in commands:
-        typer.echo(f"  {legible(command)}")
+        typer.echo(f"  {legible(as_typed(command))}")
 
 
 def changes_line(changes: Mapping[str, int]) -> str:

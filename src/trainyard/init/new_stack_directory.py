@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from trainyard.components.config.pulumi_command import as_typed
 from trainyard.init.question import Ask, Question
 from trainyard.stack_files import stacks_directory
 from trainyard.stack_files.installation import INSTALLATION
@@ -46,4 +47,4 @@ def write_new_stack(path: Path, text: str) -> None:
     """
     stacks_directory.create(path.parent)
     with path.open("x", encoding="utf-8") as file:
-        file.write(text)
+        file.write(as_typed(text))
