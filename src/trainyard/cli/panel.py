@@ -27,7 +27,7 @@ class FactsTable:
 
     def add_fact(self, name: str, fact: str) -> None:
         """Add a line."""
-        self._facts.append((legible(name), legible(fact)))
+        self._facts.append((legible(name), legible(as_typed(fact))))
 
     def text(self, columns: int) -> Text:
         """Return the table for a number of columns.
@@ -51,7 +51,7 @@ class FactsTable:
 
 def plain(text: str, style: str = "") -> Text:
     """Return a text for a rich table or title in which markup has no effect."""
-    return Text(legible(text), style=style)
+    return Text(legible(as_typed(text)), style=style)
 
 
 def print_panel(

@@ -77,7 +77,7 @@ def _on_path(report: Report) -> PulumiEngine | None:
     # A package manager may link only the command itself into the directory on the PATH.
     for directory in (Path(command).absolute().parent, Path(command).resolve().parent):
         if _is_complete(directory):
-            return PulumiEngine(directory=directory, version=found, origin="path")
+            return PulumiEngine(directory=directory, version=pulumi_version(), origin="path")
     report(
         f"the pulumi at {command} has no language host for Python beside it: "
         "using a copy of its own, yours stays as it is"

@@ -19,6 +19,7 @@ from rich.spinner import Spinner
 from rich.text import Text
 
 from trainyard.changes.steps import steps_of_events
+from trainyard.components.config.pulumi_command import as_typed
 from trainyard.components.plain_text import fill, legible
 from trainyard.progress import rendering
 from trainyard.progress.messages import Messages
@@ -102,7 +103,7 @@ class Display:
     def _write(self, text: str) -> None:
         if not text:
             return
-        shown = legible(text)
+        shown = legible(as_typed(text))
         if self._console.is_terminal:
             lines = shown.split("\n")
             shown = "\n".join(fill(line, self._console.width, "  ") for line in lines)

@@ -63,8 +63,7 @@ class StackFile:
         """
         here = Path(os.path.realpath("."))
         clone = self.installation.clone
-        is_own = clone is None or (here != clone and is_stacks_directory(here))
-        directory = here if is_own else clone
+        directory = here if clone is None or is_stacks_directory(here) else clone
         return self.path.name if self.path == _file_in(directory, self.stack) else str(self.path)
 
     @property

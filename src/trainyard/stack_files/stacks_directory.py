@@ -158,7 +158,9 @@ def is_stacks_directory(directory: Path) -> bool:
 
 
 def remembered_directory(installation: Installation = INSTALLATION) -> Path | None:
-    """Return the directory that was created last from a installation, which may be gone."""
+    """Return the directory that was created last from a clone, which may be gone."""
+    if installation.clone is None:
+        return None
     try:
         text = (installation.own_files / _REMEMBERED).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):

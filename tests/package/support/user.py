@@ -25,6 +25,8 @@ class User:
         return {
             "HOME": str(self.home),
             "PATH": f"{self.python.parent}:/usr/bin:/bin",
+            # Tests may not write elsewhere.
+            "TMPDIR": str(self.home),
             "TRAINYARD_CACHE": str(cache),
             **{name: os.environ[name] for name in kept if name in os.environ},
         }

@@ -12,6 +12,7 @@ import typer
 from trainyard.cli import console, failures, options
 from trainyard.commands.jobs.job import refuse_foreign
 from trainyard.components import clock
+from trainyard.components.config.pulumi_command import as_typed
 from trainyard.components.plain_text import legible
 from trainyard.jobs.nodes import JobError
 from trainyard.schedulers.deployed_stack import DeployedStack, deployed_stack
@@ -290,4 +291,4 @@ def _tell(result: Verified, *, as_json: bool) -> None:
     console.answer(f"{result.stack}: {result.planned.test} on {count} of {nodes.instance_type}")
     for stage in result.stages:
         told = typer.style(f"{stage.result:<8}", fg=_COLORS[stage.result])
-        typer.echo(f"  {told} {stage.name:<10} {legible(stage.reason)}")
+        typer.echo(f"  {told} {stage.name:<10} {legible(as_typed(stage.reason))}")
