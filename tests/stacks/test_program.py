@@ -8,8 +8,8 @@ import pytest
 
 from tests.support.cloud import Cloud
 from tests.support.stacks import ROOT, account_facts, stack_config
+from trainyard import program as program_module
 from trainyard.components.account.lookup import AccountUnreachableError
-from trainyard.components.architectures import prepare as prepare_module
 
 
 @pytest.fixture
@@ -17,7 +17,7 @@ def program(deploy, monkeypatch):
     """Run `__main__.py` of the p5 stack, with configuration and account changed by the test."""
 
     def run(change=lambda config: None, look_up=lambda *_, **__: account_facts(), cloud=None):
-        monkeypatch.setattr(prepare_module, "look_up", look_up)
+        monkeypatch.setattr(program_module, "look_up", look_up)
         config = stack_config("p5-cb")
         change(config)
         texts = {k: v if isinstance(v, str) else json.dumps(v) for k, v in config.items()}

@@ -191,7 +191,10 @@ def test_a_job_starts_again_when_a_node_is_lost_and_the_node_is_replaced(
         until(lambda job=job: "start 1" in place.said(f"cat ~/{job}.log"), "its second start")
         assert f"Node failure on {lost}" in place.said(f"cat ~/{job}.log")
     until(lambda: states(f"{STATIC}2") == ["idle"], "the lost node is replaced")
-    assert place.said("squeue --noheader --format=%j,%T") == "other,RUNNING\n"
+    until(
+        lambda: place.said("squeue --noheader --format=%j,%T") == "other,RUNNING\n",
+        "both jobs have ended",
+    )
     until(lambda: states(dynamic[0]) == ["idle~"], "the lost dynamic node is powered down")
     log = (place.directory / "slurm" / NAME / "slurmctld.log").read_text(encoding="utf-8")
     responses = [line for line in log.splitlines() if f"{dynamic[0]} now responding" in line]

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from tests.support import without_preview
 from tests.support.kills.gate import DIRECTORY
-from tests.support.tracked import ROOT
+from tests.support.modules import PYTHONPATH
 from trainyard.engine.pulumi_engine import ensure_pulumi
 from trainyard.sandbox.state import SandboxDirectory
 from trainyard.sandboxes import session as sandbox_session
@@ -50,7 +50,7 @@ def _gated(directory: Path, name: str, real: Path) -> Path:
     program = f"pulumi-resource-{name}"
     gateway = [sys.executable, "-u", "-m", "tests.support.kills.gated_plugin", str(real / program)]
     directory.mkdir(parents=True, exist_ok=True)
-    text = f'#!/bin/sh\nPYTHONPATH={shlex.quote(str(ROOT))} exec {shlex.join(gateway)} "$@"\n'
+    text = f'#!/bin/sh\nPYTHONPATH={shlex.quote(PYTHONPATH)} exec {shlex.join(gateway)} "$@"\n'
     (directory / program).write_text(text, encoding="utf-8")
     (directory / program).chmod(0o755)
     return directory
