@@ -253,7 +253,7 @@ class SandboxDirectory:
                     *("--region", region, "--port", str(port)),
                 ],
                 cwd=MODULES,
-                env={**plain_environment(os.environ), "PYTHONPATH": str(MODULES.parent)},
+                env=plain_environment(os.environ),
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,

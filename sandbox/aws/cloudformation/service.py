@@ -182,7 +182,7 @@ def _modules_of(directory: Path) -> Path:
 
 
 def _link_modules(directory: Path) -> None:
-    """Make a directory with `trainyard` alone, without the packages beside an installed one."""
+    """Make a directory with `trainyard` alone, without other packages of its environment."""
     _modules_of(directory).mkdir()
     (_modules_of(directory) / "trainyard").symlink_to(MODULES / "trainyard")
 
