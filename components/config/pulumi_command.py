@@ -11,11 +11,13 @@ LAUNCHER = "TRAINYARD_LAUNCHER"
 OF_A_CLONE = "./trainyard"
 """The command as the texts of this repository name it: the launcher of a clone."""
 _ROOT = Path(__file__).resolve().parents[2]
+CLONE = _ROOT if (_ROOT / "trainyard_state.py").is_file() else None
+"""Root of the clone that runs; None in an installed package, whose directory has no such file."""
 
 
 def typed_command() -> str:
     """Return how this process was started: `./trainyard` in a clone, `trainyard` of a package."""
-    return OF_A_CLONE if (_ROOT / "trainyard_state.py").is_file() else "trainyard"
+    return OF_A_CLONE if CLONE is not None else "trainyard"
 
 
 def as_typed(text: str) -> str:

@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 import os
 import sys
-import tomllib
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Any
+
+from trainyard.components.config.pulumi_command import CLONE
 
 PACKAGE = Path(__file__).resolve().parents[1]
 """The directory of the package `trainyard`."""
@@ -71,14 +71,7 @@ class Installation:
         return self.clone / ".venv" if self.clone is not None else Path(sys.prefix)
 
 
-def _clone() -> Path | None:
-    """Return the root of the clone in which this file is; None in an installed package."""
-    root = PACKAGE.parents[1]
-    is_clone = PACKAGE.parent.name == "src" and (root / "trainyard_state.py").is_file()
-    return root if is_clone else None
-
-
-INSTALLATION = Installation(_clone())
+INSTALLATION = Installation(CLONE)
 """The one that runs."""
 
 
@@ -92,17 +85,24 @@ def program_path() -> Path:
 def program_version() -> str:
     """Return the version of trainyard: that of the package, or that of the clone."""
     if INSTALLATION.clone is None:
-        return distribution(PROJECT).version
+        from importlib.metadata import version
+
+        return version(PROJECT)
+    import tomllib
+
     text = (INSTALLATION.clone / "pyproject.toml").read_text(encoding="utf-8")
     return tomllib.loads(text)["project"]["version"]
 
 
 def requirement() -> str:
-    """Return the requirement that installs the package that runs, with its extra `sandbox` or not.
+    """Return the requirement that installs the package that runs.
 
     It is `trainyard==VERSION`, or the address of the wheel or the directory that it was installed
     from: https://packaging.python.org/en/latest/specifications/direct-url/
     """
+    # 10 ms, which `init` alone needs.
+    from importlib.metadata import PackageNotFoundError, distribution
+
     try:
         found = distribution(PROJECT)
     except PackageNotFoundError:
