@@ -22,9 +22,9 @@ from packaging.requirements import Requirement
 
 from tools.lock import PROGRAM, normalised
 from trainyard.policies.rule_names import rule_files
+from trainyard.stack_files.stacks_directory import PACK_FILE, pack_text
 
 ROOT = Path(__file__).resolve().parents[2]
-PROJECT = ROOT / "policies" / "PulumiPolicy.yaml"
 SOURCE = ROOT / "src"
 ENTRY = Path("trainyard/policies/start.py")
 
@@ -85,7 +85,7 @@ def write_package(directory: Path) -> list[Path]:
         (directory / path).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(SOURCE / path, directory / path)
     written = {
-        "PulumiPolicy.yaml": _project(),
+        PACK_FILE: pack_text("venv"),  # in its folder
         "__main__.py": _MAIN,
         "README.md": _README,
         ".gitignore": "venv/\n__pycache__/\n",
@@ -156,12 +156,6 @@ def _data_files(modules: Iterable[Path]) -> Iterator[Path]:
         for file in (SOURCE / module).parent.glob("data/*"):
             if f'"{file.name}"' in text:
                 yield file.relative_to(SOURCE)
-
-
-def _project() -> str:
-    """Return the project file of the pack, with a virtual environment in its folder."""
-    text = PROJECT.read_text(encoding="utf-8")
-    return text.replace("virtualenv: ../.venv", "virtualenv: venv")
 
 
 def _distributions(modules: Iterable[Path]) -> set[str]:

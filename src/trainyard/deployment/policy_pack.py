@@ -9,7 +9,7 @@ from trainyard.policies.pack.stack_config import pack_config
 from trainyard.stack_files.files import write_private
 from trainyard.stack_files.installation import INSTALLATION
 from trainyard.stack_files.stack_config import config_of
-from trainyard.stack_files.stacks_directory import PACK_FILE, PACK_PROGRAM_TEXT, PACK_TEXT
+from trainyard.stack_files.stacks_directory import PACK_FILE, PACK_PROGRAM_TEXT, pack_text
 from trainyard.workspace.workspace import Workspace
 
 
@@ -27,6 +27,6 @@ def _folder(scratch: Path) -> Path:
         return INSTALLATION.clone / "policies"
     folder = scratch / "policies"
     folder.mkdir(exist_ok=True, mode=0o700)
-    write_private(folder / PACK_FILE, PACK_TEXT.format(environment=INSTALLATION.environment))
+    write_private(folder / PACK_FILE, pack_text(str(INSTALLATION.environment)))
     write_private(folder / "__main__.py", PACK_PROGRAM_TEXT)
     return folder

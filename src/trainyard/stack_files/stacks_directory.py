@@ -19,6 +19,7 @@ from typing import Any
 from trainyard.stack_files.files import write_whole
 from trainyard.stack_files.installation import (
     INSTALLATION,
+    PACKAGE,
     PROJECT,
     Installation,
     generated_project,
@@ -67,15 +68,6 @@ PACK_PROGRAM_TEXT = """\
 from trainyard.policies.start import start
 
 start()
-"""
-PACK_TEXT = """\
-description: What must hold for clusters for distributed training on AWS.
-version: 0.1.0
-runtime:
-  name: python
-  options:
-    toolchain: pip
-    virtualenv: {environment}
 """
 _PROJECT_TEXT = f"""\
 name: {PROJECT}
@@ -215,7 +207,7 @@ def _write_project(directory: Path) -> None:
     texts = {
         _PROGRAM: PROGRAM_TEXT,
         "requirements.txt": f"{requirement()}\n",
-        f"policies/{PACK_FILE}": PACK_TEXT.format(environment="../.venv"),
+        f"policies/{PACK_FILE}": pack_text("../.venv"),
         f"policies/{_PROGRAM}": PACK_PROGRAM_TEXT,
     }
     _refuse_occupied(directory, (PROJECT_FILE, *texts))
@@ -265,6 +257,12 @@ def _ignore_files(path: Path, further: Sequence[str] = ()) -> None:
     if missing:
         begin = f"{text}\n" if text and not text.endswith("\n") else text
         write_whole(path, begin + "".join(f"{line}\n" for line in missing))
+
+
+def pack_text(environment: str) -> str:
+    """Return the project file of the policy pack, for another Python environment."""
+    text = (PACKAGE / "policies" / PACK_FILE).read_text(encoding="utf-8")
+    return text.replace("virtualenv: ../.venv", f"virtualenv: {environment}")
 
 
 def launcher_text(checkout: Path) -> str:
