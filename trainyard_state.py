@@ -15,3 +15,15 @@ from trainyard.components.runtime.aws_auth import AwsAuthProvider  # noqa: E402
 
 AWS_AUTH = AwsAuthProvider()
 """The provider of the entries in `aws-auth`."""
+
+
+def __getattr__(name: str) -> object:
+    """Refuse what this version does not have: a newer version has written the state.
+
+    Raises:
+        AttributeError: always.
+    """
+    raise AttributeError(
+        f"a newer version of trainyard has written the state of this stack: it has {name} in "
+        "trainyard_state, and this version has not; use that version or a later one"
+    )

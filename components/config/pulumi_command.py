@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 LAUNCHER = "TRAINYARD_LAUNCHER"
@@ -13,6 +14,7 @@ OF_A_CLONE = "./trainyard"
 _ROOT = Path(__file__).resolve().parents[2]
 CLONE = _ROOT if (_ROOT / "trainyard_state.py").is_file() else None
 """Root of the clone that runs; None in an installed package, whose directory has no such file."""
+_PAGE = re.compile(r"(?<![\w/.-])docs/[a-z-]+\.md")
 
 
 def typed_command() -> str:
@@ -21,9 +23,20 @@ def typed_command() -> str:
 
 
 def as_typed(text: str) -> str:
-    """Return a text with the commands of trainyard as its reader can type them."""
+    """Return a text with the commands of trainyard as its reader can type them.
+
+    Texts name the launcher and the documents of a clone. A package has the documents in its
+    directory.
+    """
     command = typed_command()
-    return text if command == OF_A_CLONE else text.replace(OF_A_CLONE, command)
+    if command == OF_A_CLONE:
+        return text
+    return _PAGE.sub(_document, text.replace(OF_A_CLONE, command))
+
+
+def _document(page: re.Match[str]) -> str:
+    path = _ROOT / page[0]
+    return str(path) if path.is_file() else page[0]
 
 
 def pulumi_command(arguments: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import zipfile
 from pathlib import Path
@@ -97,3 +98,9 @@ def test_a_directory_of_a_clone_goes_on_and_says_how_to_move(user: User) -> None
     (user.directory / "Pulumi.yaml").write_text(yaml.safe_dump(content))
     (user.directory / "Pulumi.dev.yaml").write_bytes((ROOT / "Pulumi.dev.yaml").read_bytes())
     assert user.must("check", "dev", "--sandbox").endswith("dev: ok\n")
+
+
+def test_a_text_names_a_document_that_its_reader_can_open(user: User) -> None:
+    said = user.must("capacity", "--help").replace("\n", "").replace(" ", "")
+    page = Path(re.findall(r"/[^()]*?/docs/capacity\.md", said)[0])
+    assert page.read_text().startswith("# ")

@@ -55,12 +55,12 @@ COMMANDS: Mapping[str, Command] = {
     "init": Command("stack_file.init", "Create a stack file of your own."),
     "import": Command("stack_file.import_", "Write a stack file from a file of another tool."),
     "up": Command(
-        "deployment.deployments",
+        "deployment.up",
         "Deploy the stack file; always shows a preview first.",
     ),
-    "preview": Command("deployment.deployments", "Show what `up` would change. Changes nothing."),
-    "destroy": Command("deployment.deployments", "Delete the resources of the stack."),
-    "refresh": Command("deployment.deployments", "Update the state from the account."),
+    "preview": Command("deployment.preview", "Show what `up` would change. Changes nothing."),
+    "destroy": Command("deployment.destroy", "Delete the resources of the stack."),
+    "refresh": Command("deployment.refresh", "Update the state from the account."),
     "list": Command("deployment.list_", "List the stacks, and which of them are deployed."),
     "status": Command("deployment.status", "Show what a deployed stack has. Changes nothing."),
     "timeline": Command(
@@ -72,7 +72,7 @@ COMMANDS: Mapping[str, Command] = {
         "deployment.diagnose",
         "Write state, events, logs and likely causes to a directory.",
     ),
-    "outputs": Command("deployment.artifacts", "Print the outputs of a deployed stack."),
+    "outputs": Command("deployment.outputs", "Print the outputs of a deployed stack."),
     "check": Command("stack_file.check", "Check stack files, and the AWS account with --live."),
     "lint": Command("stack_file.lint", "Check files of other tools, without an account."),
     "explain": Command("stack_file.explain", "Explain a rule, or list all rules."),
@@ -90,15 +90,15 @@ COMMANDS: Mapping[str, Command] = {
         # Everything after the first word is an argument of Pulumi, also --help.
         {**PASSES_ARGUMENTS_ON, "allow_interspersed_args": False},
     ),
-    "artifact": Command("deployment.artifacts", "Print a document that the stack exports."),
+    "artifact": Command("deployment.artifact", "Print a document that the stack exports."),
     "kubeconfig": Command("cluster.kubeconfig", "Add the cluster to a kubeconfig."),
-    "ssh": Command("cluster.connect", "Open a shell on the head node of a Slurm cluster."),
-    "ssm": Command("cluster.connect", "Open a shell on a node with Session Manager."),
+    "ssh": Command("cluster.ssh", "Open a shell on the head node of a Slurm cluster."),
+    "ssm": Command("cluster.ssm", "Open a shell on a node with Session Manager."),
     "logs": Command("jobs.logs", "Print the log of a job, or the logs of the stack."),
     "job": Command("jobs.job", "Generate a job for the stack."),
     "run": Command("jobs.run", "Run a program on the accelerators of a stack."),
     "jobs": Command("jobs.jobs", "List the jobs of a stack."),
-    "cancel": Command("jobs.jobs", "End one job of a stack."),
+    "cancel": Command("jobs.cancel", "End one job of a stack."),
     "verify": Command("cluster.verify", "Test the network and the accelerators of a stack."),
     "repair": Command("cluster.repair", "Replace bad nodes inside their reservation."),
     "accept": Command(
@@ -210,7 +210,10 @@ def command(name: str, rows: Mapping[str, Command] = COMMANDS) -> Any:
     row = rows[name]
     module: Any = import_module(row.full_name)
     if row.is_group:
-        return get_command(module.app)
+        group: Any = get_command(module.app)
+        for each in (group, *group.commands.values()):
+            each.help = as_typed(each.help or "")
+        return group
     alone = typer.Typer(**_PLAIN)
     function = getattr(module, name, None) or getattr(module, f"{name}_")
     text = as_typed(getdoc(function) or "")

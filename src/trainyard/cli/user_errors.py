@@ -5,22 +5,23 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+import sys
 from pathlib import Path
+from typing import Any
 
 from trainyard.capacity.errors import UnreadableRecordError
 from trainyard.cli.failures import WORK_FAILED, WRONG_USE, CommandError
 from trainyard.components.account.answer_shapes import AccountUnreachableError
 from trainyard.components.config.problems import ConfigError
 from trainyard.engine.engine_process import EngineFailedError
-from trainyard.sandboxes import client
 from trainyard.stack_files.installation import INSTALLATION
 from trainyard.stack_files.stack_files import StackFileError
 from trainyard.stack_files.stacks_directory import StacksDirectoryError
 from trainyard.stack_files.yaml_limits import UnreadableYamlError
 from trainyard.workspace.backend_login import NotLoggedInError
+from trainyard.workspace.exported_state import NewerStateError
 from trainyard.workspace.locks import StackLockedError
 from trainyard.workspace.missing_stack import StackMissingError
-from trainyard.workspace.project import sandbox_directory
 from trainyard.workspace.recovery.errors import CreatesPendingError
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -42,6 +43,10 @@ def unwritable(error: OSError) -> str | None:
 
 
 def _elsewhere(path: Path | None) -> str:
+    # No other error needs the sandbox.
+    from trainyard.sandboxes import client
+    from trainyard.workspace.project import sandbox_directory
+
     sandbox = sandbox_directory().path
     if path is not None and (path.is_relative_to(sandbox) or sandbox.is_relative_to(path)):
         return "set TRAINYARD_SANDBOX to another directory for the files of the sandbox"
@@ -75,6 +80,7 @@ _FAILED = (
     EngineFailedError,
     StackLockedError,
     CreatesPendingError,
+    NewerStateError,
     UnreadableRecordError,
 )
 
@@ -85,9 +91,14 @@ def exit_code_of(error: BaseException) -> int | None:
         return error.exit_code
     if isinstance(error, _WRONG_USE):
         return WRONG_USE
-    if isinstance(error, (*_FAILED, *client.user_errors())):
+    if isinstance(error, (*_FAILED, *_errors_of_the_sandbox())):
         return WORK_FAILED
     return WORK_FAILED if _unwritable(error) else None
+
+
+def _errors_of_the_sandbox() -> tuple[type[Exception], ...]:
+    client: Any = sys.modules.get("trainyard.sandboxes.client")
+    return client.user_errors() if client is not None else ()
 
 
 def message_of(error: BaseException) -> str:

@@ -6,7 +6,9 @@ Source: https://github.com/pulumi/pulumi/blob/v3.260.0/sdk/go/common/apitype/cor
 
 from __future__ import annotations
 
+import base64
 import json
+import re
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,6 +18,13 @@ from trainyard.engine.engine_process import PulumiCommand
 
 Deployment = dict[str, Any]
 """What `pulumi stack export` prints."""
+STATE_NAMES = frozenset({"AWS_AUTH"})
+"""What `trainyard_state` has: the names to which states refer."""
+_STATE_NAME = re.compile(rb"trainyard_state:(\w+)")
+
+
+class NewerStateError(Exception):
+    """A newer version of trainyard has written the state; the message says what to do."""
 
 
 def exported_state(command: PulumiCommand, stack: str, *, show_secrets: bool = False) -> Deployment:
@@ -50,3 +59,24 @@ def content_of(deployment: Mapping[str, Any]) -> dict[str, Any]:
 def resources_of(deployment: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the resources of an exported state, in the engine's order."""
     return content_of(deployment).get("resources") or []
+
+
+def refuse_newer_state(deployment: Mapping[str, Any], stack: str) -> None:
+    """Refuse a state that names what this version does not have, before anything is deleted.
+
+    The engine would delete what comes before the first resource that it cannot load.
+
+    Raises:
+        NewerStateError: a newer version has written it.
+    """
+    outputs = (each.get("outputs") or {} for each in resources_of(deployment))
+    providers = (each["__provider"] for each in outputs if isinstance(each.get("__provider"), str))
+    named = {
+        name.decode() for each in providers for name in _STATE_NAME.findall(base64.b64decode(each))
+    }
+    if unknown := sorted(named - STATE_NAMES):
+        raise NewerStateError(
+            f"a newer version of trainyard has written the state of {stack}: it names "
+            f"{', '.join(unknown)}, which this version does not have; nothing was deleted. Use "
+            "that version or a later one"
+        )

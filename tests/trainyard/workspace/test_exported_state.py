@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,8 +10,16 @@ from typing import Any
 
 import pytest
 
+import trainyard_state
 from tests.support.tracked import ROOT
-from trainyard.workspace.exported_state import content_of, exported_state, resources_of
+from trainyard.workspace.exported_state import (
+    STATE_NAMES,
+    NewerStateError,
+    content_of,
+    exported_state,
+    refuse_newer_state,
+    resources_of,
+)
 
 VPC = {"urn": "urn:pulumi:p5-cb::trainyard::aws:ec2/vpc:Vpc::p5-cb-vpc", "id": "vpc-1"}
 
@@ -44,3 +53,21 @@ def test_no_other_module_exports_a_state() -> None:
         if '"export"' in path.read_text(encoding="utf-8")
     ]
     assert asking == ["src/trainyard/workspace/exported_state.py"]
+
+
+def state_with(name: str) -> dict[str, Any]:
+    """Return a state whose entry in `aws-auth` has the provider of that name."""
+    provider = base64.b64encode(f"\x80\x04 trainyard_state:{name}\x94".encode("latin-1")).decode()
+    entry = {"urn": "urn:entry", "outputs": {"__provider": provider}}
+    return {"deployment": {"resources": [VPC, entry]}}
+
+
+def test_a_state_of_a_newer_version_is_refused_before_anything_is_deleted() -> None:
+    refuse_newer_state(state_with("AWS_AUTH"), "p5-cb")
+    with pytest.raises(NewerStateError, match=r"p5-cb: it names LATER, .* nothing was deleted"):
+        refuse_newer_state(state_with("LATER"), "p5-cb")
+
+
+def test_the_names_of_states_are_those_of_their_module() -> None:
+    ours = {name for name, value in vars(trainyard_state).items() if name.isupper() and value}
+    assert ours - {"_SOURCE"} == STATE_NAMES
