@@ -6,11 +6,15 @@ Of all that a state holds, only the provider of the entry in `aws-auth` names a 
 
 from __future__ import annotations
 
+import base64
 import json
+import pickle
+import pkgutil
 import re
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -44,10 +48,12 @@ class Account:
 
     environment: dict[str, str]
     clone: Path
+    before: Path
+    """File with the state that version 0.1 has written."""
 
-    def pulumi(self, directory: Path, *arguments: str) -> str:
-        """Run `pulumi`, which has to succeed; return what it says."""
-        done = subprocess.run(
+    def run(self, directory: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Run `pulumi`."""
+        return subprocess.run(
             ["pulumi", *arguments],
             cwd=directory,
             env=self.environment,
@@ -55,6 +61,10 @@ class Account:
             text=True,
             check=False,
         )
+
+    def pulumi(self, directory: Path, *arguments: str) -> str:
+        """Run `pulumi`, which has to succeed; return what it says."""
+        done = self.run(directory, *arguments)
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
@@ -71,7 +81,7 @@ def account(sandbox: Sandbox, tmp_path: Path) -> Account:
     """A deployed stack whose state is as version 0.1 has written it."""
     clone = tmp_path / "clone"
     copy_repository(ROOT, clone, without={"tests", "docs"})
-    found = Account(account_environment(sandbox, tmp_path), clone)
+    found = Account(account_environment(sandbox, tmp_path), clone, tmp_path / "state.json")
     assert "PYTHONPATH" not in found.environment
     found.pulumi(clone, "stack", "init", STACK)
     for path, value in VALUES.items():
@@ -81,8 +91,8 @@ def account(sandbox: Sandbox, tmp_path: Path) -> Account:
     state = found.pulumi(clone, "stack", "export", "-s", STACK)
     written = set(re.findall(r'"__provider": "([^"]+)"', state))
     assert len(written) == 1
-    (tmp_path / "state.json").write_text(state.replace(written.pop(), RECORDED))
-    found.pulumi(clone, "stack", "import", "-s", STACK, "--file", str(tmp_path / "state.json"))
+    found.before.write_text(state.replace(written.pop(), RECORDED))
+    found.pulumi(clone, "stack", "import", "-s", STACK, "--file", str(found.before))
     return found
 
 
@@ -119,3 +129,24 @@ def test_a_package_renames_the_provider_once_and_destroys_it(
     assert account.change(directory, "refresh") == {}
     assert account.change(account.clone, "up") == {}
     assert account.change(directory, "destroy").keys() == {"deleted"}
+
+
+class _Later:
+    """Serialized as what a later version could have in `trainyard_state`."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return pkgutil.resolve_name, ("trainyard_state:LATER",)
+
+
+def test_a_state_of_a_newer_version_is_refused_with_the_reason(account: Account) -> None:
+    later = base64.b64encode(pickle.dumps(_Later(), protocol=4)).decode()
+    state = account.pulumi(account.clone, "stack", "export", "-s", STACK)
+    file = account.clone / "state.json"
+    file.write_text(state.replace(RECORDED, later))
+    account.pulumi(account.clone, "stack", "import", "-s", STACK, "--file", str(file))
+    for command in (["preview"], ["refresh", "--yes", "--skip-preview"]):
+        done = account.run(account.clone, *command, "-s", STACK)
+        assert done.returncode != 0
+        assert "a newer version of trainyard has written the state" in done.stdout + done.stderr
+    account.pulumi(account.clone, "stack", "import", "-s", STACK, "--file", str(account.before))
+    assert account.change(account.clone, "destroy").keys() == {"deleted"}

@@ -10,8 +10,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from tests.support.warm_python.command_line import warm_engines
-from trainyard.commands.deployment import deployments
-from trainyard.deployment import guarded_update
+from trainyard.deployment import engine_commands, guarded_update
 from trainyard.deployment.guarded_update import Guard
 from trainyard.deployment.policy_pack import policy_pack
 from trainyard.engine import engine_run
@@ -19,7 +18,7 @@ from trainyard.engine.engine_process import EngineResult
 from trainyard.engine.engine_run import EngineRun
 from trainyard.workspace.workspace import Workspace
 
-_run, _run_guarded = deployments.run, guarded_update.run_guarded
+_run, _run_guarded = engine_commands.run, guarded_update.run_guarded
 """The originals, which `main` replaces."""
 
 
@@ -31,7 +30,7 @@ def main(*, checkpoints: bool = False) -> None:
     """
     warm_engines(checkpoints=checkpoints)
     guarded_update.run_guarded = _unguarded
-    deployments.run = _at_once
+    engine_commands.run = _at_once
     # The display of an update follows the events of its preview first.
     engine_run.display_of = _no_display
     from trainyard.cli.app import app

@@ -15,7 +15,7 @@ from trainyard.components.config.pulumi_command import pulumi_command
 from trainyard.components.storage.fsx_lustre_plan import STORAGE_TAG
 from trainyard.components.tagging import RESERVATION_TAG
 from trainyard.stack_files.stack_files import StackFile
-from trainyard.workspace.exported_state import exported_state, resources_of
+from trainyard.workspace.exported_state import exported_state, refuse_newer_state, resources_of
 from trainyard.workspace.urns import name_of
 from trainyard.workspace.workspace import Workspace
 
@@ -49,8 +49,15 @@ class Kept:
 
 
 def kept_objects(workspace: Workspace) -> tuple[Kept, ...]:
-    """Return the objects in the state."""
-    return read_state(exported_state(workspace.command, workspace.stack_file.stack))
+    """Return the objects in the state.
+
+    Raises:
+        NewerStateError: a newer version of trainyard has written it.
+    """
+    stack = workspace.stack_file.stack
+    exported = exported_state(workspace.command, stack)
+    refuse_newer_state(exported, stack)
+    return read_state(exported)
 
 
 def read_state(exported: Mapping[str, Any]) -> tuple[Kept, ...]:

@@ -21,7 +21,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from trainyard.cli import console, failures
 from trainyard.components.tagging import PARALLELCLUSTER_NODE_TAG, PARALLELCLUSTER_TAG
-from trainyard.stack_files.stack_files import StackFile
+from trainyard.stack_files.stack_files import PARALLELCLUSTER, StackFile
 from trainyard.workspace.recovery.account import Account, tag_map
 from trainyard.workspace.session import account_access
 
@@ -57,13 +57,15 @@ class Retained:
 
 
 def tell_what_stays(stack_file: StackFile, *, destroyed: bool, sandbox: bool) -> None:
-    """Report what ParallelCluster has retained of a deleted cluster.
+    """Report what ParallelCluster has retained of a deleted cluster; nothing for other stacks.
 
     Args:
         stack_file: Stack file of the cluster.
         destroyed: Whether the cluster was destroyed; otherwise its `up` failed.
         sandbox: Whether the account is the sandbox's.
     """
+    if stack_file.architecture != PARALLELCLUSTER:
+        return
     name, region = str(stack_file.cluster.get("name")), stack_file.region
     look = what_stays if destroyed else what_failed_creations_left
     try:

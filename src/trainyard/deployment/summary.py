@@ -11,9 +11,9 @@ from trainyard.cli import console, failures
 from trainyard.cli.closing_panel import Summary, print_closing_panel, read_summary
 from trainyard.cli.panel import FactsTable, end_commands
 from trainyard.cli.waiting import wait_seconds
-from trainyard.commands.deployment.artifacts import document
 from trainyard.components.catalog.collective_tests import TESTS_BY_MAKER
 from trainyard.components.catalog.instance_types import instance_type
+from trainyard.deployment.stack_outputs import document
 from trainyard.diagnosis.rollout import ClusterState, NodeState, wait_until_ready
 from trainyard.diagnosis.rollout_expectation import expected_of
 from trainyard.diagnosis.rollout_failure import reasons

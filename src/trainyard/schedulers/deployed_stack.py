@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from trainyard.stack_files.stack_files import StackFile
+from trainyard.cli import failures
+from trainyard.stack_files.stack_config import kind_of, plan_of
+from trainyard.stack_files.stack_files import NETWORK, StackFile
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -42,7 +44,7 @@ class DeployedStack:
 
     def outputs(self, *, show_secrets: bool) -> dict[str, Any]:
         """Return the outputs of the stack."""
-        from trainyard.commands.deployment.artifacts import outputs_of
+        from trainyard.deployment.stack_outputs import outputs_of
 
         return outputs_of(self.stack_file, sandbox=self.sandbox, show_secrets=show_secrets)
 
@@ -109,3 +111,14 @@ def deployed_stack(
 ) -> DeployedStack:
     """Return the stack that a command works with."""
     return (context.obj or DeployedStack)(stack_file, sandbox)
+
+
+def plan_with_jobs(stack_file: StackFile) -> Any:
+    """Return the plan of a stack that runs jobs.
+
+    Raises:
+        WrongUseError: it is a network.
+    """
+    if kind_of(stack_file) == NETWORK:
+        raise failures.WrongUseError(f"{stack_file.stack} is a network, and runs no jobs")
+    return plan_of(stack_file)

@@ -21,6 +21,7 @@ from trainyard.engine.pulumi_engine import ensure_pulumi
 from trainyard.sandboxes.client import account_ids
 from trainyard.sandboxes.session import project_of, running_sandbox, started_sandbox
 from trainyard.stack_files.completion import overruled, sandbox_completion
+from trainyard.stack_files.installation import INSTALLATION
 from trainyard.stack_files.moved_checkout import follow_checkout
 from trainyard.stack_files.stack_files import EKS, PARALLELCLUSTER, StackFile
 from trainyard.workspace.account_backend import backend_variables, offer_stack
@@ -210,8 +211,24 @@ def _account(stack_file: StackFile) -> Workspace:
         directory=directory,
         stack=stack_file.stack,
     )
+    command = PulumiCommand(engine.executable, directory, environment)
+    _install_environment(command)
     return AccountWorkspace(
         stack_file=stack_file,
-        command=PulumiCommand(engine.executable, directory, environment),
+        command=command,
         config_file=None if stack_file.is_project_file else stack_file.path,
     )
+
+
+def _install_environment(command: PulumiCommand) -> None:
+    """Make the Python environment of a project of the installed package, if it has none.
+
+    Raises:
+        EngineFailedError: it cannot be made; the message has what Pulumi said.
+    """
+    directory = command.directory
+    is_own = INSTALLATION.clone is None and (directory / "requirements.txt").is_file()
+    if not is_own or (directory / ".venv").exists():
+        return
+    console.progress(f"`pulumi install` makes the Python environment of {directory} (a minute)")
+    command.output(["install", "--no-plugins"])

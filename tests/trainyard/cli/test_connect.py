@@ -12,7 +12,7 @@ import pytest
 from tests.support.recorded_stack import RecordedStack
 from tests.support.tracked import ROOT
 from trainyard.cli.failures import CommandError, WrongUseError
-from trainyard.commands.cluster.connect import Instance, instances_of, selected
+from trainyard.commands.cluster.ssm import Instance, instances_of, selected
 
 ONE = Instance("i-1", "p5.48xlarge", "ip-10-0-0-1.us-west-2.compute.internal", "10.0.0.1")
 TWO = Instance("i-2", "p5.48xlarge", "ip-10-0-0-2.us-west-2.compute.internal", "10.0.0.2")

@@ -14,7 +14,7 @@ import typer
 import yaml
 
 from trainyard.cli import console, failures, options
-from trainyard.commands.deployment.artifacts import deployed_cluster
+from trainyard.deployment.stack_outputs import deployed_cluster
 from trainyard.schedulers.deployed_stack import deployed_stack
 from trainyard.stack_files.files import write_private
 from trainyard.stack_files.stack_files import EKS

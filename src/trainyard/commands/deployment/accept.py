@@ -47,7 +47,6 @@ from trainyard.acceptance.steps import (
 from trainyard.acceptance.training import Training, training_of
 from trainyard.capacity.wording import money
 from trainyard.cli import console, failures, options
-from trainyard.commands.deployment.artifacts import opened_to_read
 from trainyard.components import clock
 from trainyard.components.account.call_failures import explained
 from trainyard.components.capacity.timeline import block_timelines
@@ -56,6 +55,7 @@ from trainyard.components.config.network import NewVpc
 from trainyard.components.config.problems import ConfigError
 from trainyard.cost.accept_money import money_limit
 from trainyard.cost.current_cost import current_cost
+from trainyard.deployment.stack_outputs import opened_to_read
 from trainyard.engine.engine_process import EngineFailedError
 from trainyard.jobs.nodes import JobError
 from trainyard.jobs.slurm.nodes import SlurmNodes, shared_directory

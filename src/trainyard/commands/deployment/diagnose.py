@@ -12,13 +12,13 @@ import typer
 from kubernetes import client
 
 from trainyard.cli import console, failures, options
-from trainyard.commands.deployment.artifacts import document, opened_to_read
 from trainyard.components import clock
 from trainyard.components.account.call_failures import CLIENT
 from trainyard.components.batch.plan import BatchPlan
 from trainyard.components.eks.plan import EksPlan
 from trainyard.components.parallelcluster.plan import ParallelClusterPlan
 from trainyard.components.secret_documents import shareable
+from trainyard.deployment.stack_outputs import document, opened_to_read
 from trainyard.diagnosis.batch_bundle import add_batch
 from trainyard.diagnosis.bundle import SUMMARY, Bundle, answer
 from trainyard.diagnosis.eks_bundle import (

@@ -10,11 +10,11 @@ from typing import Any
 
 from trainyard.cli import failures, options
 from trainyard.cli.closing_panel import Summary, read_summary
-from trainyard.commands.deployment.artifacts import opened_to_read
 from trainyard.components import clock
 from trainyard.components.config.problems import ConfigError
 from trainyard.cost.stack_cost import cost_line
 from trainyard.deployment import network_summary
+from trainyard.deployment.stack_outputs import opened_to_read
 from trainyard.diagnosis.waiting_job import CLOSED, UNFINISHED
 from trainyard.engine.engine_process import EngineFailedError
 from trainyard.schedulers.batch import summary as batch_summary

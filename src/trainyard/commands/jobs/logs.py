@@ -13,11 +13,11 @@ import typer
 from botocore.exceptions import BotoCoreError, ClientError
 
 from trainyard.cli import console, failures, options
-from trainyard.commands.deployment.artifacts import outputs_of
 from trainyard.commands.jobs.job import refuse
 from trainyard.components import clock
 from trainyard.components.account.call_failures import CLIENT, explained
 from trainyard.components.eks.log_group_plan import control_plane_log_group
+from trainyard.deployment.stack_outputs import outputs_of
 from trainyard.schedulers.batch.submission import LOG_GROUP as BATCH_LOG_GROUP
 from trainyard.schedulers.deployed_stack import deployed_stack
 from trainyard.schedulers.log_events import LogEvents
@@ -96,7 +96,7 @@ def logs(
     refuse({"--stream": stream, "--minutes": minutes}, "the whole log of a job is printed")
     if sum(each is not None for each in (node, rank, every_node or None)) > 1:
         raise failures.WrongUseError("give one of --node, --rank and --all")
-    from trainyard.commands.jobs.jobs import plan_with_jobs
+    from trainyard.schedulers.deployed_stack import plan_with_jobs
     from trainyard.schedulers.log_request import LogRequest
 
     asked = LogRequest(

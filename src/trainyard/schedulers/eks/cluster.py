@@ -11,7 +11,7 @@ from kubernetes.config import ConfigException
 from urllib3.exceptions import HTTPError
 
 from trainyard.cli import failures
-from trainyard.commands.deployment.artifacts import deployed_cluster
+from trainyard.deployment.stack_outputs import deployed_cluster
 from trainyard.schedulers.deployed_stack import DeployedStack
 from trainyard.schedulers.eks.cluster_client import cluster_client
 from trainyard.stack_files.stack_files import StackFile

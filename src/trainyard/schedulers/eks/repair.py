@@ -10,9 +10,9 @@ import boto3
 from botocore.exceptions import BotoCoreError, ClientError
 
 from trainyard.cli import console, failures
-from trainyard.commands.deployment.artifacts import deployed_cluster
 from trainyard.components.account.call_failures import CLIENT, explained
 from trainyard.components.eks.plan import EksPlan
+from trainyard.deployment.stack_outputs import deployed_cluster
 from trainyard.repair.account import Account
 from trainyard.repair.decision import Decision
 from trainyard.repair.node_replacement import NodeReplacement

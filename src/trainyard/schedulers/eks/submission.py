@@ -20,8 +20,8 @@ from kubernetes.utils import FailToCreateError, create_from_dict
 from urllib3.exceptions import HTTPError
 
 from trainyard.cli import console, failures
-from trainyard.commands.deployment.artifacts import deployed_cluster
 from trainyard.components.catalog.kueue import QUEUE_LABEL
+from trainyard.deployment.stack_outputs import deployed_cluster
 from trainyard.jobs.job_manifest import JobManifest, kubectl_name, manifests_of
 from trainyard.schedulers.deployed_stack import DeployedStack
 from trainyard.schedulers.eks.cluster import answering

@@ -1,0 +1,60 @@
+"""`destroy`: delete the resources of a stack."""
+
+from __future__ import annotations
+
+from trainyard.cli import console, options
+from trainyard.deployment import protected
+from trainyard.deployment.duplicates import tell_duplicates
+from trainyard.deployment.engine_commands import (
+    Show,
+    changed,
+    opened,
+    require_answer,
+    variables_of,
+)
+from trainyard.deployment.inhabited_network import refuse_inhabited
+from trainyard.deployment.operation_end import finish
+from trainyard.deployment.retained import tell_what_stays
+from trainyard.sandboxes.session import holds_stack
+from trainyard.stack_files.stack_files import NETWORK
+from trainyard.workspace.kubeconfig import kubeconfig_path
+from trainyard.workspace.session import refuse_occupied
+
+
+def destroy(
+    stack: options.Stack,
+    sandbox: options.Sandbox = False,
+    yes: options.Yes = False,
+    stack_file: options.StackFilePath = None,
+    cluster_gone: options.ClusterGone = False,
+    verbose: options.Verbose = False,
+) -> None:
+    """Delete the resources of the stack, except protected ones, and list those."""
+    require_answer(yes=yes, command="destroy")
+    found = options.stack_file(stack, path=stack_file, sandbox=sandbox)
+    if sandbox:
+        # An `up` that has just started has no resources yet.
+        refuse_occupied(found, sandbox=True)
+        if not holds_stack(stack):
+            console.answer(f"the sandbox has no stack {stack}: nothing to destroy")
+            return
+    workspace = opened(found, "destroy", sandbox=sandbox, checks_config=False)
+    variables = variables_of(workspace, cluster_gone=cluster_gone, sandbox=sandbox)
+    before = protected.kept_objects(workspace)
+    if found.architecture == NETWORK:
+        refuse_inhabited(before, found, sandbox=sandbox)
+    # The engine refuses to start if a resource is protected, unless it may skip protected
+    # resources.
+    keeps = any(each.protected for each in before)
+    flags = [protected.FLAG] if keeps else []
+    show = Show(yes, verbose, sandbox)
+    result = changed(workspace, "destroy", show=show, flags=flags, variables=variables)
+    tell_duplicates(workspace, sandbox=sandbox)
+    finish(result, workspace, "destroy", sandbox=sandbox)
+    kubeconfig_path(found, sandbox=sandbox).unlink(missing_ok=True)
+    if keeps:
+        kept = protected.kept_objects(workspace)
+        console.answer(protected.explanation(kept, before, stack_file=found, sandbox=sandbox))
+    else:
+        console.answer(protected.how_to_forget(found, sandbox=sandbox))
+    tell_what_stays(found, destroyed=True, sandbox=sandbox)
