@@ -13,6 +13,7 @@ import yaml
 
 from tests.package.support.user import User
 from tests.support.tracked import ROOT, tracked
+from trainyard.acceptance.provenance import program_facts
 from trainyard.stack_files.stack_files import names_in
 
 CORPUS = ROOT / "tests" / "trainyard" / "importing" / "corpus"
@@ -46,6 +47,15 @@ def test_it_has_the_examples_and_the_documents_that_texts_name(names: set[str]) 
 
 def test_it_has_at_most_3_mb(wheel: Path) -> None:
     assert wheel.stat().st_size <= 3_000_000
+
+
+def test_it_is_the_same_product_as_the_clone(user: User) -> None:
+    code = "from trainyard.acceptance import provenance as p; print(p.program_facts()['sha256'])"
+    command = [user.python, "-c", code]
+    said = subprocess.run(
+        command, env=user.environment, check=True, capture_output=True, text=True
+    ).stdout
+    assert said.strip() == program_facts()["sha256"]
 
 
 def test_commands_are_named_as_they_are_typed(user: User) -> None:

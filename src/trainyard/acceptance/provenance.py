@@ -21,19 +21,19 @@ from typing import Any
 from trainyard.acceptance.steps import Step, rfc_3339
 from trainyard.components import clock
 from trainyard.stack_files.files import write_private
-from trainyard.stack_files.installation import INSTALLATION, PACKAGE, program_version
+from trainyard.stack_files.installation import PACKAGE, program_version
 from trainyard.stack_files.stack_files import StackFile
 from trainyard.stack_files.stack_outline import instance_types_of
 from trainyard.workspace.exported_state import content_of, resources_of
 
 LOCK = "requirements.txt"
-FOLDERS = ("components", "policies", "sandbox", "src")
-FILES = (
+COMMITTED = (
+    *("components", "policies", "requirements", "sandbox", "src"),
     *("Pulumi.yaml", "__main__.py", "pyproject.toml", LOCK, "trainyard", "trainyard_state.py"),
 )
-"""The product: these files, and those in these folders. Stack files are not a part of it."""
-PRODUCT = INSTALLATION.clone or PACKAGE.parent
-"""The directory in which the files of the product are."""
+"""What of a clone runs. Stack files are not a part of it."""
+NO_PRODUCT = ("docs", "examples", "requirements")
+"""What lies beside the modules of the package, or of a clone, and does not run."""
 RUNS = "runs.json"
 _STATE = Path("diagnosis") / "state.json"
 _PROVIDER = "pulumi:providers:"
@@ -42,53 +42,59 @@ MOST_BYTES = 1 << 30
 """Size of the largest file that is hashed."""
 
 
-def product_files(root: Path) -> list[str]:
-    """Return the sorted paths of the product's files below its root.
+def product_files(package: Path) -> list[str]:
+    """Return the sorted paths of the product's files, from the directory above the package.
 
-    They do not depend on git, so that they are the same in a clone and in a package: without
-    hidden files and what Python compiles.
+    They do not depend on git, and a clone has by links what a package has as folders, so that they
+    are the same in both: without hidden files and what Python compiles.
     """
-    found = [name for name in FILES if (root / name).is_file()]
-    for folder in _folders(root):
-        for directory, folders, names in os.walk(root / folder):
-            folders[:] = [each for each in folders if not _is_left_out(each)]
-            below = Path(directory).relative_to(root)
-            found += [(below / name).as_posix() for name in names if not _is_left_out(name)]
+    found: list[str] = []
+    for directory, folders, names in os.walk(package, followlinks=True):
+        below = Path(directory).relative_to(package)
+        folders[:] = [name for name in folders if not _is_left_out(below / name)]
+        found += [
+            (package.name / below / name).as_posix()
+            for name in names
+            if not _is_left_out(below / name)
+        ]
     return sorted(found)
 
 
-def _folders(root: Path) -> tuple[str, ...]:
-    """Return the folders of the product: an installed package is one."""
-    return FOLDERS if (root / "src").is_dir() else (PACKAGE.name,)
+def _is_left_out(below: Path) -> bool:
+    name = below.name
+    compiled = name == "__pycache__" or name.endswith(".pyc")
+    return name.startswith(".") or compiled or str(below) in NO_PRODUCT
 
 
-def _is_left_out(name: str) -> bool:
-    return name.startswith(".") or name == "__pycache__" or name.endswith(".pyc")
-
-
-def product_sha256(root: Path) -> str:
+def product_sha256(package: Path) -> str:
     """Return the SHA-256 of the list that `sha256sum` prints of the product's files.
 
     Raises:
         OSError: a file cannot be read.
     """
     lines = [
-        f"{hashlib.sha256((root / name).read_bytes()).hexdigest()}  {name}\n"
-        for name in product_files(root)
+        f"{hashlib.sha256((package.parent / name).read_bytes()).hexdigest()}  {name}\n"
+        for name in product_files(package)
     ]
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
-def program_facts(root: Path = PRODUCT) -> dict[str, Any]:
+def program_facts(package: Path = PACKAGE) -> dict[str, Any]:
     """Return version, commit and hashes of the program, and the version of Python.
+
+    A package has neither a commit nor a lock.
+
+    Args:
+        package: The directory of the package `trainyard`, in a clone or installed.
 
     Raises:
         OSError: a file cannot be read.
     """
+    root = package.parents[1]
     return {
         "version": program_version(),
         "commit": _commit(root),
-        "sha256": product_sha256(root),
+        "sha256": product_sha256(package),
         "lock_sha256": sha256_of(root / LOCK),
         "python": platform.python_version(),
     }
@@ -99,7 +105,7 @@ def _commit(root: Path) -> str | None:
     try:
         if Path(_git(root, "rev-parse", "--show-toplevel")) != root.resolve():
             return None
-        product = [name for name in (*_folders(root), *FILES) if (root / name).exists()]
+        product = [name for name in COMMITTED if (root / name).exists()]
         status = ("status", "--porcelain", "--untracked-files=all", "--")
         return None if _git(root, *status, *product) else _git(root, "rev-parse", "HEAD")
     except (OSError, subprocess.SubprocessError):

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from trainyard.acceptance.answers import EMULATOR, RECORDINGS
-from trainyard.acceptance.provenance import LOCK, PRODUCT, program_facts, sha256_of
+from trainyard.acceptance.provenance import LOCK, program_facts, sha256_of
 from trainyard.acceptance.report import (
     AWS,
     FILES,
@@ -76,16 +76,15 @@ class _UnreadableError(Exception):
     """A file is none that can be checked; the message says why."""
 
 
-Facts = Callable[[Path], Mapping[str, Any]]
+Facts = Callable[[], Mapping[str, Any]]
 
 
-def checked_report(path: Path, *, root: Path = PRODUCT, facts: Facts = program_facts) -> Checked:
+def checked_report(path: Path, *, facts: Facts = program_facts) -> Checked:
     """Check a report and the files in its directory.
 
     Args:
         path: The `report.json`.
-        root: The checkout whose program it is compared with.
-        facts: Returns the facts of that program.
+        facts: Returns the facts of the program that it is compared with.
     """
     try:
         report = _read(path)
@@ -101,7 +100,7 @@ def checked_report(path: Path, *, root: Path = PRODUCT, facts: Facts = program_f
         found.problems.extend(check(report))
     _files(report, path.parent, found)
     _shapes(report, path.parent, found)
-    _program(report, facts(root), found)
+    _program(report, facts(), found)
     return found
 
 
@@ -443,7 +442,7 @@ def _shapes(report: Mapping[str, Any], directory: Path, found: Checked) -> None:
 
 
 def _program(report: Mapping[str, Any], here: Mapping[str, Any], found: Checked) -> None:
-    """Compare the program and its lock with those of this checkout, and look at the stack file."""
+    """Compare the program and its lock with those that run here, and look at the stack file."""
     runs = report["runs"]
     if not runs or any(run["program"] is None for run in runs):
         found.not_checked.append("program: the report does not say which one made it")
@@ -454,7 +453,8 @@ def _program(report: Mapping[str, Any], here: Mapping[str, Any], found: Checked)
         found.problems.append("the stack file was changed between the runs of the command")
     made = runs[-1]["program"]
     for key, what in (("version", "version"), ("sha256", "program"), ("lock_sha256", LOCK)):
-        if made[key] != here[key]:
+        # A package has no lock.
+        if None not in (made[key], here[key]) and made[key] != here[key]:
             found.notes.append(f"made by another version: {what} {made[key]}, here {here[key]}")
     if made["commit"] and made["commit"] == here["commit"] and made["sha256"] != here["sha256"]:
         found.problems.append(f"the program of the commit {made['commit']} has another SHA-256")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -17,8 +18,7 @@ from tests.support.tracked import ROOT, tracked_files
 from tools.lock import PROGRAM
 from trainyard.acceptance.plan import steps_of
 from trainyard.acceptance.provenance import (
-    FILES,
-    FOLDERS,
+    COMMITTED,
     begin_run,
     product_files,
     product_sha256,
@@ -33,16 +33,29 @@ from trainyard.stack_files.stack_files import find_stack_file
 PYTHON = "components/a.py"
 
 
+HOUSES = ("components", "policies", "sandbox")
+
+
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
     """A small product."""
     root = tmp_path / "checkout"
-    for name in ("components/a.py", "src/trainyard/cli/b.py", "tools/c.yaml", "docs/page.md"):
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(f"# {name}\n", encoding="utf-8")
-    for name in FILES:
-        shutil.copy(ROOT / name, root / name)
+    for name in (PYTHON, "src/trainyard/cli/b.py", "tools/c.yaml", "docs/page.md", "Pulumi.a.yaml"):
+        write(root / name, f"# {name}\n")
+    (root / "src" / "trainyard" / "components").symlink_to("../../components")
+    for name in COMMITTED:
+        if (ROOT / name).is_file():
+            shutil.copy(ROOT / name, root / name)
     return root
+
+
+def package_of(root: Path) -> Path:
+    return root / "src" / "trainyard"
+
+
+def write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
 
 
 def git(root: Path, *arguments: str) -> str:
@@ -58,56 +71,83 @@ def committed(root: Path) -> str:
     return git(root, "rev-parse", "HEAD").strip()
 
 
-def test_the_product_is_what_git_tracks_of_it() -> None:
+def test_the_product_is_what_git_tracks_of_the_houses() -> None:
     tracked = [each.as_posix() for each in tracked_files()]
-    ours = [each for each in tracked if each in FILES or each.split("/")[0] in FOLDERS]
-    assert product_files(ROOT) == sorted(each for each in ours if "/." not in each)
-    assert str(PROGRAM.path) in FILES
+    in_houses = [f"trainyard/{each}" for each in tracked if each.split("/")[0] in HOUSES]
+    own = [each.removeprefix("src/") for each in tracked if each.startswith("src/trainyard/")]
+    links = {f"trainyard/{each}" for each in (*HOUSES, "requirements")}
+    ours = {each for each in (*in_houses, *own) if "/." not in each} - links
+    assert product_files(package_of(ROOT)) == sorted(ours)
+    assert str(PROGRAM.path) in COMMITTED
 
 
-def test_a_copy_without_git_is_the_same_product(checkout: Path, tmp_path: Path) -> None:
+def test_an_installed_package_is_the_same_product(checkout: Path, tmp_path: Path) -> None:
     commit = committed(checkout)
-    package = tmp_path / "package"
-    shutil.copytree(checkout, package, ignore=shutil.ignore_patterns(".git"))
-    clone, copy = program_facts(checkout), program_facts(package)
-    assert (clone["commit"], copy["commit"]) == (commit, None)
-    assert {**clone, "commit": None} == copy
+    package = tmp_path / "lib" / "site-packages" / "trainyard"
+    shutil.copytree(package_of(checkout), package)
+    for name in ("docs/page.md", "examples/Pulumi.a.yaml", "requirements/parallelcluster.txt"):
+        write(package / name, "")
+    clone, installed = program_facts(package_of(checkout)), program_facts(package)
+    assert (clone["commit"], installed["commit"]) == (commit, None)
+    assert (clone["lock_sha256"], installed["lock_sha256"]) == (
+        sha256_of(ROOT / PROGRAM.path),
+        None,
+    )
+    assert clone["sha256"] == installed["sha256"]
 
 
 def test_the_sum_is_that_of_the_list_of_sha256sum(checkout: Path) -> None:
-    names = "\n".join(product_files(checkout)) + "\n"
+    names = "\n".join(product_files(package_of(checkout))) + "\n"
     listed = subprocess.run(
         ["xargs", "sha256sum"],
         input=names,
-        cwd=checkout,
+        cwd=checkout / "src",
         check=True,
         capture_output=True,
         text=True,
     ).stdout
-    assert product_sha256(checkout) == hashlib.sha256(listed.encode()).hexdigest()
-    assert program_facts(checkout)["lock_sha256"] == sha256_of(ROOT / PROGRAM.path)
+    summed = hashlib.sha256(listed.encode()).hexdigest()
+    assert product_sha256(package_of(checkout)) == summed
 
 
-@pytest.mark.parametrize("name", [PYTHON, "components/new.py", "trainyard", "requirements.txt"])
+def test_the_documentation_has_the_command_that_prints_the_sum() -> None:
+    text = (ROOT / "docs" / "acceptance.md").read_text(encoding="utf-8")
+    (command,) = re.findall(r"```bash\n(find -L [^`]+)```", text)
+    printed = subprocess.run(
+        ["bash", "-c", command], cwd=ROOT / "src", check=True, capture_output=True, text=True
+    ).stdout
+    assert printed.split()[0] == product_sha256(package_of(ROOT))
+
+
+@pytest.mark.parametrize("name", [PYTHON, "components/new.py", "src/trainyard/cli/b.py"])
 def test_another_product_has_no_commit_and_another_sum(checkout: Path, name: str) -> None:
     committed(checkout)
-    before = program_facts(checkout)
+    before = program_facts(package_of(checkout))
     (checkout / name).write_text("# other\n", encoding="utf-8")
-    if name == "requirements.txt":
-        assert program_facts(checkout)["lock_sha256"] != before["lock_sha256"]
-    after = program_facts(checkout)
+    after = program_facts(package_of(checkout))
     assert after["commit"] is None
     assert after["sha256"] != before["sha256"]
 
 
+@pytest.mark.parametrize("name", ["trainyard", "requirements.txt", "__main__.py"])
+def test_what_starts_the_product_has_the_commit(checkout: Path, name: str) -> None:
+    committed(checkout)
+    before = program_facts(package_of(checkout))
+    (checkout / name).write_text("# other\n", encoding="utf-8")
+    after = program_facts(package_of(checkout))
+    assert after["commit"] is None
+    assert after["sha256"] == before["sha256"]
+    changed = after["lock_sha256"] != before["lock_sha256"]
+    assert changed == (name == "requirements.txt")
+
+
 def test_what_is_no_product_changes_neither(checkout: Path) -> None:
     committed(checkout)
-    before = program_facts(checkout)
+    before = program_facts(package_of(checkout))
     for name in ("docs/page.md", "Pulumi.mine.yaml", "src/__pycache__/c.pyc", "src/.hidden"):
-        (checkout / name).parent.mkdir(exist_ok=True)
-        (checkout / name).write_text("other", encoding="utf-8")
-    (checkout / ".gitignore").write_text("__pycache__/\n.hidden\n", encoding="utf-8")
-    assert program_facts(checkout) == before
+        write(checkout / name, "other")
+    write(checkout / ".gitignore", "__pycache__/\n.hidden\n")
+    assert program_facts(package_of(checkout)) == before
 
 
 def test_the_commit_of_another_repository_is_not_ours(
@@ -116,16 +156,16 @@ def test_the_commit_of_another_repository_is_not_ours(
     """Such as that of the user, in which a package lies, or that of a git hook."""
     (tmp_path / "a.txt").write_text("a", encoding="utf-8")
     committed(tmp_path)
-    assert program_facts(checkout)["commit"] is None
+    assert program_facts(package_of(checkout))["commit"] is None
     commit = committed(checkout)
     monkeypatch.setenv("GIT_DIR", str(tmp_path / ".git"))
-    assert program_facts(checkout)["commit"] == commit
+    assert program_facts(package_of(checkout))["commit"] == commit
 
 
 def test_without_git_there_is_no_commit(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     committed(checkout)
     monkeypatch.setenv("PATH", str(checkout))
-    assert program_facts(checkout)["commit"] is None
+    assert program_facts(package_of(checkout))["commit"] is None
 
 
 def test_each_run_is_kept(tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ def this_program() -> Mapping[str, Any]:
 
 def check(path: Path, **facts: Any) -> Checked:
     """Check a report with this program, or one of other facts."""
-    return checked_report(path, facts=lambda _: {**this_program(), **facts})
+    return checked_report(path, facts=lambda: {**this_program(), **facts})
 
 
 def changed(path: Path, change: Change, *, sealed: bool = True, **facts: Any) -> Checked:
