@@ -25,7 +25,7 @@ from trainyard.sandbox.account.storage import (
     load_security_groups,
 )
 from trainyard.sandbox.account.workspaces import load_workspaces
-from trainyard.sandbox.aws.batch.runs import LOG_GROUP as BATCH_LOG_GROUP
+from trainyard.sandbox.aws.batch.scheduler import LOG_GROUP as BATCH_LOG_GROUP
 from trainyard.sandbox.aws.environment import ACCOUNT_ID
 
 

@@ -9,9 +9,12 @@ from moto.resourcegroups.models import resourcegroups_backends
 
 from trainyard.sandbox.account.fixture import moment
 from trainyard.sandbox.aws.clock import CLOCK
-from trainyard.sandbox.aws.ec2.capacity_reservations import CapacityReservation, reservations_of
+from trainyard.sandbox.aws.ec2.capacity_reservations import (
+    CapacityReservation,
+    group_members,
+    reservations_of,
+)
 from trainyard.sandbox.aws.ec2.placement_groups import placement_group_arn, placement_groups_of
-from trainyard.sandbox.aws.ec2.reservation_groups import group_members
 from trainyard.sandbox.aws.resource_shares import ResourceShare, shares_of
 
 RESERVATION_POOL = [

@@ -7,8 +7,8 @@ from typing import Any
 from moto.ec2.models import ec2_backends
 from moto.sts.models import sts_backends
 
-from trainyard.sandbox.aws.eks.access_policies import groups_of
-from trainyard.sandbox.aws.eks.creator import CREATOR
+from trainyard.sandbox.aws.eks.access import groups_of
+from trainyard.sandbox.aws.eks.clusters import CREATOR
 from trainyard.sandbox.aws.eks.store import AccessEntry, Cluster, eks_stores
 from trainyard.sandbox.aws.environment import ACCOUNT_ID
 

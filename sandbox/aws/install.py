@@ -32,11 +32,10 @@ import moto.ssm.urls
 from trainyard.sandbox.aws.autoscaling.groups import Group
 from trainyard.sandbox.aws.autoscaling.responses import SandboxAutoScalingResponse
 from trainyard.sandbox.aws.batch.responses import SandboxBatchResponse
-from trainyard.sandbox.aws.ec2.default_group import Ec2SecurityGroup
-from trainyard.sandbox.aws.ec2.described import add_fields
+from trainyard.sandbox.aws.ec2.instances import add_fields
 from trainyard.sandbox.aws.ec2.launch_template_calls import TaggedLaunchTemplate
-from trainyard.sandbox.aws.ec2.responses import SandboxEc2Response
-from trainyard.sandbox.aws.ec2.tag_list import with_gone
+from trainyard.sandbox.aws.ec2.network_calls import Ec2SecurityGroup
+from trainyard.sandbox.aws.ec2.responses import SandboxEc2Response, with_gone
 from trainyard.sandbox.aws.eks.responses import SandboxEksResponse
 from trainyard.sandbox.aws.errors import use_words_of_aws
 from trainyard.sandbox.aws.fsx.responses import SandboxFsxResponse

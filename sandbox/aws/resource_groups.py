@@ -9,7 +9,7 @@ from moto.ec2.models import ec2_backends
 from moto.resourcegroups.exceptions import BadRequestException
 from moto.resourcegroups.responses import ResourceGroupsResponse
 
-from trainyard.sandbox.aws.ec2.reservation_groups import GroupMembers, group_members
+from trainyard.sandbox.aws.ec2.capacity_reservations import GroupMembers, group_members
 
 
 class SandboxResourceGroupsResponse(ResourceGroupsResponse):

@@ -32,7 +32,7 @@ from trainyard.sandbox.aws.admission import Admission  # noqa: E402
 from trainyard.sandbox.aws.application import Application  # noqa: E402
 from trainyard.sandbox.aws.clock import CLOCK  # noqa: E402
 from trainyard.sandbox.aws.cloudformation.service import CloudFormation  # noqa: E402
-from trainyard.sandbox.aws.eks.addon_workloads import AddonInstaller, use_addon_installer  # noqa: E402
+from trainyard.sandbox.aws.eks.addons import AddonInstaller, use_addon_installer  # noqa: E402
 from trainyard.sandbox.aws.eks.control_plane import (  # noqa: E402
     CheckVersion,
     ControlPlaneStarter,

@@ -15,9 +15,8 @@ from trainyard.sandbox.aws.autoscaling.groups import retry_launches
 from trainyard.sandbox.aws.autoscaling.schedules import run_due_actions
 from trainyard.sandbox.aws.batch.scheduler import tick as move_jobs_on
 from trainyard.sandbox.aws.batch.store import batch_stores
-from trainyard.sandbox.aws.ec2.capacity_block_events import send_block_events
-from trainyard.sandbox.aws.ec2.capacity_end import end_of_capacity
-from trainyard.sandbox.aws.eks.capacity_block_end import scale_in_ending_blocks
+from trainyard.sandbox.aws.ec2.capacity_blocks import end_of_capacity, send_block_events
+from trainyard.sandbox.aws.eks.node_groups import scale_in_ending_blocks
 from trainyard.sandbox.aws.eks.store import eks_stores
 from trainyard.sandbox.aws.environment import ACCOUNT_ID
 from trainyard.sandbox.aws.scheduler import run_due_schedules

@@ -60,7 +60,7 @@ class ReservationExpires(Kind):
     def happen(self, fault: Fault, request: Request, faults: Schedule) -> Answer:
         """End the reservation, then process the call; reject it if there is no such reservation."""
         # Import here, because the account is still being initialized when this module is imported.
-        from trainyard.sandbox.aws.ec2.capacity_end import end_reservation
+        from trainyard.sandbox.aws.ec2.capacity_blocks import end_reservation
         from trainyard.sandbox.aws.unimplemented import FAILURE_CODE, error_response
 
         if end_reservation(fault.reservation or ""):

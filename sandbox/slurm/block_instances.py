@@ -26,8 +26,7 @@ from moto.ec2.models import ec2_backends
 from trainyard.sandbox.aws.clock import CLOCK
 from trainyard.sandbox.aws.ec2.capacity_reservations import reservations_of
 from trainyard.sandbox.aws.ec2.launch_request import merge
-from trainyard.sandbox.aws.ec2.launches import check_launch, run
-from trainyard.sandbox.aws.ec2.scheduled_faults import refuse_scheduled_launch
+from trainyard.sandbox.aws.ec2.launches import check_launch, refuse_scheduled_launch, run
 from trainyard.sandbox.aws.environment import ACCOUNT_ID
 from trainyard.sandbox.aws.errors import code_and_message
 from trainyard.sandbox.parallelcluster.provider import naming

@@ -31,7 +31,7 @@ from trainyard.sandbox.account.fixture import fixture
 from trainyard.sandbox.aws import service_quotas
 from trainyard.sandbox.aws.ec2 import capacity_block_terms as terms
 from trainyard.sandbox.aws.eks import versions as eks_versions
-from trainyard.sandbox.aws.eks.addon_offers import default_version, offered_versions
+from trainyard.sandbox.aws.eks.addons import default_version, offered_versions
 from trainyard.sandbox.faults.clusters import is_named
 from trainyard.sandbox.kubernetes.commands import CONTROLLERS, SCHEDULERS
 from trainyard.sandbox.kubernetes.device_plugins import (
@@ -198,7 +198,7 @@ OLDER_THAN_THE_DEFAULT = {
 
 
 def test_eks_offers_the_add_ons_that_the_program_pins() -> None:
-    """After a version was pinned: add it to sandbox/aws/eks/addon_offers.py."""
+    """After a version was pinned: add it to sandbox/aws/eks/addons.py."""
     others: dict[tuple[str, str], tuple[str, str]] = {}
     for minor, pins in versions.EKS_VERSIONS.items():
         offered = offered_versions(minor)

@@ -8,7 +8,7 @@ from tests.support.sandbox_aws import Account
 from tools.pins import EksAddon, EksAmi, EksVersions, eks
 from tools.pins.newest import Clients, look_up
 from tools.pins.registry import pins
-from trainyard.sandbox.aws.eks.addon_offers import default_version
+from trainyard.sandbox.aws.eks.addons import default_version
 
 
 def test_every_pin_of_eks_gets_its_newest_version(account: Account) -> None:

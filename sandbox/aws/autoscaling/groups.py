@@ -20,8 +20,7 @@ from trainyard.sandbox.aws.autoscaling.activities import (
 )
 from trainyard.sandbox.aws.clock import CLOCK
 from trainyard.sandbox.aws.ec2.launch_request import LaunchRequest, merge
-from trainyard.sandbox.aws.ec2.launches import check_launch, run
-from trainyard.sandbox.aws.ec2.scheduled_faults import refuse_scheduled_launch
+from trainyard.sandbox.aws.ec2.launches import check_launch, refuse_scheduled_launch, run
 from trainyard.sandbox.aws.transitions import TRANSITIONS
 
 RETRY_INTERVAL = timedelta(seconds=10)

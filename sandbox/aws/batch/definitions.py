@@ -1,20 +1,113 @@
-"""RegisterJobDefinition, DescribeJobDefinitions, DeregisterJobDefinition.
-
-https://docs.aws.amazon.com/batch/latest/userguide/job_definition_parameters.html
-"""
+"""Job definitions: their calls, and Batch's validation."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from moto.core.responses import ActionResult, EmptyResult
 
-from trainyard.sandbox.aws.batch.definition_checks import check_container, check_nodes
-from trainyard.sandbox.aws.batch.environment_checks import check_name
-from trainyard.sandbox.aws.batch.environments import EnvironmentCalls
-from trainyard.sandbox.aws.batch.errors import only, refuse
-from trainyard.sandbox.aws.batch.store import Fields
+from trainyard.sandbox.aws.batch.environments import EnvironmentCalls, check_name
+from trainyard.sandbox.aws.batch.scheduler import size_of
+from trainyard.sandbox.aws.batch.store import Fields, only, refuse
+
+MAXIMUM_NODES = 1000
+_MAXIMUM_RANGES = 5
+_MINIMUM_MEMORY_MIB = 4
+_RANGE = re.compile(r"(?P<first>\d*):(?P<last>\d*)|(?P<only>\d+)")
+
+
+def check_container(container: Mapping[str, Any]) -> None:
+    """Reject a container without an image, vCPUs or memory.
+
+    Raises:
+        ClientException: Names what is missing.
+    """
+    size = size_of(container)
+    if not container.get("image"):
+        refuse("Error executing request, Exception : Container properties must contain an image.")
+    if size.vcpus <= 0:
+        refuse("Error executing request, Exception : Container vCPUs must be given.")
+    if size.memory_mib < _MINIMUM_MEMORY_MIB:
+        refuse("Error executing request, Exception : Container memory must be at least 4 MiB.")
+
+
+def check_nodes(properties: Mapping[str, Any]) -> None:
+    """Reject nodes that Batch cannot run together.
+
+    Raises:
+        ClientException: The first problem.
+    """
+    count, ranges = properties["numNodes"], properties["nodeRangeProperties"]
+    check_count(count, properties["mainNode"])
+    if len(ranges) > _MAXIMUM_RANGES:
+        refuse(f"A multi-node parallel job has at most {_MAXIMUM_RANGES} node groups.")
+    for each in ranges:
+        if not each.get("container"):
+            raise NotImplementedError("nodes with anything but one container")
+        check_container(each["container"])
+    if len({kind for each in ranges for kind in _types(each)}) > 1:
+        refuse("All node groups of a multi-node parallel job must use the same instance type.")
+    _check_cover(ranges, count)
+
+
+def check_count(count: int, main: int) -> None:
+    """Reject an invalid number of nodes, or a main node outside the range.
+
+    Raises:
+        ClientException: Names the invalid value.
+    """
+    if not 1 <= count <= MAXIMUM_NODES:
+        refuse(f"numNodes {count} must be between 1 and {MAXIMUM_NODES}.")
+    if not 0 <= main < count:
+        refuse(f"mainNode {main} must be smaller than numNodes {count}.")
+
+
+def overridden_count(properties: Mapping[str, Any], count: int) -> int:
+    """Return the requested number of nodes.
+
+    Raises:
+        ClientException: The node ranges do not allow an override.
+    """
+    bounds = [_bounds(each["targetNodes"], None) for each in properties["nodeRangeProperties"]]
+    if all(last is not None for _, last in bounds):
+        refuse(
+            "numNodes can be overridden only where a node range of the job definition has an open "
+            "upper boundary, as `0:` has."
+        )
+    check_count(count, properties["mainNode"])
+    if any(first >= count for first, _ in bounds):
+        refuse(f"The node ranges of the job definition do not fit {count} nodes.")
+    return count
+
+
+def _types(group: Mapping[str, Any]) -> list[str]:
+    """Return the instance types of a node group, from the group or its container."""
+    own = group["container"].get("instanceType")
+    return [*(group.get("instanceTypes") or []), *([own] if own else [])]
+
+
+def _check_cover(ranges: list[Mapping[str, Any]], count: int) -> None:
+    """Reject ranges that do not cover all nodes, or exceed them."""
+    covered: set[int] = set()
+    for each in ranges:
+        first, last = _bounds(each["targetNodes"], count - 1)
+        if last is None or first > last or last >= count:
+            refuse(f"targetNodes {each['targetNodes']} is outside of {count} nodes.")
+        covered.update(range(first, last + 1))
+    if covered != set(range(count)):
+        refuse(f"The node ranges must cover all {count} nodes.")
+
+
+def _bounds(target: str, end: int | None) -> tuple[int, int | None]:
+    match = _RANGE.fullmatch(target)
+    if match is None:
+        refuse(f"targetNodes {target} is no range of nodes such as 0:3, 0: or 4.")
+    if match["only"]:
+        return int(match["only"]), int(match["only"])
+    return int(match["first"] or 0), int(match["last"]) if match["last"] else end
+
 
 _KEPT = (
     "jobDefinitionName",

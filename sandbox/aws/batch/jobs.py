@@ -1,26 +1,209 @@
-"""SubmitJob, DescribeJobs, ListJobs, CancelJob, TerminateJob.
-
-https://docs.aws.amazon.com/batch/latest/APIReference/API_SubmitJob.html
-"""
+"""Job queues, and the jobs that are submitted to them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from moto.core.responses import ActionResult, EmptyResult
 from moto.moto_api._internal import mock_random
 
-from trainyard.sandbox.aws.batch.attempts import end_attempt, milliseconds
-from trainyard.sandbox.aws.batch.definition_checks import check_container
-from trainyard.sandbox.aws.batch.environment_checks import check_name
-from trainyard.sandbox.aws.batch.errors import only, refuse
-from trainyard.sandbox.aws.batch.job_requests import job_nodes, one_container
-from trainyard.sandbox.aws.batch.queues import QueueCalls
-from trainyard.sandbox.aws.batch.runs import described_node
-from trainyard.sandbox.aws.batch.scheduler import tick
-from trainyard.sandbox.aws.batch.store import WAITING, Fields, Job
+from trainyard.sandbox.aws.batch.definitions import (
+    DefinitionCalls,
+    check_container,
+    overridden_count,
+)
+from trainyard.sandbox.aws.batch.environments import check_name
+from trainyard.sandbox.aws.batch.scheduler import described_node, end_attempt, milliseconds, tick
+from trainyard.sandbox.aws.batch.store import ENDED, WAITING, Fields, Job, only, refuse
 from trainyard.sandbox.aws.clock import CLOCK
+from trainyard.sandbox.aws.transitions import TRANSITIONS
+
+_QUEUE_TYPE = "aws:batch/jobQueue:JobQueue"
+_VALID = {"status": "VALID", "statusReason": "JobQueue Healthy"}
+_MOST_ENVIRONMENTS = 3
+"""https://docs.aws.amazon.com/batch/latest/userguide/service_limits.html"""
+_FIELDS = ("state", "priority", "computeEnvironmentOrder", "jobStateTimeLimitActions")
+
+
+class QueueCalls(DefinitionCalls):
+    """Calls on job queues; mixed into the Batch response class."""
+
+    def create_job_queue(self) -> ActionResult:
+        """CreateJobQueue: requires valid environments."""
+        asked: Mapping[str, Any] = self.params
+        only(asked, (*_FIELDS, "jobQueueName", "tags"), "a job queue")
+        name = asked["jobQueueName"]
+        check_name(name)
+        arn = self.store.arn("job-queue", name)
+        if arn in self.store.queues:
+            refuse(f"Object already exists: {name}")
+        queue: Fields = {
+            "jobQueueName": name,
+            "jobQueueArn": arn,
+            "state": asked.get("state") or "ENABLED",
+            "status": "CREATING",
+            "statusReason": "",
+            "priority": asked["priority"],
+            "computeEnvironmentOrder": self._order(asked.get("computeEnvironmentOrder")),
+            "jobStateTimeLimitActions": asked.get("jobStateTimeLimitActions") or [],
+            "tags": dict(asked.get("tags") or {}),
+        }
+        self.store.queues[arn] = queue
+        TRANSITIONS.begin(_QUEUE_TYPE, "create", lambda: queue.update(_VALID))
+        return ActionResult({"jobQueueName": name, "jobQueueArn": arn})
+
+    def update_job_queue(self) -> ActionResult:
+        """UpdateJobQueue: fields that are not given are kept."""
+        asked: Mapping[str, Any] = self.params
+        only(asked, (*_FIELDS, "jobQueue"), "an update of a job queue")
+        queue = self.store.queue(asked["jobQueue"])
+        if asked.get("computeEnvironmentOrder") is not None:
+            queue["computeEnvironmentOrder"] = self._order(asked["computeEnvironmentOrder"])
+        for key in ("state", "priority", "jobStateTimeLimitActions"):
+            if asked.get(key) is not None:
+                queue[key] = asked[key]
+        return ActionResult({key: queue[key] for key in ("jobQueueName", "jobQueueArn")})
+
+    def describe_job_queues(self) -> ActionResult:
+        """DescribeJobQueues."""
+        found = self.store.described("job-queue", self.params.get("jobQueues"))
+        return ActionResult({"jobQueues": list(found)})
+
+    def delete_job_queue(self) -> EmptyResult:
+        """DeleteJobQueue: must be disabled; its jobs end."""
+        name = self.params["jobQueue"]
+        arn = name if name.startswith("arn:") else self.store.arn("job-queue", name)
+        queue = self.store.queues.get(arn)
+        if queue is None:
+            return EmptyResult()
+        if queue["state"] != "DISABLED":
+            refuse("Cannot delete, state must be DISABLED")
+        for job in self.store.jobs_of(arn):
+            if job.status not in ENDED:
+                end_attempt(
+                    self.store, job, exit_code=None, reason="Job queue was deleted", final=True
+                )
+        queue.update(status="DELETING", statusReason="")
+        queues = self.store.queues
+        TRANSITIONS.begin(_QUEUE_TYPE, "delete", lambda: queues.pop(arn, None))
+        return EmptyResult()
+
+    def _order(self, asked: list[Fields] | None) -> list[Fields]:
+        """Return the environments of a queue by their ARNs."""
+        if not asked:
+            refuse("At least one compute environment must be provided.")
+        if len(asked) > _MOST_ENVIRONMENTS:
+            refuse(f"A job queue has at most {_MOST_ENVIRONMENTS} compute environments.")
+        order: list[Fields] = []
+        for each in asked:
+            environment = self.store.environment(each["computeEnvironment"])
+            if environment.fields["status"] != "VALID":
+                refuse(f"{environment.arn} is not VALID: {environment.fields['statusReason']}")
+            order.append({"order": each["order"], "computeEnvironment": environment.arn})
+        return sorted(order, key=lambda each: each["order"])
+
+
+_OVERRIDES = ("vcpus", "memory", "command", "environment", "resourceRequirements")
+
+_RANGE_OVERRIDES = ("targetNodes", "containerOverrides", "instanceTypes")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Extent:
+    """The workload of a job.
+
+    Attributes:
+        fields: The fields of DescribeJobs.
+        node_count: Number of nodes.
+        containers: A container for each range of nodes.
+        instance_types: Instance types in the definition; empty for any.
+    """
+
+    fields: Fields
+    node_count: int
+    containers: list[Mapping[str, Any]]
+    instance_types: frozenset[str]
+
+
+def one_container(asked: Mapping[str, Any], definition: Fields) -> Extent:
+    """Return the single container of a job.
+
+    Raises:
+        ClientException: The job has no nodes to override.
+    """
+    if asked.get("nodeOverrides"):
+        refuse("nodeOverrides are for jobs of multi-node parallel job definitions.")
+    container = _overridden(definition["containerProperties"], asked.get("containerOverrides"))
+    wanted = container.get("instanceType")
+    return Extent(
+        fields={"container": dict(container)},
+        node_count=1,
+        containers=[container],
+        instance_types=frozenset({wanted} if wanted else ()),
+    )
+
+
+def job_nodes(asked: Mapping[str, Any], definition: Fields) -> Extent:
+    """Return the nodes of a multi-node parallel job.
+
+    Raises:
+        ClientException: Overrides that its definition does not allow.
+    """
+    if asked.get("containerOverrides"):
+        refuse("containerOverrides are not for multi-node parallel jobs: use nodeOverrides.")
+    overrides = asked.get("nodeOverrides") or {}
+    only(overrides, ("numNodes", "nodePropertyOverrides"), "overrides of nodes")
+    properties = definition["nodeProperties"]
+    count = properties["numNodes"]
+    if overrides.get("numNodes"):
+        count = overridden_count(properties, overrides["numNodes"])
+    changes = {each["targetNodes"]: each for each in overrides.get("nodePropertyOverrides") or []}
+    known = {each["targetNodes"] for each in properties["nodeRangeProperties"]}
+    if changes.keys() - known:
+        refuse(
+            f"The job definition has the node ranges {', '.join(sorted(known))}, and not "
+            f"{', '.join(sorted(changes.keys() - known))}."
+        )
+    ranges = [_range(each, changes) for each in properties["nodeRangeProperties"]]
+    types = {kind for each in ranges for kind in each.get("instanceTypes") or []}
+    nodes = {**properties, "numNodes": count, "nodeRangeProperties": ranges}
+    return Extent(
+        fields={"nodeProperties": nodes},
+        node_count=count,
+        containers=[each["container"] for each in ranges],
+        instance_types=frozenset(types),
+    )
+
+
+def _range(properties: Fields, changes: Mapping[str, Fields]) -> Fields:
+    change = changes.get(properties["targetNodes"], {})
+    only(change, _RANGE_OVERRIDES, "overrides of a node range")
+    types = change.get("instanceTypes")
+    return {
+        **properties,
+        "container": _overridden(properties["container"], change.get("containerOverrides")),
+        **({"instanceTypes": types} if types else {}),
+    }
+
+
+def _overridden(container: Fields, overrides: Mapping[str, Any] | None) -> Fields:
+    """Return a container with a submission's overrides: variables and resources individually."""
+    given = overrides or {}
+    only(given, _OVERRIDES, "overrides of a container")
+    merged = {
+        "environment": _merged(container, given, "environment", by="name"),
+        "resourceRequirements": _merged(container, given, "resourceRequirements", by="type"),
+    }
+    single = {key: given[key] for key in ("vcpus", "memory", "command") if given.get(key)}
+    return {**container, **single, **merged}
+
+
+def _merged(before: Fields, after: Mapping[str, Any], field: str, *, by: str) -> list[Fields]:
+    both = (*before[field], *(after.get(field) or []))
+    return list({each[by]: each for each in both}.values())
+
 
 _ASKED = (
     "jobName",

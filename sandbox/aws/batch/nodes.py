@@ -16,8 +16,12 @@ from trainyard.sandbox.account.ecs_images import image_of_type
 from trainyard.sandbox.aws.batch.store import ComputeEnvironment, Fields, Node
 from trainyard.sandbox.aws.clock import CLOCK
 from trainyard.sandbox.aws.ec2.launch_request import LaunchRequest, merge
-from trainyard.sandbox.aws.ec2.launches import check_launch, check_request, run
-from trainyard.sandbox.aws.ec2.scheduled_faults import refuse_scheduled_launch
+from trainyard.sandbox.aws.ec2.launches import (
+    check_launch,
+    check_request,
+    refuse_scheduled_launch,
+    run,
+)
 from trainyard.sandbox.aws.errors import code_and_message
 
 _MIME_HEADERS = ("mime-version:", "content-type: multipart/")

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from moto.core.responses import ActionResult, EmptyResult
 
-from trainyard.sandbox.aws.batch.base import BatchBase
-from trainyard.sandbox.aws.batch.errors import refuse
 from trainyard.sandbox.aws.batch.jobs import JobCalls
+from trainyard.sandbox.aws.batch.store import BatchBase, refuse
 
 
 class TagCalls(BatchBase):

@@ -2,16 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
+from moto.batch.exceptions import ClientException
 from moto.core.base_backend import BackendDict, BaseBackend
 from moto.core.resource_tagging import TaggableResourcesMixin, TaggedResource
+from moto.core.responses import BaseResponse
+from moto.ec2.models import ec2_backends
 
-from trainyard.sandbox.aws.batch.errors import refuse
 from trainyard.sandbox.faults.containers import Course
+
+
+def refuse(message: str) -> NoReturn:
+    """Respond to the current request with a Batch error.
+
+    Raises:
+        ClientException: always.
+    """
+    raise ClientException(message)
+
+
+def only(asked: Mapping[str, Any], known: Iterable[str], where: str) -> None:
+    """Reject fields that the sandbox would ignore.
+
+    Raises:
+        NotImplementedError: It names them.
+    """
+    unknown = sorted(key for key in asked.keys() - set(known) if asked[key] not in (None, [], {}))
+    if unknown:
+        raise NotImplementedError(f"{where} with {', '.join(unknown)}")
+
 
 Fields = dict[str, Any]
 
@@ -237,3 +260,23 @@ class BatchStore(BaseBackend, TaggableResourcesMixin):
 
 
 batch_stores: BackendDict[BatchStore] = BackendDict(BatchStore, "batch")
+
+
+class BatchBase(BaseResponse):
+    """A Batch response class: parameters parsed with botocore's model, state in `BatchStore`."""
+
+    params: Any
+
+    def __init__(self) -> None:
+        super().__init__(service_name="batch")
+        self.automated_parameter_parsing = True
+
+    @property
+    def store(self) -> BatchStore:
+        """The Batch objects of the request's account and region."""
+        return batch_stores[self.current_account][self.region]
+
+    @property
+    def ec2(self) -> Any:
+        """EC2 backend of moto for the request's account and region."""
+        return ec2_backends[self.current_account][self.region]

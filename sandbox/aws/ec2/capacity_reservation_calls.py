@@ -14,12 +14,13 @@ from moto.moto_api._internal import mock_random
 from trainyard.sandbox.aws.clock import CLOCK
 from trainyard.sandbox.aws.ec2.capacity_reservations import (
     CapacityReservation,
+    check_commitment,
+    check_future_dated,
     described,
     reservations_of,
     used_count,
 )
 from trainyard.sandbox.aws.ec2.filters import matches, tags_for
-from trainyard.sandbox.aws.ec2.future_reservations import check_commitment, check_future_dated
 from trainyard.sandbox.aws.ec2.instance_types import offered_zones, type_information
 from trainyard.sandbox.aws.ec2.placement_groups import placement_groups_of
 from trainyard.sandbox.aws.errors import refuse

@@ -1,17 +1,14 @@
-"""Capacity reservations: their state and available capacity.
-
-EC2 has one object type for On-Demand Capacity Reservations and Capacity Blocks, distinguished by
-`ReservationType`. The state depends on the clock; available capacity depends on the running
-instances.
-
-https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CapacityReservation.html
-"""
+"""Capacity reservations: their state and available capacity, and groups of them."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Literal
+
+from moto.resourcegroups.models import resourcegroups_backends
 
 from trainyard.sandbox.aws.clock import CLOCK
 from trainyard.sandbox.aws.ec2.capacity_block_terms import tags_of_aws, terminated_before_end
@@ -231,3 +228,89 @@ def block_status(ec2_backend: Any, reservation: CapacityReservation) -> dict[str
             {"CapacityReservationId": reservation.reservation_id, **capacity}
         ],
     }
+
+
+_AHEAD = (timedelta(days=5), timedelta(days=120))
+_FAMILIES = re.compile(r"[cgimrt]\d")
+_LEAST_VCPUS = 32
+
+
+def check_future_dated(
+    parameters: Mapping[str, Any], starts_at: datetime | None, vcpus: int
+) -> None:
+    """Refuse what EC2 refuses of a reservation with a start.
+
+    Args:
+        parameters: Those of the request.
+        starts_at: The start that it asks for; None for an immediate one.
+        vcpus: Of all instances.
+
+    Raises:
+        EC2ClientError: EC2 refuses the request.
+    """
+    own = {"CommitmentDuration", "DeliveryPreference"}
+    if starts_at is None:
+        if own & {*parameters}:
+            refuse("InvalidParameterCombination", f"{', '.join(sorted(own))} need a StartDate.")
+        return
+    for problem in _problems(parameters, starts_at - CLOCK.now(), vcpus):
+        refuse("InvalidParameterValue", problem)
+
+
+def _problems(parameters: Mapping[str, Any], ahead: timedelta, vcpus: int) -> Iterator[str]:
+    if parameters.get("DeliveryPreference") != "incremental":
+        yield "DeliveryPreference must be incremental for a future-dated reservation."
+    if not parameters.get("CommitmentDuration"):
+        yield "CommitmentDuration is required for a future-dated reservation."
+    if not _AHEAD[0] <= ahead <= _AHEAD[1]:
+        yield "StartDate must be between 5 and 120 days in the future."
+    if not _FAMILIES.match(parameters["InstanceType"]):
+        yield "Future-dated reservations are for the families C, G, I, M, R and T."
+    if vcpus < _LEAST_VCPUS:
+        yield f"A future-dated reservation has at least {_LEAST_VCPUS} vCPUs."
+    if "PlacementGroupArn" in parameters:
+        yield "A future-dated reservation has no placement group."
+
+
+def check_commitment(reservation: CapacityReservation) -> None:
+    """Refuse to cancel a reservation that EC2 cancels only with a quote.
+
+    Raises:
+        EC2ClientError: it is scheduled, or in the time of its commitment.
+    """
+    ends_at = reservation.commitment_ends_at
+    if ends_at is None or CLOCK.now() >= ends_at:
+        return
+    if reservation.state in ("scheduled", "active"):
+        refuse(
+            "InvalidCapacityReservationState",
+            f"The capacity reservation '{reservation.reservation_id}' is cancelled only with a "
+            "cancellation quote.",
+        )
+
+
+@dataclass
+class GroupMembers:
+    """ARNs of the members by group name, in the order in which they were added."""
+
+    by_name: dict[str, list[str]] = field(default_factory=dict)
+
+
+def group_members(ec2: Any) -> GroupMembers:
+    """Return the members of the resource groups of an EC2 backend's account and region."""
+    return state_of(ec2, GroupMembers)
+
+
+def reservations_in_group(ec2: Any, group_arn: str) -> list[CapacityReservation]:
+    """Return the reservations of a group.
+
+    Raises:
+        EC2ClientError: The group does not exist.
+    """
+    groups = resourcegroups_backends[ec2.account_id][ec2.region_name].groups
+    names = [group.name for group in groups.by_arn.values() if group.arn == group_arn]
+    if not names:
+        refuse("InvalidResourceGroup.NotFound", f"The resource group '{group_arn}' does not exist.")
+    reservations = {each.arn: each for each in reservations_of(ec2).by_id.values()}
+    members = group_members(ec2).by_name.get(names[0], [])
+    return [reservations[arn] for arn in members if arn in reservations]

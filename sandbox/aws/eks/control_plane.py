@@ -13,11 +13,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from moto.logs.models import LogsBackend, logs_backends
 from moto.moto_api._internal import mock_random
 
 from trainyard.sandbox.aws.clock import CLOCK
-from trainyard.sandbox.aws.eks.errors import invalid_parameter
-from trainyard.sandbox.aws.eks.store import Cluster, EksStore, Update
+from trainyard.sandbox.aws.eks.store import Cluster, EksStore, Update, invalid_parameter
 from trainyard.sandbox.aws.transitions import TRANSITIONS
 
 LOG = logging.getLogger("sandbox.eks")
@@ -227,3 +227,12 @@ def _fail(cluster: Cluster, message: str) -> None:
 
 def _identifier() -> str:
     return mock_random.get_random_hex(32).upper()
+
+
+def ensure_log_group(cluster: Cluster, account_id: str, region: str) -> None:
+    """Create the log group of a cluster that sends logs, if it does not exist."""
+    logs: LogsBackend = logs_backends[account_id][region]
+    # One entry has the enabled types, which can be none, and one the others.
+    given = cluster.fields["logging"]["clusterLogging"]
+    if any(each.get("enabled") and each.get("types") for each in given):
+        logs.ensure_log_group(f"/aws/eks/{cluster.name}/cluster")

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from moto.core.responses import ActionResult, EmptyResult
 
-from trainyard.sandbox.aws.eks.access_entries import AccessEntryCalls
+from trainyard.sandbox.aws.eks.access import AccessEntryCalls
 from trainyard.sandbox.aws.eks.addons import AddonCalls
-from trainyard.sandbox.aws.eks.base import EksBase
-from trainyard.sandbox.aws.eks.cluster_updates import ClusterUpdateCalls, record_update
-from trainyard.sandbox.aws.eks.clusters import ClusterCalls
-from trainyard.sandbox.aws.eks.encryption_key import Encryption, check_encryption
-from trainyard.sandbox.aws.eks.errors import invalid_request, not_found
+from trainyard.sandbox.aws.eks.clusters import (
+    ClusterCalls,
+    ClusterUpdateCalls,
+    Encryption,
+    check_encryption,
+    record_update,
+)
 from trainyard.sandbox.aws.eks.node_groups import NodeGroupCalls
-from trainyard.sandbox.aws.eks.store import Tags
+from trainyard.sandbox.aws.eks.store import EksBase, Tags, invalid_request, not_found
 
 
 class EncryptionCalls(ClusterUpdateCalls):

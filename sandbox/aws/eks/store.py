@@ -1,16 +1,66 @@
-"""The state of EKS: clusters with node groups, add-ons, access entries and updates."""
+"""The state of EKS, its errors, and the common base of its calls."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 from moto.core.base_backend import BackendDict, BaseBackend
 from moto.core.resource_tagging import TaggableResourcesMixin, TaggedResource
+from moto.core.responses import BaseResponse
+from moto.eks.exceptions import (
+    EKSError,
+    InvalidParameterException,
+    InvalidRequestException,
+    ResourceInUseException,
+    ResourceNotFoundException,
+)
 
-from trainyard.sandbox.aws.eks.errors import not_found
+
+class UnsupportedAvailabilityZoneError(EKSError):
+    """A subnet of the control plane is in a zone that EKS does not support."""
+
+    TYPE = "UnsupportedAvailabilityZoneException"
+    STATUS = 400
+
+
+def invalid_parameter(message: str, **about: Any) -> NoReturn:
+    """Reject a value.
+
+    Raises:
+        InvalidParameterException: always.
+    """
+    raise InvalidParameterException(message=message, **about)
+
+
+def invalid_request(message: str, **about: Any) -> NoReturn:
+    """Reject a request because of the state of the object.
+
+    Raises:
+        InvalidRequestException: always.
+    """
+    raise InvalidRequestException(message=message, **about)
+
+
+def in_use(message: str, **about: Any) -> NoReturn:
+    """Reject the creation of an existing object, or the deletion of one in use.
+
+    Raises:
+        ResourceInUseException: always.
+    """
+    raise ResourceInUseException(message=message, **about)
+
+
+def not_found(message: str, **about: Any) -> NoReturn:
+    """Report that an object does not exist.
+
+    Raises:
+        ResourceNotFoundException: always.
+    """
+    raise ResourceNotFoundException(message=message, **about)
+
 
 Tags = dict[str, str]
 
@@ -220,3 +270,23 @@ def page(
     start = int(token or 0)
     end = start + (limit or 100)
     return ordered[start:end], str(end) if end < len(ordered) else None
+
+
+class EksBase(BaseResponse):
+    """An EKS response class: parameters parsed with botocore's model, state in `EksStore`."""
+
+    params: Any
+
+    def __init__(self) -> None:
+        super().__init__(service_name="eks")
+        self.automated_parameter_parsing = True
+
+    @property
+    def store(self) -> EksStore:
+        """The clusters of the request's account and region."""
+        return eks_stores[self.current_account][self.region]
+
+    def arn(self, kind: str, *path: str) -> str:
+        """Return the ARN of an EKS object."""
+        rest = "/".join((kind, *path))
+        return f"arn:{self.partition}:eks:{self.region}:{self.current_account}:{rest}"

@@ -17,7 +17,7 @@ from types import MappingProxyType
 from typing import Any
 
 from trainyard.sandbox.aws.clock import CLOCK
-from trainyard.sandbox.aws.eks.errors import invalid_parameter
+from trainyard.sandbox.aws.eks.store import invalid_parameter
 
 DEFAULT = "1.36"
 """What `aws eks describe-cluster-versions --default-only` answers."""

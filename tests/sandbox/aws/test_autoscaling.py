@@ -24,7 +24,7 @@ from tests.support.sandbox_aws import (
 from trainyard.sandbox.aws.autoscaling.groups import RETRY_INTERVAL, retry_launches
 from trainyard.sandbox.aws.autoscaling.schedules import run_due_actions
 from trainyard.sandbox.aws.clock import CLOCK
-from trainyard.sandbox.aws.ec2.capacity_end import end_of_capacity
+from trainyard.sandbox.aws.ec2.capacity_blocks import end_of_capacity
 
 
 @pytest.fixture

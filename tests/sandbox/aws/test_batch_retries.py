@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from trainyard.sandbox.aws.batch.retries import is_retried
+from trainyard.sandbox.aws.batch.scheduler import is_retried
 
 LOST = "Host EC2 (instance i-0123456789abcdef0) terminated."
 EXITED = "Essential container in task exited"

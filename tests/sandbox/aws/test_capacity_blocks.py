@@ -15,8 +15,8 @@ from tests.support.sandbox_aws import BLOCK, EXPIRED, ODCR, SCHEDULED, Account, 
 from trainyard.components.catalog.capacity_blocks import BOUGHT_TAG, TYPE_TAG
 from trainyard.sandbox.aws.clock import CLOCK
 from trainyard.sandbox.aws.ec2.capacity_block_terms import MOST_OFFERINGS
+from trainyard.sandbox.aws.ec2.capacity_blocks import offered_periods
 from trainyard.sandbox.aws.ec2.capacity_reservations import reservations_of
-from trainyard.sandbox.aws.ec2.offerings import offered_periods
 from trainyard.sandbox.aws.environment import ACCOUNT_ID
 from trainyard.sandbox.aws.transitions import TRANSITIONS
 

@@ -110,7 +110,7 @@ def test_nodes_follow_their_cluster_and_are_never_ahead_of_it(account: Account):
 def test_nodes_more_than_three_versions_behind_hold_the_cluster_back(account: Account, monkeypatch):
     account.cluster(version=PREVIOUS)
     node_group(account)
-    monkeypatch.setattr("trainyard.sandbox.aws.eks.cluster_updates.KUBELET_SKEW", 0)
+    monkeypatch.setattr("trainyard.sandbox.aws.eks.clusters.KUBELET_SKEW", 0)
     with refused("InvalidRequestException", f"Nodegroup n has the Kubernetes version {PREVIOUS}"):
         upgrade(account)
 

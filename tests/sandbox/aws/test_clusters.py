@@ -20,7 +20,7 @@ from tests.support.sandbox_aws import (
     refused,
 )
 from trainyard.components.catalog.versions import EKS_VERSIONS
-from trainyard.sandbox.aws.eks import network
+from trainyard.sandbox.aws.eks import clusters
 
 
 def test_a_cluster_keeps_what_it_was_given(account: Account) -> None:
@@ -111,12 +111,12 @@ def test_a_zone_that_eks_does_not_serve_is_refused(account: Account) -> None:
     by_zone = {
         subnet.availability_zone_id: subnet.id for subnet in ec2.get_default_subnets().values()
     }
-    with pytest.raises(network.UnsupportedAvailabilityZoneError) as caught:
-        network.control_plane_subnets(ec2, "c", [by_zone["use1-az1"], by_zone["use1-az3"]])
+    with pytest.raises(clusters.UnsupportedAvailabilityZoneError) as caught:
+        clusters.control_plane_subnets(ec2, "c", [by_zone["use1-az1"], by_zone["use1-az3"]])
     assert "us-east-1e, the targeted availability zone" in caught.value.description
     assert "us-east-1f" in caught.value.description
     assert (
-        len(network.control_plane_subnets(ec2, "c", [by_zone["use1-az1"], by_zone["use1-az2"]]))
+        len(clusters.control_plane_subnets(ec2, "c", [by_zone["use1-az1"], by_zone["use1-az2"]]))
         == 2
     )
 

@@ -17,7 +17,7 @@ from tests.support.sandbox_aws import (
     target,
     without,
 )
-from trainyard.sandbox.aws.eks.capacity_block_end import scale_in_ending_blocks
+from trainyard.sandbox.aws.eks.node_groups import scale_in_ending_blocks
 from trainyard.sandbox.aws.eks.store import eks_stores
 
 ONLY = {"CapacityReservationPreference": "capacity-reservations-only"}

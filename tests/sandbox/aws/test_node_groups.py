@@ -25,7 +25,7 @@ from tests.support.sandbox_aws import (
 )
 from trainyard.components.catalog.versions import EKS_VERSIONS
 from trainyard.sandbox.aws.clock import CLOCK
-from trainyard.sandbox.aws.eks.capacity_block_end import scale_in_ending_blocks
+from trainyard.sandbox.aws.eks.node_groups import scale_in_ending_blocks
 from trainyard.sandbox.aws.eks.store import eks_stores
 from trainyard.sandbox.aws.transitions import TRANSITIONS
 
