@@ -12,6 +12,14 @@ from trainyard.sandbox.aws.batch.environments import EnvironmentCalls, check_nam
 from trainyard.sandbox.aws.batch.scheduler import size_of
 from trainyard.sandbox.aws.batch.store import Fields, only, refuse
 
+# Batch's validation of a job definition, in particular a multi-node parallel one.
+#
+# Sources:
+#     https://docs.aws.amazon.com/batch/latest/userguide/multi-node-parallel-jobs.html
+#     https://docs.aws.amazon.com/batch/latest/userguide/mnp-node-groups.html
+#     https://docs.aws.amazon.com/batch/latest/APIReference/API_NodeOverrides.html
+
+
 MAXIMUM_NODES = 1000
 _MAXIMUM_RANGES = 5
 _MINIMUM_MEMORY_MIB = 4
@@ -107,6 +115,11 @@ def _bounds(target: str, end: int | None) -> tuple[int, int | None]:
     if match["only"]:
         return int(match["only"]), int(match["only"])
     return int(match["first"] or 0), int(match["last"]) if match["last"] else end
+
+
+# RegisterJobDefinition, DescribeJobDefinitions, DeregisterJobDefinition.
+#
+# https://docs.aws.amazon.com/batch/latest/userguide/job_definition_parameters.html
 
 
 _KEPT = (

@@ -23,6 +23,13 @@ from trainyard.sandbox.aws.ec2.instance_types import type_information
 from trainyard.sandbox.aws.ec2.launch_request import merge
 from trainyard.sandbox.aws.transitions import TRANSITIONS
 
+# Batch's validation of a compute environment that is created or updated.
+#
+# Sources:
+#     https://docs.aws.amazon.com/batch/latest/APIReference/API_ComputeResource.html
+#     https://docs.aws.amazon.com/batch/latest/userguide/infrastructure-updates.html
+
+
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
 _MAXIMUM_GROUPS = 5
 """https://docs.aws.amazon.com/batch/latest/userguide/mnp-ce.html, and the limit per network
@@ -184,6 +191,13 @@ def check_update(fields: Fields, change: Mapping[str, Any], *, service_linked_ro
             f"{', '.join(changed)} cannot be updated in a compute environment with the allocation "
             "strategy BEST_FIT."
         )
+
+
+# CreateComputeEnvironment, its updates, DescribeComputeEnvironments, DeleteComputeEnvironment.
+#
+# When AWS would have completed the operation, an environment becomes VALID, or INVALID with the
+# reason why its nodes cannot start.
+# https://docs.aws.amazon.com/batch/latest/userguide/compute_environments.html
 
 
 _TYPE = "aws:batch/computeEnvironment:ComputeEnvironment"

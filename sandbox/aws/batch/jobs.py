@@ -20,6 +20,11 @@ from trainyard.sandbox.aws.batch.store import ENDED, WAITING, Fields, Job, only,
 from trainyard.sandbox.aws.clock import CLOCK
 from trainyard.sandbox.aws.transitions import TRANSITIONS
 
+# CreateJobQueue, UpdateJobQueue, DescribeJobQueues, DeleteJobQueue.
+#
+# https://docs.aws.amazon.com/batch/latest/userguide/job_queues.html
+
+
 _QUEUE_TYPE = "aws:batch/jobQueue:JobQueue"
 _VALID = {"status": "VALID", "statusReason": "JobQueue Healthy"}
 _MOST_ENVIRONMENTS = 3
@@ -103,6 +108,13 @@ class QueueCalls(DefinitionCalls):
                 refuse(f"{environment.arn} is not VALID: {environment.fields['statusReason']}")
             order.append({"order": each["order"], "computeEnvironment": environment.arn})
         return sorted(order, key=lambda each: each["order"])
+
+
+# How a submission overrides its job definition: containers and nodes.
+#
+# Sources:
+#     https://docs.aws.amazon.com/batch/latest/APIReference/API_ContainerOverrides.html
+#     https://docs.aws.amazon.com/batch/latest/APIReference/API_NodeOverrides.html
 
 
 _OVERRIDES = ("vcpus", "memory", "command", "environment", "resourceRequirements")
@@ -203,6 +215,11 @@ def _overridden(container: Fields, overrides: Mapping[str, Any] | None) -> Field
 def _merged(before: Fields, after: Mapping[str, Any], field: str, *, by: str) -> list[Fields]:
     both = (*before[field], *(after.get(field) or []))
     return list({each[by]: each for each in both}.values())
+
+
+# SubmitJob, DescribeJobs, ListJobs, CancelJob, TerminateJob.
+#
+# https://docs.aws.amazon.com/batch/latest/APIReference/API_SubmitJob.html
 
 
 _ASKED = (

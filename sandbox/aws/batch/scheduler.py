@@ -40,6 +40,24 @@ from trainyard.sandbox.faults.containers import (
 )
 from trainyard.sandbox.faults.in_force import FAULTS
 
+# Containers of jobs: their resources, and why one does not start on a node.
+#
+# The sandbox runs no containers. A container starts if its image exists, the node has its devices,
+# and its execution role may read its secrets, whose values go nowhere; `runs` decides what it does
+# then.
+#
+# Sources:
+#     https://docs.aws.amazon.com/batch/latest/APIReference/API_ContainerProperties.html
+#     https://docs.aws.amazon.com/batch/latest/APIReference/API_Secret.html and
+#         https://docs.aws.amazon.com/batch/latest/userguide/specifying-sensitive-data-secrets.html:
+#         `valueFrom`, the ARN of a parameter, or of a secret with `:KEY:STAGE:VERSION`
+#         after it
+#     https://github.com/aws/amazon-ecs-agent, agent/taskresource/asmsecret/asmsecret.go,
+#         agent/taskresource/ssmsecret/ssmsecret.go and agent/asm/asm.go: why the agent does
+#         not get a
+#         secret
+
+
 _OWN_REGISTRY = re.compile(
     r"(?P<account>\d{12})\.dkr\.ecr\.(?P<region>[a-z0-9-]+)\.amazonaws\.com(\.cn)?/"
     r"(?P<name>[^:@]+)(?::(?P<tag>[^@]+))?(?:@(?P<digest>.+))?"
@@ -219,6 +237,12 @@ def _has(node: Node, path: str) -> bool:
     return int(match["number"]) < count
 
 
+# Whether Batch starts a job again after an attempt.
+#
+# https://docs.aws.amazon.com/batch/latest/userguide/job_retries.html
+# https://docs.aws.amazon.com/batch/latest/APIReference/API_EvaluateOnExit.html
+
+
 def is_retried(
     strategy: Mapping[str, Any], attempts: int, *, exit_code: int | None, reason: str
 ) -> bool:
@@ -248,6 +272,13 @@ def is_retried(
 def _matches(pattern: str, value: str) -> bool:
     beginning = pattern.removesuffix("*")
     return value.startswith(beginning) if beginning != pattern else value == pattern
+
+
+# The containers of a job while they run, one on each node, according to the schedule of faults.
+#
+# The main node, or the only one, decides about a job. Batch takes no action if a child node dies,
+# and stops the child nodes when the main node has ended.
+# https://docs.aws.amazon.com/batch/latest/userguide/job-lifecycle.html
 
 
 EXITED = "Essential container in task exited"
@@ -434,6 +465,13 @@ def _record(job: Job, now: datetime, exit_code: int | None, reason: str) -> None
     )
     if not job.is_multinode:
         job.fields["container"].update(container)
+
+
+# State transitions of jobs, and the start and end of their nodes.
+#
+# Nodes start when a job waits and end some seconds after the last job; AWS takes minutes for both.
+# The oldest job of a queue that cannot be placed blocks the others, as in AWS:
+# https://docs.aws.amazon.com/batch/latest/userguide/job_stuck_in_runnable.html
 
 
 STARTING = timedelta(seconds=1)

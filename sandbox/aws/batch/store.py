@@ -15,6 +15,10 @@ from moto.ec2.models import ec2_backends
 
 from trainyard.sandbox.faults.containers import Course
 
+# Batch's client error, `ClientException`.
+#
+# https://docs.aws.amazon.com/batch/latest/APIReference/CommonErrors.html
+
 
 def refuse(message: str) -> NoReturn:
     """Respond to the current request with a Batch error.

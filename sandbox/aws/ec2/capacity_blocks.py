@@ -47,6 +47,11 @@ from trainyard.sandbox.aws.errors import refuse
 from trainyard.sandbox.aws.state import state_of
 from trainyard.sandbox.aws.transitions import TRANSITIONS
 
+# What EC2 offers as Capacity Blocks and extensions, by the fixture and what is bought already.
+#
+# https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-blocks-purchase.html: one with a
+# shorter and one with a longer duration on the same day.
+
 
 @dataclass(frozen=True, kw_only=True)
 class Offering:
@@ -205,6 +210,12 @@ def check_duration(name: str, hours: int) -> None:
         refuse("InvalidParameterValue", f"Invalid value '{hours}' for {name}.")
 
 
+# Search and purchase of Capacity Blocks.
+#
+# Error codes: https://docs.aws.amazon.com/AWSEC2/latest/APIReference/errors-overview.html. AWS does
+# not document whether an offering can be bought twice; here it can, as long as there are instances.
+
+
 _TYPE = "aws:ec2/capacityBlockReservation:CapacityBlockReservation"
 _OF_AN_OFFERING = "CapacityBlockOfferingId"
 
@@ -355,6 +366,11 @@ def _missing(name: str) -> NoReturn:
     refuse("MissingParameter", f"The request must contain the parameter {name}")
 
 
+# Extensions of Capacity Blocks: offerings, purchases and their history.
+#
+# Error codes: https://docs.aws.amazon.com/AWSEC2/latest/APIReference/errors-overview.html.
+
+
 _OF_AN_EXTENSION = "CapacityBlockExtensionOfferingId"
 _EXTENSION_FILTERS = {
     "availability-zone": "AvailabilityZone",
@@ -488,6 +504,13 @@ def _extension(offering: Offering, reservation: CapacityReservation) -> dict[str
         "UpfrontFee": offering.fee,
         "CurrencyCode": "USD",
     }
+
+
+# EC2's events about a Capacity Block: its start, and a warning before its instances terminate.
+#
+# https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-blocks-monitor.html
+# https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-blocks.html ("10 minutes before
+# the termination process begins")
 
 
 WARNING_LEAD = timedelta(minutes=10)

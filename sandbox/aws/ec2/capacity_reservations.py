@@ -15,6 +15,15 @@ from trainyard.sandbox.aws.ec2.capacity_block_terms import tags_of_aws, terminat
 from trainyard.sandbox.aws.errors import refuse
 from trainyard.sandbox.aws.state import state_of
 
+# Capacity reservations: their state and available capacity.
+#
+# EC2 has one object type for On-Demand Capacity Reservations and Capacity Blocks, distinguished by
+# `ReservationType`. The state depends on the clock; available capacity depends on the running
+# instances.
+#
+# https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CapacityReservation.html
+
+
 ReservationType = Literal["default", "capacity-block"]
 State = Literal["active", "scheduled", "payment-pending", "expired", "cancelled"]
 
@@ -230,6 +239,16 @@ def block_status(ec2_backend: Any, reservation: CapacityReservation) -> dict[str
     }
 
 
+# On-Demand Capacity Reservations that start at a date, with a commitment.
+#
+# EC2 approves every request at once here: it goes without the state `assessing`. The codes of the
+# errors are not documented.
+#
+# Sources:
+#     https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CreateCapacityReservation.html
+#     https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CancelCapacityReservation.html
+
+
 _AHEAD = (timedelta(days=5), timedelta(days=120))
 _FAMILIES = re.compile(r"[cgimrt]\d")
 _LEAST_VCPUS = 32
@@ -287,6 +306,12 @@ def check_commitment(reservation: CapacityReservation) -> None:
             f"The capacity reservation '{reservation.reservation_id}' is cancelled only with a "
             "cancellation quote.",
         )
+
+
+# Resource groups of capacity reservations, as targets of a launch.
+#
+# moto has such groups but not their members, which are stored here.
+# https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/create-cr-group.html
 
 
 @dataclass

@@ -188,6 +188,12 @@ def _groups(ec2: Any, launch: LaunchRequest, subnet: Any) -> list[Any]:
     return groups or [ec2.get_default_security_group(subnet.vpc_id)]
 
 
+# Fields of EC2's answers that moto's objects lack.
+#
+# They are in all recorded answers of real accounts (`tests/witness/tables`). moto's serializer
+# takes a field from the attribute of the object that has its name.
+
+
 _GP3_MIBPS = 125
 """https://docs.aws.amazon.com/ebs/latest/userguide/general-purpose.html#gp3-ebs-volume-type"""
 

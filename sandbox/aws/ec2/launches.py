@@ -183,6 +183,12 @@ def instance_profile_of(ec2: Any, launch: LaunchRequest) -> Any:
     return None
 
 
+# The capacity of a launch: a targeted reservation, a matching open one, or none.
+#
+# https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-reservations-launch.html
+# https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-blocks-launch.html
+
+
 _NO_CAPACITY = (
     "The requested reservation does not have sufficient compatible and available capacity for "
     "this request."
@@ -347,6 +353,13 @@ def _serves(ec2: Any, launch: LaunchRequest, zone: str, reservation: CapacityRes
         and reservation.availability_zone == zone
         and available_count(ec2, reservation) >= launch.minimum_count
     )
+
+
+# Scheduled faults in launches that Auto Scaling and Batch make for the user.
+#
+# AWS makes them with RunInstances in the user's account, so schedule entries for that call affect
+# them too. The error appears as a scaling activity, or as a status reason of the compute
+# environment.
 
 
 def refuse_scheduled_launch() -> None:

@@ -15,6 +15,10 @@ from moto.ec2.responses import EC2Response
 from trainyard.sandbox.aws.errors import refuse
 from trainyard.sandbox.aws.transitions import TRANSITIONS
 
+# Security groups as EC2 creates them; moto omits a rule of the default group.
+#
+# https://docs.aws.amazon.com/vpc/latest/userguide/default-security-group.html
+
 
 class Ec2SecurityGroup(SecurityGroup):
     """A security group; the default one of a VPC admits its members."""
@@ -27,6 +31,11 @@ class Ec2SecurityGroup(SecurityGroup):
                 ec2_backend, "-1", self.id, None, None, None, members, is_egress=False
             )
             self.ingress_rules.append(rule)
+
+
+# Calls on VPCs, subnets and gateways with EC2's dependency checks, which moto lacks.
+#
+# https://docs.aws.amazon.com/vpc/latest/userguide/delete-vpc.html
 
 
 DEPENDENCY = "DependencyViolation"
@@ -163,6 +172,11 @@ def _let_go(ec2: Any, gateway: Any) -> None:
     gateway.state = "deleted"
 
 
+# Calls on VPC endpoints: service validation, security groups of interfaces, and routes.
+#
+# https://docs.aws.amazon.com/vpc/latest/privatelink/create-interface-endpoint.html
+
+
 _TYPE = "aws:ec2/vpcEndpoint:VpcEndpoint"
 _SERVICES = frozenset({*AWS_ENDPOINT_SERVICES, *COVERED_ENDPOINT_SERVICES})
 """Last parts of the names of endpoint services, from AWS data in moto."""
@@ -242,6 +256,13 @@ def _make_interfaces(ec2: Any, endpoint: Any) -> None:
         ).id
         for subnet_id in endpoint.subnet_ids or []
     ]
+
+
+# Calls on security groups and their rules, where moto differs from EC2.
+#
+# https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DeleteSecurityGroup.html
+# https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_ModifySecurityGroupRules.html
+# https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_SecurityGroupRuleRequest.html
 
 
 _PROTOCOLS = {"6": "tcp", "17": "udp", "1": "icmp", "58": "icmpv6", "all": "-1"}

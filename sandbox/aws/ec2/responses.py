@@ -33,6 +33,21 @@ class KeyPairCalls(EC2Response):
         return super().describe_key_pairs()
 
 
+# EC2's part of the list of tagged objects, which also has objects that are gone.
+#
+# `tag:GetResources` lists instances as long as EC2 describes them, an hour after their termination,
+# and other objects for hours. Here they stay as long as the account keeps their tags. Roles and
+# Auto Scaling groups are never in the list, as in moto.
+#
+# Sources:
+#     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/how-ec2-instance-termination-works.html
+#     https://github.com/boto/boto3/issues/3341 and https://github.com/aws/aws-cli/issues/4173
+#         (instances and volumes that are gone)
+#     https://docs.aws.amazon.com/resourcegroupstagging/latest/APIReference/supported-services.html
+#         (roles and Auto Scaling groups)
+#     https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonec2.html (ARNs)
+
+
 _TYPES = {
     "cr": "capacity-reservation",
     "eipalloc": "elastic-ip",

@@ -24,6 +24,11 @@ from trainyard.sandbox.aws.eks.store import (
 )
 from trainyard.sandbox.kubernetes.access_policies import GROUPS
 
+# The emulated EKS access policies, and the groups that represent them.
+#
+# Source: https://docs.aws.amazon.com/eks/latest/userguide/access-policy-permissions.html
+
+
 _ARN = re.compile(r"arn:aws(-[a-z-]+)?:eks::aws:cluster-access-policy/(Amazon\w+Policy)")
 
 
@@ -46,6 +51,11 @@ def check_policy(policy_arn: str, scope: str) -> None:
 def groups_of(policy_arns: Iterable[str]) -> list[str]:
     """Return the groups that represent access policies."""
     return sorted({GROUPS[arn.rpartition("/")[2]] for arn in policy_arns})
+
+
+# Access entries and the access policies associated with them.
+#
+# https://docs.aws.amazon.com/eks/latest/userguide/access-entries.html
 
 
 NODE_USERNAME = "system:node:{{EC2PrivateDNSName}}"
@@ -249,6 +259,11 @@ def _default_username(principal: str) -> str:
     account = principal.split(":")[4]
     role = principal.rpartition("/")[2]
     return f"arn:aws:sts::{account}:assumed-role/{role}/{{{{SessionName}}}}"
+
+
+# Pod Identity associations: the IAM role for the pods of a service account.
+#
+# https://docs.aws.amazon.com/eks/latest/APIReference/API_PodIdentityAssociation.html
 
 
 _ADDON_NAMESPACES = {"cloudwatch-agent": "amazon-cloudwatch"}

@@ -18,6 +18,14 @@ from trainyard.sandbox.aws.eks.store import Cluster, in_use, invalid_parameter, 
 from trainyard.sandbox.aws.eks.versions import DEFAULT, minor_number, supported_versions
 from trainyard.sandbox.aws.transitions import TRANSITIONS
 
+# Configuration of add-ons, as far as the sandbox validates it.
+#
+# Sources: `values.schema.json` of https://github.com/kubernetes-sigs/aws-ebs-csi-driver and
+# `charts/configuration.schema.json` of https://github.com/aws/eks-node-monitoring-agent, from which
+# EKS derives the schema in DescribeAddonConfiguration; `values.yaml` of
+# https://github.com/aws-observability/helm-charts, which has no schema.
+
+
 _SCHEMAS: Mapping[str, Mapping[str, frozenset[str]]] = {
     "aws-fsx-csi-driver": {},
     "eks-pod-identity-agent": {},
@@ -70,6 +78,14 @@ def check_configuration(cluster_name: str, addon: str, text: str | None) -> None
             "not allow additional properties]",
             **about,
         )
+
+
+# Add-on versions for each Kubernetes version, for DescribeAddonVersions.
+#
+# EKS documents no defaults. They are what its accounts answered in September 2026, in public
+# configurations and reports that quote `aws eks describe-addon-versions --kubernetes-version …`.
+# The other versions were used in such configurations of clusters with that Kubernetes version in
+# 2026. EKS offers more of them.
 
 
 _DEFAULTS: Mapping[str, Mapping[str, str]] = {
@@ -167,6 +183,11 @@ def _defaults(kubernetes_version: str) -> dict[str, str]:
 
 def _numbers(version: str) -> list[int]:
     return [int(number) for number in re.findall(r"\d+", version)]
+
+
+# The objects of an add-on in its cluster, and its health.
+#
+# https://docs.aws.amazon.com/eks/latest/APIReference/API_AddonIssue.html
 
 
 class AddonInstaller(Protocol):

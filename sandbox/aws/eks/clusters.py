@@ -73,6 +73,11 @@ def role_named_in(account_id: str, role_arn: str) -> Any:
     return None
 
 
+# The access entry that EKS creates for the creator of a cluster.
+#
+# https://docs.aws.amazon.com/eks/latest/userguide/setting-up-access-entries.html
+
+
 CLUSTER_ADMIN = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy"
 
 CREATOR = "moto"
@@ -105,6 +110,11 @@ def add_creator_entry(cluster: Cluster, region: str, account_id: str) -> None:
     )
 
 
+# EKS's validation of the KMS key that encrypts a cluster's secrets.
+#
+# https://docs.aws.amazon.com/eks/latest/userguide/enable-kms.html
+
+
 Encryption = Sequence[Mapping[str, Any]]
 
 
@@ -131,6 +141,12 @@ def check_encryption(account_id: str, region: str, wanted: Encryption, cluster_n
                 f"The keyArn in encryptionConfig provider, {arn}, is not an enabled symmetric key",
                 clusterName=cluster_name,
             )
+
+
+# Subnets of a control plane, and its security group.
+#
+# https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html
+# https://docs.aws.amazon.com/eks/latest/userguide/sec-group-reqs.html
 
 
 UNSERVED_ZONE_IDS = frozenset({"use1-az3", "usw1-az2", "cac1-az3"})

@@ -229,6 +229,18 @@ def _identifier() -> str:
     return mock_random.get_random_hex(32).upper()
 
 
+# The log group of a control plane, which EKS creates if it is missing.
+#
+# The role `AWSServiceRoleForAmazonEKS` may create groups below `/aws/eks/`, and writes events until
+# the cluster is gone: a group that is deleted before the cluster exists again, without a retention
+# time and without tags. The events themselves are not emulated.
+#
+# Sources:
+#     https://docs.aws.amazon.com/eks/latest/userguide/control-plane-logs.html
+#     https://docs.aws.amazon.com/aws-managed-policy/latest/reference/AmazonEKSServiceRolePolicy.html
+#     https://github.com/terraform-aws-modules/terraform-aws-eks/issues/2763
+
+
 def ensure_log_group(cluster: Cluster, account_id: str, region: str) -> None:
     """Create the log group of a cluster that sends logs, if it does not exist."""
     logs: LogsBackend = logs_backends[account_id][region]

@@ -40,6 +40,12 @@ from trainyard.sandbox.aws.transitions import TRANSITIONS
 from trainyard.sandbox.faults.clusters import never_joins
 from trainyard.sandbox.faults.in_force import FAULTS
 
+# EKS's validation of a managed node group and its launch template.
+#
+# https://docs.aws.amazon.com/eks/latest/userguide/launch-templates.html
+# https://docs.aws.amazon.com/eks/latest/userguide/capacity-blocks-mng.html
+
+
 About = Mapping[str, Any]
 
 _PROHIBITED = {
@@ -187,6 +193,12 @@ def check_release(version: str, release: str | None, cluster_version: str, about
             **about,
         )
     return there
+
+
+# What EKS creates for a managed node group: template, instance profile, Auto Scaling group.
+#
+# EKS copies the node group's launch template to a new one, `eks-<uuid>`, creates an instance
+# profile of the node role, and runs the instances in the Auto Scaling group `eks-<name>-<uuid>`.
 
 
 DEFAULT_IMAGE_TYPE = "AL2023_x86_64_STANDARD"
@@ -397,6 +409,12 @@ def _never_joined(instance_ids: list[str]) -> dict[str, Any]:
     }
 
 
+# EKS scales a Capacity Block's node group in before the block ends.
+#
+# https://docs.aws.amazon.com/eks/latest/userguide/capacity-blocks-mng.html: forty minutes before
+# the end, so that the pods are drained before EC2 terminates the instances.
+
+
 SCALE_IN_LEAD = timedelta(minutes=40)
 
 
@@ -427,6 +445,11 @@ def _ends_soon(ec2: Any, template: dict[str, str]) -> bool:
     if reservation is None or reservation.ends_at is None:
         return False
     return CLOCK.now() >= reservation.ends_at - SCALE_IN_LEAD
+
+
+# CreateNodegroup, DescribeNodegroup, ListNodegroups, DeleteNodegroup and the updates of one.
+#
+# https://docs.aws.amazon.com/eks/latest/userguide/managed-node-groups.html
 
 
 NodeGroup = dict[str, Any]

@@ -18,6 +18,10 @@ from moto.eks.exceptions import (
     ResourceNotFoundException,
 )
 
+# EKS's errors: JSON with the names of the affected objects.
+#
+# https://docs.aws.amazon.com/eks/latest/APIReference/CommonErrors.html
+
 
 class UnsupportedAvailabilityZoneError(EKSError):
     """A subnet of the control plane is in a zone that EKS does not support."""
