@@ -3,7 +3,7 @@
 An access key of the sandbox is a secret, and the account that it belongs to. The id of the key is
 the secret: signatures are not verified, because everything stays on this machine, and a request
 names the id of its key (`Credential=` in the signature). The daemon makes a key at its start and
-writes it to a file that only its user can read; `trainyard.sandbox.aws.admission` refuses every
+writes it to a file that only its user can read; `trainyard.sandbox.aws.application` refuses every
 other request. Keys that the account itself issues (`sts:AssumeRole`, `iam:CreateAccessKey`) are
 secrets of the same kind.
 

@@ -19,23 +19,18 @@ from queue import Empty, SimpleQueue
 
 from trainyard.sandbox.aws.cloudformation.service import CloudFormation, clusters_of
 from trainyard.sandbox.aws.environment import ACCOUNT_ID
-from trainyard.sandbox.aws.https_endpoints import HttpsEndpoints, issuer_hosts
-from trainyard.sandbox.aws.server import (  # first: it prepares moto's environment
-    AwsServer,
-    PortInUseError,
-)
+from trainyard.sandbox.aws.server import AwsServer, HttpsEndpoints, PortInUseError, issuer_hosts
 from trainyard.sandbox.file_lock import LockTakenError, locked
 from trainyard.sandbox.kubernetes.addons import AddonObjects
 from trainyard.sandbox.kubernetes.aws_program import write_aws_program
-from trainyard.sandbox.kubernetes.cluster_controllers import Controllers
-from trainyard.sandbox.kubernetes.commands import CONTROLLERS
-from trainyard.sandbox.kubernetes.control_planes import ControlPlanes, check_version
+from trainyard.sandbox.kubernetes.control_planes import CONTROLLERS, ControlPlanes, check_version
+from trainyard.sandbox.kubernetes.controllers import Controllers
 from trainyard.sandbox.kubernetes.instances import SandboxAccount
 from trainyard.sandbox.kubernetes.nodes import NodeSimulator
-from trainyard.sandbox.parallelcluster.provider.records import Records
+from trainyard.sandbox.parallelcluster.provider.account import Records
 from trainyard.sandbox.process_identity import own_identity, write_identity
 from trainyard.sandbox.processes import Spawner, requests_to_end, sweep
-from trainyard.sandbox.slurm.block_instances import BlockInstances
+from trainyard.sandbox.slurm.blocks import BlockInstances
 from trainyard.sandbox.slurm.head_nodes import HeadNodes
 from trainyard.sandbox.state import (
     PARALLELCLUSTER_PYTHON,

@@ -26,7 +26,7 @@ from trainyard.sandbox.private_files import PRIVATE_UMASK, private, write_privat
 from trainyard.sandbox.process_identity import ProcessIdentity, read_identity
 from trainyard.sandbox.processes import sweep
 from trainyard.sandbox.removal import remove_tree
-from trainyard.sandbox.slurm.programs import remove_slurm
+from trainyard.sandbox.slurm.cluster import remove_slurm
 
 PARALLELCLUSTER_PYTHON, SLURM_PROGRAMS = "parallelcluster-python", "slurm"
 """What some stacks need: Python with aws-parallelcluster and ministack; the directory of Slurm."""

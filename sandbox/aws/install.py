@@ -44,10 +44,9 @@ from trainyard.sandbox.aws.prometheus import SandboxPrometheusResponse
 from trainyard.sandbox.aws.resource_groups import SandboxResourceGroupsResponse
 from trainyard.sandbox.aws.resource_shares import SandboxRamResponse
 from trainyard.sandbox.aws.s3.buckets import over_tls, with_tags
-from trainyard.sandbox.aws.scheduler import SandboxSchedulerResponse
+from trainyard.sandbox.aws.scheduler import SandboxSchedulerResponse, sending_to_topics
 from trainyard.sandbox.aws.service_quotas import SandboxServiceQuotasResponse
 from trainyard.sandbox.aws.ssm import SandboxSsmResponse
-from trainyard.sandbox.aws.topics import sending_to_topics
 
 _TAGGABLE = {"placement-group": "pg", "capacity-reservation": "cr"}
 """Resource types that CreateTags accepts here and not in moto, with their id prefix."""

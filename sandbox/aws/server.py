@@ -1,50 +1,138 @@
-"""Runs the sandbox's AWS endpoint in this process.
+"""HTTPS hosts of AWS that programs connect to by name, served through a proxy.
 
-with AwsServer(region="us-west-2") as server:
-boto3.client("ec2", endpoint_url=server.endpoint, **server.access.credentials, …)
+pulumi-eks opens a TLS connection to `oidc.eks.<region>.amazonaws.com` for the thumbprint of its
+certificate, also in previews, and waits for `/healthz` of a public API server
+(`nodejs/eks/cluster/cluster.ts` and `cert-thumprint.ts` of https://github.com/pulumi/pulumi-eks).
+No variable changes these addresses, but the plugin uses the proxy in `HTTPS_PROXY`. This proxy
+terminates TLS for the configured hosts, with a certificate of an authority that Node.js trusts
+through `NODE_EXTRA_CA_CERTS`. It forwards connections to this machine, and rejects all other hosts.
 """
 
 from __future__ import annotations
 
 import contextlib
 import socket
+import socketserver
+import ssl
 import struct
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from cryptography import x509
+from moto.core import base_backend, config
+from moto.ec2.models import ec2_backends
+from moto.moto_api._internal import mock_random
+from moto.moto_server.werkzeug_app import MotoRequestHandler
+from moto.s3.models import s3_backends
+from typing_extensions import override
 from werkzeug.serving import BaseWSGIServer, make_server
 
+from trainyard.sandbox.access import AccessKey, Endpoint
+from trainyard.sandbox.account.load import load_account
 from trainyard.sandbox.aws import environment
-
-environment.prepare()  # before anything imports moto
-
-from moto.core import base_backend, config  # noqa: E402 - after prepare(), see above
-from moto.ec2.models import ec2_backends  # noqa: E402
-from moto.moto_api._internal import mock_random  # noqa: E402
-from moto.moto_server.werkzeug_app import MotoRequestHandler  # noqa: E402
-from moto.s3.models import s3_backends  # noqa: E402
-
-from trainyard.sandbox.access import AccessKey, Endpoint  # noqa: E402
-from trainyard.sandbox.account.load import load_account  # noqa: E402
-from trainyard.sandbox.aws.admission import Admission  # noqa: E402
-from trainyard.sandbox.aws.application import Application  # noqa: E402
-from trainyard.sandbox.aws.clock import CLOCK  # noqa: E402
-from trainyard.sandbox.aws.cloudformation.service import CloudFormation  # noqa: E402
-from trainyard.sandbox.aws.eks.addons import AddonInstaller, use_addon_installer  # noqa: E402
-from trainyard.sandbox.aws.eks.control_plane import (  # noqa: E402
+from trainyard.sandbox.aws.application import (
+    Admission,
+    Application,
+)
+from trainyard.sandbox.aws.clock import CLOCK
+from trainyard.sandbox.aws.cloudformation.service import CloudFormation
+from trainyard.sandbox.aws.eks.addons import AddonInstaller, use_addon_installer
+from trainyard.sandbox.aws.eks.control_plane import (
     CheckVersion,
     ControlPlaneStarter,
     use_control_planes,
 )
-from trainyard.sandbox.aws.install import install  # noqa: E402
-from trainyard.sandbox.aws.ssm_commands import HeadNodes, use_head_nodes  # noqa: E402
-from trainyard.sandbox.aws.timekeeper import Timekeeper  # noqa: E402
-from trainyard.sandbox.aws.transitions import TRANSITIONS  # noqa: E402
-from trainyard.sandbox.aws.unimplemented import served_calls  # noqa: E402
-from trainyard.sandbox.faults.in_force import FAULTS  # noqa: E402
-from trainyard.sandbox.faults.schedule import read_schedule  # noqa: E402
+from trainyard.sandbox.aws.install import install
+from trainyard.sandbox.aws.ssm import HeadNodes, use_head_nodes
+from trainyard.sandbox.aws.timekeeper import Timekeeper
+from trainyard.sandbox.aws.transitions import TRANSITIONS
+from trainyard.sandbox.aws.unimplemented import served_calls
+from trainyard.sandbox.connect_proxy import BUFFER_BYTES, Connection
+from trainyard.sandbox.faults.schedule import (
+    FAULTS,
+    read_schedule,
+)
+from trainyard.sandbox.kubernetes.credentials import make_server_certificate
+
+LOOPBACK_NAMES = frozenset({"127.0.0.1", "localhost", "::1"})
+
+
+def issuer_hosts(region: str) -> list[str]:
+    """Return the hosts of the OIDC issuers of a region's clusters, in each partition.
+
+    Source: `eksOidcProviderUrl` in `nodejs/eks/cluster/cluster.ts`.
+    """
+    return [f"oidc.eks.{region}.{suffix}" for suffix in ("amazonaws.com", "amazonaws.com.cn")]
+
+
+class HttpsEndpoints(socketserver.ThreadingTCPServer):
+    """A proxy on the loopback interface that serves the given AWS hosts."""
+
+    daemon_threads = True
+    allow_reuse_address = True
+
+    def __init__(self, hosts: Sequence[str], directory: Path) -> None:
+        """Serve `hosts`; the certificates are written to `directory`."""
+        directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+        files = make_server_certificate(directory, "aws", [x509.DNSName(host) for host in hosts])
+        self.hosts = frozenset(map(str.lower, hosts))
+        self.authority = files.authority
+        self.context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+        self.context.load_cert_chain(files.certificate, files.key)
+        super().__init__(("127.0.0.1", 0), _Connection)
+
+    def environment(self) -> dict[str, str]:
+        """Return the variables that direct a Node.js plugin to the proxy."""
+        address = f"http://127.0.0.1:{self.server_address[1]}"
+        return {"HTTPS_PROXY": address, "NODE_EXTRA_CA_CERTS": str(self.authority)}
+
+    @contextlib.contextmanager
+    def serving(self) -> Iterator[HttpsEndpoints]:
+        """Serve until the end of the block."""
+        thread = threading.Thread(target=self.serve_forever, name="https-endpoints", daemon=True)
+        thread.start()
+        try:
+            yield self
+        finally:
+            self.shutdown()
+            self.server_close()
+            thread.join()
+
+
+class _Connection(Connection):
+    @property
+    def endpoints(self) -> HttpsEndpoints:
+        assert isinstance(self.server, HttpsEndpoints)  # noqa: S101 - for the type checker
+        return self.server
+
+    @override
+    def connect(self, host: str, port: int) -> None:
+        if host.lower() in self.endpoints.hosts:
+            self.accept()
+            self._answer_as_host()
+        elif host in LOOPBACK_NAMES:
+            self.pass_on(host, port)
+        else:
+            self.answer("403 The sandbox has no such host")
+
+    def _answer_as_host(self) -> None:
+        with self.endpoints.context.wrap_socket(self.connection, server_side=True) as secure:
+            if secure.recv(BUFFER_BYTES):
+                length = "Content-Length: 2\r\nConnection: close\r\n\r\nok"
+                secure.sendall(f"HTTP/1.1 200 OK\r\n{length}".encode())
+
+
+# Runs the sandbox's AWS endpoint in this process.
+#
+# with AwsServer(region="us-west-2") as server:
+# boto3.client("ec2", endpoint_url=server.endpoint, **server.access.credentials, …)
+
+
+environment.prepare()  # before anything imports moto
+
 
 LOOPBACK = "127.0.0.1"
 

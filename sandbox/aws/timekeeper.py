@@ -11,8 +11,8 @@ from moto.events.models import events_backends
 from moto.scheduler.models import scheduler_backends
 from moto.sns.models import sns_backends
 
+from trainyard.sandbox.aws.autoscaling.calls import run_due_actions
 from trainyard.sandbox.aws.autoscaling.groups import retry_launches
-from trainyard.sandbox.aws.autoscaling.schedules import run_due_actions
 from trainyard.sandbox.aws.batch.scheduler import tick as move_jobs_on
 from trainyard.sandbox.aws.batch.store import batch_stores
 from trainyard.sandbox.aws.ec2.capacity_blocks import end_of_capacity, send_block_events

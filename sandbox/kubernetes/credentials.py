@@ -1,4 +1,4 @@
-"""Keys, certificates and kubeconfig files of a control plane."""
+"""Keys, certificates, kubeconfig files and roles of a control plane."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import base64
 import datetime as dt
 import ipaddress
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import yaml
 from cryptography import x509
@@ -16,6 +17,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
+from trainyard.sandbox.kubernetes.api import NOT_FOUND, ApiError, KubernetesApi
 from trainyard.sandbox.private_files import write_private
 
 SERVICE_CIDR = "10.100.0.0/16"
@@ -266,3 +268,157 @@ def _public_pem(key: ec.EllipticCurvePrivateKey) -> bytes:
     return key.public_key().public_bytes(
         serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
     )
+
+
+# Bind groups that represent EKS access policies to roles with the same permissions.
+#
+# EKS has its own authorizer for access policies. The sandbox adds a principal with a policy for the
+# whole cluster to a group, and every control plane binds that group to a role with the same
+# permissions. The roles are Kubernetes defaults, except for `AmazonEKSAdminViewPolicy`, which can
+# also read secrets and has no equivalent.
+# Source: https://docs.aws.amazon.com/eks/latest/userguide/access-policy-permissions.html
+
+
+GROUPS: Mapping[str, str] = {
+    "AmazonEKSAdminPolicy": "sandbox:eks-admin",
+    "AmazonEKSAdminViewPolicy": "sandbox:eks-admin-view",
+    "AmazonEKSClusterAdminPolicy": "system:masters",
+    "AmazonEKSEditPolicy": "sandbox:eks-edit",
+    "AmazonEKSViewPolicy": "sandbox:eks-view",
+}
+"""Group of each emulated policy, by the policy's name."""
+
+BOOTSTRAP_LABEL = "kubernetes.io/bootstrapping"
+"""Label of the roles and bindings of every new cluster; the API server sets it on its defaults."""
+
+_API = "/apis/rbac.authorization.k8s.io/v1"
+_CONFLICT = 409
+_VIEW_ALL = "sandbox:view-all"
+_ROLES = {
+    "AmazonEKSAdminPolicy": "admin",
+    "AmazonEKSAdminViewPolicy": _VIEW_ALL,
+    "AmazonEKSEditPolicy": "edit",
+    "AmazonEKSViewPolicy": "view",
+}
+
+
+def bind_access_policies(api: KubernetesApi) -> None:
+    """Create the bindings of a cluster; existing ones are kept."""
+    everything = {"apiGroups": ["*"], "resources": ["*"], "verbs": ["get", "list", "watch"]}
+    _post(api, "clusterroles", _named("ClusterRole", _VIEW_ALL, rules=[everything]))
+    for policy, role in _ROLES.items():
+        binding = _named(
+            "ClusterRoleBinding",
+            GROUPS[policy],
+            roleRef={
+                "apiGroup": "rbac.authorization.k8s.io",
+                "kind": "ClusterRole",
+                "name": role,
+            },
+            subjects=[
+                {
+                    "apiGroup": "rbac.authorization.k8s.io",
+                    "kind": "Group",
+                    "name": GROUPS[policy],
+                }
+            ],
+        )
+        _post(api, "clusterrolebindings", binding)
+
+
+def _post(api: KubernetesApi, kind: str, content: dict[str, Any]) -> None:
+    try:
+        api.post(f"{_API}/{kind}", content)
+    except ApiError as error:
+        if error.status != _CONFLICT:
+            raise
+
+
+def _named(kind: str, name: str, **content: Any) -> dict[str, Any]:
+    return {
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": kind,
+        "metadata": {"name": name, "labels": {BOOTSTRAP_LABEL: "eks-access-policies"}},
+        **content,
+    }
+
+
+# The entries that EKS writes into aws-auth: the roles of managed node groups.
+#
+# EKS does so only if the cluster has no access entries; otherwise it creates an access entry.
+# Source: https://docs.aws.amazon.com/eks/latest/userguide/auth-configmap.html
+
+
+class AwsAuthError(Exception):
+    """No entry can be added to the ConfigMap because of its format."""
+
+
+_NAMESPACE = "/api/v1/namespaces/kube-system/configmaps"
+_NAME = "aws-auth"
+
+
+def map_node_role(api: KubernetesApi, role_arn: str) -> None:
+    """Add a node role to aws-auth, which is created if necessary; idempotent.
+
+    The role's path is omitted, because STS never returns it. The entry is appended as text, so that
+    the rest of the map is unchanged.
+
+    Raises:
+        ApiError: the API server rejected the request; status 409 after a concurrent change.
+        ApiUnreachableError: the API server does not respond.
+        AwsAuthError: `mapRoles` is not a YAML list.
+    """
+    name = role_arn.rpartition("/")[2]
+    role_arn = f"{role_arn.partition(':role/')[0]}:role/{name}"
+    config_map = _existing(api) or _create(api)
+    data: dict[str, str] = config_map.get("data") or {}
+    text = data.get("mapRoles") or ""
+    entries = _entries(text)
+    if role_arn in {entry.get("rolearn") for entry in entries if isinstance(entry, dict)}:
+        return
+    body = {
+        # The request is rejected if the object has been changed meanwhile.
+        "metadata": {"resourceVersion": config_map["metadata"]["resourceVersion"]},
+        "data": {"mapRoles": _with_entry(text, entries, role_arn)},
+    }
+    api.patch(f"{_NAMESPACE}/{_NAME}", body)
+
+
+def _existing(api: KubernetesApi) -> dict[str, Any] | None:
+    try:
+        return api.get(f"{_NAMESPACE}/{_NAME}")
+    except ApiError as error:
+        if error.status != NOT_FOUND:
+            raise
+        return None
+
+
+def _create(api: KubernetesApi) -> dict[str, Any]:
+    return api.post(
+        _NAMESPACE, {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": _NAME}}
+    )
+
+
+def _entries(text: str) -> list[Any]:
+    try:
+        entries = yaml.safe_load(text) or []
+    except yaml.YAMLError as error:
+        raise AwsAuthError(f"mapRoles of aws-auth is not YAML: {error}") from error
+    if not isinstance(entries, list):
+        raise AwsAuthError("mapRoles of aws-auth is not a list")
+    return entries
+
+
+def _with_entry(text: str, entries: list[Any], role_arn: str) -> str:
+    entry = {
+        "groups": ["system:bootstrappers", "system:nodes"],
+        "rolearn": role_arn,
+        "username": "system:node:{{EC2PrivateDNSName}}",
+    }
+    separator = "" if not text or text.endswith("\n") else "\n"
+    appended = f"{text}{separator}{yaml.safe_dump([entry])}"
+    try:
+        _entries(appended)
+    except AwsAuthError:  # no entry can be appended to a flow sequence or an indented list
+        return yaml.safe_dump([*entries, entry])
+    return appended

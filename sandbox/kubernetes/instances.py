@@ -14,7 +14,7 @@ from botocore.config import Config
 from botocore.exceptions import ClientError
 
 from trainyard.sandbox.access import Endpoint
-from trainyard.sandbox.faults.in_force import OBSERVER
+from trainyard.sandbox.faults.schedule import OBSERVER
 
 _EFA_TYPES = ("efa", "efa-only")
 _KUBELET = re.compile(r"\(k8s: (\d+\.\d+\.\d+)")

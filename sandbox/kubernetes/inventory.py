@@ -8,8 +8,8 @@ from typing import Any
 
 import yaml
 
-from trainyard.sandbox.kubernetes.access_policies import BOOTSTRAP_LABEL
 from trainyard.sandbox.kubernetes.api import KubernetesApi
+from trainyard.sandbox.kubernetes.credentials import BOOTSTRAP_LABEL
 
 _SELF_MADE_RESOURCES = frozenset(
     {

@@ -1,15 +1,13 @@
-"""One Slurm: munged, slurmctld, and a slurmd for each node that is powered up.
-
-Slurm powers nodes up and down with ResumeProgram and SuspendProgram, as in ParallelCluster, which
-make and remove a file for each node; a thread starts and ends the processes that the files name.
-"""
+"""One Slurm: munged, slurmctld, and a slurmd for each node that is powered up."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 import shlex
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -20,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from trainyard.sandbox.processes import Spawn
+from trainyard.sandbox.removal import remove_tree
 from trainyard.sandbox.slurm.configuration import (
     LOOPBACK,
     Layout,
@@ -28,7 +27,34 @@ from trainyard.sandbox.slurm.configuration import (
     ranges_of,
     slurm_configuration,
 )
-from trainyard.sandbox.slurm.programs import kill_programs
+
+
+def kill_programs(directory: Path, file: str = "") -> None:
+    """Kill all programs of a Slurm: they have a variable with its configuration.
+
+    Args:
+        directory: The directory of the Slurm, or of several.
+        file: Name of the configuration of a node, to kill only its programs.
+    """
+    mark = f"SLURM_CONF={directory}/{file}".encode()
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):  # it has ended, or belongs to another user
+            variables = (process / "environ").read_bytes().split(b"\0")
+            if any(each.startswith(mark) for each in variables):
+                os.kill(int(process.name), signal.SIGKILL)
+
+
+def remove_slurm(directory: Path) -> None:
+    """Kill all programs of a Slurm, or of several, and remove its directory."""
+    kill_programs(directory)
+    remove_tree(directory)
+
+
+# One Slurm: munged, slurmctld, and a slurmd for each node that is powered up.
+#
+# Slurm powers nodes up and down with ResumeProgram and SuspendProgram, as in ParallelCluster, which
+# make and remove a file for each node; a thread starts and ends the processes that the files name.
+
 
 START_SECONDS = 30.0
 _END_SECONDS = 5.0

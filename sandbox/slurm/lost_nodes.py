@@ -18,8 +18,8 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
-from trainyard.sandbox.faults.containers import NODE_LOST, is_named
-from trainyard.sandbox.faults.kind import Schedule
+from trainyard.sandbox.faults.fault import Schedule
+from trainyard.sandbox.faults.kinds import NODE_LOST, matches_job
 from trainyard.sandbox.slurm.cluster import SlurmCluster
 from trainyard.sandbox.slurm.configuration import ranges_of
 
@@ -87,7 +87,7 @@ class LostNodes:
 
     def _loss(self, job: str, now: float) -> _Loss | None:
         hit = self._faults.hit(
-            lambda each: each.kind is NODE_LOST and is_named(each.fault.job or "", job)
+            lambda each: each.kind is NODE_LOST and matches_job(each.fault.job or "", job)
         )
         return _Loss(now + hit.fault.after_seconds, hit.fault.index or 0) if hit else None
 

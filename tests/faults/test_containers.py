@@ -8,10 +8,13 @@ from typing import Any
 
 import pytest
 
-from trainyard.sandbox.faults.clusters import unhealthy_devices
-from trainyard.sandbox.faults.containers import StartedContainer, course_of
-from trainyard.sandbox.faults.in_force import InForce
-from trainyard.sandbox.faults.schedule import FaultScheduleError, parse_schedule, read_schedule
+from trainyard.sandbox.faults.kinds import StartedContainer, course_of, unhealthy_devices
+from trainyard.sandbox.faults.schedule import (
+    FaultScheduleError,
+    InForce,
+    parse_schedule,
+    read_schedule,
+)
 
 GPU = "nvidia.com/gpu"
 

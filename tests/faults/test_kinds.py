@@ -15,9 +15,9 @@ from botocore.exceptions import ClientError, ConnectionClosedError
 from tests.support.faults.account import Faulty
 from tests.support.processes import PATIENCE
 from tests.support.sandbox_aws import refused
-from trainyard.sandbox.faults import service_errors
+from trainyard.sandbox.faults import fault
+from trainyard.sandbox.faults.fault import SERVICES, model, operations
 from trainyard.sandbox.faults.kinds import KINDS
-from trainyard.sandbox.faults.models import SERVICES, model, operations
 
 CALLS: dict[str, Any] = {
     "ec2": lambda client: client.describe_vpcs(),
@@ -40,9 +40,9 @@ CALLS: dict[str, Any] = {
 @pytest.mark.parametrize(
     ("kind", "error"),
     [
-        ("throttled", service_errors.throttled),
-        ("internal-error", service_errors.internal_error),
-        ("credentials-expired", service_errors.credentials_expired),
+        ("throttled", fault.throttled),
+        ("internal-error", fault.internal_error),
+        ("credentials-expired", fault.credentials_expired),
     ],
 )
 def test_an_error_has_code_status_and_message_of_its_service(
@@ -70,7 +70,7 @@ def test_errors_that_a_service_declares_have_the_status_that_it_declares() -> No
             if shape.metadata.get("exception"):
                 error = shape.metadata.get("error") or {}
                 shapes[error.get("code", name)] = error.get("httpStatusCode")
-        for error in (service_errors.throttled, service_errors.internal_error):
+        for error in (fault.throttled, fault.internal_error):
             refusal = error(service, "")
             assert refusal is not None, service
             assert HTTPStatus(refusal.status)
@@ -112,7 +112,7 @@ def test_a_new_object_is_not_found_in_the_services_own_words_for_as_long_as_said
 
 
 def test_the_sandboxs_own_observers_are_not_hit(faulty: Faulty) -> None:
-    from trainyard.sandbox.inventory.clients import Clients
+    from trainyard.sandbox.inventory import Clients
 
     faulty.use("call: '*', happens: throttled, times: always")
     clients = Clients(faulty.account.server.access, "us-west-2")

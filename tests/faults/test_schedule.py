@@ -8,8 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trainyard.sandbox.faults.in_force import InForce
-from trainyard.sandbox.faults.schedule import FaultScheduleError, parse_schedule, read_schedule
+from trainyard.sandbox.faults.schedule import (
+    FaultScheduleError,
+    InForce,
+    parse_schedule,
+    read_schedule,
+)
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,7 @@ import dataclasses
 
 import pytest
 
-from trainyard.sandbox.account.reservation_choice import missing_reservations
-from trainyard.sandbox.account.stacks import account_ids, values_of
+from trainyard.sandbox.account.stacks import account_ids, missing_reservations, values_of
 from trainyard.stack_files.completion import sandbox_completion
 from trainyard.stack_files.stack_files import find_stack_file
 

@@ -26,14 +26,14 @@ from trainyard.components.catalog.instance_type import InstanceType
 from trainyard.components.catalog.instance_types import INSTANCE_TYPES
 from trainyard.components.catalog.vcpu_quotas import vcpu_quota
 from trainyard.sandbox import instance_types as sandbox_types
-from trainyard.sandbox.account import parallelcluster_images
+from trainyard.sandbox.account import load
 from trainyard.sandbox.account.fixture import fixture
 from trainyard.sandbox.aws import service_quotas
 from trainyard.sandbox.aws.ec2 import capacity_block_terms as terms
 from trainyard.sandbox.aws.eks import versions as eks_versions
 from trainyard.sandbox.aws.eks.addons import default_version, offered_versions
-from trainyard.sandbox.faults.clusters import is_named
-from trainyard.sandbox.kubernetes.commands import CONTROLLERS, SCHEDULERS
+from trainyard.sandbox.faults.kinds import is_named
+from trainyard.sandbox.kubernetes.control_planes import CONTROLLERS, SCHEDULERS
 from trainyard.sandbox.kubernetes.device_plugins import (
     EFA,
     NEURON_CORE,
@@ -42,9 +42,8 @@ from trainyard.sandbox.kubernetes.device_plugins import (
     device_counts,
 )
 from trainyard.sandbox.kubernetes.instances import Instance
-from trainyard.sandbox.kubernetes.node_config import NodeConfig
-from trainyard.sandbox.kubernetes.node_object import build_node
-from trainyard.sandbox.parallelcluster.provider import naming as provider_naming
+from trainyard.sandbox.kubernetes.kubelet import NodeConfig, build_node
+from trainyard.sandbox.parallelcluster.provider import model as provider_naming
 
 FRACTIONS_OF_GPUS = {
     *("g6f.large", "g6f.xlarge", "g6f.2xlarge", "g6f.4xlarge", "gr6f.4xlarge"),
@@ -238,7 +237,7 @@ def test_vcpu_quotas_have_the_same_names() -> None:
 
 def test_parallelcluster_has_the_images_that_the_program_expects() -> None:
     version = versions.PARALLELCLUSTER_VERSION
-    images = parallelcluster_images.official_images()
+    images = load.official_images()
     for each in images:
         prefix = parallelcluster.official_image_name(
             version, each.operating_system, each.architecture
@@ -248,7 +247,7 @@ def test_parallelcluster_has_the_images_that_the_program_expects() -> None:
     there = {each.operating_system for each in images}
     platforms = parallelcluster.RESERVATION_PLATFORMS
     assert platforms.keys() - there == {*parallelcluster.OPERATING_SYSTEMS_WITHOUT_AMI}
-    assert platforms == {each: parallelcluster_images.platform_of(each) for each in platforms}
+    assert platforms == {each: load.platform_of(each) for each in platforms}
 
 
 def test_head_nodes_have_the_tags_that_the_program_looks_for() -> None:

@@ -21,8 +21,7 @@ from tests.support.sandbox_aws import (
 )
 from trainyard.sandbox.aws.environment import ACCOUNT_ID
 from trainyard.sandbox.aws.server import AwsServer
-from trainyard.sandbox.inventory import items, lines
-from trainyard.sandbox.inventory.item import Item
+from trainyard.sandbox.inventory import Item, items, lines
 from trainyard.sandbox.process_identity import own_identity
 from trainyard.sandbox.state import SandboxDirectory, SandboxError, SandboxStatus
 

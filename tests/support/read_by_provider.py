@@ -20,8 +20,7 @@ from typing import Any
 sys.path[0] = str(Path(__file__).resolve().parents[2] / "src")
 
 from trainyard.sandbox.parallelcluster.provider.reading import NotInTheSandboxError, read_cluster  # noqa: E402
-from trainyard.sandbox.parallelcluster.provider.refusals import RefusedError  # noqa: E402
-from trainyard.sandbox.parallelcluster.provider.requests import read_request  # noqa: E402
+from trainyard.sandbox.parallelcluster.provider.requests import RefusedError, read_request  # noqa: E402
 
 
 class Stacks:

@@ -22,8 +22,7 @@ from tests.support.stack_files import with_values
 from tests.support.tracked import ROOT
 from tests.support.warm_python import warm
 from tools.pictures.terminal import Recording, record
-from trainyard.sandbox.inventory import lines
-from trainyard.sandbox.inventory.clients import clients_of
+from trainyard.sandbox.inventory import clients_of, lines
 from trainyard.sandbox.state import SandboxDirectory
 from trainyard.stack_files.stack_files import CLUSTER_KEY, find_stack_file
 

@@ -28,8 +28,8 @@ from trainyard.components.architectures.prepare import Prepared, prepare
 from trainyard.components.catalog.instance_types import INSTANCE_TYPES
 from trainyard.components.catalog.versions import PARALLELCLUSTER_VERSION
 from trainyard.components.config.load import load_stack_config
-from trainyard.sandbox.account.ecs_images import NEURON
 from trainyard.sandbox.account.fixture import fixture
+from trainyard.sandbox.account.images import NEURON
 from trainyard.stack_files.completion import sandbox_completion
 from trainyard.stack_files.stack_files import (
     BATCH,

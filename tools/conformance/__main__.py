@@ -18,7 +18,7 @@ from pathlib import Path
 from tools.conformance import eks_cluster
 from tools.conformance.plugin import ConstructError, Plugin, running
 from tools.conformance.recordings import Case, Values, compact, read, shown_difference, text_of
-from trainyard.sandbox.aws.https_endpoints import HttpsEndpoints
+from trainyard.sandbox.aws.server import HttpsEndpoints
 from trainyard.sandbox.kubernetes.aws_program import write_aws_program
 
 ROOT = Path(__file__).resolve().parents[2]

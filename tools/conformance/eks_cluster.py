@@ -12,7 +12,7 @@ from typing import Any
 
 from tools.conformance.plugin import Construction
 from tools.conformance.wire import output
-from trainyard.sandbox.aws.https_endpoints import issuer_hosts
+from trainyard.sandbox.aws.server import issuer_hosts
 from trainyard.sandbox.providers._protocol.values import UNKNOWN
 
 TOKEN = "eks:index:Cluster"  # noqa: S105 - the name of a type

@@ -57,13 +57,13 @@ CONSTANTS: Mapping[str, Row] = {
         name="go", source=GoModule(path="go"), floor=True, support="Go"
     ),
     "tools/lock/__init__.py:UV_VERSION": Row(name="uv", source=PyPI(project="uv")),
-    "sandbox/providers/eks/child.py:AWS_VERSION": Row(
+    "sandbox/providers/eks/cluster.py:AWS_VERSION": Row(
         name="pulumi-aws", source=PyPI(project="pulumi-aws")
     ),
     "sandbox/providers/kubernetes/servicer.py:VERSION": Row(
         name="pulumi-kubernetes", source=PyPI(project="pulumi-kubernetes")
     ),
-    "sandbox/providers/eks/child.py:KUBERNETES_VERSION": Row(
+    "sandbox/providers/eks/cluster.py:KUBERNETES_VERSION": Row(
         name="pulumi-kubernetes", source=PyPI(project="pulumi-kubernetes")
     ),
     "sandbox/providers/eks/provider.py:VERSION": Row(
@@ -72,7 +72,7 @@ CONSTANTS: Mapping[str, Row] = {
     f"{_CATALOG}/versions.py:PARALLELCLUSTER_VERSION": Row(
         name="aws-parallelcluster", source=PyPI(project="aws-parallelcluster")
     ),
-    "sandbox/account/parallelcluster_images.py:PARALLELCLUSTER_VERSION": Row(
+    "sandbox/account/load.py:PARALLELCLUSTER_VERSION": Row(
         name="aws-parallelcluster", source=PyPI(project="aws-parallelcluster")
     ),
     f"{_CATALOG}/versions.py:DEFAULT_KUBERNETES_VERSION": Row(
@@ -208,7 +208,7 @@ CONSTANTS: Mapping[str, Row] = {
 NOT_PINS: Mapping[str, str] = {
     "src/trainyard/findings/sarif.py:VERSION": "version of a file format",
     "policies/pack/servicer.py:_VERSION": "version of the policy pack itself",
-    "sandbox/aws/fsx/file_systems.py:DEFAULT_VERSION": "what FSx does where nothing is asked for",
+    "sandbox/aws/fsx/lustre.py:DEFAULT_VERSION": "what FSx does where nothing is asked for",
 }
 """Constants with a version that cannot be raised, and what they are."""
 

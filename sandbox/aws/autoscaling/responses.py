@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trainyard.sandbox.aws.autoscaling.instance_calls import InstanceCalls
+from trainyard.sandbox.aws.autoscaling.calls import InstanceCalls
 
 
 class SandboxAutoScalingResponse(InstanceCalls):

@@ -12,7 +12,7 @@ from typing import Any
 from moto.core.exceptions import ServiceException
 from moto.ec2.models.instance_types import INSTANCE_TYPES
 
-from trainyard.sandbox.account.ecs_images import image_of_type
+from trainyard.sandbox.account.images import batch_image_of_type
 from trainyard.sandbox.aws.batch.store import ComputeEnvironment, Fields, Node
 from trainyard.sandbox.aws.clock import CLOCK
 from trainyard.sandbox.aws.ec2.launch_request import LaunchRequest, merge
@@ -164,7 +164,7 @@ def _image(resources: Fields, template: Mapping[str, Any], instance_type: str) -
         configuration.get("imageIdOverride")
         or resources.get("imageId")
         or template.get("ImageId")
-        or image_of_type(configuration.get("imageType"), instance_type)
+        or batch_image_of_type(configuration.get("imageType"), instance_type)
     )
 
 

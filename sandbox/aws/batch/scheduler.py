@@ -31,14 +31,14 @@ from trainyard.sandbox.aws.batch.store import (
 from trainyard.sandbox.aws.clock import CLOCK
 from trainyard.sandbox.aws.errors import code_and_message
 from trainyard.sandbox.aws.iam import may
-from trainyard.sandbox.faults.clusters import never_joins
-from trainyard.sandbox.faults.containers import (
+from trainyard.sandbox.faults.kinds import (
     SIGTERM_EXIT_CODE,
     Course,
     StartedContainer,
     course_of,
+    never_joins,
 )
-from trainyard.sandbox.faults.in_force import FAULTS
+from trainyard.sandbox.faults.schedule import FAULTS
 
 # Containers of jobs: their resources, and why one does not start on a node.
 #

@@ -13,7 +13,7 @@ from moto.core.resource_tagging import TaggableResourcesMixin, TaggedResource
 from moto.core.responses import BaseResponse
 from moto.ec2.models import ec2_backends
 
-from trainyard.sandbox.faults.containers import Course
+from trainyard.sandbox.faults.kinds import Course
 
 # Batch's client error, `ClientException`.
 #

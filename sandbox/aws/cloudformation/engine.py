@@ -23,11 +23,11 @@ from pathlib import Path
 from typing import Any
 
 from trainyard.sandbox.access import HEADER, KEY_VARIABLE, Endpoint
-from trainyard.sandbox.aws.cloudformation.checks import template_fault
 from trainyard.sandbox.aws.cloudformation.templates import (
     TemplateUrlError,
     sandbox_object,
     template_at,
+    template_fault,
 )
 
 STAND_IN = Path(__file__).parents[2] / "parallelcluster" / "provider" / "template.yaml"

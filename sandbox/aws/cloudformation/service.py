@@ -17,7 +17,7 @@ import urllib3
 from trainyard.sandbox import MODULES
 from trainyard.sandbox.access import HEADER, KEY_VARIABLE, Endpoint
 from trainyard.sandbox.aws.environment import ACCOUNT_ID
-from trainyard.sandbox.parallelcluster.provider.records import DIRECTORY_VARIABLE
+from trainyard.sandbox.parallelcluster.provider.account import DIRECTORY_VARIABLE
 from trainyard.sandbox.processes import Spawn
 from trainyard.sandbox.removal import remove_tree
 

@@ -27,7 +27,7 @@ from trainyard.sandbox.aws.ec2.launch_request import LaunchRequest, merge
 from trainyard.sandbox.aws.ec2.network_calls import known_group
 from trainyard.sandbox.aws.ec2.placement_groups import placement_group_arn, placement_groups_of
 from trainyard.sandbox.aws.errors import code_and_message, refuse
-from trainyard.sandbox.faults.in_force import FAULTS
+from trainyard.sandbox.faults.schedule import FAULTS
 
 
 def check_image_and_key(ec2: Any, launch: LaunchRequest) -> None:

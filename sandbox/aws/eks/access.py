@@ -22,7 +22,7 @@ from trainyard.sandbox.aws.eks.store import (
     not_found,
     page,
 )
-from trainyard.sandbox.kubernetes.access_policies import GROUPS
+from trainyard.sandbox.kubernetes.credentials import GROUPS
 
 # The emulated EKS access policies, and the groups that represent them.
 #

@@ -15,7 +15,7 @@ from moto.iam.models import iam_backends
 from moto.moto_api._internal import mock_random
 
 from trainyard.sandbox.account.images import image_of_type
-from trainyard.sandbox.aws.autoscaling.activities import activities_of
+from trainyard.sandbox.aws.autoscaling.groups import activities_of
 from trainyard.sandbox.aws.clock import CLOCK
 from trainyard.sandbox.aws.ec2.capacity_reservations import reservations_of
 from trainyard.sandbox.aws.eks.access import AccessEntryCalls, make_node_entry
@@ -37,8 +37,8 @@ from trainyard.sandbox.aws.eks.store import (
 )
 from trainyard.sandbox.aws.eks.versions import NODE_RELEASES, minor_number
 from trainyard.sandbox.aws.transitions import TRANSITIONS
-from trainyard.sandbox.faults.clusters import never_joins
-from trainyard.sandbox.faults.in_force import FAULTS
+from trainyard.sandbox.faults.kinds import never_joins
+from trainyard.sandbox.faults.schedule import FAULTS
 
 # EKS's validation of a managed node group and its launch template.
 #

@@ -8,12 +8,11 @@ from typing import Any
 
 from moto.fsx.responses import FSxResponse
 
-from trainyard.sandbox.aws.fsx import associations, file_systems, openzfs, openzfs_systems
-from trainyard.sandbox.aws.fsx.checks import refuse
-from trainyard.sandbox.aws.fsx.file_systems import records_of
+from trainyard.sandbox.aws.fsx import lustre, openzfs
+from trainyard.sandbox.aws.fsx.lustre import records_of, refuse
 
-_CREATE = {"LUSTRE": file_systems.create, "OPENZFS": openzfs_systems.create}
-_UPDATE = {"LUSTRE": file_systems.update, "OPENZFS": openzfs_systems.update}
+_CREATE = {"LUSTRE": lustre.create, "OPENZFS": openzfs.create}
+_UPDATE = {"LUSTRE": lustre.update, "OPENZFS": openzfs.update}
 
 
 class SandboxFsxResponse(FSxResponse):
@@ -32,21 +31,21 @@ class SandboxFsxResponse(FSxResponse):
         ids: Iterable[str] = self._asked().get("FileSystemIds") or [
             *records_of(self.fsx_backend).described
         ]
-        found = [file_systems.describe(self.fsx_backend, each) for each in ids]
+        found = [lustre.describe(self.fsx_backend, each) for each in ids]
         return json.dumps({"FileSystems": found})
 
     def update_file_system(self) -> str:
         """UpdateFileSystem."""
         asked = self._asked()
-        found = file_systems.describe(self.fsx_backend, asked["FileSystemId"])
+        found = lustre.describe(self.fsx_backend, asked["FileSystemId"])
         changed = _UPDATE[found["FileSystemType"]](self.fsx_backend, asked)
         return json.dumps({"FileSystem": changed})
 
     def delete_file_system(self) -> str:
         """DeleteFileSystem."""
         identifier = self._asked()["FileSystemId"]
-        gone = file_systems.delete(self.fsx_backend, identifier)
-        openzfs_systems.forget_volumes(self.fsx_backend, identifier)
+        gone = lustre.delete(self.fsx_backend, identifier)
+        openzfs.forget_volumes(self.fsx_backend, identifier)
         return json.dumps(gone)
 
     def describe_backups(self) -> Any:
@@ -62,12 +61,12 @@ class SandboxFsxResponse(FSxResponse):
 
     def update_volume(self) -> str:
         """UpdateVolume."""
-        changed = openzfs_systems.change_volume(self.fsx_backend, self._asked())
+        changed = openzfs.change_volume(self.fsx_backend, self._asked())
         return json.dumps({"Volume": changed})
 
     def create_data_repository_association(self) -> str:
         """CreateDataRepositoryAssociation."""
-        made = associations.associate(self.fsx_backend, self._asked())
+        made = lustre.associate(self.fsx_backend, self._asked())
         return json.dumps({"Association": made})
 
     def describe_data_repository_associations(self) -> str:
@@ -76,17 +75,17 @@ class SandboxFsxResponse(FSxResponse):
         if asked.get("Filters"):
             raise NotImplementedError("filters of associations")
         ids = asked.get("AssociationIds") or [*records_of(self.fsx_backend).associations]
-        found = [associations.described(self.fsx_backend, each) for each in ids]
+        found = [lustre.described(self.fsx_backend, each) for each in ids]
         return json.dumps({"Associations": found})
 
     def update_data_repository_association(self) -> str:
         """UpdateDataRepositoryAssociation."""
-        changed = associations.change(self.fsx_backend, self._asked())
+        changed = lustre.change(self.fsx_backend, self._asked())
         return json.dumps({"Association": changed})
 
     def delete_data_repository_association(self) -> str:
         """DeleteDataRepositoryAssociation."""
-        gone = associations.dissociate(self.fsx_backend, self._asked()["AssociationId"])
+        gone = lustre.dissociate(self.fsx_backend, self._asked()["AssociationId"])
         return json.dumps(gone)
 
     def _asked(self) -> dict[str, Any]:

@@ -1,8 +1,4 @@
-"""The Lambda function: handles CloudFormation's requests for a cluster.
-
-The real provider handles a request in several runs of the function, which AWS ends after a minute,
-and polls the state of the cluster in each; here a cluster exists at once.
-"""
+"""The Lambda function: handles CloudFormation's requests for a cluster."""
 
 from __future__ import annotations
 
@@ -11,17 +7,98 @@ import logging
 import os
 import threading
 import time
+import urllib.request
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from trainyard.sandbox.parallelcluster.provider.account import client
+from trainyard.sandbox.parallelcluster.provider.account import (
+    Records,
+    client,
+    make_group_of_function,
+)
 from trainyard.sandbox.parallelcluster.provider.clusters import Clusters
-from trainyard.sandbox.parallelcluster.provider.log_groups import make_group_of_function
-from trainyard.sandbox.parallelcluster.provider.records import Records
-from trainyard.sandbox.parallelcluster.provider.refusals import RefusedError, as_reported
-from trainyard.sandbox.parallelcluster.provider.requests import is_retained, read_request
-from trainyard.sandbox.parallelcluster.provider.responses import flattened, send
+from trainyard.sandbox.parallelcluster.provider.requests import (
+    RefusedError,
+    as_reported,
+    is_retained,
+    read_request,
+)
+
+# Responses of a custom resource to CloudFormation.
+#
+# Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/crpg-ref-responses.html,
+# and crhelper for the length of a reason:
+# https://github.com/aws-cloudformation/custom-resource-helper/blob/main/crhelper/resource_helper.py
+
+
+_REASON_LIMIT = 256
+_REASON_KEPT = 240
+_TRUNCATED = "ERROR: (truncated) "
+_MAXIMUM_BYTES = 4096
+"""Of a response: https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/crpg-ref-responses.html"""
+
+
+def flattened(described: Mapping[str, Any]) -> dict[str, Any]:
+    """Return nested values under one name each, joined by dots: `headNode.state`."""
+    flat: dict[str, Any] = {}
+    for name, value in described.items():
+        if isinstance(value, Mapping):
+            flat |= {f"{name}.{inner}": found for inner, found in flattened(value).items()}
+        else:
+            flat[name] = value
+    return flat
+
+
+def shortened(reason: str) -> str:
+    """Return a reason, or the end of one that is too long."""
+    if len(reason) <= _REASON_LIMIT:
+        return reason
+    return f"{_TRUNCATED}{reason[-_REASON_KEPT:]}"
+
+
+def send(
+    event: Mapping[str, Any],
+    *,
+    status: str,
+    physical_id: str,
+    reason: str = "",
+    data: Mapping[str, Any] | None = None,
+) -> None:
+    """Send CloudFormation the result of a request.
+
+    Args:
+        event: The request.
+        status: `SUCCESS` or `FAILED`.
+        physical_id: What `Ref` returns.
+        reason: Why it failed.
+        data: What `Fn::GetAtt` returns.
+    """
+    response = {
+        "Status": status,
+        "PhysicalResourceId": physical_id,
+        "StackId": event["StackId"],
+        "RequestId": event["RequestId"],
+        "LogicalResourceId": event["LogicalResourceId"],
+        "Reason": shortened(reason),
+        "Data": dict(data or {}),
+    }
+    body = json.dumps(response).encode()
+    if len(body) > _MAXIMUM_BYTES:
+        failed = {"Status": "FAILED", "Reason": "Response object is too long.", "Data": {}}
+        body = json.dumps({**response, **failed}).encode()
+    request = urllib.request.Request(  # noqa: S310 - CloudFormation's own address
+        event["ResponseURL"], data=body, method="PUT", headers={"Content-Type": ""}
+    )
+    with urllib.request.urlopen(request):  # noqa: S310 - as above
+        return
+
+
+# The Lambda function: handles CloudFormation's requests for a cluster.
+#
+# The real provider handles a request in several runs of the function, which AWS ends after a
+# minute, and polls the state of the cluster in each; here a cluster exists at once.
+
 
 LOG = logging.getLogger("trainyard.sandbox.parallelcluster")
 

@@ -1,24 +1,219 @@
-"""Reads a cluster configuration with ParallelCluster's own classes, which know every default.
-
-Runs in the environment with aws-parallelcluster. Names of its attributes are those of
-https://github.com/aws/aws-parallelcluster/blob/v3.16.1/cli/src/pcluster/config/cluster_config.py
-"""
+"""Reads a cluster configuration with ParallelCluster's own classes, which know every default."""
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from importlib import import_module, metadata
 from typing import Any
 
-from trainyard.sandbox.parallelcluster.provider import naming
-from trainyard.sandbox.parallelcluster.provider.interfaces import (
-    Card,
-    compute_interfaces,
-    head_interfaces,
+from trainyard.sandbox.parallelcluster.provider import model
+from trainyard.sandbox.parallelcluster.provider.model import (
+    Cluster,
+    ComputeNodes,
+    HeadNode,
+    SharedStorage,
 )
-from trainyard.sandbox.parallelcluster.provider.model import Cluster, ComputeNodes, HeadNode
-from trainyard.sandbox.parallelcluster.provider.reading_storage import shared_storage
+
+# The network interfaces that ParallelCluster gives its nodes.
+#
+# Source:
+# https://github.com/aws/aws-parallelcluster/blob/v3.16.1/cli/src/pcluster/templates/queues_stack.py
+# (`add_network_interfaces`) and `templates/cluster_stack.py` (`_add_head_node`).
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """One network card of an instance type."""
+
+    index: int
+    maximum_interfaces: int
+
+
+def compute_interfaces(
+    cards: Sequence[Card],
+    *,
+    efa_enabled: bool,
+    efa_on_first_card: bool,
+    assign_public_ip: bool | None,
+    combined: bool = False,
+) -> tuple[dict[str, Any], ...]:
+    """Return the interfaces of a compute node, with EC2's field names.
+
+    Args:
+        cards: The instance type's network cards, the first one first.
+        efa_enabled: Whether the compute resource has EFA.
+        efa_on_first_card: Whether the first card carries EFA.
+        assign_public_ip: Setting of the queue; None for the subnet's default.
+        combined: `DevSettings/EfaInterfaceType: efa`: EFA and addresses on the same interface.
+    """
+    on_first = efa_enabled and efa_on_first_card
+    beside = on_first and not combined and cards[0].maximum_interfaces >= 2
+    first: dict[str, Any] = {"DeviceIndex": 0, "NetworkCardIndex": 0}
+    if on_first and not beside:
+        first["InterfaceType"] = "efa"
+    if assign_public_ip is not None:
+        first["AssociatePublicIpAddress"] = assign_public_ip
+    made = [first]
+    if beside:
+        made.append({"DeviceIndex": 1, "NetworkCardIndex": 0, "InterfaceType": "efa-only"})
+    kind = ("efa" if combined else "efa-only") if efa_enabled else None
+    made.extend(_further(card, kind) for card in cards[1:])
+    return tuple(made)
+
+
+def head_interfaces(cards: Sequence[Card]) -> tuple[dict[str, Any], ...]:
+    """Return the interfaces of a head node: one per card, without EFA."""
+    first = {"DeviceIndex": 0, "NetworkCardIndex": 0}
+    return (first, *(_further(card, None) for card in cards[1:]))
+
+
+def _further(card: Card, kind: str | None) -> dict[str, Any]:
+    made = {
+        "DeviceIndex": 0 if card.maximum_interfaces == 1 else 1,
+        "NetworkCardIndex": card.index,
+    }
+    return {**made, "InterfaceType": kind} if kind else made
+
+
+# Reads the shared storage that a cluster creates; existing storage is only mounted.
+#
+# Runs in the environment with aws-parallelcluster; source of every default:
+# https://github.com/aws/aws-parallelcluster/blob/v3.16.1/cli/src/pcluster/templates/cluster_stack.py
+# (`_add_managed_fsx`, `_add_efs_storage`, `_add_cfn_volume`, `_add_raid_volume`).
+
+
+_RETAIN = "Retain"
+_EXISTING = ("volume_id", "file_system_id", "file_cache_id")
+"""Keys that name existing storage, which the cluster only mounts."""
+
+
+def shared_storage(loaded: Any) -> Iterator[SharedStorage]:
+    """Yield each file system and volume that the cluster of a loaded configuration creates."""
+    for each in loaded.shared_storage or ():
+        if any(getattr(each, attribute, None) for attribute in _EXISTING):
+            continue
+        kind = each.shared_storage_type.name
+        if kind == "FSX":
+            yield _lustre(loaded, each)
+        elif kind == "EFS":
+            yield _efs(loaded, each)
+        else:
+            yield from _volumes(loaded, each)
+
+
+def _lustre(loaded: Any, fsx: Any) -> SharedStorage:
+    drive_cache = (fsx.drive_cache_type or "NONE") if fsx.fsx_storage_type == "HDD" else None
+    lustre = _given(
+        {
+            "DeploymentType": fsx.deployment_type,
+            "DataCompressionType": fsx.data_compression_type,
+            "ImportedFileChunkSize": fsx.imported_file_chunk_size,
+            "ExportPath": fsx.export_path,
+            "ImportPath": fsx.import_path,
+            "WeeklyMaintenanceStartTime": fsx.weekly_maintenance_start_time,
+            "AutomaticBackupRetentionDays": fsx.automatic_backup_retention_days,
+            "CopyTagsToBackups": fsx.copy_tags_to_backups,
+            "DailyAutomaticBackupStartTime": fsx.daily_automatic_backup_start_time,
+            "PerUnitStorageThroughput": fsx.per_unit_storage_throughput,
+            "AutoImportPolicy": fsx.auto_import_policy,
+            "DriveCacheType": drive_cache,
+        }
+    )
+    settings = _given(
+        {
+            "FileSystemType": "LUSTRE",
+            "StorageCapacity": fsx.storage_capacity,
+            "StorageType": fsx.fsx_storage_type,
+            "KmsKeyId": fsx.kms_key_id,
+            "FileSystemTypeVersion": fsx.file_system_type_version,
+            "LustreConfiguration": lustre,
+        }
+    )
+    return SharedStorage(
+        kind="fsx",
+        name=fsx.name,
+        is_retained=fsx.deletion_policy == _RETAIN,
+        settings=settings,
+        subnet_ids=(loaded.compute_subnet_ids[0],),
+        associations=tuple(map(_association, fsx.data_repository_associations or ())),
+    )
+
+
+def _association(association: Any) -> dict[str, Any]:
+    policies = {
+        "AutoExportPolicy": association.auto_export_policy,
+        "AutoImportPolicy": association.auto_import_policy,
+    }
+    s3 = {name: {"Events": events} for name, events in policies.items() if events}
+    return _given(
+        {
+            "BatchImportMetaDataOnCreate": association.batch_import_meta_data_on_create,
+            "DataRepositoryPath": association.data_repository_path,
+            "FileSystemPath": association.file_system_path,
+            "ImportedFileChunkSize": association.imported_file_chunk_size,
+            "S3": s3 or None,
+            "Tags": [{"Key": "Name", "Value": association.name}],
+        }
+    )
+
+
+def _efs(loaded: Any, efs: Any) -> SharedStorage:
+    settings = _given(
+        {
+            "Encrypted": efs.encrypted,
+            "KmsKeyId": efs.kms_key_id,
+            "PerformanceMode": efs.performance_mode,
+            "ThroughputMode": efs.throughput_mode,
+            "ProvisionedThroughputInMibps": efs.provisioned_throughput,
+        }
+    )
+    zone_of = import_module("pcluster.aws.aws_api").AWSApi.instance().ec2.get_subnet_avail_zone
+    by_zone: dict[str, str] = {}
+    for subnet_id in (*loaded.compute_subnet_ids, loaded.head_node.networking.subnet_id):
+        by_zone.setdefault(zone_of(subnet_id), subnet_id)
+    return SharedStorage(
+        kind="efs",
+        name=efs.name,
+        is_retained=efs.deletion_policy == _RETAIN,
+        settings=settings,
+        subnet_ids=tuple(by_zone.values()),
+    )
+
+
+def _volumes(loaded: Any, ebs: Any) -> Iterator[SharedStorage]:
+    settings = _given(
+        {
+            "AvailabilityZone": loaded.head_node.networking.availability_zone,
+            "Encrypted": ebs.encrypted,
+            "Iops": ebs.iops,
+            "Throughput": ebs.throughput,
+            "KmsKeyId": ebs.kms_key_id,
+            "Size": ebs.size,
+            "SnapshotId": ebs.snapshot_id,
+            "VolumeType": ebs.volume_type,
+        }
+    )
+    count = ebs.raid.number_of_volumes if ebs.raid else 1
+    for number in range(count):
+        yield SharedStorage(
+            kind="ebs",
+            name=ebs.name if count == 1 else f"{ebs.name}-{number}",
+            is_retained=ebs.deletion_policy == _RETAIN,
+            settings=settings,
+            subnet_ids=(),
+        )
+
+
+def _given(settings: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in settings.items() if value is not None}
+
+
+# Reads a cluster configuration with ParallelCluster's own classes, which know every default.
+#
+# Runs in the environment with aws-parallelcluster. Names of its attributes are those of
+# https://github.com/aws/aws-parallelcluster/blob/v3.16.1/cli/src/pcluster/config/cluster_config.py
 
 
 class NotInTheSandboxError(ValueError):
@@ -42,7 +237,7 @@ def read_cluster(name: str, config: Mapping[str, Any]) -> Cluster:
         raise NotInTheSandboxError(
             "the sandbox's stand-in for ParallelCluster has no login nodes; leave LoginNodes out"
         )
-    tags = {**_tags(loaded), naming.CLUSTER_NAME: name}
+    tags = {**_tags(loaded), model.CLUSTER_NAME: name}
     logs = loaded.monitoring.logs.cloud_watch
     return Cluster(
         name=name,
@@ -67,7 +262,7 @@ def _head_node(loaded: Any, tags: Mapping[str, str]) -> HeadNode:
         additional_security_groups=tuple(head.networking.additional_security_groups or ()),
         root_volume=_root_volume(head.local_storage.root_volume),
         interfaces=head_interfaces(_cards(head.network_cards_list)),
-        tags={**tags, **_instance_tags(loaded, head, naming.HEAD_NODE)},
+        tags={**tags, **_instance_tags(loaded, head, model.HEAD_NODE)},
         key_name=head.ssh.key_name,
         allowed_ips=head.ssh.allowed_ips,
         elastic_ip=head.networking.headnode_elastic_ip or False,
@@ -85,8 +280,8 @@ def _compute_nodes(
 ) -> ComputeNodes:
     group = queue.get_placement_group_settings_for_compute_resource(resource)
     own_tags = {
-        naming.QUEUE_NAME: queue.name,
-        naming.COMPUTE_RESOURCE_NAME: resource.name,
+        model.QUEUE_NAME: queue.name,
+        model.COMPUTE_RESOURCE_NAME: resource.name,
         **_tags(queue),
         **_tags(resource),
     }
@@ -104,7 +299,7 @@ def _compute_nodes(
         launch=_launch(queue, resource),
         placement_group=f"{name}-{group['key']}" if group["is_managed"] else group["key"],
         makes_placement_group=bool(group["is_managed"]),
-        tags={**tags, **own_tags, **_instance_tags(loaded, resource, naming.COMPUTE)},
+        tags={**tags, **own_tags, **_instance_tags(loaded, resource, model.COMPUTE)},
     )
 
 
@@ -164,7 +359,7 @@ def _instance_tags(loaded: Any, node: Any, node_type: str) -> dict[str, str]:
     efa = bool(getattr(node, "efa", None) and node.efa.enabled)
     return {
         "Name": node_type,
-        naming.NODE_TYPE: node_type,
+        model.NODE_TYPE: node_type,
         "parallelcluster:attributes": ", ".join(
             # All nodes of a cluster have the same architecture; only the head node has a single
             # type.

@@ -8,10 +8,10 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from trainyard.sandbox.parallelcluster.provider import naming
+from trainyard.sandbox.parallelcluster.provider import model
 from trainyard.sandbox.parallelcluster.provider.account import Clients
+from trainyard.sandbox.parallelcluster.provider.machines import Groups, make_storage_group
 from trainyard.sandbox.parallelcluster.provider.model import Cluster, SharedStorage
-from trainyard.sandbox.parallelcluster.provider.network import Groups, make_storage_group
 
 _POLL_SECONDS = 0.1
 _TIMEOUT_SECONDS = 300.0
@@ -36,7 +36,7 @@ def make_storage(
     tags = {**cluster.tags, "Name": storage.name}
     if storage.kind == "ebs":
         clients("ec2").create_volume(
-            **storage.settings, TagSpecifications=[naming.tagged("volume", tags)]
+            **storage.settings, TagSpecifications=[model.tagged("volume", tags)]
         )
         return
     group_id = make_storage_group(clients, cluster, groups, storage.name)
@@ -47,18 +47,18 @@ def make_storage(
 def storage_of(clients: Clients, cluster: str) -> Iterator[Made]:
     """Yield the storage of a cluster, by its tags."""
     ec2, fsx, efs = clients("ec2"), clients("fsx"), clients("efs")
-    for each in ec2.describe_volumes(Filters=naming.of_cluster(cluster))["Volumes"]:
+    for each in ec2.describe_volumes(Filters=model.of_cluster(cluster))["Volumes"]:
         tags = _tags(each)
-        if naming.NODE_TYPE not in tags:  # else a node's root volume
+        if model.NODE_TYPE not in tags:  # else a node's root volume
             yield Made("ebs", tags["Name"], each["VolumeId"], ())
     for each in fsx.describe_file_systems()["FileSystems"]:
         tags = _tags(each)
-        if tags.get(naming.CLUSTER_NAME) == cluster:
+        if tags.get(model.CLUSTER_NAME) == cluster:
             groups = _interface_groups(ec2, each["NetworkInterfaceIds"])
             yield Made("fsx", tags["Name"], each["FileSystemId"], groups)
     for each in efs.describe_file_systems()["FileSystems"]:
         tags = _tags(each)
-        if tags.get(naming.CLUSTER_NAME) == cluster:
+        if tags.get(model.CLUSTER_NAME) == cluster:
             yield _made_efs(efs, tags["Name"], each["FileSystemId"])
 
 
@@ -87,7 +87,7 @@ def _make_lustre(
         **storage.settings,
         SubnetIds=list(storage.subnet_ids),
         SecurityGroupIds=[group_id],
-        Tags=naming.tag_list(tags),
+        Tags=model.tag_list(tags),
     )
     identifier = made["FileSystem"]["FileSystemId"]
 
@@ -107,7 +107,7 @@ def _make_efs(
     made = efs.create_file_system(
         CreationToken=secrets.token_hex(16),
         **storage.settings,
-        Tags=naming.tag_list(tags),
+        Tags=model.tag_list(tags),
     )
     for subnet_id in storage.subnet_ids:
         efs.create_mount_target(

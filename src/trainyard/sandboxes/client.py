@@ -216,7 +216,7 @@ def account_ids() -> frozenset[str]:
 
 def missing_reservations(cluster: Mapping[str, Any]) -> list[str]:
     """Return the reservations of a `trainyard:cluster` that the account cannot give."""
-    from trainyard.sandbox.account.reservation_choice import missing_reservations
+    from trainyard.sandbox.account.stacks import missing_reservations
 
     return missing_reservations(cluster)
 
@@ -233,9 +233,9 @@ def has_recorded_log(entries: Iterable[Mapping[str, Any]], job: str) -> bool:
 
     An entry that only loses a node of the job has no log.
     """
-    from trainyard.sandbox.faults.containers import NODE_LOST, is_named
+    from trainyard.sandbox.faults.kinds import NODE_LOST, matches_job
 
     return any(
-        "job" in each and each["happens"] != NODE_LOST.name and is_named(each["job"], job)
+        "job" in each and each["happens"] != NODE_LOST.name and matches_job(each["job"], job)
         for each in entries
     )

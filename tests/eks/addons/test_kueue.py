@@ -19,7 +19,7 @@ from trainyard.components.eks.addons import kueue
 from trainyard.components.eks.addons.addon import AddonTarget
 from trainyard.components.eks.addons.kueue import KUEUE
 from trainyard.components.eks.addons.released_controller import CONFIGURATION_ANNOTATION
-from trainyard.sandbox.providers.kubernetes.normal import quantity
+from trainyard.sandbox.providers.kubernetes.servicer import quantity
 
 TAINT = Taint(key="team", value="vision", effect="NoExecute")
 PLUGINS = ("nvidia", "neuron", "efa")

@@ -21,8 +21,8 @@ from tests.support.sandbox_aws import (
     p5_block,
     refused,
 )
+from trainyard.sandbox.aws.autoscaling.calls import run_due_actions
 from trainyard.sandbox.aws.autoscaling.groups import RETRY_INTERVAL, retry_launches
-from trainyard.sandbox.aws.autoscaling.schedules import run_due_actions
 from trainyard.sandbox.aws.clock import CLOCK
 from trainyard.sandbox.aws.ec2.capacity_blocks import end_of_capacity
 

@@ -10,7 +10,7 @@ import pytest
 from tests.support.batch_account import Batch, container, devices, small
 from tests.support.processes import until
 from tests.support.sandbox_aws import ACCOUNT, BLOCK, PRIVATE_B, Account, refused
-from trainyard.sandbox.account.ecs_images import NVIDIA, STANDARD
+from trainyard.sandbox.account.images import NVIDIA, STANDARD
 from trainyard.sandbox.aws.server import AwsServer
 
 MANIFEST = "application/vnd.docker.distribution.manifest.v2+json"

@@ -10,8 +10,7 @@ import pytest
 
 from tests.support.batch_account import Batch
 from tests.support.sandbox_aws import Account
-from trainyard.sandbox.faults.in_force import FAULTS
-from trainyard.sandbox.faults.schedule import parse_schedule
+from trainyard.sandbox.faults.schedule import FAULTS, parse_schedule
 
 GROUP = "/aws/batch/job"
 

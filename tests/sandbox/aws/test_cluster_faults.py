@@ -22,9 +22,8 @@ from trainyard.diagnosis.node_groups import Place, read_group, what_it_lacks
 from trainyard.diagnosis.waiting_job import read_queued_job, why_it_waits
 from trainyard.sandbox.aws.transitions import TRANSITIONS
 from trainyard.sandbox.aws.unimplemented import FAILURE_CODE
-from trainyard.sandbox.faults.clusters import is_named
-from trainyard.sandbox.faults.in_force import FAULTS
-from trainyard.sandbox.faults.schedule import FaultScheduleError, parse_schedule
+from trainyard.sandbox.faults.kinds import is_named
+from trainyard.sandbox.faults.schedule import FAULTS, FaultScheduleError, parse_schedule
 
 OUTSIDE = {"happens": "node-never-joins"}
 SANDBOX = Place(region="us-west-2", cluster="c", sandbox=True)

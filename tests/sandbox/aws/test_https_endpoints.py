@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from trainyard.sandbox.aws.https_endpoints import HttpsEndpoints, issuer_hosts
+from trainyard.sandbox.aws.server import HttpsEndpoints, issuer_hosts
 
 HOST, _ = issuer_hosts("us-west-2")
 

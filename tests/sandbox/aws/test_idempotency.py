@@ -7,7 +7,7 @@ import json
 import botocore.session
 import pytest
 
-from trainyard.sandbox.aws.idempotency import AnsweredTokens
+from trainyard.sandbox.aws.application import AnsweredTokens
 from trainyard.sandbox.aws.unimplemented import Call
 from trainyard.sandbox.wsgi import Answer
 

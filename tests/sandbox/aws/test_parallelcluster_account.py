@@ -16,8 +16,7 @@ from tests.support.cluster_configs import (
 )
 from tests.support.sandbox_aws import ACCOUNT, ODCR_IN_GROUP, VPC, Account, refused
 from trainyard.components.catalog.versions import PARALLELCLUSTER_VERSION
-from trainyard.sandbox.inventory.clients import Clients
-from trainyard.sandbox.inventory.storage import items
+from trainyard.sandbox.inventory import Clients, _storage_items
 
 STORAGE_GROUP = "sg-0123456789abcdef0"
 
@@ -169,7 +168,7 @@ def test_a_key_pair_that_is_not_there_is_named(account: Account) -> None:
 
 
 def test_the_inventory_shows_every_kind_of_storage(account: Account) -> None:
-    lines = [each.line for each in items(Clients(account.server.access, "us-west-2"))]
+    lines = [each.line for each in _storage_items(Clients(account.server.access, "us-west-2"))]
     for start in (
         f"efs:file-system {EFS} throughput=elastic",
         f"fsx:file-system {LUSTRE} type=LUSTRE deployment=PERSISTENT_2 capacity=4800",

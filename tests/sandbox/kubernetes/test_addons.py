@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from trainyard.sandbox.kubernetes.addon_objects import addon_objects
-from trainyard.sandbox.kubernetes.addons import AddonObjects
+from trainyard.sandbox.kubernetes.addons import AddonObjects, addon_objects
 from trainyard.sandbox.kubernetes.api import ApiError
 
 EBS = "aws-ebs-csi-driver"

@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from trainyard.sandbox.kubernetes.api import ApiError
-from trainyard.sandbox.kubernetes.aws_auth import AwsAuthError, map_node_role
+from trainyard.sandbox.kubernetes.credentials import AwsAuthError, map_node_role
 
 ROLE = "arn:aws:iam::123456789012:role/node"
 ODD = """\

@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 
-from trainyard.sandbox.faults.clusters import broken_plugins, count_crash
-from trainyard.sandbox.faults.in_force import InForce
-from trainyard.sandbox.faults.schedule import parse_schedule
+from trainyard.sandbox.faults.kinds import broken_plugins, count_crash
+from trainyard.sandbox.faults.schedule import InForce, parse_schedule
 from trainyard.sandbox.kubernetes.api import ApiUnreachableError
-from trainyard.sandbox.kubernetes.broken_plugins import BrokenPlugins
+from trainyard.sandbox.kubernetes.device_plugins import BrokenPlugins
 
 PLUGIN = "nvidia-device-plugin-ds"
 

@@ -11,8 +11,7 @@ from tests.sandbox.kubernetes.support.joined_cluster import JoinedCluster, Sandb
 from tests.support.kubernetes import device_plugin
 from tests.support.processes import spawn, until
 from trainyard.diagnosis.rollout import observe
-from trainyard.sandbox.faults.in_force import FAULTS
-from trainyard.sandbox.faults.schedule import parse_schedule
+from trainyard.sandbox.faults.schedule import FAULTS, parse_schedule
 from trainyard.sandbox.kubernetes.control_planes import ControlPlanes
 from trainyard.sandbox.kubernetes.device_plugins import NVIDIA_GPU
 from trainyard.sandbox.kubernetes.nodes import NodeSimulator

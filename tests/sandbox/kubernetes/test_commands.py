@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.support.kubernetes import PREVIOUS
-from trainyard.sandbox.kubernetes import commands
-from trainyard.sandbox.kubernetes.commands import Layout, Ports
+from trainyard.sandbox.kubernetes import control_planes
+from trainyard.sandbox.kubernetes.control_planes import Layout, Ports
 from trainyard.sandbox.kubernetes.credentials import (
     make_credentials,
     make_etcd_certificate,
@@ -24,12 +24,12 @@ def every(tmp_path):
     etcd = make_etcd_certificate(tmp_path / "etcd-pki")
     webhook = make_webhook_certificate(tmp_path / "webhook-pki")
     lines = {
-        "etcd": commands.etcd(layout, PORTS, etcd),
-        "kube-apiserver": commands.kube_apiserver(layout, PORTS, credentials, etcd),
-        "kube-controller-manager": commands.kube_controller_manager(layout, credentials),
-        "kube-scheduler": commands.kube_scheduler(layout),
-        "kwok": commands.kwok(layout),
-        "authenticator": commands.authenticator(
+        "etcd": control_planes.etcd(layout, PORTS, etcd),
+        "kube-apiserver": control_planes.kube_apiserver(layout, PORTS, credentials, etcd),
+        "kube-controller-manager": control_planes.kube_controller_manager(layout, credentials),
+        "kube-scheduler": control_planes.kube_scheduler(layout),
+        "kwok": control_planes.kwok(layout),
+        "authenticator": control_planes.authenticator(
             layout, PORTS, webhook, cluster="p5-cb", aws_endpoint="http://127.0.0.1:5"
         ),
     }
@@ -37,7 +37,7 @@ def every(tmp_path):
 
 
 def test_there_is_one_for_each_program(every):
-    assert set(every[0]) == set(commands.PROGRAMS)
+    assert set(every[0]) == set(control_planes.PROGRAMS)
 
 
 def test_nothing_listens_on_the_network(every):
@@ -80,8 +80,8 @@ def test_all_three_programs_emulate_an_older_version_and_none_their_own(tmp_path
     for emulated in (PREVIOUS, None):
         expected = [f"--emulated-version=kube={PREVIOUS}"] if emulated else []
         for arguments in (
-            commands.kube_apiserver(layout, PORTS, credentials, etcd, emulated),
-            commands.kube_controller_manager(layout, credentials, emulated),
-            commands.kube_scheduler(layout, emulated),
+            control_planes.kube_apiserver(layout, PORTS, credentials, etcd, emulated),
+            control_planes.kube_controller_manager(layout, credentials, emulated),
+            control_planes.kube_scheduler(layout, emulated),
         ):
             assert [a for a in arguments if "emulated" in a] == expected

@@ -12,13 +12,14 @@ from tests.support.kubernetes import DEFAULT
 from tests.support.processes import processes_below, spawn, until
 from trainyard.sandbox.access import NO_ACCOUNT
 from trainyard.sandbox.kubernetes.api import ApiError, ApiUnreachableError, KubernetesApi
-from trainyard.sandbox.kubernetes.commands import PROGRAMS
 from trainyard.sandbox.kubernetes.control_planes import (
     KUBERNETES_VERSION,
+    PROGRAMS,
+    ControlPlane,
     ControlPlaneError,
     ControlPlanes,
+    Startup,
 )
-from trainyard.sandbox.kubernetes.startup import ControlPlane, Startup
 
 PROGRAM_COMMANDS = {name: ["false"] for name in PROGRAMS}
 

@@ -14,7 +14,7 @@ import pytest
 from cryptography import x509
 
 from tests.support.processes import free_port
-from trainyard.sandbox.kubernetes.controller_probes import answers, is_ready
+from trainyard.sandbox.kubernetes.controllers import answers, is_ready
 from trainyard.sandbox.kubernetes.credentials import make_server_certificate
 
 HOST = "jobset-webhook-service.jobset-system.svc"

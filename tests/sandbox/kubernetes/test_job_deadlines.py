@@ -10,7 +10,7 @@ import pytest
 
 from trainyard.sandbox.aws.clock import CLOCK
 from trainyard.sandbox.kubernetes.api import ApiUnreachableError
-from trainyard.sandbox.kubernetes.job_deadlines import JobDeadlines
+from trainyard.sandbox.kubernetes.pods import JobDeadlines
 
 STARTED: dict[str, Any] = {"startTime": "2026-11-25T12:00:00Z"}
 ENDED = {**STARTED, "conditions": [{"type": "Failed", "status": "True"}]}

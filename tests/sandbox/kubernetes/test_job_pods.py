@@ -12,11 +12,10 @@ import pytest
 from trainyard.jobs.start import limit_environment, limit_of_mpi, start_command
 from trainyard.jobs.training import TrainingRequest
 from trainyard.sandbox.aws.clock import CLOCK
-from trainyard.sandbox.faults.in_force import FAULTS
-from trainyard.sandbox.faults.schedule import parse_schedule
+from trainyard.sandbox.faults.schedule import FAULTS, parse_schedule
 from trainyard.sandbox.kubernetes.api import ApiError, ApiUnreachableError
 from trainyard.sandbox.kubernetes.container_logs import ContainerLogs
-from trainyard.sandbox.kubernetes.job_pods import JobPods
+from trainyard.sandbox.kubernetes.pods import JobPods
 
 NODE = "ip-10-0-1-2.us-west-2.compute.internal"
 

@@ -24,10 +24,14 @@ from trainyard.jobs.nodes import JobRequest
 from trainyard.jobs.training import TrainingRequest
 from trainyard.sandbox.engine import ensure_controller
 from trainyard.sandbox.kubernetes.api import STRATEGIC_MERGE_PATCH
-from trainyard.sandbox.kubernetes.commands import COMPLETION_INDEX, MANAGED_LABEL, MANAGED_VALUE
-from trainyard.sandbox.kubernetes.pod_status import ended_status
-from trainyard.sandbox.kubernetes.released_controllers import Controller
-from trainyard.sandbox.kubernetes.startup import ControlPlane
+from trainyard.sandbox.kubernetes.control_planes import (
+    COMPLETION_INDEX,
+    MANAGED_LABEL,
+    MANAGED_VALUE,
+    ControlPlane,
+)
+from trainyard.sandbox.kubernetes.controllers import Controller
+from trainyard.sandbox.kubernetes.pods import ended_status
 from trainyard.schedulers.eks.submission import _create
 from trainyard.schedulers.eks.workloads import Workload, delete_workload, find_workload
 

@@ -16,9 +16,8 @@ import yaml
 
 from tests.support.processes import PATIENCE
 from trainyard.sandbox.aws.clock import CLOCK
-from trainyard.sandbox.kubernetes.container_logs import ContainerLogs
+from trainyard.sandbox.kubernetes.container_logs import ContainerLogs, KubeletServer
 from trainyard.sandbox.kubernetes.credentials import make_credentials
-from trainyard.sandbox.kubernetes.kubelet_server import KubeletServer
 
 NODE = "ip-10-0-1-2.us-west-2.compute.internal"
 LOG = "/containerLogs/default/train-0/program"

@@ -27,7 +27,7 @@ from tests.support.stranger import (
     everything_below,
     sockets_below,
 )
-from trainyard.sandbox.aws.identity import ACCOUNT_ID
+from trainyard.sandbox.aws.application import ACCOUNT_ID
 from trainyard.sandbox.state import SandboxDirectory, SandboxStatus
 
 pytestmark = pytest.mark.kubernetes

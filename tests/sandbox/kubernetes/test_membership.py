@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from trainyard.sandbox.kubernetes.control_planes import ControlPlane
 from trainyard.sandbox.kubernetes.credentials import make_credentials
 from trainyard.sandbox.kubernetes.instances import Instance
 from trainyard.sandbox.kubernetes.kubelet import session_arn
-from trainyard.sandbox.kubernetes.membership import CannotJoinError, admits, kubelet_of
-from trainyard.sandbox.kubernetes.startup import ControlPlane
+from trainyard.sandbox.kubernetes.nodes import CannotJoinError, admits, kubelet_of
 
 ROLE = "arn:aws:iam::123456789012:role/p5-node"
 CLUSTER_GROUP = "sg-0c105e50000000001"

@@ -7,7 +7,7 @@ import gzip
 
 import pytest
 
-from trainyard.sandbox.kubernetes.node_config import NodeConfigError, Taint, parse_user_data
+from trainyard.sandbox.kubernetes.kubelet import NodeConfigError, Taint, parse_user_data
 
 P5 = """\
 ---

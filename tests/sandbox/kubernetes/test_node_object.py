@@ -8,9 +8,10 @@ import pytest
 
 from trainyard.sandbox.instance_types import instance_type
 from trainyard.sandbox.kubernetes.instances import Instance
-from trainyard.sandbox.kubernetes.node_config import NodeConfig, Taint
-from trainyard.sandbox.kubernetes.node_object import (
+from trainyard.sandbox.kubernetes.kubelet import (
     ManagedGroup,
+    NodeConfig,
+    Taint,
     build_node,
     classic_maximum_pods,
     reserved_millicores,

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from trainyard.sandbox.kubernetes.api import ApiError
-from trainyard.sandbox.kubernetes.cluster_nodes import ClusterNodes
 from trainyard.sandbox.kubernetes.container_logs import ContainerLogs
-from trainyard.sandbox.kubernetes.overlooked_pods import (
+from trainyard.sandbox.kubernetes.nodes import ClusterNodes
+from trainyard.sandbox.kubernetes.pods import (
     ANNOTATION,
     MOST_DOUBLINGS,
     TIMEOUT_SECONDS,
@@ -146,7 +146,7 @@ class Joined:
 @pytest.fixture
 def plane(monkeypatch: pytest.MonkeyPatch) -> ControlPlane:
     """A control plane whose nodes act at once."""
-    monkeypatch.setattr("trainyard.sandbox.kubernetes.overlooked_pods.TIMEOUT_SECONDS", 0.0)
+    monkeypatch.setattr("trainyard.sandbox.kubernetes.pods.TIMEOUT_SECONDS", 0.0)
     return ControlPlane()
 
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from trainyard.sandbox.kubernetes import pace
-from trainyard.sandbox.kubernetes.pace import Pace
+from trainyard.sandbox.kubernetes import api
+from trainyard.sandbox.kubernetes.api import Pace
 
 
 @pytest.fixture
 def clock(monkeypatch):
     """Monotonic time that a test sets."""
     now = [100.0]
-    monkeypatch.setattr(pace.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(api.time, "monotonic", lambda: now[0])
     return now
 
 

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 import yaml
 
-from trainyard.sandbox.kubernetes import released_controllers
-from trainyard.sandbox.kubernetes.commands import CONTROLLERS
-from trainyard.sandbox.kubernetes.released_controllers import Controller, NoControllerError
+from trainyard.sandbox.kubernetes import controllers
+from trainyard.sandbox.kubernetes.control_planes import CONTROLLERS
+from trainyard.sandbox.kubernetes.controllers import Controller, NoControllerError
 
 POD: dict[str, Any] = {
     "metadata": {"name": "pod-x", "namespace": "theirs", "uid": "u-1"},
@@ -139,8 +139,8 @@ def ready(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
         assert host == "hooks.theirs.svc"
         return client["service"]["path"] not in found.silent
 
-    monkeypatch.setattr(released_controllers, "is_ready", lambda _port: found.now)
-    monkeypatch.setattr(released_controllers, "answers", answers)
+    monkeypatch.setattr(controllers, "is_ready", lambda _port: found.now)
+    monkeypatch.setattr(controllers, "answers", answers)
     return found
 
 

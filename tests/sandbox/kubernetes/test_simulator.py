@@ -8,10 +8,10 @@ import pytest
 from botocore.exceptions import EndpointConnectionError
 
 from tests.support.processes import PATIENCE, until
+from trainyard.sandbox.kubernetes.control_planes import ControlPlane
 from trainyard.sandbox.kubernetes.credentials import make_credentials
 from trainyard.sandbox.kubernetes.instances import Instance
 from trainyard.sandbox.kubernetes.nodes import NodeSimulator
-from trainyard.sandbox.kubernetes.startup import ControlPlane
 
 NOBODY = "https://127.0.0.1:9"
 

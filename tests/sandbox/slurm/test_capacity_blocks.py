@@ -18,10 +18,10 @@ from tests.support.stacks import stack_plan
 from trainyard.sandbox.aws.clock import CLOCK
 from trainyard.sandbox.aws.server import AwsServer
 from trainyard.sandbox.engine.slurm import ensure_slurm
-from trainyard.sandbox.parallelcluster.provider import naming
-from trainyard.sandbox.parallelcluster.provider.records import Record, Records
+from trainyard.sandbox.parallelcluster.provider import model
+from trainyard.sandbox.parallelcluster.provider.account import Record, Records
 from trainyard.sandbox.processes import Spawner
-from trainyard.sandbox.slurm.block_instances import BlockInstances
+from trainyard.sandbox.slurm.blocks import BlockInstances
 from trainyard.sandbox.slurm.head_nodes import HeadNodes
 
 pytestmark = pytest.mark.engine
@@ -52,7 +52,7 @@ class Cluster:
         group = account.group()
         for resource, reservation_id in RESOURCES.items():
             data = _template(group, reservation_id)
-            data["TagSpecifications"] = [naming.tagged("instance", _tags(resource))]
+            data["TagSpecifications"] = [model.tagged("instance", _tags(resource))]
             account.template(f"{NAME}-{QUEUE}-{resource}", **data)
         at = "2026-11-25T00:00:00.000Z"
         Records(directory).write(
@@ -102,9 +102,9 @@ class Cluster:
 
 def _tags(resource: str) -> dict[str, str]:
     return {
-        naming.CLUSTER_NAME: NAME,
-        naming.QUEUE_NAME: QUEUE,
-        naming.COMPUTE_RESOURCE_NAME: resource,
+        model.CLUSTER_NAME: NAME,
+        model.QUEUE_NAME: QUEUE,
+        model.COMPUTE_RESOURCE_NAME: resource,
     }
 
 

@@ -18,11 +18,10 @@ from tests.support.parallelcluster import rendered
 from tests.support.processes import PATIENCE, until
 from tests.support.stacks import stack_plan
 from trainyard.sandbox.engine.slurm import ensure_slurm
-from trainyard.sandbox.faults.in_force import FAULTS
-from trainyard.sandbox.faults.schedule import parse_schedule
-from trainyard.sandbox.parallelcluster.provider.records import Record, Records
+from trainyard.sandbox.faults.schedule import FAULTS, parse_schedule
+from trainyard.sandbox.parallelcluster.provider.account import Record, Records
 from trainyard.sandbox.processes import Spawner
-from trainyard.sandbox.slurm.block_instances import BlockInstances
+from trainyard.sandbox.slurm.blocks import BlockInstances
 from trainyard.sandbox.slurm.cluster import SlurmError
 from trainyard.sandbox.slurm.head_nodes import HeadNodes
 

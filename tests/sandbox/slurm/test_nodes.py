@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from trainyard.sandbox.instance_types import UnknownInstanceTypeError
-from trainyard.sandbox.slurm.nodes import NodeRange, node_ranges
+from trainyard.sandbox.slurm.configuration import NodeRange, node_ranges
 
 
 def node(instance_type: str, **settings: object) -> NodeRange:

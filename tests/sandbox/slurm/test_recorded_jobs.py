@@ -13,10 +13,9 @@ from typing import Any
 import pytest
 
 from tests.support.sandbox_aws import Account
-from trainyard.sandbox.faults.in_force import InForce
-from trainyard.sandbox.faults.schedule import parse_schedule
+from trainyard.sandbox.faults.schedule import InForce, parse_schedule
 from trainyard.sandbox.slurm import sbatch
-from trainyard.sandbox.slurm.recorded_jobs import recorded_program
+from trainyard.sandbox.slurm.head_nodes import recorded_program
 
 SCRIPT = """\
 #!/bin/bash

@@ -18,9 +18,9 @@ from trainyard.jobs.slurm.nodes import SlurmRequest
 from trainyard.jobs.slurm.training import render_training_directory
 from trainyard.jobs.training import TrainingRequest
 from trainyard.sandbox.engine.slurm import ensure_slurm
-from trainyard.sandbox.parallelcluster.provider.records import Record, Records
+from trainyard.sandbox.parallelcluster.provider.account import Record, Records
 from trainyard.sandbox.processes import Spawner
-from trainyard.sandbox.slurm.block_instances import BlockInstances
+from trainyard.sandbox.slurm.blocks import BlockInstances
 from trainyard.sandbox.slurm.head_nodes import HeadNodes
 from trainyard.schedulers.job_wait import JobWait
 from trainyard.schedulers.slurm import submission as slurm_submission

@@ -12,7 +12,7 @@ from tests.support.provider_plugin import Plugin
 from tests.support.sandbox_aws import Account
 from trainyard.sandbox.aws.application import call_in
 from trainyard.sandbox.aws.server import AwsServer
-from trainyard.sandbox.faults.in_force import FAULTS
+from trainyard.sandbox.faults.schedule import FAULTS
 
 
 class CountedCalls:

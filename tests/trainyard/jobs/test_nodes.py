@@ -18,8 +18,7 @@ from trainyard.jobs.nodes import (
 )
 from trainyard.sandbox.instance_types import instance_type
 from trainyard.sandbox.kubernetes.instances import Instance
-from trainyard.sandbox.kubernetes.node_config import NodeConfig
-from trainyard.sandbox.kubernetes.node_object import build_node
+from trainyard.sandbox.kubernetes.kubelet import NodeConfig, build_node
 
 ACCELERATED = [
     t

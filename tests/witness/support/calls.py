@@ -28,8 +28,13 @@ PERMISSIONS_ONLY = (
     "src/trainyard/importing/terraform/fates.py",
 )
 """Places that name operations which they do not call."""
-OF_ANOTHER_SERVICE = {"fsx.DescribeSnapshots"}
-"""Operations with the name of one that a file calls of another service: EC2's snapshots."""
+OF_ANOTHER_SERVICE = {
+    "efs.ListTagsForResource",  # Amazon Managed Service for Prometheus
+    "fsx.DescribeSnapshots",  # EC2
+    "fsx.ListTagsForResource",
+    "iam.ListGroups",  # Resource Groups
+}
+"""Operations with the name of one that a file calls of another service."""
 NO_CLIENTS = {"deadline", "location"}
 """Variables and attributes with the name of a service that are something else."""
 SERVICES = {"elasticfilesystem": "efs", "servicequotas": "service-quotas", "aps": "amp"}

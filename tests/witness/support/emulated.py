@@ -24,8 +24,8 @@ import pytest  # isort: skip
 from botocore.client import BaseClient  # isort: skip
 
 from trainyard.sandbox.aws.server import AwsServer  # isort: skip
-from trainyard.sandbox.inventory.account import account_items  # isort: skip
-from trainyard.sandbox.inventory.clients import clients_of  # isort: skip
+from trainyard.sandbox.inventory import account_items  # isort: skip
+from trainyard.sandbox.inventory import clients_of  # isort: skip
 from tests.support.batch_account import Batch  # isort: skip
 
 Answers = dict[str, list[Any]]

@@ -11,7 +11,7 @@ from tools.conformance.kubernetes.plugin import Values
 from tools.conformance.kubernetes.stack import CHECKED
 from tools.conformance.kubernetes.world import Start, World, world
 from tools.conformance.recordings import difference
-from trainyard.sandbox.kubernetes.startup import ControlPlane
+from trainyard.sandbox.kubernetes.control_planes import ControlPlane
 
 MADE_UP = frozenset(
     {

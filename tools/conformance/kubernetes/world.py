@@ -13,8 +13,7 @@ from urllib.parse import urlencode
 from tools.conformance.kubernetes.plugin import Journal, Plugin, RefusedError, Values
 from tools.conformance.kubernetes.stack import Stack
 from trainyard.sandbox.kubernetes.api import ApiError, KubernetesApi
-from trainyard.sandbox.kubernetes.commands import MANAGED_LABEL, MANAGED_VALUE
-from trainyard.sandbox.kubernetes.startup import ControlPlane
+from trainyard.sandbox.kubernetes.control_planes import MANAGED_LABEL, MANAGED_VALUE, ControlPlane
 
 NOWHERE = "https://127.0.0.1:9"
 """The discard port, on which no process listens."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from trainyard.sandbox.aws.cloudformation.checks import template_fault
+from trainyard.sandbox.aws.cloudformation.templates import template_fault
 
 CUSTOM = {"Type": "Custom::Thing", "Properties": {"ServiceToken": "arn"}}
 NESTED = {"Type": "AWS::CloudFormation::Stack", "Properties": {"TemplateURL": "https://…"}}

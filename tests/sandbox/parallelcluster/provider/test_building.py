@@ -18,24 +18,23 @@ from tests.support.sandbox_aws import (
     Account,
     target,
 )
-from trainyard.sandbox.inventory.account import account_items
-from trainyard.sandbox.inventory.clients import Clients, clients_of
-from trainyard.sandbox.parallelcluster.provider import building, launch, naming, storage
-from trainyard.sandbox.parallelcluster.provider.building import BuildError
-from trainyard.sandbox.parallelcluster.provider.interfaces import (
-    Card,
-    compute_interfaces,
-    head_interfaces,
-)
+from trainyard.sandbox.inventory import Clients, account_items, clients_of
+from trainyard.sandbox.parallelcluster.provider import clusters, machines, model, storage
+from trainyard.sandbox.parallelcluster.provider.clusters import BuildError
 from trainyard.sandbox.parallelcluster.provider.model import (
     Cluster,
     ComputeNodes,
     HeadNode,
     SharedStorage,
 )
+from trainyard.sandbox.parallelcluster.provider.reading import (
+    Card,
+    compute_interfaces,
+    head_interfaces,
+)
 
-COMPUTE_RESOURCE = naming.COMPUTE_RESOURCE_NAME
-TAGS = {naming.CLUSTER_NAME: "c", "team": "a"}
+COMPUTE_RESOURCE = model.COMPUTE_RESOURCE_NAME
+TAGS = {model.CLUSTER_NAME: "c", "team": "a"}
 P5 = [Card(0, 2), *(Card(index, 1) for index in range(1, 32))]
 COMMON: dict[str, Any] = {
     "security_groups": (),
@@ -52,9 +51,9 @@ def nodes(count: int = 1, **changes: Any) -> ComputeNodes:
         interfaces=head_interfaces([Card(0, 3)]),
         tags={
             **TAGS,
-            naming.NODE_TYPE: naming.COMPUTE,
-            naming.QUEUE_NAME: "q",
-            naming.COMPUTE_RESOURCE_NAME: "r",
+            model.NODE_TYPE: model.COMPUTE,
+            model.QUEUE_NAME: "q",
+            model.COMPUTE_RESOURCE_NAME: "r",
         },
         queue="q",
         name="r",
@@ -86,7 +85,7 @@ def cluster(*compute: ComputeNodes, stored: tuple[SharedStorage, ...] = ()) -> C
         image_id=STANDARD_IMAGE,
         subnet_id=PRIVATE_A,
         interfaces=head_interfaces([Card(0, 3)]),
-        tags={**TAGS, naming.NODE_TYPE: naming.HEAD_NODE},
+        tags={**TAGS, model.NODE_TYPE: model.HEAD_NODE},
         key_name=None,
         allowed_ips="0.0.0.0/0",
         elastic_ip=True,
@@ -121,27 +120,27 @@ def everything(account: Account) -> list[str]:
 
 def test_a_cluster_leaves_the_account_as_it_was(account: Account, clients: Any) -> None:
     before = everything(account)
-    building.build(clients, cluster(nodes(2), stored=stored()))
+    clusters.build(clients, cluster(nodes(2), stored=stored()))
     running = account.instances()
     kinds = sorted(
-        tag["Value"] for each in running for tag in each["Tags"] if tag["Key"] == naming.NODE_TYPE
+        tag["Value"] for each in running for tag in each["Tags"] if tag["Key"] == model.NODE_TYPE
     )
     assert kinds == ["Compute", "Compute", "HeadNode"]
-    head = launch.head_node(clients, "c")
+    head = machines.head_node(clients, "c")
     assert head is not None
     assert head["PublicIpAddress"]
     made = {each.kind for each in storage.storage_of(clients, "c")}
     assert made == {"fsx", "efs", "ebs"}
-    building.remove(clients, "c", retained=())
+    clusters.remove(clients, "c", retained=())
     assert everything(account) == before
 
 
 def test_what_is_retained_stays_with_its_security_group(account: Account, clients: Any) -> None:
-    building.build(clients, cluster(stored=stored(retained=True)))
-    building.remove(clients, "c", retained={"fsx", "efs", "ebs"})
+    clusters.build(clients, cluster(stored=stored(retained=True)))
+    clusters.remove(clients, "c", retained={"fsx", "efs", "ebs"})
     left = list(storage.storage_of(clients, "c"))
     assert {each.kind for each in left} == {"fsx", "efs", "ebs"}
-    groups = account.ec2.describe_security_groups(Filters=naming.of_cluster("c"))["SecurityGroups"]
+    groups = account.ec2.describe_security_groups(Filters=model.of_cluster("c"))["SecurityGroups"]
     names = {group["GroupName"].rpartition("-")[0] for group in groups}
     assert names == {"c-fsxSecurityGroup", "c-efsSecurityGroup"}
     assert account.instances() == []
@@ -152,23 +151,23 @@ def test_a_cluster_of_the_name_comes_up_beside_what_its_predecessor_left(
 ) -> None:
     names = {"fsx", "efs", "ebs"}
     for _ in range(2):
-        building.build(clients, cluster(stored=stored(retained=True)))
-        building.remove(clients, "c", retained=names)
+        clusters.build(clients, cluster(stored=stored(retained=True)))
+        clusters.remove(clients, "c", retained=names)
     assert len(list(storage.storage_of(clients, "c"))) == 2 * len(names)
 
 
 def test_nodes_and_storage_come_and_go(account: Account, clients: Any) -> None:
-    other = nodes(1, name="s", tags={**nodes().tags, naming.COMPUTE_RESOURCE_NAME: "s"})
+    other = nodes(1, name="s", tags={**nodes().tags, model.COMPUTE_RESOURCE_NAME: "s"})
     other = replace(other, placement_group="c-q-s")
     first = cluster(nodes(1), stored=stored()[:1])
-    building.build(clients, first)
+    clusters.build(clients, first)
     second = cluster(nodes(3), other, stored=stored()[1:])
-    building.change(clients, first, second)
+    clusters.change(clients, first, second)
     assert len(account.instances()) == 5
     assert {each.kind for each in storage.storage_of(clients, "c")} == {"efs", "ebs"}
-    building.change(clients, second, cluster(nodes(1)))
+    clusters.change(clients, second, cluster(nodes(1)))
     assert len(account.instances()) == 2
-    groups = account.ec2.describe_placement_groups(Filters=naming.of_cluster("c"))
+    groups = account.ec2.describe_placement_groups(Filters=model.of_cluster("c"))
     assert [group["GroupName"] for group in groups["PlacementGroups"]] == ["c-q-r"]
 
 
@@ -176,10 +175,10 @@ def test_nodes_of_another_kind_take_the_place_of_the_old_ones(
     account: Account, clients: Any
 ) -> None:
     first = cluster(nodes(1))
-    building.build(clients, first)
-    (old,) = launch.compute_instances(clients, "c", nodes())
-    building.change(clients, first, cluster(nodes(1, instance_type="c5.xlarge")))
-    (new,) = launch.compute_instances(clients, "c", nodes())
+    clusters.build(clients, first)
+    (old,) = machines.compute_instances(clients, "c", nodes())
+    clusters.change(clients, first, cluster(nodes(1, instance_type="c5.xlarge")))
+    (new,) = machines.compute_instances(clients, "c", nodes())
     assert new["InstanceType"] == "c5.xlarge"
     assert new["InstanceId"] != old["InstanceId"]
 
@@ -191,12 +190,12 @@ def test_other_compute_resources_of_a_queue_end_with_a_changed_one_and_stay_with
     further = nodes(name="r-next", tags={**nodes().tags, COMPUTE_RESOURCE: "r-next"}, **own)
 
     def stays(before: Cluster, after: Cluster) -> bool:
-        old = launch.compute_instances(clients, "c", further)
-        building.change(clients, before, after)
-        return launch.compute_instances(clients, "c", further) == old
+        old = machines.compute_instances(clients, "c", further)
+        clusters.change(clients, before, after)
+        return machines.compute_instances(clients, "c", further) == old
 
     first, both = cluster(further), cluster(nodes(**own), further)
-    building.build(clients, first)
+    clusters.build(clients, first)
     assert stays(first, both)
     changed = cluster(nodes(**own, root_volume={"VolumeType": "gp3", "VolumeSize": 100}), further)
     assert not stays(both, changed)
@@ -208,11 +207,11 @@ def test_a_placement_group_with_an_aws_assisted_reservation_gets_no_capacity(
 ) -> None:
     before = everything(account)
     with pytest.raises(BuildError, match=r"StaticNodeBootstrapFailure, RunInstances: Insuffici"):
-        building.build(clients, cluster(p5(AWS_ASSISTED, "c-q-r")))
-    building.remove(clients, "c", retained=())
+        clusters.build(clients, cluster(p5(AWS_ASSISTED, "c-q-r")))
+    clusters.remove(clients, "c", retained=())
     assert everything(account) == before
-    building.build(clients, cluster(p5(AWS_ASSISTED, None)))
-    (node,) = launch.compute_instances(clients, "c", nodes())
+    clusters.build(clients, cluster(p5(AWS_ASSISTED, None)))
+    (node,) = machines.compute_instances(clients, "c", nodes())
     assert node["CapacityReservationId"] == AWS_ASSISTED
     assert len(node["NetworkInterfaces"]) == 33
 
@@ -222,7 +221,7 @@ def test_a_cluster_is_created_before_its_block_starts(account: Account, clients:
     nodes_in_block = p5(SCHEDULED, None)
     market = {"InstanceMarketOptions": {"MarketType": "capacity-block"}}
     launch_options = {**nodes_in_block.launch, **market}
-    building.build(clients, cluster(replace(nodes_in_block, launch=launch_options)))
+    clusters.build(clients, cluster(replace(nodes_in_block, launch=launch_options)))
     assert len(account.instances()) == 1  # the head node
     (template,) = account.ec2.describe_launch_templates()["LaunchTemplates"][1:]
     assert template["LaunchTemplateName"] == "c-q-r"
@@ -234,10 +233,10 @@ def test_nodes_that_never_register_end_the_creation_in_protected_mode(
     """https://docs.aws.amazon.com/parallelcluster/latest/ug/slurm-protected-mode-v3.html"""
     account.server.use_faults("[{happens: node-never-joins, node_group: q}]")
     with pytest.raises(BuildError, match=r"queue q, compute resource r: .*PROTECTED mode.*"):
-        building.build(clients, cluster(nodes(1)))
-    building.remove(clients, "c", retained=())
+        clusters.build(clients, cluster(nodes(1)))
+    clusters.remove(clients, "c", retained=())
     # Dynamic nodes are not launched at this time, so the cluster is created.
-    building.build(clients, cluster(nodes(0)))
+    clusters.build(clients, cluster(nodes(0)))
 
 
 def linked() -> SharedStorage:
@@ -257,12 +256,12 @@ def linked() -> SharedStorage:
 
 def test_links_to_s3_come_and_go_with_their_file_system(account: Account, clients: Any) -> None:
     before = everything(account)
-    building.build(clients, cluster(stored=(linked(),)))
+    clusters.build(clients, cluster(stored=(linked(),)))
     (made,) = storage.storage_of(clients, "c")
     found = clients("fsx").describe_data_repository_associations()["Associations"]
     ours = [each for each in found if each["FileSystemId"] == made.identifier]
     assert [each["FileSystemPath"] for each in ours] == ["/data", "/results"]
-    building.remove(clients, "c", retained=())
+    clusters.remove(clients, "c", retained=())
     assert everything(account) == before
 
 
@@ -270,11 +269,11 @@ def test_a_link_that_fsx_refuses_fails_the_creation(account: Account, clients: A
     lustre = linked()
     twice = replace(lustre, associations=(*lustre.associations, lustre.associations[0]))
     with pytest.raises(BuildError, match=r"overlaps .*CreateDataRepositoryAssociation"):
-        building.build(clients, cluster(stored=(twice,)))
+        clusters.build(clients, cluster(stored=(twice,)))
 
 
 def test_storage_that_aws_refuses_names_the_failure(account: Account, clients: Any) -> None:
     lustre = stored()[0]
     wrong = replace(lustre, settings={**lustre.settings, "StorageCapacity": 1234})
     with pytest.raises(BuildError, match="ClusterCreationFailure"):
-        building.build(clients, cluster(stored=(wrong,)))
+        clusters.build(clients, cluster(stored=(wrong,)))

@@ -13,9 +13,8 @@ from tests.support.cloudformation import Stacks, cloudformation, cluster_templat
 from tests.support.kept_logs import without_kept_logs
 from tests.support.sandbox_aws import AWS_ASSISTED, PRIVATE_A, PRIVATE_B, Account, refused
 from trainyard.sandbox.aws.server import AwsServer
-from trainyard.sandbox.inventory.account import account_items
-from trainyard.sandbox.inventory.clients import clients_of
-from trainyard.sandbox.parallelcluster.provider import building
+from trainyard.sandbox.inventory import account_items, clients_of
+from trainyard.sandbox.parallelcluster.provider import clusters
 
 pytestmark = pytest.mark.parallelcluster
 
@@ -271,7 +270,7 @@ def test_a_retained_cluster_outlives_its_stack(stacks: Stacks) -> None:
     assert stacks.status("kept") == "CREATE_COMPLETE"
     assert stacks.create("again", template) == "ROLLBACK_COMPLETE"
     assert "Cluster kept already exists." in stacks.failures("again")[0]
-    building.remove(stacks.account.client, "kept", retained=())
+    clusters.remove(stacks.account.client, "kept", retained=())
 
 
 def test_the_stacks_of_a_cluster_are_listed_by_tag_until_they_are_deleted(stacks: Stacks) -> None:

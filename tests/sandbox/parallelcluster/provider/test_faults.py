@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.sandbox_aws import Account
-from trainyard.sandbox.parallelcluster.provider.building import never_registers
+from trainyard.sandbox.parallelcluster.provider.clusters import never_registers
 
 
 @pytest.mark.parametrize(

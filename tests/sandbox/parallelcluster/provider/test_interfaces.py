@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trainyard.sandbox.parallelcluster.provider.interfaces import (
+from trainyard.sandbox.parallelcluster.provider.reading import (
     Card,
     compute_interfaces,
     head_interfaces,

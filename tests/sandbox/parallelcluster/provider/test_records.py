@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from trainyard.sandbox.parallelcluster.provider.records import Record, Records
+from trainyard.sandbox.parallelcluster.provider.account import Record, Records
 
 
 def test_a_cluster_is_found_until_it_is_removed(tmp_path: Path) -> None:

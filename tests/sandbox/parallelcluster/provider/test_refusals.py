@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from trainyard.sandbox.parallelcluster.provider.refusals import bad_request, invalid, not_updatable
-from trainyard.sandbox.parallelcluster.provider.responses import shortened
+from trainyard.sandbox.parallelcluster.provider.handler import shortened
+from trainyard.sandbox.parallelcluster.provider.requests import bad_request, invalid, not_updatable
 
 ROW = {
     "param_path": ["HeadNode"],

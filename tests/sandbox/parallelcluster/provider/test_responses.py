@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from trainyard.sandbox.parallelcluster.provider.responses import flattened, send, shortened
+from trainyard.sandbox.parallelcluster.provider.handler import flattened, send, shortened
 
 
 class Listener:

@@ -14,7 +14,7 @@ from trainyard.deployment.retained import (
     what_failed_creations_left,
     what_stays,
 )
-from trainyard.sandbox.parallelcluster.provider import building
+from trainyard.sandbox.parallelcluster.provider import clusters
 from trainyard.workspace.recovery.account import Account as Read
 
 EVERYTHING = {"fsx", "efs", "ebs"}
@@ -27,8 +27,8 @@ def clients(account: Account, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def test_kept_storage_is_found_with_its_security_groups(clients: Any) -> None:
-    building.build(clients, cluster(nodes(), stored=stored(retained=True)))
-    building.remove(clients, "c", retained=EVERYTHING)
+    clusters.build(clients, cluster(nodes(), stored=stored(retained=True)))
+    clusters.remove(clients, "c", retained=EVERYTHING)
     found = list(retained_objects(Read("us-west-2"), "c"))
     assert [(each.kind, each.name) for each in found] == [
         (Kind.LUSTRE, "fsx"),
@@ -43,14 +43,14 @@ def test_kept_storage_is_found_with_its_security_groups(clients: Any) -> None:
 
 
 def test_of_a_cluster_that_keeps_nothing_there_is_nothing_to_say(clients: Any) -> None:
-    building.build(clients, cluster(nodes(), stored=stored()))
-    building.remove(clients, "c", retained=())
+    clusters.build(clients, cluster(nodes(), stored=stored()))
+    clusters.remove(clients, "c", retained=())
     assert what_stays("c", "us-west-2") == ""
 
 
 def test_what_is_kept_of_another_cluster_is_not_said_of_this_one(clients: Any) -> None:
-    building.build(clients, cluster(stored=stored(retained=True)))
-    building.remove(clients, "c", retained=EVERYTHING)
+    clusters.build(clients, cluster(stored=stored(retained=True)))
+    clusters.remove(clients, "c", retained=EVERYTHING)
     assert what_stays("another", "us-west-2") == ""
 
 

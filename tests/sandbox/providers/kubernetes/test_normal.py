@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from trainyard.sandbox.providers.kubernetes.normal import normal, quantity
+from trainyard.sandbox.providers.kubernetes.servicer import normal, quantity
 
 
 @pytest.mark.parametrize(

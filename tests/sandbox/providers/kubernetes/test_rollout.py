@@ -8,7 +8,7 @@ import pytest
 
 from trainyard.sandbox.providers.kubernetes.cluster import Cluster
 from trainyard.sandbox.providers.kubernetes.kinds import Kind
-from trainyard.sandbox.providers.kubernetes.rollout import (
+from trainyard.sandbox.providers.kubernetes.objects import (
     NotReadyError,
     check_read,
     wait_until_rolled_out,

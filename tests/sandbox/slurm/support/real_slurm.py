@@ -23,7 +23,7 @@ from trainyard.jobs.training import TrainingRequest
 from trainyard.sandbox.engine.slurm import ensure_slurm
 from trainyard.sandbox.processes import Spawner
 from trainyard.sandbox.slurm.cluster import SlurmCluster
-from trainyard.sandbox.slurm.head_node import HeadNodeShell
+from trainyard.sandbox.slurm.head_nodes import HeadNodeShell
 from trainyard.schedulers.job_wait import JobWait
 from trainyard.schedulers.slurm.job_wait import wait_for
 from trainyard.schedulers.slurm.submission import job_ids, submission

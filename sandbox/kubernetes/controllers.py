@@ -1,35 +1,97 @@
-"""The controllers of Kueue and JobSet, the only pods of the sandbox that run programs.
-
-A pod of such a Deployment that is bound to a node becomes a process of this machine: the released
-controller, with the arguments, the configuration and the permissions of the pod. This module does
-what the kubelet would: it mounts the certificate, probes, and reports the status. What it needs, it
-reads from the manifest of the pod and from the webhooks that lead to its namespace. Addresses
-differ, because all clusters share this machine.
-"""
+"""The controllers of Kueue and JobSet, the only pods of the sandbox that run programs."""
 
 from __future__ import annotations
 
 import base64
 import logging
 import socket
+import ssl
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from subprocess import Popen
 from typing import Any
 
+import urllib3
 import yaml
 from cryptography import x509
 
-from trainyard.sandbox.kubernetes.api import STRATEGIC_MERGE_PATCH, unless_gone
-from trainyard.sandbox.kubernetes.commands import CONTROLLERS, LOGS
-from trainyard.sandbox.kubernetes.controller_probes import answers, is_ready
+from trainyard.sandbox.kubernetes.api import STRATEGIC_MERGE_PATCH, Pace, unless_gone
+from trainyard.sandbox.kubernetes.control_planes import (
+    CONTROLLERS,
+    LOGS,
+    ControlPlane,
+    ControlPlanes,
+)
 from trainyard.sandbox.kubernetes.credentials import kubeconfig, make_server_certificate
-from trainyard.sandbox.kubernetes.pod_status import running_status
-from trainyard.sandbox.kubernetes.startup import ControlPlane
+from trainyard.sandbox.kubernetes.pods import running_status
 from trainyard.sandbox.private_files import write_private
 from trainyard.sandbox.processes import Spawn
 from trainyard.sandbox.removal import remove_tree
+
+# When a released controller is ready: its probe succeeds, and it answers for its webhooks.
+#
+# The probe alone is not enough for JobSet: it succeeds when the server of the webhooks listens, and
+# `setupControllers` may register them later. In a cluster, `initialDelaySeconds` of the probe hides
+# this. https://github.com/kubernetes-sigs/jobset/blob/v0.12.0/main.go
+
+
+_SECONDS = 1.0
+_REVIEW = {
+    "apiVersion": "admission.k8s.io/v1",
+    "kind": "AdmissionReview",
+    "request": {"uid": "ready", "operation": "DELETE"},
+}
+"""A request without an object, which no webhook acts on."""
+
+
+def is_ready(port: int) -> bool:
+    """Return whether the readiness probe of a controller succeeds."""
+    try:
+        answer = urllib3.request(
+            "GET", f"http://127.0.0.1:{port}/readyz", retries=False, timeout=_SECONDS
+        )
+    except urllib3.exceptions.HTTPError:
+        return False
+    return answer.status == 200
+
+
+def answers(port: int, host: str, client: Mapping[str, Any]) -> bool:
+    """Return whether a webhook answers as the API server asks it.
+
+    Args:
+        port: Port of the controller's webhooks.
+        host: Name in their certificate.
+        client: The `clientConfig` of the webhook. It has no `caBundle` until the certificate is
+            made; and a path that the controller has not registered is not found.
+    """
+    bundle = client.get("caBundle")
+    if not bundle:
+        return False
+    with urllib3.HTTPSConnectionPool(
+        "127.0.0.1",
+        port,
+        ssl_context=ssl.create_default_context(cadata=base64.b64decode(bundle).decode()),
+        server_hostname=host,
+        retries=False,
+        timeout=_SECONDS,
+    ) as pool:
+        try:
+            answer = pool.request("POST", client["service"]["path"], json=_REVIEW)
+        except urllib3.exceptions.HTTPError:
+            return False
+        return answer.status == 200
+
+
+# The controllers of Kueue and JobSet, the only pods of the sandbox that run programs.
+#
+# A pod of such a Deployment that is bound to a node becomes a process of this machine: the released
+# controller, with the arguments, the configuration and the permissions of the pod. This module does
+# what the kubelet would: it mounts the certificate, probes, and reports the status. What it needs,
+# it reads from the manifest of the pod and from the webhooks that lead to its namespace. Addresses
+# differ, because all clusters share this machine.
+
 
 _LOG = logging.getLogger(__name__)
 
@@ -321,3 +383,64 @@ def _free_ports() -> tuple[int, int]:
         for each in (one, other):
             each.bind(("127.0.0.1", 0))
         return one.getsockname()[1], other.getsockname()[1]
+
+
+_INTERVAL_SECONDS = 0.5
+
+
+class Controllers:
+    """The controllers of all clusters. The daemon runs `run` in a thread."""
+
+    def __init__(
+        self,
+        control_planes: ControlPlanes,
+        program: Callable[[str], Sequence[str] | None],
+        spawn: Spawn,
+    ) -> None:
+        """Start without processes; the arguments are those of `Controller`."""
+        self._control_planes = control_planes
+        self._program = program
+        self._spawn = spawn
+        self._clusters: dict[ControlPlane, list[Controller]] = {}
+        self._reported: dict[str, str] = {}
+
+    def run(self, stop_event: threading.Event) -> None:
+        """Run steps until `stop_event` is set; errors are logged once and retried."""
+        pace = Pace(_INTERVAL_SECONDS)
+        while not stop_event.wait(pace.interval(self._seen())):
+            self.step()
+        for each in [*self._clusters]:
+            self._leave(each)
+
+    def _seen(self) -> object:
+        return [each.seen for controllers in self._clusters.values() for each in controllers]
+
+    def step(self) -> None:
+        """Look for clusters, and perform due actions in each."""
+        found = [self._control_planes.get(name) for name in self._control_planes.names()]
+        current = [each for each in found if each is not None]
+        for gone in [each for each in self._clusters if each not in current]:
+            self._leave(gone)
+        for each in current:
+            if each not in self._clusters:
+                self._clusters[each] = [
+                    Controller(name, each, self._program, self._spawn) for name in CONTROLLERS
+                ]
+            for controller in self._clusters[each]:
+                self._step(controller)
+
+    def _step(self, controller: Controller) -> None:
+        name = controller.name
+        try:
+            controller.step()
+        except Exception as error:  # the thread must not end
+            problem = f"{name}: {type(error).__name__}: {error}"
+            if self._reported.get(name) != problem:
+                _LOG.warning("%s", problem)
+            self._reported[name] = problem
+        else:
+            self._reported.pop(name, None)
+
+    def _leave(self, cluster: ControlPlane) -> None:
+        for each in self._clusters.pop(cluster):
+            each.close()

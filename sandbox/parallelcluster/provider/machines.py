@@ -1,17 +1,149 @@
-"""The instances of a cluster, with a launch template per kind of node, as in ParallelCluster.
-
-Source: https://github.com/aws/aws-parallelcluster/blob/v3.16.1/cli/src/pcluster/templates/queues_stack.py
-"""
+"""The instances of a cluster, with their security groups and launch templates."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import secrets
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from trainyard.sandbox.parallelcluster.provider import naming
+from trainyard.sandbox.parallelcluster.provider import model
 from trainyard.sandbox.parallelcluster.provider.account import Clients
 from trainyard.sandbox.parallelcluster.provider.model import Cluster, ComputeNodes, HeadNode, Node
-from trainyard.sandbox.parallelcluster.provider.network import Groups
+
+# The security groups of a cluster.
+#
+# Source of groups and rules:
+# https://github.com/aws/aws-parallelcluster/blob/v3.16.1/cli/src/pcluster/templates/cluster_stack.py
+# (`_add_head_security_group`, `_add_compute_security_group`, `_add_storage_security_group`).
+
+
+_SSH = 22
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """The cluster's own groups."""
+
+    head_node: str
+    compute: str
+
+    def of(self, node: Node, own: str) -> list[str]:
+        """Return the groups of a node whose own group is `own`."""
+        return [*(node.security_groups or (own,)), *node.additional_security_groups]
+
+    @property
+    def all(self) -> tuple[str, ...]:
+        """Both."""
+        return (self.head_node, self.compute)
+
+
+def make_groups(clients: Clients, cluster: Cluster) -> Groups:
+    """Create the groups of head node and compute nodes, which admit each other."""
+    ec2 = clients("ec2")
+    head = _group(ec2, cluster, "HeadNodeSecurityGroup", "Enable access to the head node")
+    compute = _group(ec2, cluster, "ComputeSecurityGroup", "Allow access to compute nodes")
+    ec2.authorize_security_group_ingress(
+        GroupId=head, IpPermissions=[_ssh(cluster.head_node.allowed_ips)]
+    )
+    allow(ec2, head, [compute])
+    allow(ec2, compute, [compute, head])
+    ec2.authorize_security_group_egress(GroupId=compute, IpPermissions=[_everything([compute])])
+    return Groups(head, compute)
+
+
+def find_groups(clients: Clients, cluster: str) -> Groups:
+    """Return the groups of a cluster that exists."""
+    found = _described(clients("ec2"), cluster)
+    by_name = {group["GroupName"]: group["GroupId"] for group in found}
+    return Groups(
+        by_name[f"{cluster}-HeadNodeSecurityGroup"], by_name[f"{cluster}-ComputeSecurityGroup"]
+    )
+
+
+def make_storage_group(clients: Clients, cluster: Cluster, groups: Groups, name: str) -> str:
+    """Create the group of a file system, which nodes reach and which reaches them."""
+    ec2 = clients("ec2")
+    # It is kept with a retained file system, and the next cluster of the same name has its own:
+    # CloudFormation also adds a random suffix to group names.
+    group_name = f"{name}SecurityGroup-{secrets.token_hex(6)}"
+    made = _group(ec2, cluster, group_name, f"Allow access to file system {name}")
+    members = [*groups.all, made]
+    allow(ec2, made, members)
+    ec2.authorize_security_group_egress(GroupId=made, IpPermissions=[_everything(members)])
+    return made
+
+
+def allow(ec2: Any, group_id: str, sources: Iterable[str]) -> None:
+    """Admit members of other groups, with any protocol."""
+    ec2.authorize_security_group_ingress(
+        GroupId=group_id, IpPermissions=[_everything(list(sources))]
+    )
+
+
+def remove_groups(clients: Clients, cluster: str, *, keep: Sequence[str]) -> None:
+    """Remove a cluster's groups, and the rules of kept groups that refer to them."""
+    ec2 = clients("ec2")
+    found = _described(ec2, cluster)
+    gone = {group["GroupId"] for group in found} - set(keep)
+    for group in found:
+        _revoke(ec2, group, gone)
+    for group_id in sorted(gone):
+        ec2.delete_security_group(GroupId=group_id)
+
+
+def _revoke(ec2: Any, group: Mapping[str, Any], peers: set[str]) -> None:
+    for key, revoke in (
+        ("IpPermissions", ec2.revoke_security_group_ingress),
+        ("IpPermissionsEgress", ec2.revoke_security_group_egress),
+    ):
+        for permission in group[key]:
+            pairs = [
+                {"GroupId": pair["GroupId"]}
+                for pair in permission["UserIdGroupPairs"]
+                if pair["GroupId"] in peers
+            ]
+            if pairs:
+                revoke(
+                    GroupId=group["GroupId"],
+                    IpPermissions=[
+                        {"IpProtocol": permission["IpProtocol"], "UserIdGroupPairs": pairs}
+                    ],
+                )
+
+
+def _described(ec2: Any, cluster: str) -> list[dict[str, Any]]:
+    return ec2.describe_security_groups(Filters=model.of_cluster(cluster))["SecurityGroups"]
+
+
+def _group(ec2: Any, cluster: Cluster, name: str, description: str) -> str:
+    made = ec2.create_security_group(
+        GroupName=f"{cluster.name}-{name}",
+        Description=description,
+        VpcId=cluster.vpc_id,
+        TagSpecifications=[model.tagged("security-group", cluster.tags)],
+    )
+    return made["GroupId"]
+
+
+def _everything(group_ids: Sequence[str]) -> dict[str, Any]:
+    return {"IpProtocol": "-1", "UserIdGroupPairs": [{"GroupId": each} for each in group_ids]}
+
+
+def _ssh(allowed: str) -> dict[str, Any]:
+    peer: dict[str, Any] = (
+        {"PrefixListIds": [{"PrefixListId": allowed}]}
+        if allowed.startswith("pl")
+        else {"IpRanges": [{"CidrIp": allowed}]}
+    )
+    return {"IpProtocol": "tcp", "FromPort": _SSH, "ToPort": _SSH, **peer}
+
+
+# The instances of a cluster, with a launch template per kind of node, as in ParallelCluster.
+#
+# Source:
+# https://github.com/aws/aws-parallelcluster/blob/v3.16.1/cli/src/pcluster/templates/queues_stack.py
+
 
 _ALIVE = [{"Name": "instance-state-name", "Values": ["pending", "running", "stopping", "stopped"]}]
 
@@ -48,7 +180,7 @@ def make_placement_group(clients: Clients, cluster: Cluster, nodes: ComputeNodes
         ec2.create_placement_group(
             GroupName=nodes.placement_group,
             Strategy="cluster",
-            TagSpecifications=[naming.tagged("placement-group", cluster.tags)],
+            TagSpecifications=[model.tagged("placement-group", cluster.tags)],
         )
 
 
@@ -68,13 +200,13 @@ def compute_instances(clients: Clients, cluster: str, nodes: ComputeNodes) -> li
     return _instances(
         clients,
         cluster,
-        {naming.QUEUE_NAME: nodes.queue, naming.COMPUTE_RESOURCE_NAME: nodes.name},
+        {model.QUEUE_NAME: nodes.queue, model.COMPUTE_RESOURCE_NAME: nodes.name},
     )
 
 
 def head_node(clients: Clients, cluster: str) -> dict[str, Any] | None:
     """Return the head node as EC2 describes it, or None."""
-    found = _instances(clients, cluster, {naming.NODE_TYPE: naming.HEAD_NODE})
+    found = _instances(clients, cluster, {model.NODE_TYPE: model.HEAD_NODE})
     return found[0] if found else None
 
 
@@ -88,7 +220,7 @@ def terminate(clients: Clients, instance_ids: Sequence[str]) -> None:
 
 def remove_instances(clients: Clients, cluster: str) -> None:
     """Remove every instance of a cluster, its addresses, placement groups and templates."""
-    ec2, of_cluster = clients("ec2"), naming.of_cluster(cluster)
+    ec2, of_cluster = clients("ec2"), model.of_cluster(cluster)
     for address in ec2.describe_addresses(Filters=of_cluster)["Addresses"]:
         if "AssociationId" in address:
             ec2.disassociate_address(AssociationId=address["AssociationId"])
@@ -108,7 +240,7 @@ def _launch(
         ec2.create_launch_template(
             LaunchTemplateName=name,
             LaunchTemplateData=data,
-            TagSpecifications=[naming.tagged("launch-template", cluster.tags)],
+            TagSpecifications=[model.tagged("launch-template", cluster.tags)],
         )
     if not count:
         return []
@@ -121,7 +253,7 @@ def _launch(
 
 def _template_data(clients: Clients, node: Node, groups: Sequence[str]) -> dict[str, Any]:
     volume_tags = {
-        key: node.tags[key] for key in (naming.CLUSTER_NAME, naming.NODE_TYPE) if key in node.tags
+        key: node.tags[key] for key in (model.CLUSTER_NAME, model.NODE_TYPE) if key in node.tags
     }
     return {
         "InstanceType": node.instance_type,
@@ -133,8 +265,8 @@ def _template_data(clients: Clients, node: Node, groups: Sequence[str]) -> dict[
         "BlockDeviceMappings": _root_device(clients, node),
         "MetadataOptions": {"HttpTokens": "required"},
         "TagSpecifications": [
-            naming.tagged("instance", node.tags),
-            naming.tagged("volume", volume_tags),
+            model.tagged("instance", node.tags),
+            model.tagged("volume", volume_tags),
         ],
     }
 
@@ -150,7 +282,7 @@ def _give_address(clients: Clients, cluster: Cluster, head: HeadNode, instance_i
     ec2 = clients("ec2")
     if head.elastic_ip is True:
         made = ec2.allocate_address(
-            Domain="vpc", TagSpecifications=[naming.tagged("elastic-ip", cluster.tags)]
+            Domain="vpc", TagSpecifications=[model.tagged("elastic-ip", cluster.tags)]
         )
         allocation_id = made["AllocationId"]
     else:
@@ -160,7 +292,7 @@ def _give_address(clients: Clients, cluster: Cluster, head: HeadNode, instance_i
 
 def _instances(clients: Clients, cluster: str, tags: Mapping[str, str]) -> list[dict[str, Any]]:
     of_node = [{"Name": f"tag:{key}", "Values": [value]} for key, value in tags.items()]
-    filters = [*naming.of_cluster(cluster), *_ALIVE, *of_node]
+    filters = [*model.of_cluster(cluster), *_ALIVE, *of_node]
     pages = clients("ec2").get_paginator("describe_instances").paginate(Filters=filters)
     return [
         instance
