@@ -2,34 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
+from typing import Any
 
 from typing_extensions import override
 
-from trainyard.components.account.facts import AccountFacts
+from trainyard.components.account.facts import AccountFacts, DefaultGroupFacts, IngressFacts
 from trainyard.components.account.launch_place import placed
 from trainyard.components.account.lookup import AccountReader
+from trainyard.components.account.named_facts import ImageFacts
 from trainyard.components.account.readings import Reading
 from trainyard.components.account.reservations import unseen_reservation_warnings
+from trainyard.components.account.security_group_rules import security_group_rules
 from trainyard.components.batch.address_capacity import REMEDY, TAKERS, addresses_by_subnet
-from trainyard.components.batch.closed_environment_check import (
-    closed_environment_warnings,
-    look_up_disabled_environments,
-)
-from trainyard.components.batch.default_group_check import (
-    DEFAULT_GROUP,
-    default_group_problems,
-    look_up_default_group,
-)
-from trainyard.components.batch.egress_check import IMAGES_OF_JOBS, egress_problems
-from trainyard.components.batch.image_check import image_problems, image_warnings
 from trainyard.components.batch.job_definition_plan import PINNED_IMAGES
 from trainyard.components.batch.plan import BatchPlan
-from trainyard.components.batch.quota_needs import BATCH_QUOTAS, batch_needs
 from trainyard.components.batch.repository_plan import plan_repository
+from trainyard.components.catalog.batch import comes_through_endpoints
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES
 from trainyard.components.checks.account_part import AccountPart
-from trainyard.components.checks.check import Check
+from trainyard.components.checks.check import Check, Subject
 from trainyard.components.checks.image_subjects import image_subjects
 from trainyard.components.checks.key_pair_check import key_pair_subjects, pool_key_problems
 from trainyard.components.checks.made_name_check import (
@@ -40,15 +33,336 @@ from trainyard.components.checks.made_name_check import (
     group_names,
 )
 from trainyard.components.checks.needs import ArchitectureNeeds, NodeNeeds, ServiceRole
+from trainyard.components.checks.open_door import Ports, is_open
 from trainyard.components.checks.pool_check import ADDRESSES, address_problems
 from trainyard.components.checks.quota_needs import Need
 from trainyard.components.checks.used_image import UPDATE_PROGRAM, UsedImage
-from trainyard.components.config.batch import BatchArchitecture
+from trainyard.components.compute.root_volume import ROOT_DEVICE
+from trainyard.components.config.batch import BatchArchitecture, ComputeEnvironment
 from trainyard.components.config.batch_stack import BatchStackConfig
 from trainyard.components.config.named import Named
 from trainyard.components.config.network import ExistingVpc
-from trainyard.components.config.problems import ROOT
+from trainyard.components.config.problems import ROOT, Problem
 from trainyard.components.config.reservations import CapacityBlock
+from trainyard.components.tagging import CLUSTER_TAG
+
+# Warns of a compute environment that stays closed in its Capacity Block.
+#
+# The schedules of `schedule_environment` open and close it outside of Pulumi, which sends the state
+# only if it differs from the last one that it has seen. So an update after the start of a block
+# opens no environment that the end of the block before has closed:
+# https://github.com/hashicorp/terraform-provider-aws/blob/main/internal/service/batch/compute_environment.go
+
+
+DESCRIBE = "batch:DescribeComputeEnvironments"
+
+
+def look_up_disabled_environments(reader: AccountReader, stack: str) -> tuple[str, ...]:
+    """Return the names of the disabled compute environments of a stack.
+
+    Raises:
+        AccountUnreachableError: no credentials, or no answer.
+    """
+    pages = reader.pages(DESCRIBE, reader.client("batch").describe_compute_environments)
+    return tuple(
+        each["computeEnvironmentName"]
+        for each in environments_of(stack, pages)
+        if each["state"] == "DISABLED"
+    )
+
+
+def environments_of(stack: str, pages: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+    """Yield the compute environments of a stack, whose names only the provider knows.
+
+    Args:
+        stack: Name of the cluster, which is a tag of its environments.
+        pages: Answers of DescribeComputeEnvironments.
+    """
+    for page in pages:
+        for each in page["computeEnvironments"]:
+            if (each.get("tags") or {}).get(CLUSTER_TAG) == stack:
+                yield each
+
+
+def closed_environment_warnings(plan: BatchPlan, facts: AccountFacts) -> Iterator[str]:
+    """Yield the environments that are closed in an active block, with the commands to open them."""
+    for environment in plan.compute_environments:
+        if environment.schedule.state != "active":
+            continue
+        for name in facts.disabled_environments:
+            # The provider appends digits to the name that the stack gives.
+            if name.rpartition("-")[0] == plan.queue_name(environment.name):
+                yield (
+                    f"the compute environment {name} is disabled, so that no job starts in the "
+                    f"Capacity Block of {environment.key}, which is active. To enable it, run: aws "
+                    f"batch update-compute-environment --region {plan.region} "
+                    f"--compute-environment {name} --state ENABLED"
+                )
+
+
+# Checks that the containers of multi-node parallel jobs can reach each other.
+#
+# If the launch template has network interfaces, which EFA needs, the containers use the default
+# security group of the VPC (`BatchPlan.jobs_in_default_group`). By default it allows traffic
+# between its members, but Security Hub control EC2.2 requires that its rules are removed.
+#
+# Sources:
+#     https://docs.aws.amazon.com/batch/latest/userguide/mnp-ce.html
+#     https://docs.aws.amazon.com/vpc/latest/userguide/default-security-group.html
+#     https://docs.aws.amazon.com/securityhub/latest/userguide/ec2-controls.html#ec2-2
+
+
+DEFAULT_GROUP = Subject(
+    "architecture.job_definitions",
+    "containers on different nodes can reach each other",
+    calls=(
+        "ec2:DescribeSecurityGroups",
+        "ec2:DescribeSecurityGroupRules",
+    ),
+)
+"""What `default_group_problems` checks."""
+
+_EVERY_PORT: Ports = (1, 65535)
+"""Open MPI and NCCL use any free TCP port."""
+
+
+def look_up_default_group(reader: AccountReader, vpc_id: str) -> DefaultGroupFacts | None:
+    """Return the default security group of a VPC; None if it cannot be read.
+
+    Raises:
+        AccountUnreachableError: no credentials, or no answer.
+    """
+    answer = reader.ask(
+        "ec2:DescribeSecurityGroups",
+        reader.ec2.describe_security_groups,
+        Filters=[
+            {"Name": "vpc-id", "Values": [vpc_id]},
+            {"Name": "group-name", "Values": ["default"]},
+        ],
+    )
+    for group in (answer or {}).get("SecurityGroups", []):
+        rules = security_group_rules(reader, [group["GroupId"]])
+        if rules is None:
+            return None
+        return DefaultGroupFacts(
+            group_id=group["GroupId"], lets_in=rules.lets_in, lets_out=rules.lets_out
+        )
+    return None
+
+
+def default_group_problems(plan: BatchPlan, facts: AccountFacts) -> Iterator[Problem]:
+    """Yield why the nodes of the plan's jobs cannot reach each other."""
+    group = facts.default_group
+    if group is None or not plan.jobs_in_default_group:
+        return
+    closed = [
+        way
+        for way, rules in (("ingress", group.lets_in), ("egress", group.lets_out))
+        if not _reaches_members(group.group_id, rules, plan, facts)
+    ]
+    if closed:
+        yield Problem(
+            path=f"{ROOT}.network.vpc_id",
+            found=f"{plan.network.vpc_id}, whose default security group is {group.group_id}",
+            problem=(
+                f"containers of the multi-node jobs {', '.join(plan.jobs_in_default_group)} get "
+                f"this group, and without {' and '.join(closed)} between its members they never "
+                "meet"
+            ),
+            allowed="all TCP traffic between the members of the group, in and out",
+            remedy="; ".join(_command(way, group.group_id) for way in closed),
+        )
+
+
+def _reaches_members(
+    group_id: str, rules: Iterable[IngressFacts], plan: BatchPlan, facts: AccountFacts
+) -> bool:
+    meant = [rule for rule in rules if rule.peer_group_id in (None, group_id)]
+    names = {name for each in plan.compute_environments for name in each.subnets}
+    networks = [facts.subnets[name].cidr for name in sorted(names) if name in facts.subnets]
+    return all(is_open(meant, _EVERY_PORT, network) for network in networks)
+
+
+def _command(way: str, group_id: str) -> str:
+    return (
+        f"aws ec2 authorize-security-group-{way} --group-id {group_id} --ip-permissions "
+        f"'IpProtocol=-1,UserIdGroupPairs=[{{GroupId={group_id}}}]'"
+    )
+
+
+# Checks that the nodes of a Batch stack can pull the images of its jobs.
+#
+# Source: https://docs.aws.amazon.com/AmazonECR/latest/userguide/vpc-endpoints.html: the endpoints
+# `ecr.api` and `ecr.dkr` serve private ECR registries, not public.ecr.aws or other registries.
+
+
+IMAGES_OF_JOBS = Subject(
+    "architecture.job_definitions",
+    "the nodes can reach the registries of the images",
+    calls=("ec2:DescribeRouteTables",),
+)
+"""What `egress_problems` checks."""
+
+
+def egress_problems(plan: BatchPlan, facts: AccountFacts) -> Iterator[Problem]:
+    """Yield the job definitions whose image nodes without internet access cannot pull."""
+    if plan.network.is_new or not facts.could_read("ec2:DescribeRouteTables"):
+        return
+    subnets = {each.name: each.subnets for each in plan.compute_environments}
+    for definition in plan.job_definitions:
+        image = definition.container.image
+        if image is None or comes_through_endpoints(image, plan.region):
+            continue
+        closed = [
+            subnet
+            for subnet in subnets.get(definition.compute_environment, ())
+            if subnet in facts.subnets and facts.subnets[subnet].default_route == "none"
+        ]
+        if closed:
+            yield Problem(
+                path=f"{ROOT}.architecture.job_definitions.{definition.name}.image",
+                found=f"{image}, from {', '.join(closed)} without a default route",
+                problem=(
+                    f"nodes here can at most reach private ECR registries in {plan.region}, so "
+                    "they cannot pull the image and every job fails"
+                ),
+                allowed=(
+                    f"an image in a private registry of ECR in {plan.region}, or a way to the "
+                    "internet"
+                ),
+                remedy=(
+                    "route 0.0.0.0/0 of the subnet to a NAT gateway, or push the image into the "
+                    "stack's own repository and set image: repository"
+                ),
+            )
+
+
+# Checks of the AMIs of the compute environments of a Batch stack.
+#
+# Source: https://docs.aws.amazon.com/batch/latest/userguide/batch-ami-spec.html
+
+
+AVAILABLE = "available"
+WITHOUT_AGENT = (
+    "al2023-ami-2023",
+    "al2023-ami-minimal-",
+    "amazon-eks-",
+    "amzn2-ami-hvm-",
+    "amzn2-ami-kernel-",
+    "amzn2-ami-minimal-",
+    "aws-parallelcluster-",
+    "ubuntu/images/",
+    "ubuntu-eks/",
+)
+"""Beginnings of the names of AMIs that AWS and Canonical publish without the ECS agent.
+
+https://docs.aws.amazon.com/linux/al2023/ug/ec2.html
+https://docs.aws.amazon.com/eks/latest/userguide/eks-optimized-ami.html
+https://docs.aws.amazon.com/parallelcluster/latest/ug/pcluster.list-official-images-v3.html
+https://documentation.ubuntu.com/aws/aws-how-to/instances/find-ubuntu-images/
+"""
+
+
+def image_problems(architecture: BatchArchitecture, facts: AccountFacts) -> Iterator[Problem]:
+    """Yield why nodes would not start from the AMIs in the stack file."""
+    if not facts.could_read("ec2:DescribeImages"):
+        return
+    for name, environment in architecture.compute_environments.items():
+        if environment.custom_ami_id is None:
+            continue
+        path = f"{ROOT}.architecture.compute_environments.{environment.pool_named(name)}"
+        found = facts.images.get(environment.custom_ami_id)
+        if found is None:
+            yield Problem(
+                path=f"{path}.custom_ami_id",
+                found=environment.custom_ami_id,
+                problem=(
+                    "this image does not exist in this region, or is not shared with you; Batch "
+                    "would make the compute environment INVALID"
+                ),
+                remedy="set the id of an AMI in this region, or set `image` to auto",
+            )
+        else:
+            yield from _fit_problems(path, environment, found)
+
+
+def image_warnings(architecture: BatchArchitecture, facts: AccountFacts) -> Iterator[str]:
+    """Yield AMIs whose root volume does not get the size in the stack file."""
+    for name, environment in architecture.compute_environments.items():
+        found = facts.images.get(environment.custom_ami_id or "")
+        if found is not None and found.root_device not in ("", ROOT_DEVICE):
+            entry = environment.pool_named(name)
+            yield (
+                f"architecture.compute_environments.{entry}.custom_ami_id: the root device of "
+                f"{found.image_id} is {found.root_device}, and root_volume is the volume "
+                f"{ROOT_DEVICE}: the nodes get a second volume, and the root volume keeps the "
+                f"{found.root_volume_gib} GiB of the image"
+            )
+
+
+def _fit_problems(
+    path: str, environment: ComputeEnvironment, found: ImageFacts
+) -> Iterator[Problem]:
+    if found.state != AVAILABLE:
+        yield Problem(
+            path=f"{path}.custom_ami_id",
+            found=f"{found.image_id}, state {found.state}",
+            problem="EC2 launches no instance from this AMI in its current state",
+            allowed="an image that is available",
+            remedy="wait until it is available, or use another AMI",
+        )
+    if found.from_amazon and found.name.startswith(WITHOUT_AGENT):
+        yield Problem(
+            path=f"{path}.custom_ami_id",
+            found=f"{found.image_id}, {found.name}",
+            problem=(
+                "this image has no ECS agent, so its nodes never register, and jobs stay RUNNABLE"
+            ),
+            allowed="an ECS-optimized image, or one made from it",
+            remedy="set `image` to auto, or give an image with the ECS agent",
+        )
+    known = INSTANCE_TYPES.get(environment.instance_type)
+    if known is not None and known.architecture != found.architecture:
+        yield Problem(
+            path=f"{path}.custom_ami_id",
+            found=f"{found.image_id}, for {found.architecture}",
+            problem=(
+                f"{environment.instance_type} cannot run it: it is for a different architecture"
+            ),
+            allowed=f"an image for {known.architecture}",
+            remedy="use another AMI, or another instance type",
+        )
+    if environment.root_volume.size_gib < found.root_volume_gib:
+        yield Problem(
+            path=f"{path}.root_volume.size_gib",
+            found=environment.root_volume.size_gib,
+            problem=f"the image {found.image_id} needs {found.root_volume_gib} GiB",
+            allowed=f"{found.root_volume_gib} or more",
+            remedy=f"set it to {found.root_volume_gib} or more",
+        )
+
+
+BATCH_QUOTAS = (
+    "compute-environments",
+    "job-queues",
+    "launch-templates",
+    "placement-groups",
+    "security-groups",
+    "gp3-storage",
+    "iam-roles",
+    "iam-instance-profiles",
+)
+"""Quotas that a Batch stack counts towards."""
+
+
+def batch_needs(plan: BatchPlan) -> Iterator[Need]:
+    """Yield the needs of the compute environments, each with its job queue."""
+    environments, key = len(plan.compute_environments), "architecture.compute_environments"
+    yield Need(quota="compute-environments", key=key, amount=environments)
+    yield Need(quota="job-queues", key=key, amount=environments)
+    yield Need(quota="security-groups", key="architecture", amount=1)
+    yield Need(quota="iam-roles", key="architecture", amount=1 + len(plan.job_definitions))
+    yield Need(quota="iam-instance-profiles", key="architecture", amount=1)
 
 
 class BatchAccount(AccountPart[BatchStackConfig, BatchPlan]):

@@ -9,14 +9,14 @@ from __future__ import annotations
 from trainyard.components.batch.compute_environment_plan import ComputeEnvironmentPlan
 from trainyard.components.batch.plan import BatchPlan
 from trainyard.components.config.review import Review
-from trainyard.components.network.address_capacity import Need, needs_of, review_new_subnets
+from trainyard.components.network.address_capacity import AddressNeed, needs_of, review_new_subnets
 
 TAKERS = "interfaces"
 REMEDY = "fewer nodes, or interface_layout: efa-only, which uses one address per node"
 """For messages: what uses the addresses, and alternatives to a larger subnet."""
 
 
-def addresses_by_subnet(plan: BatchPlan) -> dict[str, Need]:
+def addresses_by_subnet(plan: BatchPlan) -> dict[str, AddressNeed]:
     """Return the addresses needed in each subnet that is the only subnet of an environment.
 
     An environment with several subnets can use any of them and is not counted.

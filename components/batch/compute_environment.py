@@ -8,26 +8,173 @@ Sources:
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import pulumi
 import pulumi_aws as aws
 
-from trainyard.components.batch.compute_environment_plan import ComputeEnvironmentPlan
-from trainyard.components.batch.environment_schedule import (
-    EnvironmentScheduleArgs,
-    schedule_environment,
+from trainyard.components.batch.compute_environment_plan import (
+    ComputeEnvironmentPlan,
+    render_user_data,
 )
-from trainyard.components.batch.instance_role import BatchInstanceRole, BatchInstanceRoleArgs
-from trainyard.components.batch.user_data_plan import render_user_data
+from trainyard.components.capacity.plan import SchedulePlan
 from trainyard.components.catalog.batch import image_type
 from trainyard.components.compute.launch_template import NodeLaunchTemplate, NodeLaunchTemplateArgs
 from trainyard.components.compute.placement_group import (
     ClusterPlacementGroup,
     ClusterPlacementGroupArgs,
 )
-from trainyard.components.naming import COMPUTE_ENVIRONMENT, LAUNCH
+from trainyard.components.identity.attached_policies import attach_policies, once_made
+from trainyard.components.identity.ec2_trust import ec2_trust_policy
+from trainyard.components.identity.instance_profile import (
+    NodeInstanceProfile,
+    NodeInstanceProfileArgs,
+)
+from trainyard.components.identity.one_time_calls import (
+    OneTimeCall,
+    OneTimeCallsArgs,
+    schedule_calls,
+)
+from trainyard.components.naming import COMPUTE_ENVIRONMENT, LAUNCH, managed_policy_arns, partition
+
+# The opening and closing of a compute environment in a Capacity Block.
+#
+# A disabled compute environment starts no jobs and no nodes; jobs that are starting or running
+# continue. A disabled job queue would instead refuse new jobs, and start those that it has.
+#
+# Sources:
+#     https://docs.aws.amazon.com/batch/latest/APIReference/API_UpdateComputeEnvironment.html
+#     https://docs.aws.amazon.com/batch/latest/APIReference/API_UpdateJobQueue.html
+#     https://docs.aws.amazon.com/scheduler/latest/UserGuide/managing-targets-universal.html
+#     https://docs.aws.amazon.com/service-authorization/latest/reference/list_awsbatch.html
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnvironmentScheduleArgs:
+    """Arguments of `schedule_environment`."""
+
+    environment_arn: pulumi.Output[str]
+    schedule: SchedulePlan
+    region: str
+    tags: Mapping[str, str]
+
+
+def schedule_environment(
+    name: str, args: EnvironmentScheduleArgs, options: pulumi.ResourceOptions
+) -> None:
+    """Register the calls that enable and disable a compute environment at the planned times.
+
+    The calls are `opens` and `closes` of `schedule_calls`, if planned.
+    """
+    calls = OneTimeCallsArgs(
+        calls=list(_calls(args)),
+        subject_arn=args.environment_arn,
+        role_description="Opens and closes a compute environment in a Capacity Block",
+        policy=args.environment_arn.apply(update_policy),
+        tags=args.tags,
+    )
+    schedule_calls(name, calls, options)
+
+
+def update_policy(environment_arn: str) -> str:
+    """Return the policy of the role: update one compute environment."""
+    statement = {
+        "Effect": "Allow",
+        "Action": "batch:UpdateComputeEnvironment",
+        "Resource": environment_arn,
+    }
+    return json.dumps({"Version": "2012-10-17", "Statement": [statement]}, sort_keys=True)
+
+
+def _calls(args: EnvironmentScheduleArgs) -> Iterator[OneTimeCall]:
+    target = f"arn:{partition(args.region)}:scheduler:::aws-sdk:batch:updateComputeEnvironment"
+    closes_at, ends_at = args.schedule.scale_down_at, args.schedule.ends_at
+    for name, at, state, retried_for in (
+        ("opens", args.schedule.scale_up_at, "ENABLED", None),
+        # A later call could close it in the next block.
+        ("closes", closes_at, "DISABLED", ends_at - closes_at if ends_at and closes_at else None),
+    ):
+        if at is not None:
+            yield OneTimeCall(
+                name=name,
+                at=at,
+                target_arn=target,
+                input=args.environment_arn.apply(partial(_request, state=state)),
+                retried_for=retried_for,
+            )
+
+
+def _request(environment_arn: str, *, state: str) -> str:
+    # Keys are those of the AWS SDK in PascalCase; Scheduler refuses `computeEnvironment`, the name
+    # in the request of Batch.
+    # https://docs.aws.amazon.com/cdk/api/v2/docs/aws-cdk-lib.aws_scheduler_targets.Universal.html
+    return json.dumps({"ComputeEnvironment": environment_arn, "State": state}, sort_keys=True)
+
+
+# The IAM role and instance profile of the nodes of a compute environment.
+#
+# Source: https://docs.aws.amazon.com/batch/latest/userguide/instance_IAM_role.html
+
+
+REQUIRED_POLICIES = (
+    "service-role/AmazonEC2ContainerServiceforEC2Role",
+    # Shell access through Session Manager, without SSH keys or open ports.
+    "AmazonSSMManagedInstanceCore",
+)
+"""AWS managed policies that every node has, by name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchInstanceRoleArgs:
+    """Arguments of `BatchInstanceRole`."""
+
+    extra_policy_arns: Sequence[str]
+    """ARNs of AWS managed policies in addition to `REQUIRED_POLICIES`."""
+    region: str
+    """Region of the stack, for the partition of the required policies."""
+    tags: Mapping[str, str]
+
+
+class BatchInstanceRole(pulumi.ComponentResource):
+    """A role for EC2 instances that are Batch nodes.
+
+    Children: `<name>-role` (`aws.iam.Role`), `<name>-<policy>` (`aws.iam.RolePolicyAttachment`) for
+    each managed policy, `<name>-instance` (`NodeInstanceProfile`).
+    """
+
+    profile_arn: pulumi.Output[str]
+    """ARN of the instance profile, which Batch calls the instance role; resolves when every policy
+    is attached."""
+
+    def __init__(
+        self,
+        name: str,
+        args: BatchInstanceRoleArgs,
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        super().__init__("trainyard:batch:BatchInstanceRole", name, {}, opts)
+        child = pulumi.ResourceOptions(parent=self)
+        role = aws.iam.Role(
+            f"{name}-role",
+            description="Nodes of an AWS Batch compute environment",
+            assume_role_policy=ec2_trust_policy(args.region),
+            tags=dict(args.tags),
+            opts=child,
+        )
+        arns = (*args.extra_policy_arns, *managed_policy_arns(REQUIRED_POLICIES, args.region))
+        attachments = attach_policies(name, role, arns, child)
+        profile = NodeInstanceProfile(
+            f"{name}-instance",
+            NodeInstanceProfileArgs(role_name=once_made(role.name, attachments), tags=args.tags),
+            child,
+        )
+
+        self.profile_arn = profile.arn
+        self.register_outputs({"profile_arn": self.profile_arn})
+
 
 UPDATE_TIMEOUT_MINUTES = 360
 """How long jobs continue when an update replaces their nodes: the maximum of the provider, because

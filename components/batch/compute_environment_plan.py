@@ -1,7 +1,8 @@
-"""The plan of a compute environment."""
+"""Plans and checks of compute environments."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -9,9 +10,23 @@ from typing_extensions import override
 
 from trainyard.components.capacity.placement_review import reviewed_placement
 from trainyard.components.capacity.plan import SchedulePlan
-from trainyard.components.capacity.pool_review import purchase_options
-from trainyard.components.capacity.schedule import plan_schedule
-from trainyard.components.catalog.batch import ImageType, image_parameter, image_type
+from trainyard.components.capacity.pool_review import (
+    note_unlisted_zone,
+    purchase_options,
+    review_efa_support,
+    review_instance_type,
+    review_purchase_option,
+    review_usage_class,
+)
+from trainyard.components.capacity.schedule import minutes_before_end, plan_schedule
+from trainyard.components.catalog.batch import (
+    MINIMUM_ROOT_VOLUME_GIB,
+    MOST_ENVIRONMENTS_OF_QUEUE,
+    MOST_VCPUS,
+    ImageType,
+    image_parameter,
+    image_type,
+)
 from trainyard.components.catalog.instance_type import InstanceType
 from trainyard.components.catalog.instance_types import INSTANCE_TYPES
 from trainyard.components.compute.interface_plan import InterfacePlan, plan_pool_interfaces
@@ -20,11 +35,16 @@ from trainyard.components.compute.root_volume import RootVolume, plan_root_volum
 from trainyard.components.config.batch import ComputeEnvironment
 from trainyard.components.config.batch_stack import BatchStackConfig
 from trainyard.components.config.node_pool import NodeSizes
-from trainyard.components.config.reservations import Reservation
+from trainyard.components.config.reservations import CapacityBlock, Reservation
 from trainyard.components.config.review import Review
 from trainyard.components.monitoring.node_agent import agent_access, agent_script, measured_on
 from trainyard.components.naming import managed_policy_arns
-from trainyard.components.network.pool_place import PlanContext
+from trainyard.components.network.pool_place import PlanContext, PoolPlace
+from trainyard.components.network.pool_place_review import (
+    review_missing_zone,
+    review_pool_subnet,
+    review_pool_zone,
+)
 
 Context = PlanContext[BatchStackConfig]
 INTERFACES_OF_JOBS = 1
@@ -100,7 +120,7 @@ def plan_compute_environment(
     """Return the plan of a compute environment, or None if problems make a plan impossible.
 
     This function records only a placement that contradicts the capacity.
-    `trainyard.components.batch.compute_environment_review` records all other problems.
+    `trainyard.components.batch.compute_environment_plan` records all other problems.
     """
     reservations = context.config.reservations
     instance_type = INSTANCE_TYPES.get(environment.instance_type)
@@ -162,3 +182,266 @@ def environment_schedule(
     least = min(environment.minimum, environment.maximum)
     sizes = NodeSizes(minimum=least, desired=least, maximum=environment.maximum)
     return plan_schedule(sizes, reservation, context.now, instance_type=environment.instance_type)
+
+
+# Checks of a compute environment beyond its schema.
+#
+# Nothing here queries the account; `trainyard.components.account` does.
+
+
+def review_compute_environment(
+    name: str, environment: ComputeEnvironment, context: Context, review: Review
+) -> None:
+    """Record problems of a compute environment in the stack file."""
+    place = context.place(f"architecture.compute_environments.{name}")
+    key, reservations = place.key, context.config.reservations
+    found = review_instance_type(review, key, environment.instance_type)
+    review_purchase_option(review, key, environment.purchase_option, reservations)
+    if found is not None:
+        review_usage_class(review, key, environment.purchase_option, reservations, found)
+        if environment.efa_enabled and review_efa_support(review, key, found):
+            review_missing_zone(place, environment.purchase_option, found, context, review)
+        note_unlisted_zone(review, place.name, place.zone, found)
+        _review_drivers(key, environment, found, review)
+        _review_most_vcpus(key, environment, found, review)
+    review_pool_zone(place, context.region, review, what="this compute environment")
+    review_pool_subnet(place, context.config.network, review)
+    _review_sizes(key, environment, review)
+    _review_blocks(key, environment, review)
+    _review_image(key, environment, review)
+    _note_block(place, environment, context, review)
+
+
+def _review_sizes(key: str, environment: ComputeEnvironment, review: Review) -> None:
+    if environment.minimum <= environment.maximum:
+        return
+    review.refuse(
+        f"{key}.minimum",
+        (
+            f"is more than `maximum`, {environment.maximum}; Batch rejects a minvCpus greater than "
+            "maxvCpus"
+        ),
+        found=environment.minimum,
+        allowed=f"0 to {environment.maximum}",
+        remedy=review.set_command(f"{key}.minimum", str(environment.maximum)),
+        rules=("G4", "E9"),
+    )
+
+
+def _review_blocks(key: str, environment: ComputeEnvironment, review: Review) -> None:
+    most = MOST_ENVIRONMENTS_OF_QUEUE - 1
+    if len(environment.further_blocks) > most:
+        review.refuse(
+            f"{key}.further_blocks",
+            (
+                "has more blocks than a job queue can use: Batch attaches at most "
+                f"{MOST_ENVIRONMENTS_OF_QUEUE} compute environments to a queue"
+            ),
+            found=", ".join(environment.further_blocks),
+            allowed=f"at most {most}",
+            remedy="remove those that are over",
+        )
+
+
+def _review_most_vcpus(
+    key: str, environment: ComputeEnvironment, found: InstanceType, review: Review
+) -> None:
+    most = MOST_VCPUS // found.vcpus
+    if environment.maximum > most:
+        review.refuse(
+            f"{key}.maximum",
+            (
+                f"is more nodes than the maxvCpus of Batch allows: {found.name} has {found.vcpus} "
+                "vCPUs"
+            ),
+            found=environment.maximum,
+            allowed=f"at most {most}",
+            remedy=review.set_command(f"{key}.maximum", "1000"),
+            rules=("G4",),
+        )
+
+
+def _review_image(key: str, environment: ComputeEnvironment, review: Review) -> None:
+    custom = environment.image == "custom"
+    if custom and environment.custom_ami_id is None:
+        review.refuse(
+            f"{key}.custom_ami_id",
+            "is missing, and `image` is custom",
+            allowed="an AMI with the ECS agent and the drivers of the instance type",
+            remedy=review.set_command(f"{key}.custom_ami_id", "ami-…"),
+            rules=("E16",),
+        )
+    if not custom and environment.custom_ami_id is not None:
+        review.refuse(
+            f"{key}.image",
+            "is auto, but `custom_ami_id` is set; Batch would use a different AMI",
+            found=environment.image,
+            allowed="custom, or no `custom_ami_id`",
+            remedy=review.set_command(f"{key}.image", "custom"),
+            rules=("E16",),
+        )
+    size = environment.root_volume.size_gib
+    if not custom and size < MINIMUM_ROOT_VOLUME_GIB:
+        review.refuse(
+            f"{key}.root_volume.size_gib",
+            "is less than the ECS-optimized AMIs need; no node would launch",
+            found=size,
+            allowed=f"{MINIMUM_ROOT_VOLUME_GIB} or more",
+            remedy=review.set_command(f"{key}.root_volume.size_gib", str(MINIMUM_ROOT_VOLUME_GIB)),
+            rules=("E16",),
+        )
+
+
+def _review_drivers(
+    key: str, environment: ComputeEnvironment, found: InstanceType, review: Review
+) -> None:
+    if environment.image == "custom" or image_type(found) is not None:
+        return
+    ami = review.set_command(f"{key}.custom_ami_id", "ami-…")
+    nvidia = found.accelerators is not None and found.accelerators.manufacturer == "nvidia"
+    driver = "NVIDIA" if nvidia else "Neuron"
+    review.refuse(
+        f"{key}.image",
+        f"is auto, but Batch has no {found.architecture} AMI with the {driver} driver that "
+        f"{found.name} needs",
+        found=environment.image,
+        allowed=(
+            "custom, with `custom_ami_id`: an image with the ECS agent and the driver, such as the "
+            "ECS-optimized Neuron AMI of the region, which "
+            "https://docs.aws.amazon.com/AmazonECS/latest/developerguide/"
+            "retrieve-ecs-optimized_AMI.html explains how to find"
+        ),
+        remedy=f"{review.set_command(f'{key}.image', 'custom')}; {ami}",
+        rules=("E5",),
+    )
+
+
+def _note_block(
+    place: PoolPlace, environment: ComputeEnvironment, context: Context, review: Review
+) -> None:
+    """Note when nodes of a Capacity Block start and stop.
+
+    https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-blocks-using.html
+    """
+    block = place.reservations.get(environment.purchase_option)
+    if not isinstance(block, CapacityBlock):
+        return
+    state = environment_schedule(environment, block, context).state
+    if state == "scheduled" and block.starts_at is not None:
+        later = (
+            f"; for the {environment.minimum} nodes of `minimum` run `up` again then"
+            if environment.minimum
+            else ""
+        )
+        review.note(
+            f"{place.name}: the Capacity Block starts at {block.starts_at:%Y-%m-%d %H:%M} UTC; "
+            f"jobs wait in the queue until the compute environment opens then{later}"
+        )
+    if state != "unlimited" and block.ends_at is not None:
+        leave, terminated = minutes_before_end(environment.instance_type)
+        review.note(
+            f"{place.name}: the Capacity Block ends at {block.ends_at:%Y-%m-%d %H:%M} UTC; the "
+            f"compute environment closes {leave} earlier for jobs that have not started, which "
+            f"wait in the queue for the next block. EC2 begins to terminate its nodes {terminated} "
+            "before the end, with the jobs on them"
+        )
+
+
+# User data of Batch nodes, as a MIME multipart archive, which Batch requires.
+#
+# Batch adds a part with the cluster of the ECS agent. Any other format makes the compute
+# environment INVALID.
+#
+# Sources:
+#     https://docs.aws.amazon.com/batch/latest/userguide/launch-templates.html, "Amazon EC2 user
+#     data
+#     in launch templates"
+#     https://cloudinit.readthedocs.io/en/latest/explanation/format.html#mime-multi-part-archive
+
+
+SCRATCH = "/scratch"
+"""Mount point of the instance store, on the node and in the containers of its jobs."""
+
+# On Amazon Linux 2023 the ECS agent starts after the last stage of cloud-init, which runs shell
+# scripts, so the disks are ready before any job. The AMI has no mdadm; the AL2023 repository is in
+# S3 of the region and reachable through a gateway endpoint.
+# https://docs.aws.amazon.com/linux/al2023/ug/ec2.html
+# https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/raid-config.html
+# https://docs.aws.amazon.com/ebs/latest/userguide/nvme-ebs-volumes.html: the model distinguishes
+# instance store disks from EBS volumes, the device name does not.
+# https://github.com/aws/amazon-ecs-ami, al2023.pkr.hcl: contents of the AMI.
+_RAID0 = f"""\
+#!/bin/bash
+set -euo pipefail
+model='Amazon EC2 NVMe Instance Storage'
+mapfile -t disks < <(lsblk --nodeps --noheadings --paths --output NAME,MODEL \\
+  | awk -v model="$model" 'index($0, model) {{ print $1 }}')
+mkdir -p {SCRATCH}
+if (( ${{#disks[@]}} == 0 )); then
+  echo "no instance store disks: {SCRATCH} is on the root volume" >&2
+elif (( ${{#disks[@]}} == 1 )); then
+  mkfs.xfs -f "${{disks[0]}}"
+  mount -o noatime "${{disks[0]}}" {SCRATCH}
+else
+  command -v mdadm >/dev/null || dnf install -y --setopt=retries=10 mdadm
+  mdadm --create /dev/md/scratch --level=0 --name=scratch --run --homehost=any \\
+    --raid-devices="${{#disks[@]}}" "${{disks[@]}}"
+  mkfs.xfs -f /dev/md/scratch
+  mount -o noatime /dev/md/scratch {SCRATCH}
+fi
+chmod 1777 {SCRATCH}
+"""
+
+# A container of a multi-node parallel job has its own interface (`awsvpc`), from which the metadata
+# service, with the credentials of the node, is one hop away, as from the node. Such a container
+# does not need it: the job credentials come from the ECS agent at another address. The agent reads
+# its configuration when it starts, after cloud-init.
+# https://github.com/aws/amazon-ecs-agent, README.md: ECS_AWSVPC_BLOCK_IMDS, false by default
+# https://docs.aws.amazon.com/AmazonECS/latest/developerguide/ec2-security-considerations.html
+_AGENT = """\
+#!/bin/bash
+echo ECS_AWSVPC_BLOCK_IMDS=true >> /etc/ecs/ecs.config
+"""
+
+# The repository of Amazon Linux 2023 has the agent. If this fails, the node runs jobs without it.
+# https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/install-CloudWatch-Agent-on-EC2-Instance-fleet.html
+_METRICS = """\
+#!/bin/bash
+set -euo pipefail
+test -x /opt/aws/amazon-cloudwatch-agent/bin/amazon-cloudwatch-agent-ctl \\
+  || dnf install -y --setopt=retries=10 amazon-cloudwatch-agent
+"""
+
+_BOUNDARY = "trainyard-node"
+
+
+def render_user_data(
+    local_nvme: Literal["raid0", "none"], *, agent_script: str | None = None
+) -> str:
+    """Return the user data of a node as plain text.
+
+    Args:
+        local_nvme: What to do with the instance store disks.
+        agent_script: Shell script that configures the CloudWatch agent, which is installed before.
+
+    The ECS agent blocks the instance metadata service for containers of multi-node parallel jobs.
+    With `raid0`, all instance store disks form one file system at `SCRATCH`. Stopping an instance
+    would lose its data, but Batch only terminates instances.
+    """
+    raid0 = [("x-shellscript", _RAID0)] if local_nvme == "raid0" else []
+    metrics = [("x-shellscript", _METRICS + agent_script)] if agent_script else []
+    return multipart([("x-shellscript", _AGENT), *raid0, *metrics])
+
+
+def multipart(parts: Sequence[tuple[str, str]]) -> str:
+    """Return a MIME multipart archive of (text, MIME subtype) parts.
+
+    Raises:
+        ValueError: a text contains the boundary line.
+    """
+    lines = ["MIME-Version: 1.0", f'Content-Type: multipart/mixed; boundary="{_BOUNDARY}"', ""]
+    for subtype, text in parts:
+        if f"--{_BOUNDARY}" in text:
+            raise ValueError(f"user data must not contain `--{_BOUNDARY}`")
+        lines += [f"--{_BOUNDARY}", f'Content-Type: text/{subtype}; charset="us-ascii"', "", text]
+    return "\n".join([*lines, f"--{_BOUNDARY}--", ""])

@@ -14,7 +14,7 @@ from trainyard.components.checks.check import NOTHING_FOUND, Subject
 from trainyard.components.config.pools import Pool
 from trainyard.components.config.problems import ROOT, Problem
 from trainyard.components.config.stack import StackConfig
-from trainyard.components.network.address_capacity import Need
+from trainyard.components.network.address_capacity import AddressNeed
 from trainyard.components.network.network_plan import NetworkPlan
 
 ADDRESSES = Subject(
@@ -78,7 +78,7 @@ def offering_problems(
 
 
 def address_problems(
-    needs: Mapping[str, Need],
+    needs: Mapping[str, AddressNeed],
     network: NetworkPlan,
     facts: AccountFacts,
     *,

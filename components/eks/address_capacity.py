@@ -6,11 +6,11 @@ from collections.abc import Iterable
 
 from trainyard.components.config.review import Review
 from trainyard.components.eks.node_group_plan import NodeGroupPlan
-from trainyard.components.network.address_capacity import Need, needs_of, review_new_subnets
+from trainyard.components.network.address_capacity import AddressNeed, needs_of, review_new_subnets
 from trainyard.components.network.network_plan import NetworkPlan
 
 
-def addresses_by_subnet(groups: Iterable[NodeGroupPlan]) -> dict[str, Need]:
+def addresses_by_subnet(groups: Iterable[NodeGroupPlan]) -> dict[str, AddressNeed]:
     """Return the addresses needed in each subnet that is the only subnet of a node group.
 
     A node group with several subnets can use any of them and is not counted.

@@ -1,12 +1,8 @@
-"""The EKS control plane with its default add-ons, and access to it.
-
-Sources:
-    https://www.pulumi.com/registry/packages/eks/api-docs/cluster/
-    https://github.com/pulumi/pulumi-eks, `nodejs/eks/cluster/cluster.ts` (v4)
-"""
+"""The EKS control plane with its add-ons and log group, and access to it."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -15,10 +11,200 @@ import pulumi_aws as aws
 import pulumi_eks as eks
 import pulumi_kubernetes as kubernetes
 
-from trainyard.components.eks.log_group import make_log_group
-from trainyard.components.eks.node_access import leave_aws_auth_to_its_owners
-from trainyard.components.eks.plan import AddonVersions, LogGroupPlan
-from trainyard.components.identity.service_account_role import OidcProvider
+from trainyard.components.eks.addons.eks_managed import POD_IDENTITY_AGENT
+from trainyard.components.eks.plan import AddonPlan, AddonVersions, LogGroupPlan, PodIdentityPlan
+from trainyard.components.identity.service_account_role import (
+    OidcProvider,
+    ServiceAccountRole,
+    ServiceAccountRoleArgs,
+)
+
+# Prevent pulumi-eks from writing the `aws-auth` ConfigMap, which has other owners.
+#
+# In every authentication mode except `API`, the package creates a ConfigMap resource
+# `<name>-nodeAccess` (kube-system/aws-auth). Its `data.mapRoles` holds only the package's own
+# roles, or `[]`. It uses server-side apply with force, so each update replaces the whole string and
+# removes every other role: those of EKS for managed node groups, of this program for self-managed
+# ones, and of users. Passing the roles to the package does not keep the others. Ignoring changes of
+# `data` works only until another property of the ConfigMap changes: then the old string is applied
+# again.
+#
+# Therefore a transform, which also applies to children of a remote component, removes `data`. The
+# package then owns the ConfigMap but none of its keys. In the mode `API` the package drops the
+# resource. The ConfigMap stays but is not read.
+#
+# Source: https://github.com/pulumi/pulumi-eks, `nodejs/eks/cluster/cluster.ts`, `createCore`.
+
+
+CONFIG_MAP_TYPE = "kubernetes:core/v1:ConfigMap"
+NODE_ACCESS_SUFFIX = "-nodeAccess"
+
+
+def leave_aws_auth_to_its_owners(
+    args: pulumi.ResourceTransformArgs,
+) -> pulumi.ResourceTransformResult | None:
+    """Return the package's `aws-auth` without `data`, or None for every other resource.
+
+    Deleting the resource keeps the ConfigMap, which is deleted with its cluster. Deleting it
+    earlier would lock out every node and user that it lists.
+    """
+    if args.type_ != CONFIG_MAP_TYPE or not args.name.endswith(NODE_ACCESS_SUFFIX):
+        return None
+    props = {key: value for key, value in args.props.items() if key != "data"}
+    opts = pulumi.ResourceOptions.merge(args.opts, pulumi.ResourceOptions(retain_on_delete=True))
+    return pulumi.ResourceTransformResult(props=props, opts=opts)
+
+
+# A log group of a cluster, new or adopted.
+#
+# Source: https://www.pulumi.com/registry/packages/aws/api-docs/cloudwatch/loggroup/
+
+
+KEPT_BY_ADOPTED = ("tags", "kmsKeyId", "logGroupClass")
+"""Settings of an adopted group that the stack leaves as they are. Another class would replace it.
+"""
+
+
+def make_log_group(
+    plan: LogGroupPlan, tags: Mapping[str, str], parent: pulumi.Resource
+) -> aws.cloudwatch.LogGroup:
+    """Return the log group, which has the name of the resource.
+
+    An adopted group is imported by the first update. It never gets the tags of the stack, so that
+    later updates also know that it was adopted.
+    """
+    return aws.cloudwatch.LogGroup(
+        plan.name,
+        name=plan.name,
+        retention_in_days=plan.retention_days,
+        tags=dict(tags),
+        opts=pulumi.ResourceOptions(
+            parent=parent,
+            import_=plan.name if plan.adopted else None,
+            ignore_changes=[*KEPT_BY_ADOPTED] if plan.adopted else None,
+        ),
+    )
+
+
+# EKS add-ons, each with the IAM role of its pods.
+#
+# Sources:
+#     https://docs.aws.amazon.com/eks/latest/userguide/creating-an-add-on.html
+#     https://docs.aws.amazon.com/eks/latest/userguide/add-ons-iam.html
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EksAddonsArgs:
+    """Arguments of `EksAddons`."""
+
+    cluster_name: pulumi.Input[str]
+    cluster_arn: pulumi.Input[str]
+    addons: Sequence[AddonPlan]
+    """The Pod Identity agent, if any, comes first."""
+    oidc_provider: OidcProvider
+    """Provider of the cluster, for roles that do not use Pod Identity."""
+    region: str
+    """Region of the cluster."""
+    runs_on: pulumi.Resource
+    """The system nodes. An add-on whose pods cannot be scheduled is degraded, and the provider
+    waits 20 minutes for it to become active."""
+    tags: Mapping[str, str]
+
+
+class EksAddons(pulumi.ComponentResource):
+    """The planned add-ons, installed in parallel once there are nodes to run them.
+
+    The Pod Identity agent is installed before the pods that use it: a pod that starts earlier keeps
+    the role of its node until it restarts. The agent does not wait for nodes: the add-on of a
+    DaemonSet is healthy without nodes, like VPC CNI and kube-proxy
+    (https://github.com/terraform-aws-modules/terraform-aws-eks/pull/3218 installs all three before
+    the nodes). Add-ons with a Deployment are degraded until a node runs its pods.
+
+    Children: for each add-on `<name>-<add-on>` (`aws.eks.Addon`), `<name>-<add-on>-identity`
+    (`ServiceAccountRole`) if it has a role, and `<log group>` (`aws.cloudwatch.LogGroup`)
+    for its log groups.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        args: EksAddonsArgs,
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        super().__init__("trainyard:eks:EksAddons", name, {}, opts)
+        agents = [
+            self._install(f"{name}-{addon.name}", addon, args, after=[])
+            for addon in args.addons
+            if addon.name == POD_IDENTITY_AGENT
+        ]
+        for addon in args.addons:
+            if addon.name != POD_IDENTITY_AGENT:
+                after = [args.runs_on, *agents]
+                self._install(f"{name}-{addon.name}", addon, args, after=after)
+        self.register_outputs({})
+
+    def _install(
+        self,
+        name: str,
+        addon: AddonPlan,
+        args: EksAddonsArgs,
+        *,
+        after: Sequence[pulumi.Resource],
+    ) -> aws.eks.Addon:
+        identity = addon.identity
+        role = self._role(f"{name}-identity", identity, args) if identity else None
+        through_agent = identity is not None and identity.through == "pod-identity"
+        logs = [make_log_group(group, args.tags, self) for group in addon.log_groups]
+        return aws.eks.Addon(
+            name,
+            cluster_name=args.cluster_name,
+            addon_name=addon.name,
+            addon_version=addon.version,
+            configuration_values=_configuration(addon),
+            pod_identity_associations=(
+                [
+                    aws.eks.AddonPodIdentityAssociationArgs(
+                        service_account=identity.service_account, role_arn=role.arn
+                    )
+                ]
+                if identity and role and through_agent
+                else None
+            ),
+            service_account_role_arn=role.arn if role and not through_agent else None,
+            resolve_conflicts_on_create="OVERWRITE",
+            resolve_conflicts_on_update="OVERWRITE",
+            tags=dict(args.tags),
+            opts=pulumi.ResourceOptions(parent=self, depends_on=[*after, *logs]),
+        )
+
+    def _role(
+        self, name: str, identity: PodIdentityPlan, args: EksAddonsArgs
+    ) -> ServiceAccountRole:
+        return ServiceAccountRole(
+            name,
+            ServiceAccountRoleArgs(
+                namespace=identity.namespace,
+                service_account=identity.service_account,
+                policy=identity.policy,
+                cluster_arn=args.cluster_arn,
+                oidc_provider=args.oidc_provider if identity.through == "oidc" else None,
+                region=args.region,
+                tags=args.tags,
+            ),
+            pulumi.ResourceOptions(parent=self),
+        )
+
+
+def _configuration(addon: AddonPlan) -> str | None:
+    # Sorted, because EKS compares the text: a different key order would be an update.
+    return json.dumps(addon.configuration, sort_keys=True) if addon.configuration else None
+
+
+# The EKS control plane with its default add-ons, and access to it.
+#
+# Sources:
+#     https://www.pulumi.com/registry/packages/eks/api-docs/cluster/
+#     https://github.com/pulumi/pulumi-eks, `nodejs/eks/cluster/cluster.ts` (v4)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,3 +368,51 @@ def _reported(value: str | None, what: str) -> str:
     if not value:
         raise ValueError(f"EKS reports no {what} for the cluster")
     return value
+
+
+# The CoreDNS add-on, installed once there is a node to run it.
+#
+# Source: https://docs.aws.amazon.com/eks/latest/userguide/managing-coredns.html
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoreDnsArgs:
+    """Arguments of `CoreDns`."""
+
+    cluster_name: pulumi.Input[str]
+    version: str
+    """Add-on version, such as `v1.13.1-eksbuild.1`."""
+    runs_on: pulumi.Resource
+    """The node group that must exist first: the add-on is degraded until a pod runs, and the
+    provider waits 20 minutes for that."""
+    tags: Mapping[str, str]
+
+
+class CoreDns(pulumi.ComponentResource):
+    """CoreDNS as an EKS add-on with a pinned version.
+
+    It takes over the CoreDNS that EKS installs in every new cluster. The pods keep running when the
+    add-on is removed: a cluster without DNS cannot drain its nodes.
+
+    Children: `<name>-addon` (`aws.eks.Addon`).
+    """
+
+    def __init__(
+        self,
+        name: str,
+        args: CoreDnsArgs,
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        super().__init__("trainyard:eks:CoreDns", name, {}, opts)
+        aws.eks.Addon(
+            f"{name}-addon",
+            cluster_name=args.cluster_name,
+            addon_name="coredns",
+            addon_version=args.version,
+            resolve_conflicts_on_create="OVERWRITE",
+            resolve_conflicts_on_update="OVERWRITE",
+            preserve=True,
+            tags=dict(args.tags),
+            opts=pulumi.ResourceOptions(parent=self, depends_on=[args.runs_on]),
+        )
+        self.register_outputs({})

@@ -2,21 +2,135 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import pulumi
 import pulumi_aws as aws
 import pulumi_kubernetes as kubernetes
 
-from trainyard.components.eks.eks_addons import EksAddons, EksAddonsArgs
+from trainyard.components.eks.addons.addon import SelfManagedAddon
+from trainyard.components.eks.addons.registry import SELF_MANAGED_ADDONS, addon_target
+from trainyard.components.eks.cluster import EksAddons, EksAddonsArgs
+from trainyard.components.eks.node_group_plan import NodeGroupPlan
 from trainyard.components.eks.plan import EksPlan
-from trainyard.components.eks.self_managed_addons import (
-    SelfManagedAddonsArgs,
-    install_addon,
-    planned_addons,
-)
+from trainyard.components.eks.scraper_plan import ScraperPlan
 from trainyard.components.identity.service_account_role import OidcProvider
+from trainyard.components.runtime.addon_workloads import AddonWorkloads, AddonWorkloadsArgs
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SelfManagedAddonsArgs:
+    """Arguments of the components that install self-managed add-ons."""
+
+    plan: EksPlan
+    provider: kubernetes.Provider
+    ready: Mapping[str, pulumi.Resource]
+    """The resource that exists once the nodes of a group are in service, by node group name."""
+
+
+class DevicePlugins(pulumi.ComponentResource):
+    """One DaemonSet per kind of device, on the nodes with such devices, and the Neuron scheduler.
+
+    Children: `<name>-<add-on>` (`AddonWorkloads`), as planned.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        args: SelfManagedAddonsArgs,
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        super().__init__("trainyard:architectures:DevicePlugins", name, {}, opts)
+        for addon, groups in planned_addons(args.plan, "plugins"):
+            install_addon(f"{name}-{addon.name}", addon, groups, args, parent=self)
+        self.register_outputs({})
+
+
+def planned_addons(
+    plan: EksPlan, parent: Literal["plugins", "services"]
+) -> Iterator[tuple[SelfManagedAddon, list[NodeGroupPlan]]]:
+    """Yield the planned add-ons that a component installs, with the node groups that they serve."""
+    for name, served in plan.self_managed_addons.items():
+        addon = SELF_MANAGED_ADDONS[name]
+        if addon.parent == parent:
+            yield addon, [group for group in plan.node_groups if group.name in served]
+
+
+def install_addon(
+    name: str,
+    addon: SelfManagedAddon,
+    groups: list[NodeGroupPlan],
+    args: SelfManagedAddonsArgs,
+    *,
+    parent: pulumi.Resource,
+) -> AddonWorkloads:
+    """Register the workloads of an add-on that serves these node groups."""
+    plan = args.plan
+    nodes = [group.name for group in groups if group.schedule.desired > 0]
+    if addon.on_system_nodes:
+        # The first node group is the system node group, which does not depend on the others.
+        nodes = [plan.node_groups[0].name]
+    return AddonWorkloads(
+        name,
+        AddonWorkloadsArgs(
+            component=addon.component,
+            provider=args.provider,
+            workloads=addon.workloads(addon_target(plan, addon)),
+            install_after=[args.ready[name] for name in nodes],
+        ),
+        pulumi.ResourceOptions(parent=parent),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricsScraperArgs:
+    """Arguments of `MetricsScraper`."""
+
+    plan: ScraperPlan
+    cluster_arn: pulumi.Input[str]
+    security_group_id: pulumi.Input[str]
+    """Security group of the cluster, which its nodes have too."""
+    subnet_ids: Sequence[pulumi.Input[str]]
+    tags: Mapping[str, str]
+
+
+class MetricsScraper(pulumi.ComponentResource):
+    """A collector that AWS runs: it reads the exporters and sends their metrics to a workspace.
+
+    AWS creates its service-linked role and the access entry of this role. The collector is deleted
+    before the cluster; one that outlived it would read the next cluster of the same name.
+
+    Children: `<name>` (`aws.amp.Scraper`).
+
+    Source:
+        https://docs.aws.amazon.com/prometheus/latest/userguide/AMP-collector-how-to.html
+    """
+
+    def __init__(
+        self, name: str, args: MetricsScraperArgs, opts: pulumi.ResourceOptions | None = None
+    ) -> None:
+        super().__init__("trainyard:eks:MetricsScraper", name, {}, opts)
+        aws.amp.Scraper(
+            name,
+            alias=name,
+            destination=aws.amp.ScraperDestinationArgs(
+                amp=aws.amp.ScraperDestinationAmpArgs(workspace_arn=args.plan.workspace_arn)
+            ),
+            source=aws.amp.ScraperSourceArgs(
+                eks=aws.amp.ScraperSourceEksArgs(
+                    cluster_arn=args.cluster_arn,
+                    security_group_ids=[args.security_group_id],
+                    subnet_ids=list(args.subnet_ids),
+                )
+            ),
+            scrape_configuration=args.plan.configuration,
+            tags=dict(args.tags),
+            opts=pulumi.ResourceOptions(parent=self),
+        )
+        self.register_outputs({})
+
 
 HEARTBEAT_SECONDS = 300
 """The same time that EKS gives a node of a managed group. The handler polls the metadata every 2

@@ -1,12 +1,14 @@
-"""The plan of a node group."""
+"""The plan of a node group, with the user data and the number of pods of its nodes."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 
+import yaml
 from typing_extensions import override
 
 from trainyard.components.capacity.placement_review import reviewed_placement
@@ -16,6 +18,7 @@ from trainyard.components.capacity.schedule import plan_schedule
 from trainyard.components.capacity.update import plan_update
 from trainyard.components.catalog.instance_type import InstanceType
 from trainyard.components.catalog.instance_types import INSTANCE_TYPES
+from trainyard.components.catalog.neuron import NEURON_CORE, NEURON_DEVICE, neuron_cores
 from trainyard.components.catalog.versions import (
     DEFAULT_KUBERNETES_VERSION,
     EKS_VERSIONS,
@@ -23,7 +26,7 @@ from trainyard.components.catalog.versions import (
     EksVersion,
     ami_type,
 )
-from trainyard.components.compute.interface_plan import plan_pool_interfaces
+from trainyard.components.compute.interface_plan import InterfacePlan, plan_pool_interfaces
 from trainyard.components.compute.node_pool_plan import ImageSource, NodePoolPlan
 from trainyard.components.compute.root_volume import RootVolume, plan_root_volume
 from trainyard.components.config.eks import AddonPolicy, NodeGroup, SystemNodeGroup, Taint
@@ -31,9 +34,50 @@ from trainyard.components.config.eks_stack import EksStackConfig
 from trainyard.components.config.reservations import CapacityBlock, Reservation
 from trainyard.components.config.review import Review
 from trainyard.components.eks.addons.node_selection import INSTANCE_TYPE_LABEL
-from trainyard.components.eks.pod_plan import plan_maximum_pods
-from trainyard.components.eks.verification_plan import PREFIX, plan_startup_taints
+from trainyard.components.eks.label_plan import PREFIX, plan_startup_taints
 from trainyard.components.network.pool_place import PlanContext, PoolPlace
+
+# Maximum pods per node.
+#
+# Sources:
+#     https://github.com/awslabs/amazon-eks-ami/blob/main/nodeadm/internal/kubelet/eni_max_pods.go
+#     (interfaces of the default network card * (IPv4 addresses each - 1) + 2) and
+#     https://docs.aws.amazon.com/eks/latest/userguide/choosing-instance-type.html (110 or 250 pods)
+
+
+# Pods on the host network, such as kube-proxy and VPC CNI, need no address of their own.
+_PODS_WITHOUT_ADDRESS = 2
+_MANY_VCPUS = 30
+_MOST_PODS = 250
+_MOST_PODS_OF_SMALL_TYPES = 110
+
+
+def plan_maximum_pods(instance_type: InstanceType, interfaces: InterfacePlan | None) -> int | None:
+    """Return the maximum number of pods on a node with EFA interfaces; None without EFA.
+
+    VPC CNI uses only interfaces of card 0 for pods, and an `efa-only` interface there takes a slot
+    without an address. The table in the AMI ignores this: it would allow 100 pods on a p5.48xlarge,
+    49 of which would never get an address.
+    """
+    if interfaces is None:
+        return None
+    with_addresses = _interfaces_for_pods(instance_type, interfaces)
+    fitting = with_addresses * (instance_type.ipv4_addresses_per_interface - 1)
+    limit = _MOST_PODS if instance_type.vcpus > _MANY_VCPUS else _MOST_PODS_OF_SMALL_TYPES
+    return min(fitting + _PODS_WITHOUT_ADDRESS, limit)
+
+
+def pods_of_addresses(instance_type: InstanceType) -> int:
+    """Return the maximum number of pods on a node without EFA, from the table in the AMI."""
+    interfaces = instance_type.network_cards[0].maximum_interfaces
+    return interfaces * (instance_type.ipv4_addresses_per_interface - 1) + _PODS_WITHOUT_ADDRESS
+
+
+def _interfaces_for_pods(instance_type: InstanceType, interfaces: InterfacePlan) -> int:
+    """Return the number of card 0 slots for interfaces with addresses, used or free."""
+    efa_only = sum(i.network_card_index == 0 and not i.takes_address for i in interfaces.interfaces)
+    return instance_type.network_cards[0].maximum_interfaces - efa_only
+
 
 Context = PlanContext[EksStackConfig]
 BLOCK_LABEL = f"{PREFIX}/capacity-block"
@@ -272,3 +316,155 @@ def _update(group: NodeGroup, context: Context, place: PoolPlace) -> UpdatePlan:
         zones=1 if place.one_zone else len(place.subnets),
         training=group.is_training,
     )
+
+
+# User data for nodes with the EKS-optimized AL2023 AMI, which `nodeadm` reads at boot.
+#
+# Sources:
+#     https://awslabs.github.io/amazon-eks-ami/nodeadm/doc/api/ (`node.eks.aws/v1alpha1`)
+#     https://docs.aws.amazon.com/eks/latest/userguide/launch-templates.html#launch-template-user-data
+
+
+_BOUNDARY = "trainyard-node"
+
+
+def render_self_managed_user_data(
+    plan: NodeGroupPlan,
+    *,
+    cluster_name: str,
+    endpoint: str,
+    certificate_authority: str,
+    service_cidr: str,
+) -> str:
+    """Return the user data of a self-managed node, as plain text.
+
+    It contains the cluster (`certificate_authority` is base64, as EKS returns it) and the labels
+    and taints with which the kubelet registers the node.
+    """
+    kubelet = _kubelet(plan)
+    flags = [*_label_flag(plan.labels), *_taint_flag(plan.first_taints)]
+    if flags:
+        kubelet["flags"] = flags
+    cluster = {
+        "name": cluster_name,
+        "apiServerEndpoint": endpoint,
+        "certificateAuthority": certificate_authority,
+        "cidr": service_cidr,
+    }
+    return _multipart({"cluster": cluster, **_spec(plan, kubelet)})
+
+
+def render_managed_user_data(plan: NodeGroupPlan) -> str:
+    """Return the user data of a node in a managed node group, as plain text.
+
+    EKS adds a document with the cluster and labels, and `nodeadm` merges both. EKS sets the taints
+    of the group itself when a node has joined.
+    """
+    kubelet = _kubelet(plan)
+    if plan.startup_taints:
+        taints = [taint.model_dump() for taint in plan.startup_taints]
+        kubelet["config"] = {**kubelet.get("config", {}), "registerWithTaints": taints}
+    return _multipart(_spec(plan, kubelet))
+
+
+def _spec(plan: NodeGroupPlan, kubelet: Mapping[str, Any]) -> dict[str, Any]:
+    spec: dict[str, Any] = {}
+    if kubelet:
+        spec["kubelet"] = dict(kubelet)
+    if plan.local_nvme == "raid0":
+        spec["instance"] = {"localStorage": {"strategy": "RAID0"}}
+    return spec
+
+
+def _kubelet(plan: NodeGroupPlan) -> dict[str, Any]:
+    if plan.maximum_pods is None:
+        return {}
+    return {"config": {"maxPods": plan.maximum_pods}}
+
+
+def _label_flag(labels: Mapping[str, str]) -> list[str]:
+    if not labels:
+        return []
+    return ["--node-labels=" + ",".join(f"{key}={value}" for key, value in labels.items())]
+
+
+def _taint_flag(taints: tuple[Taint, ...]) -> list[str]:
+    if not taints:
+        return []
+    spelled = (f"{taint.key}={taint.value}:{taint.effect}" for taint in taints)
+    return ["--register-with-taints=" + ",".join(spelled)]
+
+
+def _multipart(spec: Mapping[str, Any]) -> str:
+    document = {"apiVersion": "node.eks.aws/v1alpha1", "kind": "NodeConfig", "spec": dict(spec)}
+    # One line per value: a folded certificate is harder to compare.
+    text = yaml.safe_dump(document, sort_keys=False, width=float("inf"))
+    return "\n".join(
+        [
+            "MIME-Version: 1.0",
+            f'Content-Type: multipart/mixed; boundary="{_BOUNDARY}"',
+            "",
+            f"--{_BOUNDARY}",
+            "Content-Type: application/node.eks.aws",
+            "",
+            f"---\n{text}",
+            f"--{_BOUNDARY}--",
+            "",
+        ]
+    )
+
+
+# Properties of a node role's access entry, and how to recognize the role by its name.
+#
+# Source: https://docs.aws.amazon.com/eks/latest/userguide/creating-access-entries.html
+
+
+EC2_LINUX = "EC2_LINUX"
+"""Entry type for nodes. EKS sets its user name and groups."""
+NODE_GROUP = "system:nodes"
+"""Kubernetes group that EKS assigns to this entry type."""
+
+
+def role_logical_name(cluster_name: str, group: str) -> str:
+    """Return the logical name of a node group's role; the physical one begins with it."""
+    return f"{cluster_name}-{group}-role"
+
+
+def is_node_role_of(arn: str, cluster_name: str, group: str) -> bool:
+    """Return whether an ARN is that of the role that the stack creates for a node group.
+
+    Pulumi appends a hyphen and seven hexadecimal digits to the logical name.
+    """
+    name = re.escape(role_logical_name(cluster_name, group))
+    return re.fullmatch(rf"arn:[^:]+:iam::\d+:role/(?:.*/)?{name}-[0-9a-f]{{7}}", arn) is not None
+
+
+def entry_fault(entry_type: str, groups: Collection[str]) -> str | None:
+    """Return why an access entry does not let nodes join, or None if it does."""
+    if entry_type != EC2_LINUX:
+        return f"is of type {entry_type}, not {EC2_LINUX}"
+    if NODE_GROUP not in groups:
+        return f"puts its callers in {', '.join(groups) or 'no group'}, not in {NODE_GROUP}"
+    return None
+
+
+NVIDIA_GPU = "nvidia.com/gpu"
+EFA = "vpc.amazonaws.com/efa"
+
+
+def node_devices(group: NodeGroupPlan, plugins: Collection[str]) -> dict[str, int]:
+    """Return the number of devices per node, by the resource name that pods request.
+
+    `plugins` are the installed plugins, as named in the plan. Devices without a plugin are omitted.
+    """
+    devices: dict[str, int] = {}
+    accelerators = group.instance_type.accelerators
+    if accelerators and accelerators.manufacturer in plugins:
+        if accelerators.manufacturer == "nvidia":
+            devices[NVIDIA_GPU] = accelerators.count
+        else:
+            devices[NEURON_DEVICE] = accelerators.count
+            devices[NEURON_CORE] = neuron_cores(accelerators.model, accelerators.count)
+    if group.interfaces and "efa" in plugins:
+        devices[EFA] = group.interfaces.efa_interfaces
+    return devices

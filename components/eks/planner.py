@@ -16,24 +16,25 @@ from trainyard.components.checks.reservation_review import review_reservations
 from trainyard.components.config.eks_stack import EksStackConfig
 from trainyard.components.config.network import NewVpc
 from trainyard.components.config.review import Review
-from trainyard.components.eks.addon_review import review_addons
-from trainyard.components.eks.addon_version_review import review_addon_versions
+from trainyard.components.eks.addon_review import review_addon_versions, review_addons
 from trainyard.components.eks.addons.eks_managed import (
     installed_versions,
     plan_eks_addons,
 )
 from trainyard.components.eks.addons.registry import plan_self_managed_addons, plan_tolerations
 from trainyard.components.eks.address_capacity import review_address_capacity
-from trainyard.components.eks.cluster_review import review_cluster
-from trainyard.components.eks.container_insights import container_insights
-from trainyard.components.eks.exporter_alerts import exporter_alerts
-from trainyard.components.eks.label_plan import review_labels, review_managed
-from trainyard.components.eks.log_group_plan import plan_log_group
-from trainyard.components.eks.network_review import (
+from trainyard.components.eks.cluster_metrics import (
+    container_insights,
+    exporter_alerts,
+    node_group_metrics,
+)
+from trainyard.components.eks.cluster_review import (
+    plan_log_group,
+    review_cluster,
     review_eks_network,
     review_public_images,
 )
-from trainyard.components.eks.node_group_metrics import node_group_metrics
+from trainyard.components.eks.label_plan import review_labels, review_managed
 from trainyard.components.eks.node_group_plan import (
     SYSTEM_NODE_GROUP,
     Context,
@@ -42,10 +43,9 @@ from trainyard.components.eks.node_group_plan import (
     plan_system_node_group,
     version_of,
 )
-from trainyard.components.eks.node_group_review import review_node_group
+from trainyard.components.eks.node_group_review import review_node_group, review_system_pods
 from trainyard.components.eks.plan import AddonVersions, EksPlan
 from trainyard.components.eks.scraper_plan import plan_scraper, review_scraper
-from trainyard.components.eks.system_pods_review import review_system_pods
 from trainyard.components.monitoring.lustre import LustreSubject
 from trainyard.components.monitoring.plan import MonitoringPlan
 from trainyard.components.monitoring.planner import limits_of, plan_monitoring

@@ -12,23 +12,26 @@ import pulumi
 from trainyard.components.capacity.plan import LINUX
 from trainyard.components.compute.reservations import make_reservations
 from trainyard.components.eks.addons.registry import device_plugins, drained_node_groups
-from trainyard.components.eks.cluster import EksCluster, EksClusterArgs
+from trainyard.components.eks.cluster import CoreDns, CoreDnsArgs, EksCluster, EksClusterArgs
 from trainyard.components.eks.cluster_services import (
     ClusterServices,
     ClusterServicesArgs,
+    DevicePlugins,
+    MetricsScraper,
+    MetricsScraperArgs,
     NodesInService,
+    SelfManagedAddonsArgs,
 )
 from trainyard.components.eks.cluster_storage import ClusterStorage, ClusterStorageArgs
-from trainyard.components.eks.coredns import CoreDns, CoreDnsArgs
-from trainyard.components.eks.managed_node_group import ManagedNodeGroup
-from trainyard.components.eks.metrics_scraper import MetricsScraper, MetricsScraperArgs
-from trainyard.components.eks.node_access_entry import NodeAccessEntry, NodeAccessEntryArgs
-from trainyard.components.eks.node_devices import node_devices
-from trainyard.components.eks.node_group_args import NodeGroupArgs
-from trainyard.components.eks.node_group_plan import NodeGroupPlan
+from trainyard.components.eks.node_group_plan import NodeGroupPlan, node_devices
+from trainyard.components.eks.node_groups import (
+    ManagedNodeGroup,
+    NodeAccessEntry,
+    NodeAccessEntryArgs,
+    NodeGroupArgs,
+    SelfManagedNodeGroup,
+)
 from trainyard.components.eks.plan import EksPlan
-from trainyard.components.eks.self_managed_addons import DevicePlugins, SelfManagedAddonsArgs
-from trainyard.components.eks.self_managed_node_group import SelfManagedNodeGroup
 from trainyard.components.engine_calls import begin_with
 from trainyard.components.identity.node_role import NodeRole, NodeRoleArgs
 from trainyard.components.monitoring.plan import Subject

@@ -1,36 +1,40 @@
-"""Checks of changes to the Kubernetes version and KMS key of an existing cluster.
-
-Changes that EKS does not support, or for which the provider would replace the cluster, are refused
-before any resource is registered, with the commands to use instead.
-
-Sources:
-    https://docs.aws.amazon.com/eks/latest/userguide/update-cluster.html
-    https://docs.aws.amazon.com/eks/latest/userguide/rollback-cluster.html, which is
-    `latest/ug/clusters/rollback-cluster.adoc` in awsdocs/amazon-eks-user-guide at 2471175. It has
-    managed node groups go back with UpdateNodegroupVersion, whose API reference in botocore 1.44.8
-    still says that they cannot.
-    https://docs.aws.amazon.com/eks/latest/userguide/enable-kms.html
-    https://docs.aws.amazon.com/eks/latest/userguide/capacity-blocks-mng.html
-"""
+"""Checks of the versions of a cluster and its add-ons, and of changes to them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from datetime import date, datetime, timedelta
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, date, datetime, timedelta
 
-from trainyard.components.account.facts import AccountFacts, ClusterFacts
+from trainyard.components.account.facts import AccountFacts, AddonOffer, ClusterFacts
+from trainyard.components.account.lookup import AccountReader
+from trainyard.components.account.preflight_facts import PreflightFacts, VersionFacts
+from trainyard.components.account.readings import Reading
 from trainyard.components.catalog.versions import (
     EKS_VERSIONS,
     KUBELET_SKEW,
+    SUPPORT_NOTICE,
     minor_number,
     standard_support_ended,
 )
 from trainyard.components.checks.check import Subject
+from trainyard.components.checks.row import Row, ok, refused, skipped, warning
+from trainyard.components.config.eks_addons import AddonName
 from trainyard.components.config.eks_stack import EksStackConfig
-from trainyard.components.config.problems import ROOT, Problem, set_command, stack_of
+from trainyard.components.config.problems import (
+    ROOT,
+    Problem,
+    remove_command,
+    set_command,
+    stack_of,
+)
 from trainyard.components.config.reservations import CapacityBlock
+from trainyard.components.eks.addons.eks_managed import (
+    ALWAYS_INSTALLED,
+    EKS_ADDONS,
+    installed_versions,
+)
 from trainyard.components.eks.cluster_lookup import DESCRIBE_CLUSTER, DESCRIBE_UPDATE, LIST_UPDATES
-from trainyard.components.eks.version_review import (
+from trainyard.components.eks.cluster_review import (
     EXTENDED_SUPPORT_COSTS,
     next_version,
     since,
@@ -38,8 +42,257 @@ from trainyard.components.eks.version_review import (
 )
 from trainyard.components.naming import MANAGED_NODE_GROUP
 
-VERSION = f"{ROOT}.architecture.kubernetes_version"
-KEY = f"{ROOT}.architecture.secrets_key_arn"
+# Whether EKS supports the Kubernetes version of a stack.
+#
+# Source: https://docs.aws.amazon.com/eks/latest/APIReference/API_DescribeClusterVersions.html
+
+
+DESCRIBE_VERSIONS = "eks:DescribeClusterVersions"
+SUPPORT = "EKS supports the version"
+_ALL_VERSIONS = 100
+_NONE = "UNSUPPORTED"
+
+
+def look_up_versions(reader: AccountReader) -> dict[str, VersionFacts]:
+    """Return the Kubernetes versions of EKS, by version."""
+    # All versions, because the API does not document its response to unknown versions.
+    answer = reader.ask_or_none(
+        DESCRIBE_VERSIONS, reader.eks.describe_cluster_versions, maxResults=_ALL_VERSIONS
+    )
+    return {
+        each["clusterVersion"]: VersionFacts(
+            status=each.get("versionStatus", ""),
+            standard_support_ends=_day(each.get("endOfStandardSupportDate")),
+        )
+        for each in (answer or {}).get("clusterVersions", [])
+    }
+
+
+def _day(moment: datetime | None) -> date | None:
+    """Return the day in UTC; boto3 returns the times of EKS in the zone of the machine."""
+    return None if moment is None else moment.astimezone(UTC).date()
+
+
+def version_rows(
+    config: EksStackConfig, facts: AccountFacts, more: PreflightFacts, today: date
+) -> Iterator[Row]:
+    """Yield a row on whether EKS supports the Kubernetes version.
+
+    A version that EKS no longer lists is refused for a new cluster only.
+    """
+    version, key = config.architecture.kubernetes_version, "architecture.kubernetes_version"
+    reason = more.why_not(DESCRIBE_VERSIONS)
+    if reason is not None:
+        yield skipped(key, SUPPORT, reason)
+        return
+    found = more.kubernetes_versions.get(version)
+    listed = found is not None and found.status != _NONE
+    if not listed and facts.cluster is not None:
+        later = f"EKS no longer supports {version}, and upgrades clusters of it"
+        yield warning(key, SUPPORT, later)
+    elif found is None or not listed:
+        yield refused(
+            SUPPORT,
+            Problem(
+                path=f"{ROOT}.{key}",
+                found=version,
+                problem="EKS makes no cluster of this version in this region",
+                allowed=", ".join(
+                    name for name, each in more.kubernetes_versions.items() if each.status != _NONE
+                ),
+                remedy="give a version that `aws eks describe-cluster-versions` lists",
+            ),
+        )
+    else:
+        yield _support(key, version, found, today)
+
+
+def _support(key: str, version: str, found: VersionFacts, today: date) -> Row:
+    ends = found.standard_support_ends
+    if found.status == "EXTENDED_SUPPORT":
+        return warning(key, SUPPORT, f"{version} is in extended support, which costs extra")
+    if ends is not None and ends - today <= SUPPORT_NOTICE:
+        return warning(key, SUPPORT, f"{version}: standard support ends on {ends}")
+    return ok(key, SUPPORT, f"{version}" + (f", standard support until {ends}" if ends else ""))
+
+
+# Checks that EKS offers the versions of the add-ons that it installs in the cluster.
+#
+# These are the versions in the stack file, and those that the program pins for the Kubernetes
+# version. EKS withdraws builds of add-ons, so a pinned version can be gone when the program is
+# older.
+#
+# Source: https://docs.aws.amazon.com/eks/latest/APIReference/API_DescribeAddonVersions.html
+
+
+CALL = "eks:DescribeAddonVersions"
+ADDON_VERSIONS = "architecture.addons.versions"
+_MOST_LISTED = 8
+_UPDATE_PROGRAM = "update trainyard, which pins other versions"
+
+
+def checked_versions(config: EksStackConfig) -> Mapping[AddonName, str]:
+    """Return the versions that are installed, and the others that the stack file names."""
+    pins = EKS_VERSIONS.get(config.architecture.kubernetes_version)
+    installed = {} if pins is None else installed_versions(config, pins)
+    return {**installed, **config.architecture.addons.versions}
+
+
+def addon_offer_readings(reader: AccountReader, config: EksStackConfig) -> Iterator[Reading]:
+    """Yield a reading of the versions that EKS offers of each add-on."""
+    version = config.architecture.kubernetes_version
+    for addon in checked_versions(config):
+        yield lambda addon=addon: {"addon_offers": {addon: look_up_offer(reader, addon, version)}}
+
+
+def look_up_offer(reader: AccountReader, addon: str, kubernetes_version: str) -> AddonOffer:
+    """Return the versions of an add-on that EKS offers for a Kubernetes version."""
+    versions: list[str] = []
+    default: str | None = None
+    pages = reader.pages(
+        CALL,
+        reader.eks.describe_addon_versions,
+        addonName=addon,
+        kubernetesVersion=kubernetes_version,
+    )
+    for answer in pages:
+        for found in answer.get("addons", []):
+            for offered in found["addonVersions"]:
+                versions.append(offered["addonVersion"])
+                if any(
+                    fit.get("defaultVersion") and fit.get("clusterVersion") == kubernetes_version
+                    for fit in offered["compatibilities"]
+                ):
+                    default = offered["addonVersion"]
+    return AddonOffer(versions=tuple(versions), default=default)
+
+
+def addon_version_subjects(config: EksStackConfig) -> Iterator[Subject]:
+    """Yield what `addon_version_problems` checks."""
+    given = config.architecture.addons.versions
+    for name, version in checked_versions(config).items():
+        key = f"{ADDON_VERSIONS}.{name}"
+        found = version if name in given else f"{version}, which the program pins"
+        yield Subject(key, "EKS offers the version", found, (CALL,))
+
+
+def addon_version_problems(
+    config: EksStackConfig, facts: AccountFacts, *, stack_file: str
+) -> Iterator[Problem]:
+    """Yield the versions that EKS does not offer and would have to install."""
+    for addon, version, offer in _not_offered(config, facts):
+        if not _has_it(facts, addon, version):
+            yield _problem(config, addon, version, offer, stack_file)
+
+
+def addon_version_warnings(config: EksStackConfig, facts: AccountFacts) -> Iterator[str]:
+    """Yield versions that the cluster has and EKS no longer offers, and add-ons without a default.
+
+    The cluster keeps an add-on that does not change. EKS has a default version of an add-on for
+    each Kubernetes version that the add-on is ready for.
+    """
+    kubernetes_version = config.architecture.kubernetes_version
+    for addon, version, offer in _not_offered(config, facts):
+        if _has_it(facts, addon, version):
+            yield (
+                f"{ADDON_VERSIONS}.{addon}: EKS no longer offers {version} for Kubernetes "
+                f"{kubernetes_version}; the cluster keeps it. To change it, set the key to one of "
+                f"{_listed(offer)}, or {_UPDATE_PROGRAM}"
+            )
+    for addon, offer in facts.addon_offers.items():
+        if offer.versions and offer.default is None:
+            yield (
+                f"{ADDON_VERSIONS}.{addon}: EKS has no default version of the add-on for "
+                f"Kubernetes {kubernetes_version} in this region; it may not be ready for that "
+                "version"
+            )
+
+
+def _not_offered(
+    config: EksStackConfig, facts: AccountFacts
+) -> Iterator[tuple[AddonName, str, AddonOffer]]:
+    if not facts.could_read(CALL):
+        return
+    for addon, version in checked_versions(config).items():
+        offer = facts.addon_offers.get(addon)
+        if offer is not None and version not in offer.versions:
+            yield addon, version, offer
+
+
+def _has_it(facts: AccountFacts, addon: AddonName, version: str) -> bool:
+    """Return whether the existing cluster has the add-on in this version, so that it is kept."""
+    return facts.cluster is not None and facts.cluster.addon_versions.get(addon) == version
+
+
+def _problem(
+    config: EksStackConfig, addon: AddonName, version: str, offer: AddonOffer, stack_file: str
+) -> Problem:
+    path, given = f"{ROOT}.{ADDON_VERSIONS}.{addon}", addon in config.architecture.addons.versions
+    best = offer.default or next(iter(offer.versions), None)
+    if best is None:
+        remedy = _without(addon, stack_file)
+    elif given:
+        remedy = (
+            "give one of these, or install the pinned version: "
+            f"{remove_command(path, stack_file=stack_file)}"
+        )
+    else:
+        remedy = f"{set_command(path, best, stack_file=stack_file)}, or {_UPDATE_PROGRAM}"
+    pinned = "" if given else ", which the program pins,"
+    return Problem(
+        path=path,
+        found=version,
+        problem=(
+            f"EKS does not offer this version of {addon}{pinned} for Kubernetes "
+            f"{config.architecture.kubernetes_version} in this region"
+        ),
+        allowed=_listed(offer),
+        remedy=remedy,
+    )
+
+
+def _without(addon: AddonName, stack_file: str) -> str:
+    """Return how to do without an add-on that EKS does not offer at all."""
+    if addon in ALWAYS_INSTALLED:
+        path = f"{ROOT}.architecture.kubernetes_version"
+        others = ", ".join(EKS_VERSIONS)
+        return f"set `{path}` to another version of {others}, or {_UPDATE_PROGRAM}"
+    (key,) = (each.key for each in EKS_ADDONS if each.name == addon)
+    off = set_command(f"{ROOT}.architecture.addons.{key}", "false", stack_file=stack_file)
+    return f"do without it and what needs it: {off}, or {_UPDATE_PROGRAM}"
+
+
+def _listed(offer: AddonOffer) -> str:
+    """Return the newest versions and the default version."""
+    shown = list(offer.versions[:_MOST_LISTED])
+    if offer.default is not None and offer.default not in shown:
+        shown.append(offer.default)
+    named = [
+        f"{version} (the default)" if version == offer.default else version for version in shown
+    ]
+    more = len(offer.versions) - len(shown)
+    return ", ".join(named) + (f" and {more} older" if more > 0 else "") or "none"
+
+
+# Checks of changes to the Kubernetes version and KMS key of an existing cluster.
+#
+# Changes that EKS does not support, or for which the provider would replace the cluster, are
+# refused before any resource is registered, with the commands to use instead.
+#
+# Sources:
+#     https://docs.aws.amazon.com/eks/latest/userguide/update-cluster.html
+#     https://docs.aws.amazon.com/eks/latest/userguide/rollback-cluster.html, which is
+#     `latest/ug/clusters/rollback-cluster.adoc` in awsdocs/amazon-eks-user-guide at 2471175. It
+#     has
+#     managed node groups go back with UpdateNodegroupVersion, whose API reference in botocore
+#     1.44.8
+#     still says that they cannot.
+#     https://docs.aws.amazon.com/eks/latest/userguide/enable-kms.html
+#     https://docs.aws.amazon.com/eks/latest/userguide/capacity-blocks-mng.html
+
+
+VERSION_PATH = f"{ROOT}.architecture.kubernetes_version"
+KEY_PATH = f"{ROOT}.architecture.secrets_key_arn"
 ROLLBACK_WINDOW = timedelta(days=7)
 """How long after an upgrade EKS takes a cluster back to the previous minor version.
 
@@ -132,12 +385,12 @@ def _out_of_support(config: EksStackConfig, today: date, stack_file: str) -> Ite
         return
     allowed = versions_of_new_clusters(today)
     way = (
-        set_command(VERSION, allowed[0], stack_file=stack_file)
+        set_command(VERSION_PATH, allowed[0], stack_file=stack_file)
         if allowed
         else "use a release of this program that pins a newer version"
     )
     yield Problem(
-        path=VERSION,
+        path=VERSION_PATH,
         found=version,
         problem=(
             f"has been out of EKS's standard support{since(version)}, and the cluster does not "
@@ -168,10 +421,10 @@ def _rollback_problems(
     elif now is not None and until is not None and now >= until:
         yield _no_way_back(config, cluster, f"only {window}, seven days after", stack_file)
     elif steps := _steps_before_rollback(config, cluster, now):
-        again = set_command(VERSION, wanted, stack_file=stack_file)
+        again = set_command(VERSION_PATH, wanted, stack_file=stack_file)
         refresh = f"`./trainyard refresh {stack_of(stack_file) or config.name}`"
         yield Problem(
-            path=VERSION,
+            path=VERSION_PATH,
             found=wanted,
             problem=(
                 f"the cluster {cluster.name} runs Kubernetes {current}; EKS takes it back to "
@@ -222,15 +475,15 @@ def _no_way_back(
 ) -> Problem:
     current = cluster.kubernetes_version
     return Problem(
-        path=VERSION,
+        path=VERSION_PATH,
         found=config.architecture.kubernetes_version,
         problem=(
             f"the cluster {cluster.name} runs Kubernetes {current}; EKS takes a cluster back to an "
             f"older version {limit}"
         ),
         allowed=_allowed(current),
-        remedy=f"{set_command(VERSION, current, stack_file=stack_file)}, or a cluster of another "
-        "name for the older version",
+        remedy=f"{set_command(VERSION_PATH, current, stack_file=stack_file)}, or a cluster of "
+        "another name for the older version",
     )
 
 
@@ -250,7 +503,7 @@ def _skipped(config: EksStackConfig, cluster: ClusterFacts, stack_file: str) -> 
         way.append(_next(way[-1]))
     steps = "; then ".join(_step(version, cluster, stack_file) for version in way[1:])
     return Problem(
-        path=VERSION,
+        path=VERSION_PATH,
         found=wanted,
         problem=(
             f"the cluster {cluster.name} runs Kubernetes {current}, {len(way) - 1} minor versions "
@@ -264,7 +517,7 @@ def _skipped(config: EksStackConfig, cluster: ClusterFacts, stack_file: str) -> 
 def _step(version: str, cluster: ClusterFacts, stack_file: str) -> str:
     """Return the commands that upgrade cluster and nodes by one version."""
     if version in EKS_VERSIONS:
-        return f"{set_command(VERSION, version, stack_file=stack_file)} and `up`"
+        return f"{set_command(VERSION_PATH, version, stack_file=stack_file)} and `up`"
     groups = "".join(f" && {_update_node_group(cluster, g)}" for g in cluster.node_group_versions)
     return (
         f"aws eks update-cluster-version --name {cluster.name} --kubernetes-version {version}, "
@@ -293,11 +546,11 @@ def _nodes_behind(
     foreign = [name for name in behind if not _is_ours(name, config)]
     commands = [_update_node_group(cluster, name) for name in foreign]
     if len(foreign) < len(behind):
-        same = set_command(VERSION, current, stack_file=stack_file)
+        same = set_command(VERSION_PATH, current, stack_file=stack_file)
         commands.append(f"{same} and `up`, which updates the node groups of this stack")
-    again = set_command(VERSION, wanted, stack_file=stack_file)
+    again = set_command(VERSION_PATH, wanted, stack_file=stack_file)
     yield Problem(
-        path=VERSION,
+        path=VERSION_PATH,
         found=wanted,
         problem=(
             f"node groups of {cluster.name} are behind its control plane ({current}) and must "
@@ -352,9 +605,9 @@ def _running_blocks(
                 {"minimum": group.minimum, "desired": group.desired},
             )
         )
-        same = set_command(VERSION, cluster.kubernetes_version, stack_file=stack_file)
+        same = set_command(VERSION_PATH, cluster.kubernetes_version, stack_file=stack_file)
         yield Problem(
-            path=VERSION,
+            path=VERSION_PATH,
             found=wanted,
             problem=(
                 f"node group {name} holds {size} nodes of a Capacity Block; EKS updates such a "
@@ -363,8 +616,8 @@ def _running_blocks(
             allowed=cluster.kubernetes_version,
             remedy=(
                 f"when its work is done: {same}, {none}, and `up`; then "
-                f"{set_command(VERSION, wanted, stack_file=stack_file)} and `up`; then {back} and "
-                "`up`"
+                f"{set_command(VERSION_PATH, wanted, stack_file=stack_file)} and `up`; then {back} "
+                "and `up`"
             ),
         )
 
@@ -376,14 +629,14 @@ def _key_problems(
     if current is None or current == wanted:
         return
     yield Problem(
-        path=KEY,
+        path=KEY_PATH,
         found=wanted or "no key",
         problem=(
             f"the secrets of cluster {cluster.name} are encrypted with {current}, for good: EKS "
             "neither changes nor removes the key, and the cluster would be replaced"
         ),
         allowed=current,
-        remedy=set_command(KEY, current, stack_file=stack_file),
+        remedy=set_command(KEY_PATH, current, stack_file=stack_file),
     )
 
 

@@ -11,7 +11,7 @@ from trainyard.components.network.network_plan import NetworkPlan
 
 
 @dataclass(frozen=True, slots=True)
-class Need:
+class AddressNeed:
     """Maximum number of addresses needed in one subnet."""
 
     addresses: int
@@ -19,17 +19,22 @@ class Need:
     """Names of their users."""
 
 
-def needs_of(taken: Iterable[tuple[str, int, str]]) -> dict[str, Need]:
+def needs_of(taken: Iterable[tuple[str, int, str]]) -> dict[str, AddressNeed]:
     """Return the need of each subnet, from tuples of subnet, addresses and user."""
-    needs: dict[str, Need] = {}
+    needs: dict[str, AddressNeed] = {}
     for subnet, addresses, user in taken:
-        before = needs.get(subnet, Need(0, ()))
-        needs[subnet] = Need(before.addresses + addresses, (*before.users, user))
+        before = needs.get(subnet, AddressNeed(0, ()))
+        needs[subnet] = AddressNeed(before.addresses + addresses, (*before.users, user))
     return needs
 
 
 def review_new_subnets(
-    needs: Mapping[str, Need], network: NetworkPlan, review: Review, *, takers: str, remedy: str
+    needs: Mapping[str, AddressNeed],
+    network: NetworkPlan,
+    review: Review,
+    *,
+    takers: str,
+    remedy: str,
 ) -> None:
     """Refuse new subnets that are too small.
 

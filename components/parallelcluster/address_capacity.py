@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from trainyard.components.catalog.instance_types import INSTANCE_TYPES
 from trainyard.components.config.lustre_rules import capacity_rule
 from trainyard.components.config.review import Review
-from trainyard.components.network.address_capacity import Need, needs_of, review_new_subnets
+from trainyard.components.network.address_capacity import AddressNeed, needs_of, review_new_subnets
 from trainyard.components.parallelcluster.plan import (
     HeadNodePlan,
     ParallelClusterPlan,
@@ -20,7 +20,7 @@ from trainyard.components.parallelcluster.plan import (
 from trainyard.components.parallelcluster.queue_plan import ComputeResourcePlan
 
 
-def addresses_by_subnet(plan: ParallelClusterPlan) -> dict[str, Need]:
+def addresses_by_subnet(plan: ParallelClusterPlan) -> dict[str, AddressNeed]:
     """Return the maximum addresses needed in each subnet by what can only be in that subnet.
 
     A queue with several subnets can use any of them and is not counted.

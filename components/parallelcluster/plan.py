@@ -16,7 +16,7 @@ from trainyard.components.config.node_pool import RootVolume
 from trainyard.components.config.parallelcluster import Monitoring, OperatingSystem, Slurm
 from trainyard.components.monitoring.plan import MonitoringPlan
 from trainyard.components.network.network_plan import NetworkPlan
-from trainyard.components.parallelcluster.node_access_plan import NodeAccess
+from trainyard.components.parallelcluster.node_scripts import NodeAccess
 from trainyard.components.parallelcluster.queue_plan import QueuePlan
 from trainyard.components.storage.open_zfs_plan import OpenZfsPlan
 

@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import cast
 
 from trainyard.components.catalog.versions import PARALLELCLUSTER_VERSION
 from trainyard.components.checks.reservation_review import review_reservations
 from trainyard.components.config.fsx_lustre import ExistingFsxLustre
-from trainyard.components.config.parallelcluster import Deployment
+from trainyard.components.config.parallelcluster import Deployment, Monitoring
 from trainyard.components.config.review import Review
 from trainyard.components.config.storage import FileSystem
+from trainyard.components.monitoring.gpu_errors import TEXT_PATTERN, xid_errors
 from trainyard.components.monitoring.lustre import LustreSubject
 from trainyard.components.monitoring.node_agent import agent_alerts, agent_sources
+from trainyard.components.monitoring.plan import AlarmPlan, Graph, Metric, Sources, Subject
 from trainyard.components.monitoring.planner import plan_monitoring
 from trainyard.components.monitoring.review import note_node_metrics
 from trainyard.components.network.pool_place_review import review_launch_zones
 from trainyard.components.parallelcluster.address_capacity import review_address_capacity
-from trainyard.components.parallelcluster.cluster_metrics import cluster_metrics
 from trainyard.components.parallelcluster.cluster_review import review_cluster
-from trainyard.components.parallelcluster.head_node_plan import plan_head_node
-from trainyard.components.parallelcluster.head_node_review import review_head_node
+from trainyard.components.parallelcluster.cluster_template import (
+    MAXIMUM_TEMPLATE_BYTES,
+    cluster_template,
+    template_bytes,
+)
+from trainyard.components.parallelcluster.head_node_plan import plan_head_node, review_head_node
 from trainyard.components.parallelcluster.node_metrics import node_agents
 from trainyard.components.parallelcluster.plan import (
     DeploymentPlan,
@@ -27,16 +33,204 @@ from trainyard.components.parallelcluster.plan import (
     ParallelClusterPlan,
     deployment_stack_name,
 )
-from trainyard.components.parallelcluster.queue_context import Context
-from trainyard.components.parallelcluster.queue_plan import QueuePlan, plan_queue
-from trainyard.components.parallelcluster.queue_review import review_counts, review_queue
+from trainyard.components.parallelcluster.queue_plan import (
+    Context,
+    QueuePlan,
+    plan_queue,
+    review_counts,
+    review_queue,
+)
+from trainyard.components.parallelcluster.references import Reference, resolve
+from trainyard.components.parallelcluster.rendering import render_cluster
 from trainyard.components.parallelcluster.slurm_review import review_slurm
 from trainyard.components.parallelcluster.storage_plan import SharedStorage, plan_shared_storage
-from trainyard.components.parallelcluster.template_review import (
-    review_dynamic_references,
-    review_template_size,
-)
 from trainyard.components.tagging import common_tags
+
+_LONGEST_VALUE = 200
+"""Characters reserved for each id that is still unknown: more than the ARN of a resource group with
+the longest allowed name, 128 characters.
+https://docs.aws.amazon.com/ARG/latest/APIReference/API_CreateGroup.html"""
+
+
+_DYNAMIC = "{{resolve:"
+"""Prefix of a dynamic reference, which CloudFormation resolves anywhere in the template.
+https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/dynamic-references.html"""
+
+
+def review_dynamic_references(plan: ParallelClusterPlan, review: Review) -> None:
+    """Refuse values that CloudFormation would replace with a parameter or a secret."""
+    found = [text for text in _texts(render_cluster(plan)) if _DYNAMIC in text]
+    if not found:
+        return
+    review.refuse(
+        "architecture",
+        (
+            f"contains `{_DYNAMIC}`: CloudFormation would replace it with a parameter or a secret, "
+            "and ParallelCluster would store that in plain text"
+        ),
+        found=found[0],
+        allowed="any other text",
+        remedy="read the parameter or the secret on the node, in a script of `custom_actions`",
+    )
+
+
+def _texts(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        entries = cast("Mapping[str, object]", value)
+        for key, inner in entries.items():
+            yield key
+            yield from _texts(inner)
+    elif isinstance(value, list | tuple):
+        for inner in cast("Sequence[object]", value):
+            yield from _texts(inner)
+
+
+def review_template_size(plan: ParallelClusterPlan, review: Review) -> None:
+    """Refuse a plan whose cluster configuration is too large for the template."""
+    configuration = resolve(render_cluster(plan), _longest)
+    size = template_bytes(cluster_template(plan, configuration))
+    if size <= MAXIMUM_TEMPLATE_BYTES:
+        return
+    review.refuse(
+        "architecture.queues",
+        (
+            "make the cluster configuration too large: CloudFormation limits the size of the "
+            "template that contains it, and would reject it after all other resources were created"
+        ),
+        found=f"{size:,} bytes",
+        allowed=f"at most {MAXIMUM_TEMPLATE_BYTES:,} bytes",
+        remedy=(
+            "remove queues or compute resources, or move long `custom_actions` arguments and "
+            "`slurm_settings` into one script"
+        ),
+    )
+
+
+def _longest(reference: Reference) -> str:
+    return "x" * _LONGEST_VALUE
+
+
+# What ParallelCluster measures of a Slurm cluster.
+#
+# ParallelCluster's own dashboard shows these metrics; its alarms are for the head node, and send no
+# messages.
+#
+# Source: `_add_custom_health_metrics` in `templates/cw_dashboard_builder.py`,
+# `_add_head_node_alarms` in `templates/cluster_stack.py` (aws-parallelcluster 3.16.1) and
+# `files/cloudwatch/cloudwatch_agent_config.json` of
+# https://github.com/aws/aws-parallelcluster-cookbook, `aws-parallelcluster-environment`: the agent
+# on every node sends the messages of the system, among them those of the kernel.
+
+
+_NAMESPACE = "ParallelCluster"
+_FAULTS = {
+    "EC2HealthCheckErrors": (
+        "nodes-unhealthy",
+        "Nodes fail the health checks of EC2; Slurm replaces them.",
+    ),
+    "NoCorrespondingInstanceErrors": ("nodes-lost", "Nodes have lost their instances."),
+    "SlurmNodeNotRespondingErrors": (
+        "nodes-silent",
+        "Nodes do not respond to Slurm, which sets them to DOWN.",
+    ),
+    "InsufficientCapacityErrors": (
+        "nodes-missing",
+        "EC2 does not have the instances for nodes that Slurm wants to start.",
+    ),
+}
+"""Metrics that count nodes, with the names and the messages of their alarms."""
+_GPU_CHECK = "GpuHealthCheckFailures"
+_SILENT_MINUTES = 10
+"""Minutes without a heartbeat, as for the alarm of ParallelCluster."""
+
+
+def cluster_metrics(
+    cluster: str, monitoring: Monitoring, queues: Sequence[QueuePlan]
+) -> Sequence[Sources]:
+    """Return what a cluster measures with its logs, and with its dashboard, which has the filters.
+
+    Args:
+        cluster: Name of the cluster.
+        monitoring: `architecture.monitoring` of the stack file.
+        queues: The queues, which decide about GPUs and their health checks.
+    """
+    if not monitoring.logs:
+        return ()
+    gpus = any(
+        pool.instance_type.has_nvidia_gpus for queue in queues for pool in queue.compute_resources
+    )
+    checked = any(queue.config.gpu_health_check for queue in queues)
+    return (
+        *([_faults(cluster, checked=checked)] if monitoring.dashboard else []),
+        *([_heartbeat(cluster)] if monitoring.alarms else []),
+        *([_xid_errors(cluster)] if gpus else []),
+    )
+
+
+def _faults(cluster: str, *, checked: bool) -> Sources:
+    faults = dict(_FAULTS)
+    if checked:
+        faults[_GPU_CHECK] = ("gpus-unhealthy", "Nodes fail the health checks of their GPUs.")
+    metrics = {
+        name: Metric(
+            namespace=_NAMESPACE,
+            name=name,
+            dimensions={"ClusterName": cluster},
+            statistic="Sum",
+            label=alarm,
+        )
+        for name, (alarm, _) in faults.items()
+    }
+    alarms = tuple(
+        AlarmPlan(
+            name=alarm,
+            description=(
+                f"{said} `sinfo -R` on the head node has the reason of each node, and "
+                "`./trainyard logs STACK` the messages of clustermgtd."
+            ),
+            metric=metrics[name],
+            comparison="GreaterThanThreshold",
+            threshold=0,
+        )
+        for name, (alarm, said) in faults.items()
+    )
+    graph = Graph(title="Faults of nodes", metrics=tuple(metrics.values()), unit="in 5 minutes")
+    return Sources(graphs=(graph,), alarms=alarms)
+
+
+def _heartbeat(cluster: str) -> Sources:
+    beats = Metric(
+        namespace=_NAMESPACE,
+        name="ClustermgtdHeartbeat",
+        dimensions={
+            "ClusterName": cluster,
+            "InstanceId": Subject(kind="head-node", name=cluster),
+        },
+        statistic="Sum",
+        label="heartbeats",
+        period_seconds=60,
+    )
+    silent = AlarmPlan(
+        name="head-node-silent",
+        description=(
+            "clustermgtd on the head node, which starts and replaces nodes, has not run for "
+            f"{_SILENT_MINUTES} minutes. Jobs continue; no node is started or replaced. "
+            "`./trainyard ssm STACK` opens a shell on the head node."
+        ),
+        metric=beats,
+        comparison="LessThanThreshold",
+        threshold=1,
+        periods=_SILENT_MINUTES,
+        missing="breaching",
+    )
+    return Sources(alarms=(silent,))
+
+
+def _xid_errors(cluster: str) -> Sources:
+    where = "`./trainyard logs STACK` has the line, in a log stream with the name of the node."
+    return xid_errors(cluster, Subject(kind="log-group", name=cluster), TEXT_PATTERN, where=where)
 
 
 def plan_stack(context: Context, review: Review) -> ParallelClusterPlan:

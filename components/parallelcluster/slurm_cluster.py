@@ -21,7 +21,7 @@ from trainyard.components.parallelcluster.references import (
     references,
     resolve,
 )
-from trainyard.components.parallelcluster.rendering.cluster import render_cluster, to_yaml
+from trainyard.components.parallelcluster.rendering import render_cluster, to_yaml
 
 CAPABILITIES = ("CAPABILITY_IAM", "CAPABILITY_NAMED_IAM", "CAPABILITY_AUTO_EXPAND")
 """The nested stack of the provider creates roles, including named ones, and uses transforms.

@@ -21,7 +21,7 @@ from trainyard.components.eks.addons import kueue
 from trainyard.components.eks.addons.addon import AddonTarget
 from trainyard.components.eks.node_group_plan import BLOCK_LABEL, NodeGroupPlan
 from trainyard.components.eks.plan import EksPlan
-from trainyard.components.parallelcluster.rendering.queues import render_queue
+from trainyard.components.parallelcluster.rendering import render_queue
 from trainyard.jobs.nodes import JobRequest, choose_nodes, placement
 from trainyard.jobs.slurm.nodes import SlurmRequest, choose_slurm_nodes
 from trainyard.verify.kubernetes_inventory import node_selector

@@ -12,13 +12,13 @@ from tests.support.stack_files import PRIVATE_B, REGION
 from trainyard.components.batch.address_capacity import addresses_by_subnet, review_address_capacity
 from trainyard.components.compute.interface_plan import plan_interfaces
 from trainyard.components.config.review import Review
-from trainyard.components.network.address_capacity import Need
+from trainyard.components.network.address_capacity import AddressNeed
 from trainyard.components.network.vpc_plan import plan_network
 
 
 def test_a_node_of_a_multi_node_job_takes_one_address_and_its_container_another():
     """Rule G3: ECS gives the container its own interface in the subnet of the node."""
-    assert addresses_by_subnet(p5_plan()) == {PRIVATE_B: Need(2 * 2, ("p5",))}
+    assert addresses_by_subnet(p5_plan()) == {PRIVATE_B: AddressNeed(2 * 2, ("p5",))}
 
 
 def test_jobs_on_one_node_take_the_address_of_their_node():
@@ -40,7 +40,7 @@ def test_an_environment_over_several_subnets_takes_what_it_finds():
 def test_a_node_without_efa_takes_one_address():
     alone = compute_environment(subnets=(PRIVATE_B,))
     made = plan(compute_environments=(alone,))
-    assert addresses_by_subnet(made) == {PRIVATE_B: Need(4, ("g4dn",))}
+    assert addresses_by_subnet(made) == {PRIVATE_B: AddressNeed(4, ("g4dn",))}
 
 
 @pytest.mark.parametrize(("block", "refused"), [("10.1.0.0/28", 1), ("10.1.0.0/24", 0)])

@@ -16,8 +16,7 @@ from tests.support.sandbox_aws import default_account
 from trainyard.components.account.facts import AccountFacts
 from trainyard.components.account.lookup import AccountReader
 from trainyard.components.account.readings import read_side_by_side
-from trainyard.components.batch.account import BatchAccount
-from trainyard.components.batch.closed_environment_check import closed_environment_warnings
+from trainyard.components.batch.account import BatchAccount, closed_environment_warnings
 from trainyard.components.batch.compute_environment_plan import ComputeEnvironmentPlan
 from trainyard.components.capacity.plan import SchedulePlan
 from trainyard.components.config.batch_stack import BatchStackConfig

@@ -13,7 +13,7 @@ from trainyard.components.batch.compute_environment import (
     BatchComputeEnvironment,
     BatchComputeEnvironmentArgs,
 )
-from trainyard.components.batch.user_data_plan import render_user_data
+from trainyard.components.batch.compute_environment_plan import render_user_data
 
 GROUP_ARN = "arn:aws:resource-groups:us-west-2:123456789012:group/reservations"
 

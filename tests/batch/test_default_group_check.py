@@ -13,8 +13,7 @@ from trainyard.components.account.facts import DefaultGroupFacts, IngressFacts
 from trainyard.components.account.lookup import AccountReader
 from trainyard.components.account.readings import read_side_by_side
 from trainyard.components.account.security_group_rules import ingress_of
-from trainyard.components.batch.account import BatchAccount
-from trainyard.components.batch.default_group_check import look_up_default_group
+from trainyard.components.batch.account import BatchAccount, look_up_default_group
 from trainyard.components.config.batch_stack import BatchStackConfig
 from trainyard.components.config.load import load_stack_config
 

@@ -16,8 +16,8 @@ from tests.support.pools import BLOCK
 from trainyard.components.batch.compute_environment import (
     BatchComputeEnvironment,
     BatchComputeEnvironmentArgs,
+    update_policy,
 )
-from trainyard.components.batch.environment_schedule import update_policy
 from trainyard.components.capacity.plan import SchedulePlan
 
 SCHEDULE = "aws:scheduler/schedule:Schedule"

@@ -4,7 +4,7 @@ import json
 
 import pulumi
 
-from trainyard.components.batch.instance_role import BatchInstanceRole, BatchInstanceRoleArgs
+from trainyard.components.batch.compute_environment import BatchInstanceRole, BatchInstanceRoleArgs
 
 S3 = "arn:aws:iam::aws:policy/AmazonS3ReadOnlyAccess"
 ECS = "arn:aws:iam::aws:policy/service-role/AmazonEC2ContainerServiceforEC2Role"

@@ -5,7 +5,7 @@ import pytest
 from botocore.validate import ParamValidator
 
 from tests.support.batch import container, job_definition, p4d_plan
-from trainyard.components.batch.job_properties_plan import container_properties, node_properties
+from trainyard.components.batch.job_definition_plan import container_properties, node_properties
 
 ROLE = "arn:aws:iam::123456789012:role/job"
 EFA = tuple(f"/dev/infiniband/uverbs{index}" for index in range(4))

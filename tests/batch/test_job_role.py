@@ -6,7 +6,7 @@ import pulumi
 import pytest
 from moto.iam.access_control import IAMPolicy, PermissionResult
 
-from trainyard.components.batch.job_role import (
+from trainyard.components.batch.job_definition import (
     ExecutionRole,
     ExecutionRoleArgs,
     JobRole,

@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.batch import P5, RAW, TRN1
 from tests.support.stack_files import raw_config, refusals
-from trainyard.components.batch.job_size_review import LARGEST_JOB_DEFINITION
+from trainyard.components.batch.job_definition_plan import LARGEST_JOB_DEFINITION
 
 KEY = "architecture.job_definitions.nccl-single.command"
 

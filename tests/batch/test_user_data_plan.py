@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from trainyard.components.batch.user_data_plan import SCRATCH, multipart, render_user_data
+from trainyard.components.batch.compute_environment_plan import SCRATCH, multipart, render_user_data
 
 DISK = "Amazon EC2 NVMe Instance Storage"
 VOLUME = "Amazon Elastic Block Store"

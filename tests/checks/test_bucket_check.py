@@ -14,7 +14,7 @@ from trainyard.components.account.named_facts import (
 from trainyard.components.architectures.plan_stack import plan_stack
 from trainyard.components.config.load import load_stack_config
 from trainyard.components.parallelcluster.plan import ParallelClusterPlan
-from trainyard.components.parallelcluster.rendering.cluster import render_cluster
+from trainyard.components.parallelcluster.rendering import render_cluster
 
 SCRIPT = "s3://scripts/setup.sh"
 ON_CONFIGURED = "architecture.head_node.custom_actions.on_node_configured[0].script"

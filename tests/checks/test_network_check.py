@@ -6,8 +6,7 @@ import pytest
 
 from tests.support.eks import PRIVATE, PUBLIC
 from trainyard.components.checks import network_check
-from trainyard.components.eks.account import EksAccount
-from trainyard.components.eks.control_plane_check import control_plane_problems
+from trainyard.components.eks.account import EksAccount, control_plane_problems
 
 
 def network_problems(network, facts):

@@ -16,7 +16,7 @@ from tests.support.stack_files import RESERVATION, raw_config
 from trainyard.components.architectures.prepare import prepare
 from trainyard.components.checks.pool_check import address_problems, offering_problems
 from trainyard.components.config.problems import ROOT, ConfigError
-from trainyard.components.network.address_capacity import Need
+from trainyard.components.network.address_capacity import AddressNeed
 from trainyard.components.network.vpc_plan import plan_network
 
 POOL = "architecture__compute_environments__p4d"
@@ -136,7 +136,7 @@ def test_a_subnet_of_16_addresses_has_11_for_nodes(facts, size, accepted):
     small = replace(facts.subnets[PRIVATE[0]], cidr=IPv4Network("10.0.0.0/28"))
     account = replace(facts, subnets={PRIVATE[0]: small})
     network = plan_network(config(changed()).network, region="us-west-2")
-    need = {PRIVATE[0]: Need(size, ("p5",))}
+    need = {PRIVATE[0]: AddressNeed(size, ("p5",))}
     found = [*address_problems(need, network, account, takers="interfaces", remedy="or not")]
     assert (found == []) == accepted
 

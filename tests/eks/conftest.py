@@ -18,8 +18,8 @@ from tests.account.conftest import (
     with_subnet,
 )
 from trainyard.components.eks.cluster import ClusterAccess
-from trainyard.components.eks.node_group_args import NodeGroupArgs
 from trainyard.components.eks.node_group_plan import NodeGroupPlan
+from trainyard.components.eks.node_groups import NodeGroupArgs
 from trainyard.components.identity.node_role import NodeRole, NodeRoleArgs
 
 __all__ = ["account", "block", "chicago", "configure", "facts", "reader", "server", "with_subnet"]

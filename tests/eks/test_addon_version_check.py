@@ -12,7 +12,7 @@ from tests.support.kubernetes import DEFAULT
 from trainyard.components.account.facts import AddonOffer, ClusterFacts
 from trainyard.components.account.lookup import AccountReader
 from trainyard.components.catalog.versions import EKS_VERSIONS
-from trainyard.components.eks.addon_version_check import (
+from trainyard.components.eks.version_check import (
     CALL,
     addon_offer_readings,
     addon_version_problems,

@@ -8,10 +8,7 @@ from tests.support.eks import changed, p5, refusals
 from tests.support.kubernetes import DEFAULT, PREVIOUS, minor
 from tests.support.stack_files import plan_from
 from trainyard.components.catalog.versions import EKS_VERSIONS
-from trainyard.components.eks.addon_version_review import (
-    addon_version_fault,
-    upstream_version,
-)
+from trainyard.components.eks.addon_review import addon_version_fault, upstream_version
 
 KEY = "architecture.addons.versions"
 

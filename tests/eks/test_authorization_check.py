@@ -12,7 +12,7 @@ from tests.support.eks import cluster_facts
 from trainyard.components.account.facts import ClusterFacts
 from trainyard.components.architectures.prepare import prepare
 from trainyard.components.config.problems import ConfigError
-from trainyard.components.eks.authorization_check import (
+from trainyard.components.eks.account import (
     authorization_problems,
     authorization_warnings,
     needs_aws_auth,

@@ -5,8 +5,11 @@ from dataclasses import replace
 import pulumi
 
 from tests.support.eks import eks_plan
-from trainyard.components.eks.cluster import EksCluster, EksClusterArgs
-from trainyard.components.eks.node_access import leave_aws_auth_to_its_owners
+from trainyard.components.eks.cluster import (
+    EksCluster,
+    EksClusterArgs,
+    leave_aws_auth_to_its_owners,
+)
 
 PLAN = eks_plan()
 SUBNETS = [subnet.name for subnet in PLAN.network.subnets]

@@ -2,7 +2,7 @@
 
 import pulumi_aws as aws
 
-from trainyard.components.eks.coredns import CoreDns, CoreDnsArgs
+from trainyard.components.eks.cluster import CoreDns, CoreDnsArgs
 
 
 def coredns():

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pulumi_aws as aws
 
-from trainyard.components.eks.eks_addons import EksAddons, EksAddonsArgs
+from trainyard.components.eks.cluster import EksAddons, EksAddonsArgs
 from trainyard.components.eks.plan import AddonPlan, PodIdentityPlan
 from trainyard.components.identity.service_account_role import OidcProvider
 

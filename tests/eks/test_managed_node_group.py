@@ -10,7 +10,7 @@ import yaml
 from tests.support.eks import P5, SYSTEM
 from tests.support.pools import BLOCK, SPOT
 from trainyard.components.capacity.plan import PlacementPlan
-from trainyard.components.eks.managed_node_group import ManagedNodeGroup
+from trainyard.components.eks.node_groups import ManagedNodeGroup
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 import pulumi
 
-from trainyard.components.eks.node_access import leave_aws_auth_to_its_owners
+from trainyard.components.eks.cluster import leave_aws_auth_to_its_owners
 
 PROPS = {
     "apiVersion": "v1",

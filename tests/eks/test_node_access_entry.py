@@ -3,12 +3,8 @@
 import pytest
 
 from tests.support import provider_answers
-from trainyard.components.eks.node_access_entry import NodeAccessEntry, NodeAccessEntryArgs
-from trainyard.components.eks.node_access_entry_plan import (
-    entry_fault,
-    is_node_role_of,
-    role_logical_name,
-)
+from trainyard.components.eks.node_group_plan import entry_fault, is_node_role_of, role_logical_name
+from trainyard.components.eks.node_groups import NodeAccessEntry, NodeAccessEntryArgs
 from trainyard.components.identity.node_role import NodeRole, NodeRoleArgs
 
 ACCESS_ENTRY = "aws:eks/accessEntry:AccessEntry"

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from tests.support.eks import P5, SYSTEM
 from trainyard.components.catalog.instance_types import instance_type
-from trainyard.components.eks.node_devices import node_devices
+from trainyard.components.eks.node_group_plan import node_devices
 
 ALL = ("nvidia", "neuron", "efa")
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 
 from tests.support.eks import SCHEDULED
-from trainyard.components.eks.node_group_schedule import NodeGroupSchedule, NodeGroupScheduleArgs
+from trainyard.components.eks.node_groups import NodeGroupSchedule, NodeGroupScheduleArgs
 
 SCHEDULE = "aws:autoscaling/schedule:Schedule"
 

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from tests.support.eks import group, p5
-from trainyard.components.eks.nodeadm_plan import (
+from trainyard.components.eks.node_group_plan import (
     render_managed_user_data,
     render_self_managed_user_data,
 )

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.support.instance_types import EFA_TYPES
 from trainyard.components.catalog.instance_types import instance_type
 from trainyard.components.compute.interface_plan import plan_interfaces
-from trainyard.components.eks.pod_plan import plan_maximum_pods
+from trainyard.components.eks.node_group_plan import plan_maximum_pods
 
 
 def maximum_pods(name, layout="efa-only"):

@@ -8,8 +8,7 @@ import pytest
 from tests.support.eks import P5, SCHEDULED
 from tests.support.pools import BLOCK, ON_DEMAND, SPOT
 from trainyard.components.capacity.plan import ONE_BY_ONE, CapacityPlan, UpdatePlan
-from trainyard.components.eks.managed_node_group import ManagedNodeGroup
-from trainyard.components.eks.self_managed_node_group import SelfManagedNodeGroup
+from trainyard.components.eks.node_groups import ManagedNodeGroup, SelfManagedNodeGroup
 
 GROUP_ARN = "arn:aws:resource-groups:us-west-2:123456789012:group/training"
 MADE_ARN = "arn:aws:resource-groups:us-west-2:123456789012:group/reservations-dev-pool"

@@ -12,7 +12,7 @@ from trainyard.components.catalog.instance_types import instance_type
 from trainyard.components.catalog.neuron import NEURON_DEVICE_PLUGIN_IMAGE
 from trainyard.components.catalog.versions import EKS_VERSIONS
 from trainyard.components.config.eks import Taint
-from trainyard.components.eks.self_managed_addons import DevicePlugins, SelfManagedAddonsArgs
+from trainyard.components.eks.cluster_services import DevicePlugins, SelfManagedAddonsArgs
 
 INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 

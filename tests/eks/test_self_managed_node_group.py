@@ -9,7 +9,7 @@ import yaml
 
 from tests.support.eks import ACTIVE, AMI_PARAMETER, ENDING, EXPIRED, P5, SCHEDULED
 from tests.support.pools import SPOT
-from trainyard.components.eks.self_managed_node_group import SelfManagedNodeGroup
+from trainyard.components.eks.node_groups import SelfManagedNodeGroup
 
 SCHEDULE = "aws:autoscaling/schedule:Schedule"
 

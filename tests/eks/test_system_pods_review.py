@@ -7,7 +7,7 @@ import pytest
 from tests.support.eks import changed, refusals
 from tests.support.stack_files import plan_from
 from trainyard.components.catalog.instance_types import instance_type
-from trainyard.components.eks.pod_plan import pods_of_addresses
+from trainyard.components.eks.node_group_plan import pods_of_addresses
 
 KEY = "trainyard:cluster.architecture.system_node_group.instance_type"
 

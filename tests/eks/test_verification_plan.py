@@ -10,11 +10,11 @@ import yaml
 from tests.eks.test_nodeadm_plan import CLUSTER, node_config
 from tests.support.eks import changed, group, p5, refusals
 from tests.support.stack_files import plan_from
-from trainyard.components.eks.nodeadm_plan import (
+from trainyard.components.eks.label_plan import UNVERIFIED
+from trainyard.components.eks.node_group_plan import (
     render_managed_user_data,
     render_self_managed_user_data,
 )
-from trainyard.components.eks.verification_plan import UNVERIFIED
 
 OWN = {"key": "nvidia.com/gpu", "value": "true", "effect": "NoSchedule"}
 

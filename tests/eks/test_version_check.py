@@ -19,8 +19,13 @@ from tests.support.kubernetes import (
 from trainyard.components.architectures.prepare import prepare
 from trainyard.components.catalog.versions import EKS_VERSIONS, STANDARD_SUPPORT_ENDS, minor_number
 from trainyard.components.config.problems import ConfigError
-from trainyard.components.eks.version_check import KEY, VERSION, version_problems, version_warnings
-from trainyard.components.eks.version_review import versions_of_new_clusters
+from trainyard.components.eks.cluster_review import versions_of_new_clusters
+from trainyard.components.eks.version_check import (
+    KEY_PATH,
+    VERSION_PATH,
+    version_problems,
+    version_warnings,
+)
 
 MINE, OTHER = (f"arn:aws:kms:us-west-2:123456789012:key/mrk-{key:032x}" for key in (1, 2))
 SYSTEM, FOREIGN = "p5-cb-system-node-group-1a2b3c4", "made-by-hand"
@@ -56,7 +61,7 @@ def warnings(configure, facts):
 
 
 def set_version(version):
-    return f"pulumi config set --stack p5-cb --path '{VERSION}' {version}"
+    return f"pulumi config set --stack p5-cb --path '{VERSION_PATH}' {version}"
 
 
 @pytest.mark.parametrize("exists", [None, cluster(DEFAULT), cluster(PREVIOUS)])
@@ -71,7 +76,7 @@ def test_a_date_refuses_only_a_cluster_that_does_not_exist(problems, later):
     assert problems(cluster(OLDEST), **old) == []
     assert problems(None, unreadable=("eks:DescribeCluster: AccessDenied",), **old) == []
     (problem,) = problems(None, **old)
-    assert (problem.path, problem.found) == (VERSION, OLDEST)
+    assert (problem.path, problem.found) == (VERSION_PATH, OLDEST)
     assert "the cluster does not exist yet" in problem.problem
     allowed = versions_of_new_clusters(now.date())
     assert problem.allowed == (", ".join(allowed) or None)
@@ -160,7 +165,7 @@ def test_extended_support_is_allowed_before_a_cluster_goes_back_to_it(problems):
 )
 def test_a_downgrade_is_refused(problems, exists, why):
     (problem,) = back(problems, upgraded(**exists))
-    assert (problem.path, problem.found) == (VERSION, PREVIOUS)
+    assert (problem.path, problem.found) == (VERSION_PATH, PREVIOUS)
     assert why in problem.problem
     assert problem.allowed == DEFAULT
     assert problem.remedy.startswith(set_version(DEFAULT))
@@ -260,9 +265,9 @@ def test_a_self_managed_block_keeps_its_nodes_and_says_so(problems, warnings):
 def test_the_key_of_the_secrets_can_be_added_and_then_stays(problems, current, wanted, refused):
     exists = cluster(secrets_key_arn=current)
     found = problems(exists, architecture__secrets_key_arn=wanted)
-    assert [problem.path for problem in found] == ([KEY] if refused else [])
+    assert [problem.path for problem in found] == ([KEY_PATH] if refused else [])
     if refused:
-        assert found[0].remedy.endswith(f"'{KEY}' {MINE}")
+        assert found[0].remedy.endswith(f"'{KEY_PATH}' {MINE}")
 
 
 def test_adding_a_key_cannot_be_undone_which_is_said(warnings):
@@ -279,4 +284,4 @@ def test_a_preview_refuses_with_the_other_problems_of_the_stack(configure, facts
     known = replace(facts, cluster=cluster(DEFAULT, secrets_key_arn=MINE))
     with pytest.raises(ConfigError) as caught:
         prepare(config, known, stack_file=STACK_FILE, region="us-west-2", now=NOW)
-    assert {VERSION, KEY} <= {problem.path for problem in caught.value.problems}
+    assert {VERSION_PATH, KEY_PATH} <= {problem.path for problem in caught.value.problems}

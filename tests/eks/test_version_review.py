@@ -15,7 +15,7 @@ from trainyard.components.catalog.versions import (
     minor_number,
     standard_support_ends_soon,
 )
-from trainyard.components.eks.version_review import (
+from trainyard.components.eks.cluster_review import (
     newest_version,
     next_version,
     versions_of_new_clusters,

@@ -9,7 +9,7 @@ from tests.support.eks import cluster_facts
 from tests.support.kubernetes import DEFAULT, minor
 from trainyard.components.account.preflight_facts import PreflightFacts, VersionFacts
 from trainyard.components.catalog.versions import STANDARD_SUPPORT_ENDS
-from trainyard.components.eks.version_support import look_up_versions, version_rows
+from trainyard.components.eks.version_check import look_up_versions, version_rows
 
 TODAY = date(2026, 11, 21)
 

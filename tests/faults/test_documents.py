@@ -16,16 +16,16 @@ from tests.faults.support.hostile_texts import obeyed
 from tests.support.slurm_jobs import RENDERERS, on_disk
 from tests.support.stacks import stack_plan
 from tests.support.text_fields import CANARY, COMMANDS, MARKUP, PATHS, TEMPLATES
-from trainyard.components.batch.job_properties_plan import container_properties
+from trainyard.components.batch.compute_environment_plan import render_user_data as batch_user_data
+from trainyard.components.batch.job_definition_plan import container_properties
 from trainyard.components.batch.plan import BatchPlan
-from trainyard.components.batch.user_data_plan import render_user_data as batch_user_data
 from trainyard.components.config.problems import ConfigError, remove_command, set_command
-from trainyard.components.eks.nodeadm_plan import render_self_managed_user_data
+from trainyard.components.eks.node_group_plan import render_self_managed_user_data
 from trainyard.components.eks.plan import EksPlan
 from trainyard.components.parallelcluster.cluster_template import cluster_template, template_body
 from trainyard.components.parallelcluster.plan import ParallelClusterPlan
 from trainyard.components.parallelcluster.references import resolve
-from trainyard.components.parallelcluster.rendering.cluster import render_cluster, to_yaml
+from trainyard.components.parallelcluster.rendering import render_cluster, to_yaml
 from trainyard.jobs.nccl_tests import render_nccl_tests
 from trainyard.jobs.nodes import JobError, JobRequest
 from trainyard.jobs.slurm.directory import JobDirectory

@@ -17,7 +17,7 @@ from tests.support.parallelcluster import RAW_P4DE, raw_g4dn
 from tests.support.stack_files import AMI, PRIVATE_A, PRIVATE_B, PUBLIC_B, RESERVATION, raw_config
 from trainyard.components.account.facts import KeyPairFacts
 from trainyard.components.config.problems import ROOT, ConfigError
-from trainyard.components.parallelcluster.rendering.cluster import render_cluster
+from trainyard.components.parallelcluster.rendering import render_cluster
 
 HEAD_NODE = "architecture.head_node"
 QUEUE = "architecture.queues.compute-gpu"

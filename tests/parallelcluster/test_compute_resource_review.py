@@ -10,7 +10,7 @@ import pytest
 from tests.support.parallelcluster import raw_g4dn, raw_p4de
 from tests.support.stack_files import RESERVATION, refusals
 from trainyard.components.catalog.instance_types import INSTANCE_TYPES, instance_type
-from trainyard.components.parallelcluster import compute_resource_review
+from trainyard.components.parallelcluster import queue_plan
 
 G4DN = "architecture.queues.compute.compute_resources.g4dn"
 P4DE = "architecture.queues.compute-gpu.compute_resources.distributed-ml"
@@ -70,7 +70,7 @@ def test_head_node_and_nodes_run_on_one_architecture(monkeypatch: pytest.MonkeyP
     """InstanceArchitectureCompatibilityValidator."""
     arm = replace(instance_type("m5.8xlarge"), architecture="arm64")
     types = {**INSTANCE_TYPES, arm.name: arm}
-    monkeypatch.setattr(compute_resource_review, "INSTANCE_TYPES", types)
+    monkeypatch.setattr(queue_plan, "INSTANCE_TYPES", types)
     (problem,) = refusals(resource()).values()
     assert problem.path.endswith("g4dn.instance_type")
     assert "m5.8xlarge, is arm64" in problem.problem

@@ -10,7 +10,7 @@ from tests.support.account import configured
 from tests.support.parallelcluster import raw_g4dn
 from tests.support.sandbox_aws import VPC, Account, default_account
 from trainyard.components.account.lookup import AccountReader
-from trainyard.components.parallelcluster.mounted_storage_lookup import (
+from trainyard.components.parallelcluster.mounted_storage_check import (
     look_up_efs,
     look_up_open_zfs,
     look_up_volumes,

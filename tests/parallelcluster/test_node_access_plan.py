@@ -8,8 +8,7 @@ from trainyard.components.config.parallelcluster_nodes import (
     S3Access,
     Script,
 )
-from trainyard.components.parallelcluster.node_access_plan import plan_access
-from trainyard.components.parallelcluster.node_scripts import head_node_key
+from trainyard.components.parallelcluster.node_scripts import head_node_key, plan_access
 
 
 def test_built_in_scripts_are_in_the_bucket_of_the_stack_and_others_where_they_are():

@@ -12,7 +12,7 @@ from tests.support.stack_files import NOW, PRIVATE_A, PRIVATE_B, RESERVATION, ST
 from trainyard.components.config.load import load_stack_config
 from trainyard.components.config.parallelcluster_stack import ParallelClusterStackConfig
 from trainyard.components.network.pool_place import PlanContext
-from trainyard.components.parallelcluster.queue_context import Context, needs_one_subnet
+from trainyard.components.parallelcluster.queue_plan import Context, needs_one_subnet
 
 QUEUE = "architecture.queues.compute"
 GROUP = {"kind": "odcr-group", "members": [RESERVATION]}

@@ -20,8 +20,13 @@ from tests.support.parallelcluster import (
 from tests.support.pools import ODCR_GROUP
 from tests.support.stack_files import PRIVATE_B
 from trainyard.components.config.parallelcluster import Monitoring
-from trainyard.components.parallelcluster.node_access_plan import NodeAccess, ScriptPlan
-from trainyard.components.parallelcluster.node_scripts import head_node_key, queue_key, script_text
+from trainyard.components.parallelcluster.node_scripts import (
+    NodeAccess,
+    ScriptPlan,
+    head_node_key,
+    queue_key,
+    script_text,
+)
 from trainyard.components.parallelcluster.plan import SharedStoragePlan
 from trainyard.components.parallelcluster.references import Reference
 from trainyard.components.parallelcluster.resources import ParallelClusterArchitecture

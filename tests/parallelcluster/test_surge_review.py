@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.cluster_configs import texts
 from trainyard.components.config.problems import ROOT, Problem
-from trainyard.components.parallelcluster.surge_review import surge_problems
+from trainyard.components.parallelcluster.update_review import surge_problems
 
 ODCR = "cr-0123456789abcdef0"
 OTHER = "cr-0fedcba9876543210"

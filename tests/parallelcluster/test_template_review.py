@@ -12,9 +12,9 @@ from tests.support.parallelcluster import (
 )
 from trainyard.components.config.problems import ConfigError
 from trainyard.components.config.review import Review
-from trainyard.components.parallelcluster import template_review
+from trainyard.components.parallelcluster import planner
 from trainyard.components.parallelcluster.cluster_template import MAXIMUM_TEMPLATE_BYTES
-from trainyard.components.parallelcluster.template_review import review_template_size
+from trainyard.components.parallelcluster.planner import review_template_size
 
 
 @pytest.mark.parametrize("make", [plan, p4de_plan, trn1_plan])
@@ -39,7 +39,7 @@ def test_a_template_that_cloudformation_would_refuse_is_refused_before():
 def test_the_limit_itself_is_allowed(monkeypatch):
     """CreateStack and UpdateStack accept at most 51,200 bytes."""
     review = Review(stack_file="Pulumi.pc.yaml")
-    monkeypatch.setattr(template_review, "template_bytes", lambda _: MAXIMUM_TEMPLATE_BYTES)
+    monkeypatch.setattr(planner, "template_bytes", lambda _: MAXIMUM_TEMPLATE_BYTES)
     review_template_size(plan(), review)
     assert review.problems == []
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from trainyard.components.parallelcluster.references import Reference
-from trainyard.components.parallelcluster.update_changes import changes, same, scalar
+from trainyard.components.parallelcluster.update_verdicts import changes, same, scalar
 
 
 def keys(old, new):

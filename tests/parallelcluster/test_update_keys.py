@@ -10,7 +10,7 @@ import pytest
 from trainyard.components.config.given_stack import GivenStack
 from trainyard.components.config.keys import place_at
 from trainyard.components.config.problems import ROOT
-from trainyard.components.parallelcluster.update_keys import _KEYS, stack_key
+from trainyard.components.parallelcluster.update_verdicts import _KEYS, stack_key
 
 KINDS = {"Ebs": "ebs", "Efs": "efs", "Lustre": "fsx-lustre"}
 

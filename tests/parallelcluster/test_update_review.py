@@ -19,7 +19,7 @@ from tests.support.cluster_configs import (
 from tests.support.parallelcluster import new_vpc_plan
 from trainyard.components.config.problems import ROOT, Problem
 from trainyard.components.parallelcluster.references import Reference
-from trainyard.components.parallelcluster.rendering.cluster import render_cluster
+from trainyard.components.parallelcluster.rendering import render_cluster
 from trainyard.components.parallelcluster.update_review import update_problems
 from trainyard.components.parallelcluster.update_verdicts import Way
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from trainyard.components.parallelcluster.update_rules import Policy, rules, rules_of
+from trainyard.components.parallelcluster.update_verdicts import Policy, rules, rules_of
 
 SECTIONS = {"Image", "HeadNode", "Scheduling", "SharedStorage", "Monitoring", "Tags", "Imds"}
 

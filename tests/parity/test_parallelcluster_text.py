@@ -10,7 +10,7 @@ from tests.support.parity import better, not_applicable, same
 from tests.support.stacks import stack_plan
 from trainyard.components.catalog.versions import PARALLELCLUSTER_VERSION
 from trainyard.components.config.problems import ConfigError
-from trainyard.components.parallelcluster.rendering.cluster import render_cluster
+from trainyard.components.parallelcluster.rendering import render_cluster
 from trainyard.components.parallelcluster.update_review import update_problems
 
 NOT_APPLICABLE = [

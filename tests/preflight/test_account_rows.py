@@ -10,7 +10,7 @@ from tests.support.eks import PRIVATE
 from trainyard.components.architectures.prepare import examine
 from trainyard.components.checks.check import Check
 from trainyard.components.config.problems import Problem
-from trainyard.components.eks.egress_check import IMAGES_OF_PODS
+from trainyard.components.eks.account import IMAGES_OF_PODS
 from trainyard.components.parallelcluster.mounted_storage_check import MOUNTED_STORAGE
 from trainyard.components.preflight.account_rows import account_rows
 

@@ -9,7 +9,7 @@ import pytest
 from trainyard.sandbox.aws.server import AwsServer  # before boto3 makes a client
 
 from trainyard.components.parallelcluster.references import Reference, resolve  # isort: skip
-from trainyard.components.parallelcluster.rendering.cluster import render_cluster  # isort: skip
+from trainyard.components.parallelcluster.rendering import render_cluster  # isort: skip
 from trainyard.sandbox.account.fixture import fixture  # isort: skip
 from tests.support import cluster_configs  # isort: skip
 from tests.support.account import ZONES  # isort: skip

@@ -14,7 +14,7 @@ from tests.support.parallelcluster import p4de_plan
 from tests.support.sandbox_aws import ODCR_IN_GROUP
 from trainyard.components.config.parallelcluster import Slurm
 from trainyard.components.parallelcluster.references import Reference, resolve
-from trainyard.components.parallelcluster.rendering.cluster import render_cluster
+from trainyard.components.parallelcluster.rendering import render_cluster
 from trainyard.components.parallelcluster.update_verdicts import Way
 
 GPU_IMAGE, OLD_IMAGE = "ami-0c00000000000a231", "ami-0c0000000000bad01"

@@ -43,7 +43,7 @@ from trainyard.components.config.parallelcluster import Monitoring, Slurm
 from trainyard.components.config.parallelcluster_nodes import ComputeResource, Queue, S3Access
 from trainyard.components.network.vpc_plan import plan_network
 from trainyard.components.parallelcluster.cluster_template import CLUSTER, PROVIDER
-from trainyard.components.parallelcluster.node_access_plan import NodeAccess, ScriptPlan
+from trainyard.components.parallelcluster.node_scripts import NodeAccess, ScriptPlan
 from trainyard.components.parallelcluster.plan import (
     DeploymentPlan,
     HeadNodePlan,
@@ -52,7 +52,7 @@ from trainyard.components.parallelcluster.plan import (
 )
 from trainyard.components.parallelcluster.queue_plan import ComputeResourcePlan, QueuePlan
 from trainyard.components.parallelcluster.references import resolve
-from trainyard.components.parallelcluster.rendering.cluster import render_cluster
+from trainyard.components.parallelcluster.rendering import render_cluster
 
 RAW: dict[str, Any] = {
     "name": "pc-g4dn",

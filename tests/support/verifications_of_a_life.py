@@ -10,7 +10,7 @@ from kubernetes import client
 
 from tests.support.collective_logs import efa_lines, measured_lines, pair_lines
 from tests.support.sandbox import Done, Sandbox
-from trainyard.components.eks.verification_plan import FAILURE_LABEL, RESULT_LABEL
+from trainyard.components.eks.label_plan import FAILURE_LABEL, RESULT_LABEL
 from trainyard.verify.node_marks import is_closed
 
 MINIMUM_GB_PER_SECOND = 3.0

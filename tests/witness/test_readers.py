@@ -38,9 +38,9 @@ from trainyard.components.account import (
 from trainyard.components.account.answer_shapes import AccountUnreachableError
 from trainyard.components.account.lookup import AccountReader
 from trainyard.components.account.named_lookup import NotReadError
-from trainyard.components.batch import closed_environment_check, default_group_check
+from trainyard.components.batch import account
 from trainyard.components.catalog.quotas import QUOTAS
-from trainyard.components.eks import cluster_lookup, version_support
+from trainyard.components.eks import cluster_lookup, version_check
 from trainyard.components.parallelcluster import deployed_lookup
 from trainyard.diagnosis import node_groups
 from trainyard.importing.live.answers import (
@@ -111,9 +111,9 @@ READERS: dict[str, Read] = {
     "owner of a group": lambda r: owner_lookup.look_up_group_owner(r, NAME),
     "log group": lambda r: owner_lookup.look_up_log_group_owner(r, NAME),
     "cluster": lambda r: cluster_lookup.look_up_cluster(r, NAME, with_aws_auth=False),
-    "versions": version_support.look_up_versions,
-    "environments": lambda r: closed_environment_check.look_up_disabled_environments(r, NAME),
-    "default group": lambda r: default_group_check.look_up_default_group(r, VPC),
+    "versions": version_check.look_up_versions,
+    "environments": lambda r: account.look_up_disabled_environments(r, NAME),
+    "default group": lambda r: account.look_up_default_group(r, VPC),
     "Slurm stack": lambda r: deployed_lookup.look_up_deployed(r, NAME),
     "fleet": lambda r: deployed_lookup.look_up_fleet_stopped(r, NAME),
     "node group": _group,

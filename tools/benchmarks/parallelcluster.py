@@ -19,7 +19,7 @@ from trainyard.components.architectures.lookup import look_up
 from trainyard.components.architectures.prepare import prepare
 from trainyard.components.parallelcluster.plan import ParallelClusterPlan
 from trainyard.components.parallelcluster.references import Reference, resolve
-from trainyard.components.parallelcluster.rendering.cluster import render_cluster, to_yaml
+from trainyard.components.parallelcluster.rendering import render_cluster, to_yaml
 from trainyard.sandbox.access import Endpoint
 from trainyard.sandboxes.session import running_sandbox
 from trainyard.stack_files.completion import completed, sandbox_completion

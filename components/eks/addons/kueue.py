@@ -23,8 +23,7 @@ from trainyard.components.eks.addons.addon import AddonTarget, SelfManagedAddon
 from trainyard.components.eks.addons.jobset import JOBSET
 from trainyard.components.eks.addons.node_selection import tolerations
 from trainyard.components.eks.addons.released_controller import released_controller
-from trainyard.components.eks.node_devices import NEURON_CORE, node_devices
-from trainyard.components.eks.node_group_plan import NodeGroupPlan
+from trainyard.components.eks.node_group_plan import NEURON_CORE, NodeGroupPlan, node_devices
 from trainyard.components.runtime.workload_plan import Manifest, WorkloadPlan
 
 IMAGE = "registry.k8s.io/kueue/kueue:v0.19.2"

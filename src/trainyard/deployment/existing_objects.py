@@ -14,7 +14,7 @@ from trainyard.changes.kubernetes_creates import (
 )
 from trainyard.cli import console, failures
 from trainyard.components.account.lookup import AccountReader, AccountUnreachableError
-from trainyard.components.eks.cluster_access import ClusterUnreadableError, get
+from trainyard.components.eks.cluster_lookup import ClusterUnreadableError, get
 from trainyard.workspace.kubeconfig import kubeconfig_path, kubectl_command
 from trainyard.workspace.session import account_access
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from trainyard.components.batch.closed_environment_check import environments_of
+from trainyard.components.batch.account import environments_of
 from trainyard.diagnosis.bundle import Bundle
 
 _STATES = ("RUNNABLE", "STARTING", "RUNNING", "FAILED")

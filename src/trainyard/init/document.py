@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from trainyard.components.eks.log_group_plan import NEW_RETENTION_DAYS
+from trainyard.components.eks.cluster_review import NEW_RETENTION_DAYS
 from trainyard.init.api_access import PAGE, audit_log_price
 from trainyard.init.design import EVERYBODY, KINDS, LUSTRE_THROUGHPUT, PRIVATE, StackDesign
 from trainyard.init.examples import Example, examples, manufacturer, section

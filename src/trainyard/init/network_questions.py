@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from trainyard.components.account.listing import AccountListing
 from trainyard.components.config.base import is_zone_id
-from trainyard.components.eks.network_review import MINIMUM_CONTROL_PLANE_ZONES, ZONES_WITHOUT_EKS
+from trainyard.components.eks.cluster_review import MINIMUM_CONTROL_PLANE_ZONES, ZONES_WITHOUT_EKS
 from trainyard.init import offers
 from trainyard.init.account_conflicts import vpc_of_options
 from trainyard.init.design import NEW_VPC, Kind, NetworkDesign, PoolDesign, Request

@@ -14,7 +14,7 @@ from trainyard.components.catalog.instance_types import INSTANCE_TYPES
 from trainyard.components.catalog.parallelcluster import OPERATING_SYSTEMS_WITHOUT_RSA_KEYS
 from trainyard.components.catalog.regions import zone_region
 from trainyard.components.checks.file_system_check import USABLE
-from trainyard.components.eks.network_review import MINIMUM_CONTROL_PLANE_ZONES, ZONES_WITHOUT_EKS
+from trainyard.components.eks.cluster_review import MINIMUM_CONTROL_PLANE_ZONES, ZONES_WITHOUT_EKS
 from trainyard.init.design import Kind, PoolDesign
 
 ZONE_KIND = "availability-zone"

@@ -14,8 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from trainyard.components.batch.compute_environment_plan import ComputeEnvironmentPlan
-from trainyard.components.batch.job_definition_plan import PINNED_IMAGES
-from trainyard.components.batch.job_properties_plan import ALL_NODES
+from trainyard.components.batch.job_definition_plan import ALL_NODES, PINNED_IMAGES
 from trainyard.components.batch.nccl_command import runs_on_all_nodes
 from trainyard.components.batch.plan import BatchPlan, JobDefinitionPlan
 from trainyard.components.catalog.collective_tests import MAKERS, JobTest

@@ -16,12 +16,7 @@ from typing import Any
 from kubernetes import client
 from kubernetes.client import ApiException
 
-from trainyard.components.eks.verification_plan import (
-    FAILURE_LABEL,
-    PREFIX,
-    RESULT_LABEL,
-    TIME_LABEL,
-)
+from trainyard.components.eks.label_plan import FAILURE_LABEL, PREFIX, RESULT_LABEL, TIME_LABEL
 from trainyard.diagnosis.pods import name_of
 from trainyard.repair.decision import Node, Verification
 from trainyard.repair.health import Condition, health_of

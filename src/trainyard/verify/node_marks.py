@@ -14,12 +14,7 @@ from typing import Any
 from kubernetes import client
 from kubernetes.client import ApiException
 
-from trainyard.components.eks.verification_plan import (
-    FAILURE_LABEL,
-    RESULT_LABEL,
-    TIME_LABEL,
-    UNVERIFIED,
-)
+from trainyard.components.eks.label_plan import FAILURE_LABEL, RESULT_LABEL, TIME_LABEL, UNVERIFIED
 from trainyard.verify.node_results import NodeResults
 
 _LONGEST_LABEL = 63

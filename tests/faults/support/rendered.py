@@ -18,11 +18,11 @@ import yaml
 from tests.support.cloud import Cloud
 from tests.support.slurm_jobs import RENDERERS
 from tests.support.text_fields import CANARY
-from trainyard.components.batch.job_properties_plan import container_properties, node_properties
+from trainyard.components.batch.compute_environment_plan import render_user_data
+from trainyard.components.batch.job_definition_plan import container_properties, node_properties
 from trainyard.components.batch.plan import BatchPlan
-from trainyard.components.batch.user_data_plan import render_user_data
-from trainyard.components.eks.node_group_plan import NodeGroupPlan
-from trainyard.components.eks.nodeadm_plan import (
+from trainyard.components.eks.node_group_plan import (
+    NodeGroupPlan,
     render_managed_user_data,
     render_self_managed_user_data,
 )
@@ -30,7 +30,7 @@ from trainyard.components.eks.plan import EksPlan
 from trainyard.components.parallelcluster.cluster_template import cluster_template, template_body
 from trainyard.components.parallelcluster.plan import ParallelClusterPlan
 from trainyard.components.parallelcluster.references import resolve
-from trainyard.components.parallelcluster.rendering.cluster import render_cluster, to_yaml
+from trainyard.components.parallelcluster.rendering import render_cluster, to_yaml
 from trainyard.jobs.batch_request import BatchRequest, batch_submission
 from trainyard.jobs.efa_smoke import render_efa_smoke
 from trainyard.jobs.nccl_pairs import render_nccl_pairs

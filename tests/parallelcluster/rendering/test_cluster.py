@@ -8,7 +8,7 @@ import yaml
 from tests.support.parallelcluster import new_vpc_plan, p4de_plan, plan, trn1_plan
 from tests.support.stack_files import AMI
 from trainyard.components.parallelcluster.references import resolve
-from trainyard.components.parallelcluster.rendering.cluster import (
+from trainyard.components.parallelcluster.rendering import (
     UnresolvedReferenceError,
     render_cluster,
     to_yaml,

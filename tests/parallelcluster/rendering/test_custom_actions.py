@@ -3,9 +3,9 @@
 import pytest
 
 from trainyard.components.config.parallelcluster_nodes import S3Access
-from trainyard.components.parallelcluster.node_access_plan import NodeAccess, ScriptPlan
+from trainyard.components.parallelcluster.node_scripts import NodeAccess, ScriptPlan
 from trainyard.components.parallelcluster.references import Reference
-from trainyard.components.parallelcluster.rendering.custom_actions import render_access
+from trainyard.components.parallelcluster.rendering import render_access
 
 DOCKER = ScriptPlan(url="https://example.com/1/docker.sh")
 PYXIS = ScriptPlan(url="https://example.com/1/pyxis.sh", arguments=("/fsx", "--verbose"))

@@ -5,9 +5,9 @@ import pytest
 from tests.support.parallelcluster import POLICY, SCRIPTS, head_node
 from tests.support.stack_files import PUBLIC_A
 from trainyard.components.config.node_pool import RootVolume
-from trainyard.components.parallelcluster.node_access_plan import NodeAccess
+from trainyard.components.parallelcluster.node_scripts import NodeAccess
 from trainyard.components.parallelcluster.references import Reference
-from trainyard.components.parallelcluster.rendering.head_node import HEAD_NODE_KEY, render_head_node
+from trainyard.components.parallelcluster.rendering import HEAD_NODE_KEY, render_head_node
 
 
 @pytest.mark.parametrize("instance_type", ["m5.8xlarge", "c5.4xlarge"])

@@ -1,7 +1,7 @@
 """Data that CloudWatch gets."""
 
 from trainyard.components.config.parallelcluster import Monitoring
-from trainyard.components.parallelcluster.rendering.monitoring import render_monitoring
+from trainyard.components.parallelcluster.rendering import render_monitoring
 
 
 def test_the_templates_monitoring():

@@ -19,9 +19,9 @@ from tests.support.stack_files import PRIVATE_A, PRIVATE_B
 from trainyard.components.catalog.instance_types import instance_type
 from trainyard.components.config.node_pool import RootVolume
 from trainyard.components.config.parallelcluster_nodes import S3Access
-from trainyard.components.parallelcluster.node_access_plan import NodeAccess, ScriptPlan
+from trainyard.components.parallelcluster.node_scripts import NodeAccess, ScriptPlan
 from trainyard.components.parallelcluster.references import Reference
-from trainyard.components.parallelcluster.rendering.queues import (
+from trainyard.components.parallelcluster.rendering import (
     placement_group,
     render_queue,
     reservation_target,

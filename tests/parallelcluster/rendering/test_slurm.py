@@ -4,7 +4,7 @@ import pytest
 
 from tests.support.parallelcluster import p4de_plan, plan, queue
 from trainyard.components.config.parallelcluster import Slurm
-from trainyard.components.parallelcluster.rendering.slurm import render_scheduling
+from trainyard.components.parallelcluster.rendering import render_scheduling
 
 
 def settings(**changes):

@@ -5,7 +5,7 @@ import pytest
 from tests.support.parallelcluster import APPS, FSX
 from trainyard.components.parallelcluster.plan import SharedStoragePlan
 from trainyard.components.parallelcluster.references import Reference
-from trainyard.components.parallelcluster.rendering.storage import render_shared_storage
+from trainyard.components.parallelcluster.rendering import render_shared_storage
 
 
 def test_lustre():

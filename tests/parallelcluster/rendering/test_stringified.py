@@ -24,10 +24,10 @@ from trainyard.components.catalog.instance_types import instance_type
 from trainyard.components.config.node_pool import RootVolume
 from trainyard.components.config.parallelcluster import Monitoring, Slurm
 from trainyard.components.config.parallelcluster_nodes import S3Access
-from trainyard.components.parallelcluster.node_access_plan import NodeAccess, ScriptPlan
+from trainyard.components.parallelcluster.node_scripts import NodeAccess, ScriptPlan
 from trainyard.components.parallelcluster.plan import ParallelClusterPlan
 from trainyard.components.parallelcluster.references import resolve
-from trainyard.components.parallelcluster.rendering.cluster import render_cluster
+from trainyard.components.parallelcluster.rendering import render_cluster
 
 pytestmark = pytest.mark.parallelcluster
 

@@ -12,7 +12,7 @@ import pytest
 
 from tests.support.batch_account import REGION, Batch
 from tests.support.sandbox_aws import Account, refused
-from trainyard.components.batch.environment_schedule import update_policy
+from trainyard.components.batch.compute_environment import update_policy
 from trainyard.components.identity.one_time_calls import scheduler_trust
 from trainyard.sandbox.aws.clock import CLOCK
 from trainyard.sandbox.aws.server import AwsServer

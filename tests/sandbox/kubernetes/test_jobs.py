@@ -20,8 +20,8 @@ from tests.support.eks import eks_plan, nodes_of
 from tests.support.kubernetes import device_plugin
 from tests.support.processes import spawn, until
 from trainyard.components.config.eks import Taint
+from trainyard.components.eks.label_plan import UNVERIFIED
 from trainyard.components.eks.node_group_plan import NodeGroupPlan
-from trainyard.components.eks.verification_plan import UNVERIFIED
 from trainyard.jobs.eks_training import render_training
 from trainyard.jobs.nccl_tests import render_nccl_tests
 from trainyard.jobs.nccom_tests import render_nccom_tests

@@ -19,7 +19,7 @@ sys.path.insert(0, {str(ROOT / "src")!r})
 from trainyard.components.batch.container_repository import *
 from trainyard.components.batch.plan import RepositoryPlan
 from trainyard.components.config.fsx_lustre import NewFsxLustre
-from trainyard.components.eks.log_group import make_log_group
+from trainyard.components.eks.cluster import make_log_group
 from trainyard.components.eks.plan import LogGroupPlan
 from trainyard.components.storage.fsx_lustre import *
 from trainyard.components.storage.fsx_lustre_plan import plan_new

@@ -16,7 +16,7 @@ from tests.support.stack_files import PRIVATE_A
 from trainyard.components.parallelcluster.cluster_template import cluster_template, template_body
 from trainyard.components.parallelcluster.plan import ParallelClusterPlan
 from trainyard.components.parallelcluster.references import resolve
-from trainyard.components.parallelcluster.rendering.cluster import render_cluster
+from trainyard.components.parallelcluster.rendering import render_cluster
 from trainyard.components.parallelcluster.resources import LOG_GROUP_PARAMETER
 from trainyard.components.parallelcluster.slurm_cluster import CAPABILITIES, CREATION_ONLY
 from trainyard.sandbox.aws.server import AwsServer

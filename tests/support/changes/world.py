@@ -11,7 +11,7 @@ from trainyard.components.account.facts import AccountFacts, ClusterFacts, FileS
 from trainyard.components.eks.plan import EksPlan
 from trainyard.components.parallelcluster.plan import ParallelClusterPlan
 from trainyard.components.parallelcluster.references import resolve
-from trainyard.components.parallelcluster.rendering.cluster import render_cluster
+from trainyard.components.parallelcluster.rendering import render_cluster
 from trainyard.components.storage.fsx_lustre_plan import FsxLustrePlan
 
 if TYPE_CHECKING:

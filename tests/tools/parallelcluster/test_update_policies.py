@@ -16,7 +16,7 @@ from tests.support.parallelcluster_validators import UpdateCheck, update_check, 
 from tools.parallelcluster.process import ParallelClusterError
 from tools.parallelcluster.update_policies import DATA_FILE, schema_policies, table
 from trainyard.components.parallelcluster.update_review import update_problems
-from trainyard.components.parallelcluster.update_rules import Policy
+from trainyard.components.parallelcluster.update_verdicts import Policy
 
 pytestmark = pytest.mark.parallelcluster
 

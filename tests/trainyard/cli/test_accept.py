@@ -31,7 +31,7 @@ from trainyard.cli import failures
 from trainyard.commands.deployment import accept
 from trainyard.commands.deployment.accept import AcceptedStack
 from trainyard.components import clock
-from trainyard.components.eks.verification_plan import UNVERIFIED
+from trainyard.components.eks.label_plan import UNVERIFIED
 from trainyard.stack_files.completion import completed, sandbox_completion
 from trainyard.stack_files.stack_files import StackFile, find_stack_file
 from trainyard.stack_files.stacks_directory import VARIABLE, create

@@ -10,7 +10,7 @@ import pytest
 from kubernetes import client
 from kubernetes.client import ApiException
 
-from trainyard.components.eks.verification_plan import UNVERIFIED
+from trainyard.components.eks.label_plan import UNVERIFIED
 from trainyard.verify.node_marks import Mark, is_closed, mark_node, verification_of
 
 AT = datetime(2026, 11, 25, 14, 3, 1, tzinfo=UTC)

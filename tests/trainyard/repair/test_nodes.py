@@ -10,7 +10,7 @@ from kubernetes import client
 from kubernetes.client import ApiException
 
 from tests.support.bad_nodes import NOW, node
-from trainyard.components.eks.verification_plan import FAILURE_LABEL, RESULT_LABEL, TIME_LABEL
+from trainyard.components.eks.label_plan import FAILURE_LABEL, RESULT_LABEL, TIME_LABEL
 from trainyard.repair.decision import Verification
 from trainyard.repair.nodes import BEGUN, Nodes, RunningPod
 

@@ -16,7 +16,7 @@ from trainyard.acceptance.shapes import model_of
 
 CALLERS = ("components", "src", "tools", "policies/pack", "sandbox")
 PERMISSIONS_ONLY = (
-    "components/batch/job_role.py",
+    "components/batch/job_definition.py",
     "components/catalog/eks_node_policies.py",
     "components/identity/",
     "components/monitoring/",

@@ -80,7 +80,7 @@ def _planned_configuration(stack_file: StackFile, *, sandbox: bool) -> str:
     """
     from trainyard.checks.account_check import prepared_in_account
     from trainyard.components.parallelcluster.plan import ParallelClusterPlan
-    from trainyard.components.parallelcluster.rendering.cluster import planned_yaml
+    from trainyard.components.parallelcluster.rendering import planned_yaml
 
     if sandbox:
         started_sandbox(console.progress)

@@ -16,7 +16,7 @@ from trainyard.cli import console, failures, options
 from trainyard.commands.jobs.job import refuse
 from trainyard.components import clock
 from trainyard.components.account.call_failures import CLIENT, explained
-from trainyard.components.eks.log_group_plan import control_plane_log_group
+from trainyard.components.eks.cluster_review import control_plane_log_group
 from trainyard.deployment.stack_outputs import outputs_of
 from trainyard.schedulers.batch.submission import LOG_GROUP as BATCH_LOG_GROUP
 from trainyard.schedulers.deployed_stack import deployed_stack

@@ -29,7 +29,7 @@ _NO_REFERENCE = (
     "a stack has no parameters of jobs: write the value, or set another command when you submit"
 )
 _LEAST_ULIMITS = {"memlock": -1, "stack": 67_108_864, "nofile": 1_024_000}
-"""Limits of the containers of a stack (`components/batch/job_properties_plan.py`)."""
+"""Limits of the containers of a stack (`components/batch/job_definition_plan.py`)."""
 _REQUIREMENTS = {"VCPU": "vcpus", "MEMORY": "memory_mib", "GPU": "accelerators"}
 
 

@@ -8,10 +8,13 @@ from typing import Any, get_args
 
 from trainyard.components.config.parallelcluster import OperatingSystem
 from trainyard.components.config.parallelcluster_nodes import Queue
-from trainyard.components.parallelcluster.rendering.head_node import HEAD_NODE_KEYS
-from trainyard.components.parallelcluster.rendering.monitoring import MONITORING_KEYS
-from trainyard.components.parallelcluster.rendering.queues import COMPUTE_RESOURCE_KEYS, QUEUE_KEYS
-from trainyard.components.parallelcluster.rendering.slurm import SLURM_KEYS
+from trainyard.components.parallelcluster.rendering import (
+    COMPUTE_RESOURCE_KEYS,
+    HEAD_NODE_KEYS,
+    MONITORING_KEYS,
+    QUEUE_KEYS,
+    SLURM_KEYS,
+)
 from trainyard.importing.draft import Draft, StackDraft
 from trainyard.importing.key_table import KeyTable, keys_beside
 from trainyard.importing.report import FateTable, Reader, fates_beside

@@ -12,7 +12,7 @@ from trainyard.components.architectures.plan_stack import plan_stack
 from trainyard.components.config.load import load_stack_config
 from trainyard.components.config.parallelcluster_stack import ParallelClusterStackConfig
 from trainyard.components.parallelcluster.references import Reference, resolve
-from trainyard.components.parallelcluster.rendering.cluster import render_cluster
+from trainyard.components.parallelcluster.rendering import render_cluster
 
 STACK_FILE = "Pulumi.pc-broken.yaml"
 REGION = "us-west-2"

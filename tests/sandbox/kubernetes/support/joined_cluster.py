@@ -11,8 +11,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import yaml
 
-from trainyard.components.eks.node_group_plan import NodeGroupPlan
-from trainyard.components.eks.nodeadm_plan import render_self_managed_user_data
+from trainyard.components.eks.node_group_plan import NodeGroupPlan, render_self_managed_user_data
 from trainyard.sandbox.access import HEADER, Endpoint
 from trainyard.sandbox.kubernetes.api import KubernetesApi
 from trainyard.sandbox.kubernetes.control_planes import ControlPlane

@@ -15,7 +15,7 @@ from typing import Any
 
 from trainyard.components.catalog.instance_types import INSTANCE_TYPES
 from trainyard.components.config.eks import AddonPolicy
-from trainyard.components.eks.log_group_plan import control_plane_log_group
+from trainyard.components.eks.cluster_review import control_plane_log_group
 from trainyard.components.identity.addon_policies import managed_policies
 from trainyard.components.tagging import tag_map
 from trainyard.importing.draft import Draft, StackDraft, plain_name
