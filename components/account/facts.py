@@ -1,23 +1,387 @@
-"""Facts about an AWS account that the checks need, as plain records."""
+"""Facts about an AWS account that checks need, as plain records."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, date, datetime
 from ipaddress import IPv4Network
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
-from trainyard.components.account.named_facts import (
-    Found,
-    ImageFacts,
-    NamedFacts,
-    PublicImageFacts,
-    VolumeFacts,
-)
-from trainyard.components.account.reservation_states import LATER
-from trainyard.components.account.vpc_layout import VpcLayout
 from trainyard.components.network.network_plan import RESERVED_ADDRESSES
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImageFacts:
+    """An existing AMI."""
+
+    image_id: str
+    state: str
+    """EC2 value: `available`, `pending`, `failed` …"""
+    architecture: str
+    """`x86_64` or `arm64`."""
+    root_volume_gib: int
+    """Size of the snapshot of its root volume; 0 without one."""
+    tags: Mapping[str, str]
+    platform: str = ""
+    """`PlatformDetails`, such as `Linux/UNIX`; empty if unknown."""
+    name: str = ""
+    from_amazon: bool = False
+    """Whether AWS publishes it: `ImageOwnerAlias` is `amazon`."""
+    root_device: str = ""
+    """`RootDeviceName`; empty if unknown."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VolumeFacts:
+    """An existing EBS volume."""
+
+    volume_id: str
+    state: str
+    """EC2 value: `available`, `in-use` …"""
+    availability_zone: str
+    """Name."""
+    attached_to: str | None
+    """Instance id."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolicyFacts:
+    """An existing IAM policy."""
+
+    name: str
+    """Name of an AWS managed policy with its path, which can differ from the requested path. For a
+    customer managed policy, its ARN."""
+    attachable: bool
+    """`IsAttachable`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KmsKeyFacts:
+    """An existing KMS key."""
+
+    state: str
+    """`KeyState`: `Enabled`, `Disabled`, `PendingDeletion` …"""
+    usage: str
+    """`KeyUsage`: `ENCRYPT_DECRYPT`, `SIGN_VERIFY` …"""
+    spec: str
+    """`KeySpec`: `SYMMETRIC_DEFAULT`, `RSA_4096` …"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlacementGroupFacts:
+    """An existing placement group."""
+
+    state: str
+    """`pending`, `available`, `deleting` or `deleted`."""
+    strategy: str
+    """`cluster`, `spread` or `partition`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BucketFacts:
+    """An existing S3 bucket."""
+
+    region: str
+    """Empty if S3 does not report it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObjectFacts:
+    """An existing object in S3."""
+
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccessPointFacts:
+    """An existing EFS access point."""
+
+    file_system_id: str
+    state: str
+    """`LifeCycleState`: `available`, `creating`, `deleting` …"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FunctionFacts:
+    """An existing Lambda function."""
+
+    state: str
+    """`Active`, `Pending`, `Inactive` or `Failed`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublicImageFacts:
+    """A container image in a public registry; it can be pulled if neither field is set."""
+
+    missing: str | None = None
+    """Why nodes cannot pull it, as the registry says."""
+    unknown: str | None = None
+    """Why it could not be looked up."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContainerImageFacts:
+    """An existing image in a repository of ECR."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicFacts:
+    """An existing SNS topic."""
+
+    publishers: frozenset[str]
+    """Service principals that its policy allows to publish, such as `events.amazonaws.com`."""
+    kms_key: str | None = None
+    """Id, ARN or alias of the key that encrypts its messages; None without encryption."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkspaceFacts:
+    """An existing workspace of Amazon Managed Service for Prometheus."""
+
+    status: str
+    """`ACTIVE`, `CREATING`, `UPDATING`, `DELETING` or `CREATION_FAILED`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnerFacts:
+    """An existing object with a name that the stack takes for its own."""
+
+    arn: str
+    state: str = ""
+    """Its state in the words of the service; empty if it has none."""
+    tags: Mapping[str, str]
+    """Its tags, which name the stack that created it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogGroupFacts(OwnerFacts):
+    """An existing log group with a name that the stack takes for its own."""
+
+    retention_days: int
+    """Days that it keeps events; 0 is forever."""
+    created_at: datetime
+
+
+Found: TypeAlias = (
+    PolicyFacts
+    | KmsKeyFacts
+    | PlacementGroupFacts
+    | BucketFacts
+    | ObjectFacts
+    | AccessPointFacts
+    | FunctionFacts
+    | ContainerImageFacts
+    | TopicFacts
+    | WorkspaceFacts
+    | OwnerFacts
+)
+NamedFacts: TypeAlias = Mapping[tuple[str, str], Found | None]
+"""By kind and name: None if the object does not exist. Objects that could not be read are missing.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TypeFacts:
+    """An instance type, from EC2 in this region."""
+
+    efa_interfaces: int
+    """`EfaInfo.MaximumEfaInterfaces`; 0 without EFA."""
+    network_cards: int
+    """`MaximumNetworkCards`."""
+    placement_strategies: frozenset[str]
+    """`PlacementGroupInfo.SupportedStrategies`."""
+    usage_classes: frozenset[str]
+    """`SupportedUsageClasses`: `on-demand`, `spot`, `capacity-block`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InvitationFacts:
+    """An invitation of AWS RAM to a resource share of another account."""
+
+    share_arn: str
+    share_name: str
+    sender_id: str
+    status: str
+    """`PENDING`, `ACCEPTED`, `REJECTED` or `EXPIRED`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VersionFacts:
+    """The support status of a Kubernetes version in EKS."""
+
+    status: str
+    """`STANDARD_SUPPORT`, `EXTENDED_SUPPORT` or `UNSUPPORTED`."""
+    standard_support_ends: date | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UltraserverFacts:
+    """The health of an UltraServer, as EC2 reports it of its Capacity Block."""
+
+    interconnect: str
+    """`InterconnectStatus`: `ok`, `impaired` or `insufficient-data`."""
+    instances: int
+    """`TotalCapacity`."""
+    unavailable: int
+    """`TotalUnavailableCapacity`: instances that fail a system status check."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreflightFacts:
+    """Facts that could be read. A requested key that is missing does not exist."""
+
+    caller_arn: str = ""
+    instance_types: Mapping[str, TypeFacts] = field(default_factory=dict[str, TypeFacts])
+    """Instance types of the nodes, by name."""
+    quotas_vcpus: Mapping[str, float] = field(default_factory=dict[str, float])
+    """vCPU quotas, by quota code."""
+    invitations: tuple[InvitationFacts, ...] = ()
+    ultraservers: Mapping[str, UltraserverFacts] = field(
+        default_factory=dict[str, UltraserverFacts]
+    )
+    """UltraServers of the account that have started, by the ids of their reservations."""
+    role_names: Mapping[str, bool] = field(default_factory=dict[str, bool])
+    """Existing service-linked roles among the requested ones, by name; always True."""
+    kubernetes_versions: Mapping[str, VersionFacts] = field(default_factory=dict[str, VersionFacts])
+    """By version."""
+    unreadable: tuple[str, ...] = ()
+    """Calls that were denied, each with the reason from AWS."""
+
+    def why_not(self, *calls: str) -> str | None:
+        """Return the reason from AWS if one of the calls was denied, else None."""
+        return why_not(self.unreadable, *calls)
+
+
+def why_not(unreadable: tuple[str, ...], *calls: str) -> str | None:
+    """Return the entry of the first of the calls that was denied, else None."""
+    return next((line for line in unreadable if line.partition(": ")[0] in calls), None)
+
+
+# What the state of a capacity reservation means for the nodes that launch into it.
+#
+# EC2 launches instances only into a reservation that is `active`.
+#
+# Source: `state` in
+# https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CapacityReservation.html, which has no
+# words for `unavailable`: it is neither later nor over.
+
+
+LATER = {
+    "pending": "EC2 is still providing its instances",
+    "payment-pending": "AWS has not processed its payment, which takes up to 12 hours",
+    "assessing": "EC2 is assessing the request, and can still turn it down",
+    "scheduled": "",
+    "delayed": "EC2 could not deliver its instances at its start",
+}
+"""States before a reservation is active, with what the word does not tell."""
+OVER = {
+    "expired": "",
+    "cancelled": "",
+    "cancelling": "its instances are gone already, and the charge for its commitment goes on",
+    "failed": "EC2 rejected the request",
+    "payment-failed": "AWS has given its instances back",
+    "unsupported": "EC2 does not have the instances, and will not deliver them",
+}
+"""States of a reservation that has no instances and gets none, with what the word does not tell."""
+USABLE_STATES = {
+    "odcr": frozenset({"active"}),
+    "capacity-block": frozenset({"active", "scheduled"}),
+}
+"""States in which a stack can use a reservation, by its kind: nodes have a schedule for a block."""
+
+
+def why_not_active(state: str, starts_at: datetime | None) -> str | None:
+    """Return why EC2 launches no instance into a reservation, as a phrase; None if it is active.
+
+    Args:
+        state: Its state.
+        starts_at: Its start, or the start that was asked for.
+    """
+    if state == "active":
+        return None
+    reason = f"it is {state_text(state)}"
+    # The start of a delayed reservation has passed.
+    if starts_at is not None and state in ("assessing", "scheduled", "payment-pending"):
+        reason += f"; it starts at {starts_at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+    return reason
+
+
+def state_text(state: str) -> str:
+    """Return a state with its meaning, if the word does not tell."""
+    meaning = (LATER | OVER).get(state)
+    return f"{state}: {meaning}" if meaning else state
+
+
+# A VPC that a stack adopts, with everything in it that the stack would create, as plain records.
+#
+# Sources, https://docs.aws.amazon.com/AWSEC2/latest/APIReference/: API_Vpc.html, API_Subnet.html,
+# API_RouteTable.html, API_NatGateway.html and API_VpcEndpoint.html.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LayoutSubnet:
+    """A subnet."""
+
+    cidr: str
+    zone: str
+    """Name."""
+    zone_id: str
+    table_id: str
+    """Route table that is associated with it; empty if it uses the main one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LayoutTable:
+    """A route table."""
+
+    default_route: str
+    """Id of the target of the route 0.0.0.0/0, such as `nat-…`; empty without one."""
+    tags: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LayoutNat:
+    """A NAT gateway that is not deleted."""
+
+    subnet_id: str
+    state: str
+    """EC2 value: `pending`, `available` …"""
+    kind: str
+    """`ConnectivityType` and `AvailabilityMode`, such as `public zonal`."""
+    allocation_ids: tuple[str, ...]
+    """Its public addresses."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LayoutEndpoint:
+    """An endpoint."""
+
+    service: str
+    """Last part of the service name, such as `s3`."""
+    kind: str
+    """EC2 value: `Gateway`, `Interface` …"""
+    table_ids: frozenset[str]
+    tags: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VpcLayout:
+    """A VPC and what is in it, by id."""
+
+    vpc_id: str
+    cidr: str
+    secondary: Mapping[str, str]
+    """Ids of the associations of secondary CIDR blocks, by block."""
+    dns_support: bool
+    dns_hostnames: bool
+    tags: Mapping[str, str]
+    internet_gateway_ids: tuple[str, ...]
+    subnets: Mapping[str, LayoutSubnet]
+    tables: Mapping[str, LayoutTable]
+    nat_gateways: Mapping[str, LayoutNat]
+    endpoints: Mapping[str, LayoutEndpoint]
+
 
 DefaultRoute = Literal["internet-gateway", "nat", "other", "none"]
 """Target of the route 0.0.0.0/0 of a subnet: `nat` is a NAT gateway or instance, `other` a transit

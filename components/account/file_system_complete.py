@@ -9,9 +9,8 @@ from trainyard.components.config.fsx_lustre import (
     NewFsxLustre,
     adopted_or_existing,
 )
-from trainyard.components.config.open_zfs import NewFsxOpenZfs
 from trainyard.components.config.stack import StackConfig
-from trainyard.components.config.storage import FileSystem
+from trainyard.components.config.storage import FileSystem, NewFsxOpenZfs
 
 
 def complete_storage(

@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from http.client import HTTPException
 from typing import Any
 
-from trainyard.components.account.named_facts import PublicImageFacts
+from trainyard.components.account.facts import PublicImageFacts
 
 EMULATED_REGISTRIES = "TRAINYARD_EMULATED_REGISTRIES"
 """Variable that only the sandbox and tests set: the address below which a registry answers in place

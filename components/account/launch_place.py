@@ -10,8 +10,7 @@ from trainyard.components.account.facts import AccountFacts, SubnetFacts
 from trainyard.components.account.reservations import reservation_zone
 from trainyard.components.config.base import same_kind_of_zone
 from trainyard.components.config.network import ExistingVpc, NewVpc
-from trainyard.components.config.node_pool import NodePool
-from trainyard.components.config.pools import Pool
+from trainyard.components.config.node_pool import NodePool, Pool
 from trainyard.components.config.stack import StackConfig
 
 _NodePool = TypeVar("_NodePool", bound=NodePool)

@@ -19,9 +19,12 @@ from trainyard.components.account.facts import (
     VpcFacts,
     ZoneFacts,
 )
-from trainyard.components.account.file_system_lookup import every_file_system
-from trainyard.components.account.lookup import AccountReader, readable
-from trainyard.components.account.mount_target_lookup import efs_facts
+from trainyard.components.account.lookup import (
+    AccountReader,
+    efs_facts,
+    every_file_system,
+    readable,
+)
 from trainyard.components.account.readings import Reading, read_side_by_side
 from trainyard.components.tagging import tag_map
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from ipaddress import IPv4Network
 from typing import Any, TypeVar
 
@@ -12,10 +14,8 @@ from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError
 from botocore.parsers import ResponseParserError
 
 from trainyard.components.account import answers
-from trainyard.components.account.answer_shapes import (
-    AccountUnreachableError as AccountUnreachableError,
-)
-from trainyard.components.account.answer_shapes import (
+from trainyard.components.account.answers import (
+    AccountUnreachableError,
     MissingValueError,
     UnexpectedAnswerError,
     understood,
@@ -25,13 +25,46 @@ from trainyard.components.account.error_codes import NOT_ALLOWED as NOT_ALLOWED
 from trainyard.components.account.error_codes import NOT_FOUND as NOT_FOUND
 from trainyard.components.account.facts import (
     DefaultRoute,
+    EfsFacts,
+    FileSystemFacts,
+    ImageFacts,
+    IngressFacts,
+    MountTargetFacts,
     ReservationFacts,
     SubnetFacts,
     VpcFacts,
     ZoneFacts,
 )
-from trainyard.components.account.named_facts import ImageFacts
+from trainyard.components.config.fsx_lustre import NewFsxLustre, adopted_or_existing
 from trainyard.components.config.provider_settings import is_region
+from trainyard.components.config.stack import StackConfig
+from trainyard.components.tagging import CLUSTER_TAG, tag_map
+
+# Read CloudFormation stacks by name.
+#
+# Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_DescribeStacks.html
+
+
+DESCRIBE_STACKS = "cloudformation:DescribeStacks"
+
+
+def none_without_stack(do: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap a call so that it returns None for a stack that does not exist.
+
+    CloudFormation has no specific error for this, only ValidationError.
+    """
+
+    def call(**arguments: Any) -> Any:
+        try:
+            return do(**arguments)
+        except ClientError as error:
+            said = error.response.get("Error", {})
+            if said.get("Code") == "ValidationError" and "not exist" in said.get("Message", ""):
+                return None
+            raise
+
+    return call
+
 
 T = TypeVar("T")
 NO_IPV4 = "it has no IPv4 block, and nodes have IPv4 addresses"
@@ -364,3 +397,211 @@ def readable(
             yield read(each)
         except MissingValueError as error:
             reader.leave_out(f"{kind} {each.get(key, 'without an id')}", error.problem)
+
+
+# Read the rules of security groups.
+#
+# Source: https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_SecurityGroupRule.html
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SecurityGroupRules:
+    """Ingress and egress rules of security groups."""
+
+    lets_in: tuple[IngressFacts, ...]
+    lets_out: tuple[IngressFacts, ...]
+
+
+def security_group_rules(
+    reader: AccountReader, group_ids: Iterable[str]
+) -> SecurityGroupRules | None:
+    """Return the rules that affect nodes; None if they cannot be read.
+
+    IPv6 rules do not count, because nodes have IPv4 addresses.
+
+    Raises:
+        AccountUnreachableError: no credentials, or no answer.
+    """
+    answer = reader.ask(
+        "ec2:DescribeSecurityGroupRules",
+        reader.ec2.describe_security_group_rules,
+        Filters=[{"Name": "group-id", "Values": sorted(group_ids)}],
+    )
+    if answer is None:
+        return None
+    rules = [each for each in answer["SecurityGroupRules"] if each.get("CidrIpv6") is None]
+    return SecurityGroupRules(
+        lets_in=tuple(_ingress_facts(rule) for rule in rules if not rule["IsEgress"]),
+        lets_out=tuple(_ingress_facts(rule) for rule in rules if rule["IsEgress"]),
+    )
+
+
+def ingress_of(reader: AccountReader, group_ids: frozenset[str]) -> tuple[IngressFacts, ...]:
+    """Return the ingress rules of security groups, without rules for the group itself."""
+    rules = security_group_rules(reader, group_ids) if group_ids else None
+    # A self-referencing rule allows only servers of the group, not clients.
+    return tuple(
+        rule for rule in (rules.lets_in if rules else ()) if rule.peer_group_id not in group_ids
+    )
+
+
+def _ingress_facts(rule: Mapping[str, Any]) -> IngressFacts:
+    return IngressFacts(
+        protocol=rule["IpProtocol"],
+        first_port=rule.get("FromPort", -1),
+        last_port=rule.get("ToPort", -1),
+        cidr=rule.get("CidrIpv4"),
+        peer_group_id=(rule.get("ReferencedGroupInfo") or {}).get("GroupId"),
+    )
+
+
+_NONE = (None, "", "NONE")
+
+
+def look_up_file_systems(
+    reader: AccountReader, config: StackConfig, *, places_file_systems: bool
+) -> dict[str, FileSystemFacts]:
+    """Return the file systems that the stack file names or the stack created, by id.
+
+    Without Lustre in the stack file there is no call, so that the permission is not needed. File
+    systems of ParallelCluster are compared through the deployed cluster instead.
+    """
+    systems = config.storage.values()
+    references = map(adopted_or_existing, systems)
+    named = {each.file_system_id for each in references if each is not None}
+    found = [answer for each in sorted(named) for answer in _described(reader, [each])]
+    if places_file_systems and any(isinstance(system, NewFsxLustre) for system in systems):
+        found += [
+            answer
+            for answer in _described(reader, None)
+            if tag_map(answer.get("Tags")).get(CLUSTER_TAG) == config.name
+        ]
+    return {answer["FileSystemId"]: _facts(reader, answer) for answer in found}
+
+
+def described_file_systems(reader: AccountReader, ids: list[str]) -> list[FileSystemFacts]:
+    """Return the FSx file systems that exist."""
+    return [_facts(reader, answer) for answer in _described(reader, ids)]
+
+
+def every_file_system(reader: AccountReader) -> Iterator[FileSystemFacts]:
+    """Yield the FSx file systems of the region, without those that lack a value."""
+    found = _described(reader, None)
+    yield from readable(reader, "file system", "FileSystemId", found, partial(_facts, reader))
+
+
+def _described(reader: AccountReader, ids: list[str] | None) -> list[dict[str, Any]]:
+    # https://docs.aws.amazon.com/fsx/latest/APIReference/API_DescribeFileSystems.html: one missing
+    # id fails the whole call.
+    arguments: dict[str, Any] = {"FileSystemIds": ids} if ids else {}
+    do = reader.fsx.describe_file_systems
+    pages = reader.pages("fsx:DescribeFileSystems", do, next_key="NextToken", **arguments)
+    return [found for answer in pages for found in answer.get("FileSystems", [])]
+
+
+def _facts(reader: AccountReader, answer: Mapping[str, Any]) -> FileSystemFacts:
+    lustre: Mapping[str, Any] = answer.get("LustreConfiguration") or {}
+    subnet_id = next(iter(answer.get("SubnetIds", [])), "")
+    subnet = reader.subnets([subnet_id]).get(subnet_id)
+    groups = _security_groups(reader, answer.get("NetworkInterfaceIds", []))
+    return FileSystemFacts(
+        file_system_id=answer["FileSystemId"],
+        type=answer["FileSystemType"],
+        lifecycle=answer.get("Lifecycle", ""),
+        vpc_id=answer.get("VpcId", ""),
+        subnet_id=subnet_id,
+        availability_zone=subnet.availability_zone if subnet else "",
+        dns_name=answer.get("DNSName", ""),
+        mount_name=lustre.get("MountName", ""),
+        capacity_gib=answer.get("StorageCapacity", 0),
+        settings=_fixed_settings(answer, lustre),
+        tags=tag_map(answer.get("Tags")),
+        security_group_ids=groups,
+        lets_in=ingress_of(reader, groups),
+    )
+
+
+def _fixed_settings(answer: Mapping[str, Any], lustre: Mapping[str, Any]) -> dict[str, object]:
+    """Return the settings whose change replaces a file system, by key in the stack file."""
+    s3: Mapping[str, Any] = lustre.get("DataRepositoryConfiguration") or {}
+    cache = lustre.get("DriveCacheType")
+    return {
+        "deployment_type": lustre.get("DeploymentType"),
+        "storage_type": answer.get("StorageType", "SSD"),
+        "drive_cache": None if cache in _NONE else cache,
+        "kms_key_arn": answer.get("KmsKeyId"),
+        "efa_enabled": bool(lustre.get("EfaEnabled")),
+        "import_path": s3.get("ImportPath"),
+        "export_path": s3.get("ExportPath"),
+        "metadata_iops": (lustre.get("MetadataConfiguration") or {}).get("Iops"),
+    }
+
+
+def _security_groups(reader: AccountReader, interface_ids: Iterable[str]) -> frozenset[str]:
+    """Return the security groups of the interfaces, which the FSx API does not return."""
+    wanted = sorted(interface_ids)
+    if not wanted:
+        return frozenset()
+    answer = reader.ask(
+        "ec2:DescribeNetworkInterfaces",
+        reader.ec2.describe_network_interfaces,
+        Filters=[{"Name": "network-interface-id", "Values": wanted}],
+    )
+    interfaces = (answer or {}).get("NetworkInterfaces", [])
+    return frozenset(group["GroupId"] for each in interfaces for group in each.get("Groups", []))
+
+
+# Read EFS file systems and their mount targets.
+#
+# Source: https://docs.aws.amazon.com/efs/latest/ug/API_DescribeMountTargets.html
+
+
+def described_efs(reader: AccountReader, file_system_id: str) -> EfsFacts | None:
+    """Return an EFS file system with its mount targets, or None if it does not exist."""
+    answer = reader.ask(
+        "elasticfilesystem:DescribeFileSystems",
+        reader.client("efs").describe_file_systems,
+        FileSystemId=file_system_id,
+    )
+    return efs_facts(reader, file_system_id) if (answer or {}).get("FileSystems") else None
+
+
+def efs_facts(reader: AccountReader, file_system_id: str) -> EfsFacts:
+    """Return an existing EFS file system with its mount targets."""
+    targets = reader.ask(
+        "elasticfilesystem:DescribeMountTargets",
+        reader.client("efs").describe_mount_targets,
+        FileSystemId=file_system_id,
+    )
+    return EfsFacts(
+        file_system_id=file_system_id,
+        targets=tuple(
+            found
+            for target in (targets or {}).get("MountTargets", [])
+            if (found := _target(reader, target)) is not None
+        ),
+    )
+
+
+def _target(reader: AccountReader, target: Mapping[str, Any]) -> MountTargetFacts | None:
+    """Return a mount target, or None while it is created or deleted."""
+    answer = reader.ask(
+        "elasticfilesystem:DescribeMountTargetSecurityGroups",
+        reader.client("efs").describe_mount_target_security_groups,
+        if_denied={},
+        MountTargetId=target["MountTargetId"],
+    )
+    if answer is None:
+        reader.leave_out(
+            f"mount target {target['MountTargetId']} of {target['FileSystemId']}",
+            f"it is {target['LifeCycleState']}, and EFS shows no security groups of it; try again "
+            "when it is available",
+        )
+        return None
+    groups = frozenset(answer.get("SecurityGroups", []))
+    return MountTargetFacts(
+        vpc_id=target.get("VpcId", ""),
+        availability_zone=target.get("AvailabilityZoneName", ""),
+        security_group_ids=groups,
+        lets_in=ingress_of(reader, groups),
+    )

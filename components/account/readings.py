@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, cast
 
-from trainyard.components.account.answer_shapes import UnexpectedAnswerError, last_call
+from trainyard.components.account.answers import UnexpectedAnswerError, last_call
 
 Reading = Callable[[], Mapping[str, Any]]
 """Calls AWS and returns fields of a facts record, by name."""

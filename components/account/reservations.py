@@ -1,16 +1,144 @@
-"""Facts of the reservations in a stack file."""
+"""Facts of the reservations in a stack file: their state, placement group and holders."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from trainyard.components.account import answers
 from trainyard.components.account.facts import AccountFacts, ReservationFacts
 from trainyard.components.account.lookup import AccountReader
-from trainyard.components.account.provenance import read_provenance
-from trainyard.components.config.reservations import CapacityBlock, OdcrGroup, Reservation
+from trainyard.components.config.reservations import (
+    CapacityBlock,
+    OdcrGroup,
+    Provenance,
+    Reservation,
+)
 from trainyard.components.config.stack import StackConfig
-from trainyard.components.tagging import CLUSTER_TAG, RESERVATION_TAG, tag_map
+from trainyard.components.tagging import (
+    CLUSTER_TAG,
+    EKS_CLUSTER_TAG,
+    PARALLELCLUSTER_TAG,
+    RESERVATION_TAG,
+    tag_map,
+)
+
+# The placement group of a reservation and its owner.
+#
+# `DescribeCapacityReservations` returns the group (`PlacementGroupArn`), whose ARN contains the
+# owner account. Nodes can launch by name only into a group of their own account, so a reservation
+# in a group of any other account is `aws-assisted`. A reservation without a group needs no
+# placement group, whether AWS or the customer created it.
+#
+# Source:
+#     https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CapacityReservation.html
+#     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/cr-cpg.html
+
+
+def read_provenance(
+    asked: Reservation, found: Sequence[ReservationFacts], account_id: str
+) -> dict[str, Provenance | str | None]:
+    """Return `provenance` and `placement_group` of a reservation with `provenance: auto`.
+
+    Empty if the stack file sets them, if the account id is unknown, or if the reservations of one
+    entry are in different groups.
+    """
+    if isinstance(asked, CapacityBlock) or asked.provenance != "auto" or not account_id:
+        return {}
+    places = {(each.placement_group, each.placement_group_owner_id) for each in found}
+    if len(places) != 1:
+        return {}
+    group = own_placement_group(found[0], account_id)
+    provenance = "aws-assisted" if is_aws_assisted(found[0], account_id) else "own"
+    return {"provenance": provenance, "placement_group": group}
+
+
+def is_aws_assisted(found: ReservationFacts, account_id: str) -> bool:
+    """Return whether a reservation is in a placement group of another account."""
+    return found.placement_group is not None and found.placement_group_owner_id != account_id
+
+
+def own_placement_group(found: ReservationFacts, account_id: str) -> str | None:
+    """Return the placement group of a reservation if the account owns it."""
+    return None if is_aws_assisted(found, account_id) else found.placement_group
+
+
+# Whose instances are in a capacity reservation.
+#
+# Source: https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribeInstances.html, filter
+# `capacity-reservation-id`, and API_Instance.html, `capacityReservationId`.
+
+
+Holders = Mapping[str, tuple[str, ...]]
+"""Ids of this account's instances in a reservation, by owner."""
+
+OWNER_TAGS = (
+    CLUSTER_TAG,
+    EKS_CLUSTER_TAG,
+    PARALLELCLUSTER_TAG,
+    "aws:autoscaling:groupName",
+    "Name",
+)
+"""Tags that identify the owner of an instance, most specific first."""
+
+
+def holder_filters(reservation_ids: Sequence[str]) -> list[dict[str, Any]]:
+    """Return the filters of `DescribeInstances` for instances that occupy reservations."""
+    return [
+        {"Name": "capacity-reservation-id", "Values": [*reservation_ids]},
+        {"Name": "instance-state-name", "Values": ["pending", "running", "stopping"]},
+    ]
+
+
+def holders_of(pages: Iterable[Mapping[str, Any]]) -> dict[str, Holders]:
+    """Return the holders of each reservation, from the pages of `DescribeInstances`."""
+    found: dict[str, dict[str, tuple[str, ...]]] = {}
+    for page in pages:
+        for instance in (one for made in page["Reservations"] for one in made["Instances"]):
+            if "CapacityReservationId" in instance:
+                held = found.setdefault(instance["CapacityReservationId"], {})
+                owner = _owner(instance.get("Tags") or [])
+                held[owner] = (*held.get(owner, ()), instance["InstanceId"])
+    return dict(found)
+
+
+def held_text(holders: Holders, *, used: int, ids: bool = True) -> str:
+    """Return who holds the used instances of a reservation, in one phrase, with or without ids.
+
+    Instances that this account does not have belong to accounts that share the reservation.
+    """
+    parts = [
+        f"{len(each)} used by {owner}" + (f" ({', '.join(each)})" if ids else "")
+        for owner, each in holders.items()
+    ]
+    others = used - sum(map(len, holders.values()))
+    if others > 0:
+        parts.append(f"{others} by instances in other accounts")
+    return ", ".join(parts)
+
+
+def look_up_holders(reader: AccountReader, reservation_ids: Sequence[str]) -> dict[str, Holders]:
+    """Return the holders of each reservation; nothing if EC2 denies the request.
+
+    Raises:
+        AccountUnreachableError: no credentials, or no answer.
+    """
+    if not reservation_ids:
+        return {}
+    pages = reader.pages(
+        "ec2:DescribeInstances",
+        reader.ec2.describe_instances,
+        next_key="NextToken",
+        Filters=holder_filters(reservation_ids),
+    )
+    answered = list(pages)
+    return {name: {} for name in reservation_ids if answered} | holders_of(answered)
+
+
+def _owner(tags: list[Mapping[str, str]]) -> str:
+    values = tag_map(tags)
+    return next((values[key] for key in OWNER_TAGS if values.get(key)), "instances without a name")
+
 
 DESCRIBE = "ec2:DescribeCapacityReservations"
 LIST_GROUP_RESOURCES = "resource-groups:ListGroupResources"

@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from trainyard.components.account.lookup import AccountReader, with_ipv4
-from trainyard.components.account.vpc_layout import (
+from trainyard.components.account.facts import (
     LayoutEndpoint,
     LayoutNat,
     LayoutSubnet,
     LayoutTable,
     VpcLayout,
 )
+from trainyard.components.account.lookup import AccountReader, with_ipv4
 from trainyard.components.tagging import tag_map
 
 CALLS = (

@@ -21,7 +21,7 @@ from trainyard.components.update_gate import await_update_gate
 
 if TYPE_CHECKING:
     from trainyard.components.any_plan import AnyPlan
-    from trainyard.components.config.stack_models import AnyStackConfig
+    from trainyard.components.config.load import AnyStackConfig
     from trainyard.components.monitoring.plan import MonitoringPlan
 
 

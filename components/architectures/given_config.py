@@ -9,10 +9,10 @@ from pulumi.runtime.config import is_config_secret
 
 from trainyard.components.config.load import load_stack_config, stray_keys
 from trainyard.components.config.problems import ROOT
-from trainyard.components.network.stack_reference import network_reader
+from trainyard.components.network.cluster_network import network_reader
 
 if TYPE_CHECKING:
-    from trainyard.components.config.stack_models import AnyStackConfig
+    from trainyard.components.config.load import AnyStackConfig
 
 
 def given_config(stack_file: str) -> AnyStackConfig:

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from trainyard.components import clock
 from trainyard.components.account.facts import AccountFacts
-from trainyard.components.account.file_system_lookup import look_up_file_systems
-from trainyard.components.account.lookup import AccountReader
-from trainyard.components.account.quota_lookup import quota_readings
+from trainyard.components.account.lookup import AccountReader, look_up_file_systems
+from trainyard.components.account.quota_use import quota_readings
 from trainyard.components.account.readings import Reading, read_side_by_side
 from trainyard.components.account.reservations import (
     look_up_created,
@@ -21,16 +20,15 @@ from trainyard.components.account.vpc_lookup import look_up_vpc
 from trainyard.components.architectures.plan_stack import plan_stack
 from trainyard.components.architectures.registry import account_of
 from trainyard.components.checks.named_check import named_readings
-from trainyard.components.checks.pool_image_check import pool_image_readings
-from trainyard.components.checks.public_image_check import public_image_readings
-from trainyard.components.checks.quota_needs import quotas_of
+from trainyard.components.checks.pool_check import pool_image_readings, public_image_readings
+from trainyard.components.checks.quota_check import quotas_of
 from trainyard.components.config.named import Named, names_in
 from trainyard.components.config.network import NewVpc
 from trainyard.components.config.problems import ConfigError
 
 if TYPE_CHECKING:
     from trainyard.components.any_plan import AnyPlan
-    from trainyard.components.config.stack_models import AnyStackConfig
+    from trainyard.components.config.load import AnyStackConfig
 
 
 def look_up(config: AnyStackConfig, *, region: str, profile: str | None = None) -> AccountFacts:

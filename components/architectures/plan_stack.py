@@ -9,17 +9,20 @@ from typing import TYPE_CHECKING
 
 from trainyard.components.architectures.registry import ARCHITECTURES
 from trainyard.components.catalog.regions import is_known_region, nearest_region
-from trainyard.components.checks.arn_review import review_arns, review_policies
-from trainyard.components.checks.verification_review import review_verification
-from trainyard.components.config.review import Review
+from trainyard.components.checks.stack_review import (
+    review_arns,
+    review_policies,
+    review_verification,
+)
+from trainyard.components.config.problems import Review
 from trainyard.components.cost.budget_review import review_budget
 from trainyard.components.monitoring.review import review_monitoring
+from trainyard.components.network.network_plan import plan_network
 from trainyard.components.network.pool_place import PlanContext
-from trainyard.components.network.vpc_plan import plan_network
 
 if TYPE_CHECKING:
     from trainyard.components.any_plan import AnyPlan
-    from trainyard.components.config.stack_models import AnyStackConfig
+    from trainyard.components.config.load import AnyStackConfig
 
 
 def plan_stack(

@@ -20,37 +20,43 @@ from trainyard.components.architectures.plan_stack import plan_stack
 from trainyard.components.architectures.registry import account_of
 from trainyard.components.checks.account_part import AccountPart
 from trainyard.components.checks.adopted_vpc_check import adopted_vpc_problems, adopted_vpc_subjects
-from trainyard.components.checks.check import Check, as_warnings
+from trainyard.components.checks.check import ArchitectureNeeds, Check, as_warnings
 from trainyard.components.checks.file_system_check import file_system_problems, file_system_subjects
 from trainyard.components.checks.named_check import named_checks, named_warnings
-from trainyard.components.checks.needs import ArchitectureNeeds
-from trainyard.components.checks.network_check import network_problems, network_subjects
+from trainyard.components.checks.network_check import (
+    network_problems,
+    network_subjects,
+    zone_problems,
+    zone_subjects,
+)
 from trainyard.components.checks.network_reference import at_reference
 from trainyard.components.checks.noun import NamedContext
 from trainyard.components.checks.placement_group_check import shared_group_problems
-from trainyard.components.checks.pool_check import offering_subjects, pool_problems
-from trainyard.components.checks.pool_image_check import pool_image_problems, pool_image_subjects
-from trainyard.components.checks.public_image_check import (
+from trainyard.components.checks.pool_check import (
+    offering_subjects,
+    pool_image_problems,
+    pool_image_subjects,
+    pool_problems,
     public_image_problems,
     public_image_subjects,
 )
-from trainyard.components.checks.quota_check import quota_check, quota_warnings
-from trainyard.components.checks.quota_needs import Need, shared_needs
-from trainyard.components.checks.reservation_check import reservation_problems, reservation_subjects
-from trainyard.components.checks.reservation_state_check import (
+from trainyard.components.checks.quota_check import Need, quota_check, quota_warnings, shared_needs
+from trainyard.components.checks.reservation_check import (
+    STATED_VALUES,
     later_reservation_warnings,
     over_problems,
+    reservation_problems,
+    reservation_subjects,
+    stated_problems,
 )
-from trainyard.components.checks.reservation_use_check import STATED_VALUES, stated_problems
 from trainyard.components.checks.used_image import UsedImage
-from trainyard.components.checks.zone_check import zone_problems, zone_subjects
 from trainyard.components.config.network import ExistingVpc
 from trainyard.components.config.problems import ConfigError, Problem
 from trainyard.components.plain_text import legible
 
 if TYPE_CHECKING:
     from trainyard.components.any_plan import AnyPlan
-    from trainyard.components.config.stack_models import AnyStackConfig
+    from trainyard.components.config.load import AnyStackConfig
 
 
 def complete(config: AnyStackConfig, facts: AccountFacts) -> AnyStackConfig:

@@ -8,13 +8,16 @@ from typing import Any
 
 from typing_extensions import override
 
-from trainyard.components.account.facts import AccountFacts, DefaultGroupFacts, IngressFacts
+from trainyard.components.account.facts import (
+    AccountFacts,
+    DefaultGroupFacts,
+    ImageFacts,
+    IngressFacts,
+)
 from trainyard.components.account.launch_place import placed
-from trainyard.components.account.lookup import AccountReader
-from trainyard.components.account.named_facts import ImageFacts
+from trainyard.components.account.lookup import AccountReader, security_group_rules
 from trainyard.components.account.readings import Reading
 from trainyard.components.account.reservations import unseen_reservation_warnings
-from trainyard.components.account.security_group_rules import security_group_rules
 from trainyard.components.batch.address_capacity import REMEDY, TAKERS, addresses_by_subnet
 from trainyard.components.batch.job_definition_plan import PINNED_IMAGES
 from trainyard.components.batch.plan import BatchPlan
@@ -22,9 +25,14 @@ from trainyard.components.batch.repository_plan import plan_repository
 from trainyard.components.catalog.batch import comes_through_endpoints
 from trainyard.components.catalog.instance_types import INSTANCE_TYPES
 from trainyard.components.checks.account_part import AccountPart
-from trainyard.components.checks.check import Check, Subject
-from trainyard.components.checks.image_subjects import image_subjects
-from trainyard.components.checks.key_pair_check import key_pair_subjects, pool_key_problems
+from trainyard.components.checks.check import (
+    ArchitectureNeeds,
+    Check,
+    NodeNeeds,
+    ServiceRole,
+    Subject,
+)
+from trainyard.components.checks.file_system_check import Ports, is_open
 from trainyard.components.checks.made_name_check import (
     ADOPTED_REPOSITORY,
     JOB_DEFINITION,
@@ -32,12 +40,15 @@ from trainyard.components.checks.made_name_check import (
     REPOSITORY,
     group_names,
 )
-from trainyard.components.checks.needs import ArchitectureNeeds, NodeNeeds, ServiceRole
-from trainyard.components.checks.open_door import Ports, is_open
+from trainyard.components.checks.named_check import (
+    image_subjects,
+    key_pair_subjects,
+    pool_key_problems,
+)
 from trainyard.components.checks.pool_check import ADDRESSES, address_problems
-from trainyard.components.checks.quota_needs import Need
+from trainyard.components.checks.quota_check import Need
 from trainyard.components.checks.used_image import UPDATE_PROGRAM, UsedImage
-from trainyard.components.compute.root_volume import ROOT_DEVICE
+from trainyard.components.compute.node_pool_plan import ROOT_DEVICE
 from trainyard.components.config.batch import BatchArchitecture, ComputeEnvironment
 from trainyard.components.config.batch_stack import BatchStackConfig
 from trainyard.components.config.named import Named

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from trainyard.components.batch.compute_environment_plan import ComputeEnvironmentPlan
 from trainyard.components.batch.plan import BatchPlan
-from trainyard.components.config.review import Review
+from trainyard.components.config.problems import Review
 from trainyard.components.network.address_capacity import AddressNeed, needs_of, review_new_subnets
 
 TAKERS = "interfaces"

@@ -27,17 +27,18 @@ from trainyard.components.compute.placement_group import (
     ClusterPlacementGroup,
     ClusterPlacementGroupArgs,
 )
-from trainyard.components.identity.attached_policies import attach_policies, once_made
-from trainyard.components.identity.ec2_trust import ec2_trust_policy
-from trainyard.components.identity.instance_profile import (
+from trainyard.components.identity.node_role import (
     NodeInstanceProfile,
     NodeInstanceProfileArgs,
+    attach_policies,
+    once_made,
 )
 from trainyard.components.identity.one_time_calls import (
     OneTimeCall,
     OneTimeCallsArgs,
     schedule_calls,
 )
+from trainyard.components.identity.trust import ec2_trust_policy
 from trainyard.components.naming import COMPUTE_ENVIRONMENT, LAUNCH, managed_policy_arns, partition
 
 # The opening and closing of a compute environment in a Capacity Block.

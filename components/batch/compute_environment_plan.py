@@ -27,20 +27,24 @@ from trainyard.components.catalog.batch import (
     image_parameter,
     image_type,
 )
-from trainyard.components.catalog.instance_type import InstanceType
-from trainyard.components.catalog.instance_types import INSTANCE_TYPES
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES, InstanceType
 from trainyard.components.compute.interface_plan import InterfacePlan, plan_pool_interfaces
-from trainyard.components.compute.node_pool_plan import ImageSource, NodePoolPlan
-from trainyard.components.compute.root_volume import RootVolume, plan_root_volume
+from trainyard.components.compute.node_pool_plan import (
+    ImageSource,
+    NodePoolPlan,
+    RootVolume,
+    plan_root_volume,
+)
 from trainyard.components.config.batch import ComputeEnvironment
 from trainyard.components.config.batch_stack import BatchStackConfig
 from trainyard.components.config.node_pool import NodeSizes
+from trainyard.components.config.problems import Review
 from trainyard.components.config.reservations import CapacityBlock, Reservation
-from trainyard.components.config.review import Review
 from trainyard.components.monitoring.node_agent import agent_access, agent_script, measured_on
 from trainyard.components.naming import managed_policy_arns
-from trainyard.components.network.pool_place import PlanContext, PoolPlace
-from trainyard.components.network.pool_place_review import (
+from trainyard.components.network.pool_place import (
+    PlanContext,
+    PoolPlace,
     review_missing_zone,
     review_pool_subnet,
     review_pool_zone,

@@ -16,8 +16,8 @@ import pulumi_aws as aws
 from trainyard.components.batch.job_definition_plan import container_properties, node_properties
 from trainyard.components.batch.plan import JobDefinitionPlan
 from trainyard.components.catalog.secret_arns import SecretArn
-from trainyard.components.identity.attached_policies import attach_policies, once_made
-from trainyard.components.identity.service_trust import service_trust
+from trainyard.components.identity.node_role import attach_policies, once_made
+from trainyard.components.identity.trust import service_trust
 from trainyard.components.naming import dns_suffix, managed_policy_arns, partition
 
 # The IAM roles of a job: that of its containers, and that with which ECS reads its secrets.

@@ -16,13 +16,11 @@ from trainyard.components.catalog.batch import (
     shared_memory_mib,
 )
 from trainyard.components.catalog.collective_tests import MAKERS, TESTS_BY_MAKER
-from trainyard.components.catalog.instance_type import InstanceType
-from trainyard.components.catalog.instance_types import INSTANCE_TYPES
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES, InstanceType
 from trainyard.components.catalog.neuron import NCCOM_TEST_IMAGE
 from trainyard.components.catalog.versions import NCCL_TESTS_IMAGE
-from trainyard.components.config.batch import ComputeEnvironment, JobDefinition
-from trainyard.components.config.batch_fields import OWN_IMAGES
-from trainyard.components.config.review import Review
+from trainyard.components.config.batch import OWN_IMAGES, ComputeEnvironment, JobDefinition
+from trainyard.components.config.problems import Review
 from trainyard.components.naming import managed_policy_arns
 
 # The JSON documents of job definitions for the Batch API.

@@ -25,7 +25,7 @@ from functools import cache
 from pathlib import Path
 
 from trainyard.components.catalog.collective_tests import JobTest
-from trainyard.components.catalog.instance_type import Accelerators
+from trainyard.components.catalog.instance_types import Accelerators
 from trainyard.components.catalog.nccl import (
     BUILT,
     all_reduce_command,

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 from trainyard.components.batch.compute_environment_plan import ComputeEnvironmentPlan
-from trainyard.components.catalog.instance_type import InstanceType
+from trainyard.components.catalog.instance_types import InstanceType
 from trainyard.components.compute.node_pool_plan import NodePoolPlan
 from trainyard.components.monitoring.plan import MonitoringPlan
 from trainyard.components.network.network_plan import NetworkPlan

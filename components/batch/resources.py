@@ -21,8 +21,7 @@ from trainyard.components.batch.container_repository import (
 from trainyard.components.batch.job_definition import BatchJobDefinition, BatchJobDefinitionArgs
 from trainyard.components.batch.plan import BatchPlan, JobDefinitionPlan
 from trainyard.components.capacity.plan import LINUX
-from trainyard.components.compute.reservations import make_reservations
-from trainyard.components.compute.resource_shares import accept_shares
+from trainyard.components.compute.reservations import accept_shares, make_reservations
 from trainyard.components.monitoring.plan import Subject
 from trainyard.components.network.cluster_network import ClusterNetwork
 from trainyard.components.network.efa_security_group import EfaSecurityGroup, EfaSecurityGroupArgs

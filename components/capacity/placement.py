@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from trainyard.components.capacity.plan import PlacementPlan
-from trainyard.components.catalog.instance_type import InstanceType
+from trainyard.components.catalog.instance_types import InstanceType
 from trainyard.components.config.node_pool import Placement
 from trainyard.components.config.reservations import CapacityBlock, Reservation
 

@@ -8,9 +8,9 @@ from trainyard.components.capacity.placement import (
     plan_placement,
 )
 from trainyard.components.capacity.plan import PlacementPlan
-from trainyard.components.catalog.instance_type import InstanceType
+from trainyard.components.catalog.instance_types import InstanceType
+from trainyard.components.config.problems import Review
 from trainyard.components.config.reservations import Reservation
-from trainyard.components.config.review import Review
 
 
 def reviewed_placement(

@@ -10,16 +10,17 @@ from collections.abc import Mapping, Sequence
 
 from trainyard.components.capacity.purchase import OPEN_PURCHASE_OPTIONS
 from trainyard.components.catalog.capacity_blocks import ultraserver_sizes
-from trainyard.components.catalog.instance_type import InstanceType, UsageClass
 from trainyard.components.catalog.instance_types import (
     INSTANCE_TYPES,
+    InstanceType,
     UnknownInstanceTypeError,
+    UsageClass,
     instance_type,
 )
 from trainyard.components.catalog.regions import can_be_region, zone_region
 from trainyard.components.config.base import is_zone_id, same_kind_of_zone
+from trainyard.components.config.problems import Review
 from trainyard.components.config.reservations import Reservation
-from trainyard.components.config.review import Review
 
 _USAGE_CLASS: Mapping[str, UsageClass] = {
     "on-demand": "on-demand",

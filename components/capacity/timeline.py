@@ -1,21 +1,87 @@
-"""The life of a Capacity Block: what EC2, EKS and the stack do, and when.
-
-Sources:
-    https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-blocks-using.html
-    https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-blocks-monitor.html
-"""
+"""The life of a Capacity Block: what EC2, EKS and the stack do, and when users are warned."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from trainyard.components.capacity.schedule import nodes_leave_before_end
-from trainyard.components.capacity.warnings import block_warnings
 from trainyard.components.catalog.capacity_blocks import terminated_before_end
-from trainyard.components.config.reservations import CapacityBlock
+from trainyard.components.config.reservations import CapacityBlock, OdcrGroup, Reservation
 from trainyard.components.config.stack import StackConfig
+
+
+def ended_at(reservation: Reservation, now: datetime) -> datetime | None:
+    """Return when a reservation ended; None if its end is not known, or has not passed."""
+    if isinstance(reservation, OdcrGroup) or reservation.ends_at is None:
+        return None
+    return reservation.ends_at if reservation.ends_at <= now else None
+
+
+def is_succeeded(config: StackConfig, name: str, now: datetime) -> bool:
+    """Return whether a block is over, and all nodes that use it, if any, have another one.
+
+    Args:
+        config: The stack, completed with the times of its reservations.
+        name: Entry of `reservations`.
+        now: Timezone-aware.
+    """
+    pools = config.pools()
+    return _is_over_block(config, name, now) and all(
+        any(
+            other.key == pool.key and not _is_over_block(config, other.purchase_option, now)
+            for other in pools
+        )
+        for pool in config.pools_with(name)
+    )
+
+
+def _is_over_block(config: StackConfig, name: str, now: datetime) -> bool:
+    block = config.reservations.get(name)
+    return isinstance(block, CapacityBlock) and ended_at(block, now) is not None
+
+
+# Warnings before the end of a Capacity Block that users ask for.
+#
+# Source: https://docs.aws.amazon.com/scheduler/latest/UserGuide/schedule-types.html
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlockWarning:
+    """A message at a fixed time before the end of a block."""
+
+    hours_before_end: int
+    at: datetime
+    """UTC."""
+    ends_at: datetime
+    """UTC."""
+
+
+def block_warnings(block: CapacityBlock, hours: Sequence[int]) -> Iterator[BlockWarning]:
+    """Yield the warnings of a block in the order of time; none if its end is unknown.
+
+    A warning that would be due before the block starts is left out.
+
+    Args:
+        block: The block.
+        hours: Hours before the end.
+    """
+    if block.ends_at is None:
+        return
+    ends_at = block.ends_at.astimezone(UTC)
+    for before in sorted({*hours}, reverse=True):
+        at = ends_at - timedelta(hours=before)
+        if block.starts_at is None or at > block.starts_at:
+            yield BlockWarning(hours_before_end=before, at=at, ends_at=ends_at)
+
+
+# The life of a Capacity Block: what EC2, EKS and the stack do, and when.
+#
+# Sources:
+#     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-blocks-using.html
+#     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-blocks-monitor.html
+
 
 WARNED_BEFORE_TERMINATION = timedelta(minutes=10)
 """How long before it begins to terminate instances EC2 sends `Capacity Block Expiration Warning`.

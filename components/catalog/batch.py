@@ -22,8 +22,8 @@ import re
 from collections.abc import Mapping
 from typing import Literal
 
-from trainyard.components.catalog.efa_huge_pages import HUGE_PAGE_MIB, reserved_huge_pages
-from trainyard.components.catalog.instance_type import Architecture, InstanceType
+from trainyard.components.catalog.efa import HUGE_PAGE_MIB, reserved_huge_pages
+from trainyard.components.catalog.instance_types import Architecture, InstanceType
 
 ImageType = Literal["ECS_AL2023", "ECS_AL2023_NVIDIA"]
 _ECS_IMAGE_VARIANTS: Mapping[tuple[ImageType, str], str] = {

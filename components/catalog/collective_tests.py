@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Literal
 
-from trainyard.components.catalog.instance_type import Manufacturer
+from trainyard.components.catalog.instance_types import Manufacturer
 
 JobTest = Literal["nccl-tests", "nccom-tests"]
 

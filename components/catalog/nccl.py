@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from trainyard.components.catalog.instance_type import Accelerators
+from trainyard.components.catalog.instance_types import Accelerators
 
 MPI = "/opt/amazon/openmpi"
 """Open MPI directory of the EFA installer."""

@@ -31,7 +31,7 @@ from datetime import date, timedelta
 from types import MappingProxyType
 from typing import Literal
 
-from trainyard.components.catalog.instance_type import Architecture
+from trainyard.components.catalog.instance_types import Architecture
 
 AmiVariant = Literal["standard", "nvidia", "neuron"]
 

@@ -9,14 +9,11 @@ from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 from trainyard.components.config.stack import StackConfig
 
 if TYPE_CHECKING:
-    from trainyard.components.account.facts import AccountFacts
+    from trainyard.components.account.facts import AccountFacts, PreflightFacts
     from trainyard.components.account.lookup import AccountReader
-    from trainyard.components.account.preflight_facts import PreflightFacts
     from trainyard.components.account.readings import Reading
-    from trainyard.components.checks.check import Check
-    from trainyard.components.checks.needs import ArchitectureNeeds
-    from trainyard.components.checks.quota_needs import Need
-    from trainyard.components.checks.row import Row
+    from trainyard.components.checks.check import ArchitectureNeeds, Check, Row
+    from trainyard.components.checks.quota_check import Need
     from trainyard.components.checks.used_image import UsedImage
     from trainyard.components.config.named import Named
     from trainyard.components.config.stack import Architecture

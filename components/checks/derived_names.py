@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from trainyard.components.config.network import NewVpc
-from trainyard.components.config.review import Review
+from trainyard.components.config.problems import Review
 from trainyard.components.config.stack import StackConfig
 from trainyard.components.naming import IAM_ROLE_NAME_LIMIT, excess_length
 

@@ -17,8 +17,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from trainyard.components.account import owner_lookup
-from trainyard.components.account.named_facts import OwnerFacts
+from trainyard.components.account import named_lookup
+from trainyard.components.account.facts import OwnerFacts
 from trainyard.components.account.named_lookup import LookUp
 from trainyard.components.checks.noun import NamedContext, Noun
 from trainyard.components.config.named import Named
@@ -195,27 +195,27 @@ def _noun(
 
 
 MADE: Mapping[str, Noun] = {
-    EKS_CLUSTER: _noun(owner_lookup.CLUSTER_CALLS, owner_lookup.look_up_cluster_owner),
-    REPOSITORY: _noun(owner_lookup.REPOSITORY_CALLS, owner_lookup.look_up_repository_owner),
+    EKS_CLUSTER: _noun(named_lookup.CLUSTER_CALLS, named_lookup.look_up_cluster_owner),
+    REPOSITORY: _noun(named_lookup.REPOSITORY_CALLS, named_lookup.look_up_repository_owner),
     ADOPTED_REPOSITORY: _noun(
-        owner_lookup.REPOSITORY_CALLS,
-        owner_lookup.look_up_repository_owner,
+        named_lookup.REPOSITORY_CALLS,
+        named_lookup.look_up_repository_owner,
         "the repository exists, and is not part of another stack",
         adopted_name_problems,
     ),
-    JOB_QUEUE: _noun(owner_lookup.QUEUE_CALLS, owner_lookup.look_up_queue_owner),
-    JOB_DEFINITION: _noun(owner_lookup.DEFINITION_CALLS, owner_lookup.look_up_definition_owner),
-    CLOUDFORMATION_STACK: _noun(owner_lookup.STACK_CALLS, owner_lookup.look_up_stack_owner),
+    JOB_QUEUE: _noun(named_lookup.QUEUE_CALLS, named_lookup.look_up_queue_owner),
+    JOB_DEFINITION: _noun(named_lookup.DEFINITION_CALLS, named_lookup.look_up_definition_owner),
+    CLOUDFORMATION_STACK: _noun(named_lookup.STACK_CALLS, named_lookup.look_up_stack_owner),
     SLURM_CLUSTER: _noun(
-        owner_lookup.STACK_CALLS,
-        owner_lookup.look_up_stack_owner,
+        named_lookup.STACK_CALLS,
+        named_lookup.look_up_stack_owner,
         "no other cluster has the name",
         slurm_cluster_problems,
     ),
-    RESOURCE_GROUP: _noun(owner_lookup.GROUP_CALLS, owner_lookup.look_up_group_owner),
+    RESOURCE_GROUP: _noun(named_lookup.GROUP_CALLS, named_lookup.look_up_group_owner),
     LOG_GROUP: _noun(
-        owner_lookup.LOG_GROUP_CALLS,
-        owner_lookup.look_up_log_group_owner,
+        named_lookup.LOG_GROUP_CALLS,
+        named_lookup.look_up_log_group_owner,
         "the log group is not part of another stack",
         log_group_problems,
     ),

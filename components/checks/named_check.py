@@ -1,4 +1,4 @@
-"""Account checks of everything that a stack file names, one row for each kind of object."""
+"""Account checks of the objects that a stack file only names, one row for each kind."""
 
 from __future__ import annotations
 
@@ -7,28 +7,456 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from trainyard.components.account import named_lookup
+from trainyard.components.account.facts import (
+    AccessPointFacts,
+    AccountFacts,
+    BucketFacts,
+    ContainerImageFacts,
+    FunctionFacts,
+    KmsKeyFacts,
+    ObjectFacts,
+    PolicyFacts,
+    TopicFacts,
+    WorkspaceFacts,
+)
 from trainyard.components.account.lookup import AccountReader
 from trainyard.components.account.named_lookup import LookUp, NotReadError
 from trainyard.components.account.readings import Reading
-from trainyard.components.checks.access_point_check import access_point_problems
-from trainyard.components.checks.bucket_check import (
-    bucket_warnings,
-    repository_problems,
-    repository_warnings,
-    script_problems,
-    script_warnings,
-)
 from trainyard.components.checks.check import Check, Subject
-from trainyard.components.checks.container_image_check import container_image_warnings
-from trainyard.components.checks.function_check import function_problems
-from trainyard.components.checks.kms_key_check import kms_key_problems, kms_key_warnings
 from trainyard.components.checks.made_name_check import MADE
 from trainyard.components.checks.noun import NamedContext, Noun
 from trainyard.components.checks.placement_group_check import placement_group_problems
-from trainyard.components.checks.policy_check import policy_problems
-from trainyard.components.checks.topic_check import topic_problems, topic_warnings
-from trainyard.components.checks.workspace_check import workspace_problems
+from trainyard.components.config.fsx_lustre import DataRepository, NewFsxLustre
 from trainyard.components.config.named import Named
+from trainyard.components.config.problems import ROOT, Problem
+from trainyard.components.config.stack import StackConfig
+from trainyard.components.config.storage import ExistingEfs
+from trainyard.components.naming import is_customer_policy
+
+# Account checks of the EFS access points that a stack file names.
+#
+# Source: https://docs.aws.amazon.com/efs/latest/ug/API_AccessPointDescription.html
+
+
+AVAILABLE = "available"
+
+
+def access_point_problems(
+    use: Named, found: AccessPointFacts | None, context: NamedContext
+) -> Iterator[Problem]:
+    """Yield why nodes would not mount the file system through the access point."""
+    path, owner = f"{ROOT}.{use.key}", use.owner
+    wanted = owner.file_system_id if isinstance(owner, ExistingEfs) else ""
+    if found is None:
+        yield Problem(
+            path=path,
+            found=use.name,
+            problem="this access point does not exist in this account and region",
+            remedy=f"copy an id (`aws efs describe-access-points --file-system-id {wanted}`)",
+        )
+    elif found.file_system_id != wanted:
+        yield Problem(
+            path=path,
+            found=f"{use.name}, of {found.file_system_id}",
+            problem=f"this access point is of another file system than {wanted}",
+            allowed=f"an access point of {wanted}",
+            remedy="give an access point of the file system, or the other file_system_id",
+        )
+    elif found.state != AVAILABLE:
+        yield Problem(
+            path=path,
+            found=f"{use.name}, {found.state}",
+            problem="nothing mounts through an access point in this state",
+            allowed="an access point that is available",
+            remedy="wait until it is available, or give another",
+        )
+
+
+# Account checks of the S3 buckets and objects that a stack file names.
+#
+# Sources:
+#     https://docs.aws.amazon.com/fsx/latest/LustreGuide/autoimport-data-repo-dra.html: automatic
+#     import needs a bucket in the region of the file system; export does not
+#     https://docs.aws.amazon.com/parallelcluster/latest/ug/custom-bootstrap-actions-v3.html: a node
+#     whose script cannot be downloaded fails to start
+
+
+def repository_problems(
+    use: Named, found: BucketFacts | None, context: NamedContext
+) -> Iterator[Problem]:
+    """Yield why FSx would not link a file system to the bucket."""
+    path = f"{ROOT}.{use.key}"
+    if found is None and not context.may_exist(use):
+        yield Problem(
+            path=path,
+            found=use.name,
+            problem="this S3 bucket does not exist, and FSx links file systems to existing ones",
+            remedy="correct the name, or create the bucket (`aws s3 mb`)",
+        )
+    elif found is not None and _imports(use) and found.region not in ("", context.region):
+        yield Problem(
+            path=path,
+            found=f"{use.name}, in {found.region}",
+            problem="FSx imports changes only from buckets in the region of the file system",
+            allowed=f"a bucket in {context.region}",
+            remedy="give such a bucket, or import no changes (`import_events: []`, no auto_import)",
+        )
+
+
+def repository_warnings(
+    use: Named, found: BucketFacts | None, context: NamedContext
+) -> Iterator[str]:
+    """Yield that the bucket of an existing file system is gone."""
+    if found is None and context.may_exist(use):
+        yield f"{use.key}: the bucket of {use.name} does not exist; new file systems need it"
+
+
+def _imports(use: Named) -> bool:
+    owner = use.owner
+    if isinstance(owner, DataRepository):
+        return bool(owner.import_events)
+    return (
+        isinstance(owner, NewFsxLustre)
+        and use.key.endswith(".import_path")
+        and owner.auto_import not in (None, "NONE")
+    )
+
+
+def bucket_warnings(use: Named, found: BucketFacts | None, context: NamedContext) -> Iterator[str]:
+    """Yield that nodes get permissions for a bucket that does not exist."""
+    if found is None:
+        yield (
+            f"{use.key}: the S3 bucket {use.name} does not exist; create it (`aws s3 mb`), or "
+            "correct the name"
+        )
+
+
+def script_problems(
+    use: Named, found: ObjectFacts | None, context: NamedContext
+) -> Iterator[Problem]:
+    """Yield why nodes would not start: their script does not exist or is empty."""
+    missing = _missing_script(use, found)
+    if missing and not context.may_exist(use):
+        yield Problem(
+            path=f"{ROOT}.{use.key}",
+            found=use.name,
+            problem=f"{missing}; nodes that cannot run their script do not start",
+            remedy=f"upload it (`aws s3 cp SCRIPT {use.name}`), or correct the address",
+        )
+
+
+def script_warnings(use: Named, found: ObjectFacts | None, context: NamedContext) -> Iterator[str]:
+    """Yield that further nodes of an existing cluster would not start."""
+    missing = _missing_script(use, found)
+    if missing and context.may_exist(use):
+        yield f"{use.key}: {use.name}: {missing}; further nodes do not start"
+
+
+def _missing_script(use: Named, found: ObjectFacts | None) -> str:
+    if found is None:
+        return "this bucket has no such object, or it does not exist"
+    return "" if found.size_bytes else "this object is empty"
+
+
+# Account checks of the container images in private ECR repositories.
+#
+# A missing image is only a warning: AWS Batch accepts the job definition, and the image can be
+# pushed before the first job.
+# https://docs.aws.amazon.com/AmazonECS/latest/developerguide/task_cannot_pull_image.html
+
+
+def container_image_warnings(
+    use: Named, found: ContainerImageFacts | None, context: NamedContext
+) -> Iterator[str]:
+    """Yield that jobs would fail to pull the image."""
+    if found is None:
+        yield (
+            f"{use.key}: ECR has no image {use.name}; jobs fail with CannotPullContainerError "
+            "until it is pushed"
+        )
+
+
+# Account checks of the Lambda function of a ParallelCluster provider stack.
+#
+# Source: https://docs.aws.amazon.com/lambda/latest/api/API_GetFunctionConfiguration.html
+
+
+def function_problems(
+    use: Named, found: FunctionFacts | None, context: NamedContext
+) -> Iterator[Problem]:
+    """Yield why the provider could not create a cluster."""
+    if found is None or found.state == "Failed":
+        yield Problem(
+            path=f"{ROOT}.{use.key}",
+            found=use.name if found is None else f"{use.name}, {found.state}",
+            problem="no function answers for this provider, so the cluster is never made",
+            remedy="copy the output ServiceToken of the provider stack, or remove the key",
+        )
+
+
+def image_subjects(config: StackConfig, facts: AccountFacts) -> Iterator[Subject]:
+    """Yield what the checks of AMIs ask."""
+    for image_id in config.architecture.image_ids():
+        image = facts.images.get(image_id)
+        found = f"{image_id}, {image.state}, {image.architecture}" if image else image_id
+        calls = ("ec2:DescribeImages",)
+        yield Subject("architecture", "the image exists and fits the nodes", found, calls)
+
+
+def missing_key_problems(
+    path: str, key_name: str | None, facts: AccountFacts, *, loss: str, remedy: str
+) -> Iterator[Problem]:
+    """Yield a problem if a key pair does not exist.
+
+    Args:
+        path: Key of the name in the stack file.
+        key_name: The name; None without a key pair, which is allowed.
+        facts: The account.
+        loss: Consequence: `no node would launch`.
+        remedy: Alternative to importing it.
+    """
+    readable = facts.could_read("ec2:DescribeKeyPairs")
+    if key_name is not None and readable and key_name not in facts.key_pairs:
+        yield Problem(
+            path=path,
+            found=key_name,
+            problem=f"this key pair does not exist in this region; {loss}",
+            remedy=f"import it (`aws ec2 import-key-pair`), or {remedy}",
+        )
+
+
+def pool_key_problems(
+    key: str, names: Mapping[str, str | None], facts: AccountFacts, *, remedy: str
+) -> Iterator[Problem]:
+    """Yield the key pairs of node pools that do not exist.
+
+    Args:
+        key: Key of the section of the pools, relative to `trainyard:cluster`.
+        names: Names of the key pairs, by pool; None without one.
+        facts: The account.
+        remedy: Alternative to importing it.
+    """
+    for pool, name in names.items():
+        path = f"{ROOT}.{key}.{pool}.ssh_key_name"
+        yield from missing_key_problems(
+            path, name, facts, loss="no node would launch", remedy=remedy
+        )
+
+
+def key_pair_subjects(config: StackConfig, facts: AccountFacts) -> Iterator[Subject]:
+    """Yield what the checks of key pairs ask."""
+    for name in sorted(config.architecture.key_names()):
+        found = f"{name}, {facts.key_pairs.get(name, 'type unknown')}"
+        calls = ("ec2:DescribeKeyPairs",)
+        yield Subject("architecture", "the key pair exists and fits", found, calls)
+
+
+# Account checks of the KMS keys that a stack file names.
+#
+# Sources:
+#     https://docs.aws.amazon.com/kms/latest/developerguide/key-state.html: states in which a key
+#     encrypts
+#     https://docs.aws.amazon.com/eks/latest/APIReference/API_Provider.html, `keyArn`,
+#     https://docs.aws.amazon.com/efs/latest/ug/API_CreateFileSystem.html, `KmsKeyId`, and
+#     https://docs.aws.amazon.com/ebs/latest/userguide/ebs-encryption-requirements.html: only
+#     symmetric encryption keys
+
+
+USABLE = frozenset({"Enabled", "Updating"})
+_REMEDIES = {
+    "Disabled": "enable it (`aws kms enable-key --key-id {arn}`), or give another key",
+    "PendingDeletion": (
+        "cancel the deletion (`aws kms cancel-key-deletion --key-id {arn}`) and enable it, or give "
+        "another key"
+    ),
+    "PendingImport": "import its key material (`aws kms import-key-material`), or give another key",
+    "Unavailable": "connect its custom key store, or give another key",
+    "Creating": "wait until it is enabled",
+}
+
+
+def kms_key_problems(
+    use: Named, found: KmsKeyFacts | None, context: NamedContext
+) -> Iterator[Problem]:
+    """Yield why the key encrypts nothing; nothing if what it encrypts may exist."""
+    if not context.may_exist(use):
+        yield from _problems(use, found)
+
+
+def kms_key_warnings(use: Named, found: KmsKeyFacts | None, context: NamedContext) -> Iterator[str]:
+    """Yield why existing data may be unreadable, or new data not be encrypted."""
+    if context.may_exist(use):
+        for problem in _problems(use, found):
+            yield f"{use.key}: {use.name}: {problem.problem}; {problem.remedy}"
+
+
+def _problems(use: Named, found: KmsKeyFacts | None) -> Iterator[Problem]:
+    path = f"{ROOT}.{use.key}"
+    if found is None:
+        yield Problem(
+            path=path,
+            found=use.name,
+            problem="this KMS key does not exist, so nothing can be encrypted with it",
+            remedy="copy the ARN of a key (`aws kms list-keys`), or correct aws:region",
+        )
+        return
+    if found.usage != "ENCRYPT_DECRYPT" or found.spec != "SYMMETRIC_DEFAULT":
+        yield Problem(
+            path=path,
+            found=f"{use.name}, {found.usage}, {found.spec}",
+            problem="AWS encrypts data at rest only with symmetric encryption keys",
+            allowed="a key with usage ENCRYPT_DECRYPT and spec SYMMETRIC_DEFAULT",
+            remedy="give such a key (`aws kms create-key` creates one)",
+        )
+    if found.state not in USABLE:
+        remedy = _REMEDIES.get(found.state, "give another key")
+        yield Problem(
+            path=path,
+            found=f"{use.name}, {found.state}",
+            problem=f"a KMS key in the state {found.state} encrypts nothing",
+            allowed="a key in the state Enabled",
+            remedy=remedy.format(arn=use.name),
+        )
+
+
+# Checks of the IAM policies that a stack file names.
+#
+# Sources:
+#     https://docs.aws.amazon.com/IAM/latest/APIReference/API_AttachRolePolicy.html: the ARN
+#     must be
+#     exact
+#     https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_identifiers.html: the path is
+#     part of
+#     an ARN
+
+
+def policy_problems(
+    use: Named, found: PolicyFacts | None, context: NamedContext
+) -> Iterator[Problem]:
+    """Yield why IAM would not attach the policy."""
+    path = f"{ROOT}.{use.key}"
+    if found is None and is_customer_policy(use.name):
+        yield Problem(
+            path=path,
+            found=use.name,
+            problem="IAM has no customer managed policy of this ARN; `up` would fail to attach it",
+            allowed="the ARN of a policy of the account, with its path",
+            remedy="copy an ARN from `aws iam list-policies --scope Local`",
+        )
+    elif found is None:
+        yield Problem(
+            path=path,
+            found=use.name,
+            problem="AWS has no managed policy of this name; `up` would fail to attach it",
+            allowed="the name of an AWS managed policy, with its path",
+            remedy="copy a name from `aws iam list-policies --scope AWS`",
+        )
+    elif found.name != use.name:
+        yield Problem(
+            path=path,
+            found=use.name,
+            problem=(
+                f"AWS has this policy only as {found.name}: the path is part of the ARN, and `up` "
+                "would fail to attach another one"
+            ),
+            allowed=found.name,
+            remedy=f"write {found.name}",
+        )
+    elif not found.attachable:
+        yield Problem(
+            path=path,
+            found=use.name,
+            problem="IAM does not attach this policy to a role",
+            allowed="a policy with IsAttachable: true",
+            remedy="remove it, or give another policy",
+        )
+
+
+# Account checks of the SNS topic that receives the alarms of a stack.
+#
+# Sources:
+#     https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/Notify_Users_Alarm_Changes.html
+#     https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-use-resource-based.html
+#     https://docs.aws.amazon.com/sns/latest/dg/sns-key-management.html: compatibility between event
+#         sources from AWS services and encrypted topics
+
+
+EVENTS = "events.amazonaws.com"
+AWS_MANAGED_KEY = "alias/aws/sns"
+"""Its policy does not let other services encrypt messages."""
+
+
+def topic_problems(
+    use: Named, found: TopicFacts | None, context: NamedContext
+) -> Iterator[Problem]:
+    """Yield a problem if the topic does not exist: alarms would go off unnoticed."""
+    del context
+    if found is None:
+        yield Problem(
+            path=f"{ROOT}.{use.key}",
+            found=use.name,
+            problem="this SNS topic does not exist, so nobody would receive the alarms",
+            remedy=(
+                "copy the ARN of a topic (`aws sns list-topics`), or remove `topic_arn`: the stack "
+                "then creates a topic"
+            ),
+        )
+
+
+def topic_warnings(use: Named, found: TopicFacts | None, context: NamedContext) -> Iterator[str]:
+    """Yield warnings if EventBridge may not publish to the topic, or no service can encrypt."""
+    del context
+    if found is None:
+        return
+    if (found.kms_key or "").endswith(AWS_MANAGED_KEY):
+        yield (
+            f"{use.key}: {use.name}: the key {AWS_MANAGED_KEY} encrypts its messages, and does not "
+            "let CloudWatch and EventBridge use it: no message arrives. Encrypt the topic with a "
+            "key of your own whose policy allows both `kms:GenerateDataKey*` and `kms:Decrypt`, or "
+            "not at all"
+        )
+    if EVENTS not in found.publishers:
+        yield (
+            f"{use.key}: {use.name}: its access policy does not allow {EVENTS} to publish; events "
+            "such as the start and the end of a Capacity Block are lost. Allow `sns:Publish` to "
+            "this service principal"
+        )
+
+
+# Account checks of the workspace of Amazon Managed Service for Prometheus that receives metrics.
+#
+# Source: https://docs.aws.amazon.com/prometheus/latest/APIReference/API_WorkspaceStatus.html
+
+
+RECEIVING = frozenset({"ACTIVE", "CREATING", "UPDATING"})
+"""States of a workspace that receives metrics, or soon will."""
+
+
+def workspace_problems(
+    use: Named, found: WorkspaceFacts | None, context: NamedContext
+) -> Iterator[Problem]:
+    """Yield why the metrics of nodes would be lost."""
+    if found is None:
+        yield Problem(
+            path=f"{ROOT}.{use.key}",
+            found=use.name,
+            problem=(
+                f"this account has no such workspace in {context.region}, so the metrics of nodes "
+                "would be lost"
+            ),
+            remedy=(
+                "copy the ARN of a workspace (`aws amp list-workspaces`), or create one: "
+                f"`aws amp create-workspace --alias NAME --region {context.region}`"
+            ),
+        )
+    elif found.status not in RECEIVING:
+        yield Problem(
+            path=f"{ROOT}.{use.key}",
+            found=f"{use.name}, {found.status}",
+            problem="this workspace receives no metrics",
+            remedy="give another workspace (`aws amp list-workspaces`)",
+        )
+
 
 NOUNS: Mapping[str, Noun] = {
     "iam-policy": Noun(

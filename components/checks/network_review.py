@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from trainyard.components.config.network import NewVpc, PlacedNetwork
-from trainyard.components.config.review import Review
+from trainyard.components.config.problems import Review
 from trainyard.components.config.stack import StackConfig
-from trainyard.components.network.existing_vpc_review import review_existing_vpc
-from trainyard.components.network.vpc_review import review_new_vpc
+from trainyard.components.network.vpc_review import review_existing_vpc, review_new_vpc
 
 
 def review_network(network: PlacedNetwork, region: str, review: Review) -> None:

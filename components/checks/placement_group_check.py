@@ -12,12 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.components.account.facts import AccountFacts
+from trainyard.components.account.facts import AccountFacts, PlacementGroupFacts
 from trainyard.components.account.launch_place import in_zone, pool_zone
-from trainyard.components.account.named_facts import PlacementGroupFacts
 from trainyard.components.checks.noun import NamedContext
 from trainyard.components.config.named import Named
-from trainyard.components.config.pools import Pool
+from trainyard.components.config.node_pool import Pool
 from trainyard.components.config.problems import ROOT, Problem
 from trainyard.components.config.reservations import CapacityBlock
 from trainyard.components.config.stack import StackConfig

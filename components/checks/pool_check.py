@@ -1,21 +1,145 @@
-"""Account checks of node pools: zones, offerings and subnet addresses."""
+"""Account checks of node pools: zones, offerings, addresses and images."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from trainyard.components.account.facts import AccountFacts
+from trainyard.components.account.image_registry import is_public, look_up_public_images
 from trainyard.components.account.launch_place import (
     private_subnets,
     zone_without_subnet,
 )
+from trainyard.components.account.lookup import AccountReader
+from trainyard.components.account.readings import Reading
 from trainyard.components.account.reservations import found_reservations
+from trainyard.components.catalog.instance_types import Architecture
 from trainyard.components.checks.check import NOTHING_FOUND, Subject
-from trainyard.components.config.pools import Pool
+from trainyard.components.checks.used_image import UsedImage
+from trainyard.components.compute.node_pool_plan import ImageSource, NodePoolPlan
+from trainyard.components.config.node_pool import Pool
 from trainyard.components.config.problems import ROOT, Problem
 from trainyard.components.config.stack import StackConfig
 from trainyard.components.network.address_capacity import AddressNeed
 from trainyard.components.network.network_plan import NetworkPlan
+
+# Checks that the public container images of a stack can be pulled by its nodes.
+#
+# A tag that does not exist shows as `ImagePullBackOff` on nodes that cost money. A registry that
+# does not answer refuses nothing: this machine can be behind a proxy, or without a way to the
+# internet.
+
+
+def public_image_readings(reader: AccountReader, used: Iterable[UsedImage]) -> Iterator[Reading]:
+    """Yield the reading of all public images, each of which is looked up once."""
+    architectures: dict[str, set[Architecture]] = {}
+    for each in used:
+        if is_public(each.image):
+            architectures.setdefault(each.image, set()).update(each.architectures)
+    if architectures:
+        yield lambda: {"public_images": _look_up_images(reader, architectures)}
+
+
+def _look_up_images(
+    reader: AccountReader, architectures: Mapping[str, set[Architecture]]
+) -> Mapping[str, Any]:
+    found = look_up_public_images(architectures)
+    reader.unreadable += [
+        f"{image}: {facts.unknown}" for image, facts in found.items() if facts.unknown is not None
+    ]
+    return found
+
+
+def public_image_subjects(used: Iterable[UsedImage], facts: AccountFacts) -> Iterator[Subject]:
+    """Yield what `public_image_problems` checks."""
+    for each in used:
+        if each.image in facts.public_images:
+            yield Subject(each.key, f"the image of {each.user} exists", each.image, (each.image,))
+
+
+def public_image_problems(used: Iterable[UsedImage], facts: AccountFacts) -> Iterator[Problem]:
+    """Yield the images that nodes could not pull."""
+    for each in used:
+        found = facts.public_images.get(each.image)
+        if found is not None and found.missing is not None:
+            yield Problem(
+                path=f"{ROOT}.{each.key}",
+                found=each.image,
+                problem=(
+                    f"its registry does not have the image of {each.user} ({found.missing}); no "
+                    "node could pull it"
+                ),
+                remedy=each.remedy,
+            )
+
+
+# Checks that the region has the AMIs of the nodes that the program looks up.
+#
+# The program reads the id of a self-managed EKS node group from SSM; EKS, AWS Batch and
+# ParallelCluster find the AMIs of their nodes themselves, by a release or a name that leads to the
+# same AMI. Without it, they fail when the nodes launch.
+#
+# Sources:
+#     https://docs.aws.amazon.com/systems-manager/latest/APIReference/API_GetParameter.html
+#     https://docs.aws.amazon.com/eks/latest/userguide/retrieve-ami-id.html
+#     https://docs.aws.amazon.com/AmazonECS/latest/developerguide/retrieve-ecs-optimized_AMI.html
+#     https://docs.aws.amazon.com/parallelcluster/latest/ug/pcluster.list-official-images-v3.html
+
+
+GET_PARAMETER = "ssm:GetParameter"
+DESCRIBE_IMAGES = "ec2:DescribeImages"
+
+
+def pool_image_readings(reader: AccountReader, pools: Iterable[NodePoolPlan]) -> Iterator[Reading]:
+    """Yield a reading for each parameter and each name that leads to an AMI."""
+    for source in dict.fromkeys(pool.image for pool in pools):
+        if source.image_id is None:
+            yield lambda source=source: {"pool_image_ids": _look_up(reader, source)}
+
+
+def _look_up(reader: AccountReader, source: ImageSource) -> Mapping[str, str | None]:
+    if source.name is not None:
+        image = reader.newest_image(source.name)
+        return {str(source): image.image_id if image else None}
+    answer = reader.ask(GET_PARAMETER, reader.client("ssm").get_parameter, Name=source.parameter)
+    return {str(source): answer["Parameter"]["Value"] if answer else None}
+
+
+def pool_image_subjects(pools: Iterable[NodePoolPlan], facts: AccountFacts) -> Iterator[Subject]:
+    """Yield what `pool_image_problems` checks."""
+    for pool in pools:
+        if pool.image.image_id is None:
+            found = facts.pool_image_ids.get(str(pool.image)) or _looked_up(pool)
+            yield Subject(pool.key, "the region has the AMI of the nodes", found, (_call(pool),))
+
+
+def pool_image_problems(
+    pools: Iterable[NodePoolPlan], facts: AccountFacts, *, region: str, remedy: str
+) -> Iterator[Problem]:
+    """Yield the pools whose AMI does not exist in the region."""
+    for pool in pools:
+        source = pool.image
+        if facts.pool_image_ids.get(str(source), source) is not None:
+            continue  # found, not looked up, or an id in the stack file
+        if not facts.could_read(_call(pool)):
+            continue
+        what = "public SSM parameter" if source.parameter else "AMI of Amazon by this name"
+        yield Problem(
+            path=f"{ROOT}.{pool.key}",
+            found=_looked_up(pool),
+            problem=f"{region} has no {what}, so no {pool.instance_type.name} could launch",
+            remedy=remedy,
+        )
+
+
+def _looked_up(pool: NodePoolPlan) -> str:
+    return pool.image.parameter or f"{pool.image.name}*"
+
+
+def _call(pool: NodePoolPlan) -> str:
+    return GET_PARAMETER if pool.image.parameter else DESCRIBE_IMAGES
+
 
 ADDRESSES = Subject(
     "network",

@@ -1,28 +1,343 @@
-"""Checks of the capacity reservations in a stack file."""
+"""Account checks of capacity reservations: their state, their use, and created ones."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 
-from trainyard.components.account.facts import AccountFacts, ReservationFacts
+from trainyard.components.account.facts import (
+    LATER,
+    USABLE_STATES,
+    AccountFacts,
+    ReservationFacts,
+    why_not_active,
+)
+from trainyard.components.account.launch_place import contradicted_zone, in_zone
 from trainyard.components.account.reservations import (
     DESCRIBE,
     LIST_GROUP_RESOURCES,
     found_reservations,
+    held_count,
     is_shared_later,
     kind_of,
     reservation_ids,
     reservations_of_kind,
 )
-from trainyard.components.capacity.succession import ended_at
-from trainyard.components.checks.check import Subject
-from trainyard.components.checks.created_reservation_check import created_problems, node_platform
-from trainyard.components.checks.reservation_state_check import state_problems
-from trainyard.components.checks.reservation_use_check import use_problems
-from trainyard.components.config.problems import ROOT, Problem
+from trainyard.components.capacity.plan import LINUX
+from trainyard.components.capacity.timeline import ended_at, is_succeeded
+from trainyard.components.catalog.parallelcluster import RESERVATION_PLATFORMS
+from trainyard.components.checks.check import NOTHING_FOUND, Subject
+from trainyard.components.config.node_pool import Pool
+from trainyard.components.config.problems import ROOT, Problem, remove_command, set_command
 from trainyard.components.config.reservations import CapacityBlock, Odcr, OdcrGroup, Reservation
 from trainyard.components.config.stack import StackConfig
+
+
+def state_problems(key: str, found: ReservationFacts, users: Sequence[Pool]) -> Iterator[Problem]:
+    """Yield why nodes cannot launch into a reservation.
+
+    A Capacity Block that has not started is no problem, because its nodes have a schedule. An ODCR
+    that is not active yet is one only for nodes that launch during `up`.
+
+    Args:
+        key: Its key in the stack file.
+        found: The reservation.
+        users: The node pools that use it.
+    """
+    reason = why_not_active(found.state, found.starts_at)
+    if reason is not None and found.state not in USABLE_STATES[found.kind]:
+        if found.state not in LATER:
+            yield _never(key, found, reason)
+        elif found.kind == "capacity-block":
+            yield _not_paid(key, found, reason)
+        elif launching := [pool for pool in users if pool.at_once]:
+            yield _not_yet(key, found, reason, launching)
+    if found.interruptible:
+        yield _interruptible(key, found)
+
+
+def over_problems(config: StackConfig, now: datetime, *, stack_file: str) -> Iterator[Problem]:
+    """Yield the reservations that are over, and that the pools which use them have no other for.
+
+    They are problems of a stack that does not exist yet, and warnings about one that does.
+    """
+    for name, reservation in config.reservations.items():
+        ended = ended_at(reservation, now)
+        if ended is None or is_succeeded(config, name, now):
+            continue
+        key = f"{ROOT}.reservations.{name}"
+        if isinstance(reservation, CapacityBlock):
+            block = " ".join(filter(None, ("the Capacity Block", reservation.reservation_id)))
+            reason = f"{block} has expired, and EC2 launches no instance into it"
+            allowed = "a block that is scheduled or active"
+            other = set_command(f"{key}.reservation_id", "cr-…", stack_file=stack_file)
+            remedy = (
+                f"buy another block and set its id: {other} (and `starts_at` and `ends_at`, if the "
+                f"file has them); or remove the reservation and the {config.architecture.POOL_NOUN}"
+                "s that use it"
+            )
+        else:
+            reason = "EC2 has released the reservation, and creates none that is over"
+            allowed = "a time in the future, or none"
+            remedy = remove_command(f"{key}.ends_at", stack_file=stack_file)
+        yield Problem(
+            path=f"{key}.ends_at",
+            problem=f"is in the past: {reason}",
+            found=ended.isoformat(),
+            allowed=allowed,
+            remedy=remedy,
+        )
+
+
+def later_reservation_warnings(config: StackConfig, facts: AccountFacts) -> Iterator[str]:
+    """Yield the On-Demand Capacity Reservations that are not active yet, for pools without nodes.
+
+    The plan tells when a Capacity Block starts.
+    """
+    for name, reservation in config.reservations.items():
+        for each in found_reservations(reservation, facts):
+            if each.kind == "odcr" and each.state in LATER and not reservation.is_created:
+                yield (
+                    f"reservation {name}: EC2 launches no instance into {each.reservation_id} yet: "
+                    f"{why_not_active(each.state, each.starts_at)}. Set the number of nodes and "
+                    "run `up` when `./trainyard capacity list` shows it as active"
+                )
+
+
+def _never(key: str, found: ReservationFacts, reason: str) -> Problem:
+    return Problem(
+        path=key,
+        found=f"{found.reservation_id}, state {found.state}",
+        problem=f"EC2 launches no instances into this reservation: {reason}",
+        allowed=f"a reservation that is {' or '.join(sorted(USABLE_STATES[found.kind]))}",
+        remedy="set the id of another reservation",
+    )
+
+
+def _not_paid(key: str, found: ReservationFacts, reason: str) -> Problem:
+    # https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-blocks-pricing-billing.html
+    return Problem(
+        path=key,
+        found=f"{found.reservation_id}, state {found.state}",
+        problem=reason,
+        allowed="a block that is active or scheduled",
+        remedy="run the command again when `./trainyard capacity list` shows it as scheduled",
+    )
+
+
+def _not_yet(key: str, found: ReservationFacts, reason: str, launching: Sequence[Pool]) -> Problem:
+    keys = [f"{ROOT}.{each}" for pool in launching for each in pool.at_once_keys]
+    until = f"set {' and '.join(keys)} to 0" if keys else "give its nodes another `purchase_option`"
+    return Problem(
+        path=key,
+        found=f"{found.reservation_id}, state {found.state}",
+        problem=(
+            f"{', '.join(pool.name for pool in launching)} would launch nodes now, and EC2 "
+            f"launches no instance into it before it is active; {reason}"
+        ),
+        allowed="a reservation that is active, or no nodes",
+        remedy=(f"{until} until `./trainyard capacity list` shows the reservation as active"),
+    )
+
+
+def _interruptible(key: str, found: ReservationFacts) -> Problem:
+    """Return the problem of a reservation that needs a market type which no pool has.
+
+    https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_InstanceMarketOptionsRequest.html
+    https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/interruptible-capacity-reservations.html
+    """
+    return Problem(
+        path=key,
+        found=f"{found.reservation_id}, interruptible",
+        problem=(
+            "EC2 launches into it only with the market type `interruptible-capacity-reservation`, "
+            "which stacks do not set; its owner can also take the instances back with two minutes' "
+            "notice, which ends a training job on all nodes"
+        ),
+        allowed="a reservation that is not interruptible",
+        remedy="set the id of another reservation; `./trainyard capacity list` shows the kind",
+    )
+
+
+# Checks of the nodes that use a capacity reservation: type, subnet, and stated values.
+#
+# The plan checks their number against `instance_count`, which the account completes.
+
+
+STATED_VALUES = Subject(
+    "reservations", "number and zone in the stack file match", NOTHING_FOUND, (DESCRIBE,)
+)
+"""What `stated_problems` checks."""
+
+
+def use_problems(
+    users: Sequence[Pool], found: list[ReservationFacts], facts: AccountFacts
+) -> Iterator[Problem]:
+    """Yield problems of the pools that use an entry of `reservations`.
+
+    Args:
+        users: The pools.
+        found: The existing reservations of the entry.
+        facts: The account.
+    """
+    yield from _type_problems(users, found)
+    if len({reservation.availability_zone for reservation in found}) == 1:
+        first = found[0]
+        yield from subnet_problems(users, first.reservation_id, first.availability_zone, facts)
+
+
+def _type_problems(users: Iterable[Pool], found: list[ReservationFacts]) -> Iterator[Problem]:
+    ids = ", ".join(reservation.reservation_id for reservation in found)
+    types = sorted({reservation.instance_type for reservation in found})
+    for pool in users:
+        if pool.instance_type not in types:
+            yield Problem(
+                path=f"{ROOT}.{pool.key}.instance_type",
+                found=pool.instance_type,
+                problem=f"{ids} reserves {', '.join(types)}",
+                remedy=f"set instance_type to {types[0]}, or use another reservation",
+            )
+
+
+def subnet_problems(
+    users: Iterable[Pool], reservation: str, zone: str, facts: AccountFacts
+) -> Iterator[Problem]:
+    """Yield the subnets of pools that are not in the zone of their reservation."""
+    # The compute resources of a queue share its subnets.
+    chosen = {pool.subnet_key: pool.subnet_ids for pool in users}
+    for key, ids in chosen.items():
+        for subnet in (facts.subnets[i] for i in ids if i in facts.subnets):
+            if not in_zone(subnet, zone):
+                yield Problem(
+                    path=f"{ROOT}.{key}",
+                    found=f"{subnet.subnet_id} in {subnet.availability_zone}",
+                    problem=f"nodes launch only in the zone of {reservation}",
+                    remedy=f"use a private subnet in {zone}",
+                )
+
+
+def stated_problems(given: StackConfig, facts: AccountFacts) -> Iterator[Problem]:
+    """Yield numbers and zones in the stack file that differ from those of the reservations.
+
+    `given` is the original stack file, because completed values come from the reservation.
+    https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CapacityReservation.html,
+    `availabilityZone`: capacity is reserved in one zone
+    """
+    for name, reservation in given.reservations.items():
+        stated, found = reservation.instance_count, reservations_of_kind(reservation, facts)
+        held = held_count(found)
+        if found and stated is not None and held is not None and stated > held:
+            yield Problem(
+                path=f"{ROOT}.reservations.{name}.instance_count",
+                found=stated,
+                problem=f"the reservation has {held} instances",
+                remedy=f"set it to {held}",
+            )
+    # The compute resources of a queue share its zone.
+    places = {(pool.launch_key, pool.purchase_option): pool for pool in given.pools()}
+    for pool in places.values():
+        reserved = contradicted_zone(pool, given, facts)
+        if reserved is not None:
+            yield _other_zone(pool, reserved, given, facts)
+
+
+def _other_zone(pool: Pool, reserved: str, given: StackConfig, facts: AccountFacts) -> Problem:
+    found = found_reservations(given.reservations[pool.purchase_option], facts)
+    ids = sorted({each.zone_id for each in found})
+    return Problem(
+        path=f"{ROOT}.{pool.launch_key}.availability_zone",
+        found=pool.availability_zone,
+        problem=f"the reservation `{pool.purchase_option}` is in {reserved}",
+        allowed=f"{reserved} ({ids[0]})" if ids else reserved,
+        remedy="remove `availability_zone`: the reservation determines it",
+    )
+
+
+# Checks of the reservations that a stack creates, or has created.
+#
+# EC2 changes the number of instances and the end of a reservation in place, but not its type,
+# platform, zone or placement group.
+#
+# Sources:
+#     https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_ModifyCapacityReservation.html
+#     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/cr-cpg.html
+
+
+def node_platform(config: StackConfig) -> str:
+    """Return the platform of a reservation that the nodes of a stack launch into."""
+    return RESERVATION_PLATFORMS.get(config.architecture.node_system, LINUX)
+
+
+def created_problems(
+    name: str, asked: Odcr, config: StackConfig, facts: AccountFacts
+) -> Iterator[Problem]:
+    """Yield problems of a reservation that the stack creates.
+
+    Args:
+        name: Its entry in the stack file.
+        asked: The entry, completed with the id if the reservation exists.
+        config: The stack file.
+        facts: The account.
+    """
+    users = config.pools_with(name)
+    if asked.availability_zone is not None:
+        zone = asked.availability_zone
+        yield from subnet_problems(users, f"reservation `{name}`", zone, facts)
+    found = facts.reservations.get(asked.reservation_id or "")
+    if found is None:
+        return
+    if asked.deletion_protection:
+        yield from _replacements(name, asked, users, found, config)
+    yield from _fewer_than_used(name, asked, found)
+
+
+def _replacements(
+    name: str, asked: Odcr, users: Sequence[Pool], found: ReservationFacts, config: StackConfig
+) -> Iterator[Problem]:
+    entry = f"reservations.{name}"
+    system = "architecture.operating_system"
+    fixed = [
+        *((f"{pool.key}.instance_type", pool.instance_type, found.instance_type) for pool in users),
+        (f"{entry}.availability_zone", asked.availability_zone, found.availability_zone),
+        (f"{entry}.placement_group", asked.placement_group, found.placement_group),
+        (system, node_platform(config), found.platform),
+    ]
+    for key, wanted, has in fixed:
+        if wanted != has:
+            yield Problem(
+                path=f"{ROOT}.{key}",
+                found=wanted or "none",
+                problem=(
+                    f"the stack has created {found.reservation_id} with {has or 'none'}, which EC2 "
+                    "cannot change; a new reservation needs capacity of its own, and the old one "
+                    "is protected from release"
+                ),
+                allowed=has or "no placement group",
+                remedy=(
+                    f"set it back; or add an entry with `create: true` for the new nodes; or, to "
+                    f"release {found.reservation_id} first, set {entry}.deletion_protection to "
+                    "false"
+                ),
+            )
+
+
+def _fewer_than_used(name: str, asked: Odcr, found: ReservationFacts) -> Iterator[Problem]:
+    """Yield a number of instances below those in use: nodes must leave first."""
+    wanted, free = asked.instance_count, found.available_count
+    if wanted is None or free is None:
+        return
+    used = found.instance_count - free
+    if wanted < used:
+        yield Problem(
+            path=f"{ROOT}.reservations.{name}.instance_count",
+            found=wanted,
+            problem=(
+                f"{used} instances run in {found.reservation_id}, and the reservation is changed "
+                "before any of them is terminated"
+            ),
+            allowed=f"at least {used} until nodes are terminated",
+            remedy=f"run `up` with fewer nodes and {found.instance_count} instances first",
+        )
 
 
 def reservation_problems(

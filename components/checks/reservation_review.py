@@ -8,11 +8,11 @@ from datetime import datetime
 
 from trainyard.components.capacity.pool_review import review_zone_region
 from trainyard.components.capacity.purchase import OPEN_PURCHASE_OPTIONS
-from trainyard.components.capacity.succession import ended_at, is_succeeded
+from trainyard.components.capacity.timeline import ended_at, is_succeeded
 from trainyard.components.catalog.capacity_blocks import ultraserver_sizes
-from trainyard.components.config.pools import Pool
+from trainyard.components.config.node_pool import Pool
+from trainyard.components.config.problems import Review
 from trainyard.components.config.reservations import CapacityBlock, OdcrGroup, Reservation
-from trainyard.components.config.review import Review
 from trainyard.components.config.stack import StackConfig
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from trainyard.components.catalog.instance_type import Architecture
+from trainyard.components.catalog.instance_types import Architecture
 
 UPDATE_PROGRAM = "update trainyard, which pins another image"
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from trainyard.components.catalog.instance_type import InstanceType, InterfaceType, NetworkCard
+from trainyard.components.catalog.instance_types import InstanceType, InterfaceType, NetworkCard
 from trainyard.components.config.node_pool import NodePool
 
 

@@ -18,7 +18,7 @@ import pulumi_aws as aws
 
 from trainyard.components.capacity.plan import CapacityPlan
 from trainyard.components.compute.interface_plan import InterfacePlan, NetworkInterface
-from trainyard.components.compute.root_volume import RootVolume
+from trainyard.components.compute.node_pool_plan import RootVolume
 from trainyard.components.naming import TEMPLATE
 
 TAGGED_AT_LAUNCH = ("instance", "volume", "network-interface")

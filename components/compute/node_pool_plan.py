@@ -4,12 +4,34 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import Literal
 
 from trainyard.components.capacity.plan import CapacityPlan, PlacementPlan
-from trainyard.components.catalog.instance_type import InstanceType
+from trainyard.components.catalog.instance_types import InstanceType
 from trainyard.components.compute.interface_plan import InterfacePlan
-from trainyard.components.compute.root_volume import RootVolume
 from trainyard.components.config.node_pool import BlockNodes
+from trainyard.components.config.node_pool import RootVolume as RootVolumeConfig
+
+ROOT_DEVICE = "/dev/xvda"
+"""Root device of the AMIs of Amazon Linux, which the EKS and ECS-optimized ones are based on."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RootVolume:
+    """The encrypted EBS root volume of a node."""
+
+    size_gib: int
+    volume_type: Literal["gp3"] = "gp3"
+    iops: int = 3000
+    throughput_mibps: int = 125
+    device_name: str = ROOT_DEVICE
+
+
+def plan_root_volume(volume: RootVolumeConfig) -> RootVolume:
+    """Return the root volume of nodes from the stack file."""
+    return RootVolume(
+        size_gib=volume.size_gib, iops=volume.iops, throughput_mibps=volume.throughput_mibps
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

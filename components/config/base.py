@@ -1,15 +1,17 @@
-"""Base model and the field types that every part of the configuration shares.
-
-The error message of a field type with a form (`ReservationId`, `SubnetId` ...) gives the expected
-value and an example. The message of a plain `pattern` would only repeat the regular expression.
-"""
+"""Base model and the field types that every part of the configuration shares."""
 
 from __future__ import annotations
 
+import ast
+import inspect
 import ipaddress
 import re
+import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
+from itertools import pairwise
 from typing import Annotated, Any, Self
 
 from pydantic import (
@@ -18,6 +20,7 @@ from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
+    Field,
     GetCoreSchemaHandler,
     GetJsonSchemaHandler,
 )
@@ -25,7 +28,61 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from trainyard.components.catalog.versions import DEFAULT_KUBERNETES_VERSION
-from trainyard.components.config.field_docs import field_docs
+
+# Docstrings of model fields, read from the source on demand.
+#
+# Only error messages and generated documents need them. Pydantic can read them too
+# (`use_attribute_docstrings`), but does so at class creation, which takes a third of the time of
+# `check`:
+# https://docs.pydantic.dev/latest/api/config/#pydantic.config.ConfigDict.use_attribute_docstrings
+
+
+@cache
+def field_docs(model: type[BaseModel]) -> Mapping[str, str]:
+    """Return the field docstrings of a model, by field name.
+
+    A field that a subclass redeclares does not inherit the docstring of its base.
+    """
+    docs: dict[str, str] = {}
+    for base in reversed(model.__mro__):
+        if issubclass(base, BaseModel) and base is not BaseModel:
+            docs = {
+                name: text
+                for name, text in docs.items()
+                if name not in inspect.get_annotations(base)
+            }
+            docs |= _classes(base.__module__).get(base.__qualname__, {})
+    # Documented class variables and type hints are not fields.
+    return {name: text for name, text in docs.items() if name in model.model_fields}
+
+
+@cache
+def _classes(module: str) -> Mapping[str, Mapping[str, str]]:
+    """Return the field docstrings of every class of a module, by class name."""
+    tree = ast.parse(inspect.getsource(sys.modules[module]))
+    return {
+        statement.name: dict(_documented(statement))
+        for statement in tree.body
+        if isinstance(statement, ast.ClassDef)
+    }
+
+
+def _documented(definition: ast.ClassDef) -> list[tuple[str, str]]:
+    return [
+        (field.target.id, inspect.cleandoc(below.value.value))
+        for field, below in pairwise(definition.body)
+        if isinstance(field, ast.AnnAssign)
+        and isinstance(field.target, ast.Name)
+        and isinstance(below, ast.Expr)
+        and isinstance(below.value, ast.Constant)
+        and isinstance(below.value.value, str)
+    ]
+
+
+# Base model and the field types that every part of the configuration shares.
+#
+# The error message of a field type with a form (`ReservationId`, `SubnetId` ...) gives the expected
+# value and an example. The message of a plain `pattern` would only repeat the regular expression.
 
 
 class StrictModel(BaseModel):
@@ -283,3 +340,43 @@ def same_kind_of_zone(one: str, other: str) -> bool:
     The same name can be a different zone id in each account.
     """
     return is_zone_id(one) == is_zone_id(other)
+
+
+def _text(value: Any) -> Any:
+    # `pulumi config set --path` types what looks like a number or a boolean; a tag or a label
+    # is always text, and AWS and Kubernetes spell it `true`.
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value) if isinstance(value, int) else value
+
+
+def _without_controls(value: str) -> str:
+    if not value.replace("\n", "").replace("\t", "").isprintable():
+        raise PydanticCustomError(
+            "form", "is not {expected}", {"expected": "printable text", "example": "text"}
+        )
+    return value
+
+
+def _one_line(value: str) -> str:
+    if not value.isprintable():
+        raise PydanticCustomError(
+            "form",
+            "is not {expected}",
+            {"expected": "one line of printable text", "example": "text"},
+        )
+    return value
+
+
+_Given = BeforeValidator(_text, json_schema_input_type=str | int | bool)
+Text = Annotated[str, _Given, AfterValidator(_without_controls)]
+"""Any text. Invisible characters other than white space are a mistake or an attack."""
+Line = Annotated[str, _Given, AfterValidator(_one_line)]
+"""One line of any text, for values that are written into one line of a file."""
+
+
+TagKey = Annotated[str, Field(min_length=1, max_length=128), AfterValidator(_one_line)]
+"""Key of a tag.
+
+https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/Using_Tags.html#tag-restrictions
+"""

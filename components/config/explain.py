@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sized
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sized
+from dataclasses import dataclass, replace
 from typing import Any, cast, get_origin
 
 from pydantic_core import ErrorDetails
 
-from trainyard.components.config.finding import Finding
-from trainyard.components.config.keys import kinds_of, literals_of, location_in, value_at
-from trainyard.components.config.limits import LIMITS, explain_limit
-from trainyard.components.config.problems import Problem, remove_command
-from trainyard.components.config.unknown_keys import explain_unknown_key
+from trainyard.components.config.given_stack import GivenStack
+from trainyard.components.config.keys import (
+    Finding,
+    kinds_of,
+    kinds_with,
+    literals_of,
+    location_in,
+    model_at,
+    value_at,
+)
+from trainyard.components.config.problems import Problem, nearest, remove_command
 from trainyard.components.config.wrong_values import (
     TYPES,
     explain_choice,
@@ -19,6 +27,254 @@ from trainyard.components.config.wrong_values import (
     explain_kind,
     explain_type,
 )
+from trainyard.components.look_alikes import odd_characters
+
+# Error types of pydantic: https://docs.pydantic.dev/latest/errors/validation_errors/
+_WORDS: Mapping[str, tuple[str, str, str]] = {
+    "greater_than_equal": ("ge", "is less than {}", "at least {}"),
+    "greater_than": ("gt", "is not more than {}", "more than {}"),
+    "less_than_equal": ("le", "is more than {}", "at most {}"),
+    "less_than": ("lt", "is not less than {}", "less than {}"),
+    "too_short": ("min_length", "has too few entries", "at least {}"),
+    "too_long": ("max_length", "has too many entries", "at most {}"),
+    "string_too_short": ("min_length", "is too short", "at least {} characters"),
+    "string_too_long": ("max_length", "is too long", "at most {} characters"),
+}
+"""Limit key, problem and allowed values, by error type."""
+LIMITS = tuple(_WORDS)
+"""Error types that `explain_limit` handles."""
+
+
+def explain_limit(finding: Finding) -> list[Problem]:
+    """Return the problem of a number, list or string beyond its limit."""
+    kind = finding.error["type"]
+    name, problem, allowed = _WORDS[kind]
+    limit = str(finding.context[name])
+    if finding.location[-1:] == ("[key]",):
+        entry = replace(finding, location=finding.location[:-1])
+        return [
+            Problem(
+                path=entry.path,
+                problem=f"is a key that {problem}".format(limit),
+                allowed=allowed.format(limit),
+                remedy="rename this entry",
+            )
+        ]
+    return [
+        Problem(
+            path=finding.path,
+            problem=problem.format(limit),
+            found=finding.found,
+            allowed=allowed.format(limit),
+            remedy=_remedy(finding, allowed.format(limit)),
+        )
+    ]
+
+
+def _remedy(finding: Finding, allowed: str) -> str:
+    kind = finding.error["type"]
+    if kind == "too_short" and isinstance(finding.found, Mapping):
+        return "add an entry in the stack file"
+    if kind == "too_short":
+        return finding.example_of(finding.example, (*finding.location, 0))
+    # The limit itself may break another rule.
+    return f"give a value of {allowed}"
+
+
+# Our keys for the words of eksctl, ParallelCluster, Terraform, Karpenter and the AWS API.
+#
+# Sources: https://eksctl.io/usage/schema/, the pages of ParallelCluster's configuration file
+# (https://docs.aws.amazon.com/parallelcluster/latest/ug/cluster-configuration-file-v3.html),
+# https://registry.terraform.io/modules/terraform-aws-modules/eks/aws/latest,
+# https://docs.aws.amazon.com/eks/latest/APIReference/API_CreateNodegroup.html and
+# https://docs.aws.amazon.com/batch/latest/APIReference/API_ComputeResource.html
+
+
+_RESERVED = "add the reservation to `reservations`, and give the name of that entry"
+_NETWORK = "it belongs to `network`"
+_STORAGE = "file systems are entries of `storage`"
+
+_FOREIGN_WORDS: Mapping[tuple[str, ...], str] = {
+    ("minimum",): "min minsize mincount minvcpus mincapacity minnodes minimumsize minimumcount",
+    ("maximum",): "max maxsize maxcount maxvcpus maxcapacity maxnodes maximumsize maximumcount",
+    ("desired", "minimum"): (
+        "desiredcapacity desiredsize desiredcount desiredvcpus desirednodes count replicas "
+        "nodecount numnodes initialcount"
+    ),
+    ("efa_enabled",): "efa enableefa efasupport enableefasupport useefa efaonly",
+    ("instance_type",): "instancetypes instances type machinetype nodetype ec2instancetype",
+    ("subnet_ids", "subnet_id", "private_subnet_ids"): "subnets subnet subnetid subnetids",
+    ("private_subnet_ids",): "private privatesubnets privatesubnetids",
+    ("public_subnet_ids", "public_subnets"): "public publicsubnetids",
+    ("purchase_option",): (
+        "capacityreservation capacityreservationid capacityreservationtarget capacitytype "
+        "capacityreservationspecification marketoptions spot instancemarketoptions lifecycle"
+    ),
+    ("reservations",): "capacityreservations",
+    ("reservation_id",): "capacityreservationid id capacityblockid capacityblockreservationid",
+    ("group_arn",): "capacityreservationresourcegrouparn resourcegrouparn",
+    ("placement",): "placementgroup placementgroupname enableplacementgroup",
+    ("availability_zone", "availability_zones"): (
+        "availabilityzones availabilityzoneid zone zones az azs"
+    ),
+    ("kubernetes_version",): "version clusterversion k8sversion eksversion",
+    ("node_groups",): "nodegroup managednodegroups eksmanagednodegroups selfmanagednodegroups",
+    ("system_node_group",): "systemnodes systemnodepool defaultnodegroup",
+    ("queues",): "slurmqueues jobqueues partitions",
+    ("compute_environments",): "computeenvironment",
+    ("compute_resources",): "computeresource nodepools",
+    ("custom_ami_id",): "ami amiid imageid customami",
+    ("operating_system",): "os operatingsystem",
+    ("root_volume",): "volume rootvolume disk blockdevicemappings localstorage",
+    ("size_gib", "root_volume"): "size volumesize disksize diskgib storagesize",
+    ("storage_capacity_gib",): "storagecapacity capacity size sizegib",
+    ("throughput_mibps",): "throughput volumethroughput",
+    ("iops",): "volumeiops",
+    ("key_name", "ssh_key_name"): "keyname keypair sshkey sshkeyname ec2keyname ec2sshkey",
+    ("kms_key_arn",): "kmskeyid kmskey",
+    ("mount_directory",): "mountdir mountpoint mountpath mount",
+    ("file_system_id",): "filesystemid fsid",
+    ("vpc_id",): "vpc id vpcid",
+    ("cidr",): "cidrblock vpccidr vpccidrblock",
+    ("nat_gateways",): "nat natgateway enablenatgateway singlenatgateway",
+    ("endpoint",): "clusterendpoints endpoints clusterendpointaccess",
+    ("public_access",): "endpointpublicaccess clusterendpointpublicaccess",
+    ("private_access",): "endpointprivateaccess clusterendpointprivateaccess",
+    ("public_access_cidrs",): "publicaccesscidr endpointpublicaccesscidrs",
+    ("log_types",): "logging enabledclusterlogtypes clusterlogging cloudwatchlogging",
+    ("secrets_key_arn",): "secretsencryption encryptionconfig clusterencryptionconfig",
+    ("iam_policies",): "additionaliampolicies attachpolicyarns iamroleadditionalpolicies",
+    ("addon_policies",): "withaddonpolicies",
+    ("idle_minutes",): "scaledownidletime",
+    ("settings", "slurm_settings"): "customslurmsettings",
+    ("on_node_start",): "onnodestarted preinstall",
+    ("on_node_configured",): "postinstall",
+    ("arguments",): "args",
+    ("simultaneous_multithreading",): "disablesimultaneousmultithreading threadspercore",
+    ("exclusive_jobs",): "jobexclusiveallocation",
+    ("schedulable_memory_mib",): "schedulablememory",
+    ("write",): "enablewriteaccess",
+    ("bucket",): "bucketname",
+    ("key",): "keyname",
+    ("per_unit_storage_throughput",): "perunitthroughput",
+    ("name",): "clustername",
+}
+"""Words of other tools in small letters without separators, by our keys; the first of them that
+exists at the place is meant."""
+
+_HINTS: Mapping[str, str] = {
+    "purchase_option": _RESERVED,
+    "simultaneous_multithreading": "it has the opposite meaning, so change the value too",
+    "iam_policies": "give names of AWS managed policies, not ARNs",
+}
+_ELSEWHERE: Mapping[str, tuple[str, str]] = {
+    "region": ("aws:region", "set `aws:region` under `config` in the stack file"),
+    "profile": ("aws:profile", "set `aws:profile` under `config` in the stack file"),
+    "vpc": ("network", _NETWORK),
+    "vpcid": ("network.vpc_id", _NETWORK),
+    "networking": ("network", _NETWORK),
+    "subnets": ("network", _NETWORK),
+    "subnetids": ("network.private_subnet_ids", _NETWORK),
+    "availabilityzones": ("network.availability_zones", _NETWORK),
+    "sharedstorage": ("storage", _STORAGE),
+    "filesystems": ("storage", _STORAGE),
+    "nodegroups": ("architecture.node_groups", "move it below `architecture`"),
+    "managednodegroups": ("architecture.node_groups", "move it below `architecture`"),
+    "headnode": ("architecture.head_node", "move it below `architecture`"),
+    "scheduling": ("architecture.queues", "queues are entries of `architecture.queues`"),
+    "slurmqueues": ("architecture.queues", "queues are entries of `architecture.queues`"),
+    "kubernetesversion": ("architecture.kubernetes_version", "move it below `architecture`"),
+    "capacityreservation": ("reservations", _RESERVED),
+    "capacityreservationid": ("reservations", _RESERVED),
+    "maxprice": ("purchase_option", "set `purchase_option: spot`; the price limit is On-Demand's"),
+    "spotprice": ("purchase_option", "set `purchase_option: spot`; the price limit is On-Demand's"),
+}
+"""Keys of another level by the same words: where they belong, and how."""
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignKey:
+    """Our key for a word of another tool."""
+
+    ours: str
+    """The key, or its path if it belongs elsewhere."""
+    here: bool
+    """Whether it is a key of the same section."""
+    hint: str = ""
+    """What to change besides the name."""
+
+
+def foreign_key(word: str, keys: Collection[str]) -> ForeignKey | None:
+    """Return our key for a word of another tool, or None; `keys` are those of the section."""
+    plain = re.sub(r"[^a-z0-9]", "", word.lower())
+    same = next((key for key in keys if key.replace("_", "") == plain), None)
+    if same is not None:
+        return ForeignKey(same, here=True)
+    ours = next((key for key in _candidates(plain) if key in keys), None)
+    if ours is not None:
+        return ForeignKey(ours, here=True, hint=_HINTS.get(ours, ""))
+    path, hint = _ELSEWHERE.get(plain, ("", ""))
+    return ForeignKey(path, here=False, hint=hint) if path else None
+
+
+def _candidates(plain: str) -> Iterator[str]:
+    for ours, words in _FOREIGN_WORDS.items():
+        if plain in words.split():
+            yield from ours
+
+
+def explain_unknown_key(finding: Finding) -> list[Problem]:
+    """Return the problem of a key that does not exist here, with the key that is meant."""
+    parents = finding.location[:-1]
+    model = model_at(GivenStack, finding.raw, parents)
+    keys = sorted(model.model_fields) if model else []
+    kinds = [f"`kind: {each}`" for each in kinds_with(GivenStack, finding.raw, finding.location)]
+    remove = remove_command(finding.path, stack_file=finding.stack_file)
+    if model is not None and kinds:
+        own = value_at(finding.raw, (*parents, "kind"))
+        problem = f"belongs to {' or '.join(kinds)}, but this is `kind: {own}`"
+        remedy = f"{remove}; or change `kind`, and set the keys of that kind"
+    else:
+        problem, remedy = _unknown(finding, keys, remove)
+    return [
+        Problem(
+            path=finding.path,
+            problem=problem,
+            found=finding.found,
+            allowed=", ".join(keys),
+            remedy=remedy,
+        )
+    ]
+
+
+def _unknown(finding: Finding, keys: list[str], remove: str) -> tuple[str, str]:
+    """Return the problem and the fix of a key that no kind has here."""
+    key = str(finding.location[-1])
+    odd = odd_characters(key)
+    problem = "is not a valid key here" + (f": it contains {odd}" if odd else "")
+    foreign = foreign_key(key, keys)
+    if foreign is not None:
+        return _of_another_tool(problem, foreign, finding, remove)
+    meant = nearest(key, keys)
+    if meant is None:
+        return problem, remove
+    return f"{problem}; the nearest is `{meant}`", _renamed(meant, finding, remove)
+
+
+def _of_another_tool(
+    problem: str, foreign: ForeignKey, finding: Finding, remove: str
+) -> tuple[str, str]:
+    hint = f"; {foreign.hint}" if foreign.hint else ""
+    if foreign.here:
+        said = f"{problem}; here it is called `{foreign.ours}`"
+        return said, f"{_renamed(foreign.ours, finding, remove)}{hint}"
+    return f"{problem}; it is `{foreign.ours}` of the stack file", f"{remove}{hint}"
+
+
+def _renamed(meant: str, finding: Finding, remove: str) -> str:
+    if value_at(finding.raw, (*finding.location[:-1], meant)) is not None:
+        return f"{remove}; `{meant}` is set already"
+    return f"rename it to `{meant}`, or: {remove}"
 
 
 def explain(errors: Iterable[ErrorDetails], raw: Any, *, stack_file: str) -> list[Problem]:

@@ -1,8 +1,12 @@
-"""Models that EKS node groups, Slurm compute resources and Batch compute environments share."""
+"""Node pools, such as EKS node groups and Slurm compute resources, and their blocks."""
 
-from typing import Annotated, Literal, Self
+from __future__ import annotations
 
-from pydantic import Field, PrivateAttr, model_validator
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, Self, TypeVar
+
+from pydantic import Field, PrivateAttr, TypeAdapter, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 
 from trainyard.components.config.base import (
@@ -15,6 +19,8 @@ from trainyard.components.config.base import (
     SubnetId,
     Zone,
 )
+from trainyard.components.config.problems import Review
+from trainyard.components.config.reservations import CapacityBlock, Reservation
 
 # https://docs.aws.amazon.com/IAM/latest/APIReference/API_Policy.html, `PolicyName` and `Path`
 _POLICY = r"(?:[\w+=,.@-]{1,128}/){0,4}[\w+=,.@-]{1,128}"
@@ -195,3 +201,213 @@ class NodePool(BlockNodes):
     def is_training(self) -> bool:
         """Whether the nodes run a distributed training job."""
         return self.workload == "training" or (self.workload is None and self.efa_enabled)
+
+
+# Node pools of all architectures, such as EKS node groups and Slurm compute resources.
+#
+# Checks of reservations, zones and instance types use them and do not depend on the architecture.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pool:
+    """Nodes of one instance type and purchase option."""
+
+    name: str
+    """For messages: the node group, or the queue and the compute resource."""
+    key: str
+    """Key in the stack file, relative to `trainyard:cluster`."""
+    launch_key: str
+    """Section and name of what has its zone and subnet: the pool itself, or its queue. For nodes in
+    `further_blocks`, this is no key in the stack file."""
+    instance_type: str
+    purchase_option: str
+    """Value in the stack file."""
+    wanted: int
+    """Number of nodes that must fit into the reservation, together with other pools."""
+    wanted_key: str
+    """Key of that number."""
+    least: int
+    """Minimum of that number."""
+    maximum: int
+    at_once: int
+    """Number of nodes whose launch EC2 must accept during `up`."""
+    at_once_keys: tuple[str, ...]
+    """Keys to set to 0 so that `up` launches none; empty if it always tries to."""
+    efa_enabled: bool
+    placement: Placement
+    availability_zone: str | None
+    subnet_ids: tuple[str, ...]
+    """Subnets in the stack file; empty if not set."""
+    subnet_key: str
+    """Key of those subnets."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnNodes:
+    """Nodes of an architecture outside of its pools, such as the head node."""
+
+    key: str
+    """Key in the stack file, relative to `trainyard:cluster`."""
+    instance_type: str
+    availability_zone: str | None = None
+    """None if they launch in every zone of the network."""
+    first_zone_only: bool = False
+    """Whether nodes without a zone launch in the first zone of a new VPC only."""
+    zone_remedy: str
+    """The fix if EC2 does not offer the instance type in the zone."""
+
+
+def pool_of(
+    key: str,
+    name: str,
+    pool: NodePool,
+    *,
+    wanted: int,
+    wanted_key: str,
+    least: int,
+    maximum: int,
+    at_once: int,
+    at_once_keys: tuple[str, ...],
+) -> Pool:
+    """Return the pool of a node group or compute environment, which has its own subnet.
+
+    Args:
+        key: Key of the section of the pools in the stack file, relative to `trainyard:cluster`.
+        name: Name of the pool.
+        pool: The pool.
+        wanted: Number of nodes that must fit into the reservation.
+        wanted_key: Key of that number in the pool.
+        least: Minimum of that number.
+        maximum: Maximum number of nodes.
+        at_once: Number of nodes that `up` launches.
+        at_once_keys: Keys of that number in the pool.
+    """
+    own = f"{key}.{pool.pool_named(name)}"
+    return Pool(
+        name=name,
+        key=own,
+        launch_key=f"{key}.{name}",
+        instance_type=pool.instance_type,
+        purchase_option=pool.purchase_option,
+        wanted=wanted,
+        wanted_key=f"{own}.{wanted_key}",
+        least=least,
+        maximum=maximum,
+        at_once=at_once,
+        at_once_keys=tuple(f"{own}.{each}" for each in at_once_keys),
+        efa_enabled=pool.efa_enabled,
+        placement=pool.placement,
+        availability_zone=pool.availability_zone,
+        subnet_ids=(pool.subnet_id,) if pool.subnet_id else (),
+        subnet_key=f"{own}.subnet_id",
+    )
+
+
+# Node pools with several Capacity Blocks: separate nodes for each block.
+#
+# A Capacity Reservation Resource Group can have Capacity Blocks as members, but EKS,
+# ParallelCluster and AWS Batch document only a single reservation for nodes in a Capacity Block.
+# Each block also has a zone and a time of its own.
+#
+# Source:
+#     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/cr-groups.html
+#     https://docs.aws.amazon.com/eks/latest/userguide/capacity-blocks-mng.html
+#     https://docs.aws.amazon.com/parallelcluster/latest/ug/launch-instances-capacity-blocks.html
+
+
+_Nodes = TypeVar("_Nodes", bound=BlockNodes)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlockPools:
+    """The reservations of a stack file, to which `further_blocks` refers."""
+
+    reservations: Mapping[str, Reservation]
+    review: Review
+
+    def expand(
+        self, section: str, pools: Mapping[str, _Nodes], name_type: Any, *, option: str = ""
+    ) -> dict[str, _Nodes]:
+        """Return node pools with one more for each of their further blocks, sorted by name.
+
+        The name of a pool contains the name of its entry. It stays the same when blocks are added
+        or removed, so that the nodes of the other blocks are not replaced.
+
+        Args:
+            section: Key of the pools in the stack file, relative to `trainyard:cluster`.
+            pools: The pools.
+            name_type: Type of their names.
+            option: Purchase option of pools without one.
+        """
+        found = dict(pools)
+        for name, pool in pools.items():
+            if not pool.further_blocks:
+                continue
+            key = f"{section}.{name}.further_blocks"
+            own = getattr(pool, "purchase_option") or option  # noqa: B009 - of both models
+            self._review_own(key, own)
+            for index, block in enumerate(pool.further_blocks):
+                at = f"{key}[{index}]"
+                earlier = (own, *pool.further_blocks[:index])
+                if not self._is_further_block(at, block, earlier):
+                    continue
+                separate = f"{name}-{block}"
+                if separate in pools:
+                    self._refuse_name(at, separate, f"is the name of another entry of `{section}`")
+                elif (fault := _name_fault(separate, name_type)) is not None:
+                    self._refuse_name(at, separate, fault)
+                else:
+                    found[separate] = pool.in_block(name, block)
+        return dict(sorted(found.items()))
+
+    def _review_own(self, key: str, option: str) -> None:
+        if option not in self.reservations or isinstance(self.reservations[option], CapacityBlock):
+            return  # an unknown purchase option is refused with the other problems of the pool
+        self.review.refuse(
+            key,
+            f"adds Capacity Blocks to nodes whose purchase option, `{option}`, is none",
+            found=self.reservations[option].kind,
+            allowed="further blocks with a Capacity Block as `purchase_option`",
+            remedy=self.review.remove_command(key),
+        )
+
+    def _is_further_block(self, at: str, block: str, earlier: tuple[str, ...]) -> bool:
+        blocks = [n for n, each in self.reservations.items() if isinstance(each, CapacityBlock)]
+        others = [name for name in blocks if name not in earlier]
+        if block in earlier:
+            self.review.refuse(
+                at,
+                "is a block of these nodes already; its instances would count twice",
+                found=block,
+                allowed=", ".join(others) or "no further block",
+                remedy=self.review.remove_command(at),
+            )
+        elif block not in blocks:
+            self.review.refuse(
+                at,
+                "is not the name of a Capacity Block in `reservations`",
+                found=block,
+                allowed=", ".join(others) or "no further block: add it to `reservations` first",
+                remedy=(
+                    self.review.nearest_command(at, block, others)
+                    if others
+                    else self.review.remove_command(at)
+                ),
+            )
+        return block in others
+
+    def _refuse_name(self, at: str, separate: str, fault: str) -> None:
+        self.review.refuse(
+            at,
+            f"gives its nodes the name `{separate}`, which {fault}",
+            found=separate,
+            remedy="rename the entry of `reservations`, or the nodes",
+        )
+
+
+def _name_fault(name: str, name_type: Any) -> str | None:
+    try:
+        TypeAdapter(name_type).validate_python(name)
+    except ValidationError as error:
+        return error.errors(include_url=False)[0]["msg"]
+    return None

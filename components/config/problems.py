@@ -1,15 +1,52 @@
-"""Problems of a configuration, with fixes."""
+"""Problems of a configuration or a plan, with fixes, reported all at once."""
 
 from __future__ import annotations
 
+import difflib
 import json
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from pydantic_core import PydanticCustomError
 
 from trainyard.components.config.pulumi_command import pulumi_command
+from trainyard.components.look_alikes import plain_characters
 from trainyard.components.plain_text import legible, printable, shell_word
 from trainyard.components.secret_documents import hidden, hidden_at
+
+
+def nearest(found: object, choices: Sequence[str]) -> str | None:
+    """Return the allowed value that is meant, by number, then by letters, then by spelling."""
+    return next(nearest_of(found, choices), None)
+
+
+def nearest_of(found: object, choices: Sequence[str]) -> Iterator[str]:
+    """Yield the allowed value that is meant, if that is clear."""
+    numbers = [int(each) for each in choices if re.fullmatch(r"-?\d+", each)]
+    if numbers and len(numbers) == len(choices):
+        yield from _of_numbers(found, numbers)
+        return
+    text = plain_characters(str(found)).strip()
+    same = {_letters(each): each for each in choices}
+    if _letters(text) in same:
+        yield same[_letters(text)]
+        return
+    close = difflib.get_close_matches(_letters(text), list(same), n=1, cutoff=0.6)
+    yield from (same[each] for each in close)
+
+
+def _of_numbers(found: object, numbers: Iterable[int]) -> Iterator[str]:
+    digits = re.search(r"-?\d+", str(found))
+    if digits and not isinstance(found, bool):
+        wanted = int(digits[0])
+        # Of two that are equally near, the larger one.
+        yield str(min(numbers, key=lambda each: (abs(each - wanted), -each)))
+
+
+def _letters(text: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", text.lower())
+
 
 ROOT = "trainyard:cluster"
 """The Pulumi configuration key of the whole configuration."""
@@ -129,3 +166,137 @@ def stack_of(stack_file: str) -> str | None:
     """Return the stack of a stack file, or None for a file elsewhere."""
     match = re.fullmatch(r"Pulumi\.([^/]+)\.yaml", stack_file)
     return match.group(1) if match else None
+
+
+Contradiction = dict[str, str]
+"""Key, problem, reason, allowed values and fix."""
+
+
+def fault(key: str, problem: str, *, why: str, allowed: str, remedy: str) -> Contradiction:
+    """Return one contradiction.
+
+    Args:
+        key: Key in the section, such as `iops`.
+        problem: The problem, as text that follows the key.
+        why: The reason, for the message.
+        allowed: Allowed values.
+        remedy: What to write instead.
+    """
+    return {"key": key, "problem": problem, "why": why, "allowed": allowed, "remedy": remedy}
+
+
+def place_faults(
+    *, subnet_id: str | None, availability_zone: str | None
+) -> Iterator[Contradiction]:
+    """Yield a problem if both a subnet and a zone are set."""
+    if subnet_id is not None and availability_zone is not None:
+        yield fault(
+            "availability_zone",
+            "is given together with subnet_id",
+            why="the subnet already determines the zone",
+            allowed="one of availability_zone and subnet_id",
+            remedy="remove availability_zone",
+        )
+
+
+def backup_time_faults(*, backup_time: str | None, retention_days: int) -> Iterator[Contradiction]:
+    """Yield a problem if a backup time is set but backups are disabled."""
+    if backup_time is not None and not retention_days:
+        yield fault(
+            "backup_time",
+            "is given without backups",
+            why="backup_retention_days is 0, which disables backups",
+            allowed="no backup_time, or backup_retention_days from 1 to 90",
+            remedy="set backup_retention_days, or remove backup_time",
+        )
+
+
+def key_faults(*, kms_key_arn: str | None, encrypted: bool) -> Iterator[Contradiction]:
+    """Yield a problem if a KMS key is set but encryption is disabled."""
+    if kms_key_arn is not None and not encrypted:
+        yield fault(
+            "kms_key_arn",
+            "is given with encrypted: false",
+            why="without encryption the key is not used",
+            allowed="no kms_key_arn, or encrypted: true",
+            remedy="remove encrypted",
+        )
+
+
+def raise_all(found: Iterable[Contradiction]) -> None:
+    """End the validation of a model.
+
+    Raises:
+        PydanticCustomError: `found` is not empty.
+    """
+    every = list(found)
+    if every:
+        raise PydanticCustomError("contradictions", "does not fit together", {"all": every})
+
+
+@dataclass(slots=True, kw_only=True)
+class Review:
+    """Problems and notes about one stack file, in the order in which they were found."""
+
+    stack_file: str
+    problems: list[Problem] = field(default_factory=list[Problem])
+    notes: list[str] = field(default_factory=list[str])
+
+    def refuse(
+        self,
+        key: str,
+        problem: str,
+        *,
+        remedy: str,
+        found: object = None,
+        allowed: str | None = None,
+        rules: tuple[str, ...] = (),
+    ) -> None:
+        """Record a problem.
+
+        `key` is relative to `trainyard:cluster`; `rules` are the ids of the rules in
+        `docs/rules.md` that the stack breaks, the most specific first. The same problem is recorded
+        once: `further_blocks` are pools with the same settings.
+        """
+        found_here = Problem(
+            path=f"{ROOT}.{key}",
+            problem=problem,
+            found=found,
+            allowed=allowed,
+            remedy=remedy,
+            rules=rules,
+        )
+        if found_here not in self.problems:
+            self.problems.append(found_here)
+
+    def note(self, text: str) -> None:
+        """Record information for the user that is not an error."""
+        self.notes.append(text)
+
+    def set_command(self, key: str, value: str) -> str:
+        """Return the command that sets a key, relative to `trainyard:cluster`."""
+        return set_command(f"{ROOT}.{key}", value, stack_file=self.stack_file)
+
+    def nearest_command(self, key: str, found: str, choices: Sequence[str]) -> str:
+        """Return the command that sets a key to the value that is meant, or an example."""
+        meant = nearest(found, choices)
+        if meant is not None or len(choices) == 1:
+            return self.set_command(key, meant or choices[0])
+        return self.example_of(key, choices[0])
+
+    def example_of(self, key: str, example: str) -> str:
+        """Return how to set a key to a value that only the user knows; never a command."""
+        return example_of(f"{ROOT}.{key}", example, stack_file=self.stack_file)
+
+    def remove_command(self, key: str) -> str:
+        """Return the command that removes a key, relative to `trainyard:cluster`."""
+        return remove_command(f"{ROOT}.{key}", stack_file=self.stack_file)
+
+    def close(self) -> None:
+        """End the review.
+
+        Raises:
+            ConfigError: a problem was recorded.
+        """
+        if self.problems:
+            raise ConfigError(self.problems, stack_file=self.stack_file)

@@ -1,24 +1,126 @@
-"""The root of the configuration: the fields that stacks of every architecture have.
+"""The root of the configuration: the fields that stacks of every architecture have."""
 
-The models of an architecture are in modules of their own (`eks_stack` and so on), of which only the
-stack's own is imported. Shared code reads what `Architecture` has.
-"""
+import re
+from datetime import date
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from pydantic import BeforeValidator, Field
 
-from pydantic import Field
-
-from trainyard.components.config.base import ClusterName, NodePoolName, StrictModel
-from trainyard.components.config.block_pools import BlockPools
-from trainyard.components.config.budget import Budget
+from trainyard.components.config.base import (
+    ClusterName,
+    Form,
+    InstanceTypeName,
+    Line,
+    NodePoolName,
+    StrictModel,
+    TagKey,
+)
 from trainyard.components.config.monitoring import NodeMetrics, StackMonitoring
 from trainyard.components.config.network import Network, PlacedNetwork
-from trainyard.components.config.policies import RuleName, RuleSettings
-from trainyard.components.config.pools import OwnNodes, Pool
+from trainyard.components.config.node_pool import BlockPools, OwnNodes, Pool
 from trainyard.components.config.reservations import CapacityBlock, Reservation
 from trainyard.components.config.storage import FileSystem
-from trainyard.components.config.text import Line, TagKey
-from trainyard.components.config.verification import Verification
+
+
+class Budget(StrictModel):
+    """Limit of the list price of a stack."""
+
+    monthly_usd: Annotated[int, Field(ge=1)]
+    """Most USD that the stack may cost in a month of 730 hours, as `cost` calculates it. A plan
+    above it is refused. Nodes that only jobs launch, data transfer and other charges that depend on
+    use do not count, nor does the fee of a Capacity Block, which is paid in advance."""
+
+
+BusBandwidth = Annotated[int, Field(ge=1, le=10_000)]
+
+
+class Verification(StrictModel):
+    """Settings of `verify`."""
+
+    required: bool = False
+    """EKS: whether nodes with accelerators are tainted (`trainyard.dev/unverified`) when they join
+    the cluster, so that no job runs on them until `verify` passes. Changing it replaces the nodes
+    of managed node groups; self-managed node groups use it for new nodes."""
+    minimum_bus_bandwidth_gb_per_second: dict[InstanceTypeName, BusBandwidth] = Field(
+        default_factory=dict
+    )
+    """Lowest bus bandwidth of the largest message between nodes, by instance type. The unit is that
+    of nccl-tests, GB/s (10^9 bytes), not Gbit/s. If omitted for a type, the published threshold
+    applies, if there is one. `verify --minimum-bandwidth` overrides it."""
+
+
+RuleName = Annotated[
+    str,
+    Form(
+        pattern=r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*",
+        expected="the name of a rule, as docs/policies.md lists it",
+        example="ebs-encrypted",
+    ),
+]
+SuppressedResource = Annotated[
+    str,
+    Form(
+        # Wildcards alone would disable the rule, for which there is `enforcement_level`.
+        pattern=r".*[^*?].*",
+        expected="the name or the URN of a resource, with `*` and `?` as wildcards",
+        example="p5-cb-scratch",
+    ),
+]
+Reason = Annotated[
+    str,
+    Form(
+        pattern=r"(?s:.*\S.*)",
+        expected="a reason in words",
+        example="scratch data only",
+        lines=True,
+    ),
+]
+
+
+def _day(value: Any) -> Any:
+    # YAML reads an unquoted date as a timestamp, and Pulumi passes it in the format of Go:
+    # `2026-12-01 00:00:00 +0000 UTC`.
+    if not isinstance(value, str):
+        return value
+    printed = re.fullmatch(r"(\d{4}-\d\d-\d\d)(?: 00:00:00 \+0000 \S+)?", value)
+    try:
+        return date.fromisoformat(printed[1]) if printed else value
+    except ValueError:
+        return value
+
+
+Day = Annotated[
+    date, BeforeValidator(_day, json_schema_input_type=date), Field(examples=["2026-12-01"])
+]
+"""A date in UTC, such as `2026-12-01`."""
+
+
+class Suppression(StrictModel):
+    """A resource to which a rule does not apply until a date."""
+
+    resource: SuppressedResource
+    """Name or URN of the resource, or a pattern with `*` and `?`."""
+    reason: Reason
+    """Why the rule does not apply to the resource. Every preview shows it."""
+    expires: Day
+    """Last day of the suppression, in UTC. After it, the suppression is an error, and the rule
+    applies again."""
+
+
+class RuleSettings(StrictModel):
+    """Settings of one rule of the policy pack for the stack."""
+
+    enforcement_level: Literal["advisory", "mandatory", "disabled"] | None = None
+    """`mandatory`: a violation fails the preview. `advisory`: the preview shows it. `disabled`: the
+    rule does not run. If omitted, the rule's own level."""
+    suppressions: list[Suppression] = Field(default_factory=list[Suppression])
+    """Resources to which the rule does not apply."""
+
+
+# The root of the configuration: the fields that stacks of every architecture have.
+#
+# The models of an architecture are in modules of their own (`eks_stack` and so on), of which only
+# the stack's own is imported. Shared code reads what `Architecture` has.
 
 
 class Architecture(StrictModel):

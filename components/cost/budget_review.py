@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from trainyard.components.catalog.prices import HOURS_PER_MONTH, snapshot_prices
-from trainyard.components.config.review import Review
+from trainyard.components.config.problems import Review
 from trainyard.components.config.stack import StackConfig
 from trainyard.components.cost.estimate import Estimate, estimate
 

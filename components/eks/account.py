@@ -7,21 +7,29 @@ from datetime import date, datetime, timedelta
 
 from typing_extensions import override
 
-from trainyard.components.account.facts import AccountFacts, ClusterFacts
+from trainyard.components.account.facts import (
+    AccountFacts,
+    ClusterFacts,
+    LogGroupFacts,
+    PreflightFacts,
+)
 from trainyard.components.account.launch_place import placed
 from trainyard.components.account.lookup import AccountReader
-from trainyard.components.account.named_facts import LogGroupFacts
-from trainyard.components.account.preflight_facts import PreflightFacts
 from trainyard.components.account.readings import Reading
 from trainyard.components.catalog.versions import EKS_VERSIONS
 from trainyard.components.checks.account_part import AccountPart
-from trainyard.components.checks.check import Check, Subject
-from trainyard.components.checks.key_pair_check import key_pair_subjects, pool_key_problems
+from trainyard.components.checks.check import (
+    ArchitectureNeeds,
+    Check,
+    NodeNeeds,
+    Row,
+    ServiceRole,
+    Subject,
+)
 from trainyard.components.checks.made_name_check import EKS_CLUSTER, LOG_GROUP, group_names
-from trainyard.components.checks.needs import ArchitectureNeeds, NodeNeeds, ServiceRole
+from trainyard.components.checks.named_check import key_pair_subjects, pool_key_problems
 from trainyard.components.checks.pool_check import ADDRESSES, address_problems
-from trainyard.components.checks.quota_needs import Need
-from trainyard.components.checks.row import Row
+from trainyard.components.checks.quota_check import Need
 from trainyard.components.checks.used_image import UsedImage
 from trainyard.components.config.eks import EksArchitecture
 from trainyard.components.config.eks_stack import EksStackConfig

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from trainyard.components.config.review import Review
+from trainyard.components.config.problems import Review
 from trainyard.components.eks.node_group_plan import NodeGroupPlan
 from trainyard.components.network.address_capacity import AddressNeed, needs_of, review_new_subnets
 from trainyard.components.network.network_plan import NetworkPlan

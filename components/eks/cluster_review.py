@@ -13,17 +13,17 @@ from trainyard.components.catalog.versions import (
     standard_support_ended,
     standard_support_ends_soon,
 )
-from trainyard.components.checks.tag_review import review_tags
+from trainyard.components.checks.stack_review import review_tags
 from trainyard.components.config.eks import EksArchitecture
 from trainyard.components.config.eks_stack import EksStackConfig
 from trainyard.components.config.network import ExistingVpc, NewVpc
-from trainyard.components.config.review import Review
+from trainyard.components.config.problems import Review
 from trainyard.components.eks.addons.eks_managed import EKS_ADDONS
 from trainyard.components.eks.addons.registry import plan_self_managed_addons, with_public_images
 from trainyard.components.eks.node_group_plan import NodeGroupPlan
 from trainyard.components.eks.plan import LogGroupPlan
-from trainyard.components.network.egress import nat_gateway_command
-from trainyard.components.network.existing_vpc_review import review_existing_vpc
+from trainyard.components.network.network_plan import nat_gateway_command
+from trainyard.components.network.vpc_review import review_existing_vpc
 
 # Checks of a cluster's Kubernetes version that need no account.
 #

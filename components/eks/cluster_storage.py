@@ -9,13 +9,14 @@ import pulumi
 import pulumi_kubernetes as kubernetes
 
 from trainyard.components.network.cluster_network import ClusterNetwork
-from trainyard.components.storage.fsx_lustre import FsxLustre, FsxLustreArgs
-from trainyard.components.storage.fsx_lustre_plan import FsxLustrePlan, mount_command
-from trainyard.components.storage.lustre_security_group import (
+from trainyard.components.storage.fsx_lustre import (
+    FsxLustre,
+    FsxLustreArgs,
     LustreClientRules,
     LustreClientRulesArgs,
 )
 from trainyard.components.storage.persistent_volume import LustreVolume, LustreVolumeArgs
+from trainyard.components.storage.storage_plan import FsxLustrePlan, mount_command
 
 UNKNOWN_CAPACITY_GIB = 1200
 """Claim size if the size is unknown: the smallest possible size. Kubernetes does not enforce it."""

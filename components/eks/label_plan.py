@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from trainyard.components.catalog.instance_type import InstanceType
-from trainyard.components.checks.verification_review import REQUIRED
+from trainyard.components.catalog.instance_types import InstanceType
+from trainyard.components.checks.stack_review import REQUIRED
 from trainyard.components.config.eks import NodeGroup, Taint
 from trainyard.components.config.eks_stack import EksStackConfig
-from trainyard.components.config.review import Review
+from trainyard.components.config.problems import Review
 
 # Labels and taints that a kubelet may set on its own node, and that EKS takes.
 #

@@ -16,8 +16,7 @@ from trainyard.components.capacity.plan import ONE_BY_ONE, PlacementPlan, Schedu
 from trainyard.components.capacity.purchase import OPEN_PURCHASE_OPTIONS, plan_on_demand
 from trainyard.components.capacity.schedule import plan_schedule
 from trainyard.components.capacity.update import plan_update
-from trainyard.components.catalog.instance_type import InstanceType
-from trainyard.components.catalog.instance_types import INSTANCE_TYPES
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES, InstanceType
 from trainyard.components.catalog.neuron import NEURON_CORE, NEURON_DEVICE, neuron_cores
 from trainyard.components.catalog.versions import (
     DEFAULT_KUBERNETES_VERSION,
@@ -27,12 +26,16 @@ from trainyard.components.catalog.versions import (
     ami_type,
 )
 from trainyard.components.compute.interface_plan import InterfacePlan, plan_pool_interfaces
-from trainyard.components.compute.node_pool_plan import ImageSource, NodePoolPlan
-from trainyard.components.compute.root_volume import RootVolume, plan_root_volume
+from trainyard.components.compute.node_pool_plan import (
+    ImageSource,
+    NodePoolPlan,
+    RootVolume,
+    plan_root_volume,
+)
 from trainyard.components.config.eks import AddonPolicy, NodeGroup, SystemNodeGroup, Taint
 from trainyard.components.config.eks_stack import EksStackConfig
+from trainyard.components.config.problems import Review
 from trainyard.components.config.reservations import CapacityBlock, Reservation
-from trainyard.components.config.review import Review
 from trainyard.components.eks.addons.node_selection import INSTANCE_TYPE_LABEL
 from trainyard.components.eks.label_plan import PREFIX, plan_startup_taints
 from trainyard.components.network.pool_place import PlanContext, PoolPlace

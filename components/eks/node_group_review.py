@@ -11,11 +11,10 @@ from trainyard.components.capacity.pool_review import (
     review_purchase_option,
     review_usage_class,
 )
-from trainyard.components.catalog.instance_type import InstanceType
-from trainyard.components.catalog.instance_types import INSTANCE_TYPES
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES, InstanceType
 from trainyard.components.config.eks import NodeGroup
 from trainyard.components.config.eks_stack import EksStackConfig
-from trainyard.components.config.review import Review
+from trainyard.components.config.problems import Review
 from trainyard.components.eks.addons.efa_device_plugin import review_efa_plugin
 from trainyard.components.eks.addons.eks_managed import EKS_ADDONS, EksAddon
 from trainyard.components.eks.addons.neuron_device_plugin import review_accelerators
@@ -31,8 +30,8 @@ from trainyard.components.eks.node_group_plan import (
     NodeGroupPlan,
     pods_of_addresses,
 )
-from trainyard.components.network.pool_place import PoolPlace
-from trainyard.components.network.pool_place_review import (
+from trainyard.components.network.pool_place import (
+    PoolPlace,
     review_missing_zone,
     review_pool_subnet,
     review_pool_zone,

@@ -27,11 +27,11 @@ from trainyard.components.eks.node_group_plan import (
     render_self_managed_user_data,
 )
 from trainyard.components.identity.addon_policies import autoscaler_tags
-from trainyard.components.identity.instance_profile import (
+from trainyard.components.identity.node_role import (
     NodeInstanceProfile,
     NodeInstanceProfileArgs,
+    NodeRole,
 )
-from trainyard.components.identity.node_role import NodeRole
 from trainyard.components.naming import AUTO_SCALING_GROUP, LAUNCH, MANAGED_NODE_GROUP
 
 

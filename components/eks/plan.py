@@ -16,7 +16,7 @@ from trainyard.components.eks.node_group_plan import NodeGroupPlan
 from trainyard.components.eks.scraper_plan import ScraperPlan
 from trainyard.components.monitoring.plan import MonitoringPlan
 from trainyard.components.network.network_plan import NetworkPlan
-from trainyard.components.storage.fsx_lustre_plan import FsxLustrePlan
+from trainyard.components.storage.storage_plan import FsxLustrePlan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,7 @@ from trainyard.components.checks.derived_names import (
 from trainyard.components.checks.reservation_review import review_reservations
 from trainyard.components.config.eks_stack import EksStackConfig
 from trainyard.components.config.network import NewVpc
-from trainyard.components.config.review import Review
+from trainyard.components.config.problems import Review
 from trainyard.components.eks.addon_review import review_addon_versions, review_addons
 from trainyard.components.eks.addons.eks_managed import (
     installed_versions,
@@ -55,10 +55,14 @@ from trainyard.components.naming import (
     MANAGED_NODE_GROUP,
 )
 from trainyard.components.network.network_plan import NetworkPlan
-from trainyard.components.network.pool_place_review import review_launch_zones
+from trainyard.components.network.pool_place import review_launch_zones
 from trainyard.components.network.vpc_review import review_new_vpc
-from trainyard.components.storage.fsx_lustre_plan import FsxLustrePlan
-from trainyard.components.storage.storage_plan import Neighbour, StoragePlace, plan_storage
+from trainyard.components.storage.storage_plan import (
+    FsxLustrePlan,
+    Neighbour,
+    StoragePlace,
+    plan_storage,
+)
 from trainyard.components.tagging import common_tags
 
 

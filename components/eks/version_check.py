@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 
-from trainyard.components.account.facts import AccountFacts, AddonOffer, ClusterFacts
+from trainyard.components.account.facts import (
+    AccountFacts,
+    AddonOffer,
+    ClusterFacts,
+    PreflightFacts,
+    VersionFacts,
+)
 from trainyard.components.account.lookup import AccountReader
-from trainyard.components.account.preflight_facts import PreflightFacts, VersionFacts
 from trainyard.components.account.readings import Reading
 from trainyard.components.catalog.versions import (
     EKS_VERSIONS,
@@ -16,9 +21,8 @@ from trainyard.components.catalog.versions import (
     minor_number,
     standard_support_ended,
 )
-from trainyard.components.checks.check import Subject
-from trainyard.components.checks.row import Row, ok, refused, skipped, warning
-from trainyard.components.config.eks_addons import AddonName
+from trainyard.components.checks.check import Row, Subject, ok, refused, skipped, warning
+from trainyard.components.config.eks import AddonName
 from trainyard.components.config.eks_stack import EksStackConfig
 from trainyard.components.config.problems import (
     ROOT,

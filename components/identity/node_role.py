@@ -1,12 +1,9 @@
-"""The IAM role of the nodes of one node group.
-
-Source: https://docs.aws.amazon.com/eks/latest/userguide/create-node-role.html
-"""
+"""The IAM role of the nodes of one node group, and its instance profile."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import pulumi
@@ -14,9 +11,77 @@ import pulumi_aws as aws
 
 from trainyard.components.config.eks import AddonPolicy
 from trainyard.components.identity.addon_policies import inline_policies, managed_policies
-from trainyard.components.identity.attached_policies import attach_policies, once_made
-from trainyard.components.identity.ec2_trust import ec2_trust_policy
+from trainyard.components.identity.trust import ec2_trust_policy
 from trainyard.components.naming import managed_policy_arns, partition
+
+# AWS managed policies of a role, as separate resources.
+#
+# Policies in the role resource would be exclusive: the provider detaches all others.
+# https://www.pulumi.com/registry/packages/aws/api-docs/iam/role/
+
+
+def attach_policies(
+    name: str, role: aws.iam.Role, arns: Iterable[str], options: pulumi.ResourceOptions
+) -> list[aws.iam.RolePolicyAttachment]:
+    """Register one `<name>-<policy>` for each policy, without duplicates."""
+    return [
+        aws.iam.RolePolicyAttachment(
+            f"{name}-{arn.rpartition('/')[2]}", role=role.name, policy_arn=arn, opts=options
+        )
+        for arn in dict.fromkeys(arns)
+    ]
+
+
+def once_made(
+    value: pulumi.Output[str], policies: Sequence[pulumi.CustomResource]
+) -> pulumi.Output[str]:
+    """Return a value that resolves only after the policies are attached."""
+    made = pulumi.Output.all(*(policy.id for policy in policies))
+    return pulumi.Output.all(value, made).apply(lambda known: known[0])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeInstanceProfileArgs:
+    """Arguments of `NodeInstanceProfile`."""
+
+    role_name: pulumi.Input[str]
+    tags: Mapping[str, str]
+
+
+class NodeInstanceProfile(pulumi.ComponentResource):
+    """An instance profile with one role; EKS creates it for managed node groups.
+
+    `aws-auth` and access entries use the ARN of the role, not of the profile.
+
+    Children: `<name>-profile` (`aws.iam.InstanceProfile`).
+    """
+
+    arn: pulumi.Output[str]
+    """ARN of the profile."""
+
+    def __init__(
+        self,
+        name: str,
+        args: NodeInstanceProfileArgs,
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        super().__init__("trainyard:identity:NodeInstanceProfile", name, {}, opts)
+
+        profile = aws.iam.InstanceProfile(
+            f"{name}-profile",
+            role=args.role_name,
+            tags=dict(args.tags),
+            opts=pulumi.ResourceOptions(parent=self),
+        )
+
+        self.arn = profile.arn
+        self.register_outputs({"arn": self.arn})
+
+
+# The IAM role of the nodes of one node group.
+#
+# Source: https://docs.aws.amazon.com/eks/latest/userguide/create-node-role.html
+
 
 REQUIRED_POLICIES = (
     "AmazonEKSWorkerNodePolicy",

@@ -14,8 +14,8 @@ from datetime import datetime, timedelta
 import pulumi
 import pulumi_aws as aws
 
-from trainyard.components.identity.attached_policies import once_made
-from trainyard.components.identity.service_trust import service_trust
+from trainyard.components.identity.node_role import once_made
+from trainyard.components.identity.trust import service_trust
 from trainyard.components.naming import IAM_ROLE_NAME_LIMIT, SCHEDULE_NAME_LIMIT, fitted
 
 

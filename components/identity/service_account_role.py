@@ -16,7 +16,7 @@ from typing import Any
 import pulumi
 import pulumi_aws as aws
 
-from trainyard.components.identity.attached_policies import once_made
+from trainyard.components.identity.node_role import once_made
 from trainyard.components.naming import IAM_ROLE_NAME_LIMIT, fitted, managed_policy_arns
 
 

@@ -24,7 +24,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from trainyard.components.catalog.instance_type import InstanceType
+from trainyard.components.catalog.instance_types import InstanceType
 from trainyard.components.compute.node_pool_plan import NodePoolPlan
 from trainyard.components.config.monitoring import NodeMetrics
 from trainyard.components.config.stack import StackConfig

@@ -13,7 +13,7 @@ from datetime import datetime
 from itertools import chain
 
 from trainyard.components.capacity.schedule import minutes_before_end
-from trainyard.components.capacity.warnings import BlockWarning, block_warnings
+from trainyard.components.capacity.timeline import BlockWarning, block_warnings
 from trainyard.components.compute.node_pool_plan import NodePoolPlan
 from trainyard.components.config.monitoring import PERIOD_MINUTES, Alarms
 from trainyard.components.config.reservations import CapacityBlock

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from trainyard.components.compute.node_pool_plan import NodePoolPlan
+from trainyard.components.config.problems import Review
 from trainyard.components.config.reservations import CapacityBlock, OdcrGroup
-from trainyard.components.config.review import Review
 from trainyard.components.config.stack import StackConfig
 from trainyard.components.monitoring.node_agent import measured_on_pools
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from trainyard.components.config.problems import ROOT
-from trainyard.components.config.review import Review
+from trainyard.components.config.problems import ROOT, Review
 from trainyard.components.network.network_plan import NetworkPlan
 
 

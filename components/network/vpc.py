@@ -1,23 +1,248 @@
-"""A new VPC: CIDR blocks, subnets, gateways and routes.
-
-Source: https://docs.aws.amazon.com/vpc/latest/userguide/VPC_Internet_Gateway.html, and the
-templates that `trainyard.components.network.address_plan` names.
-"""
+"""A new VPC: CIDR blocks, subnets, gateways, routes, endpoints and flow logs."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pulumi
 import pulumi_aws as aws
 
 from trainyard.components.config.base import is_zone_id
-from trainyard.components.network.adopted_resource import adopting
-from trainyard.components.network.flow_logs import VpcFlowLogs, VpcFlowLogsArgs
-from trainyard.components.network.network_plan import NetworkPlan, SubnetPlan
-from trainyard.components.network.vpc_adoption import ANYWHERE_IPV4
-from trainyard.components.network.vpc_endpoints import VpcEndpoints, VpcEndpointsArgs
+from trainyard.components.identity.trust import service_trust
+from trainyard.components.network.network_plan import ANYWHERE_IPV4, NetworkPlan, SubnetPlan
+
+LEFT_AS_IT_IS = (
+    "assignGeneratedIpv6CidrBlock",
+    "assignIpv6AddressOnCreation",
+    "customerOwnedIpv4Pool",
+    "enableDns64",
+    "enableNetworkAddressUsageMetrics",
+    "enableResourceNameDnsARecordOnLaunch",
+    "enableResourceNameDnsAaaaRecordOnLaunch",
+    "instanceTenancy",
+    "ipv6CidrBlock",
+    "ipv6CidrBlockNetworkBorderGroup",
+    "mapPublicIpOnLaunch",
+    "policy",
+    "privateDnsHostnameTypeOnLaunch",
+    "tags",
+)
+"""Properties of VPCs, subnets and endpoints that a stack file does not describe.
+
+Names: https://www.pulumi.com/registry/packages/aws/api-docs/ec2/
+"""
+
+
+def adopting(options: pulumi.ResourceOptions, import_id: str | None) -> pulumi.ResourceOptions:
+    """Return options that import an object, protect it and keep it in the account.
+
+    `import_id` is None for an object that the stack creates, which keeps its options.
+    """
+    if import_id is not None:
+        options.import_ = import_id
+        options.ignore_changes = [*LEFT_AS_IT_IS]
+        options.protect = options.retain_on_delete = True
+    return options
+
+
+# VPC flow logs in CloudWatch Logs.
+#
+# Source: https://docs.aws.amazon.com/vpc/latest/userguide/flow-logs-iam-role.html
+
+
+RETENTION_DAYS = 7
+"""As in the VPC templates."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VpcFlowLogsArgs:
+    """Arguments of `VpcFlowLogs`."""
+
+    vpc_id: pulumi.Input[str]
+    tags: Mapping[str, str]
+
+
+class VpcFlowLogs(pulumi.ComponentResource):
+    """Flow logs of accepted and rejected traffic of a VPC, in a dedicated log group.
+
+    Children: `<name>-group` (`aws.cloudwatch.LogGroup`), `<name>-role` (`aws.iam.Role`) with
+    `<name>-policy` (`aws.iam.RolePolicy`), `<name>-log` (`aws.ec2.FlowLog`).
+    """
+
+    log_group_name: pulumi.Output[str]
+
+    def __init__(
+        self, name: str, args: VpcFlowLogsArgs, opts: pulumi.ResourceOptions | None = None
+    ) -> None:
+        super().__init__("trainyard:network:VpcFlowLogs", name, {}, opts)
+        child = pulumi.ResourceOptions(parent=self)
+
+        group = aws.cloudwatch.LogGroup(
+            f"{name}-group", retention_in_days=RETENTION_DAYS, tags=dict(args.tags), opts=child
+        )
+        role = aws.iam.Role(
+            f"{name}-role",
+            description="Flow logs of a VPC",
+            assume_role_policy=group.arn.apply(trust),
+            tags=dict(args.tags),
+            opts=child,
+        )
+        policy = aws.iam.RolePolicy(
+            f"{name}-policy", role=role.name, policy=group.arn.apply(_policy), opts=child
+        )
+        aws.ec2.FlowLog(
+            f"{name}-log",
+            vpc_id=args.vpc_id,
+            traffic_type="ALL",
+            log_destination_type="cloud-watch-logs",
+            log_destination=group.arn,
+            iam_role_arn=role.arn,
+            tags={"Name": name, **args.tags},
+            opts=pulumi.ResourceOptions(parent=self, depends_on=[policy]),
+        )
+        self.log_group_name = group.name
+        self.register_outputs({"log_group_name": self.log_group_name})
+
+
+def trust(log_group_arn: str) -> str:
+    """Return the trust policy of the role: flow logs of the log group's account and region.
+
+    The id of the flow log is a wildcard, as AWS recommends while it is not known: the flow log
+    needs the role first.
+    """
+    _, partition, _, region, account, *_ = log_group_arn.split(":")
+    flow_logs = f"arn:{partition}:ec2:{region}:{account}:vpc-flow-log/*"
+    return service_trust("vpc-flow-logs.amazonaws.com", account, flow_logs)
+
+
+def _policy(log_group_arn: str) -> str:
+    return json.dumps(
+        {
+            "Version": "2012-10-17",
+            "Statement": [
+                {
+                    "Effect": "Allow",
+                    "Action": [
+                        "logs:CreateLogStream",
+                        "logs:PutLogEvents",
+                        "logs:DescribeLogGroups",
+                        "logs:DescribeLogStreams",
+                    ],
+                    "Resource": [log_group_arn, f"{log_group_arn}:*"],
+                }
+            ],
+        }
+    )
+
+
+# VPC endpoints for AWS services.
+#
+# Sources:
+#     https://docs.aws.amazon.com/vpc/latest/privatelink/gateway-endpoints.html
+#     https://docs.aws.amazon.com/vpc/latest/privatelink/create-interface-endpoint.html
+
+
+HTTPS = 443
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VpcEndpointsArgs:
+    """Arguments of `VpcEndpoints`."""
+
+    vpc_id: pulumi.Input[str]
+    blocks: Sequence[str]
+    """CIDR blocks of the VPC that can reach interface endpoints."""
+    gateway_services: Sequence[str]
+    """Full names of services, such as `com.amazonaws.us-west-2.s3`."""
+    interface_services: Sequence[str]
+    """Full names of services, such as `com.amazonaws.us-west-2.ecr.dkr`."""
+    route_table_ids: Sequence[pulumi.Input[str]]
+    """Route tables that get a route to the gateway endpoints."""
+    subnet_ids: Sequence[pulumi.Input[str]]
+    """Subnets of the interface endpoints; in different zones."""
+    tags: Mapping[str, str]
+    adopted: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Ids of gateway endpoints that exist, by service."""
+
+
+class VpcEndpoints(pulumi.ComponentResource):
+    """Gateway endpoints, and interface endpoints with private DNS and a group that allows port 443.
+
+    With private DNS, the default host names of the services resolve to the endpoints, so programs
+    need no changes.
+
+    Children: `<name>-<service>` for each endpoint (`ecr-dkr`), and for interface endpoints
+    `<name>-group` (`aws.ec2.SecurityGroup`) with `<name>-ingress-<network>` for each network of
+    the VPC.
+    """
+
+    def __init__(
+        self, name: str, args: VpcEndpointsArgs, opts: pulumi.ResourceOptions | None = None
+    ) -> None:
+        super().__init__("trainyard:network:VpcEndpoints", name, {}, opts)
+        child = pulumi.ResourceOptions(parent=self)
+
+        for service in args.gateway_services:
+            aws.ec2.VpcEndpoint(
+                f"{name}-{_short(service)}",
+                vpc_id=args.vpc_id,
+                service_name=service,
+                vpc_endpoint_type="Gateway",
+                route_table_ids=list(args.route_table_ids),
+                tags={"Name": f"{name}-{_short(service)}", **args.tags},
+                opts=adopting(pulumi.ResourceOptions(parent=self), args.adopted.get(service)),
+            )
+        if args.interface_services:
+            group_id = self._security_group(name, args)
+            for service in args.interface_services:
+                aws.ec2.VpcEndpoint(
+                    f"{name}-{_short(service)}",
+                    vpc_id=args.vpc_id,
+                    service_name=service,
+                    vpc_endpoint_type="Interface",
+                    subnet_ids=list(args.subnet_ids),
+                    security_group_ids=[group_id],
+                    private_dns_enabled=True,
+                    tags={"Name": f"{name}-{_short(service)}", **args.tags},
+                    opts=child,
+                )
+        self.register_outputs({})
+
+    def _security_group(self, name: str, args: VpcEndpointsArgs) -> pulumi.Output[str]:
+        child = pulumi.ResourceOptions(parent=self)
+        group = aws.ec2.SecurityGroup(
+            f"{name}-group",
+            vpc_id=args.vpc_id,
+            description="HTTPS from the VPC to interface endpoints",
+            tags={"Name": name, **args.tags},
+            opts=child,
+        )
+        for block in args.blocks:
+            aws.vpc.SecurityGroupIngressRule(
+                f"{name}-ingress-{block.replace('/', '-')}",
+                security_group_id=group.id,
+                cidr_ipv4=block,
+                ip_protocol="tcp",
+                from_port=HTTPS,
+                to_port=HTTPS,
+                description="HTTPS from the VPC",
+                tags=dict(args.tags),
+                opts=child,
+            )
+        return group.id
+
+
+def _short(service: str) -> str:
+    """Return `ecr-dkr` for `com.amazonaws.us-west-2.ecr.dkr`."""
+    return service.split(".", maxsplit=3)[3].replace(".", "-")
+
+
+# A new VPC: CIDR blocks, subnets, gateways and routes.
+#
+# Source: https://docs.aws.amazon.com/vpc/latest/userguide/VPC_Internet_Gateway.html, and the
+# templates that `trainyard.components.network.network_plan` names.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

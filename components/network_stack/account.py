@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from trainyard.components.checks.account_part import AccountPart
-from trainyard.components.checks.needs import ArchitectureNeeds
+from trainyard.components.checks.check import ArchitectureNeeds
 from trainyard.components.config.network_stack import NetworkStackConfig
 from trainyard.components.network_stack.plan import NetworkStackPlan
 

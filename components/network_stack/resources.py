@@ -10,7 +10,7 @@ import pulumi
 from trainyard.components.network.efa_security_group import EfaSecurityGroup, EfaSecurityGroupArgs
 from trainyard.components.network.vpc import Vpc, VpcArgs
 from trainyard.components.network_stack.plan import NetworkStackPlan
-from trainyard.components.storage.lustre_security_group import LustreSecurityGroup
+from trainyard.components.storage.fsx_lustre import LustreSecurityGroup
 
 
 class NetworkArchitecture(pulumi.ComponentResource):

@@ -19,30 +19,38 @@ from trainyard.components.account.launch_place import (
 )
 from trainyard.components.account.lookup import AccountReader
 from trainyard.components.account.readings import Reading
-from trainyard.components.account.reservation_holders import Holders, held_text, look_up_holders
 from trainyard.components.account.reservations import (
     DESCRIBE,
+    Holders,
     found_reservations,
+    held_text,
+    look_up_holders,
     reservation_ids,
     unseen_reservation_warnings,
 )
 from trainyard.components.catalog.parallelcluster import OPERATING_SYSTEMS_WITHOUT_RSA_KEYS
 from trainyard.components.checks.account_part import AccountPart
-from trainyard.components.checks.check import Check, Subject
-from trainyard.components.checks.image_subjects import image_subjects
-from trainyard.components.checks.key_pair_check import key_pair_subjects, missing_key_problems
+from trainyard.components.checks.check import ArchitectureNeeds, Check, NodeNeeds, Subject
 from trainyard.components.checks.made_name_check import (
     CLOUDFORMATION_STACK,
     SLURM_CLUSTER,
     group_names,
 )
-from trainyard.components.checks.needs import ArchitectureNeeds, NodeNeeds
+from trainyard.components.checks.named_check import (
+    image_subjects,
+    key_pair_subjects,
+    missing_key_problems,
+)
 from trainyard.components.checks.pool_check import ADDRESSES, address_problems, offering_problems
-from trainyard.components.checks.quota_needs import Need
+from trainyard.components.checks.quota_check import Need
 from trainyard.components.config.named import Named
 from trainyard.components.config.network import ExistingVpc, NewVpc
-from trainyard.components.config.parallelcluster import ParallelClusterArchitecture, resource_key
-from trainyard.components.config.parallelcluster_nodes import HeadNode, Queue
+from trainyard.components.config.parallelcluster import (
+    HeadNode,
+    ParallelClusterArchitecture,
+    Queue,
+    resource_key,
+)
 from trainyard.components.config.parallelcluster_stack import ParallelClusterStackConfig
 from trainyard.components.config.problems import ROOT, Problem, set_command
 from trainyard.components.config.reservations import CapacityBlock

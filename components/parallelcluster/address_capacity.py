@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.components.catalog.instance_types import INSTANCE_TYPES
-from trainyard.components.config.lustre_rules import capacity_rule
-from trainyard.components.config.review import Review
+from trainyard.components.config.fsx_lustre import capacity_rule
+from trainyard.components.config.problems import Review
 from trainyard.components.network.address_capacity import AddressNeed, needs_of, review_new_subnets
 from trainyard.components.parallelcluster.plan import (
     HeadNodePlan,

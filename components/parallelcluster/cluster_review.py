@@ -20,16 +20,14 @@ from trainyard.components.catalog.parallelcluster import (
     TYPICAL_FILE_SYSTEM_MINUTES,
 )
 from trainyard.components.checks.derived_names import has_flow_logs, review_names
-from trainyard.components.checks.tag_review import review_tags
+from trainyard.components.checks.stack_review import review_tags
 from trainyard.components.config.network import NewVpc
-from trainyard.components.config.open_zfs import THROUGHPUTS_MBPS, NewFsxOpenZfs
-from trainyard.components.config.parallelcluster import ParallelClusterArchitecture
-from trainyard.components.config.parallelcluster_nodes import HeadNode
+from trainyard.components.config.parallelcluster import HeadNode, ParallelClusterArchitecture
 from trainyard.components.config.parallelcluster_stack import ParallelClusterStackConfig
+from trainyard.components.config.problems import Review
 from trainyard.components.config.reservations import CapacityBlock
-from trainyard.components.config.review import Review
-from trainyard.components.network.existing_vpc_review import review_existing_vpc
-from trainyard.components.network.vpc_review import review_new_vpc
+from trainyard.components.config.storage import THROUGHPUTS_MBPS, NewFsxOpenZfs
+from trainyard.components.network.vpc_review import review_existing_vpc, review_new_vpc
 from trainyard.components.parallelcluster.node_metrics import metrics_endpoints, note_ssm_agent
 from trainyard.components.tagging import common_tags
 

@@ -11,9 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, cast
 
-from trainyard.components.account.cloudformation_stacks import none_without_stack
 from trainyard.components.account.facts import KeyPairFacts
-from trainyard.components.account.lookup import AccountReader
+from trainyard.components.account.lookup import AccountReader, none_without_stack
 from trainyard.components.parallelcluster.cluster_template import CLUSTER
 from trainyard.components.tagging import tag_map
 

@@ -6,15 +6,15 @@ import math
 from collections.abc import Sequence
 
 from trainyard.components.capacity.pool_review import review_instance_type, review_zone_region
-from trainyard.components.catalog.instance_type import InstanceType
+from trainyard.components.catalog.instance_types import InstanceType
 from trainyard.components.catalog.parallelcluster import (
     MOST_HEAD_NODE_MEMORY_GIB,
     NODES_PER_GIB,
     OPERATING_SYSTEM_MEMORY_GIB,
 )
 from trainyard.components.config.network import ExistingVpc
-from trainyard.components.config.parallelcluster_nodes import HeadNode
-from trainyard.components.config.review import Review
+from trainyard.components.config.parallelcluster import HeadNode
+from trainyard.components.config.problems import Review
 from trainyard.components.network.network_plan import SubnetPlan
 from trainyard.components.parallelcluster.node_scripts import plan_access, review_access
 from trainyard.components.parallelcluster.plan import HeadNodePlan

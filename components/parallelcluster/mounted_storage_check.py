@@ -12,20 +12,16 @@ from trainyard.components.account.facts import (
     FileSystemFacts,
     IngressFacts,
     SubnetFacts,
+    VolumeFacts,
 )
-from trainyard.components.account.file_system_lookup import described_file_systems
-from trainyard.components.account.lookup import AccountReader
-from trainyard.components.account.mount_target_lookup import described_efs
-from trainyard.components.account.named_facts import VolumeFacts
+from trainyard.components.account.lookup import AccountReader, described_efs, described_file_systems
 from trainyard.components.checks.check import Subject
-from trainyard.components.checks.open_door import OPEN_PORTS, Ports, described, is_open
-from trainyard.components.config.efs import ExistingEfs
-from trainyard.components.config.open_zfs import ExistingFsxOpenZfs
+from trainyard.components.checks.file_system_check import OPEN_PORTS, Ports, described, is_open
 from trainyard.components.config.problems import ROOT, Problem
-from trainyard.components.config.shared_ebs import ExistingSharedEbs
 from trainyard.components.config.stack import StackConfig
+from trainyard.components.config.storage import ExistingEfs, ExistingFsxOpenZfs, ExistingSharedEbs
 from trainyard.components.parallelcluster.plan import ParallelClusterPlan, SharedStoragePlan
-from trainyard.components.storage.fsx_lustre_plan import LUSTRE_PORTS
+from trainyard.components.storage.storage_plan import LUSTRE_PORTS
 
 # Read the existing file systems and volumes that a ParallelCluster stack mounts.
 #

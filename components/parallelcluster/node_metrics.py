@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 from trainyard.components.compute.node_pool_plan import NodePoolPlan
 from trainyard.components.config.parallelcluster_stack import ParallelClusterStackConfig
-from trainyard.components.config.review import Review
+from trainyard.components.config.problems import Review
 from trainyard.components.monitoring.node_agent import (
     Measured,
     agent_access,

@@ -20,10 +20,15 @@ from trainyard.components.catalog.post_install_scripts import (
     script_supports,
     takes_own_directory,
 )
-from trainyard.components.config.parallelcluster import OperatingSystem
-from trainyard.components.config.parallelcluster_nodes import HeadNode, Queue, S3Access, Script
+from trainyard.components.config.parallelcluster import (
+    HeadNode,
+    OperatingSystem,
+    Queue,
+    S3Access,
+    Script,
+)
 from trainyard.components.config.parallelcluster_stack import ParallelClusterStackConfig
-from trainyard.components.config.review import Review
+from trainyard.components.config.problems import Review
 from trainyard.components.config.storage_fields import s3_parts
 from trainyard.components.naming import managed_policy_arns
 

@@ -18,7 +18,7 @@ from trainyard.components.monitoring.plan import MonitoringPlan
 from trainyard.components.network.network_plan import NetworkPlan
 from trainyard.components.parallelcluster.node_scripts import NodeAccess
 from trainyard.components.parallelcluster.queue_plan import QueuePlan
-from trainyard.components.storage.open_zfs_plan import OpenZfsPlan
+from trainyard.components.storage.storage_plan import OpenZfsPlan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

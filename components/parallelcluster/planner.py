@@ -9,7 +9,7 @@ from trainyard.components.catalog.versions import PARALLELCLUSTER_VERSION
 from trainyard.components.checks.reservation_review import review_reservations
 from trainyard.components.config.fsx_lustre import ExistingFsxLustre
 from trainyard.components.config.parallelcluster import Deployment, Monitoring
-from trainyard.components.config.review import Review
+from trainyard.components.config.problems import Review
 from trainyard.components.config.storage import FileSystem
 from trainyard.components.monitoring.gpu_errors import TEXT_PATTERN, xid_errors
 from trainyard.components.monitoring.lustre import LustreSubject
@@ -17,7 +17,7 @@ from trainyard.components.monitoring.node_agent import agent_alerts, agent_sourc
 from trainyard.components.monitoring.plan import AlarmPlan, Graph, Metric, Sources, Subject
 from trainyard.components.monitoring.planner import plan_monitoring
 from trainyard.components.monitoring.review import note_node_metrics
-from trainyard.components.network.pool_place_review import review_launch_zones
+from trainyard.components.network.pool_place import review_launch_zones
 from trainyard.components.parallelcluster.address_capacity import review_address_capacity
 from trainyard.components.parallelcluster.cluster_review import review_cluster
 from trainyard.components.parallelcluster.cluster_template import (

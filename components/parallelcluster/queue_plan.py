@@ -20,8 +20,7 @@ from trainyard.components.capacity.pool_review import (
     review_zone_region,
 )
 from trainyard.components.capacity.purchase import plan_capacity
-from trainyard.components.catalog.instance_type import InstanceType
-from trainyard.components.catalog.instance_types import INSTANCE_TYPES
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES, InstanceType
 from trainyard.components.catalog.parallelcluster import (
     FORBIDDEN_NAME,
     MAXIMUM_COMPUTE_RESOURCES,
@@ -33,14 +32,22 @@ from trainyard.components.compute.interface_plan import plan_interfaces
 from trainyard.components.compute.node_pool_plan import ImageSource, NodePoolPlan
 from trainyard.components.config.base import same_kind_of_zone
 from trainyard.components.config.network import ExistingVpc
-from trainyard.components.config.parallelcluster import ParallelClusterArchitecture, resource_key
-from trainyard.components.config.parallelcluster_nodes import ComputeResource, Queue
+from trainyard.components.config.parallelcluster import (
+    ComputeResource,
+    ParallelClusterArchitecture,
+    Queue,
+    resource_key,
+)
 from trainyard.components.config.parallelcluster_stack import ParallelClusterStackConfig
+from trainyard.components.config.problems import Review
 from trainyard.components.config.reservations import CapacityBlock
-from trainyard.components.config.review import Review
 from trainyard.components.monitoring.node_agent import measured_on
-from trainyard.components.network.candidate_zones import candidate_zones, refuse_missing_zone
-from trainyard.components.network.pool_place import PlanContext, PoolPlace
+from trainyard.components.network.pool_place import (
+    PlanContext,
+    PoolPlace,
+    candidate_zones,
+    refuse_missing_zone,
+)
 from trainyard.components.parallelcluster.node_metrics import metrics_policies, metrics_tag
 from trainyard.components.parallelcluster.node_scripts import NodeAccess, plan_access, review_access
 from trainyard.components.parallelcluster.root_volume_review import review_root_volume

@@ -9,8 +9,7 @@ import yaml
 
 from trainyard.components.capacity.plan import CapacityPlan, PlacementPlan
 from trainyard.components.config.node_pool import RootVolume
-from trainyard.components.config.parallelcluster import Monitoring, Slurm
-from trainyard.components.config.parallelcluster_nodes import S3Access
+from trainyard.components.config.parallelcluster import Monitoring, S3Access, Slurm
 from trainyard.components.parallelcluster.node_scripts import PREFIX, NodeAccess, ScriptPlan
 from trainyard.components.parallelcluster.plan import (
     HeadNodePlan,

@@ -11,8 +11,7 @@ import pulumi
 import pulumi_aws as aws
 
 from trainyard.components.catalog.parallelcluster import DEFAULT_USERS, RESERVATION_PLATFORMS
-from trainyard.components.compute.reservations import make_reservations
-from trainyard.components.compute.resource_shares import accept_shares
+from trainyard.components.compute.reservations import accept_shares, make_reservations
 from trainyard.components.monitoring.plan import Subject
 from trainyard.components.network.cluster_network import ClusterNetwork
 from trainyard.components.parallelcluster.node_scripts import HEAD_NODE_PREFIX, script_text

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from trainyard.components.catalog.parallelcluster import MINIMUM_ROOT_VOLUME_GIB
 from trainyard.components.config.node_pool import RootVolume
-from trainyard.components.config.review import Review
-from trainyard.components.config.shared_ebs import IOPS, SIZES_GIB, THROUGHPUT_MIBPS
+from trainyard.components.config.problems import Review
+from trainyard.components.config.storage import IOPS, SIZES_GIB, THROUGHPUT_MIBPS
 
 _LARGEST = {
     "size_gib": SIZES_GIB["gp3"][1],

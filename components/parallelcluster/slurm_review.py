@@ -20,9 +20,8 @@ from trainyard.components.catalog.slurm_parameters import (
     slurm_parameters,
     slurm_version,
 )
-from trainyard.components.config.nearest import nearest
 from trainyard.components.config.parallelcluster import Slurm
-from trainyard.components.config.review import Review
+from trainyard.components.config.problems import Review, nearest
 
 _DENIED: Mapping[Line, frozenset[str]] = {
     "slurm_conf": DENIED_SLURM_SETTINGS,

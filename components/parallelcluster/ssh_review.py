@@ -6,9 +6,8 @@ https://docs.aws.amazon.com/parallelcluster/latest/ug/HeadNode-v3.html, `Ssh`
 from __future__ import annotations
 
 from trainyard.components.catalog.parallelcluster import OPERATING_SYSTEMS_WITHOUT_RSA_KEYS
-from trainyard.components.config.parallelcluster import OperatingSystem
-from trainyard.components.config.parallelcluster_nodes import HeadNode
-from trainyard.components.config.review import Review
+from trainyard.components.config.parallelcluster import HeadNode, OperatingSystem
+from trainyard.components.config.problems import Review
 
 KEY = "architecture.head_node.ssh"
 SESSION_MANAGER_POLICY = "AmazonSSMManagedInstanceCore"

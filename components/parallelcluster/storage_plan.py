@@ -8,14 +8,19 @@ from dataclasses import dataclass
 
 from trainyard.components.catalog.instance_types import UnknownInstanceTypeError, instance_type
 from trainyard.components.catalog.parallelcluster import DEFAULT_USERS, RESERVED_DIRECTORIES
-from trainyard.components.config.efs import ExistingEfs, NewEfs
 from trainyard.components.config.fsx_lustre import ExistingFsxLustre, NewFsxLustre
-from trainyard.components.config.open_zfs import ExistingFsxOpenZfs, NewFsxOpenZfs
-from trainyard.components.config.parallelcluster_nodes import ComputeResource, Queue
+from trainyard.components.config.parallelcluster import ComputeResource, Queue
 from trainyard.components.config.parallelcluster_stack import ParallelClusterStackConfig
-from trainyard.components.config.review import Review
-from trainyard.components.config.shared_ebs import ExistingSharedEbs, NewSharedEbs
-from trainyard.components.config.storage import FileSystem
+from trainyard.components.config.problems import Review
+from trainyard.components.config.storage import (
+    ExistingEfs,
+    ExistingFsxOpenZfs,
+    ExistingSharedEbs,
+    FileSystem,
+    NewEfs,
+    NewFsxOpenZfs,
+    NewSharedEbs,
+)
 from trainyard.components.network.network_plan import NetworkPlan
 from trainyard.components.parallelcluster.plan import SharedStoragePlan
 from trainyard.components.parallelcluster.storage_settings import (
@@ -23,8 +28,7 @@ from trainyard.components.parallelcluster.storage_settings import (
     storage_settings,
     storage_type,
 )
-from trainyard.components.storage.open_zfs_plan import OpenZfsPlan, plan_open_zfs
-from trainyard.components.storage.subnet_place import given_subnets
+from trainyard.components.storage.storage_plan import OpenZfsPlan, given_subnets, plan_open_zfs
 from trainyard.components.tagging import common_tags
 
 # Checks of the mount directories of shared storage.

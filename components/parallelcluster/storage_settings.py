@@ -11,11 +11,15 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
-from trainyard.components.config.efs import ExistingEfs, NewEfs
 from trainyard.components.config.fsx_lustre import DataRepository, ExistingFsxLustre, NewFsxLustre
-from trainyard.components.config.open_zfs import ExistingFsxOpenZfs
-from trainyard.components.config.shared_ebs import ExistingSharedEbs, NewSharedEbs
-from trainyard.components.config.storage import FileSystem
+from trainyard.components.config.storage import (
+    ExistingEfs,
+    ExistingFsxOpenZfs,
+    ExistingSharedEbs,
+    FileSystem,
+    NewEfs,
+    NewSharedEbs,
+)
 from trainyard.components.parallelcluster.references import Reference
 
 Settings = dict[str, Any]

@@ -1,33 +1,53 @@
-"""The readings of the preflight for a stack.
-
-Sources: the API references of the calls, such as
-    https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribeInstanceTypes.html
-    https://docs.aws.amazon.com/servicequotas/2019-06-24/apireference/API_GetServiceQuota.html
-    https://docs.aws.amazon.com/ram/latest/APIReference/API_GetResourceShareInvitations.html
-    https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CapacityBlockStatus.html
-"""
+"""The readings of the preflight for a stack, and the service-linked roles that it needs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from trainyard.components.account.facts import InvitationFacts, TypeFacts, UltraserverFacts
 from trainyard.components.account.lookup import AccountReader, AccountUnreachableError
-from trainyard.components.account.preflight_facts import (
-    InvitationFacts,
-    TypeFacts,
-    UltraserverFacts,
-)
 from trainyard.components.account.readings import Reading
 from trainyard.components.architectures.registry import account_of
 from trainyard.components.catalog.capacity_blocks import ultraserver_sizes
 from trainyard.components.catalog.instance_types import INSTANCE_TYPES
 from trainyard.components.catalog.vcpu_quotas import VcpuQuota, vcpu_quota
+from trainyard.components.checks.check import ServiceRole
 from trainyard.components.config.reservations import CapacityBlock
-from trainyard.components.preflight.service_roles import service_roles
 
 if TYPE_CHECKING:
-    from trainyard.components.config.stack_models import AnyStackConfig
+    from trainyard.components.config.load import AnyStackConfig
+
+
+# The service-linked roles that a stack needs.
+#
+# AWS creates each role when a service first needs it, if the caller can create service-linked
+# roles. Without this permission, `up` fails halfway.
+#
+# Sources:
+#     https://docs.aws.amazon.com/eks/latest/userguide/using-service-linked-roles-eks.html
+#     https://docs.aws.amazon.com/eks/latest/userguide/using-service-linked-roles-eks-nodegroups.html
+#     https://docs.aws.amazon.com/autoscaling/ec2/userguide/autoscaling-service-linked-role.html
+#     https://docs.aws.amazon.com/batch/latest/userguide/using-service-linked-roles-batch.html
+#     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/service-linked-roles-spot-instance-requests.html
+
+
+def service_roles(config: AnyStackConfig) -> Iterator[ServiceRole]:
+    """Yield the roles that a stack needs."""
+    yield from account_of(config).needs.service_roles
+    spot = next((pool for pool in config.pools() if pool.purchase_option == "spot"), None)
+    if spot is not None:
+        yield ServiceRole("AWSServiceRoleForEC2Spot", "spot.amazonaws.com", spot.key)
+
+
+# The readings of the preflight for a stack.
+#
+# Sources: the API references of the calls, such as
+#     https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribeInstanceTypes.html
+#     https://docs.aws.amazon.com/servicequotas/2019-06-24/apireference/API_GetServiceQuota.html
+#     https://docs.aws.amazon.com/ram/latest/APIReference/API_GetResourceShareInvitations.html
+#     https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CapacityBlockStatus.html
+
 
 DESCRIBE_TYPES = "ec2:DescribeInstanceTypes"
 GET_QUOTA = "servicequotas:GetServiceQuota"

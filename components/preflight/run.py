@@ -8,25 +8,31 @@ from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from trainyard.components.account.facts import AccountFacts, ReservationFacts, SubnetFacts
+from trainyard.components.account.facts import (
+    AccountFacts,
+    PreflightFacts,
+    ReservationFacts,
+    SubnetFacts,
+)
 from trainyard.components.account.lookup import AccountReader
-from trainyard.components.account.preflight_facts import PreflightFacts
 from trainyard.components.account.readings import read_side_by_side
 from trainyard.components.architectures.lookup import account_facts, account_readings
 from trainyard.components.architectures.prepare import Examined, examine
 from trainyard.components.architectures.registry import account_of
-from trainyard.components.checks.row import Row, skipped, warning
+from trainyard.components.checks.check import Row, skipped, warning
 from trainyard.components.config.problems import Problem
-from trainyard.components.preflight.account_rows import account_rows
-from trainyard.components.preflight.launch_rows import launch_rows
-from trainyard.components.preflight.node_rows import quota_rows, type_rows
+from trainyard.components.preflight.account_rows import (
+    account_rows,
+    provenance_rows,
+    reservation_rows,
+    role_rows,
+)
+from trainyard.components.preflight.launch_rows import launch_rows, quota_rows, type_rows
 from trainyard.components.preflight.readings import preflight_readings
-from trainyard.components.preflight.reservation_rows import provenance_rows, reservation_rows
-from trainyard.components.preflight.service_rows import role_rows
 
 if TYPE_CHECKING:
     from trainyard.components.any_plan import AnyPlan
-    from trainyard.components.config.stack_models import AnyStackConfig
+    from trainyard.components.config.load import AnyStackConfig
 
 CALLER = "caller"
 """Subject of rows about denied calls."""

@@ -12,7 +12,7 @@ import pulumi
 import pulumi_aws as aws
 
 from trainyard.components.network.network_plan import NetworkPlan
-from trainyard.components.storage.open_zfs_plan import NFS_OPTIONS, NFS_PORTS, OpenZfsPlan
+from trainyard.components.storage.storage_plan import NFS_OPTIONS, NFS_PORTS, OpenZfsPlan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ import pulumi
 import pulumi_kubernetes as kubernetes
 
 from trainyard.components.kubernetes_object import KubernetesObject
-from trainyard.components.storage.fsx_lustre_plan import ClaimPlan
+from trainyard.components.storage.storage_plan import ClaimPlan
 
 DRIVER = "fsx.csi.aws.com"
 ACCESS_MODE = "ReadWriteMany"

@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from trainyard.components.config.policies import RuleSettings
 from trainyard.components.config.reservations import CapacityBlock, Odcr, OdcrGroup
-from trainyard.components.config.stack import StackConfig
+from trainyard.components.config.stack import RuleSettings, StackConfig
 from trainyard.policies.pack.discovery import POLICIES
 from trainyard.policies.pack.suppressions import SUPPRESSIONS
 from trainyard.policies.resources.reservations import ASSISTED, CAPACITY_BLOCKS, OWN

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 from pulumi_policy import PolicyResource
 
-from trainyard.components.catalog.instance_type import InstanceType
+from trainyard.components.catalog.instance_types import InstanceType
 from trainyard.policies.resources.launches import EFA_TYPES
 from trainyard.policies.resources.props import UNKNOWN, whole_number
 from trainyard.policies.resources.stack import Stack

@@ -18,7 +18,7 @@ from typing import Any
 
 from pulumi_policy import PolicyResource
 
-from trainyard.components.catalog.efa_device_plugin import chart_version_with
+from trainyard.components.catalog.efa import chart_version_with
 from trainyard.policies.resources.launches import Launch
 from trainyard.policies.resources.pools import pools
 from trainyard.policies.resources.props import UNKNOWN, Facts, is_set

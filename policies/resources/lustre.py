@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, cast, get_args
 
-from trainyard.components.config.lustre_rules import DeploymentType, StorageType
+from trainyard.components.config.fsx_lustre import LustreDeploymentType, StorageType
 from trainyard.policies.resources.parallelcluster import clusters
 from trainyard.policies.resources.props import UNKNOWN, Facts, is_true, members, number_of, objects
 from trainyard.policies.resources.types import CLOUDFORMATION_STACK, LUSTRE_FILE_SYSTEM
@@ -19,7 +19,7 @@ from trainyard.policies.resources.types import CLOUDFORMATION_STACK, LUSTRE_FILE
 LUSTRE_MAKERS = (LUSTRE_FILE_SYSTEM, CLOUDFORMATION_STACK)
 """Types that `lustre_systems` reads."""
 
-_DEFAULT_TYPES: Mapping[str, DeploymentType] = {
+_DEFAULT_TYPES: Mapping[str, LustreDeploymentType] = {
     LUSTRE_FILE_SYSTEM: "SCRATCH_1",
     CLOUDFORMATION_STACK: "SCRATCH_2",
 }
@@ -31,7 +31,7 @@ class Lustre:
 
     where: str = ""
     """Which part of the resource it is, as the beginning of a message; empty for the whole."""
-    deployment_type: DeploymentType
+    deployment_type: LustreDeploymentType
     storage_type: StorageType
     throughput: Any
     """MB/s for each TiB."""
@@ -47,7 +47,7 @@ def lustre_systems(type_: str, facts: Facts) -> Iterator[Lustre]:
     """Yield the new file systems of a resource.
 
     It skips file systems from a backup, which determines their type and size, and file systems
-    whose type is unknown or newer than `trainyard.components.config.lustre_rules`.
+    whose type is unknown or newer than `trainyard.components.config.fsx_lustre`.
     """
     if type_ == LUSTRE_FILE_SYSTEM:
         yield from _lustre(type_, "", lambda key: facts.needed(key[0].lower() + key[1:]))
@@ -64,12 +64,12 @@ def lustre_systems(type_: str, facts: Facts) -> Iterator[Lustre]:
 def _lustre(type_: str, where: str, get: Callable[[str], Any]) -> Iterator[Lustre]:
     deployment = get("DeploymentType") or _DEFAULT_TYPES[type_]
     storage = get("StorageType") or "SSD"
-    known = deployment in get_args(DeploymentType) and storage in get_args(StorageType)
+    known = deployment in get_args(LustreDeploymentType) and storage in get_args(StorageType)
     if get("BackupId") or not known:
         return
     yield Lustre(
         where=where,
-        deployment_type=cast("DeploymentType", deployment),
+        deployment_type=cast("LustreDeploymentType", deployment),
         storage_type=cast("StorageType", storage),
         throughput=_number(get("PerUnitStorageThroughput")),
         capacity=_number(get("StorageCapacity")),

@@ -7,8 +7,7 @@ from typing import TypeGuard
 
 from pulumi_policy import PolicyResource
 
-from trainyard.components.catalog.instance_type import InstanceType
-from trainyard.components.catalog.instance_types import INSTANCE_TYPES
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES, InstanceType
 from trainyard.policies.resources.launches import LAUNCHES, MIXED
 from trainyard.policies.resources.pools import POOLS, Pool
 from trainyard.policies.resources.props import UNKNOWN, Facts, whole_number

@@ -12,11 +12,9 @@ from tests.account.conftest import NOW
 from tests.support.eks import PRIVATE, STACK_FILE
 from tests.support.reservation_answers import described
 from tests.support.sandbox_aws import PRIVATE_B, VPC, Account, without
-from trainyard.components.account.answer_shapes import MissingValueError
-from trainyard.components.account.file_system_lookup import every_file_system
+from trainyard.components.account.answers import MissingValueError
 from trainyard.components.account.listing import every_reservation, list_account
-from trainyard.components.account.lookup import NO_IPV4, AccountReader
-from trainyard.components.account.mount_target_lookup import efs_facts
+from trainyard.components.account.lookup import NO_IPV4, AccountReader, efs_facts, every_file_system
 from trainyard.components.account.vpc_lookup import look_up_vpc
 from trainyard.components.architectures.prepare import examine
 from trainyard.importing.live.answers import read_templates

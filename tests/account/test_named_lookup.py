@@ -7,7 +7,7 @@ import json
 import pytest
 
 from trainyard.components.account import named_lookup  # isort: skip
-from trainyard.components.account.named_facts import PolicyFacts, TopicFacts, WorkspaceFacts  # isort: skip
+from trainyard.components.account.facts import PolicyFacts, TopicFacts, WorkspaceFacts  # isort: skip
 from trainyard.components.account.named_lookup import NotReadError, find  # isort: skip
 
 from tests.support.monitoring import WORKSPACE_ARN

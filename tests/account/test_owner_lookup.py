@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from botocore.exceptions import ClientError
 
-from trainyard.components.account import owner_lookup  # isort: skip
+from trainyard.components.account import named_lookup  # isort: skip
 from trainyard.components.account.named_lookup import NotReadError  # isort: skip
 from trainyard.components.tagging import CLUSTER_TAG, RESOURCE_TAG, creator_of  # isort: skip
 
@@ -17,13 +17,13 @@ TAGS = {CLUSTER_TAG: "mine", RESOURCE_TAG: "dev::trainyard::type::name"}
 @pytest.mark.parametrize(
     "look_up",
     [
-        owner_lookup.look_up_cluster_owner,
-        owner_lookup.look_up_repository_owner,
-        owner_lookup.look_up_queue_owner,
-        owner_lookup.look_up_definition_owner,
-        owner_lookup.look_up_stack_owner,
-        owner_lookup.look_up_group_owner,
-        owner_lookup.look_up_log_group_owner,
+        named_lookup.look_up_cluster_owner,
+        named_lookup.look_up_repository_owner,
+        named_lookup.look_up_queue_owner,
+        named_lookup.look_up_definition_owner,
+        named_lookup.look_up_stack_owner,
+        named_lookup.look_up_group_owner,
+        named_lookup.look_up_log_group_owner,
     ],
 )
 def test_a_name_that_is_free_has_no_owner(reader, look_up):
@@ -34,17 +34,17 @@ def test_a_name_that_is_free_has_no_owner(reader, look_up):
 def test_a_repository_is_read_with_its_tags(reader):
     tags = [{"Key": key, "Value": value} for key, value in TAGS.items()]
     reader.client("ecr").create_repository(repositoryName="mine", tags=tags)
-    found = owner_lookup.look_up_repository_owner(reader, "mine")
+    found = named_lookup.look_up_repository_owner(reader, "mine")
     assert found is not None
     assert found.tags == TAGS
     assert found.arn.endswith(":repository/mine")
-    foreign = owner_lookup.look_up_repository_owner(reader, "team-images")
+    foreign = named_lookup.look_up_repository_owner(reader, "team-images")
     assert foreign is not None
     assert creator_of(foreign.tags) is None
 
 
 def test_a_resource_group_is_read_with_its_tags(reader):
-    found = owner_lookup.look_up_group_owner(reader, "p4de-reservations")
+    found = named_lookup.look_up_group_owner(reader, "p4de-reservations")
     assert found is not None
     assert creator_of(found.tags) is None
 
@@ -53,16 +53,16 @@ def test_a_log_group_is_read_with_its_tags_and_retention(reader):
     logs = reader.client("logs")
     for name in ("/aws/eks/mine/cluster-2", "/aws/eks/mine/cluster"):
         logs.create_log_group(logGroupName=name, tags=TAGS)
-    found = owner_lookup.look_up_log_group_owner(reader, "/aws/eks/mine/cluster")
+    found = named_lookup.look_up_log_group_owner(reader, "/aws/eks/mine/cluster")
     assert found is not None
     assert found.arn.endswith(":log-group:/aws/eks/mine/cluster")
     assert (found.tags, found.retention_days) == (TAGS, 0)
     assert abs(found.created_at - datetime.now(UTC)) < timedelta(minutes=5)
     logs.put_retention_policy(logGroupName="/aws/eks/mine/cluster", retentionInDays=30)
-    again = owner_lookup.look_up_log_group_owner(reader, "/aws/eks/mine/cluster")
+    again = named_lookup.look_up_log_group_owner(reader, "/aws/eks/mine/cluster")
     assert again is not None
     assert again.retention_days == 30
-    assert owner_lookup.look_up_log_group_owner(reader, "/aws/eks/mine/clust") is None
+    assert named_lookup.look_up_log_group_owner(reader, "/aws/eks/mine/clust") is None
 
 
 class Fake:
@@ -117,13 +117,13 @@ def test_launch_templates_tell_the_stack_of_a_cluster(templates, stack):
         "describe_cluster": cluster(**{CLUSTER_TAG: "mine"}),
         "describe_launch_templates": {"LaunchTemplates": templates},
     }
-    found = owner_lookup.look_up_cluster_owner(Fake(**answers), "mine")
+    found = named_lookup.look_up_cluster_owner(Fake(**answers), "mine")
     assert found is not None
     assert creator_of(found.tags) == (stack, "mine")
 
 
 def test_a_foreign_cluster_is_not_asked_for_templates():
-    found = owner_lookup.look_up_cluster_owner(Fake(describe_cluster=cluster()), "mine")
+    found = named_lookup.look_up_cluster_owner(Fake(describe_cluster=cluster()), "mine")
     assert found is not None
     assert creator_of(found.tags) is None
 
@@ -134,7 +134,7 @@ def test_the_newest_revision_of_a_job_definition_counts():
         {"jobDefinitionArn": "arn:2", "revision": 2, "tags": TAGS},
     ]
     answers = {"describe_job_definitions": {"jobDefinitions": revisions}}
-    found = owner_lookup.look_up_definition_owner(Fake(**answers), "mine")
+    found = named_lookup.look_up_definition_owner(Fake(**answers), "mine")
     assert found is not None
     assert (found.arn, found.tags) == ("arn:2", TAGS)
 
@@ -145,4 +145,4 @@ def test_a_name_that_may_not_be_asked_for_is_unknown(reader):
             return if_denied
 
     with pytest.raises(NotReadError):
-        owner_lookup.look_up_queue_owner(Denied(describe_job_queues={}), "mine")
+        named_lookup.look_up_queue_owner(Denied(describe_job_queues={}), "mine")

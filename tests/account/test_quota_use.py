@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.support.sandbox_aws import PRIVATE_B, VPC  # before boto3 makes a client
 
-from trainyard.components.account.quota_lookup import quota_readings  # isort: skip
+from trainyard.components.account.quota_use import quota_readings  # isort: skip
 from trainyard.components.account.quota_use import use_of_others  # isort: skip
 from trainyard.components.account.readings import read_side_by_side  # isort: skip
 from trainyard.components.catalog.quotas import QUOTAS, REGION  # isort: skip

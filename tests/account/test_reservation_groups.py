@@ -7,8 +7,7 @@ import pytest
 from tests.account.conftest import ACCOUNT, NOW
 from tests.support.eks import PRIVATE, STACK_FILE, changed
 from trainyard.components.architectures.prepare import complete, examine
-from trainyard.components.checks.reservation_check import reservation_problems
-from trainyard.components.checks.reservation_use_check import use_problems
+from trainyard.components.checks.reservation_check import reservation_problems, use_problems
 from trainyard.components.config.load import load_stack_config
 from trainyard.components.config.reservations import OdcrGroup
 

@@ -9,10 +9,15 @@ import botocore.session
 import pytest
 
 from tests.account.conftest import BLOCK, NOW, STARTED
-from trainyard.components.account.facts import AccountFacts, ReservationFacts
-from trainyard.components.account.preflight_facts import PreflightFacts
-from trainyard.components.account.reservation_states import LATER, OVER, why_not_active
-from trainyard.components.preflight.reservation_rows import FREE, RUNS, reservation_rows
+from trainyard.components.account.facts import (
+    LATER,
+    OVER,
+    AccountFacts,
+    PreflightFacts,
+    ReservationFacts,
+    why_not_active,
+)
+from trainyard.components.preflight.account_rows import FREE, RUNS, reservation_rows
 from trainyard.diagnosis.reservation_use import ReservationUse
 from trainyard.init.offers import unusable
 

@@ -16,7 +16,7 @@ from tests.support.stack_files import STACK_FILE, plan_from
 from trainyard.components.batch.plan import BatchPlan
 from trainyard.components.batch.resources import BatchArchitecture
 from trainyard.components.capacity.timeline import block_timelines
-from trainyard.components.checks.reservation_state_check import over_problems
+from trainyard.components.checks.reservation_check import over_problems
 from trainyard.components.eks.addons import kueue
 from trainyard.components.eks.addons.addon import AddonTarget
 from trainyard.components.eks.node_group_plan import BLOCK_LABEL, NodeGroupPlan

@@ -11,9 +11,9 @@ from tests.support.network_stack import new_network
 from tests.support.stack_files import PRIVATE_B, REGION
 from trainyard.components.batch.address_capacity import addresses_by_subnet, review_address_capacity
 from trainyard.components.compute.interface_plan import plan_interfaces
-from trainyard.components.config.review import Review
+from trainyard.components.config.problems import Review
 from trainyard.components.network.address_capacity import AddressNeed
-from trainyard.components.network.vpc_plan import plan_network
+from trainyard.components.network.network_plan import plan_network
 
 
 def test_a_node_of_a_multi_node_job_takes_one_address_and_its_container_another():

@@ -10,9 +10,8 @@ import pytest
 from tests.batch.test_account import fitting, p4d, problems
 from tests.support.sandbox_aws import VPC, default_account
 from trainyard.components.account.facts import DefaultGroupFacts, IngressFacts
-from trainyard.components.account.lookup import AccountReader
+from trainyard.components.account.lookup import AccountReader, ingress_of
 from trainyard.components.account.readings import read_side_by_side
-from trainyard.components.account.security_group_rules import ingress_of
 from trainyard.components.batch.account import BatchAccount, look_up_default_group
 from trainyard.components.config.batch_stack import BatchStackConfig
 from trainyard.components.config.load import load_stack_config

@@ -21,7 +21,7 @@ from tests.support.pools import ODCR_GROUP
 from trainyard.components.batch.plan import RepositoryPlan
 from trainyard.components.batch.resources import BatchArchitecture
 from trainyard.components.config.network import NewVpc
-from trainyard.components.network.vpc_plan import plan_network
+from trainyard.components.network.network_plan import plan_network
 
 ENVIRONMENT = "aws:batch/computeEnvironment:ComputeEnvironment"
 QUEUE = "aws:batch/jobQueue:JobQueue"

@@ -10,8 +10,7 @@ from tests.support.eks import (
 from trainyard.components.capacity.placement import PlacementContradictionError, plan_placement
 from trainyard.components.capacity.placement_review import reviewed_placement
 from trainyard.components.catalog.instance_types import instance_type
-from trainyard.components.config.problems import ROOT
-from trainyard.components.config.review import Review
+from trainyard.components.config.problems import ROOT, Review
 
 FORCED = {
     "create": {"group": "create"},

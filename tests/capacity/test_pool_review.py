@@ -13,8 +13,8 @@ from trainyard.components.capacity.pool_review import (
     review_zone_region,
 )
 from trainyard.components.catalog.instance_types import instance_type
+from trainyard.components.config.problems import Review
 from trainyard.components.config.reservations import CapacityBlock
-from trainyard.components.config.review import Review
 
 KEY = "architecture.pool"
 RESERVATIONS = {"block": CapacityBlock(kind="capacity-block", reservation_id="cr-" + "0" * 17)}

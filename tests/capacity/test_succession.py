@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.support.eks import OTHER_RESERVATION, RESERVATION, changed, config, refusals
-from trainyard.components.capacity.succession import ended_at, is_succeeded
+from trainyard.components.capacity.timeline import ended_at, is_succeeded
 from trainyard.components.config.reservations import CapacityBlock
 
 END = datetime(2026, 12, 1, 11, 30, tzinfo=UTC)

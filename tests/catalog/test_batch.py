@@ -13,8 +13,7 @@ from trainyard.components.catalog.batch import (
     neuron_devices,
     shared_memory_mib,
 )
-from trainyard.components.catalog.instance_type import InstanceType
-from trainyard.components.catalog.instance_types import instance_type
+from trainyard.components.catalog.instance_types import InstanceType, instance_type
 
 
 @each_family

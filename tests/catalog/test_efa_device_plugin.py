@@ -1,6 +1,6 @@
 import pytest
 
-from trainyard.components.catalog.efa_device_plugin import (
+from trainyard.components.catalog.efa import (
     EFA_DEVICE_PLUGIN_CHART_VERSION,
     EFA_PLUGIN_INSTANCE_TYPES,
     chart_version_with,

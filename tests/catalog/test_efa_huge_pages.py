@@ -2,7 +2,7 @@
 
 import pytest
 
-from trainyard.components.catalog.efa_huge_pages import huge_pages_of_pod_mib, reserved_huge_pages
+from trainyard.components.catalog.efa import huge_pages_of_pod_mib, reserved_huge_pages
 from trainyard.components.catalog.instance_types import instance_type
 
 

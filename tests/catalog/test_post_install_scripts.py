@@ -9,8 +9,7 @@ from trainyard.components.catalog.post_install_scripts import (
     POST_INSTALL_SCRIPTS,
     script_supports,
 )
-from trainyard.components.config.parallelcluster import OperatingSystem
-from trainyard.components.config.parallelcluster_nodes import Script
+from trainyard.components.config.parallelcluster import OperatingSystem, Script
 
 SYSTEMS = get_args(OperatingSystem)
 

@@ -27,8 +27,7 @@ from tests.support.vpcs import (
     named,
     network,
 )
-from trainyard.components.account.facts import AccountFacts
-from trainyard.components.account.vpc_layout import LayoutEndpoint, LayoutTable, VpcLayout
+from trainyard.components.account.facts import AccountFacts, LayoutEndpoint, LayoutTable, VpcLayout
 from trainyard.components.checks.adopted_vpc_check import adopted_vpc_problems
 from trainyard.components.config.network import NewVpc
 from trainyard.components.config.problems import Problem

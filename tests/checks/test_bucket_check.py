@@ -7,10 +7,7 @@ import pytest
 from tests.account.conftest import NOW
 from tests.support.account import in_slurm, refused
 from tests.support.parallelcluster import raw_p4de
-from trainyard.components.account.named_facts import (
-    BucketFacts,
-    ObjectFacts,
-)
+from trainyard.components.account.facts import BucketFacts, ObjectFacts
 from trainyard.components.architectures.plan_stack import plan_stack
 from trainyard.components.config.load import load_stack_config
 from trainyard.components.parallelcluster.plan import ParallelClusterPlan

@@ -7,10 +7,7 @@ import pytest
 from tests.account.conftest import BLOCK, NOW
 from tests.support.eks import PRIVATE, STACK_FILE, config, refusals, with_created_odcr
 from trainyard.components.architectures.prepare import complete, examine
-from trainyard.components.checks.reservation_state_check import (
-    later_reservation_warnings,
-    over_problems,
-)
+from trainyard.components.checks.reservation_check import later_reservation_warnings, over_problems
 
 ENTRY = "trainyard:cluster.reservations.block"
 

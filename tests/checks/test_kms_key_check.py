@@ -10,9 +10,7 @@ from tests.eks.test_file_system_check import NEW as FSX
 from tests.eks.test_file_system_check import file_system
 from tests.support.account import judged, refused
 from tests.support.eks import changed, cluster_facts
-from trainyard.components.account.named_facts import (
-    KmsKeyFacts,
-)
+from trainyard.components.account.facts import KmsKeyFacts
 
 KEY = "arn:aws:kms:us-west-2:123456789012:key/1234abcd-12ab-34cd-56ef-1234567890ab"
 

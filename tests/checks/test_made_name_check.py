@@ -16,9 +16,7 @@ from tests.support.batch import P4D
 from tests.support.eks import changed, config
 from tests.support.parallelcluster import raw_p4de
 from tests.support.stack_files import raw_config
-from trainyard.components.account.named_facts import (
-    OwnerFacts,
-)
+from trainyard.components.account.facts import OwnerFacts
 from trainyard.components.checks.made_name_check import group_names
 from trainyard.components.tagging import CLUSTER_TAG, RESOURCE_TAG
 

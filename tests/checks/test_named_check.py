@@ -10,12 +10,8 @@ from tests.support.account import in_batch, in_slurm, refused
 from tests.support.batch import P4D
 from tests.support.parallelcluster import raw_p4de
 from tests.support.stack_files import raw_config
+from trainyard.components.account.facts import AccessPointFacts, ContainerImageFacts, FunctionFacts
 from trainyard.components.account.lookup import AccountReader
-from trainyard.components.account.named_facts import (
-    AccessPointFacts,
-    ContainerImageFacts,
-    FunctionFacts,
-)
 from trainyard.components.checks.named_check import named_readings
 from trainyard.components.config.named import Named
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from trainyard.components.account.facts import IngressFacts
-from trainyard.components.checks.open_door import is_open
+from trainyard.components.checks.file_system_check import is_open
 
 NODES = IPv4Network("10.0.0.0/16")
 PORTS = (1018, 1023)

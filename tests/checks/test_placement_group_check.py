@@ -8,9 +8,7 @@ import pytest
 
 from tests.support.account import judged, refused
 from tests.support.eks import block, p5, with_odcr
-from trainyard.components.account.named_facts import (
-    PlacementGroupFacts,
-)
+from trainyard.components.account.facts import PlacementGroupFacts
 
 GROUP = {"kind": "odcr", "placement_group": "mine"}
 RESERVED = "reservations.block.placement_group"

@@ -8,9 +8,7 @@ import pytest
 
 from tests.support.account import judged, refused
 from tests.support.eks import p5, refusals
-from trainyard.components.account.named_facts import (
-    PolicyFacts,
-)
+from trainyard.components.account.facts import PolicyFacts
 from trainyard.components.preflight.account_rows import account_rows
 
 POLICIES = "architecture.node_groups.p5.iam_policies"

@@ -17,7 +17,7 @@ from trainyard.components.architectures.prepare import prepare
 from trainyard.components.checks.pool_check import address_problems, offering_problems
 from trainyard.components.config.problems import ROOT, ConfigError
 from trainyard.components.network.address_capacity import AddressNeed
-from trainyard.components.network.vpc_plan import plan_network
+from trainyard.components.network.network_plan import plan_network
 
 POOL = "architecture__compute_environments__p4d"
 QUEUE = "architecture__queues__compute-gpu"

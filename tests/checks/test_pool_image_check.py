@@ -14,7 +14,7 @@ from trainyard.components.account.lookup import AccountReader  # isort: skip
 from trainyard.components.account.readings import read_side_by_side  # isort: skip
 from trainyard.components.architectures.lookup import account_facts, account_readings  # isort: skip
 from trainyard.components.architectures.prepare import Examined, examine  # isort: skip
-from trainyard.components.checks.pool_image_check import GET_PARAMETER  # isort: skip
+from trainyard.components.checks.pool_check import GET_PARAMETER  # isort: skip
 from trainyard.components.preflight.run import run_preflight  # isort: skip
 from moto.ec2 import ec2_backends  # isort: skip
 from moto.ssm.models import ssm_backends  # isort: skip

@@ -13,7 +13,7 @@ import pytest
 from tests.support.account_fixtures import account, reader, server
 
 from trainyard.components.account.image_registry import EMULATED_REGISTRIES, is_public  # isort: skip
-from trainyard.components.account.named_facts import OwnerFacts, PublicImageFacts  # isort: skip
+from trainyard.components.account.facts import OwnerFacts, PublicImageFacts  # isort: skip
 from trainyard.components.account.readings import read_side_by_side  # isort: skip
 from trainyard.components.architectures.lookup import account_facts, account_readings  # isort: skip
 from trainyard.components.architectures.prepare import Examined, examine  # isort: skip

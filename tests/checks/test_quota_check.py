@@ -8,8 +8,7 @@ import pytest
 
 from trainyard.components.account.facts import AccountFacts
 from trainyard.components.catalog.quotas import QUOTAS, REGION
-from trainyard.components.checks.quota_check import quota_check, quota_warnings
-from trainyard.components.checks.quota_needs import Need
+from trainyard.components.checks.quota_check import Need, quota_check, quota_warnings
 
 REGION_NAME = "us-west-2"
 VPC = Need(quota="vpcs", key="network", amount=1)

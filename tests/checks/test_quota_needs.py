@@ -11,7 +11,7 @@ from tests.support.stacks import STACKS, prepared, stack_config
 from trainyard.components import clock
 from trainyard.components.architectures.plan_stack import plan_stack
 from trainyard.components.architectures.registry import account_of
-from trainyard.components.checks.quota_needs import quotas_of, shared_needs
+from trainyard.components.checks.quota_check import quotas_of, shared_needs
 from trainyard.components.config.load import load_stack_config
 
 

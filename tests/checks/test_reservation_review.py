@@ -12,7 +12,7 @@ from tests.support.eks import (
     with_odcr,
 )
 from tests.support.stack_files import STACK_FILE, plan_from
-from trainyard.components.checks.reservation_state_check import over_problems
+from trainyard.components.checks.reservation_check import over_problems
 
 GROUP_ARN = "arn:aws:resource-groups:us-west-2:123456789012:group/g"
 

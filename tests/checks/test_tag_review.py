@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.constraints import CONSTRAINTS, in_python
-from trainyard.components.checks.tag_review import review_tags
-from trainyard.components.config.review import Review
+from trainyard.components.checks.stack_review import review_tags
+from trainyard.components.config.problems import Review
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,7 @@ import pytest
 
 from tests.support.account import judged, refused
 from tests.support.eks import changed
-from trainyard.components.account.facts import AccountFacts
-from trainyard.components.account.named_facts import TopicFacts
+from trainyard.components.account.facts import AccountFacts, TopicFacts
 from trainyard.components.architectures.prepare import Examined
 
 TOPIC = "arn:aws:sns:us-west-2:123456789012:ml-infra"

@@ -7,7 +7,7 @@ import pytest
 from tests.support.account import in_slurm, refused
 from tests.support.monitoring import PROMETHEUS, WORKSPACE_ARN
 from tests.support.parallelcluster import raw_p4de
-from trainyard.components.account.named_facts import WorkspaceFacts
+from trainyard.components.account.facts import WorkspaceFacts
 
 CHECK = "Prometheus workspaces"
 

@@ -14,7 +14,7 @@ from tests.support.parallelcluster import raw_p4de
 from trainyard.components.account.facts import AccountFacts, ZoneFacts
 from trainyard.components.architectures.prepare import complete, prepare
 from trainyard.components.architectures.registry import account_of
-from trainyard.components.checks.zone_check import zone_problems
+from trainyard.components.checks.network_check import zone_problems
 from trainyard.components.config.problems import ConfigError
 from trainyard.components.config.stack import StackConfig
 

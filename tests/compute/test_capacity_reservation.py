@@ -6,10 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from tests.support.pools import CREATION
-from trainyard.components.compute.capacity_reservation import (
-    CapacityReservation,
-    CapacityReservationArgs,
-)
+from trainyard.components.compute.reservations import CapacityReservation, CapacityReservationArgs
 
 
 @pytest.fixture

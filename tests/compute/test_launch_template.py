@@ -10,7 +10,7 @@ from tests.support.pools import BLOCK, ON_DEMAND, SPOT
 from trainyard.components.capacity.plan import CapacityPlan
 from trainyard.components.compute.interface_plan import InterfacePlan, NetworkInterface
 from trainyard.components.compute.launch_template import NodeLaunchTemplate, NodeLaunchTemplateArgs
-from trainyard.components.compute.root_volume import RootVolume, plan_root_volume
+from trainyard.components.compute.node_pool_plan import RootVolume, plan_root_volume
 from trainyard.components.config.node_pool import RootVolume as RootVolumeConfig
 
 P5 = InterfacePlan(

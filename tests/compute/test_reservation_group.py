@@ -3,7 +3,7 @@
 import pulumi
 import pytest
 
-from trainyard.components.compute.reservation_group import ReservationGroup, ReservationGroupArgs
+from trainyard.components.compute.reservations import ReservationGroup, ReservationGroupArgs
 
 OWN = "cr-00d00000000000001"
 SHARED = "arn:aws:ec2:us-west-2:999988887777:capacity-reservation/cr-0a550000000000001"

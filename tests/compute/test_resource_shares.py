@@ -2,7 +2,7 @@
 
 import pulumi
 
-from trainyard.components.compute.resource_shares import accept_shares
+from trainyard.components.compute.reservations import accept_shares
 
 SHARE = "arn:aws:ram:us-west-2:999988887777:resource-share/0a1b2c3d-0a1b-2c3d-4e5f-0a1b2c3d4e5f"
 OTHER = SHARE.replace("0a1b2c3d-", "ffffffff-", 1)

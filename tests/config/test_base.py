@@ -17,9 +17,9 @@ from trainyard.components.config.base import (
     Zone,
     same_kind_of_zone,
 )
-from trainyard.components.config.batch_fields import ContainerImage, JobName, RepositoryName
+from trainyard.components.config.batch import ContainerImage, JobName, RepositoryName
 from trainyard.components.config.node_pool import PolicyName
-from trainyard.components.config.parallelcluster_fields import BucketName
+from trainyard.components.config.parallelcluster import BucketName
 from trainyard.components.config.reservations import GroupArn
 from trainyard.components.config.storage_fields import S3Path
 

@@ -8,8 +8,8 @@ import pytest
 
 from tests.support.eks import changed, p5, schema_problems
 from tests.support.parallelcluster import raw_trn1
-from trainyard.components.config.corrections import typed
-from trainyard.components.config.nearest import nearest
+from trainyard.components.config.problems import nearest
+from trainyard.components.config.wrong_values import typed
 from trainyard.components.look_alikes import odd_characters, plain_characters
 
 

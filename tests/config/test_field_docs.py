@@ -3,9 +3,8 @@
 import subprocess
 import sys
 
-from trainyard.components.config.base import StrictModel
+from trainyard.components.config.base import StrictModel, field_docs
 from trainyard.components.config.eks_stack import EksStackConfig
-from trainyard.components.config.field_docs import field_docs
 from trainyard.components.config.node_pool import RootVolume
 from trainyard.components.config.stack import StackConfig
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.eks import changed, p5, schema_problems
 from tests.support.parallelcluster import raw_trn1
-from trainyard.components.config.foreign_keys import _ELSEWHERE, _WORDS, foreign_key
+from trainyard.components.config.explain import _ELSEWHERE, _FOREIGN_WORDS, foreign_key
 from trainyard.components.config.given_stack import GivenStack
 from trainyard.components.config.keys import place_at
 
@@ -86,7 +86,7 @@ def test_every_answer_is_a_key_of_the_schema():
         for name, field in model.model_fields.items():
             keys.add(name)
             models += [each for each in _models(field.annotation) if each not in models]
-    assert {ours for every in _WORDS for ours in every} <= keys
+    assert {ours for every in _FOREIGN_WORDS for ours in every} <= keys
     for path, _ in _ELSEWHERE.values():
         parts = tuple(path.split("."))
         raw = {"network": {"kind": _kind_with(parts)}, "architecture": {"kind": _kind_with(parts)}}

@@ -9,31 +9,28 @@ from trainyard.components.checks.made_name_check import MADE
 from trainyard.components.checks.named_check import NOUNS
 from trainyard.components.config import (
     batch,
-    efs,
     eks,
     fsx_lustre,
     monitoring,
     node_pool,
-    open_zfs,
     parallelcluster,
-    parallelcluster_nodes,
     reservations,
-    shared_ebs,
+    storage,
 )
 from trainyard.components.config.base import StrictModel
 from trainyard.components.config.named import named_kinds, names_in
 
 MODULES = (
     batch,
-    efs,
+    storage,
     eks,
     monitoring,
     node_pool,
-    open_zfs,
+    storage,
     parallelcluster,
-    parallelcluster_nodes,
+    parallelcluster,
     reservations,
-    shared_ebs,
+    storage,
     fsx_lustre,
 )
 MODELS = sorted(

@@ -13,8 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.eks import changed, schema_problems
-from trainyard.components.config.open_zfs import THROUGHPUTS_MBPS
-from trainyard.components.config.shared_ebs import IOPS, IOPS_FOR_EACH_MIBPS, SIZES_GIB
+from trainyard.components.config.storage import (
+    IOPS,
+    IOPS_FOR_EACH_MIBPS,
+    SIZES_GIB,
+    THROUGHPUTS_MBPS,
+)
 
 KEY = "arn:aws:kms:us-west-2:123456789012:key/1234abcd-12ab-34cd-56ef-1234567890ab"
 ID = "0123456789abcdef0"

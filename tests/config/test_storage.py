@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.eks import changed, config, schema_problems
-from trainyard.components.config.fsx_lustre import NewFsxLustre
-from trainyard.components.config.lustre_rules import (
+from trainyard.components.config.fsx_lustre import (
     EFA_STEP_GIB,
     HDD_STEP_GIB,
     THROUGHPUTS,
     CapacityRule,
+    NewFsxLustre,
     capacity_rule,
     metadata_iops_allowed,
 )

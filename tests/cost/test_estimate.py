@@ -24,9 +24,8 @@ from tests.support.stack_files import raw_config
 from trainyard.components.architectures.plan_stack import plan_stack
 from trainyard.components.catalog.prices import Price, snapshot_prices
 from trainyard.components.config.load import load_stack_config
-from trainyard.components.cost.estimate import Estimate, estimate
+from trainyard.components.cost.estimate import Estimate, Volume, estimate, volume_items
 from trainyard.components.cost.item import CostItem, fee_left
-from trainyard.components.cost.storage_items import Volume, volume_items
 
 START = datetime(2026, 11, 20, 11, 30, tzinfo=UTC)
 END = START + timedelta(days=10)

@@ -6,7 +6,7 @@ from tests.support.eks import NOW, PUBLIC, changed, config, p5, refusals, schema
 from tests.support.kubernetes import DEFAULT, OLDEST
 from tests.support.stack_files import plan_from
 from trainyard.components.catalog.versions import STANDARD_SUPPORT_ENDS
-from trainyard.components.config.review import Review
+from trainyard.components.config.problems import Review
 from trainyard.components.eks.cluster_review import review_cluster
 
 

@@ -13,9 +13,9 @@ from tests.support.shared_storage import OLD_LUSTRE, config_with
 from trainyard.components.account.facts import AccountFacts, FileSystemFacts, IngressFacts
 from trainyard.components.account.file_system_complete import complete_storage
 from trainyard.components.architectures.prepare import Prepared, prepare
-from trainyard.components.config.open_zfs import NewFsxOpenZfs
 from trainyard.components.config.problems import ROOT, ConfigError, Problem
 from trainyard.components.config.stack import StackConfig
+from trainyard.components.config.storage import NewFsxOpenZfs
 
 ID = "fs-0123456789abcdef0"
 EXISTING = {"kind": "existing-fsx-lustre", "file_system_id": ID}

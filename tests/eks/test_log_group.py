@@ -11,7 +11,7 @@ from tests.account.conftest import NOW
 from tests.eks.test_cluster import ARGS
 from tests.support.account import judged, refused
 from tests.support.eks import STACK_FILE, changed, cluster_facts
-from trainyard.components.account.named_facts import LogGroupFacts
+from trainyard.components.account.facts import LogGroupFacts
 from trainyard.components.architectures.prepare import prepare
 from trainyard.components.eks.cluster import EksCluster
 from trainyard.components.eks.plan import LogGroupPlan

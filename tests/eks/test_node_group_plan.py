@@ -9,7 +9,7 @@ from tests.support.eks import (
     with_odcr,
 )
 from tests.support.kubernetes import DEFAULT
-from trainyard.components.compute.root_volume import RootVolume
+from trainyard.components.compute.node_pool_plan import RootVolume
 
 
 def test_a_p5_group_in_a_capacity_block():

@@ -23,8 +23,8 @@ from trainyard.components.config.network import NewVpc
 from trainyard.components.eks.planner import CLUSTER_NAMES, named_groups
 from trainyard.components.eks.resources import EksArchitecture
 from trainyard.components.eks.scraper_plan import ScraperPlan
-from trainyard.components.network.stack_reference import READ_STACK_OUTPUTS, network_reader
-from trainyard.components.network.vpc_plan import plan_network
+from trainyard.components.network.cluster_network import READ_STACK_OUTPUTS, network_reader
+from trainyard.components.network.network_plan import plan_network
 
 DAEMON_SET = "kubernetes:apps/v1:DaemonSet"
 GROUP = "aws:autoscaling/group:Group"

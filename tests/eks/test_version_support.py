@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.eks import cluster_facts
 from tests.support.kubernetes import DEFAULT, minor
-from trainyard.components.account.preflight_facts import PreflightFacts, VersionFacts
+from trainyard.components.account.facts import PreflightFacts, VersionFacts
 from trainyard.components.catalog.versions import STANDARD_SUPPORT_ENDS
 from trainyard.components.eks.version_check import look_up_versions, version_rows
 

@@ -1,9 +1,6 @@
 """The instance profile of self-managed nodes."""
 
-from trainyard.components.identity.instance_profile import (
-    NodeInstanceProfile,
-    NodeInstanceProfileArgs,
-)
+from trainyard.components.identity.node_role import NodeInstanceProfile, NodeInstanceProfileArgs
 
 
 def profile():

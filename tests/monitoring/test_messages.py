@@ -13,11 +13,11 @@ from tests.support.cloud import Cloud
 from tests.support.eks import changed
 from tests.support.stack_files import plan_from
 from tests.support.stacks import NOW, prepared, program_of
-from trainyard.components.capacity.warnings import block_warnings
+from trainyard.components.capacity.timeline import block_warnings
 from trainyard.components.config.reservations import CapacityBlock
 from trainyard.components.identity.one_time_calls import scheduler_trust
-from trainyard.components.monitoring.messages import publish_policy
 from trainyard.components.monitoring.plan import MessagePlan
+from trainyard.components.monitoring.resources import publish_policy
 
 BLOCK_STACKS = ("p5-cb", "batch-p5")
 SCHEDULE = "aws:scheduler/schedule:Schedule"

@@ -13,7 +13,7 @@ from tests.monitoring.conftest import MONITORED, changes_of
 from tests.support.cloud import Cloud
 from tests.support.monitoring import PROMETHEUS, WORKSPACE_ARN, WORKSPACE_ID
 from tests.support.stacks import program_of
-from trainyard.components.monitoring.topic import topic_policy
+from trainyard.components.monitoring.resources import topic_policy
 
 ALARM = "aws:cloudwatch/metricAlarm:MetricAlarm"
 TOPIC = "arn:aws:sns:us-west-2:123456789012:alarms"

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from trainyard.components.config.network import NewVpc
-from trainyard.components.config.review import Review
+from trainyard.components.config.problems import Review
 from trainyard.components.network.address_capacity import AddressNeed, needs_of, review_new_subnets
-from trainyard.components.network.network_plan import existing_network
-from trainyard.components.network.vpc_plan import plan_network
+from trainyard.components.network.network_plan import existing_network, plan_network
 
 SMALL = plan_network(
     NewVpc(

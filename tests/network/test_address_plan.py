@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trainyard.components.config.network import NewVpc
-from trainyard.components.network.address_plan import most_zones, plan_addresses
+from trainyard.components.network.network_plan import most_zones, plan_addresses
 
 ZONES = tuple(f"us-west-2{letter}" for letter in "abcdef")
 LAYOUTS = st.sampled_from(["eksctl", "vpc-multi-az", "vpc-one-az"])

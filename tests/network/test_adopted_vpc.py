@@ -19,7 +19,7 @@ from tests.support.vpcs import (
 )
 from trainyard.components.config.network import NewVpc
 from trainyard.components.network.cluster_network import ClusterNetwork
-from trainyard.components.network.vpc_plan import plan_network
+from trainyard.components.network.network_plan import plan_network
 
 Adopted = Callable[..., Cloud]
 

@@ -3,7 +3,7 @@
 from tests.support.parallelcluster import EXISTING_VPC
 from trainyard.components.catalog.instance_types import instance_type
 from trainyard.components.config.network import NewVpc
-from trainyard.components.network.candidate_zones import candidate_zones
+from trainyard.components.network.pool_place import candidate_zones
 
 TRN1 = instance_type("trn1.32xlarge")
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from trainyard.components.config.review import Review
-from trainyard.components.network.cidr_review import review_ranges
+from trainyard.components.config.problems import Review
+from trainyard.components.network.vpc_review import review_ranges
 
 
 def reviewed(*cidrs: str) -> Review:

@@ -4,8 +4,8 @@ import pytest
 
 from tests.support.stack_files import PRIVATE_A, PUBLIC_A, VPC
 from trainyard.components.config.network import ExistingVpc
-from trainyard.components.config.review import Review
-from trainyard.components.network.existing_vpc_review import review_existing_vpc
+from trainyard.components.config.problems import Review
+from trainyard.components.network.vpc_review import review_existing_vpc
 
 
 @pytest.mark.parametrize(

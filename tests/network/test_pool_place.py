@@ -8,9 +8,8 @@ from tests.support.network_stack import new_network
 from tests.support.pools import NETWORK
 from tests.support.stack_files import PRIVATE_A, PRIVATE_B, RESERVATION
 from trainyard.components.config.reservations import Odcr, OdcrGroup, Reservation
-from trainyard.components.network.network_plan import NetworkPlan
+from trainyard.components.network.network_plan import NetworkPlan, plan_network
 from trainyard.components.network.pool_place import PoolPlace
-from trainyard.components.network.vpc_plan import plan_network
 
 NEW = plan_network(new_network("us-west-2a", "us-west-2b"), region="us-west-2")
 ONE_ZONE = plan_network(new_network(), region="us-west-2")

@@ -14,9 +14,9 @@ from tests.support.pools import NETWORK
 from tests.support.stack_files import PRIVATE_A, PRIVATE_B, PUBLIC_A
 from trainyard.components.config.load import load_stack_config
 from trainyard.components.config.network import PlacedNetwork, StackNetwork, unread_network
-from trainyard.components.config.review import Review
-from trainyard.components.network.pool_place import PlanContext
-from trainyard.components.network.pool_place_review import (
+from trainyard.components.config.problems import Review
+from trainyard.components.network.pool_place import (
+    PlanContext,
     review_launch_zones,
     review_pool_subnet,
     review_pool_zone,

@@ -5,7 +5,7 @@ import pytest
 
 from trainyard.components.config.network import ExistingVpc, StackNetwork
 from trainyard.components.config.problems import ConfigError
-from trainyard.components.network.stack_reference import READ_STACK_OUTPUTS, network_reader
+from trainyard.components.network.cluster_network import READ_STACK_OUTPUTS, network_reader
 
 REFERENCE = StackNetwork(kind="stack-reference", stack="vpc-one-az")
 OUTPUTS = {

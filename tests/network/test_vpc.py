@@ -7,8 +7,7 @@ import pytest
 
 from trainyard.components.config.network import NewVpc
 from trainyard.components.network.cluster_network import ClusterNetwork
-from trainyard.components.network.network_plan import existing_network
-from trainyard.components.network.vpc_plan import plan_network
+from trainyard.components.network.network_plan import existing_network, plan_network
 
 TAGS = {"team": "vision"}
 LOGS = "arn:aws:logs:us-west-2:123456789012:log-group:dev-network-flow-logs-group"

@@ -27,9 +27,8 @@ from tests.support.vpcs import (
     adopting_zone,
 )
 from trainyard.components.config.network import NewVpc
-from trainyard.components.config.review import Review
-from trainyard.components.network.network_plan import NetworkPlan
-from trainyard.components.network.vpc_plan import plan_network
+from trainyard.components.config.problems import Review
+from trainyard.components.network.network_plan import NetworkPlan, plan_network
 from trainyard.components.network.vpc_review import review_new_vpc
 
 

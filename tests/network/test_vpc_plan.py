@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trainyard.components.config.network import ExistingVpc, NewVpc
-from trainyard.components.network.vpc_plan import plan_network
+from trainyard.components.network.network_plan import plan_network
 
 ZONES = ("us-west-2b", "usw2-az3", "us-west-2a", "us-west-2d")
 

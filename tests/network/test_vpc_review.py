@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trainyard.components.config.network import NewVpc
-from trainyard.components.config.review import Review
+from trainyard.components.config.problems import Review
 from trainyard.components.network.vpc_review import review_new_vpc
 
 REGION = "us-west-2"

@@ -5,7 +5,7 @@ import pytest
 
 from trainyard.components.config.network import NewVpc
 from trainyard.components.config.network_outputs import NETWORK_OUTPUTS
-from trainyard.components.network.vpc_plan import plan_network
+from trainyard.components.network.network_plan import plan_network
 from trainyard.components.network_stack.plan import NetworkStackPlan
 from trainyard.components.network_stack.resources import NetworkArchitecture
 

@@ -7,13 +7,13 @@ import pytest
 from tests.support.parallelcluster import FSX, compute_resource, head_node, p4de_plan, plan, queue
 from tests.support.stack_files import PRIVATE_A, PRIVATE_B, PUBLIC_A
 from trainyard.components.catalog.instance_types import instance_type
-from trainyard.components.config.open_zfs import NewFsxOpenZfs
+from trainyard.components.config.storage import NewFsxOpenZfs
 from trainyard.components.parallelcluster.address_capacity import (
     addresses_by_subnet,
     addresses_of_node,
     lustre_addresses,
 )
-from trainyard.components.storage.open_zfs_plan import plan_open_zfs
+from trainyard.components.storage.storage_plan import plan_open_zfs
 
 P5 = instance_type("p5.48xlarge")
 

@@ -15,8 +15,8 @@ from trainyard.components.account.facts import (
     FileSystemFacts,
     IngressFacts,
     MountTargetFacts,
+    VolumeFacts,
 )
-from trainyard.components.account.named_facts import VolumeFacts
 from trainyard.components.config.problems import ROOT
 from trainyard.components.parallelcluster.mounted_storage_check import mounted_storage_problems
 

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from trainyard.components.config.parallelcluster_nodes import (
-    CustomActions,
-    HeadNode,
-    S3Access,
-    Script,
-)
+from trainyard.components.config.parallelcluster import CustomActions, HeadNode, S3Access, Script
 from trainyard.components.parallelcluster.node_scripts import head_node_key, plan_access
 
 

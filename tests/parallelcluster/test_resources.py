@@ -30,7 +30,7 @@ from trainyard.components.parallelcluster.node_scripts import (
 from trainyard.components.parallelcluster.plan import SharedStoragePlan
 from trainyard.components.parallelcluster.references import Reference
 from trainyard.components.parallelcluster.resources import ParallelClusterArchitecture
-from trainyard.components.storage.open_zfs_plan import OpenZfsPlan
+from trainyard.components.storage.storage_plan import OpenZfsPlan
 
 STACK = "aws:cloudformation/stack:Stack"
 SHARE = "arn:aws:ram:us-west-2:999988887777:resource-share/0a1b2c3d-0a1b-2c3d-4e5f-0a1b2c3d4e5f"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from trainyard.components.config.node_pool import RootVolume
-from trainyard.components.config.review import Review
+from trainyard.components.config.problems import Review
 from trainyard.components.parallelcluster.root_volume_review import review_root_volume
 
 

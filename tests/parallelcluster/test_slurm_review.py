@@ -7,7 +7,7 @@ import pytest
 from tests.support.parallelcluster import raw_g4dn
 from tests.support.stack_files import refusals
 from trainyard.components.catalog.slurm_parameters import Line, slurm_parameters
-from trainyard.components.config.review import Review
+from trainyard.components.config.problems import Review
 from trainyard.components.parallelcluster.slurm_review import review_settings
 
 TIME_LIMITS = (

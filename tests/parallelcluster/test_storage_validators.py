@@ -29,11 +29,11 @@ from tests.support.shared_storage import (
     planned,
 )
 from tests.support.stack_files import PRIVATE_A, PRIVATE_B, PUBLIC_B
-from trainyard.components.config.lustre_rules import THROUGHPUTS, capacity_rule
-from trainyard.components.config.shared_ebs import IOPS, SIZES_GIB
+from trainyard.components.config.fsx_lustre import THROUGHPUTS, capacity_rule
+from trainyard.components.config.storage import IOPS, SIZES_GIB
 from trainyard.components.parallelcluster.references import resolve
 from trainyard.components.parallelcluster.rendering import render_shared_storage
-from trainyard.components.storage.open_zfs_plan import NFS_PORTS
+from trainyard.components.storage.storage_plan import NFS_PORTS
 from trainyard.sandbox.aws.server import AwsServer
 
 pytestmark = pytest.mark.parallelcluster

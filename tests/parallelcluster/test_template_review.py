@@ -10,8 +10,7 @@ from tests.support.parallelcluster import (
     queue,
     trn1_plan,
 )
-from trainyard.components.config.problems import ConfigError
-from trainyard.components.config.review import Review
+from trainyard.components.config.problems import ConfigError, Review
 from trainyard.components.parallelcluster import planner
 from trainyard.components.parallelcluster.cluster_template import MAXIMUM_TEMPLATE_BYTES
 from trainyard.components.parallelcluster.planner import review_template_size

@@ -11,7 +11,7 @@ from tests.support.network_stack import new_network, open_ports
 from tests.support.parity import better, same
 from tests.support.stacks import stack_plan
 from trainyard.components.config.problems import ConfigError
-from trainyard.components.network.vpc_plan import plan_network
+from trainyard.components.network.network_plan import plan_network
 
 STACK = "vpc-multi-az"
 SIX = tuple(f"use1-az{number}" for number in range(1, 7))

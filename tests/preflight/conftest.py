@@ -9,7 +9,7 @@ import pytest
 
 from tests.account.conftest import account, block, configure, facts, reader, server
 
-from trainyard.components.account.preflight_facts import PreflightFacts, TypeFacts, VersionFacts  # isort: skip
+from trainyard.components.account.facts import PreflightFacts, TypeFacts, VersionFacts  # isort: skip
 from trainyard.components.compute.node_pool_plan import NodePoolPlan  # isort: skip
 from tests.support.stack_files import plan_from  # isort: skip
 from tests.support.kubernetes import DEFAULT

@@ -10,7 +10,7 @@ from tests.support.batch import p4d_plan
 from tests.support.eks import PRIVATE, RESERVATION, p5, with_created_odcr, with_odcr
 from tests.support.parallelcluster import p4de_plan
 from tests.support.stack_files import plan_from
-from trainyard.components.preflight.dry_run import DryRun, plan_dry_run
+from trainyard.components.preflight.launch_rows import DryRun, plan_dry_run
 
 P5 = "architecture.node_groups.p5"
 IMAGE = "ami-0123456789abcdef0"

@@ -3,8 +3,7 @@
 import pytest
 
 from tests.support.eks import PRIVATE, p5
-from trainyard.components.preflight.dry_run import DryRun
-from trainyard.components.preflight.dry_run_row import Answer, dry_run_row
+from trainyard.components.preflight.launch_rows import Answer, DryRun, dry_run_row
 
 P5 = "architecture.node_groups.p5"
 ZONES = (

@@ -8,7 +8,7 @@ from tests.support.account import configured
 from tests.support.eks import block, p5, with_created_odcr
 from tests.support.parallelcluster import RAW, compute_resource
 from trainyard.components.catalog.instance_types import instance_type
-from trainyard.components.preflight.node_rows import MARKET, QUOTA, TYPE, quota_rows, type_rows
+from trainyard.components.preflight.launch_rows import MARKET, QUOTA, TYPE, quota_rows, type_rows
 
 P5 = "architecture.node_groups.p5"
 SYSTEM = "architecture.system_node_group"

@@ -6,9 +6,9 @@ from datetime import timedelta
 import pytest
 
 from tests.account.conftest import ACCOUNT, BLOCK, ENDS, NOW, STARTED
-from trainyard.components.account.preflight_facts import InvitationFacts, UltraserverFacts
+from trainyard.components.account.facts import InvitationFacts, UltraserverFacts
 from trainyard.components.architectures.prepare import complete
-from trainyard.components.preflight.reservation_rows import (
+from trainyard.components.preflight.account_rows import (
     FREE,
     HEALTHY,
     RUNS,

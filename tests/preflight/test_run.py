@@ -22,11 +22,11 @@ from tests.support.sandbox_aws import (  # before boto3
 )
 
 from trainyard.components.account.lookup import AccountReader  # isort: skip
-from trainyard.components.preflight.dry_run_row import LAUNCH  # isort: skip
+from trainyard.components.preflight.launch_rows import LAUNCH  # isort: skip
 from trainyard.components.preflight.launch_rows import IMAGE  # isort: skip
-from trainyard.components.preflight.node_rows import QUOTA  # isort: skip
-from trainyard.components.preflight.reservation_rows import FREE, HEALTHY, READ  # isort: skip
-from trainyard.components.checks.row import Row  # isort: skip
+from trainyard.components.preflight.launch_rows import QUOTA  # isort: skip
+from trainyard.components.preflight.account_rows import FREE, HEALTHY, READ  # isort: skip
+from trainyard.components.checks.check import Row  # isort: skip
 from trainyard.components.preflight.run import CALLER, Preflight, run_preflight  # isort: skip
 from moto.ec2 import ec2_backends  # isort: skip
 from trainyard.sandbox.aws.ec2.capacity_reservations import reservations_of  # isort: skip

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from trainyard.components.preflight.service_rows import role_rows
+from trainyard.components.preflight.account_rows import role_rows
 
 NODE_GROUP_ROLE = "AWSServiceRoleForAmazonEKSNodegroup"
 

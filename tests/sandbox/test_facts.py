@@ -15,15 +15,14 @@ from trainyard.components import naming, tagging
 from trainyard.components.account.answers import instance_count
 from trainyard.components.catalog import (
     capacity_blocks,
-    controller_releases,
+    kueue,
     neuron,
     parallelcluster,
     quotas,
     versions,
 )
-from trainyard.components.catalog.efa_huge_pages import HUGE_PAGE_MIB, reserved_huge_pages
-from trainyard.components.catalog.instance_type import InstanceType
-from trainyard.components.catalog.instance_types import INSTANCE_TYPES
+from trainyard.components.catalog.efa import HUGE_PAGE_MIB, reserved_huge_pages
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES, InstanceType
 from trainyard.components.catalog.vcpu_quotas import vcpu_quota
 from trainyard.sandbox import instance_types as sandbox_types
 from trainyard.sandbox.account import load
@@ -264,6 +263,6 @@ def test_faults_find_the_groups_of_a_pool_by_its_name(suffix: str) -> None:
 
 
 def test_the_sandbox_runs_the_controllers_and_schedulers_of_the_add_ons() -> None:
-    releases = controller_releases.CONTROLLER_RELEASES
+    releases = kueue.CONTROLLER_RELEASES
     assert {name: each.deployment for name, each in releases.items()} == CONTROLLERS
     assert neuron.NEURON_SCHEDULER_NAME in SCHEDULERS

@@ -17,7 +17,7 @@ sys.path.insert(0, {str(ROOT / "src")!r})
 import pulumi
 from trainyard.components.config.network import StackNetwork
 from trainyard.components.config.problems import ConfigError
-from trainyard.components.network.stack_reference import network_reader
+from trainyard.components.network.cluster_network import network_reader
 
 if pulumi.get_stack() == "other":
     pulumi.export("vpc_id", "vpc-0a1b2c3d4e5f60718")

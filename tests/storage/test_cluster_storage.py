@@ -14,7 +14,7 @@ from tests.support.stack_files import plan_from
 from trainyard.components.config.fsx_lustre import DataRepository
 from trainyard.components.eks.cluster_storage import ClusterStorage, ClusterStorageArgs
 from trainyard.components.network.cluster_network import ClusterNetwork
-from trainyard.components.storage.fsx_lustre_plan import FsxLustrePlan
+from trainyard.components.storage.storage_plan import FsxLustrePlan
 
 TAGS = {"team": "vision"}
 INGRESS = "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule"

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from tests.support.eks import PRIVATE, changed, refusals, with_odcr
 from tests.support.stack_files import plan_from
-from trainyard.components.config.lustre_rules import EFA_STEP_GIB
-from trainyard.components.storage.fsx_lustre_plan import FsxLustrePlan, mount_command
+from trainyard.components.config.fsx_lustre import EFA_STEP_GIB
+from trainyard.components.storage.storage_plan import FsxLustrePlan, mount_command
 
 PERSISTENT_2 = {"kind": "fsx-lustre", "per_unit_storage_throughput": 250}
 EXISTING = {"kind": "existing-fsx-lustre", "file_system_id": "fs-0123456789abcdef0"}

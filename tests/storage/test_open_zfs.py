@@ -10,10 +10,10 @@ import pytest
 from tests.support.parallelcluster import NEW_NETWORK
 from tests.support.pools import NETWORK
 from tests.support.stack_files import PRIVATE_B, PUBLIC_B
-from trainyard.components.config.open_zfs import NewFsxOpenZfs
+from trainyard.components.config.storage import NewFsxOpenZfs
 from trainyard.components.network.network_plan import NetworkPlan
 from trainyard.components.storage.open_zfs import OpenZfs, OpenZfsArgs, client_cidrs
-from trainyard.components.storage.open_zfs_plan import OpenZfsPlan, plan_open_zfs
+from trainyard.components.storage.storage_plan import OpenZfsPlan, plan_open_zfs
 
 INGRESS = "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule"
 CALLS = {"aws:ec2/getSubnet:getSubnet": {"cidrBlock": "10.9.0.0/24"}}

@@ -21,14 +21,15 @@ from trainyard.components.account.facts import (
     AccountFacts,
     EfsFacts,
     FileSystemFacts,
+    ImageFacts,
     MountTargetFacts,
+    NamedFacts,
     ReservationFacts,
     SubnetFacts,
     VpcFacts,
     ZoneFacts,
 )
 from trainyard.components.account.listing import AccountListing
-from trainyard.components.account.named_facts import ImageFacts, NamedFacts
 from trainyard.components.architectures.prepare import Examined, Prepared, examine, prepare
 from trainyard.components.catalog.instance_types import INSTANCE_TYPES
 from trainyard.components.catalog.versions import PARALLELCLUSTER_VERSION

@@ -41,7 +41,7 @@ from trainyard.components.batch.plan import (
 from trainyard.components.capacity.plan import SchedulePlan
 from trainyard.components.catalog.instance_types import instance_type
 from trainyard.components.compute.interface_plan import plan_interfaces
-from trainyard.components.compute.root_volume import RootVolume
+from trainyard.components.compute.node_pool_plan import RootVolume
 from trainyard.components.config.batch import ComputeEnvironment
 
 IMAGE = "public.ecr.aws/example/nccl-tests:1.0"

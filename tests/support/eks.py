@@ -31,19 +31,17 @@ from trainyard.components.compute.interface_plan import (
     NetworkInterface,
     plan_interfaces,
 )
-from trainyard.components.compute.root_volume import RootVolume
+from trainyard.components.compute.node_pool_plan import RootVolume
 from trainyard.components.config.eks import NodeGroup, Taint
 from trainyard.components.config.load import load_stack_config
-from trainyard.components.config.problems import ConfigError, Problem
-from trainyard.components.config.review import Review
+from trainyard.components.config.problems import ConfigError, Problem, Review
 from trainyard.components.config.stack import StackConfig
 from trainyard.components.eks.addons.registry import plan_self_managed_addons
 from trainyard.components.eks.node_group_plan import NodeGroupPlan, plan_node_group
 from trainyard.components.eks.plan import AddonVersions, EksPlan
-from trainyard.components.network.network_plan import existing_network
+from trainyard.components.network.network_plan import existing_network, plan_network
 from trainyard.components.network.pool_place import PlanContext
-from trainyard.components.network.vpc_plan import plan_network
-from trainyard.components.storage.fsx_lustre_plan import ClaimPlan, FsxLustrePlan
+from trainyard.components.storage.storage_plan import ClaimPlan, FsxLustrePlan
 
 PUBLIC = ["subnet-000000000000000a1", "subnet-000000000000000b1"]
 PRIVATE = ["subnet-000000000000000a2", "subnet-000000000000000b2"]

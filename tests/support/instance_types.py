@@ -6,8 +6,7 @@ from itertools import groupby
 
 import pytest
 
-from trainyard.components.catalog.instance_type import InstanceType
-from trainyard.components.catalog.instance_types import INSTANCE_TYPES
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES, InstanceType
 
 _FAMILIES = {
     family: list(members)

@@ -8,7 +8,7 @@ from typing import Any
 from tests.support.cloud import Cloud, Registered
 from tests.support.stack_files import REGION
 from trainyard.components.config.network import NewVpc
-from trainyard.components.network.vpc_plan import plan_network
+from trainyard.components.network.network_plan import plan_network
 from trainyard.components.network_stack.plan import NetworkStackPlan
 
 NETWORK_RAW: dict[str, Any] = {

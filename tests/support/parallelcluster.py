@@ -39,9 +39,14 @@ from trainyard.components.catalog.versions import PARALLELCLUSTER_VERSION
 from trainyard.components.compute.node_pool_plan import ImageSource
 from trainyard.components.config.network import ExistingVpc, NewVpc
 from trainyard.components.config.node_pool import RootVolume
-from trainyard.components.config.parallelcluster import Monitoring, Slurm
-from trainyard.components.config.parallelcluster_nodes import ComputeResource, Queue, S3Access
-from trainyard.components.network.vpc_plan import plan_network
+from trainyard.components.config.parallelcluster import (
+    ComputeResource,
+    Monitoring,
+    Queue,
+    S3Access,
+    Slurm,
+)
+from trainyard.components.network.network_plan import plan_network
 from trainyard.components.parallelcluster.cluster_template import CLUSTER, PROVIDER
 from trainyard.components.parallelcluster.node_scripts import NodeAccess, ScriptPlan
 from trainyard.components.parallelcluster.plan import (

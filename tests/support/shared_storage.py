@@ -11,8 +11,7 @@ from tests.support.pools import NETWORK
 from tests.support.stack_files import PRIVATE_B, PUBLIC_B, raw_config
 from trainyard.components.config.load import load_stack_config
 from trainyard.components.config.parallelcluster_stack import ParallelClusterStackConfig
-from trainyard.components.config.problems import ROOT, Problem
-from trainyard.components.config.review import Review
+from trainyard.components.config.problems import ROOT, Problem, Review
 from trainyard.components.network.network_plan import NetworkPlan
 from trainyard.components.parallelcluster.plan import SharedStoragePlan
 from trainyard.components.parallelcluster.storage_plan import SharedStorage, plan_shared_storage

@@ -17,12 +17,7 @@ import yaml
 from tests.support.account import ZONES, reservation_facts, subnet_facts
 from tests.support.cloud import Cloud, Registered
 from tests.support.stack_files import raw_config
-from trainyard.components.account.facts import (
-    AccountFacts,
-    VpcFacts,
-    ZoneFacts,
-)
-from trainyard.components.account.named_facts import ImageFacts
+from trainyard.components.account.facts import AccountFacts, ImageFacts, VpcFacts, ZoneFacts
 from trainyard.components.architectures.build import build
 from trainyard.components.architectures.prepare import Prepared, prepare
 from trainyard.components.catalog.instance_types import INSTANCE_TYPES

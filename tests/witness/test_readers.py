@@ -24,18 +24,15 @@ from tests.witness.support.generated import (
 )
 from tests.witness.support.tables import tables
 from trainyard.components.account import (
-    file_system_lookup,
     listing,
-    mount_target_lookup,
+    lookup,
     named_lookup,
-    owner_lookup,
     quota_use,
-    reservation_holders,
-    security_group_rules,
+    reservations,
     vpc_inhabitants,
     vpc_lookup,
 )
-from trainyard.components.account.answer_shapes import AccountUnreachableError
+from trainyard.components.account.answers import AccountUnreachableError
 from trainyard.components.account.lookup import AccountReader
 from trainyard.components.account.named_lookup import NotReadError
 from trainyard.components.batch import account
@@ -91,10 +88,10 @@ READERS: dict[str, Read] = {
     "regions": listing.enabled_regions,
     "listing": lambda r: listing.list_account(r, ["p5.48xlarge"]),
     "reservations": listing.every_reservation,
-    "file systems": lambda r: file_system_lookup.described_file_systems(r, [FILES]),
-    "EFS": lambda r: mount_target_lookup.described_efs(r, FILES),
-    "holders": lambda r: reservation_holders.look_up_holders(r, [RESERVATION]),
-    "ingress": lambda r: security_group_rules.ingress_of(r, frozenset({GROUP})),
+    "file systems": lambda r: lookup.described_file_systems(r, [FILES]),
+    "EFS": lambda r: lookup.described_efs(r, FILES),
+    "holders": lambda r: reservations.look_up_holders(r, [RESERVATION]),
+    "ingress": lambda r: lookup.ingress_of(r, frozenset({GROUP})),
     "VPC layout": lambda r: vpc_lookup.look_up_vpc(r, VPC),
     "inhabitants": lambda r: vpc_inhabitants.vpc_inhabitants(r, VPC, ()),
     "policy": lambda r: named_lookup.look_up_policy(r, NAME),
@@ -103,13 +100,13 @@ READERS: dict[str, Read] = {
     "function": lambda r: named_lookup.look_up_function(r, FUNCTION),
     "script": lambda r: named_lookup.look_up_script(r, "s3://bucket/script"),
     "container image": lambda r: named_lookup.look_up_container_image(r, IMAGE),
-    "owner of a cluster": lambda r: owner_lookup.look_up_cluster_owner(r, NAME),
-    "owner of a repository": lambda r: owner_lookup.look_up_repository_owner(r, NAME),
-    "owner of a queue": lambda r: owner_lookup.look_up_queue_owner(r, NAME),
-    "owner of a definition": lambda r: owner_lookup.look_up_definition_owner(r, NAME),
-    "owner of a stack": lambda r: owner_lookup.look_up_stack_owner(r, NAME),
-    "owner of a group": lambda r: owner_lookup.look_up_group_owner(r, NAME),
-    "log group": lambda r: owner_lookup.look_up_log_group_owner(r, NAME),
+    "owner of a cluster": lambda r: named_lookup.look_up_cluster_owner(r, NAME),
+    "owner of a repository": lambda r: named_lookup.look_up_repository_owner(r, NAME),
+    "owner of a queue": lambda r: named_lookup.look_up_queue_owner(r, NAME),
+    "owner of a definition": lambda r: named_lookup.look_up_definition_owner(r, NAME),
+    "owner of a stack": lambda r: named_lookup.look_up_stack_owner(r, NAME),
+    "owner of a group": lambda r: named_lookup.look_up_group_owner(r, NAME),
+    "log group": lambda r: named_lookup.look_up_log_group_owner(r, NAME),
     "cluster": lambda r: cluster_lookup.look_up_cluster(r, NAME, with_aws_auth=False),
     "versions": version_check.look_up_versions,
     "environments": lambda r: account.look_up_disabled_environments(r, NAME),

@@ -23,12 +23,12 @@ from typing import Any
 
 import yaml
 
-from trainyard.components.catalog.controller_releases import (
+from trainyard.components.catalog.kueue import (
     CONTROLLER_RELEASES,
     JOBSET_GROUP,
+    KUEUE_GROUP,
     KUEUE_RELEASE,
 )
-from trainyard.components.catalog.kueue import KUEUE_GROUP
 from trainyard.sandbox.engine import ensure_kubernetes
 from trainyard.sandbox.engine.controllers import MODULE, PACKAGES
 from trainyard.sandbox.engine.go_build import Go

@@ -148,7 +148,7 @@ CONSTANTS: Mapping[str, Row] = {
         name="node/nccl-tests-commit",
         source=Unasked(reason="it is the commit of the tag in NODE_NCCL_TESTS_VERSION"),
     ),
-    "components/storage/fsx_lustre_plan.py:LUSTRE_VERSION": Row(
+    "components/storage/storage_plan.py:LUSTRE_VERSION": Row(
         name="fsx-lustre",
         source=Unasked(
             reason="no call of FSx lists Lustre versions; read FileSystemTypeVersion in "

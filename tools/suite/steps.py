@@ -25,7 +25,7 @@ from tools.suite.parts import (
     is_whole,
     slow_markers,
 )
-from trainyard.components.catalog.controller_releases import CONTROLLER_RELEASES
+from trainyard.components.catalog.kueue import CONTROLLER_RELEASES
 from trainyard.engine.pulumi_engine import ensure_pulumi
 from trainyard.sandbox.engine import ensure_controller, ensure_kubernetes, ensure_plugins
 from trainyard.sandbox.engine.parallelcluster_environment import parallelcluster_python

@@ -1,18 +1,18 @@
 """The EFA device plugin, which provides the resource `vpc.amazonaws.com/efa` to pods.
 
 Source: https://github.com/aws/eks-charts, `stable/aws-efa-k8s-device-plugin` of the version that
-`trainyard.components.catalog.efa_device_plugin` pins, rendered with its default values.
+`trainyard.components.catalog.efa` pins, rendered with its default values.
 """
 
 from __future__ import annotations
 
-from trainyard.components.catalog.efa_device_plugin import (
+from trainyard.components.catalog.efa import (
     EFA_DEVICE_PLUGIN_CHART_VERSION,
     EFA_DEVICE_PLUGIN_VERSION,
     EFA_PLUGIN_INSTANCE_TYPES,
     efa_device_plugin_image,
 )
-from trainyard.components.config.review import Review
+from trainyard.components.config.problems import Review
 from trainyard.components.eks.addons.addon import AddonTarget, SelfManagedAddon
 from trainyard.components.eks.addons.node_selection import (
     CRITICAL_ADDONS_ONLY,

@@ -7,7 +7,7 @@ not its chart.
 
 from __future__ import annotations
 
-from trainyard.components.catalog.controller_releases import JOBSET_RELEASE, released_objects
+from trainyard.components.catalog.kueue import JOBSET_RELEASE, released_objects
 from trainyard.components.eks.addons.addon import AddonTarget, SelfManagedAddon
 from trainyard.components.eks.addons.released_controller import released_controller
 from trainyard.components.runtime.workload_plan import WorkloadPlan

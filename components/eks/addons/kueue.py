@@ -12,13 +12,16 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 import yaml
 
 from trainyard.components.capacity.schedule import most_at_once
-from trainyard.components.catalog.controller_releases import (
+from trainyard.components.catalog.kueue import (
     CONFIG_FILE,
     JOBSET_GROUP,
+    KUEUE_API,
+    KUEUE_GROUP,
     KUEUE_RELEASE,
+    QUEUE,
+    QUEUE_NAMESPACE,
     released_objects,
 )
-from trainyard.components.catalog.kueue import KUEUE_API, KUEUE_GROUP, QUEUE, QUEUE_NAMESPACE
 from trainyard.components.eks.addons.addon import AddonTarget, SelfManagedAddon
 from trainyard.components.eks.addons.jobset import JOBSET
 from trainyard.components.eks.addons.node_selection import tolerations

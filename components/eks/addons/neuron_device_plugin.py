@@ -10,7 +10,7 @@ https://awsdocs-neuron.readthedocs-hosted.com/en/latest/containers/kubernetes-ge
 from __future__ import annotations
 
 from trainyard.components.catalog.image_digests import by_content
-from trainyard.components.catalog.instance_type import InstanceType
+from trainyard.components.catalog.instance_types import InstanceType
 from trainyard.components.catalog.neuron import (
     NEURON_CHART_VERSION,
     NEURON_CORE,
@@ -19,7 +19,7 @@ from trainyard.components.catalog.neuron import (
     NEURON_PLUGIN_INSTANCE_TYPES,
     NEURON_VERSION,
 )
-from trainyard.components.config.review import Review
+from trainyard.components.config.problems import Review
 from trainyard.components.eks.addons.addon import AddonTarget, SelfManagedAddon, has_accelerators
 from trainyard.components.eks.addons.node_selection import (
     CRITICAL_ADDONS_ONLY,

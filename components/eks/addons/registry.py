@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from trainyard.components.catalog.instance_type import Manufacturer
+from trainyard.components.catalog.instance_types import Manufacturer
 from trainyard.components.catalog.neuron import NCCOM_TEST_IMAGE
 from trainyard.components.catalog.versions import DCGM_IMAGE, NCCL_TESTS_IMAGE
 from trainyard.components.checks.used_image import UPDATE_PROGRAM, UsedImage

@@ -6,8 +6,8 @@ import hashlib
 import json
 from collections.abc import Sequence
 
-from trainyard.components.catalog.controller_releases import ControllerRelease
 from trainyard.components.catalog.image_digests import by_content
+from trainyard.components.catalog.kueue import ControllerRelease
 from trainyard.components.eks.addons.node_selection import away_from
 from trainyard.components.runtime.workload_plan import SKIP_AWAIT, Manifest, WorkloadPlan
 

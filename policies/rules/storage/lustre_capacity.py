@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from trainyard.components.config.lustre_rules import capacity_rule
+from trainyard.components.config.fsx_lustre import capacity_rule
 from trainyard.policies.resources.lustre import LUSTRE_MAKERS, lustre_systems
 from trainyard.policies.resources.props import UNKNOWN, Facts
 from trainyard.policies.rule import Config, resource_rule

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from trainyard.components.config.lustre_rules import is_persistent
+from trainyard.components.config.fsx_lustre import is_persistent
 from trainyard.policies.resources.lustre import LUSTRE_MAKERS, Lustre, lustre_systems
 from trainyard.policies.resources.props import Facts, is_set
 from trainyard.policies.rule import Config, resource_rule

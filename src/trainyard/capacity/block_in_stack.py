@@ -24,7 +24,7 @@ from trainyard.stack_files.stack_outline import capacity_blocks_of, pools_of
 from trainyard.stack_files.stack_references import network_reader
 
 if TYPE_CHECKING:
-    from trainyard.components.config.stack_models import AnyStackConfig
+    from trainyard.components.config.load import AnyStackConfig
 
 
 def text_with_block(

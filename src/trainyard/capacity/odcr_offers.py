@@ -17,7 +17,7 @@ from trainyard.components.account.call_failures import explained, says_nothing_o
 from trainyard.components.account.error_codes import NOT_ALLOWED
 from trainyard.components.account.lookup import AccountReader, AccountUnreachableError
 from trainyard.components.capacity.plan import LINUX
-from trainyard.components.preflight.dry_run_row import WOULD_HAVE_SUCCEEDED
+from trainyard.components.preflight.launch_rows import WOULD_HAVE_SUCCEEDED
 
 CREATE_RESERVATION = "ec2:CreateCapacityReservation"
 

@@ -21,7 +21,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from trainyard.components.account.call_failures import explained
 from trainyard.components.account.error_codes import BROKEN, NOT_ALLOWED, THROTTLED
-from trainyard.components.preflight.dry_run_row import WOULD_HAVE_SUCCEEDED
+from trainyard.components.preflight.launch_rows import WOULD_HAVE_SUCCEEDED
 
 Found = TypeVar("Found")
 

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from trainyard.components.account.facts import ReservationFacts
+from trainyard.components.account.facts import OVER, ReservationFacts
 from trainyard.components.account.listing import every_reservation
 from trainyard.components.account.lookup import AccountReader
-from trainyard.components.account.reservation_holders import Holders, held_text, look_up_holders
-from trainyard.components.account.reservation_states import OVER
+from trainyard.components.account.reservations import Holders, held_text, look_up_holders
 from trainyard.components.cost.item import fee_left
 from trainyard.components.tagging import RESERVATION_TAG, creator_of
 from trainyard.stack_files.stack_files import StackFile

@@ -11,7 +11,7 @@ from trainyard.components.config.network import NewVpc
 
 if TYPE_CHECKING:
     from trainyard.capacity.offerings import Offering
-    from trainyard.components.config.stack_models import AnyStackConfig
+    from trainyard.components.config.load import AnyStackConfig
 
 
 @dataclass(frozen=True, slots=True)

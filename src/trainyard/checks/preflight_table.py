@@ -14,7 +14,7 @@ from trainyard.cli.panel import LOG_WIDTH, plain
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from trainyard.components.checks.row import Verdict
+    from trainyard.components.checks.check import Verdict
     from trainyard.components.preflight.run import Preflight
 
 _STYLES: dict[Verdict, str] = {

@@ -11,7 +11,7 @@ from typing import Any
 
 from trainyard.capacity.errors import UnreadableRecordError
 from trainyard.cli.failures import WORK_FAILED, WRONG_USE, CommandError
-from trainyard.components.account.answer_shapes import AccountUnreachableError
+from trainyard.components.account.answers import AccountUnreachableError
 from trainyard.components.config.problems import ConfigError
 from trainyard.engine.engine_process import EngineFailedError
 from trainyard.stack_files.installation import INSTALLATION

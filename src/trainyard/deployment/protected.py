@@ -12,7 +12,7 @@ from typing import Any
 
 from trainyard.components.config.problems import ROOT, set_command
 from trainyard.components.config.pulumi_command import pulumi_command
-from trainyard.components.storage.fsx_lustre_plan import STORAGE_TAG
+from trainyard.components.storage.storage_plan import STORAGE_TAG
 from trainyard.components.tagging import RESERVATION_TAG
 from trainyard.stack_files.stack_files import StackFile
 from trainyard.workspace.exported_state import exported_state, refuse_newer_state, resources_of

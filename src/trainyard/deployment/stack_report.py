@@ -24,7 +24,7 @@ from trainyard.topology.topology import topology
 
 if TYPE_CHECKING:
     from trainyard.components.any_plan import AnyPlan
-    from trainyard.components.config.stack_models import AnyStackConfig
+    from trainyard.components.config.load import AnyStackConfig
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,12 +16,14 @@ from typing import Any
 
 from kubernetes import client
 
-from trainyard.components.catalog.controller_releases import (
+from trainyard.components.catalog.kueue import (
     CONTROLLER_RELEASES,
     JOBSET_API,
     JOBSET_GROUP,
+    KUEUE_API,
+    KUEUE_GROUP,
+    QUEUE_NAMESPACE,
 )
-from trainyard.components.catalog.kueue import KUEUE_API, KUEUE_GROUP, QUEUE_NAMESPACE
 from trainyard.components.eks.addons.eks_managed import EKS_ADDONS
 from trainyard.components.eks.plan import EksPlan
 from trainyard.components.runtime.workload_plan import NAMESPACE

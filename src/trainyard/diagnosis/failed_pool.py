@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from trainyard.components.account.reservation_states import LATER
+from trainyard.components.account.facts import LATER
 from trainyard.components.catalog.instance_types import INSTANCE_TYPES
 from trainyard.components.catalog.vcpu_quotas import vcpu_quota
 from trainyard.diagnosis.reservation_use import ReservationUse
 
 if TYPE_CHECKING:
-    from trainyard.components.config.pools import Pool
+    from trainyard.components.config.node_pool import Pool
     from trainyard.engine.engine_events import EngineError
 
 _SLURM_POOL = re.compile(r"queue (?P<queue>[a-z0-9-]+), compute resource (?P<name>[a-z0-9-]+)")

@@ -12,13 +12,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from trainyard.components.account import answers
-from trainyard.components.account.reservation_holders import (
-    Holders,
-    held_text,
-    holder_filters,
-    holders_of,
-)
-from trainyard.components.account.reservation_states import why_not_active
+from trainyard.components.account.facts import why_not_active
+from trainyard.components.account.reservations import Holders, held_text, holder_filters, holders_of
 
 
 @dataclass(frozen=True, slots=True)

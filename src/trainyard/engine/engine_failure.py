@@ -34,7 +34,7 @@ from trainyard.workspace.kubeconfig import kubectl_command, write_kubeconfig
 from trainyard.workspace.session import account_access
 
 if TYPE_CHECKING:
-    from trainyard.components.config.stack_models import AnyStackConfig
+    from trainyard.components.config.load import AnyStackConfig
     from trainyard.engine.engine_events import EngineError
     from trainyard.stack_files.stack_files import StackFile
     from trainyard.workspace.workspace import Workspace

@@ -12,7 +12,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
-from trainyard.components.config.nearest import nearest
+from trainyard.components.config.problems import nearest
 from trainyard.importing.source import Location, Node, child, is_placeholder
 
 Keys = tuple[str, ...]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from trainyard.components.account.facts import ReservationFacts
 from trainyard.components.account.listing import AccountListing
-from trainyard.components.account.provenance import is_aws_assisted, own_placement_group
+from trainyard.components.account.reservations import is_aws_assisted, own_placement_group
 from trainyard.init.design import PoolDesign, Request, Reserved
 
 ON_DEMAND_NODES = 2

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from trainyard.components.config.lustre_rules import SMALLEST_GIB, SSD_STEP_GIB, CapacityRule
+from trainyard.components.config.fsx_lustre import SMALLEST_GIB, SSD_STEP_GIB, CapacityRule
 
 Kind = Literal["eks", "slurm", "batch", "network"]
 Purchase = Literal["on-demand", "odcr", "capacity-block"]

@@ -17,7 +17,7 @@ from trainyard.init.document import stack_file_text
 from trainyard.stack_files.stack_files import find_stack_file
 
 if TYPE_CHECKING:
-    from trainyard.components.config.stack_models import AnyStackConfig
+    from trainyard.components.config.load import AnyStackConfig
     from trainyard.components.preflight.run import Preflight
 
 _VPC, _SUBNETS = "vpc-00000000", ("subnet-0000000a", "subnet-0000000b")

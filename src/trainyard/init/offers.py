@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 
-from trainyard.components.account.facts import FileSystemFacts, ReservationFacts, SubnetFacts
+from trainyard.components.account.facts import (
+    USABLE_STATES,
+    FileSystemFacts,
+    ReservationFacts,
+    SubnetFacts,
+    why_not_active,
+)
 from trainyard.components.account.listing import AccountListing
-from trainyard.components.account.reservation_states import USABLE_STATES, why_not_active
 from trainyard.components.capacity.plan import LINUX
 from trainyard.components.capacity.schedule import in_minutes, nodes_leave_before_end
 from trainyard.components.catalog.instance_types import INSTANCE_TYPES

@@ -17,7 +17,7 @@ from typing import Any
 
 import yaml
 
-from trainyard.components.catalog.instance_type import InstanceType
+from trainyard.components.catalog.instance_types import InstanceType
 from trainyard.components.catalog.nccl import ALL_REDUCE, nccl_environment
 from trainyard.components.catalog.versions import NCCL_TESTS_IMAGE
 from trainyard.components.eks.plan import EksPlan

@@ -11,11 +11,9 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationError
 from pydantic_core import ErrorDetails
 
-from trainyard.components.config.base import Form, StrictModel
-from trainyard.components.config.field_docs import field_docs
+from trainyard.components.config.base import Form, StrictModel, field_docs
 from trainyard.components.config.keys import value_at
-from trainyard.components.config.nearest import nearest
-from trainyard.components.config.problems import ConfigError, Problem
+from trainyard.components.config.problems import ConfigError, Problem, nearest
 from trainyard.jobs.secret_source import secret_source, secret_sources
 from trainyard.jobs.training import MOST_RESTARTS
 from trainyard.stack_files.yaml_limits import UnreadableYamlError

@@ -14,8 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from trainyard.components.catalog.controller_releases import JOBSET_API, JOBSET_GROUP
-from trainyard.components.catalog.kueue import QUEUE_LABEL
+from trainyard.components.catalog.kueue import JOBSET_API, JOBSET_GROUP, QUEUE_LABEL
 from trainyard.jobs.nodes import JobNodes
 
 JOB, JOB_SET = "Job", "JobSet"

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from trainyard.components.catalog.efa_huge_pages import huge_pages_of_pod_mib
-from trainyard.components.catalog.instance_type import Accelerators
+from trainyard.components.catalog.efa import huge_pages_of_pod_mib
+from trainyard.components.catalog.instance_types import Accelerators
 from trainyard.components.catalog.kueue import QUEUE, QUEUE_NAMESPACE
 from trainyard.components.catalog.neuron import NEURON_DEVICE
 from trainyard.components.eks.addons.kueue import KUEUE

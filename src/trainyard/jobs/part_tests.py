@@ -6,7 +6,7 @@ part, so that `trainyard.verify.parts` can read it.
 
 from __future__ import annotations
 
-from trainyard.components.catalog.instance_type import Accelerators
+from trainyard.components.catalog.instance_types import Accelerators
 from trainyard.components.catalog.nccl import largest_message
 from trainyard.jobs.nodes import JobError
 

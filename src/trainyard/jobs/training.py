@@ -25,7 +25,7 @@ from datetime import datetime
 from pathlib import PurePosixPath
 from typing import Literal
 
-from trainyard.components.catalog.instance_type import Accelerators
+from trainyard.components.catalog.instance_types import Accelerators
 from trainyard.components.catalog.nccl import nccl_environment
 from trainyard.components.catalog.neuron import neuron_cores
 from trainyard.jobs.nodes import JobError

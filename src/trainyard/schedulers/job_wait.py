@@ -49,7 +49,7 @@ class JobWait:
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _RESERVED = "AWS_BATCH"
-"""Prefix of names that Batch reserves; see `environment` in `components/config/batch_fields.py`."""
+"""Prefix of names that Batch reserves; see `environment` in `components/config/batch.py`."""
 
 Seen = TypeVar("Seen")
 

@@ -17,7 +17,7 @@ from trainyard.stack_files.stack_files import PROFILE_KEY, REGION_KEY, StackFile
 
 if TYPE_CHECKING:
     from trainyard.components.any_plan import AnyPlan
-    from trainyard.components.config.stack_models import AnyStackConfig
+    from trainyard.components.config.load import AnyStackConfig
     from trainyard.findings.finding import Stage
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from trainyard.components.catalog.controller_releases import CONTROLLER_RELEASES
+from trainyard.components.catalog.kueue import CONTROLLER_RELEASES
 from trainyard.stack_files.installation import INSTALLATION, OWN_FILES, PROJECT, Installation
 from trainyard.stack_files.stacks_directory import (
     chosen_directory,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
-from trainyard.components.catalog.instance_type import InterfaceType
+from trainyard.components.catalog.instance_types import InterfaceType
 
 Kind = Literal[
     "region",

@@ -17,7 +17,7 @@ from trainyard.topology.slurm_parts import slurm_parts
 
 if TYPE_CHECKING:
     from trainyard.components.any_plan import AnyPlan
-    from trainyard.components.config.stack_models import AnyStackConfig
+    from trainyard.components.config.load import AnyStackConfig
 
 _PARTS: Mapping[str, Callable[[Any, Any], Parts]] = {
     "eks": eks_parts,

@@ -14,7 +14,7 @@ from typing import Any
 
 from kubernetes.utils.quantity import parse_quantity
 
-from trainyard.components.catalog.efa_huge_pages import huge_pages_of_pod_mib
+from trainyard.components.catalog.efa import huge_pages_of_pod_mib
 from trainyard.components.eks.addons.registry import SELF_MANAGED_ADDONS, device_plugins
 from trainyard.components.eks.node_group_plan import BLOCK_LABEL, node_devices
 from trainyard.components.eks.plan import EksPlan

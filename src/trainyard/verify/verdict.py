@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from trainyard.components.catalog.bus_bandwidth import BandwidthFloor, bandwidth_floor
-from trainyard.components.catalog.instance_type import Accelerators
+from trainyard.components.catalog.instance_types import Accelerators
 from trainyard.verify.collective_log import CollectiveLog, size_text
 
 Result = Literal["pass", "fail", "skipped"]

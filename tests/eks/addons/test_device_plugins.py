@@ -3,10 +3,7 @@
 import pytest
 
 from tests.eks.addons.support.addons import program_of
-from trainyard.components.catalog.efa_device_plugin import (
-    EFA_PLUGIN_INSTANCE_TYPES,
-    efa_device_plugin_image,
-)
+from trainyard.components.catalog.efa import EFA_PLUGIN_INSTANCE_TYPES, efa_device_plugin_image
 from trainyard.components.catalog.image_digests import by_content
 from trainyard.components.config.eks import Taint
 from trainyard.components.eks.addons.efa_device_plugin import EFA_DEVICE_PLUGIN

@@ -2,7 +2,7 @@
 
 import pytest
 
-from trainyard.components.config.parallelcluster_nodes import S3Access
+from trainyard.components.config.parallelcluster import S3Access
 from trainyard.components.parallelcluster.node_scripts import NodeAccess, ScriptPlan
 from trainyard.components.parallelcluster.references import Reference
 from trainyard.components.parallelcluster.rendering import render_access

@@ -18,7 +18,7 @@ from tests.support.pools import (
 from tests.support.stack_files import PRIVATE_A, PRIVATE_B
 from trainyard.components.catalog.instance_types import instance_type
 from trainyard.components.config.node_pool import RootVolume
-from trainyard.components.config.parallelcluster_nodes import S3Access
+from trainyard.components.config.parallelcluster import S3Access
 from trainyard.components.parallelcluster.node_scripts import NodeAccess, ScriptPlan
 from trainyard.components.parallelcluster.references import Reference
 from trainyard.components.parallelcluster.rendering import (

@@ -22,8 +22,7 @@ from tests.support.parallelcluster_validators import read
 from tools.parallelcluster.process import ParallelClusterError
 from trainyard.components.catalog.instance_types import instance_type
 from trainyard.components.config.node_pool import RootVolume
-from trainyard.components.config.parallelcluster import Monitoring, Slurm
-from trainyard.components.config.parallelcluster_nodes import S3Access
+from trainyard.components.config.parallelcluster import Monitoring, S3Access, Slurm
 from trainyard.components.parallelcluster.node_scripts import NodeAccess, ScriptPlan
 from trainyard.components.parallelcluster.plan import ParallelClusterPlan
 from trainyard.components.parallelcluster.references import resolve

@@ -13,7 +13,7 @@ from tests.support.policy_programs import (
     odcr,
     pool,
 )
-from trainyard.components.compute.reservation_group import ReservationGroup, ReservationGroupArgs
+from trainyard.components.compute.reservations import ReservationGroup, ReservationGroupArgs
 from trainyard.policies.resources.types import RESOURCE_GROUP
 from trainyard.policies.rules.capacity.reservation_group_pool import POLICY
 

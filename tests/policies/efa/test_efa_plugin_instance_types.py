@@ -15,7 +15,7 @@ from tests.support.policy_programs_eks import (
     private_cluster,
     release,
 )
-from trainyard.components.catalog.efa_device_plugin import EFA_PLUGIN_INSTANCE_TYPES
+from trainyard.components.catalog.efa import EFA_PLUGIN_INSTANCE_TYPES
 from trainyard.policies.rules.efa.efa_plugin_instance_types import POLICY
 
 OLD = ("g4dn.12xlarge", "g5.48xlarge", "p4d.24xlarge")

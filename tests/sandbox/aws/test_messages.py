@@ -12,8 +12,7 @@ import pytest
 
 from tests.support.sandbox_aws import SCHEDULED, Account, refused
 from trainyard.components.identity.one_time_calls import scheduler_trust
-from trainyard.components.monitoring.messages import publish_policy
-from trainyard.components.monitoring.topic import topic_policy
+from trainyard.components.monitoring.resources import publish_policy, topic_policy
 from trainyard.sandbox.aws.clock import CLOCK
 from trainyard.sandbox.aws.server import AwsServer
 from trainyard.sandbox.aws.timekeeper import Timekeeper

@@ -15,7 +15,7 @@ from kubernetes.utils import create_from_dict
 from tests.support.eks import P5, SYSTEM, eks_plan
 from tests.support.kubernetes import DEFAULT
 from tests.support.processes import spawn, until
-from trainyard.components.catalog.controller_releases import JOBSET_RELEASE
+from trainyard.components.catalog.kueue import JOBSET_RELEASE
 from trainyard.components.eks.addons import jobset
 from trainyard.components.eks.addons.addon import AddonTarget
 from trainyard.jobs.eks_training import render_training

@@ -22,7 +22,7 @@ from trainyard.components.config.fsx_lustre import NewFsxLustre
 from trainyard.components.eks.cluster import make_log_group
 from trainyard.components.eks.plan import LogGroupPlan
 from trainyard.components.storage.fsx_lustre import *
-from trainyard.components.storage.fsx_lustre_plan import plan_new
+from trainyard.components.storage.storage_plan import plan_new
 
 wanted = NewFsxLustre(
     kind="fsx-lustre",

@@ -16,7 +16,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 from pydantic import BaseModel
 
 from tests.support.changes.names import NAME
-from trainyard.components.catalog.instance_type import InstanceType
+from trainyard.components.catalog.instance_types import InstanceType
 from trainyard.components.compute.node_pool_plan import NodePoolPlan
 from trainyard.components.eks.node_group_plan import SYSTEM_NODE_GROUP
 from trainyard.components.eks.plan import EksPlan

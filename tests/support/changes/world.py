@@ -12,7 +12,7 @@ from trainyard.components.eks.plan import EksPlan
 from trainyard.components.parallelcluster.plan import ParallelClusterPlan
 from trainyard.components.parallelcluster.references import resolve
 from trainyard.components.parallelcluster.rendering import render_cluster
-from trainyard.components.storage.fsx_lustre_plan import FsxLustrePlan
+from trainyard.components.storage.storage_plan import FsxLustrePlan
 
 if TYPE_CHECKING:
     from trainyard.components.any_plan import AnyPlan

@@ -5,11 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tools.catalog.controllers import kept, kept_of_kueue
-from trainyard.components.catalog.controller_releases import (
-    JOBSET_RELEASE,
-    KUEUE_RELEASE,
-    released_objects,
-)
+from trainyard.components.catalog.kueue import JOBSET_RELEASE, KUEUE_RELEASE, released_objects
 
 
 def named(kind: str, name: str, **content: Any) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from trainyard.checks import preflight_table
-from trainyard.components.checks.row import Row
+from trainyard.components.checks.check import Row
 from trainyard.components.preflight.run import Preflight
 
 ROWS = (

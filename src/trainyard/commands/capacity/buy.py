@@ -31,9 +31,8 @@ from trainyard.capacity.yaml_places import UneditableError
 from trainyard.cli import console, failures
 from trainyard.components import clock
 from trainyard.components.account.call_failures import UNREPEATED
-from trainyard.components.account.facts import ReservationFacts
+from trainyard.components.account.facts import USABLE_STATES, ReservationFacts
 from trainyard.components.account.lookup import AccountReader
-from trainyard.components.account.reservation_states import USABLE_STATES
 from trainyard.components.capacity.schedule import nodes_leave_before_end
 from trainyard.components.catalog.instance_types import INSTANCE_TYPES
 from trainyard.components.config.problems import ConfigError

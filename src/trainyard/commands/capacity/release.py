@@ -19,8 +19,8 @@ from trainyard.cli import console, failures
 from trainyard.commands.capacity.list_ import known_stack_files
 from trainyard.components import clock
 from trainyard.components.account.call_failures import explained
+from trainyard.components.account.facts import OVER
 from trainyard.components.account.lookup import AccountReader
-from trainyard.components.account.reservation_states import OVER
 from trainyard.components.config.problems import ConfigError
 
 

@@ -19,15 +19,12 @@ from typing import Any, NamedTuple, get_args
 
 from pydantic import TypeAdapter
 
-from trainyard.components.account.cloudformation_stacks import DESCRIBE_STACKS, none_without_stack
-from trainyard.components.account.lookup import AccountReader
-from trainyard.components.account.vpc_layout import VpcLayout
+from trainyard.components.account.facts import VpcLayout
+from trainyard.components.account.lookup import DESCRIBE_STACKS, AccountReader, none_without_stack
 from trainyard.components.account.vpc_lookup import look_up_vpc
 from trainyard.components.checks.adopted_vpc_check import differences
-from trainyard.components.config.adopted_vpc import GatewayService
-from trainyard.components.config.network import NewVpc
-from trainyard.components.config.problems import Problem
-from trainyard.components.config.review import Review
+from trainyard.components.config.network import GatewayService, NewVpc
+from trainyard.components.config.problems import Problem, Review
 from trainyard.components.network.vpc_review import review_new_vpc
 from trainyard.components.tagging import tag_map
 from trainyard.importing.formats import BATCH_ANSWERS, EKS_ANSWERS, format_named

@@ -6,8 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
-from trainyard.components.config.parallelcluster import OperatingSystem
-from trainyard.components.config.parallelcluster_nodes import Queue
+from trainyard.components.config.parallelcluster import OperatingSystem, Queue
 from trainyard.components.parallelcluster.rendering import (
     COMPUTE_RESOURCE_KEYS,
     HEAD_NODE_KEYS,

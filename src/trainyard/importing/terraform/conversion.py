@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from trainyard.components.catalog.versions import DEFAULT_KUBERNETES_VERSION, EKS_VERSIONS
-from trainyard.components.config.nearest import nearest
+from trainyard.components.config.problems import nearest
 from trainyard.components.eks.cluster_review import control_plane_log_group
 from trainyard.importing.draft import (
     Draft,

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from trainyard.components.capacity.plan import CapacityPlan
-from trainyard.components.catalog.instance_type import Accelerators
+from trainyard.components.catalog.instance_types import Accelerators
 from trainyard.components.parallelcluster.plan import ParallelClusterPlan
 from trainyard.components.parallelcluster.queue_plan import ComputeResourcePlan, QueuePlan
 from trainyard.jobs.names import DCGM_LEVEL

@@ -17,7 +17,7 @@ from typing import Any
 from kubernetes import client
 from kubernetes.client import ApiException
 
-from trainyard.components.catalog.controller_releases import JOBSET_API, JOBSET_GROUP
+from trainyard.components.catalog.kueue import JOBSET_API, JOBSET_GROUP
 from trainyard.jobs.job_manifest import spec_of_job
 from trainyard.jobs.job_set import JOB, JOB_SET, job_name_in
 

@@ -21,7 +21,7 @@ from tests.support.vpcs import (
     named,
     network,
 )
-from trainyard.components.account.vpc_layout import LayoutEndpoint, LayoutSubnet, VpcLayout
+from trainyard.components.account.facts import LayoutEndpoint, LayoutSubnet, VpcLayout
 from trainyard.components.checks.adopted_vpc_check import differences
 from trainyard.components.config.network import NewVpc
 from trainyard.importing.live.clusters import NotDescribableError, proposal

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from trainyard.components.account.lookup import AccountReader
-from trainyard.components.account.owner_lookup import LOG_GROUP_CALLS, log_group_named
+from trainyard.components.account.named_lookup import LOG_GROUP_CALLS, log_group_named
 from trainyard.components.eks.cluster_review import control_plane_log_group
 from trainyard.components.tagging import tag_map
 from trainyard.importing.live.answers import (

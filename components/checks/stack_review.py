@@ -1,0 +1,166 @@
+"""Checks of ARNs, tags and the settings of `verify`, for all architectures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES
+from trainyard.components.config.named import names_in, texts_in
+from trainyard.components.config.problems import Review
+from trainyard.components.config.stack import StackConfig
+from trainyard.components.naming import partition
+from trainyard.components.tagging import (
+    CLUSTER_TAG,
+    MAX_TAGS,
+    OWN_TAGS,
+    RESOURCE_TAG,
+    role_tag_fault,
+    tag_fault,
+)
+
+_FIELDS = frozenset(
+    {
+        "group_arn",
+        "iam_policies",
+        "kms_key_arn",
+        "members",
+        "provider_service_token",
+        "resource_share_arn",
+        "secrets_key_arn",
+        "topic_arn",
+        "workspace_arn",
+    }
+)
+"""Fields with ARNs of resources that the stack uses itself."""
+
+_SERVICE_LINKED = "aws-service-role/"
+
+
+def review_arns(config: StackConfig, region: str, review: Review) -> None:
+    """Refuse ARNs of another partition or region, whose resources the stack cannot use.
+
+    An ARN of a global service, such as that of an IAM policy, has no region.
+
+    Sources:
+        https://docs.aws.amazon.com/IAM/latest/UserGuide/reference-arns.html
+        https://docs.aws.amazon.com/kms/latest/developerguide/multi-region-keys-overview.html: a
+        multi-Region key has an ARN in each region
+    """
+    for text in texts_in(config):
+        key, arn = text.key, text.value
+        if text.field not in _FIELDS or not arn.startswith("arn:"):
+            continue
+        _, own_partition, _, own_region, *_ = arn.split(":")
+        if own_region not in ("", region):
+            review.refuse(
+                key,
+                f"is in a different region from the stack, {region}, which cannot use it",
+                found=arn,
+                allowed=f"an ARN of {region}",
+                remedy="set an ARN in this region, or change `aws:region`",
+            )
+        elif own_partition != partition(region):
+            review.refuse(
+                key,
+                f"is of the partition {own_partition}, and {region} is in {partition(region)}",
+                found=arn,
+                allowed=f"an ARN that begins with arn:{partition(region)}:",
+                remedy="set an ARN in this partition, or change `aws:region`",
+            )
+
+
+def review_policies(config: StackConfig, review: Review) -> None:
+    """Refuse policies that IAM attaches to service-linked roles only.
+
+    Source: https://docs.aws.amazon.com/IAM/latest/APIReference/API_AttachRolePolicy.html,
+    `PolicyNotAttachable`.
+    """
+    for use in names_in(config):
+        path = use.name.rpartition(":policy/")[2]
+        if use.kind == "iam-policy" and path.startswith(_SERVICE_LINKED):
+            review.refuse(
+                use.key,
+                "is a policy of a service-linked role, which IAM attaches to no other role",
+                found=use.name,
+                allowed=f"a policy whose path does not begin with {_SERVICE_LINKED}",
+                remedy="remove it, or set another policy",
+            )
+
+
+def review_tags(tags: Mapping[str, str], review: Review, *, has_roles: bool = True) -> None:
+    """Refuse tags that AWS or the program does not accept.
+
+    `has_roles` says whether the stack has IAM roles, which accept fewer tags than other resources.
+    """
+    keys = [CLUSTER_TAG, RESOURCE_TAG]
+    for key, value in tags.items():
+        fault = tag_fault(key, value)
+        if fault is None and has_roles:
+            fault = role_tag_fault(key, value, keys)
+        keys.append(key)
+        if fault is not None:
+            review.refuse(
+                "tags", f"has a tag that {fault}", found=f"{key}={value}", remedy="change the tag"
+            )
+    limit = MAX_TAGS - OWN_TAGS
+    if len(tags) > limit:
+        review.refuse(
+            "tags",
+            f"has too many tags: AWS allows {MAX_TAGS}, of which the program reserves {OWN_TAGS}",
+            found=len(tags),
+            allowed=f"at most {limit}",
+            remedy="remove tags",
+        )
+
+
+REQUIRED = "verification.required"
+_THRESHOLDS = "verification.minimum_bus_bandwidth_gb_per_second"
+
+
+def review_verification(config: StackConfig, review: Review) -> None:
+    """Refuse thresholds that apply to no nodes, and a requirement that nothing enforces."""
+    _review_thresholds(config, review)
+    if not config.verification.required:
+        return
+    if not config.architecture.CAN_REQUIRE_VERIFICATION:
+        review.refuse(
+            REQUIRED,
+            "is on, but only EKS can keep jobs off nodes that have not passed `verify`",
+            found=True,
+            allowed="false",
+            remedy=(
+                f"{review.set_command(REQUIRED, 'false')}; run `verify` after `up` "
+                "(`up --verify`), and with Slurm drain the nodes that fail (`verify --drain`)"
+            ),
+        )
+    elif not any(map(_accelerated, _types(config))):
+        review.refuse(
+            REQUIRED,
+            "is on, but no nodes have accelerators, which `verify` tests",
+            found=True,
+            allowed="false, or a node group with accelerators",
+            remedy=review.set_command(REQUIRED, "false"),
+        )
+
+
+def _review_thresholds(config: StackConfig, review: Review) -> None:
+    types = sorted({name for name in _types(config) if _accelerated(name)})
+    for name in config.verification.minimum_bus_bandwidth_gb_per_second:
+        if name not in types:
+            review.refuse(
+                f"{_THRESHOLDS}.{name}",
+                "is a threshold for nodes that the stack does not have, so it never applies",
+                found=name,
+                allowed=", ".join(types) or "none: no nodes have accelerators",
+                remedy="change the type to that of the nodes, or remove the threshold",
+            )
+
+
+def _types(config: StackConfig) -> list[str]:
+    return [pool.instance_type for pool in config.pools()]
+
+
+def _accelerated(name: str) -> bool:
+    # Types that are unknown are refused separately.
+    found = INSTANCE_TYPES.get(name)
+    return found is None or found.accelerators is not None
