@@ -21,7 +21,7 @@ from tests.support import warm_python, write_access
 from tests.support.cloud import Cloud, readable
 from tests.support.modules import PYTHONPATH
 from tests.support.tracked import ROOT
-from tools.suite.parts import SLOWEST_FIRST, UNIT, UNMARKED, is_whole, slow_markers
+from tools.suite import SLOWEST_FIRST, UNIT, UNMARKED, is_whole, slow_markers
 from trainyard.components.account.image_registry import EMULATED_REGISTRIES
 from trainyard.stack_files.stacks_directory import VARIABLE
 

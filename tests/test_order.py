@@ -7,7 +7,7 @@ import pytest
 
 from tests.conftest import group_of, pytest_collection_modifyitems
 from tests.support.tracked import ROOT
-from tools.suite.parts import LEFT_OUT, UNIT
+from tools.suite import LEFT_OUT, UNIT
 
 
 def item(path, *marks):

@@ -14,10 +14,9 @@ from typing import Annotated
 
 import typer
 
+from tools import suite
 from tools.repository import ROOT
-from tools.suite import steps
-from tools.suite.parts import CONTRACTS, LEFT_OUT, STYLE, TESTS, Check
-from tools.suite.steps import Step
+from tools.suite import CONTRACTS, LEFT_OUT, STYLE, TESTS, Check, Step
 from trainyard.cli import console, failures
 from trainyard.components.config.pulumi_command import LAUNCHER
 
@@ -55,7 +54,7 @@ def test(
         )
     processors = os.cpu_count() or 1
     if everything:
-        succeed(run(steps.everything(processors)))
+        succeed(run(suite.everything(processors)))
         return
     if since is not None:
         succeed(run(_since(since, processors)))
@@ -67,7 +66,7 @@ def test(
     if context.args:
         succeed(run(_named(context.args, processors)))
         return
-    passed = run(steps.quick(processors))
+    passed = run(suite.quick(processors))
     console.progress("left out, all of it runs with ./trainyard test --all:")
     for directory, proves in LEFT_OUT.items():
         console.progress(f"  {TESTS}/{directory}: {proves}")
@@ -82,7 +81,7 @@ def succeed(passed: bool) -> None:
 
 def _since(revision: str, processors: int) -> list[Step]:
     # The help of `test` needs no test tools.
-    from tools.suite.selection import Repository, changed_since
+    from tools.suite import Repository, changed_since
 
     try:
         changed = changed_since(revision, ROOT)
@@ -95,12 +94,12 @@ def _since(revision: str, processors: int) -> list[Step]:
         console.progress(f"every test depends on {selection.everything_because_of}")
     console.progress(f"{len(changed)} changed files, {len(selection.files)} test files")
     style = Step(name="style and import contracts", checks=(*STYLE, *CONTRACTS))
-    return [*steps.of_files(selection.files, processors, ROOT), style]
+    return [*suite.of_files(selection.files, processors, ROOT), style]
 
 
 def _named(arguments: Sequence[str], processors: int) -> list[Step]:
     """Return the steps of parts; what is not the name of a part goes to pytest."""
-    known = steps.parts(processors)
+    known = suite.parts(processors)
     found = [known[each] for each in arguments if each in known]
     rest = [_path(each) for each in arguments if each not in known]
     return [*found, Step(name="tests", pytest=tuple(rest))] if rest else found

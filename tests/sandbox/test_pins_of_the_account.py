@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 
 from tests.support.sandbox_aws import Account
-from tools.pins import EksAddon, EksAmi, EksVersions, eks
+from tools.pins import EksAddon, EksAmi, EksVersions, newest
 from tools.pins.newest import Clients, look_up
 from tools.pins.registry import pins
 from trainyard.sandbox.aws.eks.addons import default_version
@@ -17,7 +17,7 @@ def test_every_pin_of_eks_gets_its_newest_version(account: Account) -> None:
         for name, pin in pins().items()
         if isinstance(pin.source, EksVersions | EksAddon | EksAmi)
     }
-    clients = Clients(today=date(2026, 11, 22), account=eks.Account(account.client))
+    clients = Clients(today=date(2026, 11, 22), account=newest.Account(account.client))
 
     answers = look_up(wanted.values(), clients)
 

@@ -14,28 +14,18 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from tools.benchmarks import (
-    check,
-    cold_up,
-    critical_path,
-    growth,
-    importing,
-    parallelcluster,
-    preview,
-)
-from tools.benchmarks.cold_up import ColdUp
-from tools.benchmarks.critical_path import CriticalPath
-from tools.benchmarks.gantt import gantt
+from tools.benchmarks import cold_up, commands, growth
+from tools.benchmarks.cold_up import ColdUp, CriticalPath, gantt
 from tools.benchmarks.growth import Curve
 from tools.benchmarks.measuring import Comparison, Spent
 from trainyard.pages.plot import picture
 
 LINES: Mapping[str, Callable[[int], list[Comparison]]] = {
-    "check": check.measure,
-    "lint": importing.measure,
+    "check": commands.measure_check,
+    "lint": commands.measure_lint,
     "pools": growth.measure,
-    "preview": preview.measure,
-    "parallelcluster": parallelcluster.measure,
+    "preview": commands.measure_preview,
+    "parallelcluster": commands.measure_parallelcluster,
 }
 """Functions that measure lines of the table, by name; each takes the number of rounds."""
 CURVES, PATHS, UPS = "growth", "critical-path", "cold-up"
@@ -92,7 +82,7 @@ class Benchmarks:
 
 
 ALL = Benchmarks(
-    lines=LINES, curves=growth.curves, paths=critical_path.measure, ups=cold_up.measure
+    lines=LINES, curves=growth.curves, paths=cold_up.measure_critical_paths, ups=cold_up.measure
 )
 
 
@@ -155,7 +145,7 @@ def _chains(paths: Sequence[CriticalPath]) -> Table:
     title = "a cold up with typical latencies, in seconds of AWS"
     table = Table("stack", "unavoidable", "longest chain", "ratio", "budget", title=title)
     for each in paths:
-        verdict = f"≤ {critical_path.BUDGET:.2f}" + ("" if each.within_budget else ", missed")
+        verdict = f"≤ {cold_up.BUDGET:.2f}" + ("" if each.within_budget else ", missed")
         seconds = f"{each.chain.seconds:.0f}", f"{each.times.seconds:.0f}"
         table.add_row(each.stack, *seconds, f"{each.ratio:.3f}", verdict)
     return table

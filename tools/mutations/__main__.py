@@ -25,7 +25,7 @@ from typing import Literal
 
 from tools.mutations import Mutation, OutdatedError, mutations
 from tools.repository import ROOT, copy_repository
-from tools.suite.selection import Repository
+from tools.suite import Repository
 
 FAILED, WRONG_USE = 1, 2
 TIMEOUT_SECONDS = 900

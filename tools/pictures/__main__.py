@@ -18,9 +18,7 @@ from pathlib import Path
 
 from rich.text import Text
 
-from tools.pictures.neutral import neutral
-from tools.pictures.svg import terminal_svg
-from tools.pictures.terminal import Recorded, Recording, record
+from tools.pictures.terminal import Recorded, Recording, neutral, record, terminal_svg
 from tools.repository import ROOT
 from trainyard.stack_files.stack_files import find_stack_file
 from trainyard.stack_files.stacks_directory import VARIABLE

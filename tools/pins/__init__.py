@@ -68,7 +68,7 @@ class EksAmi:
 
 @dataclass(frozen=True, kw_only=True)
 class PythonReleases:
-    """The releases of Python, from the dated table in ``tools.pins.support``."""
+    """The releases of Python, from the dated table in ``tools.pins.newest``."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,8 +19,7 @@ from botocore.exceptions import BotoCoreError
 from rich.console import Console
 
 from tools.pins import Pin, PinError
-from tools.pins.eks import Account
-from tools.pins.newest import Answer, Clients, look_up
+from tools.pins.newest import Account, Answer, Clients, look_up
 from tools.pins.raising import Raise, find, follow, mentions, plan
 from tools.pins.registry import pins
 from tools.pins.report import URGENT, findings, show

@@ -1,19 +1,18 @@
-"""Look up the newest version of each pin, with the clients that the user has configured.
-
-pip, Go and Git know the user's indexes, proxies and mirrors; this module contains none of their
-addresses. If a lookup fails, the answer says why, and what would help.
-"""
+"""Look up the newest version of each pin, also of what needs an account, and its end of support."""
 
 import json
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import date
-from functools import partial
+from functools import cache, partial
 from typing import Any
+
+from botocore.exceptions import BotoCoreError, ClientError
 
 from tools.pins import (
     EksAddon,
@@ -30,11 +29,180 @@ from tools.pins import (
     newest_like,
     numbers,
 )
-from tools.pins.eks import PERMISSIONS, Account, AccountError
 from tools.pins.image_tags import image_tags
-from tools.pins.support import newest_python
 from trainyard.components.account.image_registry import RegistryError
+from trainyard.components.catalog.versions import STANDARD_SUPPORT_ENDS, SUPPORT_NOTICE
 from trainyard.sandbox.engine.go_build import build_environment
+
+PERMISSIONS: Mapping[type, str] = {
+    EksVersions: "eks:DescribeClusterVersions",
+    EksAddon: "eks:DescribeAddonVersions",
+    EksAmi: "ssm:GetParameter",
+}
+"""The API call for each source, which is also the required permission."""
+
+
+class AccountError(Exception):
+    """The account did not answer; the message has the request and the reason."""
+
+
+class Account:
+    """Queries EKS and Systems Manager in one region."""
+
+    def __init__(self, client: Callable[[str], Any]) -> None:
+        """Take a factory for service clients: ``boto3.Session.client``."""
+        self._client = cache(client)
+        self._addons = cache(self._describe_addons)
+        self._minors = cache(self._describe_versions)
+        self._one_at_a_time = threading.Lock()  # prevents duplicate requests
+
+    def newest(self, source: EksVersions | EksAddon | EksAmi) -> tuple[str | None, str]:
+        """Return the newest version and a note.
+
+        For an add-on this is the version that EKS installs by default, as in the catalog.
+
+        Raises:
+            AccountError: the account cannot be queried, or denies the request.
+        """
+        try:
+            with self._one_at_a_time:
+                return self._ask(source)
+        except (BotoCoreError, ClientError) as error:
+            raise AccountError(f"{PERMISSIONS[type(source)]} failed: {error}") from error
+
+    def _ask(self, source: EksVersions | EksAddon | EksAmi) -> tuple[str | None, str]:
+        match source:
+            case EksVersions():
+                return max(self._minors(), key=numbers, default=None), ""
+            case EksAddon(addon=addon, minor=minor):
+                return self._default(addon, minor)
+            case EksAmi(minor=minor):
+                return self._release(minor), ""
+
+    def _default(self, addon: str, minor: str) -> tuple[str | None, str]:
+        default, newest = self._addons(minor).get(addon, (None, None))
+        newer = newest if default != newest else None
+        return default, f"EKS's default; {newer} exists too" if newer else ""
+
+    def _describe_addons(self, minor: str) -> dict[str, tuple[str | None, str | None]]:
+        """Return the default and the newest version of every add-on, by name."""
+        found = dict[str, tuple[str | None, str | None]]()
+        pages = self._client("eks").get_paginator("describe_addon_versions")
+        for page in pages.paginate(kubernetesVersion=minor):
+            for addon in page["addons"]:
+                offered = [each["addonVersion"] for each in addon["addonVersions"]]
+                default = next(_defaults(addon), None)
+                found[addon["addonName"]] = default, max(offered, key=numbers, default=None)
+        return found
+
+    def _describe_versions(self) -> list[str]:
+        pages = self._client("eks").get_paginator("describe_cluster_versions")
+        return [
+            each["clusterVersion"] for page in pages.paginate() for each in page["clusterVersions"]
+        ]
+
+    def _release(self, minor: str) -> str:
+        """Return the release version of the recommended AMI.
+
+        https://docs.aws.amazon.com/eks/latest/userguide/retrieve-ami-id.html
+        """
+        name = (
+            f"/aws/service/eks/optimized-ami/{minor}/amazon-linux-2023/x86_64/standard/"
+            "recommended/release_version"
+        )
+        return self._client("ssm").get_parameter(Name=name)["Parameter"]["Value"]
+
+
+def _defaults(addon: Mapping[str, Any]) -> Iterator[str]:
+    for offered in addon["addonVersions"]:
+        if any(fit.get("defaultVersion") for fit in offered["compatibilities"]):
+            yield offered["addonVersion"]
+
+
+# End of support for pinned versions, from dated tables and published rules.
+#
+# Read in November 2026:
+#
+# - EKS: ``trainyard.components.catalog.versions.STANDARD_SUPPORT_ENDS``, with its own sources. -
+# Python: https://devguide.python.org/versions/, "Status of Python versions"; a release is supported
+# until the end of the month. - Go: https://go.dev/doc/devel/release#policy: until there are two
+# newer major releases.
+
+
+@dataclass(frozen=True, kw_only=True)
+class PythonRelease:
+    """A minor version of Python."""
+
+    released: date
+    ends: date
+    """Last day of its security support."""
+
+
+PYTHON: Mapping[str, PythonRelease] = {
+    "3.11": PythonRelease(released=date(2022, 10, 24), ends=date(2027, 10, 31)),
+    "3.12": PythonRelease(released=date(2023, 10, 2), ends=date(2028, 10, 31)),
+    "3.13": PythonRelease(released=date(2024, 10, 7), ends=date(2029, 10, 31)),
+    "3.14": PythonRelease(released=date(2025, 10, 7), ends=date(2030, 10, 31)),
+    "3.15": PythonRelease(released=date(2026, 10, 1), ends=date(2031, 10, 31)),
+}
+
+_GO_RELEASES = 2
+"""Number of major releases that the Go team supports."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Support:
+    """The support period of a version."""
+
+    ends: date | None = None
+    ended: bool = False
+    words: str = ""
+    """Text if there is no date."""
+
+    def days_left(self, today: date) -> int | None:
+        """Return the number of remaining days, if it is low enough to announce."""
+        if self.ends is None or self.ended or self.ends - today > SUPPORT_NOTICE:
+            return None
+        return (self.ends - today).days
+
+
+def newest_python(today: date) -> str:
+    """Return the newest released minor version of Python."""
+    return max((name for name, it in PYTHON.items() if it.released <= today), key=numbers)
+
+
+def support(pin: Pin, newest: str | None, today: date) -> Support:
+    """Return the support period of the pinned version.
+
+    Args:
+        pin: The pin.
+        newest: The newest version, if known.
+        today: The current date, in UTC.
+    """
+    product, release = pin.support or ("", "")
+    if product == "EKS":
+        ends = STANDARD_SUPPORT_ENDS.get(release)
+        return Support(ends=ends, ended=ends is not None and today >= ends)
+    if product == "Python":
+        ends = PYTHON[release].ends if release in PYTHON else None
+        return Support(ends=ends, ended=ends is not None and today > ends)
+    if product == "Go":
+        return _go(release, newest)
+    return Support()
+
+
+def _go(release: str, newest: str | None) -> Support:
+    major, minor = numbers(release)[:2]
+    last = minor + _GO_RELEASES
+    words = f"with Go {major}.{last}"
+    return Support(words=words, ended=newest is not None and numbers(newest)[1] >= last)
+
+
+# Look up the newest version of each pin, with the clients that the user has configured.
+#
+# pip, Go and Git know the user's indexes, proxies and mirrors; this module contains none of their
+# addresses. If a lookup fails, the answer says why, and what would help.
+
 
 TIMEOUT_SECONDS = 120.0
 """Timeout for a response of pip, Go or Git."""

@@ -11,9 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from tools.pins import EksAddon, EksAmi, EksVersions, Pin, numbers
-from tools.pins.eks import PERMISSIONS
-from tools.pins.newest import Answer
-from tools.pins.support import Support, support
+from tools.pins.newest import PERMISSIONS, Answer, Support, support
 
 
 class State(StrEnum):

@@ -5,16 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.benchmarks import (
-    check,
-    critical_path,
-    growth,
-    importing,
-    parallelcluster,
-    preview,
-    projects,
-    report,
-)
+from tools.benchmarks import cold_up, commands, growth, projects, report
 from tools.benchmarks.cold_up import ColdUp
 from tools.benchmarks.growth import Curve
 from tools.benchmarks.measuring import Comparison, Spent
@@ -24,21 +15,21 @@ from trainyard.stack_files.stack_config import plan_of
 @pytest.fixture
 def small(monkeypatch):
     """Make every command of a benchmark take no time; return the commands."""
-    commands: list[list[str]] = []
+    run: list[list[str]] = []
 
     def run_process(command, **arguments):
-        commands.append([str(part) for part in command])
+        run.append([str(part) for part in command])
         if "said" in arguments:
             arguments["said"].append("0.5")
         return Spent(wall_seconds=1, processor_seconds=0.5, memory_mib=50)
 
-    for module in (check, growth, importing, parallelcluster, projects):
+    for module in (commands, growth, projects):
         monkeypatch.setattr(module, "run_process", run_process)
-    return commands
+    return run
 
 
 def test_check_compares_one_stack_with_imports_and_all_stacks_with_one(small):
-    one, everything = check.measure(1)
+    one, everything = commands.measure_check(1)
     assert (one.budget, everything.budget) == (3.0, 2.0)
     assert everything.against == one.of
     assert any(command[-2:] == ["check", "dev"] for command in small)
@@ -46,7 +37,7 @@ def test_check_compares_one_stack_with_imports_and_all_stacks_with_one(small):
 
 
 def test_lint_may_take_50_ms_more_for_each_further_file(small):
-    lines = importing.measure(1)
+    lines = commands.measure_lint(1)
     named = list(dict.fromkeys(tuple(command[2:]) for command in small if len(command) > 3))
     for line, paths in zip(lines, named, strict=True):
         files = sum(len([*Path(each).glob("*.tf")]) or 1 for each in paths)
@@ -83,7 +74,9 @@ def test_a_preview_is_compared_on_every_side():
             previews.append(arguments)
             return Spent(wall_seconds=1, processor_seconds=2, memory_mib=3)
 
-    measured = preview.measure(1, project_of=lambda *_: Project(), flat=lambda scratch: scratch)
+    measured = commands.measure_preview(
+        1, project_of=lambda *_: Project(), flat=lambda scratch: scratch
+    )
     lines = {line.name: line for line in measured}
     assert lines["preview"].budget == 1.1
     assert lines["policies"].budget == 1.25
@@ -103,7 +96,7 @@ def test_the_report_has_every_line_and_a_picture_of_every_curve(tmp_path, capsys
     curve = Curve(
         name="c", unit="node pools", seconds={1: 0.1, 10: 0.9}, memory_mib={1: 50, 10: 60}
     )
-    path = critical_path.critical_path("batch-trn1")
+    path = cold_up.critical_path("batch-trn1")
     up = ColdUp(path=path, seconds=2 * path.times.seconds)
     results = report.Results(comparisons=[line], curves=[curve], paths=[path], ups=[up])
     report.write(tmp_path, results)

@@ -1,7 +1,6 @@
 """The duration of an update, from the state that it created."""
 
-from tools.benchmarks.cold_up import taken
-from tools.benchmarks.critical_path import critical_path
+from tools.benchmarks.cold_up import critical_path, taken
 
 
 def resource(type_, name, created):

@@ -4,10 +4,8 @@ import functools
 
 import pytest
 
-from tools.benchmarks import critical_path
-from tools.benchmarks.critical_path import VARIANTS, cases
-from tools.benchmarks.stack_graph import stack_graph
-from tools.benchmarks.unavoidable import unavoidable_chain
+from tools.benchmarks import cold_up
+from tools.benchmarks.cold_up import VARIANTS, cases, stack_graph, unavoidable_chain
 
 LUSTRE, OPEN_ZFS = "eks-g4dn with Lustre", "pc-trn1 with OpenZFS"
 CONTROL_PLANE = "aws:eks/cluster:Cluster"
@@ -47,8 +45,8 @@ def named(case, type_, part=""):
 
 @pytest.mark.parametrize("case", cases())
 def test_the_longest_chain_is_within_a_tenth_of_the_unavoidable_one(case):
-    path = critical_path.of_steps(case, graph(case))
-    assert 1.0 <= path.ratio <= critical_path.BUDGET, [
+    path = cold_up.of_steps(case, graph(case))
+    assert 1.0 <= path.ratio <= cold_up.BUDGET, [
         f"{each.step.name}: {each.step.seconds:g} s" for each in path.times.critical_path
     ]
 

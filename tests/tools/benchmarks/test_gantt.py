@@ -4,8 +4,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from tools.benchmarks.critical_path import critical_path
-from tools.benchmarks.gantt import BESIDE, CHAIN, NAMES, gantt
+from tools.benchmarks.cold_up import BESIDE, CHAIN, NAMES, critical_path, gantt
 
 SVG = "{http://www.w3.org/2000/svg}"
 

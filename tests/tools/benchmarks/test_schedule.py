@@ -2,8 +2,7 @@
 
 import pytest
 
-from tools.benchmarks.schedule import schedule
-from tools.benchmarks.stack_graph import Step
+from tools.benchmarks.cold_up import Step, schedule
 
 
 def step(name: str, seconds: float, *waits_for: str, ends_with: tuple[str, ...] = ()) -> Step:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.docs.built_site import problems
+from tools.docs.building import problems
 
 
 @pytest.fixture

@@ -15,9 +15,15 @@ from rich.text import Text
 
 from tests.support.tracked import ROOT
 from tools.pictures.__main__ import PICTURES, SCENES, WIDTHS
-from tools.pictures.neutral import HOME, neutral
-from tools.pictures.svg import terminal_svg
-from tools.pictures.terminal import CommandFailedError, Recording, record, seen
+from tools.pictures.terminal import (
+    HOME,
+    CommandFailedError,
+    Recording,
+    neutral,
+    record,
+    seen,
+    terminal_svg,
+)
 
 PLACE = Path("/tmp/tmp01234567")
 BEGAN = datetime(2026, 11, 24, 23, 50, 20, tzinfo=UTC)

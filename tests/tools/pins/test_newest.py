@@ -27,8 +27,7 @@ from tools.pins import (
     Unasked,
     newest_like,
 )
-from tools.pins.eks import Account
-from tools.pins.newest import Answer, Clients, Command, look_up, run
+from tools.pins.newest import Account, Answer, Clients, Command, look_up, run
 from trainyard.components.account.image_registry import RegistryError
 
 TODAY = date(2026, 11, 22)

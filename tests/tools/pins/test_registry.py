@@ -10,18 +10,7 @@ from pathlib import Path
 import pytest
 
 from tools import lock
-from tools.pins import (
-    ROOT,
-    EksAddon,
-    EksAmi,
-    ImageTags,
-    Pin,
-    PinError,
-    Place,
-    places,
-    registry,
-    rows,
-)
+from tools.pins import ROOT, EksAddon, EksAmi, ImageTags, Pin, PinError, Place, registry
 from trainyard.components.catalog import neuron, versions
 from trainyard.components.catalog.versions import EKS_VERSIONS, EksVersion
 from trainyard.components.eks.addons import node_termination_handler, nvidia_device_plugin
@@ -123,15 +112,15 @@ def test_the_image_and_the_chart_of_an_add_on_have_the_name_of_its_module(
 
 def test_no_constant_lacks_a_row() -> None:
     # A constant of a new kind gets a row in CONSTANTS, or a reason in NOT_PINS.
-    assert [name for name, pin in pins().items() if pin.source is rows.NO_ROW] == []
+    assert [name for name, pin in pins().items() if pin.source is registry.NO_ROW] == []
 
 
-@pytest.mark.parametrize("row", [*rows.CONSTANTS, *rows.NOT_PINS])
+@pytest.mark.parametrize("row", [*registry.CONSTANTS, *registry.NOT_PINS])
 def test_a_row_is_of_a_constant_that_exists(row: str) -> None:
     file, _, name = row.partition(":")
 
     assigned = re.search(rf"^(?:ARG )?{name}\s?=", (ROOT / file).read_text(), re.M)
-    assert assigned, f"{row} is no more: remove its row from tools/pins/rows.py"
+    assert assigned, f"{row} is no more: remove its row from tools/pins/registry.py"
 
 
 def test_places_of_one_pin_hold_one_version() -> None:
@@ -169,7 +158,7 @@ def project(tmp_path: Path) -> Path:
 
 
 def constants(project: Path) -> dict[str, str]:
-    return {name: place.text for _, name, place in places.constants(project)}
+    return {name: place.text for _, name, place in registry.constants(project)}
 
 
 def test_reads_constants_mappings_and_records(project: Path) -> None:
@@ -205,7 +194,7 @@ def test_reads_what_a_go_module_builds_in_place_of_a_requirement(project: Path) 
 
     read = {
         name: (place.text, place.note)
-        for name, place in places.go_requirements("components/go.mod", project)
+        for name, place in registry.go_requirements("components/go.mod", project)
     }
 
     assert read == {

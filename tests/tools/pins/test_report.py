@@ -11,9 +11,8 @@ import pytest
 from rich.console import Console
 
 from tools.pins import EksAddon, Pin, Place, PyPI, Unasked, __main__
-from tools.pins.newest import Answer
+from tools.pins.newest import Answer, newest_python
 from tools.pins.report import URGENT, Finding, State, findings, show
-from tools.pins.support import newest_python
 from trainyard.components.catalog.versions import DEFAULT_KUBERNETES_VERSION, STANDARD_SUPPORT_ENDS
 
 TODAY = date(2026, 11, 22)

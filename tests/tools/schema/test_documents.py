@@ -6,8 +6,7 @@ import yaml
 from jsonschema import Draft202012Validator
 
 from tests.support.eks import P5_CB, changed
-from tools.schema.__main__ import main
-from tools.schema.documents import documents, stack_schema
+from tools.schema import documents, main, stack_schema
 from trainyard.components.config.given_stack import GivenStack
 
 ROOT = Path(__file__).parents[3]

@@ -8,8 +8,7 @@ from collections.abc import Mapping
 import pytest
 
 from tests.support.tracked import ROOT
-from tools.suite.parts import is_whole
-from tools.suite.selection import STARTED_BY_PATH, Repository, changed_since
+from tools.suite import STARTED_BY_PATH, Repository, changed_since, is_whole
 
 FILES: Mapping[str, str] = {
     "__main__.py": "from trainyard.components.build import build\n",

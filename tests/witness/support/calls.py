@@ -32,7 +32,8 @@ OF_ANOTHER_SERVICE = {
     "efs.ListTagsForResource",  # Amazon Managed Service for Prometheus
     "fsx.DescribeSnapshots",  # EC2
     "fsx.ListTagsForResource",
-    "iam.ListGroups",  # Resource Groups
+    "iam.GetGroup",  # Resource Groups
+    "iam.ListGroups",
 }
 """Operations with the name of one that a file calls of another service."""
 NO_CLIENTS = {"deadline", "location"}

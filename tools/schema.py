@@ -1,11 +1,15 @@
-"""The Markdown reference of all stack file keys."""
+"""Write all documents that are generated from the configuration: `python -m tools.schema`."""
 
 from __future__ import annotations
 
+import json
+import sys
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from trainyard.components.config.given_stack import GivenStack
+from trainyard.components.config.problems import ROOT
 
 _HEAD = """# Configuration
 
@@ -118,3 +122,94 @@ def _scalar(field: Mapping[str, Any], kind: str) -> str:
         return "time"
     examples = field.get("examples")
     return f"such as `{examples[0]}`" if examples else "text"
+
+
+def stack_schema() -> dict[str, Any]:
+    """Return the schema of `Pulumi.<stack>.yaml`, including the cluster models.
+
+    Only `kind` is required: tracked stack files omit values that only the user knows, and the
+    program reports missing values.
+    """
+    cluster = _without_required_values(GivenStack.model_json_schema(ref_template="#/$defs/{model}"))
+    definitions = cluster.pop("$defs")
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "trainyard stack file",
+        "type": "object",
+        "properties": {
+            "config": {
+                "type": "object",
+                "properties": {
+                    "aws:region": {
+                        "type": "string",
+                        "description": "Region of the stack, such as `us-west-2`.",
+                    },
+                    ROOT: {"$ref": "#/$defs/StackConfig"},
+                },
+                "patternProperties": {"^trainyard:(?!cluster$)": False},
+            },
+        },
+        "$defs": {**definitions, "StackConfig": cluster},
+    }
+
+
+def _without_required_values(schema: Any) -> Any:
+    if isinstance(schema, list):
+        return [_without_required_values(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    # A property may have the name of the keyword, whose value is a list.
+    required = schema.get("required")
+    listed = required if isinstance(required, list) else ()
+    kept = {
+        k: _without_required_values(v)
+        for k, v in schema.items()
+        if k != "required" or v is not listed
+    }
+    if "kind" in listed:
+        kept["required"] = ["kind"]
+    return kept
+
+
+def stack_schema_text() -> str:
+    """Return the schema as file content."""
+    return json.dumps(stack_schema(), indent=2) + "\n"
+
+
+def documents() -> Mapping[str, str]:
+    """Return the content of every generated document, by path from the repository root."""
+    return {
+        "docs/schema/stack.schema.json": stack_schema_text(),
+        "docs/config.md": reference(),
+    }
+
+
+# Write all generated documents: `python -m tools.schema`.
+#
+# `--check` writes nothing; the exit code is 1 if a document is out of date.
+
+
+_REPOSITORY = Path(__file__).parents[1]
+
+
+def main(arguments: list[str]) -> int:
+    """Write or check the documents; return the exit code."""
+    stale = [
+        path
+        for path, content in documents().items()
+        if not (_REPOSITORY / path).exists()
+        or (_REPOSITORY / path).read_text(encoding="utf-8") != content
+    ]
+    if "--check" in arguments:
+        for path in stale:
+            sys.stderr.write(f"{path} is out of date; run python -m tools.schema\n")
+        return 1 if stale else 0
+    for path in stale:
+        (_REPOSITORY / path).parent.mkdir(parents=True, exist_ok=True)
+        (_REPOSITORY / path).write_text(documents()[path], encoding="utf-8")
+        sys.stdout.write(f"wrote {path}\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

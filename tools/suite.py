@@ -1,25 +1,91 @@
-"""The test files that a change can have broken, by what they import and read.
-
-`ruff analyze graph` reads the imports, also those that strings name, such as `python -m trainyard`.
-No plugin of pytest fits: pytest-testmon needs a recorded run and does not see the processes that
-whole stacks start, and none knows files that are not Python. What imports do not show is added
-here: packages that a registry names, names that are composed, the fixtures of a folder, programs
-that are started by their path, and data files.
-"""
+"""What `./trainyard test` runs: the parts of the suite, their steps, and what a change breaks."""
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path, PurePosixPath
 
+from tools.docs.building import docs_python
+from tools.programs.alert_evaluator import ensure_alert_evaluator
+from tools.programs.chromium import ensure_chromium
+from tools.programs.pytorch import examples_python, old_examples_python
 from tools.repository import repository_files
-from tools.suite.parts import is_whole, slow_markers
+from trainyard.components.catalog.kueue import CONTROLLER_RELEASES
+from trainyard.engine.pulumi_engine import ensure_pulumi
+from trainyard.sandbox.engine import ensure_controller, ensure_kubernetes, ensure_plugins
+from trainyard.sandbox.engine.parallelcluster_environment import parallelcluster_python
+from trainyard.sandbox.engine.progress import Progress
+from trainyard.sandbox.engine.slurm import ensure_slurm, slurm_is_packaged
+
+TESTS = "tests"
+UNIT = "unit"
+"""Marker of the tests that need no additional program; `tests/conftest.py` sets it."""
+LIFE = "life"
+"""Marker of one short life of a stack of each architecture: up and destroyed."""
+LIVES = "tests/stacks/test_lives_of_the_family.py"
+"""The file with the tests that have the marker `LIFE`."""
+LEFT_OUT: Mapping[str, str] = {
+    "changes": "the update that each key of each stack file causes: minutes of processor time",
+    "corpus": "known misconfigurations, through every stage up to the emulated account",
+    "documentation": "the site, which needs Sphinx and Chromium",
+    "examples": "training programs, which need PyTorch",
+    "faults": "failing calls, killed processes, and what is left behind",
+    "preflight": "checks of an account, against the emulated one",
+    "sandbox": "the emulated account itself, and its programs",
+    "stacks": "all other lives of whole stacks",
+}
+"""Directories of tests that run the emulated account, a plugin or every stack, and what they prove.
+
+`./trainyard test` leaves them out, except for `LIVES`."""
+SLOWEST_FIRST = ("first", "sandbox", "parallelcluster", "engine", "kubernetes", "browser")
+"""Markers of tests that take minutes, a minute, and seconds."""
+UNMARKED = f"not ({' or '.join(SLOWEST_FIRST)})"
+"""Expression for the tests that have none of these markers: more than the unit tests."""
+_SLOW = re.compile(rf"\bmark\.({'|'.join(SLOWEST_FIRST)})\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A static check: a program of the locked environment that reads the whole repository."""
+
+    name: str
+    command: tuple[str, ...]
+
+
+STYLE = (
+    Check("ruff check", ("ruff", "check", ".")),
+    Check("ruff format", ("ruff", "format", "--check", ".")),
+)
+TYPES = (Check("types", ("basedpyright",)),)
+CONTRACTS = (Check("import contracts", ("lint-imports",)),)
+
+
+def is_whole(path: str | PurePosixPath) -> bool:
+    """Return whether a test file, by its path below the root, lies in a directory of `LEFT_OUT`."""
+    return PurePosixPath(path).parts[1] in LEFT_OUT
+
+
+@functools.cache
+def slow_markers(file: Path) -> frozenset[str]:
+    """Return the markers of tests that need an additional program, which a test file names."""
+    return frozenset(_SLOW.findall(file.read_text(encoding="utf-8")))
+
+
+# The test files that a change can have broken, by what they import and read.
+#
+# `ruff analyze graph` reads the imports, also those that strings name, such as `python -m
+# trainyard`. No plugin of pytest fits: pytest-testmon needs a recorded run and does not see the
+# processes that whole stacks start, and none knows files that are not Python. What imports do not
+# show is added here: packages that a registry names, names that are composed, the fixtures of a
+# folder, programs that are started by their path, and data files.
+
 
 STARTED_BY_PATH: Mapping[str, tuple[str, ...]] = {
     "tests/support/sandbox.py": (
@@ -249,3 +315,175 @@ def _names_of_folder(folder: PurePosixPath) -> Iterator[str]:
         parent, name = folder.parts[-2:]
         yield f'"{parent}" / "{name}"'
         yield f"{parent}/{name}"
+
+
+MAXIMUM_PROCESSES = 4
+FEW_FILES = 3
+"""Files of unit tests that take less time than additional processes need to start."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """Tests and checks that run at the same time."""
+
+    name: str
+    pytest: tuple[str, ...] = ()
+    """Arguments of pytest; empty without tests."""
+    checks: tuple[Check, ...] = ()
+    get_programs: Callable[[Progress], None] | None = None
+    """Installs what the tests need, before them."""
+    can_be_empty: bool = False
+    """Whether pytest may find no test: the file of a selection can have tests of one kind only."""
+
+
+def quick(processors: int) -> list[Step]:
+    """Return the steps of the quick answer: all but the directories of `LEFT_OUT`."""
+    return [_first(processors), lives(processors)]
+
+
+def everything(processors: int) -> list[Step]:
+    """Return the steps of the whole suite.
+
+    What needs no additional program comes first, so that its result is there before the engine and
+    the plugins are built.
+    """
+    # An `up` spends half of its time waiting for the account, the cluster and its own parts.
+    arguments = (*side_by_side(2 * processors), "-m", f"not {UNIT}")
+    whole = Step(name="whole stacks", pytest=arguments, get_programs=ensure_all_programs)
+    return [_first(processors), whole]
+
+
+def _first(processors: int) -> Step:
+    return Step(
+        name="style, types, contracts and unit tests",
+        checks=(*STYLE, *TYPES, *CONTRACTS),
+        pytest=_unit(processors),
+    )
+
+
+def _unit(processors: int) -> tuple[str, ...]:
+    others = (f"--ignore={TESTS}/{directory}" for directory in LEFT_OUT)
+    return (*side_by_side(processors), *others, "-m", UNIT)
+
+
+def lives(processors: int) -> Step:
+    """Return the step of a short life of each architecture."""
+    return Step(
+        name="a life of EKS, Slurm and Batch",
+        pytest=(*side_by_side(processors), LIVES, "-m", LIFE),
+        get_programs=ensure_programs_of_lives,
+    )
+
+
+def of_files(files: Sequence[str], processors: int, root: Path) -> Iterator[Step]:
+    """Yield the steps that run test files: first the tests without additional programs.
+
+    Args:
+        files: Paths below the root.
+        processors: Of this machine.
+        root: Of the repository.
+    """
+    markers = {each: slow_markers(root / each) for each in files}
+    # Files of whole stacks with a marker may have tests without one that share its fixtures.
+    unmarked = [each for each in files if not (is_whole(each) and markers[each])]
+    if unmarked:
+        spread = side_by_side(processors) if len(unmarked) > FEW_FILES else ()
+        arguments = (*spread, *unmarked, "-m", UNMARKED)
+        yield Step(name="tests without programs", pytest=arguments, can_be_empty=True)
+    marked = [each for each in files if markers[each]]
+    if marked:
+        # Each process imports everything: one without a file of its own costs more than it saves.
+        spread = side_by_side(min(2 * processors, len(marked))) if len(marked) > 1 else ()
+        needed = frozenset[str]().union(*markers.values())
+        yield Step(
+            name="tests with programs",
+            pytest=(*spread, *marked, "-m", f"not {UNIT}"),
+            get_programs=partial(ensure_programs, needed),
+            can_be_empty=True,
+        )
+
+
+def parts(processors: int) -> Mapping[str, Step]:
+    """Return the steps that have a name of their own on the command line."""
+    return {
+        "style": Step(name="style", checks=STYLE),
+        "types": Step(name="types", checks=TYPES),
+        "contracts": Step(
+            name="contracts", checks=CONTRACTS, pytest=(f"{TESTS}/contract", "-m", UNIT)
+        ),
+        "unit": Step(name="unit tests", pytest=_unit(processors)),
+        "lives": lives(processors),
+    }
+
+
+def side_by_side(processes: int) -> tuple[str, ...]:
+    """Return the arguments that spread groups of tests over processes.
+
+    A group stays in one process, because its tests share a stack that is deployed once.
+    `tests/conftest.py` defines the groups and sorts them, the slowest first. Every process can run
+    a sandbox, so there are at most four.
+    """
+    count = str(min(MAXIMUM_PROCESSES, processes))
+    return ("-n", count, "--dist", "loadscope", "--no-loadscope-reorder")
+
+
+def ensure_programs_of_lives(report: Progress) -> None:
+    """Get what a life of a stack in the sandbox needs.
+
+    Raises:
+        EngineError: a program cannot be had.
+    """
+    _ensure_engine(report)
+    ensure_kubernetes(report)
+    parallelcluster_python(report)
+
+
+def ensure_all_programs(report: Progress) -> None:
+    """Get what any test needs.
+
+    Raises:
+        EngineError: a program cannot be had.
+    """
+    ensure_programs(PROGRAMS, report)
+    examples_python(report)
+    old_examples_python(report)
+
+
+def ensure_programs(markers: Collection[str], report: Progress) -> None:
+    """Get what tests with these markers need.
+
+    Raises:
+        EngineError: a program cannot be had.
+    """
+    needed = [ensure for marker in PROGRAMS if marker in markers for ensure in PROGRAMS[marker]]
+    for ensure in dict.fromkeys(needed):
+        ensure(report)
+
+
+def _ensure_engine(report: Progress) -> None:
+    ensure_plugins(report, ensure_pulumi(report).executable)
+
+
+def _ensure_controllers(report: Progress) -> None:
+    for name in CONTROLLER_RELEASES:
+        ensure_controller(name, report)
+
+
+def _ensure_packaged_slurm(report: Progress) -> None:
+    if slurm_is_packaged():
+        ensure_slurm(report)
+
+
+_OF_SANDBOX = (ensure_programs_of_lives, _ensure_controllers, _ensure_packaged_slurm)
+PROGRAMS: Mapping[str, tuple[Callable[[Progress], object], ...]] = {
+    "first": _OF_SANDBOX,
+    "sandbox": _OF_SANDBOX,
+    "parallelcluster": (parallelcluster_python,),
+    "engine": (_ensure_engine, ensure_alert_evaluator, _ensure_packaged_slurm),
+    "kubernetes": (ensure_kubernetes, _ensure_controllers),
+    "browser": (ensure_chromium, docs_python),
+}
+"""What gets the programs of the tests with each marker.
+
+A test that runs on its own gets them in its fixtures: here they are there before several processes
+wait for them. The tests of `examples` need PyTorch and have no marker."""

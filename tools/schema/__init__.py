@@ -1,1 +1,0 @@
-"""Documents that are generated from the configuration models."""

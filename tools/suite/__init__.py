@@ -1,1 +1,0 @@
-"""The test suite: its parts, and the tests that a change can have broken."""
