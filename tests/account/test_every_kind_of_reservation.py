@@ -12,8 +12,11 @@ from tests.account.conftest import ACCOUNT, BLOCK, NOW
 from tests.support.eks import STACK_FILE
 from tests.support.reservation_answers import Reader, described
 from trainyard.capacity.extension import extension_problems
-from trainyard.capacity.release import release_problems
-from trainyard.capacity.reservation_list import ListedReservation, listed_reservations
+from trainyard.capacity.reservation_list import (
+    ListedReservation,
+    listed_reservations,
+    release_problems,
+)
 from trainyard.components.account import answers
 from trainyard.components.architectures.prepare import examine
 from trainyard.init.offers import unusable

@@ -18,7 +18,7 @@ from trainyard.components.account.facts import (
     why_not_active,
 )
 from trainyard.components.preflight.account_rows import FREE, RUNS, reservation_rows
-from trainyard.diagnosis.reservation_use import ReservationUse
+from trainyard.diagnosis.failed_pool import ReservationUse
 from trainyard.init.offers import unusable
 
 EC2 = botocore.session.get_session().get_service_model("ec2")

@@ -24,7 +24,7 @@ from trainyard.components.eks.plan import EksPlan
 from trainyard.components.parallelcluster.rendering import render_queue
 from trainyard.jobs.nodes import JobRequest, choose_nodes, placement
 from trainyard.jobs.slurm.nodes import SlurmRequest, choose_slurm_nodes
-from trainyard.verify.kubernetes_inventory import node_selector
+from trainyard.verify.inventory import node_selector
 
 CHANGE = datetime(2026, 12, 1, 11, 30, tzinfo=UTC)
 """End of the first block, and start of the second one."""

@@ -8,7 +8,7 @@ import pytest
 
 from trainyard.components.catalog.instance_types import INSTANCE_TYPES
 from trainyard.components.catalog.prices import on_demand_price, snapshot_prices
-from trainyard.cost.price_queries import QUERIES, query_of
+from trainyard.cost.price_list import QUERIES, query_of
 
 REGIONS = ("us-east-1", "us-west-2")
 NOT_ASKED = {"cloudwatch:dashboard"}

@@ -26,10 +26,9 @@ from trainyard.components.parallelcluster.cluster_template import cluster_templa
 from trainyard.components.parallelcluster.plan import ParallelClusterPlan
 from trainyard.components.parallelcluster.references import resolve
 from trainyard.components.parallelcluster.rendering import render_cluster, to_yaml
-from trainyard.jobs.nccl_tests import render_nccl_tests
+from trainyard.jobs.nccl import render_nccl_tests
 from trainyard.jobs.nodes import JobError, JobRequest
-from trainyard.jobs.slurm.directory import JobDirectory
-from trainyard.jobs.slurm.next_steps import next_steps
+from trainyard.jobs.slurm.directory import JobDirectory, next_steps
 from trainyard.jobs.slurm.nodes import SlurmRequest
 
 LINES = [text for text in (*COMMANDS, *TEMPLATES, *MARKUP, *PATHS) if "\n" not in text]

@@ -25,8 +25,7 @@ from tests.support.text_fields import COMMANDS, MARKUP, TERMINAL
 from trainyard.cli import console
 from trainyard.components.runtime.aws_auth_config_map import AwsAuthConfigMap, AwsAuthError
 from trainyard.components.runtime.aws_auth_plan import MapRolesError
-from trainyard.diagnosis.rollout import ClusterState, look_at
-from trainyard.diagnosis.rollout_failure import nodes_not_ready, plugins_not_ready
+from trainyard.diagnosis.rollout import ClusterState, look_at, nodes_not_ready, plugins_not_ready
 
 SOUND = answers()
 PLACES = [path for path in paths(SOUND) if path]

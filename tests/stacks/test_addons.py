@@ -18,7 +18,7 @@ from kubernetes import client
 from tests.stacks.support.addons_of_a_life import run_job_sets_with_faults, watched_repair
 from tests.support.processes import until
 from tests.support.sandbox import Done, Sandbox, copied_stack_file
-from trainyard.diagnosis.queued_job import why_it_is_queued
+from trainyard.diagnosis.pods import why_it_is_queued
 from trainyard.schedulers.eks.workloads import Workload, delete_workload, find_workload
 
 pytestmark = pytest.mark.sandbox

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from trainyard.diagnosis.rollout_expectation import GroupExpectation
+from trainyard.diagnosis.rollout import GroupExpectation
 
 PLUGIN = "nvidia-device-plugin-daemonset"
 GPU = "nvidia.com/gpu"

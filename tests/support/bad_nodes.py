@@ -5,9 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from trainyard.diagnosis.reservation_use import ReservationUse
-from trainyard.repair.decision import Cluster, Group, Node
-from trainyard.repair.health import Health
+from trainyard.diagnosis.failed_pool import ReservationUse
+from trainyard.repair.decision import Cluster, Group, Health, Node
 
 NOW = datetime(2026, 11, 25, 12, tzinfo=UTC)
 BLOCK = "cr-0123456789abcdef0"

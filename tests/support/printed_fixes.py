@@ -14,7 +14,7 @@ from trainyard.components.config.load import load_stack_config
 from trainyard.components.config.problems import ROOT, ConfigError, Problem
 from trainyard.components.config.wrong_values import typed
 from trainyard.components.preflight.run import run_preflight
-from trainyard.findings.positions import parts_of
+from trainyard.findings.finding import parts_of
 
 _COMMAND = re.compile(
     r"pulumi config (?P<verb>set|rm) --stack \S+ --path (?:-- )?'(?P<path>[^']+)'"

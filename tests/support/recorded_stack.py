@@ -11,7 +11,7 @@ from trainyard.schedulers.job_wait import JobWait
 from trainyard.stack_files.stack_files import StackFile
 from trainyard.verify.inventory import Inventory
 from trainyard.verify.node_marks import Mark
-from trainyard.verify.verdict import Stage
+from trainyard.verify.stages import Stage
 
 AS_PLANNED = Stage(name="inventory", result="pass", reason="2 of 2 nodes are as planned")
 

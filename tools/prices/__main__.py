@@ -23,10 +23,10 @@ from trainyard.components.catalog.prices import PRICES, Price
 from trainyard.cost.price_list import (
     ENDPOINT_REGION,
     GET_PRODUCTS,
+    QUERIES,
     AmbiguousPriceError,
     listed_prices,
 )
-from trainyard.cost.price_queries import QUERIES
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from trainyard.capacity.records import Records
 from trainyard.cli import console, failures
-from trainyard.init.option_conflicts import SANDBOX_REGION
+from trainyard.init.conflicts import SANDBOX_REGION
 from trainyard.sandboxes.session import project_of, started_sandbox
 from trainyard.stack_files.installation import OWN_FILES
 from trainyard.stack_files.stack_files import StackFile

@@ -1,24 +1,176 @@
-"""The entry of a stack file for a Capacity Block: which one, and its text.
-
-The text is changed at the positions of the YAML nodes, so that everything else in a file of the
-user stays as it is: comments, order, quotes and line ends.
-"""
+"""Capacity Blocks in a stack file: its pools, their zones, and the text of their entries."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import dataclasses
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain, count
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from trainyard.capacity.stack_pool import pools_in_blocks
-from trainyard.capacity.yaml_places import UneditableError, child, line_end, newline
-from trainyard.components.config.problems import ROOT, Problem
-from trainyard.stack_files.stack_files import CLUSTER_KEY, StackFile
-from trainyard.stack_files.stack_outline import capacity_blocks_of, reservations_of
+from trainyard.capacity.block_purchase import EXPECTED_ID, expected_block
+from trainyard.capacity.offerings import Offering
+from trainyard.capacity.wording import both, money, utc
+from trainyard.components import clock
+from trainyard.components.account.lookup import AccountReader
+from trainyard.components.capacity.schedule import in_minutes, nodes_leave_before_end
+from trainyard.components.config.network import NewVpc
+from trainyard.components.config.problems import ROOT, ConfigError, Problem
+from trainyard.components.preflight.run import Preflight, run_preflight
+from trainyard.stack_files.completion import completed, sandbox_completion
+from trainyard.stack_files.stack_config import config_of
+from trainyard.stack_files.stack_files import CLUSTER_KEY, StackFile, find_stack_file
+from trainyard.stack_files.stack_outline import (
+    PoolOutline,
+    capacity_blocks_of,
+    pools_of,
+    reservations_of,
+)
+from trainyard.stack_files.stack_references import network_reader
+
+if TYPE_CHECKING:
+    from trainyard.capacity.offerings import Offering
+    from trainyard.components.config.load import AnyStackConfig
+
+
+class UneditableError(Exception):
+    """A stack file has a form in which it cannot be edited safely."""
+
+
+def child(node: Any, key: str) -> Any:
+    """Return the node of a key in a mapping.
+
+    Raises:
+        UneditableError: the node is no mapping, or has no such key.
+    """
+    if not isinstance(node, yaml.MappingNode):
+        raise UneditableError(f"{key} is not in a mapping")
+    found = next((value for name, value in node.value if name.value == key), None)
+    if found is None:
+        raise UneditableError(f"the file has no {key}")
+    return found
+
+
+def line_end(text: str, index: int) -> int:
+    """Return the end of the line of a place, before its line break."""
+    end = text.find("\n", index)
+    end = len(text) if end < 0 else end
+    return end - 1 if text[end - 1 : end] == "\r" else end
+
+
+def newline(text: str) -> str:
+    """Return the line break of a file."""
+    return "\r\n" if "\r\n" in text else "\n"
+
+
+@dataclass(frozen=True, slots=True)
+class StackZones:
+    """The zones of a stack's network."""
+
+    subnets: Mapping[str, str]
+    """Private subnets by the name and by the id of their zone; of a VPC that the stack creates,
+    `a new subnet`."""
+
+    def text(self, offering: Offering) -> str:
+        """Return the subnet in the zone of an offering, or that there is none."""
+        return self.subnets.get(offering.zone) or self.subnets.get(offering.zone_id) or "none"
+
+
+def stack_zones(reader: AccountReader, config: AnyStackConfig) -> StackZones:
+    """Return the zones in which nodes of a stack can launch.
+
+    Raises:
+        AccountUnreachableError: no credentials, or no answer.
+    """
+    network = config.network
+    if isinstance(network, NewVpc):
+        return StackZones(dict.fromkeys(network.availability_zones, "a new subnet"))
+    found = reader.subnets(network.private_subnet_ids)
+    # The subnet with most free addresses wins, as in the plan of a node pool.
+    fullest_last = sorted(found.values(), key=lambda each: each.free_addresses)
+    names = {each.availability_zone: each.subnet_id for each in fullest_last}
+    return StackZones({**names, **{each.zone_id: each.subnet_id for each in fullest_last}})
+
+
+_KEY = "further_blocks"
+
+
+def pools_in_blocks(stack_file: StackFile, instance_type: str) -> list[PoolOutline]:
+    """Return the node pools of an instance type that use a Capacity Block.
+
+    Without such pools, these are all that use a block, which the checks of the stack then refuse.
+    """
+    blocks = capacity_blocks_of(stack_file)
+    users = [each for each in pools_of(stack_file) if blocks.keys() & {*each.purchase_options}]
+    return [each for each in users if each.section["instance_type"] == instance_type] or users
+
+
+def with_further_block(text: str, pool: str, block: str) -> str:
+    """Return the text of a stack file in which a node pool has one more of `further_blocks`.
+
+    Args:
+        text: The text.
+        pool: Key of the pool, relative to `trainyard:cluster`.
+        block: Entry of `reservations`.
+
+    Raises:
+        UneditableError: the file has a form in which it cannot be written safely.
+    """
+    path = ("config", CLUSTER_KEY, *pool.split("."))
+    at, new = _edit(text, _at(yaml.compose(text, Loader=yaml.SafeLoader), path), block)
+    changed = text[:at] + new + text[at:]
+    wanted = yaml.safe_load(text)
+    place = wanted
+    for key in path:
+        place = place[key]
+    place[_KEY] = [*place.get(_KEY, ()), block]
+    try:
+        is_right = yaml.safe_load(changed) == wanted
+    except yaml.YAMLError:
+        is_right = False
+    if not is_right:
+        raise UneditableError(f"`{pool}` has a form that cannot be changed here")
+    return changed
+
+
+def _at(node: Any, path: tuple[str, ...]) -> Any:
+    for key in path:
+        node = child(node, key)
+    return node
+
+
+def _edit(text: str, pool: Any, block: str) -> tuple[int, str]:
+    """Return the place and the text to insert there."""
+    pairs = {name.value: (name, value) for name, value in pool.value}
+    if _KEY not in pairs:
+        name, value = pairs["instance_type"]
+        if pool.flow_style:
+            return value.end_mark.index, f", {_KEY}: [{block}]"
+        indent = " " * name.start_mark.column
+        at = line_end(text, value.end_mark.index)
+        return at, f"{newline(text)}{indent}{_KEY}: [{block}]"
+    blocks = pairs[_KEY][1]
+    if not isinstance(blocks, yaml.SequenceNode):
+        raise UneditableError(f"`{_KEY}` is no list")
+    if not blocks.value:
+        return blocks.start_mark.index + 1, block
+    last = blocks.value[-1]
+    if blocks.flow_style:
+        return last.end_mark.index, f", {block}"
+    indent = " " * blocks.start_mark.column
+    return line_end(text, last.end_mark.index), f"{newline(text)}{indent}- {block}"
+
+
+# The entry of a stack file for a Capacity Block: which one, and its text.
+#
+# The text is changed at the positions of the YAML nodes, so that everything else in a file of the
+# user stays as it is: comments, order, quotes and line ends.
+
 
 _PATH = ("config", CLUSTER_KEY, "reservations")
 _ID = "reservation_id"
@@ -230,3 +382,136 @@ def _new_entry(text: str, node: Any, name: str, values: Mapping[str, Any]) -> tu
 def _yaml(value: Any) -> str:
     """Return a scalar as YAML; a time is in quotes, because YAML has times of its own."""
     return f'"{value}"' if isinstance(value, str) and ":" in value else str(value)
+
+
+def text_with_block(
+    stack_file: StackFile, offering: Offering, entry: Entry, reservation_id: str
+) -> str:
+    """Return the text of a stack file with a block in an entry of `reservations`.
+
+    An entry that no nodes use becomes one of `further_blocks` of the nodes that have a block for
+    its type.
+
+    Raises:
+        UneditableError: the entry cannot be written safely.
+    """
+    values = entry_values(
+        capacity_blocks_of(stack_file).get(entry.name, {}),
+        reservation_id=reservation_id,
+        instance_count=offering.instances,
+        availability_zone=offering.zone,
+        starts_at=offering.starts_at.isoformat(),
+        ends_at=offering.ends_at.isoformat(),
+        upfront_fee_usd=float(offering.fee) if offering.currency == "USD" else None,
+    )
+    text = with_entry(stack_file.path.read_text(encoding="utf-8"), entry, values)
+    for pool in _new_users(stack_file, offering, entry):
+        text = with_further_block(text, pool, entry.name)
+    return text
+
+
+def check_block(
+    stack_file: StackFile, offering: Offering, entry: Entry, *, sandbox: bool
+) -> Preflight:
+    """Run the checks of `check --live` with a block that is not bought yet.
+
+    Raises:
+        ConfigError: the stack cannot use the block; the error lists every problem.
+        AccountUnreachableError: no credentials, or no answer.
+        UneditableError: the entry cannot be written safely.
+    """
+    text = text_with_block(stack_file, offering, entry, EXPECTED_ID)
+    changed = _completed(_read(stack_file, text), sandbox=sandbox)
+    found = run_preflight(
+        config_of(changed, network_of=network_reader(changed, sandbox=sandbox)),
+        stack_file=stack_file.name,
+        region=offering.region,
+        now=clock.now(),
+        expected={EXPECTED_ID: expected_block(offering)},
+    )
+    if found.problems:
+        problems = [_of_offering(each, offering) for each in found.problems]
+        raise ConfigError(problems, stack_file=stack_file.name)
+    return found
+
+
+def _of_offering(problem: Problem, offering: Offering) -> Problem:
+    """Return a problem that names the offering instead of the placeholder of its block."""
+
+    def named(text: str) -> str:
+        return text.replace(EXPECTED_ID, offering.offering_id)
+
+    return dataclasses.replace(
+        problem,
+        problem=named(problem.problem),
+        found=named(problem.found) if isinstance(problem.found, str) else problem.found,
+        remedy=named(problem.remedy),
+    )
+
+
+def described(
+    stack_file: StackFile, offering: Offering, entry: Entry, found: Preflight
+) -> Iterator[str]:
+    """Yield what is bought, and what the stack does with it."""
+    nodes = f"{offering.instances} x {offering.node_type}"
+    yield f"{offering.offering_id}: {nodes} in {offering.zone} ({offering.zone_id})"
+    yield f"  from {both(offering.starts_at)}"
+    leave = in_minutes(nodes_leave_before_end(offering.node_type))
+    yield f"  to   {both(offering.ends_at)}; nodes leave {leave} before"
+    price = money(offering.fee, offering.currency)
+    yield f"  {price} for {offering.hours:g} hours, {offering.node_hour:.2f} a node and hour"
+    yield "  The price is paid now, and AWS neither cancels nor refunds it."
+    yield f"For {stack_file.stack}: `reservations.{entry.name}` in {stack_file.path}"
+    is_further = bool(_new_users(stack_file, offering, entry))
+    yield from _uses(offering, entry, found, is_further=is_further)
+    for row in found.rows:
+        # Rows of the new block say that it has not started.
+        if row.verdict in ("warning", "skipped") and EXPECTED_ID not in row.found:
+            yield f"  {row.verdict}: {row.subject}: {row.asked}: {row.found}"
+
+
+def _uses(offering: Offering, entry: Entry, found: Preflight, *, is_further: bool) -> Iterator[str]:
+    pools = [] if found.plan is None else found.plan.node_pools
+    users = [each for each in pools if each.capacity.purchase_option == entry.name]
+    for each in users:
+        nodes = f"up to {each.most_nodes} nodes from {utc(offering.starts_at)}"
+        further = f", a further block with nodes of its own, {each.name}" if is_further else ""
+        yield f"  {each.key}: {nodes}{further}"
+    left = offering.instances - sum(each.most_nodes for each in users)
+    if left > 0:
+        yield f"  {left} of {offering.instances} instances are not used: raise the number of nodes"
+
+
+def _new_users(stack_file: StackFile, offering: Offering, entry: Entry) -> list[str]:
+    """Return the keys of the nodes that get an entry as a further block; none if it has nodes."""
+    if any(entry.name in each.purchase_options for each in pools_of(stack_file)):
+        return []
+    fitting = pools_in_blocks(stack_file, offering.node_type)
+    return [p.key for p in fitting if p.purchase_options[0] == fitting[0].purchase_options[0]]
+
+
+def _read(stack_file: StackFile, text: str) -> StackFile:
+    """Return the stack file as it is read with another text."""
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory) / stack_file.path.name
+        path.write_text(text, encoding="utf-8")
+        content = find_stack_file(stack_file.stack, path=path).content
+    return dataclasses.replace(stack_file, content=content)
+
+
+def config_without_blocks(stack_file: StackFile, *, sandbox: bool) -> AnyStackConfig:
+    """Return the configuration of a stack whose entries may have no block yet.
+
+    Raises:
+        ConfigError: the configuration is invalid; the error lists every problem.
+    """
+    missing = {name: {"reservation_id": EXPECTED_ID} for name in capacity_blocks_of(stack_file)}
+    filled = completed(_completed(stack_file, sandbox=sandbox), {"reservations": missing})
+    return config_of(filled, network_of=network_reader(filled, sandbox=sandbox))
+
+
+def _completed(stack_file: StackFile, *, sandbox: bool) -> StackFile:
+    if not sandbox:
+        return stack_file
+
+    return completed(stack_file, sandbox_completion(stack_file))

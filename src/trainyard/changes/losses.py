@@ -1,18 +1,13 @@
-"""What an update would lose: data, a cluster with its workloads, or a place in a reservation.
-
-Sources:
-    https://docs.aws.amazon.com/fsx/latest/APIReference/API_DeleteFileSystem.html
-    https://docs.aws.amazon.com/AmazonECR/latest/APIReference/API_DeleteRepository.html
-    https://docs.aws.amazon.com/eks/latest/userguide/delete-cluster.html
-    https://docs.aws.amazon.com/eks/latest/userguide/capacity-blocks-mng.html
-"""
+"""What an update would lose: data, a cluster with its workloads, or a place in a reservation."""
 
 from __future__ import annotations
 
+import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from trainyard.changes.reserved_capacity import (
     AUTO_SCALING_GROUP,
@@ -24,9 +19,215 @@ from trainyard.changes.reserved_capacity import (
     nodes_that_come,
     nodes_that_go,
 )
-from trainyard.changes.slurm_nodes import LeavingNodes, full_reservations, leaving_nodes
-from trainyard.changes.slurm_storage import deleted_storage
 from trainyard.changes.steps import Step
+from trainyard.components.config.keys import mapping_of
+
+VPC = "aws:ec2/vpc:Vpc"
+_STAYS: Mapping[str, str] = {
+    "aws:eks/cluster:Cluster": "the control plane, which EKS cannot move to another VPC",
+    "aws:ec2/natGateway:NatGateway": (
+        "a NAT gateway, which holds the Elastic IP address that its successor needs, and keeps "
+        "the internet gateway in its VPC"
+    ),
+}
+"""Text for the resource types that prevent the replacement of a VPC.
+
+The engine creates new resources before it deletes old ones. It would assign new subnets to the
+existing control plane, request the old NAT gateway's address for the new one, and detach the
+internet gateway from a VPC with mapped addresses. AWS rejects each of these.
+https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html (new subnets must be in the same
+VPC as the original ones)
+https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DetachInternetGateway.html
+https://github.com/pulumi/pulumi-aws/issues/1483
+"""
+
+
+def moved_networks(steps: Iterable[Step]) -> tuple[Step, ...]:
+    """Return the VPCs that would be replaced while they contain such resources."""
+    found = tuple(steps)
+    return tuple(
+        step
+        for step in found
+        if step.type == VPC and step.operation == "replace" and what_stays(found)
+    )
+
+
+def what_stays(steps: Iterable[Step]) -> tuple[str, ...]:
+    """Return the resources in a stack's networks that cannot move, without duplicates."""
+    there = {step.type for step in steps if step.operation != "create"}
+    return tuple(words for type_token, words in _STAYS.items() if type_token in there)
+
+
+# Managed storage that ParallelCluster deletes when its entry is removed from the cluster.
+#
+# Source: https://docs.aws.amazon.com/parallelcluster/latest/ug/SharedStorage-v3.html,
+# `DeletionPolicy`: whether a removed file system or volume is retained.
+
+
+CLUSTER = "Custom::PclusterCluster"
+_SETTINGS = (
+    "EbsSettings",
+    "EfsSettings",
+    "FsxLustreSettings",
+    "FsxOpenZfsSettings",
+    "FsxOntapSettings",
+)
+_EXISTING = ("VolumeId", "FileSystemId", "FileCacheId")
+
+
+def deleted_storage(old: Any, new: Any) -> dict[str, str]:
+    """Return the storage that an update of the CloudFormation stack deletes: types by name.
+
+    `old` and `new` are template bodies as text; an unknown template deletes nothing.
+    """
+    before, after = _made(old), _made(new)
+    if after is None or before is None:
+        return {}
+    gone = {name: entry for name, entry in before.items() if name not in after}
+    return {name: entry["StorageType"] for name, entry in gone.items() if _goes(entry)}
+
+
+def cluster_configurations(template: Any) -> list[Mapping[str, Any]] | None:
+    """Return the configurations of a template's clusters; None if this is not a template."""
+    try:
+        resources = json.loads(template)["Resources"].values()
+    except (TypeError, ValueError, KeyError, AttributeError):
+        return None
+    clusters = (each["Properties"] for each in resources if each.get("Type") == CLUSTER)
+    return [cluster["ClusterConfiguration"] for cluster in clusters]
+
+
+def _goes(entry: Mapping[str, Any]) -> bool:
+    # The default of ParallelCluster is Delete.
+    return _settings(entry).get("DeletionPolicy", "Delete") == "Delete"
+
+
+def _made(template: Any) -> dict[str, Mapping[str, Any]] | None:
+    """Return the managed storage entries by name; None if this is not a template."""
+    clusters = cluster_configurations(template)
+    if clusters is None:
+        return None
+    storage = [entry for cluster in clusters for entry in cluster.get("SharedStorage") or ()]
+    return {entry["Name"]: entry for entry in storage if not _is_existing(entry)}
+
+
+def _is_existing(entry: Mapping[str, Any]) -> bool:
+    return any(key in _settings(entry) for key in _EXISTING)
+
+
+def _settings(entry: Mapping[str, Any]) -> Mapping[str, Any]:
+    return next((entry[key] for key in _SETTINGS if key in entry), {})
+
+
+# Compute resources of a Slurm cluster whose nodes leave their reservation or end in an update.
+#
+# A stack has one CloudFormation resource for the whole cluster, so the steps of the engine do not
+# show them.
+#
+# Source:
+#     https://docs.aws.amazon.com/parallelcluster/latest/ug/Scheduling-v3.html,
+#         `CapacityReservationTarget` and `CapacityType` of queues and compute resources
+#     https://github.com/aws/aws-parallelcluster-cookbook, `update_head_node.rb` of Slurm
+#         (`update_nodes_in_queue`): a change of one reservation ends all nodes of its queue, with
+#         `TERMINATE` at once
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeavingNodes:
+    """A compute resource whose nodes leave their reservation, or end and start again in it."""
+
+    name: str
+    """`queue/compute resource`."""
+    nodes: int
+    """Static nodes."""
+    was: Reserved
+    becomes: Reserved | None
+    """None if the compute resource is removed or launches On-Demand; `was` if they start again."""
+
+
+def leaving_nodes(old: Any, new: Any) -> Iterator[LeavingNodes]:
+    """Yield the compute resources that are removed, get another reservation, or end with others.
+
+    `old` and `new` are template bodies as text; with an unknown template, nothing leaves.
+    """
+    if cluster_configurations(old) is None or cluster_configurations(new) is None:
+        return
+    becoming = {name: capacity for name, capacity, _ in resources_of(new)}
+    before = [*resources_of(old)]
+    terminates = _terminates(new)
+    ended = {
+        _queue(name)
+        for name, was, _ in before
+        if terminates and name in becoming and becoming[name] != was
+    }
+    for name, was, nodes in before:
+        if was is None:
+            continue
+        if becoming.get(name) != was or (was.is_block and _queue(name) in ended):
+            yield LeavingNodes(name=name, nodes=nodes, was=was, becomes=becoming.get(name))
+
+
+def _queue(name: str) -> str:
+    return name.partition("/")[0]
+
+
+def _terminates(template: Any) -> bool:
+    return any(
+        mapping_of(mapping_of(cluster.get("Scheduling")).get("SlurmSettings")).get(
+            "QueueUpdateStrategy"
+        )
+        == "TERMINATE"
+        for cluster in cluster_configurations(template) or ()
+    )
+
+
+def full_reservations(old: Any, new: Any, instances: Mapping[str, int]) -> Iterator[Reserved]:
+    """Yield the reservations without room for the static nodes of an old and a new cluster."""
+    goes, comes = (_static_nodes(each) for each in (old, new))
+    for capacity, nodes in comes.items():
+        if (
+            capacity in goes
+            and nodes
+            and nodes + goes[capacity] > instances.get(capacity.target, 0)
+        ):
+            yield capacity
+
+
+def _static_nodes(template: Any) -> Counter[Reserved]:
+    found: Counter[Reserved] = Counter()
+    for _, capacity, nodes in resources_of(template):
+        if capacity is not None:
+            found[capacity] += nodes
+    return found
+
+
+def resources_of(template: Any) -> Iterator[tuple[str, Reserved | None, int]]:
+    """Yield `queue/compute resource`, its reservation and its static nodes."""
+    for cluster in cluster_configurations(template) or ():
+        for queue in mapping_of(cluster.get("Scheduling")).get("SlurmQueues") or ():
+            for resource in queue.get("ComputeResources") or ():
+                name = f"{queue['Name']}/{resource['Name']}"
+                yield name, _capacity(queue, resource), int(resource.get("MinCount") or 0)
+
+
+def _capacity(queue: Mapping[str, Any], resource: Mapping[str, Any]) -> Reserved | None:
+    key = "CapacityReservationTarget"
+    target = mapping_of(resource.get(key)) or mapping_of(queue.get(key))
+    if not target:
+        return None
+    named = target.get("CapacityReservationId") or target.get("CapacityReservationResourceGroupArn")
+    known = named if isinstance(named, str) else ""
+    return Reserved(known, is_block=queue.get("CapacityType") == "CAPACITY_BLOCK")
+
+
+# What an update would lose: data, a cluster with its workloads, or a place in a reservation.
+#
+# Sources:
+#     https://docs.aws.amazon.com/fsx/latest/APIReference/API_DeleteFileSystem.html
+#     https://docs.aws.amazon.com/AmazonECR/latest/APIReference/API_DeleteRepository.html
+#     https://docs.aws.amazon.com/eks/latest/userguide/delete-cluster.html
+#     https://docs.aws.amazon.com/eks/latest/userguide/capacity-blocks-mng.html
+
 
 Kind = Literal["data", "cluster", "network", "capacity", "storage of the cluster"]
 

@@ -13,9 +13,10 @@ from trainyard.changes.losses import (
     Loss,
     collisions,
     losses,
+    moved_networks,
     running_blocks,
+    what_stays,
 )
-from trainyard.changes.moved_networks import moved_networks, what_stays
 from trainyard.changes.reserved_capacity import COMPUTE_ENVIRONMENT, Reserved, ReservedGroups
 from trainyard.changes.steps import Step
 from trainyard.components.config.problems import printable, show

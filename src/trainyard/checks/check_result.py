@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from trainyard.cli import console, failures
-from trainyard.findings.config_problems import failure_finding, problem_findings, remark_findings
+from trainyard.findings.finding import failure_finding, problem_findings, remark_findings
 from trainyard.stack_files.stack_files import StackFile
 from trainyard.stack_files.stacks_directory import stacks_directory
 

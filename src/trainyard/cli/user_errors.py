@@ -18,10 +18,9 @@ from trainyard.stack_files.installation import INSTALLATION
 from trainyard.stack_files.stack_files import StackFileError
 from trainyard.stack_files.stacks_directory import StacksDirectoryError
 from trainyard.stack_files.yaml_limits import UnreadableYamlError
-from trainyard.workspace.backend_login import NotLoggedInError
+from trainyard.workspace.backend import NotLoggedInError, StackMissingError
 from trainyard.workspace.exported_state import NewerStateError
 from trainyard.workspace.locks import StackLockedError
-from trainyard.workspace.missing_stack import StackMissingError
 from trainyard.workspace.recovery.errors import CreatesPendingError
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)

@@ -21,8 +21,7 @@ from trainyard.engine.pulumi_engine import ensure_pulumi
 from trainyard.sandboxes.session import running_sandbox
 from trainyard.stack_files.installation import PROJECT
 from trainyard.stack_files.stack_files import project_directory
-from trainyard.workspace.backend_login import PASSPHRASE, require_login
-from trainyard.workspace.file_backend import state_file
+from trainyard.workspace.backend import PASSPHRASE, require_login, state_file
 
 _STATE_VERSION, _META_VERSION = 3, 1
 """Versions of an empty state file and of the layout with projects.

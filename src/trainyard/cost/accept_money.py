@@ -7,7 +7,7 @@ from datetime import timedelta
 from trainyard.capacity.wording import money
 from trainyard.cli import failures
 from trainyard.components.cost.estimate import Estimate
-from trainyard.cost.current_cost import current_cost
+from trainyard.cost.price_list import current_cost
 from trainyard.stack_files.stack_files import StackFile
 
 DELETION_MINUTES = 30

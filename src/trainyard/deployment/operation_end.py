@@ -8,9 +8,9 @@ import typer
 
 from trainyard.cli import console, failures
 from trainyard.cli.panel import changes_line
-from trainyard.diagnosis.kubernetes_failures import is_unreachable
+from trainyard.diagnosis.known_errors import is_unreachable
+from trainyard.workspace.backend import STACK_NOT_FOUND, StackMissingError
 from trainyard.workspace.locks import StackLockedError, locked_out
-from trainyard.workspace.missing_stack import STACK_NOT_FOUND, StackMissingError
 from trainyard.workspace.session import refuse_occupied
 
 if TYPE_CHECKING:

@@ -15,8 +15,7 @@ from trainyard.components.config.problems import ConfigError
 from trainyard.deployment.policy_pack import policy_pack
 from trainyard.engine.engine_events import resource_changes
 from trainyard.engine.listening import event_log
-from trainyard.findings.config_problems import failure_finding, problem_findings
-from trainyard.findings.finding import Finding, Stage, as_json
+from trainyard.findings.finding import Finding, Stage, as_json, failure_finding, problem_findings
 from trainyard.findings.policy_events import event_findings
 from trainyard.findings.rule_texts import rule_texts
 from trainyard.stack_files.stack_config import refusing_stage

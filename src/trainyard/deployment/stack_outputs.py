@@ -10,8 +10,8 @@ from trainyard.engine.engine_process import EngineFailedError
 from trainyard.sandboxes.session import require_stack
 from trainyard.schedulers.deployed_stack import DeployedStack
 from trainyard.stack_files.stack_files import StackFile
+from trainyard.workspace.backend import StackMissingError
 from trainyard.workspace.kubeconfig import usable_kubeconfig
-from trainyard.workspace.missing_stack import StackMissingError
 from trainyard.workspace.session import Purpose, open_workspace, refuse_occupied
 from trainyard.workspace.workspace import Workspace
 from trainyard.workspace.workspace import outputs as read

@@ -1,9 +1,11 @@
-"""What is known of a stack for its picture, and the report about it."""
+"""What is known of a stack for its picture, and the reports about it."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trainyard.changes.steps import Step
@@ -14,9 +16,11 @@ from trainyard.components.account.facts import SubnetFacts
 from trainyard.components.capacity.timeline import block_timelines
 from trainyard.cost.stack_cost import Cost
 from trainyard.findings.finding import Finding
+from trainyard.stack_files.files import write_whole
 from trainyard.stack_files.stack_config import config_of, plan_of
 from trainyard.stack_files.stack_files import StackFile
 from trainyard.topology.box import Box, Parts
+from trainyard.topology.changes import deleted_parts, with_changes
 from trainyard.topology.drawing import draw
 from trainyard.topology.report import Report, html_report
 from trainyard.topology.timeline_picture import timeline_picture
@@ -112,3 +116,21 @@ def stack_report(stack: str, seen: Seen, contents: Contents) -> str:
             changes=contents.changes,
         )
     )
+
+
+def write_preview_report(
+    path: Path, stack_file: StackFile, steps: Sequence[Step], *, sandbox: bool
+) -> None:
+    """Write a report with the steps of a preview.
+
+    Raises:
+        CommandError: the account cannot be read.
+        OSError: the file cannot be written.
+    """
+    stack = stack_file.stack
+    seen = seen_in_account(stack_file, sandbox=sandbox)
+    gone = deleted_parts(seen.topology, steps, seen.plan)
+    root = with_changes(dataclasses.replace(seen, gone=gone).topology, steps)
+    title = f"Changes of {stack}"
+    write_whole(path, stack_report(stack, seen, Contents(title, topology=root, changes=steps)))
+    console.progress(f"the picture of the changes is in {path}")

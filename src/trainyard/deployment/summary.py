@@ -14,9 +14,13 @@ from trainyard.cli.waiting import wait_seconds
 from trainyard.components.catalog.collective_tests import TESTS_BY_MAKER
 from trainyard.components.catalog.instance_types import instance_type
 from trainyard.deployment.stack_outputs import document
-from trainyard.diagnosis.rollout import ClusterState, NodeState, wait_until_ready
-from trainyard.diagnosis.rollout_expectation import expected_of
-from trainyard.diagnosis.rollout_failure import reasons
+from trainyard.diagnosis.rollout import (
+    ClusterState,
+    NodeState,
+    expected_of,
+    reasons,
+    wait_until_ready,
+)
 from trainyard.workspace.kubeconfig import kubectl_command, write_kubeconfig
 
 if TYPE_CHECKING:

@@ -15,11 +15,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from trainyard.diagnosis import known_errors
-from trainyard.diagnosis.account_failures import limit, taken
-from trainyard.diagnosis.failed_pool import FailedPool, capacity_advice, quota_advice
-from trainyard.diagnosis.joining import causes, commands
-from trainyard.diagnosis.known_errors import KnownError, known_error
-from trainyard.diagnosis.kubernetes_failures import not_ready
+from trainyard.diagnosis.failed_pool import (
+    FailedPool,
+    capacity_advice,
+    causes,
+    commands,
+    quota_advice,
+)
+from trainyard.diagnosis.known_errors import KnownError, known_error, limit, not_ready, taken
 from trainyard.engine.engine_events import EngineError
 
 

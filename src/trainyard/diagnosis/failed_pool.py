@@ -1,20 +1,160 @@
-"""Advice for a pool whose nodes EC2 does not launch."""
+"""Advice for a pool whose nodes EC2 does not launch, or that do not join their cluster."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
 
-from trainyard.components.account.facts import LATER
+from trainyard.components.account import answers
+from trainyard.components.account.facts import LATER, why_not_active
+from trainyard.components.account.reservations import Holders, held_text, holder_filters, holders_of
 from trainyard.components.catalog.instance_types import INSTANCE_TYPES
 from trainyard.components.catalog.vcpu_quotas import vcpu_quota
-from trainyard.diagnosis.reservation_use import ReservationUse
 
 if TYPE_CHECKING:
     from trainyard.components.config.node_pool import Pool
     from trainyard.engine.engine_events import EngineError
+
+
+# Why a running instance does not join its cluster, most likely cause first.
+#
+# Sources:
+#     https://docs.aws.amazon.com/eks/latest/userguide/troubleshooting.html, "Nodes fail to join
+#         cluster", which has the same order
+#     https://docs.aws.amazon.com/systems-manager-automation-runbooks/latest/userguide/automation-awssupport-troubleshooteksworkernode.html
+#     https://github.com/awslabs/amazon-eks-ami, `nodeadm-config.service` and
+#     `nodeadm-run.service`
+
+
+LOOK_AT_SANDBOX = "see: daemon.log in the directory that `./trainyard sandbox status` shows"
+
+
+def causes(*, role_arn: str, let_in: bool | None, managed: bool) -> list[str]:
+    """Return the numbered causes, most likely first.
+
+    Args:
+        role_arn: IAM role of the nodes; empty if unknown.
+        let_in: Whether the cluster's aws-auth or an access entry names the role; None if unknown.
+        managed: Whether EKS starts the nodes and generates their user data.
+    """
+    role = role_arn or "of the nodes"
+    access = f"access: the role {role} must be in aws-auth or have an access entry"
+    if let_in is not None:
+        access += "; it is" if let_in else "; it is in neither, and `./trainyard up` restores it"
+    user_data = "user data: nodeadm exits if its NodeConfig is invalid or names another cluster"
+    route = (
+        "route: the subnet needs a route to the API server, STS, EC2, ECR and S3, through a NAT "
+        "gateway or endpoints"
+    )
+    group = "security group: that of the cluster must allow the nodes on port 443"
+    found = [route, group] if let_in else [access, route, group]
+    if not managed:
+        found.insert(0 if let_in else 1, user_data)
+    known = [access] if let_in else []
+    return [f"{number}. {cause}" for number, cause in enumerate([*found, *known], start=1)]
+
+
+def commands(*, region: str, cluster: str, instance_ids: Sequence[str], sandbox: bool) -> list[str]:
+    """Return commands that show why the first of these instances has not joined."""
+    if sandbox:
+        return [LOOK_AT_SANDBOX]
+    if not instance_ids:
+        return []
+    first = instance_ids[0]
+    return [
+        (
+            f"aws ec2 get-console-output --region {region} --instance-id {first} --latest "
+            "--output text"
+        ),
+        (
+            f"aws ssm start-session --region {region} --target {first}    # then: sudo journalctl "
+            "-u nodeadm-config -u nodeadm-run -u kubelet"
+        ),
+        (
+            f"aws ssm start-automation-execution --region {region} --document-name "
+            "AWSSupport-TroubleshootEKSWorkerNode --parameters "
+            f"ClusterName={cluster},WorkerID={first}"
+        ),
+    ]
+
+
+# Who uses a capacity reservation, and whether a node can launch into it now.
+#
+# Source: https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CapacityReservation.html and
+# https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_Instance.html, `capacityReservationId`.
+
+
+@dataclass(frozen=True, slots=True)
+class ReservationUse:
+    """A capacity reservation and the instances in it."""
+
+    reservation_id: str
+    state: str
+    """`active`, `scheduled`, `expired`, `cancelled` and others."""
+    instance_type: str
+    total: int
+    """Number of reserved instances."""
+    available: int
+    """Number of instances that can be launched into it now."""
+    starts_at: datetime | None = None
+    ends_at: datetime | None = None
+    holders: Holders = field(default_factory=dict[str, tuple[str, ...]])
+    """Ids of this account's instances in it, by owner."""
+    is_open: bool = False
+    """Whether any instance with its attributes runs in it, not only those that target it."""
+
+    def described(self) -> str:
+        """Return its state in one sentence, with the owners of its instances if it is full."""
+        what = f"{self.reservation_id} ({self.total} x {self.instance_type})"
+        reason = why_not_active(self.state, self.starts_at)
+        if reason is not None:
+            return f"EC2 launches no instances into {what}: {reason}"
+        end = f"; it ends at {_moment(self.ends_at)}" if self.ends_at else ""
+        if self.available > 0:
+            return f"{what} has {self.available} of {self.total} instances available{end}"
+        return f"{what} is full: {held_text(self.holders, used=self.total - self.available)}{end}"
+
+
+def read_reservations(ec2: Any, reservation_ids: Sequence[str]) -> tuple[ReservationUse, ...]:
+    """Return the reservations with these ids.
+
+    Args:
+        ec2: A boto3 EC2 client.
+        reservation_ids: May be empty; then no request is sent.
+
+    Raises:
+        botocore.exceptions.ClientError: EC2 rejected the request, or an id does not exist.
+    """
+    if not reservation_ids:
+        return ()
+    answer = ec2.describe_capacity_reservations(CapacityReservationIds=[*reservation_ids])
+    found: list[dict[str, Any]] = answer["CapacityReservations"]
+    pages = ec2.get_paginator("describe_instances").paginate(
+        Filters=holder_filters(reservation_ids)
+    )
+    held = holders_of(pages)
+    return tuple(
+        ReservationUse(
+            reservation_id=each["CapacityReservationId"],
+            state=each["State"],
+            instance_type=each["InstanceType"],
+            total=answers.instance_count(each),
+            available=each["AvailableInstanceCount"],
+            starts_at=each.get("StartDate"),
+            ends_at=each.get("EndDate"),
+            holders=held.get(each["CapacityReservationId"], {}),
+            is_open=each.get("InstanceMatchCriteria") == "open",
+        )
+        for each in found
+    )
+
+
+def _moment(moment: datetime | None) -> str:
+    return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M} UTC" if moment else "an unknown time"
+
 
 _SLURM_POOL = re.compile(r"queue (?P<queue>[a-z0-9-]+), compute resource (?P<name>[a-z0-9-]+)")
 """Pattern of pool names in messages of the stack's ParallelCluster components."""

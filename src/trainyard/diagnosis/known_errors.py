@@ -1,29 +1,4 @@
-"""Errors with an entry in `docs/troubleshooting.md`, by their text.
-
-An entry has the heading of its section. Messages that explain an error name the section, and
-`known_error` finds it for any text: of AWS, EKS, Slurm or NCCL.
-
-Auto Scaling has a form of its messages without the code of EC2: the sentence of EC2, then
-"Launching EC2 instance failed.". So each error of EC2 has its sentence in the pattern too. Seen in
-issues of GitHub:
-    quotas: kubernetes/kops 15778, kubernetes/autoscaler 1263,
-    aws-deepracer-community/deepracer-on-the-spot 55
-    capacity: hashicorp/terraform 8857, aws/aws-parallelcluster 618,
-    scylladb/scylla-cluster-tests 8839 (of a reservation)
-    configuration: gruntwork-io/intro-to-terraform 6, trailofbits/algo 314
-    account: eksctl-io/eksctl 7299, runs-on/runs-on 88, coiled/feedback 225 (fleet requests),
-    openshift/installer 1709, appvia/kore 585 (validation)
-
-Sources, in addition to those of the modules with the patterns:
-    https://docs.aws.amazon.com/AWSEC2/latest/APIReference/errors-overview.html
-    https://docs.aws.amazon.com/batch/latest/userguide/job_stuck_in_runnable.html
-    https://docs.aws.amazon.com/parallelcluster/latest/ug/slurm-short-capacity-fail-mode-v3.html
-    https://docs.aws.amazon.com/parallelcluster/latest/ug/slurm-protected-mode-v3.html
-    https://docs.aws.amazon.com/AmazonECS/latest/developerguide/resource-initialization-error.html
-    https://github.com/NVIDIA/nccl, `src/init.cc` (`ncclGetErrorString`) and `src/plugin/net.cc`
-    https://github.com/aws/aws-ofi-nccl, `src/nccl_ofi_net.cpp`
-    https://github.com/pytorch/pytorch, `torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp`
-"""
+"""Errors with an entry in `docs/troubleshooting.md`, and advice for failures of the account."""
 
 from __future__ import annotations
 
@@ -31,8 +6,150 @@ import re
 from dataclasses import dataclass
 
 from trainyard.components.account.error_codes import BROKEN, EXPIRED, NOT_ALLOWED, THROTTLED
-from trainyard.diagnosis.account_failures import LIMIT, TAKEN
-from trainyard.diagnosis.kubernetes_failures import NOT_READY, UNREACHABLE
+from trainyard.components.tagging import RESOURCE_TAG, resource_tag
+from trainyard.engine.engine_events import EngineError
+from trainyard.workspace.urns import project_of, stack_of
+
+# Advice for failures caused by the account: names in use, quotas reached.
+#
+# Sources of the codes: the "Errors" of each call in the API references, such as
+# https://docs.aws.amazon.com/IAM/latest/APIReference/API_CreateRole.html, and
+# https://docs.aws.amazon.com/AWSEC2/latest/APIReference/errors-overview.html.
+
+
+TAKEN = re.compile(
+    r"\b(?:\w*AlreadyExists(?:Exception)?|BucketAlreadyOwnedByYou|Invalid\w+\.Duplicate|"
+    r"InvalidSubnet\.Conflict|Object already exists|group already exists)\b"
+)
+"""Error codes and messages if an object with the name exists."""
+LIMIT = re.compile(
+    r"\b(?!RequestLimitExceeded)\w*(?:LimitExceeded(?:Exception)?|QuotaExceeded(?:Exception)?|"
+    r"TooManyBuckets)\b"
+)
+"""Error codes if a quota is reached."""
+
+
+def taken(error: EngineError, *, region: str) -> list[str]:
+    """Return advice for an object that exists in AWS but not in the state.
+
+    This happens when the response to a create is lost: the provider repeats the request, which
+    conflicts with the object that the first request created.
+    """
+    name = error.resource_name or "the new object"
+    found = [
+        (
+            f"{name}: such an object already exists, but is not in the state. Either it belongs to "
+            "this stack and the response to its creation was lost, or it belongs to another owner"
+        )
+    ]
+    if error.resource_name:
+        value = resource_tag(
+            stack=stack_of(error.urn),
+            project=project_of(error.urn),
+            type_token=error.resource_type,
+            name=error.resource_name,
+        )
+        found += [
+            f"  it belongs to this stack if it has the tag {RESOURCE_TAG}={value}; to check:",
+            (
+                f"  aws resourcegroupstaggingapi get-resources --region {region} --tag-filters "
+                f"'Key={RESOURCE_TAG},Values={value}'"
+            ),
+        ]
+    return [
+        *found,
+        (
+            "  if it belongs to this stack, delete it (nothing uses it yet) and continue; "
+            "otherwise choose another name"
+        ),
+    ]
+
+
+def limit(error: EngineError) -> list[str]:
+    """Return advice for a quota of the account that is reached."""
+    return [
+        (
+            f"{error.resource_name or 'the account'}: a quota of the account is reached. Request "
+            "an increase at https://console.aws.amazon.com/servicequotas/, or delete unused "
+            "resources, and continue"
+        )
+    ]
+
+
+# Recognize errors of pulumi-kubernetes by their messages.
+#
+# Sources, in https://github.com/pulumi/pulumi-kubernetes/tree/v4.32.0/provider/pkg:
+#     `provider/provider.go`, `Create`, `Read`, `Update` and `Delete`
+#     `await/await.go`, `Creation`; `await/error.go`
+
+
+DAEMON_SET = "kubernetes:apps/v1:DaemonSet"
+NOT_READY = re.compile(
+    r"failed to fully initialize or become live: (?:Timeout|(?:'[^']+' )?timed out)|"
+    r"was created but failed to initialize"
+)
+"""Text of the message if the object was created but did not become ready in time. The message of a
+change that the API server rejects begins with the same words."""
+_EXISTS = re.compile(r'"[^"]+" already exists')
+UNREACHABLE = re.compile(
+    r"configured Kubernetes cluster is unreachable|resource state due to unreachable cluster"
+)
+
+
+def not_ready(error: EngineError) -> list[str]:
+    """Return an explanation if an object did not become ready in time."""
+    name = error.resource_name
+    if error.resource_type == DAEMON_SET:
+        return [f"{name}: its pods did not become ready on every node in time"]
+    return [f"{name}: it did not become ready in time"]
+
+
+def is_unready_daemon_set(error: EngineError) -> bool:
+    """Return whether pods of a DaemonSet did not become ready, so that they can be inspected."""
+    return error.resource_type == DAEMON_SET and bool(NOT_READY.search(error.message))
+
+
+def exists_already(error: EngineError) -> bool:
+    """Return whether the object to be created exists in the cluster already."""
+    return _is_of_kubernetes(error) and bool(_EXISTS.search(error.message))
+
+
+def is_unreachable(error: EngineError) -> bool:
+    """Return whether the endpoint of the cluster did not respond."""
+    return _is_of_kubernetes(error) and bool(UNREACHABLE.search(error.message))
+
+
+def _is_of_kubernetes(error: EngineError) -> bool:
+    return error.resource_type.startswith("kubernetes:")
+
+
+# Errors with an entry in `docs/troubleshooting.md`, by their text.
+#
+# An entry has the heading of its section. Messages that explain an error name the section, and
+# `known_error` finds it for any text: of AWS, EKS, Slurm or NCCL.
+#
+# Auto Scaling has a form of its messages without the code of EC2: the sentence of EC2, then
+# "Launching EC2 instance failed.". So each error of EC2 has its sentence in the pattern too. Seen
+# in
+# issues of GitHub:
+#     quotas: kubernetes/kops 15778, kubernetes/autoscaler 1263,
+#     aws-deepracer-community/deepracer-on-the-spot 55
+#     capacity: hashicorp/terraform 8857, aws/aws-parallelcluster 618,
+#     scylladb/scylla-cluster-tests 8839 (of a reservation)
+#     configuration: gruntwork-io/intro-to-terraform 6, trailofbits/algo 314
+#     account: eksctl-io/eksctl 7299, runs-on/runs-on 88, coiled/feedback 225 (fleet requests),
+#     openshift/installer 1709, appvia/kore 585 (validation)
+#
+# Sources, in addition to those of the modules with the patterns:
+#     https://docs.aws.amazon.com/AWSEC2/latest/APIReference/errors-overview.html
+#     https://docs.aws.amazon.com/batch/latest/userguide/job_stuck_in_runnable.html
+#     https://docs.aws.amazon.com/parallelcluster/latest/ug/slurm-short-capacity-fail-mode-v3.html
+#     https://docs.aws.amazon.com/parallelcluster/latest/ug/slurm-protected-mode-v3.html
+#     https://docs.aws.amazon.com/AmazonECS/latest/developerguide/resource-initialization-error.html
+#     https://github.com/NVIDIA/nccl, `src/init.cc` (`ncclGetErrorString`) and `src/plugin/net.cc`
+#     https://github.com/aws/aws-ofi-nccl, `src/nccl_ofi_net.cpp`
+#     https://github.com/pytorch/pytorch, `torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp`
+
 
 PAGE = "docs/troubleshooting.md"
 

@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from trainyard.diagnosis.joining import causes, commands
+from trainyard.diagnosis.failed_pool import causes, commands
 from trainyard.diagnosis.known_errors import NOT_JOINED, known_error
 
 

@@ -1,7 +1,4 @@
-"""Why a pod does not run, from its status.
-
-Source: https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/#PodStatus
-"""
+"""Why a pod or a queued job does not run, from its status and its log."""
 
 from __future__ import annotations
 
@@ -9,7 +6,36 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from kubernetes import client
+
+from trainyard.components.catalog.kueue import JOB_UID_LABEL, KUEUE_API, KUEUE_GROUP
 from trainyard.components.plain_text import shortened
+
+
+def read_pod_log(core: Any, name: str, namespace: str, **options: Any) -> str:
+    """Return the log of the container of a pod.
+
+    The client would return the representation of the bytes of the response, `b'…'`: since version
+    36 it does not decode responses of type `str` (`call_api` in `kubernetes/client/api_client.py`).
+
+    Args:
+        core: `CoreV1Api` of the official client.
+        name: Name of the pod.
+        namespace: Its namespace.
+        options: Arguments of `read_namespaced_pod_log`, such as `tail_lines`.
+
+    Raises:
+        ApiException: the API server or the kubelet refused the request.
+        HTTPError: the API server does not respond.
+    """
+    answer = core.read_namespaced_pod_log(name, namespace, _preload_content=False, **options)
+    return answer.data.decode("utf-8", errors="replace")
+
+
+# Why a pod does not run, from its status.
+#
+# Source: https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/#PodStatus
+
 
 LONGEST_MESSAGE = 500
 """Number of characters of a Kubernetes message to show; `kubectl describe` shows the rest."""
@@ -115,3 +141,51 @@ def reason_of(pod: Any) -> str:
             return said(condition.reason, condition.message)
     reason = at(pod, "status", "reason") or at(pod, "status", "phase") or "Unknown"
     return said(reason, at(pod, "status", "message"))
+
+
+# Why Kueue does not start a job.
+#
+# Kueue makes a `Workload` for each job of a queue, and writes its reasons into the conditions.
+#
+# Source:
+#     https://kueue.sigs.k8s.io/docs/concepts/workload/
+#     https://kueue.sigs.k8s.io/docs/tasks/troubleshooting/troubleshooting_jobs/
+
+
+_NOT_SEEN = "Kueue has not looked at it yet"
+
+
+def why_it_is_queued(api: client.ApiClient, namespace: str, uid: str) -> str:
+    """Return why a suspended job has not started, in the words of Kueue.
+
+    Args:
+        api: Client of the cluster.
+        namespace: Namespace of the job.
+        uid: Its uid.
+
+    Raises:
+        ApiException: the API server refuses the request; 404 if the cluster has no Kueue.
+    """
+    objects: Any = client.CustomObjectsApi(api)
+    found = objects.list_namespaced_custom_object(
+        KUEUE_GROUP,
+        KUEUE_API,
+        namespace,
+        "workloads",
+        label_selector=f"{JOB_UID_LABEL}={uid}",
+    )
+    return reason_of_workload(found["items"][0]) if found["items"] else _NOT_SEEN
+
+
+def reason_of_workload(workload: dict[str, Any]) -> str:
+    """Return why a `Workload` is not admitted.
+
+    One that was started and did not get all of its pods ready in time says so; its own waiting is
+    the consequence.
+    """
+    conditions = {each["type"]: each for each in workload.get("status", {}).get("conditions", [])}
+    for kind, status in (("Evicted", "True"), ("QuotaReserved", "False")):
+        condition = conditions.get(kind)
+        if condition and condition["status"] == status:
+            return said("", condition.get("message"))
+    return _NOT_SEEN

@@ -1,29 +1,144 @@
-"""Wait until a cluster matches its stack: nodes are Ready and every plugin runs on its nodes.
-
-The rollout status is not sufficient, because a DaemonSet with no desired pods counts as rolled out.
-Therefore every DaemonSet is checked on each node where it must run, and every node for its devices.
-"""
+"""Wait until a cluster matches its stack, and explain why it does not."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
+import boto3
 import yaml
+from botocore.exceptions import BotoCoreError, ClientError
 from kubernetes import client
 from kubernetes.client import ApiException
 from kubernetes.config import ConfigException
 from kubernetes.utils import parse_quantity
 from urllib3.exceptions import HTTPError
 
-from trainyard.components.eks.addons.eks_managed import EKS_ADDONS
+from trainyard.components.account.call_failures import CLIENT
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES
+from trainyard.components.eks.addons.eks_managed import EKS_ADDONS, NODE_MONITORING_AGENT
+from trainyard.components.eks.addons.registry import SELF_MANAGED_ADDONS
+from trainyard.components.plain_text import shell_word
 from trainyard.components.runtime.aws_auth_text import first_document
+from trainyard.diagnosis.node_groups import GroupFacts, Place, read_group, what_it_lacks
 from trainyard.diagnosis.pods import PodState, at, name_of, pods_by_daemon_set, ready_on, said
-from trainyard.diagnosis.rollout_expectation import DEVICES, GroupExpectation
 from trainyard.schedulers.eks.cluster_client import cluster_client
 from trainyard.verify.node_marks import is_closed, verification_of
+from trainyard.workspace.session import account_access
+
+if TYPE_CHECKING:
+    from trainyard.stack_files.stack_files import StackFile
+
+
+DEVICES = {
+    device: addon.daemon_set for addon in SELF_MANAGED_ADDONS.values() for device in addon.devices
+}
+"""DaemonSet of the device plugin, by the resource that it advertises."""
+ADDON_DAEMON_SETS = {addon.name: addon.daemon_set for addon in EKS_ADDONS}
+"""DaemonSet that runs on every node, by EKS add-on."""
+DRAINERS = [addon.daemon_set for addon in SELF_MANAGED_ADDONS.values() if addon.drains]
+"""DaemonSets that run on every node that they drain."""
+GPU_MONITOR = "dcgm-server"
+"""DaemonSet of the node monitoring agent on x86 nodes with NVIDIA GPUs."""
+
+
+class LabelledNode(Protocol):
+    """Information in the labels of a node."""
+
+    @property
+    def node_group(self) -> str | None:
+        """Managed node group of the node."""
+        ...
+
+    @property
+    def instance_type(self) -> str:
+        """EC2 instance type of the node."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class GroupExpectation:
+    """What a node group must have."""
+
+    name: str
+    """Name of the node group, or of self-managed groups whose nodes cannot be distinguished."""
+    instance_type: str
+    managed_as: str | None
+    """Name of the managed node group in the label of its nodes."""
+    nodes: int
+    devices: Mapping[str, int]
+    """Devices on each node, by resource name."""
+    daemon_sets: tuple[str, ...]
+    """DaemonSets that run on each of its nodes."""
+
+    def has(self, node: LabelledNode) -> bool:
+        """Return whether a node belongs to this group, according to its labels."""
+        return node.node_group == self.managed_as and node.instance_type == self.instance_type
+
+
+def expected_of(outputs: Mapping[str, Any]) -> tuple[GroupExpectation, ...]:
+    """Return the node groups that the outputs of a stack describe, in order."""
+    found: dict[str | tuple[str, str], GroupExpectation] = {}
+    for name, group in outputs.get("node_groups", {}).items():
+        expected = _group(name, group, outputs)
+        # Nodes of two self-managed groups with the same instance type look the same.
+        key = expected.managed_as or ("self-managed", expected.instance_type)
+        found[key] = _together(found[key], expected) if key in found else expected
+    return tuple(found.values())
+
+
+def _group(name: str, group: Mapping[str, Any], outputs: Mapping[str, Any]) -> GroupExpectation:
+    devices = {key: int(count) for key, count in group.get("devices", {}).items()}
+    addons = outputs.get("addons", {})
+    accelerators = INSTANCE_TYPES[group["instance_type"]].accelerators
+    plugins = [DEVICES[device] for device in devices]
+    drains = name in outputs.get("drained_node_groups", [])
+    watched = (
+        NODE_MONITORING_AGENT in addons
+        and accelerators is not None
+        and accelerators.manufacturer == "nvidia"
+        and INSTANCE_TYPES[group["instance_type"]].architecture == "x86_64"
+    )
+    wanted = [
+        *plugins,
+        *(DRAINERS if drains else []),
+        *(ADDON_DAEMON_SETS[addon] for addon in addons if addon in ADDON_DAEMON_SETS),
+        *([GPU_MONITOR] if watched else []),
+    ]
+    return GroupExpectation(
+        name=name,
+        instance_type=group["instance_type"],
+        managed_as=group.get("node_group"),
+        nodes=int(group["desired"]),
+        devices=devices,
+        daemon_sets=tuple(dict.fromkeys(wanted)),
+    )
+
+
+def _together(first: GroupExpectation, second: GroupExpectation) -> GroupExpectation:
+    """Return what is certain for a node of either group, and the nodes of both."""
+    return GroupExpectation(
+        name=f"{first.name}, {second.name}",
+        instance_type=first.instance_type,
+        managed_as=None,
+        nodes=first.nodes + second.nodes,
+        devices={
+            device: min(count, second.devices[device])
+            for device, count in first.devices.items()
+            if device in second.devices
+        },
+        daemon_sets=tuple(name for name in first.daemon_sets if name in second.daemon_sets),
+    )
+
+
+# Wait until a cluster matches its stack: nodes are Ready and every plugin runs on its nodes.
+#
+# The rollout status is not sufficient, because a DaemonSet with no desired pods counts as rolled
+# out. Therefore every DaemonSet is checked on each node where it must run, and every node for its
+# devices.
+
 
 INSTANCE_TYPE_LABEL = "node.kubernetes.io/instance-type"
 NODE_GROUP_LABEL = "eks.amazonaws.com/nodegroup"
@@ -243,3 +358,106 @@ def _mapped_roles(maps: list[Any]) -> tuple[str, ...]:
         for entry in found
         if isinstance(entry, Mapping) and entry.get("rolearn")
     )
+
+
+def reasons(
+    outputs: Mapping[str, Any],
+    expected: Sequence[GroupExpectation],
+    state: ClusterState,
+    *,
+    stack_file: StackFile,
+    sandbox: bool,
+    kubectl: str,
+) -> list[str]:
+    """Return why nodes and plugins are missing, and commands that show more.
+
+    Args:
+        outputs: Outputs of the stack.
+        expected: The node groups that the outputs describe.
+        state: The observed state.
+        stack_file: The stack, for its account.
+        sandbox: Whether the account is the sandbox's.
+        kubectl: The command with its kubeconfig.
+    """
+    promised = dict.fromkeys(name for group in expected for name in group.daemon_sets)
+    found = [*nodes_not_ready(state, kubectl), *plugins_not_ready(promised, state, kubectl)]
+    if any(len(state.ready_nodes(group)) < group.nodes for group in expected):
+        found += _groups(outputs, state, stack_file, sandbox=sandbox)
+    return found
+
+
+def nodes_not_ready(state: ClusterState, kubectl: str) -> list[str]:
+    """Return the kubelets' messages of nodes that joined but are not Ready."""
+    return [
+        f"{node.name} has joined and is not Ready: {node.not_ready_because}; more: "
+        f"{kubectl} describe node {shell_word(node.name)}"
+        for node in state.nodes
+        if not node.ready and node.not_ready_because
+    ]
+
+
+def plugins_not_ready(daemon_sets: Iterable[str], state: ClusterState, kubectl: str) -> list[str]:
+    """Return why pods of some DaemonSets do not run, with commands to inspect them."""
+    return [
+        sentence
+        for name in daemon_sets
+        for pod in state.pods.get(name, ())
+        if not pod.ready
+        for sentence in _pod(name, pod, kubectl)
+    ]
+
+
+def _pod(daemon_set: str, pod: PodState, kubectl: str) -> list[str]:
+    namespaced = f"{kubectl} --namespace {shell_word(pod.namespace)}"
+    name = shell_word(pod.name)
+    return [
+        f"{daemon_set} on {pod.node or 'no node'}: pod {pod.name} does not run: {pod.reason}",
+        f"  {namespaced} describe pod {name}",
+        f"  {namespaced} logs {name} --previous",
+    ]
+
+
+def _groups(
+    outputs: Mapping[str, Any], state: ClusterState, stack_file: StackFile, *, sandbox: bool
+) -> list[str]:
+    joined = {node.instance_id for node in state.nodes}
+    place = Place(region=stack_file.region, cluster=outputs["cluster_name"], sandbox=sandbox)
+    try:
+        with account_access(sandbox=sandbox, profile=stack_file.profile):
+            eks, autoscaling = (
+                boto3.client(service, region_name=stack_file.region, config=CLIENT)
+                for service in ("eks", "autoscaling")
+            )
+
+            def read(name: str, output: Mapping[str, Any]) -> GroupFacts:
+                return read_group(
+                    eks,
+                    autoscaling,
+                    cluster=place.cluster,
+                    name=name,
+                    output=output,
+                    mapped_roles=state.aws_auth_roles,
+                )
+
+            return [
+                sentence
+                for name, output in outputs.get("node_groups", {}).items()
+                for sentence in _group_reasons(
+                    lambda n=name, o=output: read(n, o), name, joined, place
+                )
+            ]
+    except BotoCoreError as error:
+        return [f"the reason cannot be read from the account: {error}"]
+
+
+def _group_reasons(
+    read: Callable[[], GroupFacts], name: str, joined: Collection[str], place: Place
+) -> list[str]:
+    """Return what a node group lacks. If it cannot be read, the others are still explained."""
+    try:
+        return what_it_lacks(read(), joined, place)
+    except ClientError as error:
+        why = str(error)
+    except (LookupError, TypeError) as error:  # an answer that does not match the API
+        why = f"a response has no {error}"
+    return [f"node group {name}: the reason cannot be read from the account: {why}"]

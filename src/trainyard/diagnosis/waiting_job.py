@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from trainyard.diagnosis.failed_pool import ReservationUse, read_reservations
 from trainyard.diagnosis.known_errors import known_error
-from trainyard.diagnosis.reservation_use import ReservationUse, read_reservations
 
 WAITING = ("SUBMITTED", "PENDING", "RUNNABLE", "STARTING")
 """States of a job that is not running yet.

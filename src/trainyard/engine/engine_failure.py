@@ -14,17 +14,11 @@ from trainyard.components import clock
 from trainyard.components.account.call_failures import CLIENT, explained
 from trainyard.components.account.reservations import reservation_ids
 from trainyard.components.config.problems import ConfigError
-from trainyard.diagnosis.cluster_events import failed_resources
+from trainyard.diagnosis.bundle import failed_resources
 from trainyard.diagnosis.engine_failures import FailedStack, advice
-from trainyard.diagnosis.failed_pool import FailedPool, pool_of
-from trainyard.diagnosis.kubernetes_failures import (
-    exists_already,
-    is_unreachable,
-    is_unready_daemon_set,
-)
-from trainyard.diagnosis.reservation_use import ReservationUse, read_reservations
-from trainyard.diagnosis.rollout import look_at
-from trainyard.diagnosis.rollout_failure import plugins_not_ready
+from trainyard.diagnosis.failed_pool import FailedPool, ReservationUse, pool_of, read_reservations
+from trainyard.diagnosis.known_errors import exists_already, is_unreachable, is_unready_daemon_set
+from trainyard.diagnosis.rollout import look_at, plugins_not_ready
 from trainyard.diagnosis.unreachable_cluster import why_it_is_unreachable
 from trainyard.engine.engine_process import EngineFailedError
 from trainyard.stack_files.stack_config import config_of

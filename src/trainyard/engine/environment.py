@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from trainyard.sandboxes.client import Endpoint, plain_environment, wait_divisor
-from trainyard.workspace.backend_login import PASSPHRASE_FILE
+from trainyard.workspace.backend import PASSPHRASE_FILE
 
 _WAIT_DIVISOR = 400
 LOOPBACK = "127.0.0.1,localhost,::1"

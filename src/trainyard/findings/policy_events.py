@@ -9,8 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from trainyard.components.config.problems import ROOT
-from trainyard.findings.finding import Finding, Level
-from trainyard.findings.positions import Positions
+from trainyard.findings.finding import Finding, Level, Positions
 from trainyard.stack_files.stack_entries import entries_of
 from trainyard.stack_files.stack_files import StackFile
 from trainyard.workspace.urns import name_of

@@ -57,7 +57,7 @@ _REMARKS = {
         fix="Read the message: nothing is refused, and some of it passes by itself.",
     ),
 }
-"""Texts of the rules in `trainyard.findings.config_problems.remark_findings`."""
+"""Texts of the rules in `trainyard.findings.finding.remark_findings`."""
 
 
 def sarif(run: Run) -> dict[str, Any]:

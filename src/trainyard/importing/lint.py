@@ -13,8 +13,7 @@ from trainyard.components.architectures.plan_stack import plan_stack
 from trainyard.components.catalog.instance_types import INSTANCE_TYPES
 from trainyard.components.config.load import load_stack_config
 from trainyard.components.config.problems import ROOT, ConfigError, Problem
-from trainyard.findings.finding import Finding, Level, Stage
-from trainyard.findings.positions import parts_of
+from trainyard.findings.finding import Finding, Level, Stage, parts_of
 from trainyard.importing.imported import Imported
 from trainyard.importing.key_table import ShapeProblem
 from trainyard.importing.report import Claim

@@ -9,9 +9,8 @@ from typing import cast
 
 from trainyard.components.account.listing import AccountListing
 from trainyard.init import offers
-from trainyard.init.account_conflicts import operating_system
 from trainyard.init.api_access import ask_networks
-from trainyard.init.capacity_questions import CapacityQuestions
+from trainyard.init.conflicts import kind_of, operating_system
 from trainyard.init.design import (
     KINDS,
     LUSTRE_RULE,
@@ -24,9 +23,8 @@ from trainyard.init.design import (
     StorageDesign,
 )
 from trainyard.init.examples import Example, examples, fitting_example
-from trainyard.init.network_questions import network_without_account, resolve_network
-from trainyard.init.option_conflicts import kind_of
 from trainyard.init.question import Ask, Choice, Question
+from trainyard.init.questions import CapacityQuestions, network_without_account, resolve_network
 
 NONE = "none"
 """Answer for no file system or no key pair."""

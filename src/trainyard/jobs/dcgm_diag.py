@@ -27,7 +27,7 @@ _SCRIPT = "nv-hostengine > /dev/null\n"
 
 
 def diagnose_commands(node: str, level: int, *, program: str = "dcgmi") -> str:
-    """Return Bash commands that print the result of a node as lines for `trainyard.verify.dcgm`.
+    """Return Bash commands that print the result of a node as lines for `trainyard.verify.stages`.
 
     A result has hundreds of lines of JSON, so it is folded to few. A failed diagnostic must not
     fail the job, which would end the other nodes.

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from trainyard.jobs.job_set import pod_host, pod_selector, services, submitted
+from trainyard.jobs.job_manifest import dump_documents, pod_host, pod_selector, services, submitted
 from trainyard.jobs.nodes import (
     TEST_SHARE,
     JobNodes,
@@ -28,7 +28,6 @@ from trainyard.jobs.nodes import (
     shared_memory,
 )
 from trainyard.jobs.secret_source import KubernetesKey
-from trainyard.jobs.yaml_text import dump_documents
 
 KEYS = "/etc/trainyard"
 """Mount path of the ConfigMap with the public key."""

@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from trainyard.components.eks.node_group_plan import NodeGroupPlan
+from trainyard.diagnosis.failed_pool import ReservationUse, read_reservations
 from trainyard.diagnosis.node_groups import (
     described_scaling_group,
     latest_refusal,
     scaling_group_of,
 )
-from trainyard.diagnosis.reservation_use import ReservationUse, read_reservations
 from trainyard.repair.decision import Group
 
 

@@ -18,8 +18,7 @@ from kubernetes.client import ApiException
 
 from trainyard.components.eks.label_plan import FAILURE_LABEL, PREFIX, RESULT_LABEL, TIME_LABEL
 from trainyard.diagnosis.pods import name_of
-from trainyard.repair.decision import Node, Verification
-from trainyard.repair.health import Condition, health_of
+from trainyard.repair.decision import Condition, Node, Verification, health_of
 
 BEGUN = f"{PREFIX}/repair-began-at"
 """Annotation of a node from the beginning of its repair."""

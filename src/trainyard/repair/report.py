@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from trainyard.diagnosis.reservation_use import ReservationUse
+from trainyard.diagnosis.failed_pool import ReservationUse
 from trainyard.repair.decision import Cluster, Decision, Repair
 from trainyard.repair.nodes import RunningPod
 

@@ -29,7 +29,7 @@ from trainyard.sandboxes.client import (
 from trainyard.sandboxes.pace import pace_of, set_pace
 from trainyard.stack_files.files import write_whole
 from trainyard.stack_files.stack_files import StackFile
-from trainyard.workspace.command_lock import every_lock
+from trainyard.workspace.locks import every_lock
 from trainyard.workspace.project import SandboxProject, sandbox_directory
 from trainyard.workspace.recovery.leftovers import marked
 from trainyard.workspace.workspace import SandboxWorkspace

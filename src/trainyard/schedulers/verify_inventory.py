@@ -9,10 +9,15 @@ from kubernetes import client
 from trainyard.jobs.nodes import JobNodes
 from trainyard.schedulers.deployed_stack import DeployedStack
 from trainyard.schedulers.eks.cluster import reached_cluster
-from trainyard.verify.inventory import Inventory, no_inventory
-from trainyard.verify.kubernetes_inventory import kubernetes_inventory, node_selector
+from trainyard.verify.inventory import (
+    SHOW_NODES,
+    Inventory,
+    kubernetes_inventory,
+    no_inventory,
+    node_selector,
+    slurm_inventory,
+)
 from trainyard.verify.planned_nodes import PlannedTest
-from trainyard.verify.slurm_inventory import SHOW_NODES, slurm_inventory
 
 _SYSTEM = "kube-system"
 

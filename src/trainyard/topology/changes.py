@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from trainyard.changes.steps import Step
 from trainyard.components.network.network_plan import NetworkPlan
 from trainyard.topology.box import Box, Change, Kind, Occupant, Parts
-from trainyard.topology.network_boxes import SUBNET
+from trainyard.topology.topology import SUBNET
 from trainyard.workspace.urns import name_of, type_of
 
 if TYPE_CHECKING:

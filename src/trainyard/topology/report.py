@@ -14,8 +14,8 @@ from trainyard.components.cost.item import CostItem
 from trainyard.findings.finding import Finding
 from trainyard.pages.page import details, page, paragraph, section, table, wide
 from trainyard.topology.box import Change
-from trainyard.topology.node_boxes import accelerators, anchor_of, count
-from trainyard.topology.style import SIGNS
+from trainyard.topology.drawing import SIGNS
+from trainyard.topology.topology import accelerators, anchor_of, count
 from trainyard.workspace.urns import type_of
 
 if TYPE_CHECKING:

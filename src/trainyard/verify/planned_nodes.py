@@ -14,7 +14,7 @@ from trainyard.components.parallelcluster.plan import ParallelClusterPlan
 from trainyard.jobs.batch_request import BatchRequest, batch_submission, fitting_definitions
 from trainyard.jobs.nodes import JobError, JobNodes, JobRequest, choose_nodes
 from trainyard.jobs.slurm.nodes import SlurmNodes, SlurmRequest, choose_slurm_nodes, with_devices
-from trainyard.verify.verdict import PlannedNodes
+from trainyard.verify.stages import PlannedNodes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

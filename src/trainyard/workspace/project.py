@@ -20,7 +20,7 @@ from trainyard.stack_files.installation import INSTALLATION, generated_project
 from trainyard.stack_files.stack_files import StackFile
 from trainyard.stack_files.stacks_directory import PROGRAM_TEXT
 from trainyard.stack_files.yaml_reader import read_yaml, yaml_text
-from trainyard.workspace import file_backend
+from trainyard.workspace import backend
 
 _STACK = "pulumi:pulumi:Stack"
 """Types that every stack has in its state before anything exists in AWS."""
@@ -55,11 +55,11 @@ class SandboxProject:
 
     def state_file(self, stack: str) -> Path:
         """Return the state file of a stack in the backend."""
-        return file_backend.state_file(self.backend, stack)
+        return backend.state_file(self.backend, stack)
 
     def lock_directory(self, stack: str) -> Path:
         """Return the directory of the engine's locks for a stack."""
-        return file_backend.lock_directory(self.backend, stack)
+        return backend.lock_directory(self.backend, stack)
 
     def stacks(self) -> list[str]:
         """Return the names of the stacks with resources in the state, sorted."""

@@ -24,10 +24,9 @@ from trainyard.stack_files.completion import overruled, sandbox_completion
 from trainyard.stack_files.installation import INSTALLATION
 from trainyard.stack_files.moved_checkout import follow_checkout
 from trainyard.stack_files.stack_files import EKS, PARALLELCLUSTER, StackFile
-from trainyard.workspace.account_backend import backend_variables, offer_stack
 from trainyard.workspace.aws_cli import require_aws_cli
-from trainyard.workspace.command_lock import hold_lock, refuse_taken, release_lock
-from trainyard.workspace.missing_stack import StackMissingError
+from trainyard.workspace.backend import StackMissingError, backend_variables, offer_stack
+from trainyard.workspace.locks import hold_lock, refuse_taken, release_lock
 from trainyard.workspace.project import sandbox_directory
 from trainyard.workspace.recovery.leftovers import marked
 from trainyard.workspace.workspace import AccountWorkspace, Workspace

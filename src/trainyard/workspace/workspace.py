@@ -12,13 +12,15 @@ from typing import Any, Protocol
 from trainyard.engine.engine_process import PARALLEL_OPERATIONS, EngineResult, PulumiCommand
 from trainyard.engine.listening import run_listening
 from trainyard.stack_files.stack_files import StackFile
-from trainyard.workspace.command_lock import short_lock
-from trainyard.workspace.file_backend import backend_directory, lock_directory, state_file
-from trainyard.workspace.locks import clear_dead_locks
-from trainyard.workspace.missing_stack import StackMissingError
+from trainyard.workspace.backend import (
+    StackMissingError,
+    backend_directory,
+    lock_directory,
+    state_file,
+)
+from trainyard.workspace.locks import clear_dead_locks, remove_broken_sidecars, short_lock
 from trainyard.workspace.project import SandboxProject
 from trainyard.workspace.recovery.timeouts import IN_AN_ACCOUNT, IN_THE_SANDBOX, Timeouts
-from trainyard.workspace.sidecars import remove_broken_sidecars
 
 Report = Callable[[str], None]
 _TIMEOUT_SECONDS = 10.0

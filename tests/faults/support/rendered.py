@@ -33,10 +33,8 @@ from trainyard.components.parallelcluster.references import resolve
 from trainyard.components.parallelcluster.rendering import render_cluster, to_yaml
 from trainyard.jobs.batch_request import BatchRequest, batch_submission
 from trainyard.jobs.efa_smoke import render_efa_smoke
-from trainyard.jobs.nccl_pairs import render_nccl_pairs
-from trainyard.jobs.nccl_tests import render_nccl_tests
-from trainyard.jobs.nccom_pairs import render_nccom_pairs
-from trainyard.jobs.nccom_tests import render_nccom_tests
+from trainyard.jobs.nccl import render_nccl_pairs, render_nccl_tests
+from trainyard.jobs.nccom import render_nccom_pairs, render_nccom_tests
 from trainyard.jobs.nodes import JobError, JobRequest
 from trainyard.jobs.slurm.nodes import SlurmRequest
 

@@ -23,16 +23,22 @@ from trainyard.components.config.eks import Taint
 from trainyard.components.eks.label_plan import UNVERIFIED
 from trainyard.components.eks.node_group_plan import NodeGroupPlan
 from trainyard.jobs.eks_training import render_training
-from trainyard.jobs.nccl_tests import render_nccl_tests
-from trainyard.jobs.nccom_tests import render_nccom_tests
+from trainyard.jobs.nccl import render_nccl_tests
+from trainyard.jobs.nccom import render_nccom_tests
 from trainyard.jobs.nodes import JobRequest, Renderer
 from trainyard.jobs.training import TrainingRequest
 from trainyard.sandbox.kubernetes.control_planes import ControlPlanes
 from trainyard.sandbox.kubernetes.instances import Instance
 from trainyard.sandbox.kubernetes.nodes import NodeSimulator
 from trainyard.schedulers.eks.cluster_client import cluster_client
-from trainyard.verify.node_marks import Mark, is_closed, mark_node, marks_of, verification_of
-from trainyard.verify.node_results import NodeResults
+from trainyard.verify.node_marks import (
+    Mark,
+    NodeResults,
+    is_closed,
+    mark_node,
+    marks_of,
+    verification_of,
+)
 
 pytestmark = pytest.mark.kubernetes
 

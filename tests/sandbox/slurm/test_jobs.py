@@ -31,7 +31,7 @@ from trainyard.schedulers.log_request import LogRequest
 from trainyard.schedulers.schedulers import SlurmScheduler
 from trainyard.schedulers.slurm import repair as slurm_repair
 from trainyard.schedulers.slurm.job_logs import slurm_log
-from trainyard.verify.slurm_inventory import SHOW_NODES, slurm_inventory
+from trainyard.verify.inventory import SHOW_NODES, slurm_inventory
 
 pytestmark = pytest.mark.engine
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tests.support.changes.rows import Row
-from trainyard.changes.losses import SLURM_CLUSTER
+from trainyard.changes.losses import SLURM_CLUSTER, resources_of
 from trainyard.changes.reserved_capacity import (
     AUTO_SCALING_GROUP,
     COMPUTE_ENVIRONMENT,
@@ -24,7 +24,6 @@ from trainyard.changes.reserved_capacity import (
     nodes_that_come,
     nodes_that_go,
 )
-from trainyard.changes.slurm_nodes import resources_of
 from trainyard.changes.steps import Step
 from trainyard.components.account.facts import ReservationFacts
 from trainyard.components.capacity.update import SURGE_PER_ZONE

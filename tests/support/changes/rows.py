@@ -12,8 +12,14 @@ from tests.support.changes.run import Key, by_key, deployed, identifier, watched
 from tests.support.changes.verdicts import ProviderVerdict, verdict
 from tests.support.cloud import Registered
 from tests.support.stacks import NOW
-from trainyard.changes.losses import Collision, Loss, collisions, losses, running_blocks
-from trainyard.changes.moved_networks import moved_networks
+from trainyard.changes.losses import (
+    Collision,
+    Loss,
+    collisions,
+    losses,
+    moved_networks,
+    running_blocks,
+)
 from trainyard.changes.steps import Step
 from trainyard.components.account.facts import AccountFacts
 from trainyard.components.architectures.prepare import prepare

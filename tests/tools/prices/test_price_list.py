@@ -11,8 +11,7 @@ import pytest
 
 from tools.prices.__main__ import refreshed, text
 from trainyard.components.catalog.prices import PRICES, Price, snapshot_prices
-from trainyard.cost.price_list import AmbiguousPriceError, listed_prices
-from trainyard.cost.price_queries import QUERIES, query_of
+from trainyard.cost.price_list import QUERIES, AmbiguousPriceError, listed_prices, query_of
 
 REGION = "us-west-2"
 TODAY = date(2026, 11, 25)

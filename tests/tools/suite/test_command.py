@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tools import suite
+from tools import suite as steps
 from tools import test as suite
 from tools.suite import LEFT_OUT, LIVES, SLOWEST_FIRST, UNMARKED, Check, Step
 from trainyard.cli import failures
@@ -18,13 +18,13 @@ PASSES = Check("good", ("ruff", "--version"))
 def test_every_processor_has_a_process_and_two_for_whole_stacks_but_never_more_than_four(
     processors, unit, whole
 ):
-    arguments = [step.pytest for step in suite.everything(processors)]
+    arguments = [step.pytest for step in steps.everything(processors)]
     assert [each[:2] for each in arguments] == [("-n", str(unit)), ("-n", str(whole))]
     assert all("--no-loadscope-reorder" in each for each in arguments)
 
 
 def test_the_quick_answer_is_all_checks_the_unit_tests_and_a_life_of_each_architecture():
-    unit, lives = suite.quick(2)
+    unit, lives = steps.quick(2)
     assert {check.name for check in unit.checks} == {
         "ruff check",
         "ruff format",
@@ -103,7 +103,7 @@ def of_files(root, files):
     for name, text in files.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text, encoding="utf-8")
-    found = list(suite.of_files([*files], 2, root))
+    found = list(steps.of_files([*files], 2, root))
     return found, [[each for each in step.pytest if each in files] for step in found]
 
 
@@ -125,7 +125,7 @@ def test_a_selection_runs_tests_without_a_marker_before_those_that_need_programs
 def test_only_the_programs_of_the_markers_in_a_selection_are_made(tmp_path):
     (step,) = of_files(tmp_path, {"tests/faults/test_a.py": "pytest.mark.kubernetes"})[0]
     assert step.get_programs.args == ({"kubernetes"},)
-    assert suite.PROGRAMS.keys() == {*SLOWEST_FIRST}
+    assert steps.PROGRAMS.keys() == {*SLOWEST_FIRST}
 
 
 @pytest.mark.parametrize(("count", "processes"), [(2, "2"), (9, "4")])

@@ -26,8 +26,8 @@ from trainyard.acceptance.assumptions import (
     with_tables,
 )
 from trainyard.acceptance.steps import Done, Result
+from trainyard.progress.display import ended_line
 from trainyard.progress.operation import Ended, Running, short_type
-from trainyard.progress.rendering import ended_line
 from trainyard.workspace.recovery.table import WAYS
 
 KINDS = ("batch", "eks", "network", "parallelcluster")

@@ -10,7 +10,7 @@ from botocore.exceptions import ClientError, ConnectionClosedError, ReadTimeoutE
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trainyard.capacity.purchasing import VISIBLE_WITHIN, dry_run, looked_up, purchased
+from trainyard.capacity.block_purchase import VISIBLE_WITHIN, dry_run, looked_up, purchased
 
 NOW = datetime(2026, 11, 25, 12, tzinfo=UTC)
 CALL = "ec2:PurchaseCapacityBlock"

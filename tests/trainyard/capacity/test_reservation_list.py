@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from tests.support.reservation_answers import Reader, described
-from trainyard.capacity.release import release_problems
 from trainyard.capacity.reservation_list import (
     ListedReservation,
     fees_by_reservation,
     listed_reservations,
+    release_problems,
     stacks_by_reservation,
 )
 from trainyard.components.account import answers

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trainyard.capacity.search_request import SearchRequest, moment, request_problems
+from trainyard.capacity.offerings import SearchRequest, moment, request_problems
 from trainyard.components.catalog.capacity_blocks import is_duration
 
 NOW = datetime(2026, 11, 25, 12, tzinfo=UTC)

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from tests.support.capacity_commands import written_stack
 from trainyard.capacity.stack_entry import (
     Entry,
+    UneditableError,
     chosen_entry,
     entry_values,
     with_entry,
+    with_further_block,
 )
-from trainyard.capacity.stack_pool import with_further_block
-from trainyard.capacity.yaml_places import UneditableError
 from trainyard.components.config.problems import Problem
 from trainyard.stack_files.stack_files import StackFile, find_stack_file
 

@@ -6,7 +6,7 @@ from ipaddress import IPv4Network
 from types import SimpleNamespace
 from typing import Any
 
-from trainyard.capacity.stack_zones import stack_zones
+from trainyard.capacity.stack_entry import stack_zones
 from trainyard.components.account.facts import SubnetFacts
 
 

@@ -20,7 +20,7 @@ from tests.support.steps import (
     steps,
 )
 from trainyard.changes.kubernetes_creates import existing_cluster, kubernetes_creates
-from trainyard.deployment.existing_objects import existing
+from trainyard.deployment.guarded_update import existing
 
 
 def test_a_create_is_named_as_the_cluster_and_the_state_name_it() -> None:

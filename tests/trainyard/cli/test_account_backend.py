@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from trainyard.stack_files.stack_files import StackFile
-from trainyard.workspace.missing_stack import StackMissingError
+from trainyard.workspace.backend import StackMissingError
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from tests.support.stack_files import raw_config
 from trainyard.commands.deployment.status import _costs
 from trainyard.commands.stack_file.plan import show_plan
 from trainyard.components.catalog.prices import Price
-from trainyard.cost.current_cost import current_cost
+from trainyard.cost.price_list import current_cost
 from trainyard.cost.stack_cost import cost_line
 from trainyard.stack_files.stack_files import find_stack_file
 

@@ -16,7 +16,7 @@ from tests.support.workload_api import condition, workload
 from trainyard.cli import failures
 from trainyard.jobs.efa_smoke import render_efa_smoke
 from trainyard.jobs.job_manifest import JobManifest, manifests_of
-from trainyard.jobs.nccl_tests import render_nccl_tests
+from trainyard.jobs.nccl import render_nccl_tests
 from trainyard.jobs.nodes import JobRequest
 from trainyard.schedulers.eks.job_wait import wait_for
 from trainyard.schedulers.job_wait import POLL_SECONDS, JobWait

@@ -13,7 +13,7 @@ from trainyard.cli import failures
 from trainyard.jobs.efa_smoke import render_efa_smoke
 from trainyard.jobs.eks_training import render_training
 from trainyard.jobs.job_manifest import manifests_of
-from trainyard.jobs.nccl_tests import render_nccl_tests
+from trainyard.jobs.nccl import render_nccl_tests
 from trainyard.jobs.nodes import JobRequest
 from trainyard.jobs.secret_source import KubernetesKey
 from trainyard.jobs.training import TrainingRequest

@@ -17,7 +17,7 @@ from tests.support.api_server import answers, api_server
 from trainyard.cli import options
 from trainyard.components import clock
 from trainyard.components.account.reservations import holder_filters
-from trainyard.diagnosis import rollout, rollout_failure
+from trainyard.diagnosis import rollout
 from trainyard.diagnosis.rollout import ClusterState
 from trainyard.engine.engine_events import EngineError
 from trainyard.engine.engine_failure import recorded_kubeconfig, why_it_failed
@@ -152,7 +152,7 @@ def test_a_node_that_is_not_ready_says_what_its_kubelet_says() -> None:
         "ip-1", "p5.48xlarge", ready=False, devices={}, not_ready_because="KubeletNotReady: no CNI"
     )
     state = ClusterState((node,), (), ())
-    (said,) = rollout_failure.nodes_not_ready(state, "kubectl")
+    (said,) = rollout.nodes_not_ready(state, "kubectl")
     assert said.startswith("ip-1 has joined and is not Ready: KubeletNotReady: no CNI; more: ")
     assert said.endswith("kubectl describe node ip-1")
 

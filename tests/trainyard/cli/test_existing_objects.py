@@ -19,7 +19,7 @@ from tests.support.steps import (
 )
 from trainyard.cli import options
 from trainyard.components.eks.cluster_lookup import ClusterUnreadableError
-from trainyard.deployment.existing_objects import ExistingObjects, Get
+from trainyard.deployment.guarded_update import ExistingObjects, Get
 
 HAS_CLUSTER = event("same", f"{STACK}::{CLUSTER}::c", CLUSTER, old={"id": "p5-cb"})
 

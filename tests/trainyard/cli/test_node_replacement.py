@@ -15,7 +15,7 @@ from kubernetes.client import ApiException
 from tests.support.bad_nodes import BLOCK, block, group, node
 from trainyard.cli import failures
 from trainyard.components import clock
-from trainyard.diagnosis.reservation_use import ReservationUse
+from trainyard.diagnosis.failed_pool import ReservationUse
 from trainyard.repair.decision import Group, Node
 from trainyard.repair.journal import Journal
 from trainyard.repair.node_replacement import NodeReplacement

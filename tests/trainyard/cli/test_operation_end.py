@@ -11,7 +11,7 @@ from trainyard.cli.failures import CANCELLED, CancelledError
 from trainyard.deployment.operation_end import finish
 from trainyard.engine.engine_process import EngineResult, PulumiCommand
 from trainyard.stack_files.stack_files import find_stack_file
-from trainyard.workspace.missing_stack import STACK_NOT_FOUND, StackMissingError
+from trainyard.workspace.backend import STACK_NOT_FOUND, StackMissingError
 from trainyard.workspace.workspace import AccountWorkspace
 
 

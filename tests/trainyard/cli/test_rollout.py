@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from trainyard.diagnosis.rollout import ClusterState, NodeState
-from trainyard.diagnosis.rollout_expectation import GroupExpectation
+from trainyard.diagnosis.rollout import ClusterState, GroupExpectation, NodeState
 
 P5 = "p5.48xlarge"
 NVIDIA, HANDLER = "nvidia-device-plugin-daemonset", "aws-node-termination-handler"

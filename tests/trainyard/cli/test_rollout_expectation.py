@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from trainyard.diagnosis.rollout_expectation import GroupExpectation, expected_of
+from trainyard.diagnosis.rollout import GroupExpectation, expected_of
 
 P5 = "p5.48xlarge"
 DEVICES = {"nvidia.com/gpu": 8, "vpc.amazonaws.com/efa": 32}

@@ -6,8 +6,8 @@ from tests.support.sandbox_aws import PRIVATE_B, Account  # before boto3 makes a
 
 from tests.support.account_fixtures import account, server  # isort: skip
 from trainyard.diagnosis.rollout import ClusterState  # isort: skip
-from trainyard.diagnosis.rollout_expectation import GroupExpectation  # isort: skip
-from trainyard.diagnosis.rollout_failure import reasons  # isort: skip
+from trainyard.diagnosis.rollout import GroupExpectation  # isort: skip
+from trainyard.diagnosis.rollout import reasons  # isort: skip
 from trainyard.stack_files.stack_files import find_stack_file
 
 __all__ = ["account", "server"]

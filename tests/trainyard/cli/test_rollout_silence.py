@@ -10,8 +10,7 @@ import pytest
 import yaml
 
 from trainyard.cli import failures, waiting
-from trainyard.diagnosis.rollout import wait_until_ready
-from trainyard.diagnosis.rollout_expectation import GroupExpectation
+from trainyard.diagnosis.rollout import GroupExpectation, wait_until_ready
 
 SYSTEM = GroupExpectation("system", "c5.2xlarge", "system", 0, {}, ())
 

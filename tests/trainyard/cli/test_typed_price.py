@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import pytest
 
-from trainyard.capacity.typed_price import confirm_price
+from trainyard.capacity.block_purchase import confirm_price
 from trainyard.cli import failures
 
 FEE = Decimal("10571.90")

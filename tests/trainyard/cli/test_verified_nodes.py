@@ -16,9 +16,8 @@ from trainyard.cli import failures
 from trainyard.schedulers.deployed_stack import DeployedStack
 from trainyard.schedulers.job_wait import RequestedJob
 from trainyard.stack_files.stack_files import BATCH, EKS, PARALLELCLUSTER, find_stack_file
-from trainyard.verify.node_results import node_results
-from trainyard.verify.verdict import Stage
-from trainyard.verify.verified_nodes import use_results
+from trainyard.verify.node_marks import node_results, use_results
+from trainyard.verify.stages import Stage
 
 RANKS = SLOW.replace("32 nics", "4 nics") + "".join(
     f"# Rank {8 * node + gpu} Group 0 Pid 1 on {host} device {gpu}\n"

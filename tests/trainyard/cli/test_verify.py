@@ -11,7 +11,7 @@ import pytest
 from tests.support.recorded_stack import RecordedStack
 from tests.trainyard.cli.conftest import COMPLETE
 from trainyard.cli import failures
-from trainyard.verify.verdict import Stage
+from trainyard.verify.stages import Stage
 
 LOGS = Path("tests/trainyard/verify/logs")
 EFA = "x:1:1 [0] NCCL INFO NET/OFI Selected provider is efa, fabric is efa (found 32 nics)\n"

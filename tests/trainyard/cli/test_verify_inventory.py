@@ -10,9 +10,8 @@ from tests.trainyard.verify.test_inventory import shown, slurm_node
 from tests.trainyard.verify.test_verdict import nodes
 from trainyard.jobs.slurm.nodes import SlurmRequest, choose_slurm_nodes
 from trainyard.schedulers.verify_inventory import read_inventory
-from trainyard.verify.inventory import Inventory
+from trainyard.verify.inventory import SHOW_NODES, Inventory
 from trainyard.verify.planned_nodes import PlannedTest
-from trainyard.verify.slurm_inventory import SHOW_NODES
 
 SLURM = choose_slurm_nodes(p4de_plan(), "nvidia", SlurmRequest(nodes=1))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.faults.places import PLACES, LostAnswer
-from trainyard.diagnosis.account_failures import LIMIT, TAKEN, limit, taken
+from trainyard.diagnosis.known_errors import LIMIT, TAKEN, limit, taken
 from trainyard.engine.engine_events import EngineError
 
 URN = "urn:pulumi:dev::trainyard::trainyard:eks:Cluster$aws:iam/role:Role::node"

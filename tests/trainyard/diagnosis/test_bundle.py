@@ -17,16 +17,18 @@ from kubernetes.client import ApiException
 
 from tests.support.secret_forms import CHOSEN, DOCUMENTS, ENCODED, TEXTS, modes_in
 from tests.support.stacks import stack_plan
-from trainyard.diagnosis.batch_bundle import add_batch
-from trainyard.diagnosis.bundle import SUMMARY, Bundle
-from trainyard.diagnosis.eks_bundle import (
+from trainyard.diagnosis.bundle import (
+    SUMMARY,
+    Bundle,
     EksClients,
     add_account,
+    add_batch,
     add_cluster,
     add_consoles,
+    add_events,
+    add_head_node,
     namespaces_of,
 )
-from trainyard.diagnosis.slurm_bundle import add_events, add_head_node
 
 NOW = datetime(2026, 11, 24, tzinfo=UTC)
 LISTS = ("node", "namespaced_pod", "namespaced_event", "namespaced_daemon_set", "namespaced_job")
@@ -213,7 +215,7 @@ def test_a_cluster_that_does_not_answer_blames_no_instance(
 
     silent = SimpleNamespace(**dict.fromkeys(vars(EMPTY), fail))
     for name in ("CoreV1Api", "AppsV1Api", "BatchV1Api"):
-        monkeypatch.setattr(f"trainyard.diagnosis.eks_bundle.client.{name}", lambda _: silent)
+        monkeypatch.setattr(f"trainyard.diagnosis.bundle.client.{name}", lambda _: silent)
     api: Any = None
     with pytest.raises(LookupError, match="the nodes of the cluster cannot be read"):
         add_cluster(bundle, api, addons=(), namespaces=("default",), has_logs=True)
@@ -237,9 +239,9 @@ def test_a_cluster_with_jobset_and_kueue_has_their_objects_and_the_reason_of_a_f
     custom = SimpleNamespace(
         list_namespaced_custom_object=lambda *resource: {"items": lists[resource]}
     )
-    monkeypatch.setattr("trainyard.diagnosis.eks_bundle.client.CustomObjectsApi", lambda _: custom)
+    monkeypatch.setattr("trainyard.diagnosis.bundle.client.CustomObjectsApi", lambda _: custom)
     for name in ("CoreV1Api", "AppsV1Api", "BatchV1Api"):
-        monkeypatch.setattr(f"trainyard.diagnosis.eks_bundle.client.{name}", lambda _: EMPTY)
+        monkeypatch.setattr(f"trainyard.diagnosis.bundle.client.{name}", lambda _: EMPTY)
     api: Any = SimpleNamespace(sanitize_for_serialization=lambda found: found)
     add_cluster(bundle, api, addons=("jobset", "kueue"), namespaces=("default",), has_logs=False)
     assert json.loads((tmp_path / "kubernetes/jobsets.json").read_text("utf-8")) == [

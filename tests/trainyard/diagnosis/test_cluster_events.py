@@ -8,7 +8,7 @@ from typing import Any
 import boto3
 from botocore.stub import Stubber
 
-from trainyard.diagnosis.cluster_events import failed_resources
+from trainyard.diagnosis.bundle import failed_resources
 
 NOW = datetime(2026, 11, 24, 2, tzinfo=UTC)
 ARN = "arn:aws:cloudformation:us-west-2:123456789012:stack/"

@@ -12,8 +12,7 @@ from trainyard.components.account.call_failures import says_nothing_of_the_reque
 from trainyard.components.account.error_codes import BROKEN, EXPIRED, THROTTLED
 from trainyard.components.config.load import load_stack_config
 from trainyard.diagnosis.engine_failures import FailedStack, advice
-from trainyard.diagnosis.failed_pool import FailedPool, pool_of
-from trainyard.diagnosis.reservation_use import ReservationUse
+from trainyard.diagnosis.failed_pool import FailedPool, ReservationUse, pool_of
 from trainyard.engine.engine_events import EngineError
 
 ASG = EngineError(

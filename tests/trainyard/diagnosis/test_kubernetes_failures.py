@@ -5,11 +5,7 @@ from __future__ import annotations
 import pytest
 
 from trainyard.diagnosis.engine_failures import FailedStack, advice
-from trainyard.diagnosis.kubernetes_failures import (
-    exists_already,
-    is_unreachable,
-    is_unready_daemon_set,
-)
+from trainyard.diagnosis.known_errors import exists_already, is_unreachable, is_unready_daemon_set
 from trainyard.engine.engine_events import EngineError
 
 PLUGIN = "urn:pulumi:s::trainyard::t$kubernetes:apps/v1:DaemonSet::p5-cb-plugins-nvidia-daemon-set"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from trainyard.diagnosis.queued_job import reason_of_workload
+from trainyard.diagnosis.pods import reason_of_workload
 
 
 def workload(**conditions: tuple[str, str]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from tests.support.sandbox_aws import (
     Account,
     p5_block,
 )
-from trainyard.diagnosis.reservation_use import ReservationUse, read_reservations
+from trainyard.diagnosis.failed_pool import ReservationUse, read_reservations
 from trainyard.sandbox.aws.server import AwsServer
 
 OWNED = [{"ResourceType": "instance", "Tags": [{"Key": "trainyard:cluster", "Value": "p5-cb"}]}]

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from trainyard.diagnosis.reservation_use import ReservationUse
+from trainyard.diagnosis.failed_pool import ReservationUse
 from trainyard.diagnosis.waiting_job import QueuedJob, read_queued_job, why_it_waits
 
 FREE = ReservationUse("cr-0", "active", "p5.48xlarge", 2, 2)

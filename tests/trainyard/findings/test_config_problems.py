@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from trainyard.components.config.given_stack import GivenStack
 from trainyard.components.config.problems import ConfigError, Problem
-from trainyard.findings.config_problems import NAMED, problem_findings, remark_findings, rule_of
+from trainyard.findings.finding import NAMED, problem_findings, remark_findings, rule_of
 from trainyard.stack_files.stack_files import StackFile
 
 GROUP = "trainyard:cluster.architecture.node_groups"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.tracked import ROOT
-from trainyard.findings.positions import Positions, parts_of
+from trainyard.findings.finding import Positions, parts_of
 
 FILE = """\
 # a comment

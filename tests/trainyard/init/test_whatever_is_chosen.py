@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.account import NOW, listing
-from trainyard.init.account_conflicts import account_conflicts
+from trainyard.init.conflicts import account_conflicts
 from trainyard.init.design import KINDS, Request
 from trainyard.init.examples import examples
-from trainyard.init.new_stack_check import missing_values, refuse_invalid
+from trainyard.init.new_stack import missing_values, refuse_invalid
 from trainyard.init.question import Question
 from trainyard.init.resolving import Resolver, resolve_kind
 

@@ -11,10 +11,8 @@ from trainyard.components.eks.addons.registry import verification_images
 from trainyard.components.eks.node_group_plan import NodeGroupPlan
 from trainyard.jobs.dcgm_diag import render_dcgm_diag
 from trainyard.jobs.efa_smoke import render_efa_smoke
-from trainyard.jobs.nccl_pairs import render_nccl_pairs
-from trainyard.jobs.nccl_tests import render_nccl_tests
-from trainyard.jobs.nccom_pairs import render_nccom_pairs
-from trainyard.jobs.nccom_tests import render_nccom_tests
+from trainyard.jobs.nccl import render_nccl_pairs, render_nccl_tests
+from trainyard.jobs.nccom import render_nccom_pairs, render_nccom_tests
 from trainyard.jobs.nodes import JobRequest, Renderer
 
 P5, TRN1 = (nodes_of(name, desired=4) for name in ("p5.48xlarge", "trn1.32xlarge"))

@@ -13,10 +13,9 @@ from tests.support.parallelcluster import p4de_plan
 from tests.support.stacks import prepared
 from trainyard.jobs.batch_request import BatchRequest
 from trainyard.jobs.batch_training import training_submission
-from trainyard.jobs.eks_training import render_training
+from trainyard.jobs.eks_training import job_set_failures, render_training
 from trainyard.jobs.job_manifest import manifests_of, spec_of_job
 from trainyard.jobs.nodes import JobError, JobRequest
-from trainyard.jobs.pod_failures import job_set_failures
 from trainyard.jobs.slurm.nodes import SlurmRequest
 from trainyard.jobs.slurm.training import render_training_directory
 from trainyard.jobs.training import TrainingRequest

@@ -11,11 +11,11 @@ import pytest
 import yaml
 
 from tests.support.eks import eks_plan, nodes_of
-from trainyard.jobs.nccl_pairs import render_nccl_pairs
+from trainyard.jobs.nccl import render_nccl_pairs
+from trainyard.jobs.node_job import alone_tests, pair_tests
 from trainyard.jobs.node_versions import NODE_VERSIONS
 from trainyard.jobs.nodes import JobError, JobRequest
-from trainyard.jobs.part_tests import alone_tests, pair_tests
-from trainyard.verify.versions import read_versions
+from trainyard.verify.stages import read_versions
 
 P5 = nodes_of("p5.48xlarge", desired=4)
 # A host that is in a test has a directory.

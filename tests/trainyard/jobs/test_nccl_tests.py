@@ -10,7 +10,7 @@ from tests.support.eks import eks_plan, nodes_of
 from trainyard.components.catalog.instance_types import INSTANCE_TYPES, instance_type
 from trainyard.components.catalog.nccl import largest_message
 from trainyard.components.config.eks import Taint
-from trainyard.jobs.nccl_tests import render_nccl_tests
+from trainyard.jobs.nccl import render_nccl_tests
 from trainyard.jobs.nodes import JobRequest
 
 TAINT = Taint(key="nvidia.com/gpu", value="true", effect="NoSchedule")

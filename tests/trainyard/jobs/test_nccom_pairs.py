@@ -11,9 +11,9 @@ from tests.support.eks import eks_plan, nodes_of
 from tests.support.tracked import ROOT
 from tests.trainyard.jobs.test_nccl_pairs import bash
 from tests.trainyard.verify.test_verdict import nodes
-from trainyard.jobs.nccom_pairs import nccom_pair_tests, render_nccom_pairs
+from trainyard.jobs.nccom import nccom_pair_tests, render_nccom_pairs
 from trainyard.jobs.nodes import JobError, JobRequest
-from trainyard.verify.pairs import judge_pairs, read_pairs
+from trainyard.verify.stages import judge_pairs, read_pairs
 
 LOG = ROOT / "tests" / "trainyard" / "verify" / "logs" / "trn1-two-nodes.log"
 

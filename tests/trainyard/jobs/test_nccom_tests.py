@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from tests.support.eks import eks_plan, nodes_of
-from trainyard.jobs.nccom_tests import render_nccom_tests
+from trainyard.jobs.nccom import render_nccom_tests
 from trainyard.jobs.nodes import JobError, JobRequest
 
 TRN1 = nodes_of("trn1.32xlarge")

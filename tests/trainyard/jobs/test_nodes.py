@@ -6,7 +6,7 @@ from tests.support.eks import SCHEDULED, eks_plan, nodes_of
 from trainyard.components.catalog.instance_types import INSTANCE_TYPES
 from trainyard.components.config.eks import Taint
 from trainyard.components.eks.label_plan import UNVERIFIED
-from trainyard.jobs.job_set import submitted
+from trainyard.jobs.job_manifest import submitted
 from trainyard.jobs.nodes import (
     JobError,
     JobRequest,

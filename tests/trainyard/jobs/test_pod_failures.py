@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from tests.support.eks import P5
+from trainyard.jobs.eks_training import pod_failures
 from trainyard.jobs.nodes import JobNodes
-from trainyard.jobs.pod_failures import pod_failures
 from trainyard.jobs.training import TrainingRequest
 
 LOST = [{"type": "DisruptionTarget"}]

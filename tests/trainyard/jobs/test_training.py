@@ -21,7 +21,7 @@ from trainyard.jobs.dcgm_diag import render_dcgm_diag
 from trainyard.jobs.efa_smoke import render_efa_smoke
 from trainyard.jobs.eks_training import render_training
 from trainyard.jobs.job_manifest import manifests_of, spec_of_job
-from trainyard.jobs.nccl_tests import render_nccl_tests
+from trainyard.jobs.nccl import render_nccl_tests
 from trainyard.jobs.nodes import JobError, JobRequest
 from trainyard.jobs.training import TrainingRequest, launch_command, node_environment
 

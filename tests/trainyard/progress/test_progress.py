@@ -9,10 +9,8 @@ import pytest
 
 from tests.support.tracked import ROOT
 from trainyard.changes.steps import steps_of_events
-from trainyard.progress.display import Display
-from trainyard.progress.messages import Messages
+from trainyard.progress.display import Display, Messages, change_list, ended_line, region
 from trainyard.progress.operation import Operation, short_type
-from trainyard.progress.rendering import change_list, ended_line, region
 from trainyard.sandbox.latency.model import latency_model
 
 RECORDED = ROOT / "tests" / "goldens" / "progress"

@@ -13,6 +13,7 @@ from tests.support.bad_nodes import BLOCK, NOW, block, cluster, group, node
 from trainyard.repair.decision import (
     Cluster,
     Decision,
+    Health,
     Node,
     Repair,
     Verification,
@@ -20,7 +21,6 @@ from trainyard.repair.decision import (
     missing,
     names,
 )
-from trainyard.repair.health import Health
 
 
 def decided(found: Cluster, named: str | None = None) -> Decision:

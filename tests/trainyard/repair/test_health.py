@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from trainyard.repair.health import REPAIR_AFTER, Condition, health_of
+from trainyard.repair.decision import REPAIR_AFTER, Condition, health_of
 
 NOW = datetime(2026, 11, 25, 12, tzinfo=UTC)
 

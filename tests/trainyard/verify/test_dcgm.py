@@ -15,8 +15,7 @@ from tests.trainyard.verify.test_verdict import nodes
 from trainyard.jobs.dcgm_diag import diagnose_commands, render_dcgm_diag
 from trainyard.jobs.nodes import JobRequest
 from trainyard.verify.collective_log import read_log
-from trainyard.verify.dcgm import judge_dcgm, read_diagnoses
-from trainyard.verify.verdict import Stage
+from trainyard.verify.stages import Stage, judge_dcgm, read_diagnoses
 
 RESULTS = Path(__file__).parent / "dcgm"
 

@@ -11,10 +11,10 @@ import pytest
 from tests.support.tracked import ROOT
 from tests.trainyard.verify.test_pairs import RING, log_of
 from tests.trainyard.verify.test_verdict import nodes
-from trainyard.verify.html_report import html_report
 from trainyard.verify.inventory import no_inventory
 from trainyard.verify.planned_nodes import PlannedTest
-from trainyard.verify.verified import Verified, verified
+from trainyard.verify.report import html_report
+from trainyard.verify.verification import Verified, verified
 
 P5 = PlannedTest(test="nccl-tests", nodes=nodes("p5.48xlarge", 2), chosen=None)
 KEY = "AKIA" + "ABCDEFGHIJKLMNOP"

@@ -9,9 +9,7 @@ import pytest
 from tests.support.collective_logs import pair_lines
 from tests.trainyard.verify.test_verdict import nodes
 from trainyard.verify.collective_log import read_log
-from trainyard.verify.intra_node import judge_intra_node
-from trainyard.verify.parts import read_parts
-from trainyard.verify.verdict import PlannedNodes
+from trainyard.verify.stages import PlannedNodes, judge_intra_node, read_parts
 
 P5 = nodes("p5.48xlarge", 2)
 B200 = nodes("p6-b200.48xlarge", 2)

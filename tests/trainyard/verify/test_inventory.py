@@ -13,9 +13,13 @@ from tests.support.eks import eks_plan, nodes_of
 from tests.support.parallelcluster import p4de_plan
 from trainyard.jobs.nodes import JobRequest, choose_nodes
 from trainyard.jobs.slurm.nodes import SlurmRequest, choose_slurm_nodes
-from trainyard.verify.inventory import Inventory
-from trainyard.verify.kubernetes_inventory import kubernetes_inventory, node_selector
-from trainyard.verify.slurm_inventory import SHOW_NODES, slurm_inventory
+from trainyard.verify.inventory import (
+    SHOW_NODES,
+    Inventory,
+    kubernetes_inventory,
+    node_selector,
+    slurm_inventory,
+)
 
 PLAN = eks_plan(nodes_of("p5.48xlarge"))
 CHOSEN = choose_nodes(PLAN, "nvidia", JobRequest())

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trainyard.verify.node_results import node_results
-from trainyard.verify.verdict import Stage
+from trainyard.verify.node_marks import node_results
+from trainyard.verify.stages import Stage
 
 NODES = ("a", "b", "c")
 

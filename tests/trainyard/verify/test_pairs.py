@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from tests.support.collective_logs import pair_lines
 from tests.trainyard.verify.test_verdict import nodes
-from trainyard.verify.pairs import bad_nodes, judge_pairs, read_pairs
-from trainyard.verify.verdict import PlannedNodes, Stage
+from trainyard.verify.stages import PlannedNodes, Stage, bad_nodes, judge_pairs, read_pairs
 
 P5 = nodes("p5.48xlarge", 4)
 G5 = nodes("g5.8xlarge", 4)

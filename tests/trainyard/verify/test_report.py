@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.support.secret_forms import TEXTS
 from trainyard.verify.report import junit
-from trainyard.verify.verdict import Stage
+from trainyard.verify.stages import Stage
 
 
 def test_no_reason_has_a_secret() -> None:

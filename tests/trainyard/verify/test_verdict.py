@@ -18,7 +18,7 @@ from trainyard.verify.collective_log import (
     read_log,
     size_text,
 )
-from trainyard.verify.verdict import PlannedNodes, Result, has_failed, judge
+from trainyard.verify.stages import PlannedNodes, Result, has_failed, judge
 
 
 def nodes(type_name: str, count: int, **changes: Any) -> PlannedNodes:

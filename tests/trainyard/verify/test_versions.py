@@ -6,7 +6,7 @@ import pytest
 
 from tests.trainyard.verify.test_collective_log import log
 from trainyard.verify.collective_log import read_log
-from trainyard.verify.versions import Versions, judge_versions, read_versions
+from trainyard.verify.stages import Versions, judge_versions, read_versions
 
 LOG = """\
 [node nccl-tests-p5-0.nccl-tests-p5] ip-10-0-1-14.us-west-2.compute.internal

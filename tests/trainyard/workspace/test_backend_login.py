@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from trainyard.workspace.backend_login import CLOUD, NotLoggedInError, require_login
+from trainyard.workspace.backend import CLOUD, NotLoggedInError, require_login
 
 TOKEN = {"PULUMI_ACCESS_TOKEN": "pul-of-a-test"}
 

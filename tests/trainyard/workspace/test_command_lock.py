@@ -11,19 +11,19 @@ from pathlib import Path
 import pytest
 
 from tests.support.modules import PYTHONPATH
-from trainyard.workspace.command_lock import (
+from trainyard.workspace.locks import (
+    StackLockedError,
     every_lock,
     hold_lock,
     refuse_taken,
     release_lock,
     short_lock,
 )
-from trainyard.workspace.locks import StackLockedError
 
 HOLDER = """
 import sys
 from pathlib import Path
-from trainyard.workspace.command_lock import hold_lock
+from trainyard.workspace.locks import hold_lock
 hold_lock(Path(sys.argv[1]), stack="p5-cb", command="up")
 print("held", flush=True)
 sys.stdin.read()

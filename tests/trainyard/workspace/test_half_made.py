@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from trainyard.workspace.recovery.half_made import half_made, read_anew
+from trainyard.workspace.recovery.recover import half_made, read_anew
 
 PREFIX = "urn:pulumi:p5-cb::trainyard::"
 CLUSTER = f"{PREFIX}aws:eks/cluster:Cluster::p5-cb-eks"

@@ -10,12 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from trainyard.workspace.file_backend import backend_directory, lock_directory
-from trainyard.workspace.locks import (
-    StackLockedError,
-    clear_dead_locks,
-    locked_out,
-)
+from trainyard.workspace.backend import backend_directory, lock_directory
+from trainyard.workspace.locks import StackLockedError, clear_dead_locks, locked_out
 
 
 def write_lock(directory: Path, pid: int, *, hostname: str | None = None) -> Path:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from trainyard.workspace.backend_login import PASSPHRASE, PASSPHRASE_FILE, lacks_passphrase
+from trainyard.workspace.backend import PASSPHRASE, PASSPHRASE_FILE, lacks_passphrase
 
 FILE, CLOUD = "file://~", "https://api.pulumi.com"
 SALT = {"encryptionsalt": "v1:…"}

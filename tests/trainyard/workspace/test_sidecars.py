@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from trainyard.workspace.sidecars import remove_broken_sidecars
+from trainyard.workspace.locks import remove_broken_sidecars
 
 
 @pytest.fixture

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from trainyard.workspace.file_backend import history_directory
+from trainyard.workspace.backend import history_directory
+from trainyard.workspace.exported_state import StackState, listed_states, sandbox_states
 from trainyard.workspace.project import SandboxProject
-from trainyard.workspace.stack_states import StackState, listed_states, sandbox_states
 
 TIME = "2026-11-23T16:49:40.625911257Z"
 MOMENT = datetime(2026, 11, 23, 16, 49, 40, 625911, tzinfo=UTC)

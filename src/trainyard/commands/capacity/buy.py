@@ -9,25 +9,30 @@ from dataclasses import dataclass
 
 import boto3
 
-from trainyard.capacity import purchasing
-from trainyard.capacity.block_in_stack import check_block, described, text_with_block
+from trainyard.capacity import block_purchase
 from trainyard.capacity.block_purchase import (
     EXPECTED_ID,
     PURCHASE,
     STACK_TAG,
     answered_block,
     bought_block,
+    confirm_price,
+    look_up,
     purchase_arguments,
     recent_blocks,
 )
 from trainyard.capacity.offerings import Offering
 from trainyard.capacity.place import capacity_account, records_of
 from trainyard.capacity.records import Purchase, Records
-from trainyard.capacity.stack_entry import Entry, chosen_entry
-from trainyard.capacity.typed_price import confirm_price
-from trainyard.capacity.unfinished_purchase import look_up
+from trainyard.capacity.stack_entry import (
+    Entry,
+    UneditableError,
+    check_block,
+    chosen_entry,
+    described,
+    text_with_block,
+)
 from trainyard.capacity.wording import both
-from trainyard.capacity.yaml_places import UneditableError
 from trainyard.cli import console, failures
 from trainyard.components import clock
 from trainyard.components.account.call_failures import UNREPEATED
@@ -210,11 +215,11 @@ class Buyer:
         # boto3 would repeat a request without an answer, and buy twice.
         ec2 = boto3.client("ec2", region_name=offering.region, config=UNREPEATED)
         arguments = purchase_arguments(purchase)
-        refusal = purchasing.dry_run(PURCHASE, ec2.purchase_capacity_block, **arguments)
+        refusal = block_purchase.dry_run(PURCHASE, ec2.purchase_capacity_block, **arguments)
         if refusal:
             raise failures.CommandError(f"nothing was bought: {refusal}")
         self.records.begin(purchase)
-        answer = purchasing.purchased(PURCHASE, ec2.purchase_capacity_block, **arguments)
+        answer = block_purchase.purchased(PURCHASE, ec2.purchase_capacity_block, **arguments)
         if answer.refusal:
             self.records.end(purchase.subject)
             raise failures.CommandError(f"nothing was bought: {answer.refusal}")

@@ -10,8 +10,8 @@ from typing import Annotated
 
 import typer
 
+from trainyard.capacity.offerings import SearchRequest, moment
 from trainyard.capacity.place import region_of
-from trainyard.capacity.search_request import SearchRequest, moment
 from trainyard.cli import failures, options
 from trainyard.commands.capacity import buy as capacity_buy
 from trainyard.commands.capacity import extend as capacity_extend

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import boto3
 
-from trainyard.capacity import purchasing
+from trainyard.capacity import block_purchase
+from trainyard.capacity.block_purchase import confirm_price, look_up
 from trainyard.capacity.extension import (
     PURCHASE_EXTENSION,
     bought_extension,
@@ -17,8 +18,6 @@ from trainyard.capacity.extension import (
 from trainyard.capacity.offerings import Offering
 from trainyard.capacity.place import capacity_account, records_of, region_of
 from trainyard.capacity.records import Purchase, Records
-from trainyard.capacity.typed_price import confirm_price
-from trainyard.capacity.unfinished_purchase import look_up
 from trainyard.capacity.wording import both, money
 from trainyard.cli import console, failures
 from trainyard.cli.command_line import at_the_end
@@ -29,7 +28,7 @@ from trainyard.components.account.facts import ReservationFacts
 from trainyard.components.account.lookup import AccountReader
 from trainyard.components.config.problems import ConfigError
 from trainyard.stack_files.stack_outline import capacity_blocks_of
-from trainyard.workspace.command_lock import hold_lock, release_lock
+from trainyard.workspace.locks import hold_lock, release_lock
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,11 +113,11 @@ class Extender:
             "CapacityBlockExtensionOfferingId": offering.offering_id,
             "CapacityReservationId": self.reservation_id,
         }
-        refusal = purchasing.dry_run(PURCHASE_EXTENSION, do, **arguments)
+        refusal = block_purchase.dry_run(PURCHASE_EXTENSION, do, **arguments)
         if refusal:
             raise failures.CommandError(f"nothing was bought: {refusal}")
         self.records.begin(purchase)
-        answer = purchasing.purchased(PURCHASE_EXTENSION, do, **arguments)
+        answer = block_purchase.purchased(PURCHASE_EXTENSION, do, **arguments)
         if answer.refusal:
             self.records.end(purchase.subject)
             raise failures.CommandError(f"nothing was bought: {answer.refusal}")

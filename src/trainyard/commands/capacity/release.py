@@ -7,12 +7,13 @@ from collections.abc import Iterator
 import typer
 from botocore.exceptions import BotoCoreError, ClientError
 
-from trainyard.capacity import purchasing
+from trainyard.capacity import block_purchase
 from trainyard.capacity.place import capacity_account, region_of
-from trainyard.capacity.release import CANCEL, release_problems
 from trainyard.capacity.reservation_list import (
+    CANCEL,
     ListedReservation,
     listed_reservations,
+    release_problems,
     stacks_by_reservation,
 )
 from trainyard.cli import console, failures
@@ -94,7 +95,7 @@ def _confirm(reservation_id: str, *, given: str, sandbox: bool) -> None:
 
 def _cancel(reader: AccountReader, reservation_id: str) -> None:
     do = reader.ec2.cancel_capacity_reservation
-    refusal = purchasing.dry_run(CANCEL, do, CapacityReservationId=reservation_id)
+    refusal = block_purchase.dry_run(CANCEL, do, CapacityReservationId=reservation_id)
     if refusal:
         raise failures.CommandError(f"nothing was released: {refusal}")
     try:

@@ -11,12 +11,17 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from trainyard.capacity.block_in_stack import config_without_blocks
-from trainyard.capacity.odcr_offers import OdcrOffer, odcr_offers
-from trainyard.capacity.offerings import Offering, RegionAnswer, offerings_in
+from trainyard.capacity.offerings import (
+    OdcrOffer,
+    Offering,
+    RegionAnswer,
+    SearchRequest,
+    odcr_offers,
+    offerings_in,
+    request_problems,
+)
 from trainyard.capacity.place import capacity_account, records_of
-from trainyard.capacity.search_request import SearchRequest, request_problems
-from trainyard.capacity.stack_zones import StackZones, stack_zones
+from trainyard.capacity.stack_entry import StackZones, config_without_blocks, stack_zones
 from trainyard.capacity.wording import local, money, utc
 from trainyard.cli import console, failures
 from trainyard.cli.panel import LOG_WIDTH, plain

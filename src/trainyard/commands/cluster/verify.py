@@ -21,13 +21,10 @@ from trainyard.schedulers.slurm.jobs import refuse_in_sandbox
 from trainyard.stack_files.files import write_whole
 from trainyard.stack_files.stack_config import config_of, kind_of, plan_of
 from trainyard.stack_files.stack_files import BATCH, EKS, NETWORK, PARALLELCLUSTER, StackFile
-from trainyard.verify.html_report import html_report
-from trainyard.verify.node_results import node_results
+from trainyard.verify.node_marks import node_results, use_results
 from trainyard.verify.planned_nodes import PlannedTest, planned_test
-from trainyard.verify.report import junit, report
-from trainyard.verify.verification import Wanted, can_diagnose, verification
-from trainyard.verify.verified import Verified
-from trainyard.verify.verified_nodes import use_results
+from trainyard.verify.report import html_report, junit, report
+from trainyard.verify.verification import Verified, Wanted, can_diagnose, verification
 
 _COLORS = {"pass": "green", "fail": "red", "skipped": "yellow"}
 

@@ -54,7 +54,7 @@ from trainyard.components.catalog.collective_tests import MAKERS
 from trainyard.components.config.network import NewVpc
 from trainyard.components.config.problems import ConfigError
 from trainyard.cost.accept_money import money_limit
-from trainyard.cost.current_cost import current_cost
+from trainyard.cost.price_list import current_cost
 from trainyard.deployment.stack_outputs import opened_to_read
 from trainyard.engine.engine_process import EngineFailedError
 from trainyard.jobs.nodes import JobError

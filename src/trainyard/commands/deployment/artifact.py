@@ -11,9 +11,8 @@ from trainyard.deployment.stack_outputs import document
 from trainyard.sandboxes.session import started_sandbox
 from trainyard.schedulers.deployed_stack import deployed_stack
 from trainyard.stack_files.stack_files import EKS, PARALLELCLUSTER, StackFile
-from trainyard.workspace.backend_login import NotLoggedInError
+from trainyard.workspace.backend import NotLoggedInError, StackMissingError
 from trainyard.workspace.kubeconfig import usable_kubeconfig
-from trainyard.workspace.missing_stack import StackMissingError
 from trainyard.workspace.session import account_access
 
 KUBECONFIG = "kubeconfig"

@@ -19,16 +19,19 @@ from trainyard.components.eks.plan import EksPlan
 from trainyard.components.parallelcluster.plan import ParallelClusterPlan
 from trainyard.components.secret_documents import shareable
 from trainyard.deployment.stack_outputs import document, opened_to_read
-from trainyard.diagnosis.batch_bundle import add_batch
-from trainyard.diagnosis.bundle import SUMMARY, Bundle, answer
-from trainyard.diagnosis.eks_bundle import (
+from trainyard.diagnosis.bundle import (
+    SUMMARY,
+    Bundle,
     EksClients,
     add_account,
+    add_batch,
     add_cluster,
     add_consoles,
+    add_events,
+    add_head_node,
+    answer,
     namespaces_of,
 )
-from trainyard.diagnosis.slurm_bundle import add_events, add_head_node
 from trainyard.schedulers.eks.cluster_client import cluster_client
 from trainyard.schedulers.eks.submission import MANAGED_SELECTOR
 from trainyard.schedulers.eks.workloads import list_workloads

@@ -41,6 +41,6 @@ def preview(
     finish(result, workspace, "preview", sandbox=sandbox)
     console.answer(f"cost: {cost_line(found, sandbox=sandbox)}")
     if html_file is not None:
-        from trainyard.deployment.preview_report import write_preview_report
+        from trainyard.deployment.stack_report import write_preview_report
 
         write_preview_report(html_file, found, steps[-1], sandbox=sandbox)

@@ -105,8 +105,7 @@ def _show(summary: Summary, workspace: Workspace) -> None:
 
 def _show_cluster(summary: Summary, stack_file: StackFile) -> None:
     from trainyard.deployment.summary import ReachedCluster, print_summary, written_kubeconfig
-    from trainyard.diagnosis.rollout import ClusterState, look_at
-    from trainyard.diagnosis.rollout_expectation import expected_of
+    from trainyard.diagnosis.rollout import ClusterState, expected_of, look_at
     from trainyard.workspace.kubeconfig import kubectl_command
 
     path, kubeconfig = written_kubeconfig(summary, stack_file)

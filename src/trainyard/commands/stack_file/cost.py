@@ -18,7 +18,7 @@ from trainyard.components import clock
 from trainyard.components.catalog.prices import HOURS_PER_MONTH
 from trainyard.components.cost.estimate import Estimate
 from trainyard.components.cost.item import BlockCost, CostItem
-from trainyard.cost.current_cost import current_cost
+from trainyard.cost.price_list import current_cost
 from trainyard.cost.stack_cost import Cost
 
 _SYMBOLS = ("GiB", "IOPS", "MiB/s", "MB/s")

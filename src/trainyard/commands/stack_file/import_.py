@@ -27,7 +27,7 @@ from trainyard.importing.live.clusters import Wanted
 from trainyard.importing.live_cluster import read_from_account
 from trainyard.importing.report import counted
 from trainyard.importing.source import Document, text_of
-from trainyard.init.new_stack_directory import new_stack_directory, write_new_stack
+from trainyard.init.new_stack import new_stack_directory, write_new_stack
 from trainyard.init.question import Defaults
 from trainyard.stack_files.stack_config import plan_of
 from trainyard.stack_files.stack_files import find_stack_file

@@ -18,13 +18,22 @@ from trainyard.components.account.lookup import AccountReader, AccountUnreachabl
 from trainyard.components.catalog.regions import known_regions
 from trainyard.components.config.problems import ConfigError, Problem
 from trainyard.init import offers
-from trainyard.init.account_conflicts import account_conflicts
 from trainyard.init.api_access import consequences, listed_networks, vpc_problems
+from trainyard.init.conflicts import (
+    SANDBOX_REGION,
+    account_conflicts,
+    option_conflicts,
+    unread_conflicts,
+)
 from trainyard.init.design import Request, StackDesign
 from trainyard.init.document import stack_file_text
-from trainyard.init.new_stack_check import account_problems, missing_values, refuse_invalid
-from trainyard.init.new_stack_directory import new_stack_directory, write_new_stack
-from trainyard.init.option_conflicts import SANDBOX_REGION, option_conflicts, unread_conflicts
+from trainyard.init.new_stack import (
+    account_problems,
+    missing_values,
+    new_stack_directory,
+    refuse_invalid,
+    write_new_stack,
+)
 from trainyard.init.question import Ask, Choice, Defaults, Question, ask_in_terminal
 from trainyard.init.repeat_command import repeat_command
 from trainyard.init.resolving import Resolver, resolve_kind

@@ -13,8 +13,7 @@ import typer
 from trainyard.checks.check_result import answer_sarif, refuse_two_forms
 from trainyard.cli import console, failures, options
 from trainyard.components.config.problems import nearest
-from trainyard.findings.config_problems import failure_finding
-from trainyard.findings.finding import Finding
+from trainyard.findings.finding import Finding, failure_finding
 from trainyard.findings.finding import as_json as finding_as_json
 from trainyard.findings.requirement_texts import requirement_texts
 from trainyard.importing.cloudformation.template import NoParametersError, parameter_files_among

@@ -9,7 +9,7 @@ import typer
 
 from trainyard.cli import console, failures, options
 from trainyard.commands.stack_file.plan import planned
-from trainyard.cost.current_cost import current_cost
+from trainyard.cost.price_list import current_cost
 from trainyard.deployment.stack_report import Contents, seen_in_account, seen_in_file, stack_report
 from trainyard.stack_files.files import write_whole
 from trainyard.stack_files.stack_files import StackFile

@@ -10,9 +10,8 @@ from __future__ import annotations
 from trainyard.components.parallelcluster.plan import ParallelClusterPlan
 from trainyard.jobs.dcgm_diag import diagnose_commands
 from trainyard.jobs.names import DCGM_DIAG
-from trainyard.jobs.slurm.directory import JobDirectory
+from trainyard.jobs.slurm.directory import JobDirectory, render_script
 from trainyard.jobs.slurm.nodes import SlurmNodes, SlurmRequest, choose_slurm_nodes
-from trainyard.jobs.slurm.templates import render_script
 
 
 def render_dcgm_directory(

@@ -19,22 +19,21 @@ import shlex
 from trainyard.components.catalog.nccl import MPI, largest_message, nccl_environment
 from trainyard.components.parallelcluster.plan import ParallelClusterPlan
 from trainyard.jobs.names import NCCL_PAIRS
-from trainyard.jobs.node_versions import NODE_VERSIONS, VERSIONS_SCRIPT
-from trainyard.jobs.part_tests import (
+from trainyard.jobs.node_job import (
     PART_MINUTES,
     alone_tests,
     pair_tests,
     part_options,
     require_pairs,
 )
-from trainyard.jobs.slurm.directory import JobDirectory
+from trainyard.jobs.node_versions import NODE_VERSIONS, VERSIONS_SCRIPT
+from trainyard.jobs.slurm.directory import LIBRARY_PATH, JobDirectory, exports, render_script
 from trainyard.jobs.slurm.nodes import (
     SlurmNodes,
     SlurmRequest,
     choose_slurm_nodes,
     shared_directory,
 )
-from trainyard.jobs.slurm.templates import LIBRARY_PATH, exports, render_script
 
 JOB = "nccl-tests"
 NCCL_VERSION = "v2.30.4-1"

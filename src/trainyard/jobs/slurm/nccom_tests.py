@@ -9,14 +9,12 @@ from __future__ import annotations
 
 from trainyard.components.parallelcluster.plan import ParallelClusterPlan
 from trainyard.jobs.names import NCCOM_PAIRS
-from trainyard.jobs.nccom_pairs import nccom_pair_tests
-from trainyard.jobs.nccom_tests import ROOT_PORT
+from trainyard.jobs.nccom import ROOT_PORT, nccom_pair_tests
+from trainyard.jobs.node_job import require_pairs
 from trainyard.jobs.node_versions import NODE_VERSIONS, VERSIONS_SCRIPT
-from trainyard.jobs.part_tests import require_pairs
-from trainyard.jobs.slurm.directory import JobDirectory
+from trainyard.jobs.slurm.directory import JobDirectory, exports, render_script
 from trainyard.jobs.slurm.neuron import ADDRESSES, NEURON_BIN, cores_of_a_node, efa_environment
 from trainyard.jobs.slurm.nodes import SlurmNodes, SlurmRequest, choose_slurm_nodes
-from trainyard.jobs.slurm.templates import exports, render_script
 
 JOB = "nccom-tests"
 

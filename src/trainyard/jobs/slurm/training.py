@@ -26,7 +26,7 @@ from trainyard.components.catalog.open_mpi import OPEN_MPI_ENVIRONMENT
 from trainyard.components.parallelcluster.plan import ParallelClusterPlan
 from trainyard.jobs.nodes import JobError
 from trainyard.jobs.secret_source import files_on_head_node
-from trainyard.jobs.slurm.directory import JobDirectory
+from trainyard.jobs.slurm.directory import LIBRARY_PATH, JobDirectory, exports, render_script
 from trainyard.jobs.slurm.neuron import ADDRESSES, efa_environment
 from trainyard.jobs.slurm.nodes import (
     HOME,
@@ -34,7 +34,6 @@ from trainyard.jobs.slurm.nodes import (
     SlurmRequest,
     choose_slurm_nodes,
 )
-from trainyard.jobs.slurm.templates import LIBRARY_PATH, exports, render_script
 from trainyard.jobs.start import start_command
 from trainyard.jobs.time_limit import GRACE_SECONDS
 from trainyard.jobs.training import (

@@ -13,11 +13,8 @@ from kubernetes.client import ApiException
 from urllib3.exceptions import HTTPError
 
 from trainyard.cli import console, failures
-from trainyard.diagnosis.pod_log import read_pod_log
-from trainyard.diagnosis.pods import name_of, reason_of
-from trainyard.diagnosis.queued_job import why_it_is_queued
-from trainyard.jobs.job_manifest import JobManifest
-from trainyard.jobs.job_set import JOB, JOB_SET
+from trainyard.diagnosis.pods import name_of, read_pod_log, reason_of, why_it_is_queued
+from trainyard.jobs.job_manifest import JOB, JOB_SET, JobManifest
 from trainyard.schedulers.eks.pod_log import STARTED, PodLog, index_of, oldest_first
 from trainyard.schedulers.eks.workloads import Workload, find_workload
 from trainyard.schedulers.job_wait import NO_CONTAINERS, JobWait, look_again

@@ -9,10 +9,8 @@ from trainyard.components.eks.plan import EksPlan
 from trainyard.jobs.dcgm_diag import render_dcgm_diag
 from trainyard.jobs.efa_smoke import render_efa_smoke
 from trainyard.jobs.names import DCGM_LEVEL, EKS_JOBS
-from trainyard.jobs.nccl_pairs import render_nccl_pairs
-from trainyard.jobs.nccl_tests import render_nccl_tests
-from trainyard.jobs.nccom_pairs import render_nccom_pairs
-from trainyard.jobs.nccom_tests import render_nccom_tests
+from trainyard.jobs.nccl import render_nccl_pairs, render_nccl_tests
+from trainyard.jobs.nccom import render_nccom_pairs, render_nccom_tests
 from trainyard.jobs.nodes import JobError, JobRequest, Renderer
 from trainyard.schedulers.job_wait import RequestedJob
 from trainyard.stack_files.stack_config import plan_of

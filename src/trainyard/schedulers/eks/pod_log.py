@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from trainyard.diagnosis.pod_log import read_pod_log
+from trainyard.diagnosis.pods import read_pod_log
 
 _OVERLAP_SECONDS = 10
 """Lines that are read twice, because the clocks of nodes differ and a request takes time."""

@@ -18,8 +18,7 @@ from kubernetes import client
 from kubernetes.client import ApiException
 
 from trainyard.components.catalog.kueue import JOBSET_API, JOBSET_GROUP
-from trainyard.jobs.job_manifest import spec_of_job
-from trainyard.jobs.job_set import JOB, JOB_SET, job_name_in
+from trainyard.jobs.job_manifest import JOB, JOB_SET, job_name_in, spec_of_job
 
 _RESOURCES = {
     JOB: ("batch", "v1", "jobs"),

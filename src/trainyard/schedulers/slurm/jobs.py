@@ -12,10 +12,9 @@ from trainyard.jobs.names import BERT_PRETRAINING, DCGM_LEVEL, SLURM_JOBS
 from trainyard.jobs.nodes import JobError
 from trainyard.jobs.slurm.bert_pretraining import render_bert_directory
 from trainyard.jobs.slurm.dcgm_diag import render_dcgm_directory
-from trainyard.jobs.slurm.directory import JobDirectory, write_directory
+from trainyard.jobs.slurm.directory import JobDirectory, next_steps, write_directory
 from trainyard.jobs.slurm.nccl_tests import render_nccl_directory, render_pairs_directory
 from trainyard.jobs.slurm.nccom_tests import render_nccom_directory, render_nccom_pairs_directory
-from trainyard.jobs.slurm.next_steps import next_steps
 from trainyard.jobs.slurm.nodes import SlurmNodes, SlurmRequest
 from trainyard.sandboxes import faults as sandbox_faults
 from trainyard.sandboxes.client import has_recorded_log

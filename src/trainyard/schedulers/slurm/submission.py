@@ -29,8 +29,7 @@ from botocore.exceptions import BotoCoreError, ClientError, WaiterError
 from trainyard.cli import console, failures
 from trainyard.components.account.call_failures import CLIENT, explained
 from trainyard.components.parallelcluster.plan import ParallelClusterPlan
-from trainyard.jobs.slurm.directory import JobDirectory
-from trainyard.jobs.slurm.next_steps import default_user, head_node_filters
+from trainyard.jobs.slurm.directory import JobDirectory, default_user, head_node_filters
 from trainyard.sandboxes.session import add_slurm
 from trainyard.schedulers.job_wait import JobWait
 from trainyard.schedulers.slurm.job_wait import wait_for

@@ -8,17 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from trainyard.workspace.recovery import (
-    batch,
-    clusters,
-    compute,
-    eks,
-    identity,
-    monitoring,
-    network,
-    services,
-    storage,
-)
+from trainyard.workspace.recovery import clusters, finders, network
 from trainyard.workspace.recovery.ways import Way, repeated
 
 IN_STATE = repeated("exists only in the state")
@@ -26,13 +16,13 @@ IN_STATE = repeated("exists only in the state")
 
 WAYS: dict[str, Way] = {
     **network.WAYS,
-    **compute.WAYS,
-    **identity.WAYS,
-    **eks.WAYS,
-    **batch.WAYS,
-    **storage.WAYS,
-    **monitoring.WAYS,
-    **services.WAYS,
+    **finders.COMPUTE_WAYS,
+    **finders.IDENTITY_WAYS,
+    **finders.EKS_WAYS,
+    **finders.BATCH_WAYS,
+    **finders.STORAGE_WAYS,
+    **finders.MONITORING_WAYS,
+    **finders.SERVICES_WAYS,
     **clusters.WAYS,
 }
 """By type token; a token that ends with a colon matches every type of the package."""

@@ -48,5 +48,5 @@ def capacity(
     monkeypatch.setenv(stacks_directory.VARIABLE, str(directory))
     use_account(monkeypatch, server.access)
     monkeypatch.setenv("AWS_REGION", "us-west-2")
-    monkeypatch.setattr("trainyard.capacity.purchasing.time.sleep", lambda _: None)
+    monkeypatch.setattr("trainyard.capacity.block_purchase.time.sleep", lambda _: None)
     return Commands(trainyard, server, directory)

@@ -9,10 +9,9 @@ import yaml
 
 from tests.support.account import NOW, listing
 from trainyard.components.account.listing import AccountListing
-from trainyard.init.account_conflicts import account_conflicts
+from trainyard.init.conflicts import account_conflicts, option_conflicts
 from trainyard.init.design import Request, StackDesign
 from trainyard.init.document import stack_file_text
-from trainyard.init.option_conflicts import option_conflicts
 from trainyard.init.question import Defaults
 from trainyard.init.resolving import Resolver, resolve_kind
 

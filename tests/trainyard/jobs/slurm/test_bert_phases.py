@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trainyard.jobs.nodes import JobError
-from trainyard.jobs.slurm.bert_phases import (
+from trainyard.jobs.slurm.bert_pretraining import (
     PHASE_1,
     PHASE_2,
     PHASES,

@@ -12,9 +12,8 @@ import pytest
 
 from tests.support.parallelcluster import head_node, p4de_plan, plan
 from tests.support.slurm_jobs import private_plan
-from trainyard.jobs.slurm.directory import write_directory
+from trainyard.jobs.slurm.directory import default_user, next_steps, write_directory
 from trainyard.jobs.slurm.nccl_tests import render_nccl_directory
-from trainyard.jobs.slurm.next_steps import default_user, next_steps
 from trainyard.jobs.slurm.nodes import SlurmRequest
 
 

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from trainyard.jobs.slurm.templates import SCRIPTS, exports, render_script
+from trainyard.jobs.slurm.directory import SCRIPTS, exports, render_script
 
 
 def test_a_value_that_is_not_given_is_no_empty_word():

@@ -1,7 +1,8 @@
-"""Whether a new stack file passes `check`, and `check --live`, before it is written."""
+"""A new stack file before it is written: its directory, and whether it passes `check`."""
 
 from __future__ import annotations
 
+import os
 import tempfile
 from dataclasses import replace
 from pathlib import Path
@@ -12,13 +13,58 @@ from trainyard.components.architectures.plan_stack import plan_stack
 from trainyard.components.config.load import load_stack_config
 from trainyard.components.config.problems import ConfigError, Problem
 from trainyard.components.config.provider_settings import provider_problems
+from trainyard.components.config.pulumi_command import as_typed
 from trainyard.init.design import StackDesign
 from trainyard.init.document import stack_file_text
+from trainyard.init.question import Ask, Question
+from trainyard.stack_files import stacks_directory
+from trainyard.stack_files.installation import INSTALLATION
 from trainyard.stack_files.stack_files import find_stack_file
 
 if TYPE_CHECKING:
     from trainyard.components.config.load import AnyStackConfig
     from trainyard.components.preflight.run import Preflight
+
+
+DEFAULT_DIRECTORY = "~/trainyard-stacks"
+"""Directory for stack files that is proposed in a clone."""
+
+
+def new_stack_directory(ask: Ask, *, yes: bool) -> Path | None:
+    """Return the directory of the file, which may not exist yet; None without an answer."""
+    chosen = stacks_directory.chosen_directory()
+    here = Path(os.path.realpath("."))
+    clone = INSTALLATION.clone
+    if chosen is not None and chosen != clone:
+        return chosen
+    if stacks_directory.is_stacks_directory(here):
+        return here
+    if clone is None or (not here.is_relative_to(clone) and not any(here.iterdir())):
+        return here
+    remembered = stacks_directory.stacks_directory() if chosen is None else clone
+    if remembered != clone:
+        return remembered
+    question = Question(
+        option="--stacks",
+        text="In which directory do you want to keep your stack files?",
+        default=(DEFAULT_DIRECTORY,) if yes else None,
+        suggested=(DEFAULT_DIRECTORY,),
+        otherwise=f" before `init`; or `--yes` for {DEFAULT_DIRECTORY}",
+    )
+    answer = ask(question)
+    return Path(answer[0]).expanduser().absolute() if answer else None
+
+
+def write_new_stack(path: Path, text: str) -> None:
+    """Write a stack file that does not exist yet, and its directory.
+
+    Raises:
+        FileExistsError: the file exists.
+    """
+    stacks_directory.create(path.parent)
+    with path.open("x", encoding="utf-8") as file:
+        file.write(as_typed(text))
+
 
 _VPC, _SUBNETS = "vpc-00000000", ("subnet-0000000a", "subnet-0000000b")
 _USERS_OWN = ("custom_ami_id", "availability_zone", "availability_zones")

@@ -1,16 +1,4 @@
-"""`nccl-tests`: NCCL's all-reduce over every GPU of every node of a group.
-
-The results show whether the nodes communicate over EFA at the speed of their instance type: the log
-names the network (`NET/Libfabric`), and the last column shows the bus bandwidth. Before, each node
-with several GPUs runs it alone, which shows its NVLink.
-
-Source:
-    https://github.com/NVIDIA/nccl-tests
-    https://github.com/aws/aws-ofi-nccl, doc/efa-env-var.md
-    https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html
-    https://github.com/awslabs/awsome-distributed-ai, micro-benchmarks/nccl-tests, whose Dockerfile
-        the image is built from
-"""
+"""NCCL's all-reduce over every GPU of a group, and over pairs of its nodes."""
 
 from __future__ import annotations
 
@@ -23,9 +11,30 @@ from trainyard.components.catalog.nccl import (
 from trainyard.components.catalog.versions import NCCL_TESTS_IMAGE
 from trainyard.components.eks.plan import EksPlan
 from trainyard.jobs.mpi import MpiJob, render_mpi_job
+from trainyard.jobs.names import NCCL_PAIRS
+from trainyard.jobs.node_job import (
+    PART_MINUTES,
+    alone_tests,
+    pair_tests,
+    part_options,
+    require_pairs,
+)
 from trainyard.jobs.node_versions import NODE_FIELDS, REPORT_NODES
 from trainyard.jobs.nodes import JobNodes, JobRequest, choose_nodes
-from trainyard.jobs.part_tests import PART_MINUTES, alone_tests, part_options
+
+# `nccl-tests`: NCCL's all-reduce over every GPU of every node of a group.
+#
+# The results show whether the nodes communicate over EFA at the speed of their instance type: the
+# log names the network (`NET/Libfabric`), and the last column shows the bus bandwidth. Before, each
+# node with several GPUs runs it alone, which shows its NVLink.
+#
+# Source:
+#     https://github.com/NVIDIA/nccl-tests
+#     https://github.com/aws/aws-ofi-nccl, doc/efa-env-var.md
+#     https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html
+#     https://github.com/awslabs/awsome-distributed-ai, micro-benchmarks/nccl-tests, whose
+#     Dockerfile
+#         the image is built from
 
 
 def render_nccl_tests(plan: EksPlan, request: JobRequest) -> str:
@@ -93,3 +102,27 @@ def all_reduce(nodes: JobNodes, *, ranks: int, hosts: str, test: str) -> str:
         test=test,
     )
     return f"{command}\n"
+
+
+# `nccl-pairs`: NCCL's all-reduce over pairs of nodes, to find the node that is slow or fails.
+#
+# The nodes form a ring, and each pair is two neighbors, so that every node is in two pairs.
+
+
+def render_nccl_pairs(plan: EksPlan, request: JobRequest) -> str:
+    """Return the manifest of the job on a node group with NVIDIA GPUs.
+
+    Raises:
+        JobError: the stack has no such nodes, or too few.
+    """
+    nodes = choose_nodes(plan, "nvidia", request)
+    require_pairs(NCCL_PAIRS, nodes.count)
+    gpus = nodes.accelerators.count
+    test = all_reduce(
+        nodes,
+        ranks=2 * gpus,
+        hosts=f'"$1:{gpus},$2:{gpus}"',
+        test=part_options(nodes.accelerators),
+    )
+    command = pair_tests(f"timeout {PART_MINUTES}m {test}")
+    return render_mpi_job(nccl_job(NCCL_PAIRS, nodes, command), nodes, request.namespace)
