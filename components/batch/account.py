@@ -49,8 +49,11 @@ from trainyard.components.checks.pool_check import ADDRESSES, address_problems
 from trainyard.components.checks.quota_check import Need
 from trainyard.components.checks.used_image import UPDATE_PROGRAM, UsedImage
 from trainyard.components.compute.node_pool_plan import ROOT_DEVICE
-from trainyard.components.config.batch import BatchArchitecture, ComputeEnvironment
-from trainyard.components.config.batch_stack import BatchStackConfig
+from trainyard.components.config.batch import (
+    BatchArchitecture,
+    BatchStackConfig,
+    ComputeEnvironment,
+)
 from trainyard.components.config.named import Named
 from trainyard.components.config.network import ExistingVpc
 from trainyard.components.config.problems import ROOT, Problem

@@ -35,8 +35,7 @@ from trainyard.components.compute.node_pool_plan import (
     RootVolume,
     plan_root_volume,
 )
-from trainyard.components.config.batch import ComputeEnvironment
-from trainyard.components.config.batch_stack import BatchStackConfig
+from trainyard.components.config.batch import BatchStackConfig, ComputeEnvironment
 from trainyard.components.config.node_pool import NodeSizes
 from trainyard.components.config.problems import Review
 from trainyard.components.config.reservations import CapacityBlock, Reservation

@@ -6,7 +6,7 @@ import re
 
 from trainyard.components.batch.plan import RepositoryPlan
 from trainyard.components.catalog.batch import REPOSITORY_NAME
-from trainyard.components.config.batch_stack import BatchStackConfig
+from trainyard.components.config.batch import BatchStackConfig
 from trainyard.components.config.problems import Review
 
 

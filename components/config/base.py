@@ -187,6 +187,14 @@ ReservationId = Annotated[
         example="cr-0123456789abcdef0",
     ),
 ]
+AmiId = Annotated[
+    str,
+    Form(
+        pattern=r"ami-(?:[0-9a-f]{8}|[0-9a-f]{17})",
+        expected="the id of an AMI: `ami-` and 17 (or 8) hexadecimal digits",
+        example="ami-0123456789abcdef0",
+    ),
+]
 VpcId = Annotated[str, resource_id("vpc", "a VPC")]
 SubnetId = Annotated[str, resource_id("subnet", "a subnet")]
 

@@ -11,7 +11,7 @@ from typing_extensions import override
 
 from trainyard.components.catalog.batch import IMAGE_PATH, REPOSITORY_NAME
 from trainyard.components.catalog.secret_arns import SECRET_ARN
-from trainyard.components.config.base import Form, StrictModel, Text
+from trainyard.components.config.base import AmiId, Form, StrictModel, Text
 from trainyard.components.config.node_pool import (
     BlockPools,
     KeyName,
@@ -20,8 +20,7 @@ from trainyard.components.config.node_pool import (
     Pool,
     pool_of,
 )
-from trainyard.components.config.parallelcluster import AmiId
-from trainyard.components.config.stack import Architecture
+from trainyard.components.config.stack import Architecture, PlacedStackConfig, StackConfig
 
 # https://docs.aws.amazon.com/batch/latest/APIReference/API_CreateJobQueue.html, `jobQueueName`:
 # 128 characters, including Pulumi's random suffix and the name of the stack.
@@ -265,3 +264,17 @@ class BatchArchitecture(Architecture):
         """Return the ids of the AMIs in the stack file."""
         named = (each.custom_ami_id for each in self.compute_environments.values())
         return tuple(dict.fromkeys(image_id for image_id in named if image_id is not None))
+
+
+class GivenBatchStack(StackConfig):
+    """A stack file whose architecture is AWS Batch."""
+
+    architecture: BatchArchitecture  # pyright: ignore[reportIncompatibleVariableOverride] - frozen
+    """What runs in the network."""
+
+
+class BatchStackConfig(PlacedStackConfig):
+    """A stack whose architecture is AWS Batch."""
+
+    architecture: BatchArchitecture  # pyright: ignore[reportIncompatibleVariableOverride] - frozen
+    """What runs in the network."""

@@ -28,7 +28,7 @@ from trainyard.components.config.node_pool import (
     RootVolume,
     pool_of,
 )
-from trainyard.components.config.stack import Architecture
+from trainyard.components.config.stack import Architecture, PlacedStackConfig, StackConfig
 
 AddonName = Literal[
     "vpc-cni",
@@ -285,3 +285,24 @@ class EksArchitecture(Architecture):
         """Return the names of the key pairs in the stack file."""
         named = (group.ssh_key_name for group in self.node_groups.values())
         return frozenset(name for name in named if name is not None)
+
+
+class GivenEksStack(StackConfig):
+    """A stack file whose architecture is EKS."""
+
+    architecture: EksArchitecture  # pyright: ignore[reportIncompatibleVariableOverride] - frozen
+    """What runs in the network."""
+
+
+class EksStackConfig(PlacedStackConfig):
+    """A stack whose architecture is EKS."""
+
+    architecture: EksArchitecture  # pyright: ignore[reportIncompatibleVariableOverride] - frozen
+    """What runs in the network."""
+
+    @property
+    def uses_cloudwatch_observability(self) -> bool:
+        """Whether the stack has the CloudWatch Observability add-on."""
+        return (
+            self.architecture.addons.cloudwatch_observability or self.node_metrics == "cloudwatch"
+        )

@@ -31,10 +31,10 @@ from trainyard.components.config.stack import StackConfig
 from trainyard.components.plain_text import printable
 
 if TYPE_CHECKING:
-    from trainyard.components.config.batch_stack import BatchStackConfig
-    from trainyard.components.config.eks_stack import EksStackConfig
+    from trainyard.components.config.batch import BatchStackConfig
+    from trainyard.components.config.eks import EksStackConfig
     from trainyard.components.config.network_stack import NetworkStackConfig
-    from trainyard.components.config.parallelcluster_stack import ParallelClusterStackConfig
+    from trainyard.components.config.parallelcluster import ParallelClusterStackConfig
 
     AnyStackConfig = (
         EksStackConfig | ParallelClusterStackConfig | BatchStackConfig | NetworkStackConfig
@@ -75,17 +75,17 @@ def _models(kind: object) -> tuple[type[StackConfig], type[AnyStackConfig]] | No
     """Return the models of a stack file and of a checked configuration, by kind."""
     match kind:
         case "eks":
-            from trainyard.components.config import eks_stack
+            from trainyard.components.config import eks
 
-            return eks_stack.GivenEksStack, eks_stack.EksStackConfig
+            return eks.GivenEksStack, eks.EksStackConfig
         case "parallelcluster":
-            from trainyard.components.config import parallelcluster_stack as cluster
+            from trainyard.components.config import parallelcluster as cluster
 
             return cluster.GivenParallelClusterStack, cluster.ParallelClusterStackConfig
         case "batch":
-            from trainyard.components.config import batch_stack
+            from trainyard.components.config import batch
 
-            return batch_stack.GivenBatchStack, batch_stack.BatchStackConfig
+            return batch.GivenBatchStack, batch.BatchStackConfig
         case "network":
             from trainyard.components.config import network_stack
 

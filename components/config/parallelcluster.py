@@ -12,6 +12,7 @@ from typing_extensions import override
 
 from trainyard.components.config.base import (
     ARN_PARTITION,
+    AmiId,
     ClientCidr,
     Form,
     InstanceTypeName,
@@ -33,7 +34,7 @@ from trainyard.components.config.node_pool import (
     Pool,
     RootVolume,
 )
-from trainyard.components.config.stack import Architecture
+from trainyard.components.config.stack import Architecture, PlacedStackConfig, StackConfig
 from trainyard.components.config.storage_fields import BUCKET, NOT_IN_PATHS
 
 # Field types of the ParallelCluster architecture: names, ids and URLs with their forms.
@@ -52,14 +53,6 @@ QueueName = Annotated[
             "a name of at most 25 lowercase letters, digits and hyphens that begins with a letter"
         ),
         example="compute-gpu",
-    ),
-]
-AmiId = Annotated[
-    str,
-    Form(
-        pattern=r"ami-(?:[0-9a-f]{8}|[0-9a-f]{17})",
-        expected="the id of an AMI: `ami-` and 17 (or 8) hexadecimal digits",
-        example="ami-0123456789abcdef0",
     ),
 ]
 # https://docs.aws.amazon.com/parallelcluster/latest/ug/custom-bootstrap-actions-v3.html
@@ -538,3 +531,17 @@ class ParallelClusterArchitecture(Architecture):
 def resource_key(queue_name: str, name: str, resource: ComputeResource) -> str:
     """Return the key of a compute resource in the stack file, relative to `trainyard:cluster`."""
     return f"architecture.queues.{queue_name}.compute_resources.{resource.pool_named(name)}"
+
+
+class GivenParallelClusterStack(StackConfig):
+    """A stack file whose architecture is ParallelCluster."""
+
+    architecture: ParallelClusterArchitecture  # pyright: ignore[reportIncompatibleVariableOverride] - frozen
+    """What runs in the network."""
+
+
+class ParallelClusterStackConfig(PlacedStackConfig):
+    """A stack whose architecture is ParallelCluster."""
+
+    architecture: ParallelClusterArchitecture  # pyright: ignore[reportIncompatibleVariableOverride] - frozen
+    """What runs in the network."""

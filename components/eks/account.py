@@ -31,8 +31,7 @@ from trainyard.components.checks.named_check import key_pair_subjects, pool_key_
 from trainyard.components.checks.pool_check import ADDRESSES, address_problems
 from trainyard.components.checks.quota_check import Need
 from trainyard.components.checks.used_image import UsedImage
-from trainyard.components.config.eks import EksArchitecture
-from trainyard.components.config.eks_stack import EksStackConfig
+from trainyard.components.config.eks import EksArchitecture, EksStackConfig
 from trainyard.components.config.named import Named
 from trainyard.components.config.network import ExistingVpc
 from trainyard.components.config.problems import ROOT, Problem, set_command

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from trainyard.components.catalog.instance_types import INSTANCE_TYPES
-from trainyard.components.config.eks import EksArchitecture, NodeGroup
-from trainyard.components.config.eks_stack import EksStackConfig
+from trainyard.components.config.eks import EksArchitecture, EksStackConfig, NodeGroup
 from trainyard.components.config.problems import Review
 from trainyard.components.eks.addons.eks_managed import EKS_ADDONS
 from trainyard.components.eks.node_group_plan import NodeGroupPlan

@@ -14,8 +14,7 @@ from trainyard.components.catalog.versions import (
     standard_support_ends_soon,
 )
 from trainyard.components.checks.stack_review import review_tags
-from trainyard.components.config.eks import EksArchitecture
-from trainyard.components.config.eks_stack import EksStackConfig
+from trainyard.components.config.eks import EksArchitecture, EksStackConfig
 from trainyard.components.config.network import ExistingVpc, NewVpc
 from trainyard.components.config.problems import Review
 from trainyard.components.eks.addons.eks_managed import EKS_ADDONS

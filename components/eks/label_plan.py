@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from trainyard.components.catalog.instance_types import InstanceType
 from trainyard.components.checks.stack_review import REQUIRED
-from trainyard.components.config.eks import NodeGroup, Taint
-from trainyard.components.config.eks_stack import EksStackConfig
+from trainyard.components.config.eks import EksStackConfig, NodeGroup, Taint
 from trainyard.components.config.problems import Review
 
 # Labels and taints that a kubelet may set on its own node, and that EKS takes.

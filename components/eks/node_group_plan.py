@@ -32,8 +32,13 @@ from trainyard.components.compute.node_pool_plan import (
     RootVolume,
     plan_root_volume,
 )
-from trainyard.components.config.eks import AddonPolicy, NodeGroup, SystemNodeGroup, Taint
-from trainyard.components.config.eks_stack import EksStackConfig
+from trainyard.components.config.eks import (
+    AddonPolicy,
+    EksStackConfig,
+    NodeGroup,
+    SystemNodeGroup,
+    Taint,
+)
 from trainyard.components.config.problems import Review
 from trainyard.components.config.reservations import CapacityBlock, Reservation
 from trainyard.components.eks.addons.node_selection import INSTANCE_TYPE_LABEL

@@ -12,8 +12,7 @@ from trainyard.components.capacity.pool_review import (
     review_usage_class,
 )
 from trainyard.components.catalog.instance_types import INSTANCE_TYPES, InstanceType
-from trainyard.components.config.eks import NodeGroup
-from trainyard.components.config.eks_stack import EksStackConfig
+from trainyard.components.config.eks import EksStackConfig, NodeGroup
 from trainyard.components.config.problems import Review
 from trainyard.components.eks.addons.efa_device_plugin import review_efa_plugin
 from trainyard.components.eks.addons.eks_managed import EKS_ADDONS, EksAddon

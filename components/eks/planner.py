@@ -13,7 +13,7 @@ from trainyard.components.checks.derived_names import (
     review_names,
 )
 from trainyard.components.checks.reservation_review import review_reservations
-from trainyard.components.config.eks_stack import EksStackConfig
+from trainyard.components.config.eks import EksStackConfig
 from trainyard.components.config.network import NewVpc
 from trainyard.components.config.problems import Review
 from trainyard.components.eks.addon_review import review_addon_versions, review_addons

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import yaml
 
-from trainyard.components.config.eks_stack import EksStackConfig
+from trainyard.components.config.eks import EksStackConfig
 from trainyard.components.config.problems import Review
 from trainyard.components.eks.addons.exporter import EXPORTER, EXPORTER_PORT
 from trainyard.components.monitoring.alert_rules import CLUSTER_LABEL

@@ -22,8 +22,7 @@ from trainyard.components.catalog.versions import (
     standard_support_ended,
 )
 from trainyard.components.checks.check import Row, Subject, ok, refused, skipped, warning
-from trainyard.components.config.eks import AddonName
-from trainyard.components.config.eks_stack import EksStackConfig
+from trainyard.components.config.eks import AddonName, EksStackConfig
 from trainyard.components.config.problems import (
     ROOT,
     Problem,

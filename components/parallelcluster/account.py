@@ -48,10 +48,10 @@ from trainyard.components.config.network import ExistingVpc, NewVpc
 from trainyard.components.config.parallelcluster import (
     HeadNode,
     ParallelClusterArchitecture,
+    ParallelClusterStackConfig,
     Queue,
     resource_key,
 )
-from trainyard.components.config.parallelcluster_stack import ParallelClusterStackConfig
 from trainyard.components.config.problems import ROOT, Problem, set_command
 from trainyard.components.config.reservations import CapacityBlock
 from trainyard.components.config.stack import StackConfig

@@ -22,8 +22,11 @@ from trainyard.components.catalog.parallelcluster import (
 from trainyard.components.checks.derived_names import has_flow_logs, review_names
 from trainyard.components.checks.stack_review import review_tags
 from trainyard.components.config.network import NewVpc
-from trainyard.components.config.parallelcluster import HeadNode, ParallelClusterArchitecture
-from trainyard.components.config.parallelcluster_stack import ParallelClusterStackConfig
+from trainyard.components.config.parallelcluster import (
+    HeadNode,
+    ParallelClusterArchitecture,
+    ParallelClusterStackConfig,
+)
 from trainyard.components.config.problems import Review
 from trainyard.components.config.reservations import CapacityBlock
 from trainyard.components.config.storage import THROUGHPUTS_MBPS, NewFsxOpenZfs

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from trainyard.components.compute.node_pool_plan import NodePoolPlan
-from trainyard.components.config.parallelcluster_stack import ParallelClusterStackConfig
+from trainyard.components.config.parallelcluster import ParallelClusterStackConfig
 from trainyard.components.config.problems import Review
 from trainyard.components.monitoring.node_agent import (
     Measured,

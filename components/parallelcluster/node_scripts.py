@@ -23,11 +23,11 @@ from trainyard.components.catalog.post_install_scripts import (
 from trainyard.components.config.parallelcluster import (
     HeadNode,
     OperatingSystem,
+    ParallelClusterStackConfig,
     Queue,
     S3Access,
     Script,
 )
-from trainyard.components.config.parallelcluster_stack import ParallelClusterStackConfig
 from trainyard.components.config.problems import Review
 from trainyard.components.config.storage_fields import s3_parts
 from trainyard.components.naming import managed_policy_arns

@@ -35,10 +35,10 @@ from trainyard.components.config.network import ExistingVpc
 from trainyard.components.config.parallelcluster import (
     ComputeResource,
     ParallelClusterArchitecture,
+    ParallelClusterStackConfig,
     Queue,
     resource_key,
 )
-from trainyard.components.config.parallelcluster_stack import ParallelClusterStackConfig
 from trainyard.components.config.problems import Review
 from trainyard.components.config.reservations import CapacityBlock
 from trainyard.components.monitoring.node_agent import measured_on

@@ -9,8 +9,11 @@ from dataclasses import dataclass
 from trainyard.components.catalog.instance_types import UnknownInstanceTypeError, instance_type
 from trainyard.components.catalog.parallelcluster import DEFAULT_USERS, RESERVED_DIRECTORIES
 from trainyard.components.config.fsx_lustre import ExistingFsxLustre, NewFsxLustre
-from trainyard.components.config.parallelcluster import ComputeResource, Queue
-from trainyard.components.config.parallelcluster_stack import ParallelClusterStackConfig
+from trainyard.components.config.parallelcluster import (
+    ComputeResource,
+    ParallelClusterStackConfig,
+    Queue,
+)
 from trainyard.components.config.problems import Review
 from trainyard.components.config.storage import (
     ExistingEfs,

@@ -23,7 +23,7 @@ from trainyard.components.account.reservations import unseen_reservation_warning
 from trainyard.components.architectures.lookup import account_readings
 from trainyard.components.architectures.prepare import prepare
 from trainyard.components.batch.plan import BatchPlan
-from trainyard.components.config.batch_stack import BatchStackConfig
+from trainyard.components.config.batch import BatchStackConfig
 from trainyard.components.config.load import load_stack_config
 from trainyard.components.config.problems import ROOT, ConfigError
 

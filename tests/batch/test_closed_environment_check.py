@@ -19,7 +19,7 @@ from trainyard.components.account.readings import read_side_by_side
 from trainyard.components.batch.account import BatchAccount, closed_environment_warnings
 from trainyard.components.batch.compute_environment_plan import ComputeEnvironmentPlan
 from trainyard.components.capacity.plan import SchedulePlan
-from trainyard.components.config.batch_stack import BatchStackConfig
+from trainyard.components.config.batch import BatchStackConfig
 from trainyard.components.config.load import load_stack_config
 
 ACTIVE = SchedulePlan(state="active", minimum=0, desired=0, maximum=2)

@@ -13,7 +13,7 @@ from trainyard.components.account.facts import DefaultGroupFacts, IngressFacts
 from trainyard.components.account.lookup import AccountReader, ingress_of
 from trainyard.components.account.readings import read_side_by_side
 from trainyard.components.batch.account import BatchAccount, look_up_default_group
-from trainyard.components.config.batch_stack import BatchStackConfig
+from trainyard.components.config.batch import BatchStackConfig
 from trainyard.components.config.load import load_stack_config
 
 GROUP, OTHER = "sg-0default", "sg-0other"

@@ -4,7 +4,7 @@ import subprocess
 import sys
 
 from trainyard.components.config.base import StrictModel, field_docs
-from trainyard.components.config.eks_stack import EksStackConfig
+from trainyard.components.config.eks import EksStackConfig
 from trainyard.components.config.node_pool import RootVolume
 from trainyard.components.config.stack import StackConfig
 
@@ -42,11 +42,11 @@ def test_a_model_made_by_code_has_no_docs():
 def test_a_right_configuration_reads_no_source_and_builds_one_validator():
     code = (
         "import inspect, pydantic_core, sys\n"
-        "from trainyard.components.config import field_docs\n"
+        "from trainyard.components.config import base\n"
         "from trainyard.components.config.stack import StackConfig\n"
         "built = [m for m in StackConfig.__subclasses__() + [StackConfig]"
         " if isinstance(m.__dict__.get('__pydantic_validator__'), pydantic_core.SchemaValidator)]\n"
-        "print(built, field_docs.field_docs.cache_info().currsize)\n"
+        "print(built, base.field_docs.cache_info().currsize)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[] 0"

@@ -10,13 +10,13 @@ from tests.support import batch, network_stack, parallelcluster
 from tests.support.eks import P5_CB, changed
 from tests.support.tracked import ROOT
 from trainyard.components.config.base import StrictModel
-from trainyard.components.config.batch_stack import BatchStackConfig
-from trainyard.components.config.eks_stack import EksStackConfig
+from trainyard.components.config.batch import BatchStackConfig
+from trainyard.components.config.eks import EksStackConfig
 from trainyard.components.config.given_stack import GivenStack
 from trainyard.components.config.keys import kinds_of
 from trainyard.components.config.load import given_model, load_stack_config
 from trainyard.components.config.network_stack import NetworkStackConfig
-from trainyard.components.config.parallelcluster_stack import ParallelClusterStackConfig
+from trainyard.components.config.parallelcluster import ParallelClusterStackConfig
 from trainyard.components.config.problems import ConfigError
 from trainyard.components.config.stack import StackConfig
 

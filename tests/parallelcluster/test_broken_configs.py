@@ -28,7 +28,7 @@ from trainyard.components.architectures.lookup import look_up
 from trainyard.components.architectures.plan_stack import plan_stack
 from trainyard.components.architectures.prepare import prepare
 from trainyard.components.config.load import load_stack_config
-from trainyard.components.config.parallelcluster_stack import ParallelClusterStackConfig
+from trainyard.components.config.parallelcluster import ParallelClusterStackConfig
 from trainyard.components.config.problems import ROOT, ConfigError
 from trainyard.components.parallelcluster import account as parallelcluster_checks
 

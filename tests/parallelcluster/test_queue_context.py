@@ -10,7 +10,7 @@ from tests.support.parallelcluster import raw_g4dn
 from tests.support.pools import NETWORK
 from tests.support.stack_files import NOW, PRIVATE_A, PRIVATE_B, RESERVATION, STACK_FILE
 from trainyard.components.config.load import load_stack_config
-from trainyard.components.config.parallelcluster_stack import ParallelClusterStackConfig
+from trainyard.components.config.parallelcluster import ParallelClusterStackConfig
 from trainyard.components.network.pool_place import PlanContext
 from trainyard.components.parallelcluster.queue_plan import Context, needs_one_subnet
 

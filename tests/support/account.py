@@ -34,7 +34,7 @@ from trainyard.components.architectures.prepare import Examined, Prepared, exami
 from trainyard.components.catalog.instance_types import INSTANCE_TYPES
 from trainyard.components.catalog.versions import PARALLELCLUSTER_VERSION
 from trainyard.components.config.load import load_stack_config
-from trainyard.components.config.parallelcluster_stack import ParallelClusterStackConfig
+from trainyard.components.config.parallelcluster import ParallelClusterStackConfig
 from trainyard.components.config.problems import ROOT, Problem
 from trainyard.sandbox.account.fixture import fixture, moment
 

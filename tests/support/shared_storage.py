@@ -10,7 +10,7 @@ from tests.support.parallelcluster import RAW_P4DE
 from tests.support.pools import NETWORK
 from tests.support.stack_files import PRIVATE_B, PUBLIC_B, raw_config
 from trainyard.components.config.load import load_stack_config
-from trainyard.components.config.parallelcluster_stack import ParallelClusterStackConfig
+from trainyard.components.config.parallelcluster import ParallelClusterStackConfig
 from trainyard.components.config.problems import ROOT, Problem, Review
 from trainyard.components.network.network_plan import NetworkPlan
 from trainyard.components.parallelcluster.plan import SharedStoragePlan

@@ -11,8 +11,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from trainyard.components.config.eks import Taint
-from trainyard.components.config.eks_stack import EksStackConfig
+from trainyard.components.config.eks import EksStackConfig, Taint
 from trainyard.components.eks.node_group_plan import NodeGroupPlan
 from trainyard.components.runtime.workload_plan import WorkloadPlan
 

@@ -19,8 +19,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from trainyard.components.catalog.versions import EksVersion
-from trainyard.components.config.eks import AddonName, Addons
-from trainyard.components.config.eks_stack import EksStackConfig
+from trainyard.components.config.eks import AddonName, Addons, EksStackConfig
 from trainyard.components.eks.addons.node_selection import away_from
 from trainyard.components.eks.node_group_plan import NodeGroupPlan
 from trainyard.components.eks.plan import AddonPlan, LogGroupPlan, PodIdentityPlan

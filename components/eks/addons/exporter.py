@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from trainyard.components.config.eks_stack import EksStackConfig
+from trainyard.components.config.eks import EksStackConfig
 from trainyard.components.eks.addons.addon import AddonTarget, SelfManagedAddon
 from trainyard.components.eks.addons.node_selection import instance_type_affinity, tolerations
 from trainyard.components.eks.node_group_plan import NodeGroupPlan

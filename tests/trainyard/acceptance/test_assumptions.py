@@ -209,7 +209,7 @@ def test_the_example_of_every_line_is_printed_by_its_source(line: Line) -> None:
     path = ROOT / line.printed_by
     if path.suffix != ".py":
         assert line.example in path.read_text(encoding="utf-8")
-    elif path == ROOT / "src" / "trainyard" / "progress" / "rendering.py":
+    elif path == ROOT / "src" / "trainyard" / "progress" / "display.py":
         assert ended(line.example) == line.example
     elif line.example.startswith("│ "):
         # A fact: its name is a string of the source, and so are the words in its text.

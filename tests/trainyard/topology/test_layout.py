@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.support.stacks import STACKS
 from tests.trainyard.topology.support.topologies import topology_of
 from trainyard.topology.box import Box, Row
-from trainyard.topology.layout import INTERFACE, Label, Placed, place
+from trainyard.topology.drawing import INTERFACE, Label, Placed, place
 
 TEXTS = st.text(st.characters(min_codepoint=32, max_codepoint=0x17F), min_size=1, max_size=70)
 Area = tuple[float, float, float, float]

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trainyard.topology.layout import ELLIPSIS, cut, text_width, wrapped
+from trainyard.topology.drawing import ELLIPSIS, cut, text_width, wrapped
 
 TEXTS = st.text(st.characters(min_codepoint=32, max_codepoint=0x2FFF), max_size=60)
 WIDTHS = st.floats(min_value=20, max_value=300)

@@ -10,7 +10,7 @@ from typing import Any
 
 from trainyard.components.architectures.plan_stack import plan_stack
 from trainyard.components.config.load import load_stack_config
-from trainyard.components.config.parallelcluster_stack import ParallelClusterStackConfig
+from trainyard.components.config.parallelcluster import ParallelClusterStackConfig
 from trainyard.components.parallelcluster.references import Reference, resolve
 from trainyard.components.parallelcluster.rendering import render_cluster
 

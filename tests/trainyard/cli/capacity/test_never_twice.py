@@ -128,7 +128,10 @@ def test_a_purchase_that_never_reached_ec2_is_made_again(
 ) -> None:
     offering = capacity.offering()
     interrupt(
-        capacity, offering, monkeypatch, at="trainyard.commands.capacity.buy.purchasing.purchased"
+        capacity,
+        offering,
+        monkeypatch,
+        at="trainyard.commands.capacity.buy.block_purchase.purchased",
     )
     result = capacity.buy(offering)
     assert "it has bought nothing" in result.stderr
