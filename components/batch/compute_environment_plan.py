@@ -357,8 +357,7 @@ def _note_block(
 #
 # Sources:
 #     https://docs.aws.amazon.com/batch/latest/userguide/launch-templates.html, "Amazon EC2 user
-#     data
-#     in launch templates"
+#     data in launch templates"
 #     https://cloudinit.readthedocs.io/en/latest/explanation/format.html#mime-multi-part-archive
 
 

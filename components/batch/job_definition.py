@@ -33,8 +33,7 @@ from trainyard.components.naming import dns_suffix, managed_policy_arns, partiti
 #         its permissions
 #     https://docs.aws.amazon.com/secretsmanager/latest/userguide/security-encryption.html and
 #         https://docs.aws.amazon.com/kms/latest/developerguide/services-parameter-store.html:
-#         the
-#         encryption contexts `SecretARN` and `PARAMETER_ARN`
+#         the encryption contexts `SecretARN` and `PARAMETER_ARN`
 
 
 _OF_TASKS = "service-role/AmazonECSTaskExecutionRolePolicy"

@@ -323,11 +323,9 @@ def _problems(use: Named, found: KmsKeyFacts | None) -> Iterator[Problem]:
 #
 # Sources:
 #     https://docs.aws.amazon.com/IAM/latest/APIReference/API_AttachRolePolicy.html: the ARN
-#     must be
-#     exact
+#     must be exact
 #     https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_identifiers.html: the path is
-#     part of
-#     an ARN
+#     part of an ARN
 
 
 def policy_problems(

@@ -43,13 +43,11 @@ from trainyard.components.monitoring.plan import AlarmPlan, Graph, Metric, Sourc
 #     https://github.com/aws/amazon-cloudwatch-agent-test: the metrics that the agent sends with
 #     the
 #         dimension `ClusterName` alone (`test/gpu`, `test/efa`, `test/awsneuron`). EFA
-#         counters are
-#         the increase since the previous measurement.
+#         counters are the increase since the previous measurement.
 #     https://github.com/aws-observability/helm-charts, `containerLogs.fluentBit` in the values
 #     of the
 #         chart: Fluent Bit sends a kernel message as the field `message` of a JSON object,
-#         once with
-#         all kernel messages (`dmesg`) and once with all messages of the system
+#         once with all kernel messages (`dmesg`) and once with all messages of the system
 #         (`messages`).
 
 
@@ -154,9 +152,8 @@ def _neuron(agent: Agent, limits: Alarms) -> Sources:
 #     https://github.com/kubernetes/kube-state-metrics, `docs/metrics/cluster/node-metrics.md`
 #     `neuron-monitor-prometheus.py` of the package aws-neuronx-tools, and its dashboard
 #         https://github.com/aws-neuron/aws-neuron-sdk, `src/examples/neuron-monitor`:
-#         utilization is
-#         a ratio, and only there while a program uses the NeuronCores; `instance_info`
-#         always is
+#         utilization is a ratio, and only there while a program uses the NeuronCores;
+#         `instance_info` always is
 
 
 _NODE = "node"

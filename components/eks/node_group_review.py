@@ -105,8 +105,7 @@ def _note_ssh(review: Review, name: str, group: NodeGroup) -> None:
 #     (pods of a node)
 #     https://docs.aws.amazon.com/eks/latest/userguide/coredns-autoscaling.html (two replicas)
 #     The charts of the drivers and agents, which `trainyard.components.eks.addons` names: a
-#     DaemonSet
-#     each
+#     DaemonSet each
 
 
 _KEY = "architecture.system_node_group"

@@ -286,10 +286,8 @@ def _listed(offer: AddonOffer) -> str:
 #     https://docs.aws.amazon.com/eks/latest/userguide/update-cluster.html
 #     https://docs.aws.amazon.com/eks/latest/userguide/rollback-cluster.html, which is
 #     `latest/ug/clusters/rollback-cluster.adoc` in awsdocs/amazon-eks-user-guide at 2471175. It
-#     has
-#     managed node groups go back with UpdateNodegroupVersion, whose API reference in botocore
-#     1.44.8
-#     still says that they cannot.
+#     has managed node groups go back with UpdateNodegroupVersion, whose API reference in botocore
+#     1.44.8 still says that they cannot.
 #     https://docs.aws.amazon.com/eks/latest/userguide/enable-kms.html
 #     https://docs.aws.amazon.com/eks/latest/userguide/capacity-blocks-mng.html
 

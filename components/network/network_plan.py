@@ -32,13 +32,10 @@ def nat_gateway_command(network: NewVpc, review: Review) -> str:
 #
 # Sources:
 #     https://github.com/eksctl-io/eksctl, `pkg/vpc/vpc.go`, `SetSubnets`: the VPC in eight
-#     parts,
-#     public subnets first. Two zones get the same parts as in eksctl; from the third zone on,
-#     eksctl
-#     would move the private subnets.
+#     parts, public subnets first. Two zones get the same parts as in eksctl; from the third zone
+#     on, eksctl would move the private subnets.
 #     https://github.com/awslabs/awsome-distributed-training, `1.architectures/1.vpc_network`:
-#     the
-#     templates `1.vpc-multi-az.yaml` and `2.vpc-one-az.yaml`.
+#     the templates `1.vpc-multi-az.yaml` and `2.vpc-one-az.yaml`.
 
 
 EKSCTL_CIDR = "192.168.0.0/16"

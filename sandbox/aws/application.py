@@ -153,9 +153,7 @@ def _refused(environ: Mapping[str, Any], why: str) -> Answer:
 # Repeated requests with a client token: AWS processes the first and repeats its response.
 #
 # EC2, EKS, FSx, CloudFormation, EventBridge Scheduler and Prometheus accept a client token; a
-# client
-# repeats it if it got no response.
-# Sources:
+# client repeats it if it got no response. Sources:
 #     https://docs.aws.amazon.com/ec2/latest/devguide/ec2-api-idempotency.html
 #     (`IdempotentParameterMismatch` where anything else has changed)
 #     https://docs.aws.amazon.com/eks/latest/APIReference/API_CreateCluster.html

@@ -275,8 +275,8 @@ def _public_pem(key: ec.EllipticCurvePrivateKey) -> bytes:
 # EKS has its own authorizer for access policies. The sandbox adds a principal with a policy for the
 # whole cluster to a group, and every control plane binds that group to a role with the same
 # permissions. The roles are Kubernetes defaults, except for `AmazonEKSAdminViewPolicy`, which can
-# also read secrets and has no equivalent.
-# Source: https://docs.aws.amazon.com/eks/latest/userguide/access-policy-permissions.html
+# also read secrets and has no equivalent. Source:
+# https://docs.aws.amazon.com/eks/latest/userguide/access-policy-permissions.html
 
 
 GROUPS: Mapping[str, str] = {

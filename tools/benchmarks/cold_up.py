@@ -432,8 +432,7 @@ def measure_critical_paths() -> list[CriticalPath]:
 # Draw an `up`: one bar per resource, from its start to its end; the longest chain is red.
 #
 # The output is plain SVG for browsers and Markdown pages; its colours are legible on white and on
-# black.
-# Source: https://www.w3.org/TR/SVG11/
+# black. Source: https://www.w3.org/TR/SVG11/
 
 
 WIDTH, ROW, TOP, BOTTOM = 980, 17, 66, 30

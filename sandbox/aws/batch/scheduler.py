@@ -54,8 +54,7 @@ from trainyard.sandbox.faults.schedule import FAULTS
 #         after it
 #     https://github.com/aws/amazon-ecs-agent, agent/taskresource/asmsecret/asmsecret.go,
 #         agent/taskresource/ssmsecret/ssmsecret.go and agent/asm/asm.go: why the agent does
-#         not get a
-#         secret
+#         not get a secret
 
 
 _OWN_REGISTRY = re.compile(

@@ -119,8 +119,7 @@ class Records:
 #     https://github.com/aws/aws-parallelcluster/blob/451cc5320d5d/cli/src/pcluster/templates/cluster_stack.py
 #     (`_add_cluster_log_group`), `cdk_builder_utils.py` there (`PclusterLambdaConstruct`,
 #     `get_log_group_deletion_policy`), and cloudformation/custom_resource/cluster.yaml in the
-#     same
-#     repository (`PclusterCfnFunctionLogGroup`: `Retain`, 90 days)
+#     same repository (`PclusterCfnFunctionLogGroup`: `Retain`, 90 days)
 #     https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cfn-console-add-tags.html
 
 

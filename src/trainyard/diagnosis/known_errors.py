@@ -130,8 +130,7 @@ def _is_of_kubernetes(error: EngineError) -> bool:
 #
 # Auto Scaling has a form of its messages without the code of EC2: the sentence of EC2, then
 # "Launching EC2 instance failed.". So each error of EC2 has its sentence in the pattern too. Seen
-# in
-# issues of GitHub:
+# in issues of GitHub:
 #     quotas: kubernetes/kops 15778, kubernetes/autoscaler 1263,
 #     aws-deepracer-community/deepracer-on-the-spot 55
 #     capacity: hashicorp/terraform 8857, aws/aws-parallelcluster 618,

@@ -74,9 +74,8 @@ from trainyard.jobs.training import (
 #     https://github.com/kubernetes-sigs/jobset/blob/v0.12.0/api/jobset/v1alpha2/jobset_types.go:
 #         `FailurePolicy`, whose rules match the reason and the message of the Job's failure
 #     https://github.com/kubernetes/kubernetes/blob/v1.36.4/pkg/controller/job/pod_failure_policy.go:
-#         the messages, "Pod %s/%s has condition %v matching %v rule at index %d" and
-#         "Container %s
-#         for pod %s/%s failed with exit code %v matching %v rule at index %d"
+#         the messages: `Pod %s/%s has condition %v matching %v rule at index %d`, and
+#         `Container %s for pod %s/%s failed with exit code %v matching %v rule at index %d`
 
 
 PROGRAM = "program"

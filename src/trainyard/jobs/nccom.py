@@ -19,8 +19,7 @@ from trainyard.jobs.nodes import JobError, JobNodes, JobRequest, choose_nodes
 # Source:
 #     https://awsdocs-neuron.readthedocs-hosted.com/en/latest/tools/neuron-sys-tools/nccom-test.html
 #     https://awsdocs-neuron.readthedocs-hosted.com/en/latest/frameworks/torch/torch-neuronx/setup-trn1-multi-node-execution.html
-#     https://github.com/aws/aws-k8s-tester,
-#     test/cases/neuron/manifests/multi-node-test-neuron.yaml
+#     https://github.com/aws/aws-k8s-tester, test/cases/neuron/manifests/multi-node-test-neuron.yaml
 
 
 ROOT_PORT = 63182

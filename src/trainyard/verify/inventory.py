@@ -167,8 +167,7 @@ def _name(node: Mapping[str, Any]) -> str:
 #     https://github.com/aws/aws-parallelcluster-cookbook, `config_renderer.py` of the Slurm
 #     cookbook:
 #         features of a node are `static` or `dynamic` and the name of its compute resource;
-#         GPUs are
-#         GRES, EFA and Neuron devices are not
+#         GPUs are GRES, EFA and Neuron devices are not
 
 
 SHOW_NODES = "set -o pipefail\nscontrol --oneliner show nodes | gzip --stdout | base64 --wrap=0\n"
