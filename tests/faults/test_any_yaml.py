@@ -123,7 +123,7 @@ def test_what_is_no_regular_file_is_refused_at_once(tmp_path: Path, kind: str) -
     elif kind == "long":
         path = tmp_path / ("x" * 300)
     with pytest.raises(StackFileError, match=r"regular file|no such stack file"):
-        options.stack_file("x", path=path, sandbox=False)
+        options.target("x", path=path, sandbox=False)
 
 
 @pytest.mark.parametrize(

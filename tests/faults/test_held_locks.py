@@ -23,6 +23,7 @@ from trainyard.engine.engine_process import PulumiCommand
 from trainyard.engine.pulumi_engine import ensure_pulumi
 from trainyard.stack_files.stack_files import find_stack_file
 from trainyard.workspace.locks import StackLockedError
+from trainyard.workspace.target import target_of
 from trainyard.workspace.workspace import AccountWorkspace
 
 STACK = "vpc-one-az"
@@ -77,7 +78,9 @@ def test_the_lock_of_an_account_is_respected_while_its_engine_lives_and_cleared_
     project: Workspace, engine: subprocess.Popen[str]
 ) -> None:
     command = PulumiCommand(project.engine.executable, project.directory, project.environment)
-    workspace = AccountWorkspace(find_stack_file(STACK), command, config_file=None)
+    workspace = AccountWorkspace(
+        target_of(find_stack_file(STACK), sandbox=False), command, config_file=None
+    )
     again = ["up", "--yes", "--skip-preview", "--stack", STACK]
     told: list[str] = []
 

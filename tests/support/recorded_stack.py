@@ -8,10 +8,10 @@ from datetime import datetime
 from typing import Any
 
 from trainyard.schedulers.job_wait import JobWait
-from trainyard.stack_files.stack_files import StackFile
 from trainyard.verify.inventory import Inventory
 from trainyard.verify.node_marks import Mark
 from trainyard.verify.stages import Stage
+from trainyard.workspace.target import Target
 
 AS_PLANNED = Stage(name="inventory", result="pass", reason="2 of 2 nodes are as planned")
 
@@ -48,11 +48,10 @@ class RecordedStack:
     """Output of the scripts on the head node."""
     scripts: list[str] = field(default_factory=list[str])
     """What ran there."""
-    stack_file: Any = None
-    sandbox: bool = False
+    target: Any = None
 
-    def __call__(self, stack_file: StackFile, sandbox: bool) -> RecordedStack:
-        self.stack_file, self.sandbox = stack_file, sandbox
+    def __call__(self, target: Target) -> RecordedStack:
+        self.target = target
         return self
 
     def outputs(self, *, show_secrets: bool) -> Mapping[str, Any]:

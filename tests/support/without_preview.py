@@ -45,7 +45,7 @@ def _unguarded(of: Workspace, operation: str, run: EngineRun, guard: Guard) -> E
     return _at_once(of, operation, [*policy_pack(of), *run.flags])
 
 
-def _no_display(_of: Workspace, _operation: str, *, sandbox: bool) -> None:
+def _no_display(_of: Workspace, _operation: str) -> None:
     return None
 
 

@@ -31,7 +31,7 @@ from trainyard.sandboxes.session import running_sandbox
 from trainyard.stack_files.completion import completed, sandbox_completion
 from trainyard.stack_files.stack_config import config_of
 from trainyard.stack_files.stack_files import find_stack_file, stack_names
-from trainyard.workspace.session import account_access
+from trainyard.workspace.target import SandboxAccount
 
 # `check` as a whole process, compared with Python that imports only the required packages.
 #
@@ -128,7 +128,7 @@ STAND_INS = {"public": "subnet-0d000000000000001", "private": "subnet-0d00000000
 def measure_parallelcluster(rounds: int) -> list[Comparison]:
     """Return the line of the table."""
     account = running_sandbox().status.endpoint
-    with account_access(sandbox=True):
+    with SandboxAccount().access():
         configuration = _configuration(PARALLELCLUSTER_STACK)
     of, against = f"check of {PARALLELCLUSTER_STACK}", "pcluster create-cluster --dryrun"
     sides: dict[str, Run] = {

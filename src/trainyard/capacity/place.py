@@ -7,38 +7,32 @@ from collections.abc import Iterator
 
 from trainyard.capacity.records import Records
 from trainyard.cli import console, failures
-from trainyard.init.conflicts import SANDBOX_REGION
-from trainyard.sandboxes.session import project_of, started_sandbox
 from trainyard.stack_files.installation import OWN_FILES
 from trainyard.stack_files.stack_files import StackFile
 from trainyard.stack_files.stacks_directory import stacks_directory
-from trainyard.workspace.project import sandbox_directory
-from trainyard.workspace.session import account_access
-from trainyard.workspace.usual_region import usual_region
+from trainyard.workspace.target import Account
 
 
 @contextlib.contextmanager
-def capacity_account(*, sandbox: bool, stack_file: StackFile | None = None) -> Iterator[None]:
-    """Let boto3 use the account of a stack file, of the environment, or of the sandbox.
+def capacity_account(account: Account) -> Iterator[None]:
+    """Let boto3 use an account; start the sandbox if it is the account.
 
     Raises:
         WrongUseError: there are no credentials.
     """
-    if sandbox:
-        started_sandbox(console.progress)
-    profile = stack_file.profile if stack_file is not None else ""
-    with account_access(sandbox=sandbox, profile=profile):
+    account.start(console.progress)
+    with account.access():
         yield
 
 
-def region_of(given: str, *, sandbox: bool, stack_file: StackFile | None = None) -> str:
-    """Return the given region, that of the stack, or that of the AWS configuration.
+def region_of(given: str, account: Account, stack_file: StackFile | None = None) -> str:
+    """Return the given region, that of the stack, or the usual one of the account.
 
     Raises:
         WrongUseError: there is none.
     """
     own = stack_file.region if stack_file is not None else ""
-    found = given or own or (SANDBOX_REGION if sandbox else usual_region())
+    found = given or own or account.usual_region()
     if not found:
         raise failures.WrongUseError(
             "no region is known; add --region, or set AWS_REGION or a region in your AWS profile"
@@ -46,8 +40,7 @@ def region_of(given: str, *, sandbox: bool, stack_file: StackFile | None = None)
     return found
 
 
-def records_of(stack_file: StackFile | None = None, *, sandbox: bool) -> Records:
+def records_of(account: Account, stack_file: StackFile | None = None) -> Records:
     """Return the files of a stack, or those of the user's own directory, or of the sandbox."""
     own = stack_file.own_files if stack_file is not None else stacks_directory() / OWN_FILES
-    directory = project_of(sandbox_directory()).directory if sandbox else own
-    return Records(directory / "capacity")
+    return Records(account.capacity_directory(own))

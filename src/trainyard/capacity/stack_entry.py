@@ -22,7 +22,7 @@ from trainyard.components.capacity.schedule import in_minutes, nodes_leave_befor
 from trainyard.components.config.network import NewVpc
 from trainyard.components.config.problems import ROOT, ConfigError, Problem
 from trainyard.components.preflight.run import Preflight, run_preflight
-from trainyard.stack_files.completion import completed, sandbox_completion
+from trainyard.stack_files.completion import completed
 from trainyard.stack_files.stack_config import config_of
 from trainyard.stack_files.stack_files import CLUSTER_KEY, StackFile, find_stack_file
 from trainyard.stack_files.stack_outline import (
@@ -32,6 +32,7 @@ from trainyard.stack_files.stack_outline import (
     reservations_of,
 )
 from trainyard.stack_files.stack_references import network_reader
+from trainyard.workspace.target import Target
 
 if TYPE_CHECKING:
     from trainyard.capacity.offerings import Offering
@@ -410,9 +411,7 @@ def text_with_block(
     return text
 
 
-def check_block(
-    stack_file: StackFile, offering: Offering, entry: Entry, *, sandbox: bool
-) -> Preflight:
+def check_block(target: Target, offering: Offering, entry: Entry) -> Preflight:
     """Run the checks of `check --live` with a block that is not bought yet.
 
     Raises:
@@ -420,18 +419,19 @@ def check_block(
         AccountUnreachableError: no credentials, or no answer.
         UneditableError: the entry cannot be written safely.
     """
-    text = text_with_block(stack_file, offering, entry, EXPECTED_ID)
-    changed = _completed(_read(stack_file, text), sandbox=sandbox)
+    text = text_with_block(target.stack_file, offering, entry, EXPECTED_ID)
+    changed = target.account.completed(_read(target.stack_file, text))
+    reader = network_reader(dataclasses.replace(target, stack_file=changed))
     found = run_preflight(
-        config_of(changed, network_of=network_reader(changed, sandbox=sandbox)),
-        stack_file=stack_file.name,
+        config_of(changed, network_of=reader),
+        stack_file=target.stack_file.name,
         region=offering.region,
         now=clock.now(),
         expected={EXPECTED_ID: expected_block(offering)},
     )
     if found.problems:
         problems = [_of_offering(each, offering) for each in found.problems]
-        raise ConfigError(problems, stack_file=stack_file.name)
+        raise ConfigError(problems, stack_file=target.stack_file.name)
     return found
 
 
@@ -499,19 +499,15 @@ def _read(stack_file: StackFile, text: str) -> StackFile:
     return dataclasses.replace(stack_file, content=content)
 
 
-def config_without_blocks(stack_file: StackFile, *, sandbox: bool) -> AnyStackConfig:
+def config_without_blocks(target: Target) -> AnyStackConfig:
     """Return the configuration of a stack whose entries may have no block yet.
 
     Raises:
         ConfigError: the configuration is invalid; the error lists every problem.
     """
-    missing = {name: {"reservation_id": EXPECTED_ID} for name in capacity_blocks_of(stack_file)}
-    filled = completed(_completed(stack_file, sandbox=sandbox), {"reservations": missing})
-    return config_of(filled, network_of=network_reader(filled, sandbox=sandbox))
-
-
-def _completed(stack_file: StackFile, *, sandbox: bool) -> StackFile:
-    if not sandbox:
-        return stack_file
-
-    return completed(stack_file, sandbox_completion(stack_file))
+    missing = {
+        name: {"reservation_id": EXPECTED_ID} for name in capacity_blocks_of(target.stack_file)
+    }
+    filled = completed(target.account.completed(target.stack_file), {"reservations": missing})
+    reader = network_reader(dataclasses.replace(target, stack_file=filled))
+    return config_of(filled, network_of=reader)

@@ -10,40 +10,42 @@ from trainyard.components import clock
 from trainyard.components.config.problems import ConfigError
 from trainyard.components.preflight.run import run_preflight
 from trainyard.stack_files.stack_config import config_of
-from trainyard.stack_files.stack_files import EKS, StackFile
+from trainyard.stack_files.stack_files import EKS
 from trainyard.stack_files.stack_references import network_reader
 from trainyard.workspace.aws_cli import aws_cli_row
-from trainyard.workspace.session import account_access
+from trainyard.workspace.target import Target
 
 
-def live_result(stack_file: StackFile, *, sandbox: bool) -> CheckResult:
+def live_result(target: Target) -> CheckResult:
     """Return whether the stack passes the checks of its account, with the row of each check.
 
     An error for the user, such as missing credentials, is the result.
     """
     try:
-        with account_access(sandbox=sandbox, profile=stack_file.profile):
-            return _preflight_result(stack_file, sandbox=sandbox)
+        with target.access():
+            return _preflight_result(target)
     except Exception as error:
         if exit_code_of(error) is None:
             raise
-        return failed(stack_file, error, stage="preflight")
+        return failed(target.stack_file, error, stage="preflight")
 
 
-def _preflight_result(stack_file: StackFile, *, sandbox: bool) -> CheckResult:
+def _preflight_result(target: Target) -> CheckResult:
     try:
-        config = config_of(stack_file, network_of=network_reader(stack_file, sandbox=sandbox))
+        config = config_of(target.stack_file, network_of=network_reader(target))
     except ConfigError as refused:  # the network of another stack that is not up
-        return CheckResult(stack_file=stack_file, error=refused, stage="preflight")
+        return CheckResult(stack_file=target.stack_file, error=refused, stage="preflight")
     found = run_preflight(
-        config, stack_file=stack_file.name, region=stack_file.region, now=clock.now()
+        config, stack_file=target.stack_file.name, region=target.region, now=clock.now()
     )
-    if stack_file.architecture == EKS and not sandbox:
+    if target.stack_file.architecture == EKS and not target.is_sandbox:
         found = dataclasses.replace(found, rows=(*found.rows, aws_cli_row()))
-    error = ConfigError(found.problems, stack_file=stack_file.name) if found.problems else None
+    error = (
+        ConfigError(found.problems, stack_file=target.stack_file.name) if found.problems else None
+    )
     unsure = {"warning": "", "skipped": "not checked: "}
     return CheckResult(
-        stack_file=stack_file,
+        stack_file=target.stack_file,
         error=error,
         stage="preflight",
         notes=() if found.plan is None else tuple(found.plan.notes),

@@ -9,6 +9,7 @@ from typing import Any
 from trainyard.cli.panel import FactsTable, print_panel
 from trainyard.components.catalog.collective_tests import TESTS_BY_MAKER
 from trainyard.components.catalog.instance_types import INSTANCE_TYPES
+from trainyard.workspace.target import Target
 from trainyard.workspace.workspace import Workspace
 from trainyard.workspace.workspace import outputs as read
 
@@ -17,27 +18,20 @@ from trainyard.workspace.workspace import outputs as read
 class Summary:
     """The content of the closing panel."""
 
-    stack: str
-    sandbox: bool
+    target: Target
     outputs: Mapping[str, Any]
     changes: Mapping[str, int] | None
     """Number of resources by operation, `same` for unchanged resources; None without an update."""
-    options: str
-    """Options that follow the stack's name in commands, with a leading space."""
     facts: tuple[tuple[str, str], ...] = ()
     """Names and facts at the end of the panel, beyond those of the architecture."""
 
 
-def read_summary(
-    workspace: Workspace, changes: Mapping[str, int] | None, *, sandbox: bool
-) -> Summary:
+def read_summary(workspace: Workspace, changes: Mapping[str, int] | None) -> Summary:
     """Return the summary of a stack that was deployed with these changes, or of its last state."""
     return Summary(
-        stack=workspace.stack_file.stack,
-        sandbox=sandbox,
+        target=workspace.target,
         outputs=read(workspace, show_secrets=True),
         changes=changes,
-        options=workspace.stack_file.options(sandbox=sandbox),
     )
 
 
@@ -54,8 +48,8 @@ def print_closing_panel(
     """
     for name, fact in summary.facts:
         table.add_fact(name, fact)
-    place = f"SANDBOX ({emulated})" if summary.sandbox else "AWS"
-    heading = f"{summary.stack} · {place}"
+    place = f"SANDBOX ({emulated})" if summary.target.is_sandbox else "AWS"
+    heading = f"{summary.target.stack} · {place}"
     print_panel(heading, table, changes=summary.changes, commands=commands)
 
 

@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 from trainyard.cli import console
-from trainyard.stack_files.completion import completed, sandbox_completion
-from trainyard.stack_files.stack_files import StackFile, find_stack_file, stack_names
+from trainyard.stack_files.stack_files import find_stack_file, stack_names
+from trainyard.workspace.target import Target, account_of
 
 
 def complete_stack(incomplete: str) -> list[str]:
@@ -111,18 +111,21 @@ WaitMinutes = Annotated[
 ]
 
 
-def stack_file(stack: str, *, path: Path | None, sandbox: bool) -> StackFile:
-    """Return the stack's file; for the sandbox, completed with the ids of its account.
+def target(stack: str, *, path: Path | None, sandbox: bool) -> Target:
+    """Return the stack and the account that a command selects.
+
+    For the sandbox, the stack's file is completed with the ids of its account.
 
     Raises:
         StackFileError: the stack or the file does not exist.
     """
     # `Path.resolve` raises an error on circular links.
     found = find_stack_file(stack, path=Path(os.path.realpath(path)) if path else None)
-    if not sandbox:
-        return found
-    from trainyard.sandboxes.client import missing_reservations
+    if sandbox:
+        from trainyard.sandboxes.client import missing_reservations
 
-    for sentence in missing_reservations(found.cluster):
-        console.progress(f"{found.name}: {sentence}")
-    return completed(found, sandbox_completion(found))
+        for sentence in missing_reservations(found.cluster):
+            console.progress(f"{found.name}: {sentence}")
+    # The profile of the file is the user's, and not of the sandbox's account.
+    account = account_of(sandbox=sandbox, profile=found.profile)
+    return Target(account.completed(found), account)

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from trainyard.components.config.pulumi_command import as_typed
 from trainyard.components.plain_text import fill, legible
+from trainyard.workspace.target import Target
 
 LOG_WIDTH = 140
 """Width if there is no terminal."""
@@ -77,16 +78,10 @@ def changes_line(changes: Mapping[str, int]) -> str:
     return f"{total}, {same} unchanged"
 
 
-def end_commands(stack: str, options: str, *, sandbox: bool) -> list[str]:
-    """Return the next commands that all stacks share.
-
-    Args:
-        stack: Name of the stack.
-        options: Options that follow the name in commands, with a leading space.
-        sandbox: Whether the stack is in the sandbox.
-    """
+def end_commands(target: Target) -> list[str]:
+    """Return the next commands that all stacks share."""
     commands = [
-        f"./trainyard up {stack}{options} --yes          # again: changes nothing",
-        f"./trainyard destroy {stack}{options} --yes",
+        f"{target.command('up')} --yes          # again: changes nothing",
+        f"{target.command('destroy')} --yes",
     ]
-    return [*commands, "./trainyard sandbox stop"] if sandbox else commands
+    return [*commands, "./trainyard sandbox stop"] if target.is_sandbox else commands

@@ -6,15 +6,13 @@ import os
 from collections.abc import Mapping
 
 from trainyard.cli import failures
+from trainyard.workspace.target import Account
 
 VARIABLE = "TRAINYARD_WAIT_SECONDS"
 """Environment variable for the wait; in the sandbox it also limits the providers."""
-SANDBOX_SECONDS = 120.0
-ACCOUNT_SECONDS = 1200.0
-"""Time for instances in service to join; p5 instances take several minutes to start."""
 
 
-def wait_seconds(*, sandbox: bool, environment: Mapping[str, str] | None = None) -> float:
+def wait_seconds(account: Account, *, environment: Mapping[str, str] | None = None) -> float:
     """Return how long to wait.
 
     Raises:
@@ -22,7 +20,7 @@ def wait_seconds(*, sandbox: bool, environment: Mapping[str, str] | None = None)
     """
     given = (os.environ if environment is None else environment).get(VARIABLE, "")
     if not given:
-        return SANDBOX_SECONDS if sandbox else ACCOUNT_SECONDS
+        return account.join_seconds
     if not given.isdecimal():
         raise failures.WrongUseError(
             f"{VARIABLE} is {given!r}; it must be a whole number of seconds, such as 1800"

@@ -9,23 +9,23 @@ from trainyard.cli import failures
 from trainyard.components.cost.estimate import Estimate
 from trainyard.cost.price_list import current_cost
 from trainyard.stack_files.stack_files import StackFile
+from trainyard.workspace.target import Target
 
 DELETION_MINUTES = 30
 """Time for the deletion, which costs too and is not interrupted."""
 
 
 def money_limit(
-    stack_file: StackFile, max_usd: float, limit_minutes: float, *, sandbox: bool, is_new: bool
+    target: Target, max_usd: float, limit_minutes: float, *, is_new: bool
 ) -> timedelta | None:
     """Return the time from the begin of an acceptance after which the deletion must begin.
 
     ODCRs and Capacity Blocks are paid with and without the acceptance, so they do not count.
 
     Args:
-        stack_file: The stack.
+        target: The stack and its account.
         max_usd: The limit.
         limit_minutes: The limit of the time.
-        sandbox: Whether the account is the sandbox's.
         is_new: Whether nothing was deployed yet, so that it can be refused.
 
     Returns:
@@ -34,13 +34,13 @@ def money_limit(
     Raises:
         WrongUseError: a new acceptance can cost more, or what it costs is not known.
     """
-    found = current_cost(stack_file, sandbox=sandbox).estimate
+    found = current_cost(target).estimate
     hourly = found.stack_hourly_usd
     if is_new:
-        _refuse_unknown(stack_file, found)
+        _refuse_unknown(target.stack_file, found)
         expected = hourly * (limit_minutes + DELETION_MINUTES) / 60
         if expected > max_usd:
-            raise failures.WrongUseError(_above(stack_file, hourly, expected, max_usd))
+            raise failures.WrongUseError(_above(target.stack_file, hourly, expected, max_usd))
     if not hourly:
         return None
     return timedelta(hours=max_usd / hourly) - timedelta(minutes=DELETION_MINUTES)

@@ -20,7 +20,7 @@ from trainyard.components.catalog.prices import Price, snapshot_prices
 from trainyard.components.cost.item import Prices
 from trainyard.cost.stack_cost import Cost, estimate_of, planned_cost
 from trainyard.stack_files.stack_files import StackFile
-from trainyard.workspace.session import account_access
+from trainyard.workspace.target import Target
 
 # How the AWS Price List names the prices of the catalog.
 #
@@ -241,28 +241,22 @@ def _first(product: Mapping[str, Any]) -> Iterator[float]:
                 yield usd
 
 
-def current_cost(
-    stack_file: StackFile,
-    *,
-    sandbox: bool,
-    listed: Callable[..., Prices] = listed_prices,
-) -> Cost:
+def current_cost(target: Target, *, listed: Callable[..., Prices] = listed_prices) -> Cost:
     """Return what a stack costs at the prices of the AWS Price List, if they can be read.
 
     The times of Capacity Blocks are read from the account. The sandbox has no Price List.
 
     Args:
-        stack_file: The stack.
-        sandbox: Whether the account is the sandbox's.
+        target: The stack and its account.
         listed: Reads the Price List.
 
     Raises:
         ConfigError: the configuration is invalid; a budget does not matter.
     """
-    planned = planned_cost(stack_file)
+    planned = planned_cost(target.stack_file)
     try:
-        with account_access(sandbox=sandbox, profile=stack_file.profile):
-            return _in_account(stack_file, planned, None if sandbox else listed)
+        with target.access():
+            return _in_account(target.stack_file, planned, None if target.is_sandbox else listed)
     except (failures.CommandError, AccountUnreachableError) as error:
         why = re.split(r"[;\n]", str(error))[0]
         return planned._replace(notes=(f"the account was not read: {why}",))

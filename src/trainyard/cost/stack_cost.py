@@ -11,6 +11,7 @@ from trainyard.components.cost.estimate import Estimate, estimate
 from trainyard.components.cost.item import Prices
 from trainyard.stack_files.stack_config import config_of
 from trainyard.stack_files.stack_files import StackFile
+from trainyard.workspace.target import Target
 
 
 class Cost(NamedTuple):
@@ -45,13 +46,13 @@ def estimate_of(stack_file: StackFile, config: Any, prices: Prices) -> Estimate:
     return estimate(config, plan, prices, now)
 
 
-def cost_line(stack_file: StackFile, *, sandbox: bool) -> str:
+def cost_line(target: Target) -> str:
     """Return the sums as one line, at the prices of the snapshot.
 
     Raises:
         ConfigError: the configuration is invalid.
     """
-    found = planned_cost(stack_file).estimate
+    found = planned_cost(target.stack_file).estimate
     parts = [f"{found.hourly_usd:,.2f} USD an hour, {found.monthly_usd:,.2f} a month"]
     if found.most_hourly_usd > found.hourly_usd:
         parts.append(f"{found.most_hourly_usd:,.2f} an hour with all nodes of jobs")
@@ -62,4 +63,4 @@ def cost_line(stack_file: StackFile, *, sandbox: bool) -> str:
         parts.append(f"{count} {'price' if count == 1 else 'prices'} unknown")
     if found.oldest is not None:
         parts.append(f"list prices since {found.oldest}")
-    return f"{'; '.join(parts)}; more: {stack_file.command('cost', sandbox=sandbox)}"
+    return f"{'; '.join(parts)}; more: {target.command('cost')}"

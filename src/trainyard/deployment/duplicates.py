@@ -13,24 +13,22 @@ from trainyard.stack_files.installation import PROJECT
 from trainyard.workspace.exported_state import exported_state, resources_of
 from trainyard.workspace.recovery.account import Account
 from trainyard.workspace.recovery.duplicates import Duplicate, duplicates
-from trainyard.workspace.recovery.timeouts import timeouts_of
-from trainyard.workspace.session import account_access
 
 if TYPE_CHECKING:
     from trainyard.workspace.workspace import Workspace
 
 
-def tell_duplicates(workspace: Workspace, *, sandbox: bool) -> None:
+def tell_duplicates(workspace: Workspace) -> None:
     """List objects of the stack that are not in its state, with the commands that delete them."""
     file = workspace.stack_file
     try:
-        with account_access(sandbox=sandbox, profile=file.profile):
+        with workspace.target.access():
             found = duplicates(
                 Account(file.region),
                 stack=file.stack,
                 project=PROJECT,
                 known=lambda: _ids(workspace),
-                timeouts=timeouts_of(sandbox=sandbox),
+                timeouts=workspace.target.account.timeouts,
             )
     except (BotoCoreError, ClientError, EngineFailedError, failures.CommandError) as error:
         console.progress(f"could not check whether {file.stack} has duplicate objects: {error}")

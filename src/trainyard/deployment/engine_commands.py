@@ -13,9 +13,9 @@ from trainyard.cli import console, failures
 from trainyard.diagnosis.unreachable_cluster import variables_of_gone_cluster
 from trainyard.stack_files.files import write_private
 from trainyard.stack_files.installation import INSTALLATION
-from trainyard.stack_files.stack_files import StackFile
 from trainyard.workspace.disk_reserve import disk_space_kept
 from trainyard.workspace.session import Purpose, open_workspace
+from trainyard.workspace.target import Target
 from trainyard.workspace.workspace import Workspace, begin_of, run
 
 if TYPE_CHECKING:
@@ -33,7 +33,6 @@ class Show(NamedTuple):
     """Whether the changes are confirmed."""
     verbose: bool
     """Whether the output of Pulumi is shown."""
-    sandbox: bool
 
 
 def require_answer(*, yes: bool, command: str) -> None:
@@ -48,17 +47,17 @@ def require_answer(*, yes: bool, command: str) -> None:
         )
 
 
-def opened(stack_file: StackFile, command: str, *, sandbox: bool, checks_config: bool) -> Workspace:
+def opened(target: Target, command: str, *, checks_config: bool) -> Workspace:
     """Return the workspace of a stack for a command; empty for `preview`, which changes nothing."""
     purpose = Purpose(checks_config=checks_config, command=command)
-    return open_workspace(stack_file, purpose, sandbox=sandbox)
+    return open_workspace(target, purpose)
 
 
-def variables_of(workspace: Workspace, *, cluster_gone: bool, sandbox: bool) -> Mapping[str, str]:
+def variables_of(workspace: Workspace, *, cluster_gone: bool) -> Mapping[str, str]:
     """Return the variables of the engine with which a cluster counts as gone, if it is."""
     if not cluster_gone:
         return {}
-    return variables_of_gone_cluster(workspace, sandbox=sandbox)
+    return variables_of_gone_cluster(workspace)
 
 
 def changed(
@@ -115,7 +114,7 @@ def changed_guarded(
     from trainyard.engine.engine_run import EngineRun
 
     previews = operation == "preview"
-    guard = Guard(replace, show.sandbox, warns=previews, saw=saw)
+    guard = Guard(replace, warns=previews, saw=saw)
     with disk_space_kept(workspace.reserve(), console.progress):
         display = _display(workspace, operation, show)
         if display is not None and not previews and not show.yes:
@@ -133,7 +132,7 @@ def changed_guarded(
 def _display(workspace: Workspace, operation: str, show: Show) -> Display | None:
     from trainyard.engine.engine_run import display_of
 
-    return None if show.verbose else display_of(workspace, operation, sandbox=show.sandbox)
+    return None if show.verbose else display_of(workspace, operation)
 
 
 def _ask(workspace: Workspace, operation: str) -> None:

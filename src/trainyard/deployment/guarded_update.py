@@ -24,15 +24,13 @@ from trainyard.components.eks.cluster_lookup import ClusterUnreadableError, get
 from trainyard.deployment.policy_pack import policy_pack
 from trainyard.progress.durations import duration
 from trainyard.stack_files.stack_files import CLUSTER_KEY, StackFile
-from trainyard.workspace.kubeconfig import kubeconfig_path, kubectl_command
-from trainyard.workspace.session import account_access
+from trainyard.workspace.target import Target
 from trainyard.workspace.workspace import Workspace, begin_of, history
 
 if TYPE_CHECKING:
     from trainyard.changes.steps import Step
     from trainyard.engine.engine_process import EngineResult
     from trainyard.engine.engine_run import EngineRun
-    from trainyard.stack_files.stack_files import StackFile
 
 
 Get = Callable[[str], Mapping[str, Any] | None]
@@ -42,25 +40,21 @@ Get = Callable[[str], Mapping[str, Any] | None]
 class Reach(Protocol):
     """Gives access to the API server of a cluster by name; None if there is no such cluster."""
 
-    def __call__(
-        self, stack_file: StackFile, cluster: str, *, sandbox: bool
-    ) -> AbstractContextManager[Get | None]:
+    def __call__(self, target: Target, cluster: str) -> AbstractContextManager[Get | None]:
         """Give it, in the account of the stack."""
         ...
 
 
 @contextmanager
-def reached_api_server(
-    stack_file: StackFile, cluster: str, *, sandbox: bool
-) -> Iterator[Get | None]:
+def reached_api_server(target: Target, cluster: str) -> Iterator[Get | None]:
     """Give access to the API server of a cluster in the account.
 
     Raises:
         WrongUseError: there are no credentials.
         AccountUnreachableError: the account cannot be queried.
     """
-    with account_access(sandbox=sandbox, profile=stack_file.profile):
-        reader = AccountReader(region=stack_file.region)
+    with target.access():
+        reader = AccountReader(region=target.region)
         described = reader.ask("eks:DescribeCluster", reader.eks.describe_cluster, name=cluster)
         yield described and (lambda path: get(reader, described["cluster"], path))
 
@@ -68,10 +62,8 @@ def reached_api_server(
 class ExistingObjects:
     """The existing objects among an update's creates; each is looked up once."""
 
-    def __init__(
-        self, stack_file: StackFile, *, sandbox: bool, reach: Reach = reached_api_server
-    ) -> None:
-        self._file, self._sandbox, self._reach = stack_file, sandbox, reach
+    def __init__(self, target: Target, *, reach: Reach = reached_api_server) -> None:
+        self._target, self._reach = target, reach
         self._asked: set[KubernetesCreate] = set()
         self.found: list[KubernetesCreate] = []
 
@@ -96,18 +88,17 @@ class ExistingObjects:
         for each in self.found:
             lines.append(f"  {each.kind} {each.identifier} ({each.logical_name})")
             lines += [f"    {line}" for line in self._commands(each)]
-        again = self._file.command("up", sandbox=self._sandbox)
+        again = self._target.command("up")
         return "\n".join([*lines, f"  then continue:  {again}"])
 
     def _commands(self, each: KubernetesCreate) -> list[str]:
-        path = kubeconfig_path(self._file, sandbox=self._sandbox)
-        found = [
-            f"delete it:  {kubectl_command(path, sandbox=self._sandbox)} {each.delete_command()}"
-        ]
-        if each.parent and not self._sandbox:
-            is_local = self._file.name == self._file.path.name
-            extra = [] if is_local else ["--config-file", str(self._file.path)]
-            adopt = each.import_command(stack=self._file.stack, extra=extra)
+        kubectl = self._target.account.kubectl_command(self._target.kubeconfig_path)
+        found = [f"delete it:  {kubectl} {each.delete_command()}"]
+        if each.parent and not self._target.is_sandbox:
+            file = self._target.stack_file
+            is_local = file.name == file.path.name
+            extra = [] if is_local else ["--config-file", str(file.path)]
+            adopt = each.import_command(stack=file.stack, extra=extra)
             found.append(f"or import it:  {adopt}")
         return found
 
@@ -115,7 +106,7 @@ class ExistingObjects:
         self, cluster: str, creates: Iterable[KubernetesCreate]
     ) -> list[KubernetesCreate]:
         try:
-            with self._reach(self._file, cluster, sandbox=self._sandbox) as get:
+            with self._reach(self._target, cluster) as get:
                 return [] if get is None else existing(creates, get)
         except (AccountUnreachableError, ClusterUnreadableError, failures.CommandError) as error:
             why = str(error)
@@ -154,11 +145,10 @@ Saw: TypeAlias = "Callable[[Sequence[Step]], object]"
 
 
 class Guard(NamedTuple):
-    """What an update may lose, and where."""
+    """What an update may lose."""
 
     allowed: Sequence[str]
     """Names of the objects that the user allows to lose."""
-    sandbox: bool
     warns: bool
     """Whether a refusal is only a warning, because the operation is a preview."""
     saw: Saw = tuple
@@ -184,10 +174,10 @@ def run_guarded(
     Raises:
         WrongUseError: the update would lose an object that is not allowed; nothing was changed.
     """
-    allowed, sandbox = frozenset(guard.allowed), guard.sandbox
+    allowed = frozenset(guard.allowed)
     verdicts: list[Verdict] = []
     unused: set[str] = set()
-    existing = existing or ExistingObjects(workspace.stack_file, sandbox=sandbox)
+    existing = existing or ExistingObjects(workspace.target)
 
     def look(steps: Sequence[Step]) -> bool:
         guard.saw(steps)
@@ -195,7 +185,7 @@ def run_guarded(
         found = judge(steps, allowed=allowed, instances=instances)
         blocks = blocks_of(found, steps)
         if blocks:
-            idle = _idle_blocks(blocks, workspace.stack_file, sandbox=sandbox)
+            idle = _idle_blocks(blocks, workspace.target)
             found = judge(steps, allowed=allowed, instances=instances, idle=idle)
         verdicts.append(found)
         everything = judge(steps, allowed=(), instances={}).losses
@@ -210,7 +200,7 @@ def run_guarded(
         console.progress(f"--replace {name}: the update would delete no object of that name")
     for found in verdicts:
         if found.refuses:
-            text = explanation(found, _background(found, workspace, sandbox=sandbox))
+            text = explanation(found, _background(found, workspace))
             _refuse(text, warns=guard.warns)
     if existing.found:
         _refuse(existing.explanation(), warns=guard.warns)
@@ -224,14 +214,13 @@ def _refuse(text: str, *, warns: bool) -> None:
     raise failures.WrongUseError(text)
 
 
-def _background(found: Verdict, workspace: Workspace, *, sandbox: bool) -> Background:
-    file = workspace.stack_file
+def _background(found: Verdict, workspace: Workspace) -> Background:
     return Background(
-        command=file.command("up", sandbox=sandbox),
-        destroy=file.command("destroy", sandbox=sandbox),
+        command=workspace.target.command("up"),
+        destroy=workspace.target.command("destroy"),
         deployed=deployed_cluster(history(workspace, updates=HISTORY_PAGE)),
-        wanted=file.cluster,
-        ends=_ends(found, file, sandbox=sandbox),
+        wanted=workspace.stack_file.cluster,
+        ends=_ends(found, workspace.target),
     )
 
 
@@ -256,12 +245,12 @@ def deployed_cluster(updates: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] 
     return None
 
 
-def _ends(found: Verdict, file: StackFile, *, sandbox: bool) -> dict[str, str]:
+def _ends(found: Verdict, target: Target) -> dict[str, str]:
     """Return the end of each Capacity Block in a refusal as text, by id."""
     blocks = blocks_of(found, ())
     if not blocks:
         return {}
-    facts, now = _read(blocks, file, sandbox=sandbox)
+    facts, now = _read(blocks, target)
     return {
         block: time_left(each.ends_at, now)
         for block, each in facts.items()
@@ -269,18 +258,18 @@ def _ends(found: Verdict, file: StackFile, *, sandbox: bool) -> dict[str, str]:
     }
 
 
-def _idle_blocks(blocks: Collection[str], file: StackFile, *, sandbox: bool) -> frozenset[str]:
-    facts, now = _read(blocks, file, sandbox=sandbox)
+def _idle_blocks(blocks: Collection[str], target: Target) -> frozenset[str]:
+    facts, now = _read(blocks, target)
     return frozenset(
         block for block, each in facts.items() if each is not None and is_idle(each, now)
     )
 
 
 def _read(
-    blocks: Collection[str], file: StackFile, *, sandbox: bool
+    blocks: Collection[str], target: Target
 ) -> tuple[dict[str, ReservationFacts | None], datetime]:
-    with account_access(sandbox=sandbox, profile=file.profile):
-        reader = AccountReader(region=file.region)
+    with target.access():
+        reader = AccountReader(region=target.region)
         return {block: reader.reservation(block) for block in blocks}, clock.now()
 
 

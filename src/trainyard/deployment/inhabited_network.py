@@ -13,22 +13,20 @@ from typing import TYPE_CHECKING
 from trainyard.cli import console, failures
 from trainyard.components.account.lookup import AccountReader
 from trainyard.components.account.vpc_inhabitants import Inhabitant, vpc_inhabitants
-from trainyard.workspace.session import account_access
+from trainyard.workspace.target import Account, Target
 
 if TYPE_CHECKING:
     from trainyard.deployment.protected import Kept
-    from trainyard.stack_files.stack_files import StackFile
 
 VPC_TYPE = "aws:ec2/vpc:Vpc"
 
 
-def refuse_inhabited(kept: Iterable[Kept], stack_file: StackFile, *, sandbox: bool) -> None:
+def refuse_inhabited(kept: Iterable[Kept], target: Target) -> None:
     """Raise an error if a VPC that is about to be deleted contains resources of others.
 
     Args:
         kept: The objects in the state of the stack.
-        stack_file: File of the stack.
-        sandbox: Whether the account is the sandbox's.
+        target: The stack and its account.
 
     Raises:
         WrongUseError: the VPC contains resources of others; nothing was deleted.
@@ -39,18 +37,16 @@ def refuse_inhabited(kept: Iterable[Kept], stack_file: StackFile, *, sandbox: bo
     leaving = [each for each in vpcs if not each.protected and not each.retained]
     own = {each.identifier for each in everything}
     for vpc in leaving:
-        inhabitants = _look_up(vpc.identifier, own, stack_file, sandbox=sandbox)
+        inhabitants = _look_up(vpc.identifier, own, target)
         if inhabitants:
             raise failures.WrongUseError(
-                refusal(inhabitants, stack=stack_file.stack, vpc_id=vpc.identifier, sandbox=sandbox)
+                refusal(inhabitants, target.account, stack=target.stack, vpc_id=vpc.identifier)
             )
 
 
-def _look_up(
-    vpc_id: str, own: set[str], stack_file: StackFile, *, sandbox: bool
-) -> tuple[Inhabitant, ...]:
-    with account_access(sandbox=sandbox, profile=stack_file.profile):
-        reader = AccountReader(region=stack_file.region)
+def _look_up(vpc_id: str, own: set[str], target: Target) -> tuple[Inhabitant, ...]:
+    with target.access():
+        reader = AccountReader(region=target.region)
         found = vpc_inhabitants(reader, vpc_id, own)
     if not reader.unreadable:
         return found
@@ -60,10 +56,9 @@ def _look_up(
     return ()
 
 
-def refusal(inhabitants: Iterable[Inhabitant], *, stack: str, vpc_id: str, sandbox: bool) -> str:
+def refusal(inhabitants: Iterable[Inhabitant], account: Account, *, stack: str, vpc_id: str) -> str:
     """Return a message: which resources are in the VPC, and what to do first."""
     everything = tuple(inhabitants)
-    flag = " --sandbox" if sandbox else ""
     clusters = sorted({each.cluster for each in everything if each.cluster})
     reason = (
         f"other resources use the network of {stack}; nothing was changed. Without it they have no "
@@ -74,7 +69,7 @@ def refusal(inhabitants: Iterable[Inhabitant], *, stack: str, vpc_id: str, sandb
             reason,
             *(f"  {_line(each)}" for each in everything),
             *(["destroy these stacks first, by their `name`:"] if clusters else []),
-            *(f"  ./trainyard destroy {cluster}{flag}" for cluster in clusters),
+            *(f"  ./trainyard destroy {cluster}{account.option}" for cluster in clusters),
         ]
     )
 

@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from trainyard.workspace.workspace import Workspace
 
 
-def show_summary(workspace: Workspace, changes: Mapping[str, int], *, sandbox: bool) -> None:
+def show_summary(workspace: Workspace, changes: Mapping[str, int]) -> None:
     """Print the summary."""
-    print_summary(read_summary(workspace, changes, sandbox=sandbox))
+    print_summary(read_summary(workspace, changes))
 
 
 def print_summary(summary: Summary) -> None:
     """Print the panel, then the next commands, which are not wrapped."""
-    commands = end_commands(summary.stack, summary.options, sandbox=summary.sandbox)
+    commands = end_commands(summary.target)
     print_closing_panel(summary, _table(summary), commands)
 
 
@@ -33,7 +33,7 @@ def _table(summary: Summary) -> FactsTable:
         table.add_fact(f"zone {zone}", f"{beside}private {private}")
     for name, group_id in outputs["security_group_ids"].items():
         table.add_fact(f"security group {name}", str(group_id))
-    reference = f"network: {{kind: stack-reference, stack: {summary.stack}}}"
+    reference = f"network: {{kind: stack-reference, stack: {summary.target.stack}}}"
     table.add_fact("to use it", reference)
     for note in outputs.get("notes") or []:
         table.add_fact("note", str(note))

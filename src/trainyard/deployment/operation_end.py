@@ -12,14 +12,14 @@ from trainyard.diagnosis.known_errors import is_unreachable
 from trainyard.workspace.backend import STACK_NOT_FOUND, StackMissingError
 from trainyard.workspace.locks import StackLockedError, locked_out
 from trainyard.workspace.session import refuse_occupied
+from trainyard.workspace.target import Target
 
 if TYPE_CHECKING:
     from trainyard.engine.engine_process import EngineResult
-    from trainyard.stack_files.stack_files import StackFile
     from trainyard.workspace.workspace import Workspace
 
 
-def finish(result: EngineResult, workspace: Workspace, operation: str, *, sandbox: bool) -> None:
+def finish(result: EngineResult, workspace: Workspace, operation: str) -> None:
     """Return if an operation of the engine succeeded, and end the command if it did not.
 
     Raises:
@@ -31,10 +31,10 @@ def finish(result: EngineResult, workspace: Workspace, operation: str, *, sandbo
     if result.exit_code == 0 and not result.interrupted:
         return
     stack = workspace.stack_file.stack
-    if result.exit_code == STACK_NOT_FOUND and not sandbox:
+    if result.exit_code == STACK_NOT_FOUND and not workspace.target.is_sandbox:
         raise StackMissingError(workspace.stack_file)
-    _refuse_locked(result, workspace.stack_file, sandbox=sandbox)
-    again = workspace.stack_file.command(operation, sandbox=sandbox)
+    _refuse_locked(result, workspace.target)
+    again = workspace.target.command(operation)
     if result.declined:
         raise failures.CancelledError(f"{operation} of {stack}; nothing was changed")
     if result.exit_code >= 0 and result.interrupted:
@@ -47,13 +47,13 @@ def finish(result: EngineResult, workspace: Workspace, operation: str, *, sandbo
     elif operation == "preview":
         message = (
             f"the preview of {stack} failed; nothing was changed. See the reason above\n"
-            f"{_reasons(result, workspace, sandbox=sandbox)}"
+            f"{_reasons(result, workspace)}"
         ).rstrip()
     else:
         message = (
             f"{operation} of {stack} did not complete; see the reason above. Completed operations "
             "are kept and "
-            f"recorded\n{_reasons(result, workspace, sandbox=sandbox)}{_go_on(result, again)}"
+            f"recorded\n{_reasons(result, workspace)}{_go_on(result, again)}"
         ).rstrip()
     console.problem(message)
     raise typer.Exit(failures.WORK_FAILED)
@@ -68,12 +68,12 @@ def _interrupted(result: EngineResult, operation: str, stack: str, again: str) -
     )
 
 
-def _refuse_locked(result: EngineResult, stack_file: StackFile, *, sandbox: bool) -> None:
-    locked = locked_out(result.said, stack=stack_file.stack)
+def _refuse_locked(result: EngineResult, target: Target) -> None:
+    locked = locked_out(result.said, stack=target.stack)
     if locked is not None:
         raise StackLockedError(locked)
     # A preview may have read a state that another command was writing.
-    refuse_occupied(stack_file, sandbox=sandbox)
+    refuse_occupied(target)
 
 
 def _go_on(result: EngineResult, again: str) -> str:
@@ -82,8 +82,8 @@ def _go_on(result: EngineResult, again: str) -> str:
     return f"  continue after the cause is fixed:  {again}"
 
 
-def _reasons(result: EngineResult, workspace: Workspace, *, sandbox: bool) -> str:
+def _reasons(result: EngineResult, workspace: Workspace) -> str:
     from trainyard.engine.engine_failure import why_it_failed
 
-    found = why_it_failed(result.errors, workspace, sandbox=sandbox)
+    found = why_it_failed(result.errors, workspace)
     return "".join(f"  {line}\n" for line in found)

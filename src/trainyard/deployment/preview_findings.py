@@ -21,6 +21,7 @@ from trainyard.findings.rule_texts import rule_texts
 from trainyard.stack_files.stack_config import refusing_stage
 from trainyard.stack_files.stack_files import StackFileError, unread_stack_file
 from trainyard.workspace.session import Purpose, open_workspace
+from trainyard.workspace.target import Target
 
 if TYPE_CHECKING:
     from trainyard.engine.engine_process import EngineResult
@@ -39,27 +40,29 @@ def answer_preview(stack: str, *, path: Path | None, sandbox: bool, as_sarif: bo
             program, and with 2 if the stack file was rejected before the preview.
     """
     try:
-        stack_file = options.stack_file(stack, path=path, sandbox=sandbox)
+        target = options.target(stack, path=path, sandbox=sandbox)
     except StackFileError as error:
         unread = unread_stack_file(stack, path)
         _answer_failure(unread, error, stage="schema", rule="unreadable", as_sarif=as_sarif)
-    workspace = _opened(stack_file, sandbox=sandbox, as_sarif=as_sarif)
+    workspace = _opened(target, as_sarif=as_sarif)
     result, log = _previewed(workspace)
-    _report(stack_file, result, log, as_sarif=as_sarif)
+    _report(target.stack_file, result, log, as_sarif=as_sarif)
 
 
-def _opened(stack_file: StackFile, *, sandbox: bool, as_sarif: bool) -> Workspace:
+def _opened(target: Target, *, as_sarif: bool) -> Workspace:
     purpose = Purpose(checks_config=True)
     try:
-        return open_workspace(stack_file, purpose, sandbox=sandbox)
+        return open_workspace(target, purpose)
     except ConfigError as error:
-        findings = problem_findings(error, stack_file, refusing_stage(stack_file))
-        _answer(stack_file, findings, {}, ok=False, as_sarif=as_sarif)
+        findings = problem_findings(error, target.stack_file, refusing_stage(target.stack_file))
+        _answer(target.stack_file, findings, {}, ok=False, as_sarif=as_sarif)
         raise typer.Exit(failures.WRONG_USE) from error
     except Exception as error:
         if exit_code_of(error) is None:
             raise
-        _answer_failure(stack_file, error, stage="preflight", rule="unreachable", as_sarif=as_sarif)
+        _answer_failure(
+            target.stack_file, error, stage="preflight", rule="unreachable", as_sarif=as_sarif
+        )
 
 
 def _answer_failure(

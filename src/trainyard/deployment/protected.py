@@ -14,8 +14,8 @@ from trainyard.components.config.problems import ROOT, set_command
 from trainyard.components.config.pulumi_command import pulumi_command
 from trainyard.components.storage.storage_plan import STORAGE_TAG
 from trainyard.components.tagging import RESERVATION_TAG
-from trainyard.stack_files.stack_files import StackFile
 from trainyard.workspace.exported_state import exported_state, refuse_newer_state, resources_of
+from trainyard.workspace.target import Target
 from trainyard.workspace.urns import name_of
 from trainyard.workspace.workspace import Workspace
 
@@ -89,15 +89,13 @@ def _entry_of(inputs: Mapping[str, Any]) -> str | None:
     return next((f"{section}.{name}" for section, name in sections.items() if name), None)
 
 
-def explanation(
-    kept: Iterable[Kept], before: Iterable[Kept], *, stack_file: StackFile, sandbox: bool
-) -> str:
+def explanation(kept: Iterable[Kept], before: Iterable[Kept], *, target: Target) -> str:
     """Return a message: what remains after a destroy, and how to remove it."""
     everything = tuple(kept)
     untouched = {each.urn for each in everything} == {each.urn for each in before}
     needed = [each.line for each in everything if not each.protected]
     own = [each for each in everything if not each.adopted]
-    stack = stack_file.stack
+    stack = target.stack
     return "\n".join(
         [
             f"nothing of {stack} was destroyed, because all of it is protected:"
@@ -112,11 +110,7 @@ def explanation(
                 if needed
                 else []
             ),
-            *(
-                _how_to_delete(own, stack_file, sandbox=sandbox)
-                if own
-                else _how_to_release(stack_file, sandbox=sandbox)
-            ),
+            *(_how_to_delete(own, target) if own else _how_to_release(target)),
             *(
                 ["what the stack adopted stays in the account, and leaves the stack last"]
                 if own and len(own) < len(everything)
@@ -126,45 +120,44 @@ def explanation(
     )
 
 
-def _how_to_delete(own: Iterable[Kept], stack_file: StackFile, *, sandbox: bool) -> list[str]:
+def _how_to_delete(own: Iterable[Kept], target: Target) -> list[str]:
     """Return how to delete what the stack created."""
     return [
         "the next `up` uses them again. To delete them and their data:",
-        *(f"  {command}" for command in _unprotect(own, stack_file, sandbox=sandbox)),
-        f"  {stack_file.command('up', sandbox=sandbox)} --yes",
-        f"  {stack_file.command('destroy', sandbox=sandbox)} --yes",
+        *(f"  {command}" for command in _unprotect(own, target)),
+        f"  {target.command('up')} --yes",
+        f"  {target.command('destroy')} --yes",
     ]
 
 
-def _how_to_release(stack_file: StackFile, *, sandbox: bool) -> list[str]:
+def _how_to_release(target: Target) -> list[str]:
     """Return how to remove from the stack what it adopted."""
-    place = "--sandbox " if sandbox else ""
-    unprotect = f"{place}state unprotect --stack {stack_file.stack} --all --yes"
+    unprotect = f"state unprotect --stack {target.stack} --all --yes"
     return [
         (
             "the next `up` uses them again. The stack adopted them, so they stay in the account. "
             "To remove them from the stack:"
         ),
-        f"  {pulumi_command(unprotect)}",
-        f"  {stack_file.command('destroy', sandbox=sandbox)} --yes",
+        f"  {_in_account(target, unprotect)}",
+        f"  {target.command('destroy')} --yes",
     ]
 
 
-def how_to_forget(stack_file: StackFile, *, sandbox: bool) -> str:
+def how_to_forget(target: Target) -> str:
     """Return a message that corrects the last line of the engine's `destroy`.
 
     The engine suggests `pulumi stack rm`, which deletes the stack file too unless it is told not
     to: https://www.pulumi.com/docs/iac/cli/commands/pulumi_stack_rm/
     """
     warning = (
-        f"{stack_file.name} is kept for the next `up`. Do not run `pulumi stack rm "
-        f"{stack_file.stack}` as it is: it deletes {stack_file.name}."
+        f"{target.stack_file.name} is kept for the next `up`. Do not run `pulumi stack rm "
+        f"{target.stack}` as it is: it deletes {target.stack_file.name}."
     )
-    if sandbox:
+    if target.is_sandbox:
         return warning
     return (
         f"{warning} To remove only the empty stack and its history:\n"
-        f"  {pulumi_command(' '.join(forget_arguments(stack_file.stack)))}"
+        f"  {pulumi_command(' '.join(forget_arguments(target.stack)))}"
     )
 
 
@@ -173,18 +166,24 @@ def forget_arguments(stack: str) -> tuple[str, ...]:
     return ("stack", "rm", stack, "--preserve-config")
 
 
-def _unprotect(kept: Iterable[Kept], stack_file: StackFile, *, sandbox: bool) -> list[str]:
+def _unprotect(kept: Iterable[Kept], target: Target) -> list[str]:
     """Return the commands that remove protection set by components and protection set by hand."""
-    place = "--sandbox " if sandbox else ""
     commands: list[str] = []
     for each in kept:
         switch = _switch(each)
         if each.protected and switch:
-            commands.append(set_command(f"{ROOT}.{switch}", "false", stack_file=stack_file.name))
+            commands.append(
+                set_command(f"{ROOT}.{switch}", "false", stack_file=target.stack_file.name)
+            )
         elif each.protected:
-            unprotect = f"state unprotect --stack {stack_file.stack} '{each.urn}' --yes"
-            commands.append(pulumi_command(f"{place}{unprotect}"))
+            unprotect = f"state unprotect --stack {target.stack} '{each.urn}' --yes"
+            commands.append(_in_account(target, unprotect))
     return list(dict.fromkeys(commands))
+
+
+def _in_account(target: Target, arguments: str) -> str:
+    """Return a command of `pulumi`, which takes the option that selects the account first."""
+    return pulumi_command(f"{target.account.option} {arguments}".lstrip())
 
 
 def _switch(kept: Kept) -> str | None:

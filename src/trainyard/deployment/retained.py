@@ -21,9 +21,9 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from trainyard.cli import console, failures
 from trainyard.components.tagging import PARALLELCLUSTER_NODE_TAG, PARALLELCLUSTER_TAG
-from trainyard.stack_files.stack_files import PARALLELCLUSTER, StackFile
+from trainyard.stack_files.stack_files import PARALLELCLUSTER
 from trainyard.workspace.recovery.account import Account, tag_map
-from trainyard.workspace.session import account_access
+from trainyard.workspace.target import Target
 
 
 class Kind(Enum):
@@ -56,20 +56,19 @@ class Retained:
         return f"{said}, storage {self.name}" if self.name else said
 
 
-def tell_what_stays(stack_file: StackFile, *, destroyed: bool, sandbox: bool) -> None:
+def tell_what_stays(target: Target, *, destroyed: bool) -> None:
     """Report what ParallelCluster has retained of a deleted cluster; nothing for other stacks.
 
     Args:
-        stack_file: Stack file of the cluster.
+        target: The stack and its account.
         destroyed: Whether the cluster was destroyed; otherwise its `up` failed.
-        sandbox: Whether the account is the sandbox's.
     """
-    if stack_file.architecture != PARALLELCLUSTER:
+    if target.stack_file.architecture != PARALLELCLUSTER:
         return
-    name, region = str(stack_file.cluster.get("name")), stack_file.region
+    name, region = str(target.stack_file.cluster.get("name")), target.region
     look = what_stays if destroyed else what_failed_creations_left
     try:
-        with account_access(sandbox=sandbox, profile=stack_file.profile):
+        with target.access():
             said = look(name, region)
     except failures.CommandError as error:
         # The reason for the failed `up` is more important.

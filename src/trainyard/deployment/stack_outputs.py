@@ -9,10 +9,9 @@ from trainyard.cli import failures
 from trainyard.engine.engine_process import EngineFailedError
 from trainyard.sandboxes.session import require_stack
 from trainyard.schedulers.deployed_stack import DeployedStack
-from trainyard.stack_files.stack_files import StackFile
 from trainyard.workspace.backend import StackMissingError
-from trainyard.workspace.kubeconfig import usable_kubeconfig
 from trainyard.workspace.session import Purpose, open_workspace, refuse_occupied
+from trainyard.workspace.target import Target
 from trainyard.workspace.workspace import Workspace
 from trainyard.workspace.workspace import outputs as read
 
@@ -30,47 +29,47 @@ def deployed_cluster(deployed: DeployedStack) -> tuple[str, str]:
     Raises:
         CommandError: the stack has no cluster yet.
     """
-    stack_file, sandbox = deployed.stack_file, deployed.sandbox
+    target = deployed.target
     outputs = deployed.outputs(show_secrets=True)
     if "kubeconfig" not in outputs:
-        command = stack_file.command("up", sandbox=sandbox)
-        raise failures.CommandError(f"{stack_file.stack} has no cluster yet; deploy it: {command}")
-    kubeconfig = usable_kubeconfig(document(outputs["kubeconfig"]), sandbox=sandbox)
+        command = target.command("up")
+        raise failures.CommandError(f"{target.stack} has no cluster yet; deploy it: {command}")
+    kubeconfig = target.account.usable_kubeconfig(document(outputs["kubeconfig"]))
     return str(outputs["cluster_name"]), kubeconfig
 
 
-def outputs_of(stack_file: StackFile, *, sandbox: bool, show_secrets: bool) -> dict[str, Any]:
+def outputs_of(target: Target, *, show_secrets: bool) -> dict[str, Any]:
     """Return the outputs of a deployed stack.
 
     Raises:
         NotDeployedError: the stack has no outputs yet.
         StackMissingError: the user's backend does not have the stack.
     """
-    workspace = opened_to_read(stack_file, sandbox=sandbox)
+    workspace = opened_to_read(target)
     try:
         values = read(workspace, show_secrets=show_secrets)
     except EngineFailedError:
         # It may have read a state that another command was writing.
-        refuse_occupied(stack_file, sandbox=sandbox)
+        refuse_occupied(target)
         if not workspace.exists():
-            raise StackMissingError(stack_file) from None
+            raise StackMissingError(target.stack_file) from None
         raise
     if not values:
-        stack = stack_file.stack
+        stack = target.stack
         raise failures.NotDeployedError(
-            f"{stack} has no outputs yet; deploy it: {stack_file.command('up', sandbox=sandbox)}"
+            f"{stack} has no outputs yet; deploy it: {target.command('up')}"
         )
     return values
 
 
-def opened_to_read(stack_file: StackFile, *, sandbox: bool) -> Workspace:
+def opened_to_read(target: Target) -> Workspace:
     """Return the workspace of a deployed stack for commands that only read.
 
     Raises:
         NotDeployedError: the sandbox does not have the stack.
         WrongUseError: no credentials, or no AWS CLI for an EKS stack.
     """
-    if sandbox:
-        require_stack(stack_file)
+    if target.is_sandbox:
+        require_stack(target)
     purpose = Purpose(checks_config=False)
-    return open_workspace(stack_file, purpose, sandbox=sandbox)
+    return open_workspace(target, purpose)

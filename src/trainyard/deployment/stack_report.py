@@ -25,6 +25,7 @@ from trainyard.topology.drawing import draw
 from trainyard.topology.report import Report, html_report
 from trainyard.topology.timeline_picture import timeline_picture
 from trainyard.topology.topology import topology
+from trainyard.workspace.target import Target
 
 if TYPE_CHECKING:
     from trainyard.components.any_plan import AnyPlan
@@ -72,7 +73,7 @@ def seen_in_file(stack_file: StackFile) -> Seen:
     return Seen(config=config_of(stack_file), plan=plan_of(stack_file))
 
 
-def seen_in_account(stack_file: StackFile, *, sandbox: bool) -> Seen:
+def seen_in_account(target: Target) -> Seen:
     """Return a stack with what `check --live` reads. What the account refuses is a finding.
 
     Raises:
@@ -81,12 +82,9 @@ def seen_in_account(stack_file: StackFile, *, sandbox: bool) -> Seen:
     """
     from trainyard.checks.live_check import live_result
 
-    before = seen_in_file(stack_file)
-    if sandbox:
-        from trainyard.sandboxes.session import started_sandbox
-
-        started_sandbox(console.progress)
-    result = live_result(stack_file, sandbox=sandbox)
+    before = seen_in_file(target.stack_file)
+    target.account.start(console.progress)
+    result = live_result(target)
     if result.failure:
         raise failures.CommandError(result.failure)
     found = result.preflight
@@ -118,17 +116,15 @@ def stack_report(stack: str, seen: Seen, contents: Contents) -> str:
     )
 
 
-def write_preview_report(
-    path: Path, stack_file: StackFile, steps: Sequence[Step], *, sandbox: bool
-) -> None:
+def write_preview_report(path: Path, target: Target, steps: Sequence[Step]) -> None:
     """Write a report with the steps of a preview.
 
     Raises:
         CommandError: the account cannot be read.
         OSError: the file cannot be written.
     """
-    stack = stack_file.stack
-    seen = seen_in_account(stack_file, sandbox=sandbox)
+    stack = target.stack
+    seen = seen_in_account(target)
     gone = deleted_parts(seen.topology, steps, seen.plan)
     root = with_changes(dataclasses.replace(seen, gone=gone).topology, steps)
     title = f"Changes of {stack}"

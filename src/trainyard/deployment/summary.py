@@ -21,10 +21,8 @@ from trainyard.diagnosis.rollout import (
     reasons,
     wait_until_ready,
 )
-from trainyard.workspace.kubeconfig import kubectl_command, write_kubeconfig
 
 if TYPE_CHECKING:
-    from trainyard.stack_files.stack_files import StackFile
     from trainyard.workspace.workspace import Workspace
 
 
@@ -38,40 +36,39 @@ class ReachedCluster:
     """The `kubectl` command for it, quoted for a shell."""
 
 
-def show_summary(workspace: Workspace, changes: Mapping[str, int], *, sandbox: bool) -> None:
+def show_summary(workspace: Workspace, changes: Mapping[str, int]) -> None:
     """Write the kubeconfig, wait for the cluster, and print the summary.
 
     Raises:
         CommandError: nodes or device plugins did not come up in time.
     """
-    summary = read_summary(workspace, changes, sandbox=sandbox)
-    path, kubeconfig = written_kubeconfig(summary, workspace.stack_file)
-    expected, deadline = expected_of(summary.outputs), wait_seconds(sandbox=sandbox)
+    summary = read_summary(workspace, changes)
+    path, kubeconfig = written_kubeconfig(summary)
+    account = summary.target.account
+    expected, deadline = expected_of(summary.outputs), wait_seconds(account)
     state, missing = wait_until_ready(
         kubeconfig, expected, deadline_seconds=deadline, report=console.progress
     )
-    cluster = ReachedCluster(state, path, kubectl_command(path, sandbox=sandbox))
+    cluster = ReachedCluster(state, path, account.kubectl_command(path))
     print_summary(summary, cluster)
     if missing:
         why = reasons(
             summary.outputs,
             expected,
             state,
-            stack_file=workspace.stack_file,
-            sandbox=sandbox,
+            target=summary.target,
             kubectl=cluster.kubectl,
         )
         raise failures.CommandError(
             f"the cluster is deployed, but after {deadline:.0f} s:\n"
             + "".join(f"  {sentence}\n" for sentence in (*missing, *why))
-            + f"  after fixing the cause:  ./trainyard up {summary.stack}{summary.options}"
+            + f"  after fixing the cause:  {summary.target.command('up')}"
         )
 
 
-def written_kubeconfig(summary: Summary, stack_file: StackFile) -> tuple[Path, str]:
+def written_kubeconfig(summary: Summary) -> tuple[Path, str]:
     """Write the kubeconfig of a deployed stack, and return its path and its text."""
-    recorded = document(summary.outputs["kubeconfig"])
-    return write_kubeconfig(recorded, stack_file, sandbox=summary.sandbox)
+    return summary.target.write_kubeconfig(document(summary.outputs["kubeconfig"]))
 
 
 def print_summary(summary: Summary, cluster: ReachedCluster) -> None:
@@ -89,7 +86,7 @@ def next_commands(summary: Summary, cluster: ReachedCluster) -> list[str]:
     return [
         f"{cluster.kubectl} get nodes",
         *_test_commands(summary, cluster.state),
-        *end_commands(summary.stack, summary.options, sandbox=summary.sandbox),
+        *end_commands(summary.target),
     ]
 
 
@@ -105,12 +102,12 @@ def _test_commands(summary: Summary, state: ClusterState) -> Iterator[str]:
         if plugin not in TESTS_BY_MAKER:
             continue
         able = [name for name, group in groups.items() if _has_devices_of(plugin, group)]
-        for option in [f" --group {name}" for name in able] if len(able) > 1 else [""]:
+        for option in [("--group", name) for name in able] if len(able) > 1 else [()]:
             if closed:
-                yield f"./trainyard verify {summary.stack}{option}{summary.options}"
+                yield summary.target.command("verify", *option)
                 continue
-            job = f"{summary.stack} {TESTS_BY_MAKER[plugin]}{option}"
-            yield f"./trainyard job {job} --submit --wait{summary.options}"
+            job = (TESTS_BY_MAKER[plugin], *option)
+            yield summary.target.command("job", *job, "--submit", "--wait")
 
 
 def _has_devices_of(manufacturer: str, group: Mapping[str, Any]) -> bool:

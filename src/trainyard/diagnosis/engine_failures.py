@@ -24,6 +24,7 @@ from trainyard.diagnosis.failed_pool import (
 )
 from trainyard.diagnosis.known_errors import KnownError, known_error, limit, not_ready, taken
 from trainyard.engine.engine_events import EngineError
+from trainyard.workspace.target import Target
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +32,7 @@ class FailedStack:
     """What is known about the stack in addition to its errors."""
 
     cluster: str
-    region: str
-    sandbox: bool
-    command: Callable[[str], str]
-    """Returns a command for the stack, such as `up`, as the user types it."""
+    target: Target
     pool_of: Callable[[EngineError], FailedPool | None]
     """Returns the pool that an error concerns; None if there is none or it is unknown."""
 
@@ -85,7 +83,7 @@ def _quota(error: EngineError, stack: FailedStack) -> list[str]:
         return [
             "an EC2 quota is reached: `aws service-quotas list-service-quotas` lists the quotas"
         ]
-    return quota_advice(pool, region=stack.region)
+    return quota_advice(pool, region=stack.target.region)
 
 
 def _not_joined(error: EngineError, stack: FailedStack) -> list[str]:
@@ -93,7 +91,10 @@ def _not_joined(error: EngineError, stack: FailedStack) -> list[str]:
     name = pool.described if pool else "the node group"
     ids = list(dict.fromkeys(re.findall(r"\bi-[0-9a-f]{8,17}\b", error.message)))
     look = commands(
-        region=stack.region, cluster=stack.cluster, instance_ids=ids, sandbox=stack.sandbox
+        region=stack.target.region,
+        cluster=stack.cluster,
+        instance_ids=ids,
+        account=stack.target.account,
     )
     return [
         (
@@ -125,18 +126,19 @@ def _identity(_: EngineError, stack: FailedStack) -> list[str]:
 
 
 def _never_registered(error: EngineError, stack: FailedStack) -> list[str]:
-    if stack.sandbox:
+    if stack.target.is_sandbox:
         return ["static nodes did not start; the message has the reason"]
+    region = stack.target.region
     return [
         (
             "static nodes started but did not register, ten times in a row (protected mode). "
             "Their logs and the Slurm logs are kept in the log group of the cluster:"
         ),
         (
-            f"  aws logs describe-log-groups --region {stack.region} --log-group-name-prefix "
+            f"  aws logs describe-log-groups --region {region} --log-group-name-prefix "
             f"/aws/parallelcluster/{stack.cluster}"
         ),
-        f"  aws logs tail LOG_GROUP --region {stack.region} --since 2h --filter-pattern ERROR",
+        f"  aws logs tail LOG_GROUP --region {region} --since 2h --filter-pattern ERROR",
     ]
 
 
@@ -151,8 +153,8 @@ def _gone(error: EngineError, stack: FailedStack) -> list[str]:
             "cannot read deleted objects "
             "(https://github.com/hashicorp/terraform-provider-aws/issues/45303)"
         ),
-        f"  to remove it from the state:  {stack.command('refresh')}",
-        f"           to create it again:  {stack.command('up')}",
+        f"  to remove it from the state:  {stack.target.command('refresh')}",
+        f"           to create it again:  {stack.target.command('up')}",
     ]
 
 
@@ -164,7 +166,7 @@ _KNOWN: Mapping[KnownError, Advice] = {
     known_errors.CAPACITY: _capacity,
     known_errors.ADDRESSES: _addresses,
     known_errors.NOT_JOINED: _not_joined,
-    known_errors.EXISTS: lambda error, stack: taken(error, region=stack.region),
+    known_errors.EXISTS: lambda error, stack: taken(error, region=stack.target.region),
     known_errors.QUOTA: lambda error, _: limit(error),
     known_errors.NEW_ROLE: _identity,
     known_errors.NOT_REGISTERED: _never_registered,

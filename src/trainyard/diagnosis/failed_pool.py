@@ -13,6 +13,7 @@ from trainyard.components.account.facts import LATER, why_not_active
 from trainyard.components.account.reservations import Holders, held_text, holder_filters, holders_of
 from trainyard.components.catalog.instance_types import INSTANCE_TYPES
 from trainyard.components.catalog.vcpu_quotas import vcpu_quota
+from trainyard.workspace.target import Account
 
 if TYPE_CHECKING:
     from trainyard.components.config.node_pool import Pool
@@ -57,9 +58,11 @@ def causes(*, role_arn: str, let_in: bool | None, managed: bool) -> list[str]:
     return [f"{number}. {cause}" for number, cause in enumerate([*found, *known], start=1)]
 
 
-def commands(*, region: str, cluster: str, instance_ids: Sequence[str], sandbox: bool) -> list[str]:
+def commands(
+    *, region: str, cluster: str, instance_ids: Sequence[str], account: Account
+) -> list[str]:
     """Return commands that show why the first of these instances has not joined."""
-    if sandbox:
+    if account.is_sandbox:
         return [LOOK_AT_SANDBOX]
     if not instance_ids:
         return []

@@ -13,6 +13,7 @@ from typing import Any
 
 from trainyard.diagnosis.failed_pool import causes, commands
 from trainyard.diagnosis.known_errors import NOT_JOINED, known_error
+from trainyard.workspace.target import Account
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +44,7 @@ class Place:
 
     region: str
     cluster: str
-    sandbox: bool
+    account: Account
 
 
 def read_group(
@@ -136,7 +137,7 @@ def what_it_lacks(group: GroupFacts, joined: Collection[str], place: Place) -> l
             region=place.region,
             cluster=place.cluster,
             instance_ids=absent,
-            sandbox=place.sandbox,
+            account=place.account,
         )
         found += [*(f"  {command}" for command in look), f"  {NOT_JOINED.more}"]
     return found

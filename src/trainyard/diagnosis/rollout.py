@@ -5,9 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
-import boto3
 import yaml
 from botocore.exceptions import BotoCoreError, ClientError
 from kubernetes import client
@@ -16,7 +15,6 @@ from kubernetes.config import ConfigException
 from kubernetes.utils import parse_quantity
 from urllib3.exceptions import HTTPError
 
-from trainyard.components.account.call_failures import CLIENT
 from trainyard.components.catalog.instance_types import INSTANCE_TYPES
 from trainyard.components.eks.addons.eks_managed import EKS_ADDONS, NODE_MONITORING_AGENT
 from trainyard.components.eks.addons.registry import SELF_MANAGED_ADDONS
@@ -26,11 +24,7 @@ from trainyard.diagnosis.node_groups import GroupFacts, Place, read_group, what_
 from trainyard.diagnosis.pods import PodState, at, name_of, pods_by_daemon_set, ready_on, said
 from trainyard.schedulers.eks.cluster_client import cluster_client
 from trainyard.verify.node_marks import is_closed, verification_of
-from trainyard.workspace.session import account_access
-
-if TYPE_CHECKING:
-    from trainyard.stack_files.stack_files import StackFile
-
+from trainyard.workspace.target import Target
 
 DEVICES = {
     device: addon.daemon_set for addon in SELF_MANAGED_ADDONS.values() for device in addon.devices
@@ -365,8 +359,7 @@ def reasons(
     expected: Sequence[GroupExpectation],
     state: ClusterState,
     *,
-    stack_file: StackFile,
-    sandbox: bool,
+    target: Target,
     kubectl: str,
 ) -> list[str]:
     """Return why nodes and plugins are missing, and commands that show more.
@@ -375,14 +368,13 @@ def reasons(
         outputs: Outputs of the stack.
         expected: The node groups that the outputs describe.
         state: The observed state.
-        stack_file: The stack, for its account.
-        sandbox: Whether the account is the sandbox's.
+        target: The stack, for its account.
         kubectl: The command with its kubeconfig.
     """
     promised = dict.fromkeys(name for group in expected for name in group.daemon_sets)
     found = [*nodes_not_ready(state, kubectl), *plugins_not_ready(promised, state, kubectl)]
     if any(len(state.ready_nodes(group)) < group.nodes for group in expected):
-        found += _groups(outputs, state, stack_file, sandbox=sandbox)
+        found += _groups(outputs, state, target)
     return found
 
 
@@ -417,17 +409,12 @@ def _pod(daemon_set: str, pod: PodState, kubectl: str) -> list[str]:
     ]
 
 
-def _groups(
-    outputs: Mapping[str, Any], state: ClusterState, stack_file: StackFile, *, sandbox: bool
-) -> list[str]:
+def _groups(outputs: Mapping[str, Any], state: ClusterState, target: Target) -> list[str]:
     joined = {node.instance_id for node in state.nodes}
-    place = Place(region=stack_file.region, cluster=outputs["cluster_name"], sandbox=sandbox)
+    place = Place(region=target.region, cluster=outputs["cluster_name"], account=target.account)
     try:
-        with account_access(sandbox=sandbox, profile=stack_file.profile):
-            eks, autoscaling = (
-                boto3.client(service, region_name=stack_file.region, config=CLIENT)
-                for service in ("eks", "autoscaling")
-            )
+        with target.access():
+            eks, autoscaling = target.client("eks"), target.client("autoscaling")
 
             def read(name: str, output: Mapping[str, Any]) -> GroupFacts:
                 return read_group(

@@ -15,16 +15,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import boto3
 from botocore.exceptions import BotoCoreError, ClientError
 
 from trainyard.cli import console, failures
-from trainyard.components.account.call_failures import CLIENT
 from trainyard.components.plain_text import shell_word
 from trainyard.engine.engine_process import EngineFailedError
-from trainyard.stack_files.stack_files import EKS, StackFile
+from trainyard.stack_files.stack_files import EKS
 from trainyard.workspace.exported_state import exported_state, resources_of
-from trainyard.workspace.session import account_access
+from trainyard.workspace.target import Target
 
 if TYPE_CHECKING:
     from trainyard.workspace.workspace import Workspace
@@ -59,7 +57,7 @@ class Answer:
     active: bool = False
 
 
-def variables_of_gone_cluster(workspace: Workspace, *, sandbox: bool) -> dict[str, str]:
+def variables_of_gone_cluster(workspace: Workspace) -> dict[str, str]:
     """Return the variables that make the provider treat the cluster's objects as deleted.
 
     Raises:
@@ -68,28 +66,25 @@ def variables_of_gone_cluster(workspace: Workspace, *, sandbox: bool) -> dict[st
     file = workspace.stack_file
     if file.architecture != EKS:
         raise failures.WrongUseError(f"{OPTION}: {file.stack} has no EKS cluster")
-    answer = _ask(workspace, sandbox=sandbox)
+    answer = _ask(workspace)
     if not answer.gone:
         raise failures.WrongUseError(f"{OPTION}: {answer.said}; nothing was done")
     console.progress(f"{answer.said}: its Kubernetes objects are treated as deleted")
     return {DELETE_UNREACHABLE: "true"}
 
 
-def why_it_is_unreachable(workspace: Workspace, *, sandbox: bool) -> list[str]:
+def why_it_is_unreachable(workspace: Workspace) -> list[str]:
     """Return the account's answer about a cluster that does not respond, and what helps."""
-    file = workspace.stack_file
-    answer = _ask(workspace, sandbox=sandbox)
+    target, answer = workspace.target, _ask(workspace)
     if answer.gone:
-        destroy, refresh = (
-            f"{file.command(name, sandbox=sandbox)} {OPTION}" for name in ("destroy", "refresh")
-        )
+        destroy, refresh = (f"{target.command(name)} {OPTION}" for name in ("destroy", "refresh"))
         return [
             f"{answer.said}: it was deleted outside Pulumi, with everything in it",
             f"  to delete the rest of the stack:  {destroy}",
             f"  to create the cluster again:      {refresh}",
-            f"                             then:  {file.command('up', sandbox=sandbox)}",
+            f"                             then:  {target.command('up')}",
         ]
-    if answer.active and not sandbox:
+    if answer.active and not target.is_sandbox:
         return [
             f"the API server of the cluster does not respond; {answer.said}",
             "  a private endpoint is reachable only within the VPC, a public one only from",
@@ -114,27 +109,25 @@ def recorded_cluster(resources: Iterable[Mapping[str, Any]], *, named: str) -> R
     )
 
 
-def _ask(workspace: Workspace, *, sandbox: bool) -> Answer:
+def _ask(workspace: Workspace) -> Answer:
     file = workspace.stack_file
     named = file.cluster.get("name") if isinstance(file.cluster, Mapping) else None
     try:
         resources = resources_of(exported_state(workspace.command, file.stack))
         recorded = recorded_cluster(resources, named=str(named or file.stack))
-        with account_access(sandbox=sandbox, profile=file.profile):
-            return _asked(recorded, file)
+        with workspace.target.access():
+            return _asked(recorded, workspace.target)
     except (BotoCoreError, ClientError, EngineFailedError, failures.CommandError) as error:
         return Answer(f"could not check whether the account has the cluster: {error}")
 
 
-def _asked(recorded: RecordedCluster, file: StackFile) -> Answer:
-    sts, eks = (
-        boto3.client(service, region_name=file.region, config=CLIENT) for service in ("sts", "eks")
-    )
+def _asked(recorded: RecordedCluster, target: Target) -> Answer:
+    sts, eks = target.client("sts"), target.client("eks")
     account = sts.get_caller_identity()["Account"]
-    where = f"account {account} in {file.region}"
-    if account not in recorded.accounts or recorded.regions - {file.region}:
+    where = f"account {account} in {target.region}"
+    if account not in recorded.accounts or recorded.regions - {target.region}:
         recorded_in = ", ".join(sorted(recorded.accounts | recorded.regions)) or "no account"
-        return Answer(f"this is {where}, but the state of {file.stack} is for {recorded_in}")
+        return Answer(f"this is {where}, but the state of {target.stack} is for {recorded_in}")
     cluster = f"cluster {shell_word(recorded.name)}"
     try:
         status = eks.describe_cluster(name=recorded.name)["cluster"].get("status", "")

@@ -6,12 +6,11 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import boto3
 from botocore.exceptions import BotoCoreError, ClientError
 
 from trainyard.cli.failures import CommandError
 from trainyard.components import clock
-from trainyard.components.account.call_failures import CLIENT, explained
+from trainyard.components.account.call_failures import explained
 from trainyard.components.account.reservations import reservation_ids
 from trainyard.components.config.problems import ConfigError
 from trainyard.diagnosis.bundle import failed_resources
@@ -24,48 +23,42 @@ from trainyard.engine.engine_process import EngineFailedError
 from trainyard.stack_files.stack_config import config_of
 from trainyard.stack_files.stack_files import PARALLELCLUSTER
 from trainyard.workspace.exported_state import exported_state, resources_of
-from trainyard.workspace.kubeconfig import kubectl_command, write_kubeconfig
-from trainyard.workspace.session import account_access
+from trainyard.workspace.target import Target
 
 if TYPE_CHECKING:
     from trainyard.components.config.load import AnyStackConfig
     from trainyard.engine.engine_events import EngineError
-    from trainyard.stack_files.stack_files import StackFile
     from trainyard.workspace.workspace import Workspace
 
 _KUBERNETES = "pulumi:providers:kubernetes"
 
 
-def why_it_failed(
-    errors: Sequence[EngineError], workspace: Workspace, *, sandbox: bool
-) -> list[str]:
+def why_it_failed(errors: Sequence[EngineError], workspace: Workspace) -> list[str]:
     """Return what the engine's errors mean and what helps; empty if nothing can be added."""
-    file, found = workspace.stack_file, list[str]()
+    target, found = workspace.target, list[str]()
     if any(is_unreachable(error) for error in errors):
-        found += why_it_is_unreachable(workspace, sandbox=sandbox)
+        found += why_it_is_unreachable(workspace)
     if any(exists_already(error) for error in errors):
-        preview = file.command("preview", sandbox=sandbox)
+        preview = target.command("preview")
         found += [
             "the cluster has an object that this update would create, but the state does not have",
             f"  to list the commands that delete or import it:  {preview}",
         ]
     try:
-        config = config_of(file)
+        config = config_of(target.stack_file)
     except ConfigError:
         # `destroy` continues with a file that has become invalid.
         return found
     stack = FailedStack(
         cluster=config.name,
-        region=file.region,
-        sandbox=sandbox,
-        command=lambda name: file.command(name, sandbox=sandbox),
-        pool_of=lambda error: _pool(error, config, file, sandbox=sandbox),
+        target=target,
+        pool_of=lambda error: _pool(error, config, target),
     )
     found += advice(errors, stack)
-    if file.architecture == PARALLELCLUSTER and any(map(_is_of_cluster, errors)):
-        found += _cluster_reasons(config.name, file, sandbox=sandbox)
+    if target.stack_file.architecture == PARALLELCLUSTER and any(map(_is_of_cluster, errors)):
+        found += _cluster_reasons(config.name, target)
     if any(is_unready_daemon_set(error) for error in errors):
-        found += _plugins(workspace, sandbox=sandbox)
+        found += _plugins(workspace)
     return found
 
 
@@ -73,11 +66,11 @@ def _is_of_cluster(error: EngineError) -> bool:
     return error.resource_type == "aws:cloudformation/stack:Stack"
 
 
-def _cluster_reasons(cluster: str, file: StackFile, *, sandbox: bool) -> list[str]:
+def _cluster_reasons(cluster: str, target: Target) -> list[str]:
     """Return CloudFormation's complete reasons, of which the custom resource passes on the end."""
     try:
-        with account_access(sandbox=sandbox, profile=file.profile):
-            client = boto3.client("cloudformation", region_name=file.region, config=CLIENT)
+        with target.access():
+            client = target.client("cloudformation")
             failed = failed_resources(client, cluster, now=clock.now())
     except CommandError:
         return []  # without credentials, the engine's message is sufficient
@@ -89,9 +82,7 @@ def _cluster_reasons(cluster: str, file: StackFile, *, sandbox: bool) -> list[st
     return [f"in the CloudFormation stack {cluster}:", *(f"  {each}" for each in failed)]
 
 
-def _pool(
-    error: EngineError, config: AnyStackConfig, file: StackFile, *, sandbox: bool
-) -> FailedPool | None:
+def _pool(error: EngineError, config: AnyStackConfig, target: Target) -> FailedPool | None:
     pool = pool_of(error, config.pools(), cluster=config.name)
     if pool is None:
         return None
@@ -102,26 +93,25 @@ def _pool(
         instance_type=pool.instance_type,
         purchase_option=pool.purchase_option,
         nodes=pool.maximum,
-        reservations=_reservations(pool.purchase_option, config, file, sandbox=sandbox),
+        reservations=_reservations(pool.purchase_option, config, target),
     )
 
 
 def _reservations(
-    purchase_option: str, config: AnyStackConfig, file: StackFile, *, sandbox: bool
+    purchase_option: str, config: AnyStackConfig, target: Target
 ) -> tuple[ReservationUse, ...]:
     """Return the reservations of a purchase option that can be read now."""
     reservation = config.reservations.get(purchase_option)
     if reservation is None:
         return ()
     try:
-        with account_access(sandbox=sandbox, profile=file.profile):
-            ec2 = boto3.client("ec2", region_name=file.region, config=CLIENT)
-            return read_reservations(ec2, reservation_ids(reservation, {}))
+        with target.access():
+            return read_reservations(target.client("ec2"), reservation_ids(reservation, {}))
     except (BotoCoreError, ClientError, CommandError):
         return ()
 
 
-def _plugins(workspace: Workspace, *, sandbox: bool) -> list[str]:
+def _plugins(workspace: Workspace) -> list[str]:
     """Return why DaemonSet pods do not run, and write the kubeconfig."""
     stack = workspace.stack_file.stack
     try:
@@ -131,11 +121,12 @@ def _plugins(workspace: Workspace, *, sandbox: bool) -> list[str]:
     recorded = recorded_kubeconfig(exported)
     if recorded is None:
         return []
-    path, kubeconfig = write_kubeconfig(recorded, workspace.stack_file, sandbox=sandbox)
+    path, kubeconfig = workspace.target.write_kubeconfig(recorded)
     state, silence = look_at(kubeconfig)
     if state is None:
         return [silence]
-    return plugins_not_ready(state.pods, state, kubectl_command(path, sandbox=sandbox))
+    kubectl = workspace.target.account.kubectl_command(path)
+    return plugins_not_ready(state.pods, state, kubectl)
 
 
 def recorded_kubeconfig(exported: Mapping[str, Any]) -> str | None:

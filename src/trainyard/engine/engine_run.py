@@ -67,12 +67,13 @@ class EngineRun:
             yield output
 
 
-def display_of(workspace: Workspace, operation: str, *, sandbox: bool) -> Display:
+def display_of(workspace: Workspace, operation: str) -> Display:
     """Return the display of a command, with an empty log of the engine's output."""
     stack = workspace.stack_file.stack
     log = workspace.scratch / f"{stack}.{operation}.log"
     log.unlink(missing_ok=True)
-    return Display(f"{operation} {stack}", log, _no_time if sandbox else latency_model().seconds)
+    seconds = _no_time if workspace.target.is_sandbox else latency_model().seconds
+    return Display(f"{operation} {stack}", log, seconds)
 
 
 def _no_time(

@@ -8,25 +8,25 @@ from trainyard.cli import failures
 from trainyard.components.account.lookup import AccountReader
 from trainyard.importing.imported import Imported
 from trainyard.importing.live.clusters import KINDS, ClusterMissingError, Wanted, read_live
-from trainyard.workspace.session import account_access
+from trainyard.workspace.target import Account
 from trainyard.workspace.usual_region import usual_region
 
 
 def read_from_account(
     wanted: Wanted,
+    account: Account,
     *,
     kind: str,
     region: str,
-    sandbox: bool,
     reader: Callable[..., AccountReader],
 ) -> Imported:
-    """Return what becomes of a cluster of the account, or of the sandbox's.
+    """Return what becomes of a cluster of an account.
 
     Args:
         wanted: The cluster.
+        account: Its account.
         kind: Its kind; empty to look for a cluster of every kind.
         region: Its region; empty for the usual one.
-        sandbox: Whether the account is the sandbox's.
         reader: Returns the reader of a region.
 
     Raises:
@@ -35,7 +35,7 @@ def read_from_account(
     """
     if kind and kind not in KINDS:
         raise failures.WrongUseError(f"--kind is one of {', '.join(KINDS)}, not {kind!r}")
-    with account_access(sandbox=sandbox):
+    with account.access():
         found = region or usual_region()
         if not found:
             raise failures.WrongUseError(

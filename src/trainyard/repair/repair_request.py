@@ -10,16 +10,14 @@ import typer
 
 from trainyard.cli import console, failures
 from trainyard.repair.journal import Journal
-from trainyard.stack_files.stack_files import StackFile
-from trainyard.workspace.kubeconfig import kubeconfig_path
+from trainyard.workspace.target import Target
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepairRequest:
     """The arguments of `repair`."""
 
-    stack_file: StackFile
-    sandbox: bool
+    target: Target
     node: str | None
     """Name of the only node to replace."""
     dry_run: bool
@@ -32,8 +30,8 @@ class RepairRequest:
     @property
     def journal(self) -> Journal:
         """The log of the repairs of the stack."""
-        directory = kubeconfig_path(self.stack_file, sandbox=self.sandbox).parent
-        return Journal(directory / f"{self.stack_file.stack}.repair.jsonl")
+        directory = self.target.kubeconfig_path.parent
+        return Journal(directory / f"{self.target.stack}.repair.jsonl")
 
     def confirm(self, what: str) -> None:
         """Ask whether to go on, unless `--yes` was given.

@@ -91,7 +91,7 @@ class Watch:
             if found != self.told:
                 self.told = found
                 lines = report(decision, cluster, pods_of(replacement, decision))
-                for line in [*lines] or [f"{request.stack_file.stack}: no node is bad"]:
+                for line in [*lines] or [f"{request.target.stack}: no node is bad"]:
                     console.answer(line)
         return False
 

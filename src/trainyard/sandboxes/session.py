@@ -28,10 +28,10 @@ from trainyard.sandboxes.client import (
 )
 from trainyard.sandboxes.pace import pace_of, set_pace
 from trainyard.stack_files.files import write_whole
-from trainyard.stack_files.stack_files import StackFile
 from trainyard.workspace.locks import every_lock
 from trainyard.workspace.project import SandboxProject, sandbox_directory
 from trainyard.workspace.recovery.leftovers import marked
+from trainyard.workspace.target import Target
 from trainyard.workspace.workspace import SandboxWorkspace
 
 if TYPE_CHECKING:
@@ -80,12 +80,13 @@ class RunningSandbox:
         """Endpoint of all AWS calls in the sandbox."""
         return self.status.aws_endpoint
 
-    def workspace(self, stack_file: StackFile, report: Report) -> SandboxWorkspace:
+    def workspace(self, target: Target, report: Report) -> SandboxWorkspace:
         """Return the workspace of a stack; install the engine if necessary.
 
         Raises:
             WrongUseError: the stack is in another region than the sandbox.
         """
+        stack_file = target.stack_file
         if stack_file.region != self.status.region:
             raise failures.WrongUseError(
                 f"{stack_file.name}: aws:region is {stack_file.region}, but the sandbox's account "
@@ -95,7 +96,7 @@ class RunningSandbox:
         project, command = project_of(self.directory), self.pulumi(report)
         mark = marked({}, directory=project.directory, stack=stack_file.stack)
         return SandboxWorkspace(
-            stack_file=stack_file, command=command.with_variables(mark), project=project
+            target=target, command=command.with_variables(mark), project=project
         )
 
     def pulumi(self, report: Report) -> PulumiCommand:
@@ -252,17 +253,15 @@ def holds_stack(stack: str) -> bool:
     return running and project_of(directory).holds(stack)
 
 
-def require_stack(stack_file: StackFile) -> None:
-    """Raise an error if the sandbox has no resources of the stack.
+def require_stack(target: Target) -> None:
+    """Raise an error if the sandbox has no resources of a stack of it.
 
     Raises:
         NotDeployedError: the sandbox is not running, or does not have the stack.
     """
-    stack = stack_file.stack
-    if not holds_stack(stack):
+    if not holds_stack(target.stack):
         raise failures.NotDeployedError(
-            f"the sandbox has no stack {stack}; deploy it: "
-            + stack_file.command("up", sandbox=True)
+            f"the sandbox has no stack {target.stack}; deploy it: {target.command('up')}"
         )
 
 

@@ -15,6 +15,7 @@ import typer
 from trainyard.cli import failures
 from trainyard.stack_files.stack_config import kind_of, plan_of
 from trainyard.stack_files.stack_files import NETWORK, StackFile
+from trainyard.workspace.target import Target
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -39,20 +40,19 @@ class DeployedStack:
     Its methods import the clients that they use, so that a command that needs none starts quickly.
     """
 
-    stack_file: StackFile
-    sandbox: bool
+    target: Target
 
     def outputs(self, *, show_secrets: bool) -> dict[str, Any]:
         """Return the outputs of the stack."""
         from trainyard.deployment.stack_outputs import outputs_of
 
-        return outputs_of(self.stack_file, sandbox=self.sandbox, show_secrets=show_secrets)
+        return outputs_of(self.target, show_secrets=show_secrets)
 
     def submit_manifest(self, text: str, wait: JobWait | None) -> None:
         """EKS: create the jobs of a manifest."""
         from trainyard.schedulers.eks.submission import submit_manifest
 
-        submit_manifest(text, stack_file=self.stack_file, sandbox=self.sandbox, wait=wait)
+        submit_manifest(text, target=self.target, wait=wait)
 
     def submit_directory(
         self, plan: ParallelClusterPlan, job: JobDirectory, name: str, wait: JobWait | None
@@ -60,9 +60,7 @@ class DeployedStack:
         """Slurm: copy a job to the head node, and submit it."""
         from trainyard.schedulers.slurm.submission import submit_directory
 
-        submit_directory(
-            plan, job, name, stack_file=self.stack_file, sandbox=self.sandbox, wait=wait
-        )
+        submit_directory(plan, job, name, target=self.target, wait=wait)
 
     def submit_request(
         self, plan: BatchPlan, submission: BatchSubmission, wait: JobWait | None
@@ -70,7 +68,7 @@ class DeployedStack:
         """Batch: submit a job."""
         from trainyard.schedulers.batch.submission import submit_job
 
-        submit_job(plan, submission, stack_file=self.stack_file, sandbox=self.sandbox, wait=wait)
+        submit_job(plan, submission, target=self.target, wait=wait)
 
     def inventory(
         self, plan: EksPlan | ParallelClusterPlan | BatchPlan, planned: PlannedTest
@@ -85,7 +83,7 @@ class DeployedStack:
         from trainyard.schedulers.eks.cluster import reached_cluster
         from trainyard.verify.node_marks import mark_node
 
-        with reached_cluster(self.stack_file, sandbox=self.sandbox) as api:
+        with reached_cluster(self.target) as api:
             return [
                 mark.node for mark in marks if not mark_node(api, mark, at=at, required=required)
             ]
@@ -94,7 +92,7 @@ class DeployedStack:
         """Slurm: run a script, and return its standard output."""
         from trainyard.schedulers.slurm.submission import reached_head_node
 
-        with reached_head_node(plan, self.stack_file, sandbox=self.sandbox) as head_node:
+        with reached_head_node(plan, self.target) as head_node:
             return head_node.run(script)
 
     def scheduler(
@@ -103,14 +101,12 @@ class DeployedStack:
         """Give the scheduler with its jobs."""
         from trainyard.schedulers.schedulers import scheduler_of
 
-        return scheduler_of(plan, self.stack_file, sandbox=self.sandbox)
+        return scheduler_of(plan, self.target)
 
 
-def deployed_stack(
-    context: typer.Context, stack_file: StackFile, *, sandbox: bool
-) -> DeployedStack:
+def deployed_stack(context: typer.Context, target: Target) -> DeployedStack:
     """Return the stack that a command works with."""
-    return (context.obj or DeployedStack)(stack_file, sandbox)
+    return (context.obj or DeployedStack)(target)
 
 
 def plan_with_jobs(stack_file: StackFile) -> Any:

@@ -13,6 +13,7 @@ from trainyard.cli import console, failures
 from trainyard.components.secret_text import is_secret_value
 from trainyard.schedulers.deployed_stack import DeployedStack
 from trainyard.stack_files.stack_files import BATCH, StackFile
+from trainyard.workspace.target import Account, Target
 
 POLL_SECONDS = 5
 _SANDBOX_POLL_SECONDS = 1
@@ -101,14 +102,14 @@ class RequestedJob:
     """How to wait for its end; None to return at once."""
 
     @property
-    def stack_file(self) -> StackFile:
-        """File of the stack."""
-        return self.deployed.stack_file
+    def target(self) -> Target:
+        """The stack and its account."""
+        return self.deployed.target
 
     @property
-    def sandbox(self) -> bool:
-        """Whether the cluster is in the sandbox."""
-        return self.deployed.sandbox
+    def stack_file(self) -> StackFile:
+        """File of the stack."""
+        return self.target.stack_file
 
 
 def environment_of(
@@ -174,7 +175,7 @@ def _shown_name(setting: str) -> str:
 
 
 def requested_wait(
-    *, submit: bool, wait: bool, minutes: float | None, sandbox: bool
+    account: Account, *, submit: bool, wait: bool, minutes: float | None
 ) -> JobWait | None:
     """Return how to wait for the options of `job`; None without `--wait`.
 
@@ -186,5 +187,5 @@ def requested_wait(
     if minutes is not None and not wait:
         raise failures.WrongUseError("--wait-minutes requires --wait")
     limit = START_LIMIT_MINUTES if minutes is None else minutes
-    poll_seconds = _SANDBOX_POLL_SECONDS if sandbox else POLL_SECONDS
+    poll_seconds = _SANDBOX_POLL_SECONDS if account.is_sandbox else POLL_SECONDS
     return JobWait(start_limit_minutes=limit, poll_seconds=poll_seconds) if wait else None

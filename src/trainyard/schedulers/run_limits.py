@@ -16,7 +16,6 @@ from trainyard.jobs.time_limit import plan_time_limit
 from trainyard.jobs.training import TrainingRequest
 from trainyard.schedulers.job_wait import RequestedJob
 from trainyard.stack_files.stack_config import config_of
-from trainyard.workspace.session import account_access
 
 
 def limited(
@@ -42,7 +41,7 @@ def limited(
     blocks = {name: each for name, each in named.items() if isinstance(each, CapacityBlock)}
     if not blocks:
         return request
-    access = account_access(sandbox=asked.sandbox, profile=asked.stack_file.profile)
+    access = asked.target.access()
     # The time is that of the account, which a sandbox can advance.
     with access if asked.submit else nullcontext():
         ends = [

@@ -18,12 +18,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
-import boto3
 from botocore.exceptions import BotoCoreError, ClientError
 from kubernetes import client
 
 from trainyard.cli import console, failures
-from trainyard.components.account.call_failures import CLIENT, explained
+from trainyard.components.account.call_failures import explained
 from trainyard.components.batch.plan import BatchPlan
 from trainyard.components.eks.plan import EksPlan
 from trainyard.components.parallelcluster.plan import ParallelClusterPlan
@@ -44,8 +43,7 @@ from trainyard.schedulers.log_request import LogRequest, newest_of
 from trainyard.schedulers.slurm.job_logs import slurm_log
 from trainyard.schedulers.slurm.job_wait import COMPLETED, FAILED_STATES, Run
 from trainyard.schedulers.slurm.submission import reached_head_node
-from trainyard.stack_files.stack_files import StackFile
-from trainyard.workspace.session import account_access
+from trainyard.workspace.target import Target
 
 _MOST_JOBS = 100
 """Jobs of one queue and state that are listed, the newest."""
@@ -80,7 +78,7 @@ class Scheduler(Protocol):
 
 @contextmanager
 def scheduler_of(
-    plan: EksPlan | ParallelClusterPlan | BatchPlan, stack_file: StackFile, *, sandbox: bool
+    plan: EksPlan | ParallelClusterPlan | BatchPlan, target: Target
 ) -> Iterator[Scheduler]:
     """Give the scheduler of a stack.
 
@@ -90,18 +88,15 @@ def scheduler_of(
             respond.
     """
     if isinstance(plan, EksPlan):
-        with reached_cluster(stack_file, sandbox=sandbox) as api:
+        with reached_cluster(target) as api:
             yield EksScheduler(api)
     elif isinstance(plan, ParallelClusterPlan):
-        with reached_head_node(plan, stack_file, sandbox=sandbox) as head_node:
+        with reached_head_node(plan, target) as head_node:
             yield SlurmScheduler(head_node.run)
     else:
-        with account_access(sandbox=sandbox, profile=stack_file.profile):
+        with target.access():
             try:
-                batch, logs = (
-                    boto3.client(name, region_name=plan.region, config=CLIENT)
-                    for name in ("batch", "logs")
-                )
+                batch, logs = target.client("batch"), target.client("logs")
                 yield BatchScheduler(batch, logs, plan.queue_names)
             except (BotoCoreError, ClientError) as error:
                 raise failures.CommandError(explained("batch:ListJobs", error)) from error

@@ -42,7 +42,7 @@ def read_inventory(deployed: DeployedStack, plan: Any, planned: PlannedTest) -> 
 
 
 def _kubernetes(deployed: DeployedStack, plan: Any, nodes: JobNodes) -> Inventory:
-    with reached_cluster(deployed.stack_file, sandbox=deployed.sandbox) as api:
+    with reached_cluster(deployed.target) as api:
         core: Any = client.CoreV1Api(api)
         found = core.list_node(label_selector=node_selector(nodes)).items
         pods = core.list_namespaced_pod(_SYSTEM).items

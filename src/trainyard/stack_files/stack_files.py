@@ -85,16 +85,12 @@ class StackFile:
         """Directory of the files that commands write for the stack; git ignores it."""
         return self.project_directory / OWN_FILES
 
-    def options(self, *, sandbox: bool) -> str:
-        """Return the options that follow the stack's name in a command, with a leading space."""
+    @property
+    def file_option(self) -> str:
+        """The option that selects the file in a command, with a leading space, if it needs one."""
         directory = directory_without_option(self.installation)
         is_found = self.path == _lookup(self.stack, directory, self.installation)
-        file = "" if is_found else f" --stack-file {shlex.quote(str(self.path))}"
-        return (" --sandbox" if sandbox else "") + file
-
-    def command(self, name: str, *, sandbox: bool) -> str:
-        """Return a command for the stack, such as `up`, as the user types it."""
-        return f"./trainyard {name} {self.stack}{self.options(sandbox=sandbox)}"
+        return "" if is_found else f" --stack-file {shlex.quote(str(self.path))}"
 
     @property
     def config(self) -> Mapping[str, Any]:

@@ -19,6 +19,7 @@ from trainyard.stack_files.installation import PROJECT
 from trainyard.stack_files.stack_files import CLUSTER_KEY, StackFile
 from trainyard.stack_files.stacks_directory import stacks_directory
 from trainyard.workspace.project import sandbox_directory
+from trainyard.workspace.target import Target
 
 STACK_REFERENCE = "stack-reference"
 """Kind of a network that belongs to another stack, as named in stack files."""
@@ -27,9 +28,7 @@ _ABSENT = "no stack named"
 https://github.com/pulumi/pulumi/blob/v3.260.0/pkg/cmd/pulumi/stack/io.go"""
 
 
-def network_reader(
-    stack_file: StackFile, *, sandbox: bool
-) -> Callable[[StackNetwork], ExistingVpc]:
+def network_reader(target: Target) -> Callable[[StackNetwork], ExistingVpc]:
     """Return a function that looks up the network of another stack.
 
     It reads from the sandbox or the user's backend, and only when called, so stacks without a
@@ -38,18 +37,17 @@ def network_reader(
     """
 
     def read(reference: StackNetwork) -> ExistingVpc:
-        outputs = _sandbox_outputs if sandbox else _account_outputs
         return network_of_outputs(
             reference,
-            outputs(reference.stack),
-            stack_file=stack_file.name,
-            region=stack_file.region or None,
+            target.account.network_outputs(reference.stack),
+            stack_file=target.stack_file.name,
+            region=target.region or None,
         )
 
     return read
 
 
-def with_ids(stack_file: StackFile, *, sandbox: bool) -> StackFile:
+def with_ids(target: Target) -> StackFile:
     """Return the stack file with network ids instead of a stack reference.
 
     For an engine that uses another backend than the one of the referenced stack.
@@ -57,24 +55,27 @@ def with_ids(stack_file: StackFile, *, sandbox: bool) -> StackFile:
     Raises:
         ConfigError: the referenced stack is not deployed, or is not a network.
     """
+    stack_file = target.stack_file
     cluster = stack_file.cluster
     network = cluster.get("network") if isinstance(cluster, Mapping) else None
     if not isinstance(network, Mapping) or network.get("kind") != STACK_REFERENCE:
         return stack_file
     reference = StackNetwork.model_validate(network)
-    ids = network_reader(stack_file, sandbox=sandbox)(reference).model_dump(mode="json")
+    ids = network_reader(target)(reference).model_dump(mode="json")
     config = {**stack_file.config, CLUSTER_KEY: {**cluster, "network": ids}}
     return dataclasses.replace(stack_file, content={**stack_file.content, "config": config})
 
 
-def _sandbox_outputs(stack: str) -> Mapping[str, Any] | None:
+def sandbox_outputs(stack: str) -> Mapping[str, Any] | None:
+    """Return the outputs of a stack in the sandbox; None if it does not exist."""
     *qualified, name = stack.split("/")
     if qualified not in ([], ["organization", PROJECT]):
         return None  # the sandbox's backend has one organization and one project
     return project_of(sandbox_directory()).outputs(name)
 
 
-def _account_outputs(stack: str) -> Mapping[str, Any] | None:
+def account_outputs(stack: str) -> Mapping[str, Any] | None:
+    """Return the outputs of a stack in the user's backend; None if it does not exist."""
     engine = ensure_pulumi(console.progress)
     environment = account_environment(os.environ, engine=engine.directory)
     return outputs_of(PulumiCommand(engine.executable, stacks_directory(), environment), stack)

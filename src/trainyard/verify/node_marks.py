@@ -207,8 +207,10 @@ def _drain(results: NodeResults, asked: RequestedJob, *, drain: bool) -> None:
         f"sudo -i scontrol update nodename={','.join(results.causes)} state=drain reason={reason}"
     )
     if not drain:
-        login = asked.stack_file.command("ssh", sandbox=False)
-        by_hand = "" if asked.sandbox else f", or on the head node ({login}):\n  {command}"
+        login = asked.target.command("ssh")
+        by_hand = (
+            "" if asked.target.is_sandbox else f", or on the head node ({login}):\n  {command}"
+        )
         console.progress(f"drain the bad nodes with --drain{by_hand}")
         return
     from trainyard.components.parallelcluster.plan import ParallelClusterPlan

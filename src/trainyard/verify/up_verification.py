@@ -29,7 +29,7 @@ def planned_verification(deployed: DeployedStack) -> Callable[[], None]:
         ConfigError: the configuration is invalid; the error lists every problem.
         WrongUseError: nothing can be verified there.
     """
-    found = deployed.stack_file
+    found = deployed.target.stack_file
     plan: Any = plan_of(found)
     pools = verifiable_pools(plan)
     if not pools:
@@ -39,7 +39,7 @@ def planned_verification(deployed: DeployedStack) -> Callable[[], None]:
         )
     for options in pools:
         planned = planned_of(found, nodes=None, given=options)
-        if deployed.sandbox:
+        if deployed.target.is_sandbox:
             refuse_without_accelerators(found.architecture, planned)
     return partial(_verify_all, deployed, pools)
 

@@ -305,6 +305,6 @@ def _ran(asked: RequestedJob) -> _Ran:
             raise
         console.problem(str(error))
     if not shown:
-        hint = f"\n  {NO_CONTAINERS}" if asked.sandbox else ""
+        hint = f"\n  {NO_CONTAINERS}" if asked.target.is_sandbox else ""
         raise failures.CommandError(f"the test has ended without a log that could be judged{hint}")
     return _Ran("".join(f"{text.rstrip()}\n" for text in shown), frozenset(nodes))

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
 from trainyard.cli import console, failures
 from trainyard.cli.command_line import at_the_end
 from trainyard.engine.engine_process import PulumiCommand
 from trainyard.engine.environment import (
     account_environment,
-    process_environment,
-    profile_environment,
 )
 from trainyard.engine.pulumi_engine import ensure_pulumi
 from trainyard.sandboxes.client import account_ids
-from trainyard.sandboxes.session import project_of, running_sandbox, started_sandbox
+from trainyard.sandboxes.session import started_sandbox
 from trainyard.stack_files.completion import overruled, sandbox_completion
 from trainyard.stack_files.installation import INSTALLATION
 from trainyard.stack_files.moved_checkout import follow_checkout
@@ -27,29 +23,9 @@ from trainyard.stack_files.stack_files import EKS, PARALLELCLUSTER, StackFile
 from trainyard.workspace.aws_cli import require_aws_cli
 from trainyard.workspace.backend import StackMissingError, backend_variables, offer_stack
 from trainyard.workspace.locks import hold_lock, refuse_taken, release_lock
-from trainyard.workspace.project import sandbox_directory
 from trainyard.workspace.recovery.leftovers import marked
+from trainyard.workspace.target import Target
 from trainyard.workspace.workspace import AccountWorkspace, Workspace
-
-
-@contextlib.contextmanager
-def account_access(*, sandbox: bool, profile: str = "") -> Iterator[None]:
-    """Let boto3 in this process use the account: the sandbox's, or the user's own.
-
-    Args:
-        sandbox: Whether it is the sandbox's.
-        profile: The AWS profile in the stack file, which the engine also uses.
-
-    Raises:
-        WrongUseError: there are no credentials.
-    """
-    if not sandbox:
-        with process_environment(profile_environment(os.environ, profile)):
-            require_credentials()
-            yield
-        return
-    with process_environment(running_sandbox().aws_environment()):
-        yield
 
 
 def require_credentials() -> None:
@@ -89,7 +65,7 @@ class Purpose:
     locks and leftover processes. Empty for a read-only command, which may run in parallel."""
 
 
-def open_workspace(stack_file: StackFile, purpose: Purpose, *, sandbox: bool) -> Workspace:
+def open_workspace(target: Target, purpose: Purpose) -> Workspace:
     """Return a workspace for the stack; install, start and check what it requires.
 
     Raises:
@@ -102,17 +78,17 @@ def open_workspace(stack_file: StackFile, purpose: Purpose, *, sandbox: bool) ->
     if purpose.checks_config:
         from trainyard.stack_files.stack_config import plan_of
 
-        plan_of(stack_file)
+        plan_of(target.stack_file)
     if purpose.command:
-        work_alone(stack_file, purpose.command, sandbox=sandbox)
-    workspace = _sandbox(stack_file) if sandbox else _account(stack_file)
+        work_alone(target, purpose.command)
+    workspace = target.account.workspace(target)
     if purpose.checks_config:
-        if sandbox:
-            _tell_foreign_ids(stack_file)
+        if target.is_sandbox:
+            _tell_foreign_ids(target.stack_file)
         from trainyard.checks.account_check import refuse_wrong_account
 
-        with account_access(sandbox=sandbox, profile=stack_file.profile):
-            refuse_wrong_account(stack_file, sandbox=sandbox)
+        with target.access():
+            refuse_wrong_account(target)
     if purpose.checks_config or purpose.command:
         _prepare(workspace, purpose)
     return workspace
@@ -130,50 +106,44 @@ def _prepare(workspace: Workspace, purpose: Purpose) -> None:
         workspace.prepare(changes=changes, report=console.progress)
 
 
-def work_alone(stack_file: StackFile, command: str, *, sandbox: bool) -> None:
+def work_alone(target: Target, command: str) -> None:
     """Lock the stack until this command ends.
 
     Raises:
         StackLockedError: another command holds the lock.
     """
-    path = _lock_file(stack_file, sandbox=sandbox)
+    path = target.lock_file
     try:
-        hold_lock(path, stack=stack_file.stack, command=command)
+        hold_lock(path, stack=target.stack, command=command)
     except OSError:
         # The directory is read-only; only the lock of the engine's backend remains.
-        if sandbox:
+        if target.is_sandbox:
             raise
         return
     at_the_end(lambda: release_lock(path))
 
 
 @contextmanager
-def working_alone(stack_file: StackFile, command: str, *, sandbox: bool) -> Iterator[None]:
+def working_alone(target: Target, command: str) -> Iterator[None]:
     """Lock the stack while the block runs.
 
     Raises:
         StackLockedError: another command holds the lock.
     """
-    work_alone(stack_file, command, sandbox=sandbox)
+    work_alone(target, command)
     try:
         yield
     finally:
-        release_lock(_lock_file(stack_file, sandbox=sandbox))
+        release_lock(target.lock_file)
 
 
-def refuse_occupied(stack_file: StackFile, *, sandbox: bool) -> None:
+def refuse_occupied(target: Target) -> None:
     """Raise an error if another command holds the lock of the stack.
 
     Raises:
         StackLockedError: another command holds it.
     """
-    refuse_taken(_lock_file(stack_file, sandbox=sandbox), stack=stack_file.stack)
-
-
-def _lock_file(stack_file: StackFile, *, sandbox: bool) -> Path:
-    if sandbox:
-        return project_of(sandbox_directory()).lock_file(stack_file.stack)
-    return stack_file.own_files / "locks" / f"{stack_file.stack}.lock"
+    refuse_taken(target.lock_file, stack=target.stack)
 
 
 def _tell_foreign_ids(stack_file: StackFile) -> None:
@@ -187,17 +157,26 @@ def _tell_foreign_ids(stack_file: StackFile) -> None:
         )
 
 
-def _sandbox(stack_file: StackFile) -> Workspace:
+def sandbox_workspace(target: Target) -> Workspace:
+    """Return a workspace in the project of the sandbox; start it with what the stack needs."""
+    stack_file = target.stack_file
     needs_parallelcluster = stack_file.architecture == PARALLELCLUSTER
     sandbox = started_sandbox(
         console.progress,
         with_parallelcluster=needs_parallelcluster,
         controllers=stack_file.controllers if stack_file.architecture == EKS else (),
     )
-    return sandbox.workspace(stack_file, console.progress)
+    return sandbox.workspace(target, console.progress)
 
 
-def _account(stack_file: StackFile) -> Workspace:
+def account_workspace(target: Target) -> Workspace:
+    """Return a workspace in the user's backend; install the engine if necessary.
+
+    Raises:
+        NotLoggedInError: no login to a Pulumi backend.
+        WrongUseError: no credentials, no passphrase, or no AWS CLI for an EKS stack.
+    """
+    stack_file = target.stack_file
     require_credentials()
     if stack_file.architecture == EKS:
         require_aws_cli()
@@ -213,7 +192,7 @@ def _account(stack_file: StackFile) -> Workspace:
     command = PulumiCommand(engine.executable, directory, environment)
     _install_environment(command)
     return AccountWorkspace(
-        stack_file=stack_file,
+        target=target,
         command=command,
         config_file=None if stack_file.is_project_file else stack_file.path,
     )

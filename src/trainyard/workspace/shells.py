@@ -10,7 +10,7 @@ from typing import NoReturn
 
 from trainyard.cli import console, failures, options
 from trainyard.engine.environment import profile_environment
-from trainyard.stack_files.stack_files import StackFile
+from trainyard.workspace.target import Target
 
 _INSTALL = {
     "aws": "https://docs.aws.amazon.com/cli/latest/userguide/getting-started-install.html",
@@ -22,8 +22,8 @@ _INSTALL = {
 }
 
 
-def stack_with_nodes(stack: str, path: options.StackFilePath, *, sandbox: bool) -> StackFile:
-    """Return the file of a stack whose nodes are machines.
+def stack_with_nodes(stack: str, path: options.StackFilePath, *, sandbox: bool) -> Target:
+    """Return a stack whose nodes are machines.
 
     Raises:
         WrongUseError: it is in the sandbox.
@@ -33,10 +33,10 @@ def stack_with_nodes(stack: str, path: options.StackFilePath, *, sandbox: bool) 
             "the sandbox runs no machines, so there is no node to log in to. Its Kubernetes API "
             f"servers are real: `./trainyard kubeconfig {stack} --sandbox`"
         )
-    return options.stack_file(stack, path=path, sandbox=False)
+    return options.target(stack, path=path, sandbox=False)
 
 
-def become(command: Sequence[str], file: StackFile) -> NoReturn:
+def become(command: Sequence[str], target: Target) -> NoReturn:
     """Print a command and replace this process with it."""
     needed = [command[0], *(["session-manager-plugin"] if command[0] == "aws" else [])]
     for program in needed:
@@ -46,5 +46,5 @@ def become(command: Sequence[str], file: StackFile) -> NoReturn:
                 f"{_INSTALL[program]}"
             )
     console.progress(shlex.join(command))
-    environment = profile_environment(os.environ, file.profile)
+    environment = profile_environment(os.environ, target.stack_file.profile)
     os.execvpe(command[0], [*command], environment)  # noqa: S606 - no shell

@@ -20,7 +20,7 @@ from trainyard.workspace.backend import (
 )
 from trainyard.workspace.locks import clear_dead_locks, remove_broken_sidecars, short_lock
 from trainyard.workspace.project import SandboxProject
-from trainyard.workspace.recovery.timeouts import IN_AN_ACCOUNT, IN_THE_SANDBOX, Timeouts
+from trainyard.workspace.target import Target
 
 Report = Callable[[str], None]
 _TIMEOUT_SECONDS = 10.0
@@ -29,6 +29,11 @@ _TIMEOUT_SECONDS = 10.0
 
 class Workspace(Protocol):
     """Where the commands of a stack run."""
+
+    @property
+    def target(self) -> Target:
+        """The stack and its account."""
+        ...
 
     @property
     def stack_file(self) -> StackFile:
@@ -66,9 +71,14 @@ class Workspace(Protocol):
 class SandboxWorkspace:
     """A stack in the generated project of a sandbox."""
 
-    stack_file: StackFile
+    target: Target
     command: PulumiCommand
     project: SandboxProject
+
+    @property
+    def stack_file(self) -> StackFile:
+        """The stack and the content of its file."""
+        return self.target.stack_file
 
     def prepare(self, *, changes: bool, report: Report) -> None:
         """Write the project, create the stack, and clean up after a killed command.
@@ -87,7 +97,7 @@ class SandboxWorkspace:
         state = self.project.state_file(stack).read_bytes()
         if not any(mark in state for mark in (b'"pending_operations"', b'"initErrors"')):
             return
-        _recover(self, IN_THE_SANDBOX, report)
+        _recover(self, report)
 
     def _make_ready(self) -> None:
         self.project.write(self.stack_file)
@@ -125,10 +135,15 @@ class SandboxWorkspace:
 class AccountWorkspace:
     """A stack in the user's own backend and account, run in the directory of its file."""
 
-    stack_file: StackFile
+    target: Target
     command: PulumiCommand
     config_file: Path | None
     """A stack file that the engine does not find by the name of the stack."""
+
+    @property
+    def stack_file(self) -> StackFile:
+        """The stack and the content of its file."""
+        return self.target.stack_file
 
     def prepare(self, *, changes: bool, report: Report) -> None:
         """Recover from a killed command, so that no resource is created twice.
@@ -148,7 +163,7 @@ class AccountWorkspace:
             raise StackMissingError(self.stack_file)
         if backend is not None:
             _clear_dead_locks(lock_directory(backend, stack), stack, report)
-        _recover(self, IN_AN_ACCOUNT, report, profile=self.stack_file.profile)
+        _recover(self, report)
 
     def exists(self) -> bool:
         """Return whether the user's backend has the stack."""
@@ -181,18 +196,16 @@ def _clear_dead_locks(directory: Path, stack: str, report: Report) -> None:
         report(f"removed the lock of process {lock.holder.pid}, which no longer runs")
 
 
-def _recover(
-    workspace: Workspace, timeouts: Timeouts, report: Report, *, profile: str = ""
-) -> None:
+def _recover(workspace: Workspace, report: Report) -> None:
     from trainyard.workspace.recovery.recover import recover
 
-    file = workspace.stack_file
+    target = workspace.target
     recover(
         workspace.command,
-        stack=file.stack,
-        region=file.region,
-        profile=profile,
-        timeouts=timeouts,
+        stack=target.stack,
+        region=target.region,
+        profile=target.account.profile,
+        timeouts=target.account.timeouts,
         report=report,
     )
 

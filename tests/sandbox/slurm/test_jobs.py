@@ -236,7 +236,7 @@ def test_the_inventory_reads_the_nodes_and_a_repair_drains_one(
     slurm: RealSlurm, tmp_path: Path, capsys
 ) -> None:
     def drain(node: str) -> None:
-        asked = request(stack_file=in_checkout(tmp_path), node=node, yes=True)
+        asked = request(target=in_checkout(tmp_path), node=node, yes=True)
         slurm_repair.drain_node(slurm.plan, asked, lambda *_, **__: nullcontext(slurm))
 
     nodes = choose_slurm_nodes(slurm.plan, "nvidia", SlurmRequest())

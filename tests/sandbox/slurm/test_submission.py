@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -25,6 +24,7 @@ from trainyard.sandbox.slurm.head_nodes import HeadNodes
 from trainyard.schedulers.job_wait import JobWait
 from trainyard.schedulers.slurm import submission as slurm_submission
 from trainyard.stack_files.stack_files import find_stack_file
+from trainyard.workspace.target import target_of
 
 pytestmark = pytest.mark.engine
 
@@ -77,9 +77,9 @@ def test_a_program_runs_on_every_accelerator_and_its_log_is_printed(cluster: Non
     request = TrainingRequest(command=("bash", "-c", RANKS))
     job, _ = render_training_directory(PLAN, request, SlurmRequest(nodes=2))
     shown: list[str] = []
-    asked: dict[str, Any] = {"stack_file": find_stack_file(NAME), "sandbox": True}
+    target = target_of(find_stack_file(NAME), sandbox=True)
     wait = JobWait(poll_seconds=0.1, show=lambda text: shown.extend(text.splitlines()))
-    slurm_submission.submit_directory(PLAN, job, "train", wait=wait, **asked)
+    slurm_submission.submit_directory(PLAN, job, "train", target=target, wait=wait)
     printed = capsys.readouterr()
     assert printed.out == "1\n"
     assert "Slurm job 1 (train) is COMPLETED" in printed.err

@@ -18,6 +18,7 @@ from trainyard.capacity.records import Purchase, Records
 from trainyard.cli import failures
 from trainyard.commands.capacity.extend import Extender
 from trainyard.components.account.lookup import AccountUnreachableError
+from trainyard.workspace.target import AwsAccount
 
 NOW = datetime(2026, 11, 25, 12, tzinfo=UTC)
 PURCHASE = Purchase(
@@ -83,7 +84,7 @@ def test_a_payment_that_failed_has_extended_nothing(tmp_path: Path) -> None:
     records = Records(tmp_path)
     records.begin(PURCHASE)
     extender = Extender(
-        reservation_id=RESERVATION, sandbox=False, records=records, reader=reader(None)
+        reservation_id=RESERVATION, account=AwsAccount(), records=records, reader=reader(None)
     )
     with pytest.raises(failures.CommandError, match="keeps its end"):
         extender._tell(PURCHASE, "payment-failed")

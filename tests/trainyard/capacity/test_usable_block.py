@@ -16,6 +16,7 @@ from trainyard.commands.capacity.buy import Buyer
 from trainyard.components import clock
 from trainyard.components.account import answers
 from trainyard.stack_files.stack_files import find_stack_file
+from trainyard.workspace.target import target_of
 
 
 def usable(directory: Path, **changes: Any) -> bool:
@@ -24,8 +25,7 @@ def usable(directory: Path, **changes: Any) -> bool:
     answer = described(ReservationType="capacity-block", **{**times, **changes})
     reader: Any = SimpleNamespace(reservation=lambda _: answers.reservation(answer))
     buyer = Buyer(
-        stack_file=find_stack_file(STACK, path=written_stack(directory)),
-        sandbox=False,
+        target=target_of(find_stack_file(STACK, path=written_stack(directory)), sandbox=False),
         records=Records(directory),
         reader=reader,
         check=lambda *_: (),

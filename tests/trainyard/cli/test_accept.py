@@ -33,8 +33,9 @@ from trainyard.commands.deployment.accept import AcceptedStack
 from trainyard.components import clock
 from trainyard.components.eks.label_plan import UNVERIFIED
 from trainyard.stack_files.completion import completed, sandbox_completion
-from trainyard.stack_files.stack_files import StackFile, find_stack_file
+from trainyard.stack_files.stack_files import find_stack_file
 from trainyard.stack_files.stacks_directory import VARIABLE, create
+from trainyard.workspace.target import Target, target_of
 
 
 def test_a_stack_with_protected_objects_is_refused(trainyard, tmp_path: Path) -> None:
@@ -86,8 +87,8 @@ class Account:
     objects: list[list[str]] = field(default_factory=lambda: [["vpc-1"], ["vpc-1"]])
     """What it has, each time it is asked."""
 
-    def __call__(self, stack_file: StackFile, sandbox: bool) -> AcceptedStack:
-        return Accepted(stack_file, sandbox, self)
+    def __call__(self, target: Target) -> AcceptedStack:
+        return Accepted(target, self)
 
 
 @dataclass(frozen=True)
@@ -244,8 +245,8 @@ def test_a_figure_of_the_nodes_must_be_read_back(stack: str, figure: str) -> Non
     found = find_stack_file(stack)
     content = accepted_content(found.content, found.architecture)
     own = completed(dataclasses.replace(found, content=content), sandbox_completion(found))
-    assert accept._subject(own, Path("/d"), sandbox=False).figure == figure
-    assert not accept._subject(own, Path("/d"), sandbox=True).figure
+    assert accept._subject(target_of(own, sandbox=False), Path("/d")).figure == figure
+    assert not accept._subject(target_of(own, sandbox=True), Path("/d")).figure
 
 
 def test_an_acceptance_goes_on_without_the_file_of_the_user(
@@ -265,13 +266,13 @@ def test_the_test_of_the_sandbox_runs_on_nodes_that_must_pass_verify(
     """No step before it opens them: the sandbox has no log that `verify` could judge."""
     path = stack_file({**COMPLETE, "verification": {"required": required}})
     found = find_stack_file("p5-cb", path=path)
-    command = accept._subject(found, Path("/d"), sandbox=True).test
+    command = accept._subject(target_of(found, sandbox=True), Path("/d")).test
     assert command == ("job", "nccl-tests", "--submit", "--wait")
     printed = trainyard("job", "p5-cb", "nccl-tests", "--stack-file", path)
     *_, job = yaml.safe_load_all(printed.stdout)
     tolerated = {each["key"] for each in job["spec"]["template"]["spec"]["tolerations"]}
     assert tolerated == ({UNVERIFIED.key} if required else set())
-    assert accept._subject(found, Path("/d"), sandbox=False).test == ("verify",)
+    assert accept._subject(target_of(found, sandbox=False), Path("/d")).test == ("verify",)
 
 
 @pytest.mark.parametrize("stack", ["dev", "pc-dev", "batch-dev"])
@@ -279,7 +280,7 @@ def test_the_cheapest_stacks_are_complete_and_go_completely(stack: str) -> None:
     """Without values of the sandbox, as in an account: nothing is missing, nothing is kept."""
     found = find_stack_file(stack)
     accept._refuse_protected(found)
-    assert accept._subject(found, Path("/d"), sandbox=False).test == ("verify",)
+    assert accept._subject(target_of(found, sandbox=False), Path("/d")).test == ("verify",)
 
 
 @pytest.mark.parametrize("packaged", [True, False])
@@ -291,8 +292,8 @@ def test_the_test_of_slurm_in_the_sandbox_is_a_program_on_all_nodes(
     monkeypatch.setattr(platform, "machine", lambda: "x86_64")
     monkeypatch.setattr(shutil, "which", lambda name: f"/usr/bin/{name}")
     found = find_stack_file("pc-trn1")
-    assert accept._subject(found, Path("/d"), sandbox=False).test == ("verify",)
-    command = accept._subject(found, Path("/d"), sandbox=True).test
+    assert accept._subject(target_of(found, sandbox=False), Path("/d")).test == ("verify",)
+    command = accept._subject(target_of(found, sandbox=True), Path("/d")).test
     if not packaged:
         assert command == ()
         return

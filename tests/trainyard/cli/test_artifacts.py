@@ -13,7 +13,7 @@ from typer.testing import Result
 from tests.support.recorded_stack import RecordedStack
 from tests.support.sandbox_here import running_sandbox
 from trainyard.cli import failures
-from trainyard.cli.options import stack_file
+from trainyard.cli.options import target
 from trainyard.commands.stack_file.plan import show_plan
 
 OUTPUTS: dict[str, Any] = {
@@ -68,11 +68,11 @@ def test_a_kubeconfig_is_not_planned(trainyard) -> None:
 def test_the_plan_of_a_slurm_stack_shows_the_cluster(capsys) -> None:
     made = {"type": "aws:cloudformation/stack:Stack", "name": "pc-gpu-deployment"}
     planned = {"resources": [made], "outputs": OUTPUTS}
-    found = stack_file("pc-gpu", path=None, sandbox=True)
-    show_plan(found, planned, sandbox=True)
+    found = target("pc-gpu", path=None, sandbox=True)
+    show_plan(found, planned)
     lines = capsys.readouterr().out.splitlines()
     shown = {" ".join(line.split()) for line in lines}
-    head = found.cluster["architecture"]["head_node"]["instance_type"]
+    head = found.stack_file.cluster["architecture"]["head_node"]["instance_type"]
     assert {
         f"head node {head}",
         "partition compute 2 to 4 x p4de.24xlarge compute-st-p4de-[1-2], compute-dy-p4de-[1-2]",

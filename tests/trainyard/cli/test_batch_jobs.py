@@ -17,6 +17,7 @@ from trainyard.jobs.batch_request import BatchRequest, batch_submission
 from trainyard.schedulers.batch.submission import submit_job
 from trainyard.schedulers.job_wait import JobWait, environment_of
 from trainyard.stack_files.stack_files import find_stack_file
+from trainyard.workspace.target import target_of
 
 BATCH_P5 = find_stack_file("batch-p5")
 
@@ -138,9 +139,10 @@ def test_options_that_do_not_belong_to_the_stack_are_refused(trainyard) -> None:
     assert "--submit writes no directory: omit --force" in result.stderr
 
 
-def submit(plan, batch: Batch, **changes: Any) -> None:
-    options = {"stack_file": BATCH_P5, "sandbox": False, "wait": None, **changes}
-    submit_job(plan, batch_submission(plan, "nccl-tests", BatchRequest()), **options)
+def submit(plan, batch: Batch, *, sandbox: bool = False, wait: JobWait | None = None) -> None:
+    target = target_of(BATCH_P5, sandbox=sandbox)
+    submission = batch_submission(plan, "nccl-tests", BatchRequest())
+    submit_job(plan, submission, target=target, wait=wait)
 
 
 @pytest.fixture
@@ -148,7 +150,7 @@ def plan():
     from trainyard.cli import options
     from trainyard.stack_files.stack_config import plan_of
 
-    return plan_of(options.stack_file("batch-p5", path=None, sandbox=True))
+    return plan_of(options.target("batch-p5", path=None, sandbox=True).stack_file)
 
 
 def test_a_submitted_job_is_told_by_its_id_and_how_to_follow_it(plan, batch, capsys) -> None:
@@ -273,7 +275,7 @@ def submit_with_secret(account: Secrets, arn: str, monkeypatch: pytest.MonkeyPat
     plan: Any = prepared("batch-p5").plan
     made = batch_submission(plan, "nccl-tests", BatchRequest())
     submission = replace(made, secrets={"HF_TOKEN": arn})
-    submit_job(plan, submission, stack_file=BATCH_P5, sandbox=False, wait=None)
+    submit_job(plan, submission, target=target_of(BATCH_P5, sandbox=False), wait=None)
 
 
 @pytest.mark.usefixtures("batch")

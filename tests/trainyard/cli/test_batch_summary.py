@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from trainyard.schedulers.batch.summary import Summary, next_commands, print_summary
+from trainyard.stack_files.stack_files import find_stack_file
+from trainyard.workspace.target import target_of
 
 OUTPUTS: dict[str, Any] = {
     "compute_environments": {
@@ -29,7 +31,9 @@ OUTPUTS: dict[str, Any] = {
 
 def summary(*, sandbox: bool = True, **changes: Any) -> Summary:
     return Summary(
-        "batch-p5", sandbox, {**OUTPUTS, **changes}, {"create": 12}, " --sandbox" if sandbox else ""
+        target_of(find_stack_file("batch-p5"), sandbox=sandbox),
+        {**OUTPUTS, **changes},
+        {"create": 12},
     )
 
 

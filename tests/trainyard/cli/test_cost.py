@@ -21,6 +21,7 @@ from trainyard.components.catalog.prices import Price
 from trainyard.cost.price_list import current_cost
 from trainyard.cost.stack_cost import cost_line
 from trainyard.stack_files.stack_files import find_stack_file
+from trainyard.workspace.target import target_of
 
 Run = Callable[..., Result]
 Write = Callable[..., Path]
@@ -99,7 +100,9 @@ def test_a_price_that_is_not_known_is_in_no_sum(
 def test_with_credentials_the_prices_are_those_of_the_price_list(stack_file: Write) -> None:
     price = Price(usd=1, source="AWS Price List", url="https://a", day=date(2026, 11, 25))
     file = find_stack_file("p5-cb", path=stack_file(ON_DEMAND))
-    found = current_cost(file, sandbox=False, listed=lambda *_: {"ec2:p5.48xlarge": price})
+    found = current_cost(
+        target_of(file, sandbox=False), listed=lambda *_: {"ec2:p5.48xlarge": price}
+    )
     prices = {each.resource: each.price for each in found.estimate.items}
     assert prices["architecture.node_groups.p5"] == price
     # What the Price List lacks keeps the price of the snapshot.
@@ -116,7 +119,7 @@ def test_a_denied_price_list_is_named_and_the_snapshot_is_used(stack_file: Write
         raise ClientError(answer, "GetProducts")
 
     file = find_stack_file("p5-cb", path=stack_file(ON_DEMAND))
-    found = current_cost(file, sandbox=False, listed=denied)
+    found = current_cost(target_of(file, sandbox=False), listed=denied)
     assert not found.estimate.unknown
     (note,) = found.notes
     assert note.startswith("not read: pricing:GetProducts: ")
@@ -142,18 +145,18 @@ def test_the_line_of_other_commands_has_the_sums_and_what_they_lack(
     stack_file: Write, raw: object, said: tuple[str, ...]
 ) -> None:
     found = find_stack_file("p5-cb", path=stack_file(raw))
-    line = cost_line(found, sandbox=True)
+    line = cost_line(target_of(found, sandbox=True))
     assert all(each in line for each in said), line
-    assert line.endswith(found.command("cost", sandbox=True))
+    assert line.endswith(target_of(found, sandbox=True).command("cost"))
 
 
 def test_the_plan_of_a_stack_shows_the_line(capsys) -> None:
-    show_plan(find_stack_file("dev"), {"resources": [], "outputs": {}}, sandbox=False)
+    show_plan(target_of(find_stack_file("dev"), sandbox=False), {"resources": [], "outputs": {}})
     assert "cost: 4.61 USD an hour, 3,365.60 a month; " in capsys.readouterr().out
 
 
 def test_status_shows_the_line_if_the_stack_file_is_valid(stack_file: Write) -> None:
     found = find_stack_file("p5-cb", path=stack_file(ON_DEMAND))
-    ((name, line),) = _costs(found, sandbox=False)
-    assert (name, line) == ("cost", cost_line(found, sandbox=False))
-    assert not [*_costs(find_stack_file("p5-cb", path=stack_file({})), sandbox=False)]
+    ((name, line),) = _costs(target_of(found, sandbox=False))
+    assert (name, line) == ("cost", cost_line(target_of(found, sandbox=False)))
+    assert not [*_costs(target_of(find_stack_file("p5-cb", path=stack_file({})), sandbox=False))]

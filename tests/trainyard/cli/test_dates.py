@@ -88,7 +88,7 @@ def test_a_stack_is_planned_at_any_time(
     `trainyard` sets the environment.
     """
     move_clock(monkeypatch, later)
-    assert plan_of(options.stack_file(stack, path=None, sandbox=True)).name
+    assert plan_of(options.target(stack, path=None, sandbox=True).stack_file).name
 
 
 @pytest.mark.parametrize("later", LATER)

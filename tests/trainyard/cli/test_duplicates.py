@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 from trainyard.deployment.duplicates import explanation, tell_duplicates
 from trainyard.engine.engine_process import EngineFailedError
 from trainyard.workspace.recovery.duplicates import Duplicate
+from trainyard.workspace.target import AwsAccount, SandboxAccount, Target
 
 
 def test_each_object_has_the_command_that_deletes_it_and_what_it_was_made_for() -> None:
@@ -32,7 +34,10 @@ def workspace(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "none")
     monkeypatch.setenv("TRAINYARD_SANDBOX", str(tmp_path))
     file = SimpleNamespace(stack="p5", region="us-west-2", profile="")
-    return SimpleNamespace(stack_file=file, command=SimpleNamespace(output=_no_backend))
+    target = Target(file, AwsAccount())  # pyright: ignore[reportArgumentType]
+    return SimpleNamespace(
+        target=target, stack_file=file, command=SimpleNamespace(output=_no_backend)
+    )
 
 
 def _no_backend(_: object) -> str:
@@ -42,7 +47,7 @@ def _no_backend(_: object) -> str:
 def test_an_account_that_cannot_be_asked_ends_no_command(
     workspace: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    tell_duplicates(workspace, sandbox=False)
+    tell_duplicates(workspace)
     out, err = capsys.readouterr()
     assert out == ""
     assert "could not check whether p5 has duplicate objects: " in err
@@ -52,7 +57,8 @@ def test_an_account_that_cannot_be_asked_ends_no_command(
 def test_a_sandbox_that_has_ended_meanwhile_ends_no_command(
     workspace: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    tell_duplicates(workspace, sandbox=True)
+    workspace.target = replace(workspace.target, account=SandboxAccount())
+    tell_duplicates(workspace)
     out, err = capsys.readouterr()
     assert out == ""
     assert "duplicate objects: the sandbox is not running" in err
@@ -65,5 +71,5 @@ def test_a_state_that_cannot_be_read_ends_no_command(
         return [Duplicate(each, "", "") for each in known()]
 
     monkeypatch.setattr("trainyard.deployment.duplicates.duplicates", found)
-    tell_duplicates(workspace, sandbox=False)
+    tell_duplicates(workspace)
     assert "duplicate objects: the backend does not answer" in capsys.readouterr().err

@@ -20,6 +20,7 @@ from trainyard.jobs.nccl import render_nccl_tests
 from trainyard.jobs.nodes import JobRequest
 from trainyard.schedulers.eks.job_wait import wait_for
 from trainyard.schedulers.job_wait import POLL_SECONDS, JobWait
+from trainyard.workspace.target import AwsAccount, account_of
 
 LEADS = manifests_of(render_nccl_tests(eks_plan(P5), JobRequest(nodes=2)))[0]
 ALIKE = manifests_of(render_efa_smoke(eks_plan(P5), JobRequest(nodes=2)))[0]
@@ -125,7 +126,7 @@ def follow(monkeypatch: pytest.MonkeyPatch):
         monkeypatch.setattr(client, "CoreV1Api", lambda _api: cluster)
         monkeypatch.setattr(client, "CustomObjectsApi", lambda _api: cluster)
         wait = JobWait(pause=cluster.pause, now=lambda: cluster.seconds)
-        wait_for(client.ApiClient(), jobs, wait, sandbox=sandbox)
+        wait_for(client.ApiClient(), jobs, wait, account_of(sandbox=sandbox))
 
     return run
 
@@ -140,7 +141,7 @@ def nodes_of(monkeypatch: pytest.MonkeyPatch):
         found: set[str] = set()
         wait = JobWait(pause=cluster.pause, now=lambda: cluster.seconds, ran_on=found.update)
         with suppress(failures.CommandError):
-            wait_for(client.ApiClient(), [LEADS], wait, sandbox=False)
+            wait_for(client.ApiClient(), [LEADS], wait, AwsAccount())
         return found
 
     return run

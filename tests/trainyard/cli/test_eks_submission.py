@@ -21,6 +21,7 @@ from trainyard.schedulers.eks.cluster import answering
 from trainyard.schedulers.eks.submission import create_jobs
 from trainyard.schedulers.job_wait import JobWait
 from trainyard.stack_files.stack_files import find_stack_file
+from trainyard.workspace.target import target_of
 
 NAME = "nccl-tests-p5"
 MANIFEST = render_nccl_tests(eks_plan(P5), JobRequest())
@@ -36,8 +37,7 @@ def submitted(
         manifests_of(manifest),
         wait or JobWait(),
         kubectl="kubectl --kubeconfig p5-cb.kubeconfig",
-        stack_file=find_stack_file("p5-cb"),
-        sandbox=False,
+        target=target_of(find_stack_file("p5-cb"), sandbox=False),
     )
     return cluster
 

@@ -21,6 +21,7 @@ from trainyard.diagnosis import rollout
 from trainyard.diagnosis.rollout import ClusterState
 from trainyard.engine.engine_events import EngineError
 from trainyard.engine.engine_failure import recorded_kubeconfig, why_it_failed
+from trainyard.workspace.target import target_of
 
 NOW = clock.now()
 BLOCK = "cr-0123456789abcdef0"
@@ -39,8 +40,12 @@ def exported(value: Any) -> dict[str, Any]:
 class Workspace:
     """A workspace whose engine knows a cluster."""
 
-    stack_file: Any
+    target: Any
     kubeconfig: str = KUBECONFIG
+
+    @property
+    def stack_file(self) -> Any:
+        return self.target.stack_file
 
     @property
     def command(self) -> Any:
@@ -50,7 +55,7 @@ class Workspace:
 @pytest.fixture
 def workspace(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
     monkeypatch.setenv("TRAINYARD_SANDBOX", str(tmp_path))
-    return Workspace(options.stack_file("p5-cb", path=None, sandbox=True))
+    return Workspace(options.target("p5-cb", path=None, sandbox=True))
 
 
 @pytest.fixture
@@ -93,7 +98,8 @@ def test_the_reservation_of_the_stack_file_is_asked_about(
         ("describe_instances", instances, {"Reservations": []}),
     )
     error = EngineError(GROUP, "ReservationCapacityExceeded - The requested reservation")
-    found = "\n".join(why_it_failed([error], workspace, sandbox=False))
+    workspace.target = target_of(workspace.stack_file, sandbox=False)
+    found = "\n".join(why_it_failed([error], workspace))
     said = f"EC2 launches no instances into {BLOCK} (2 x p5.48xlarge): it is expired"
     assert f"node group p5: reservation block: {said}" in found
 
@@ -105,7 +111,7 @@ def test_a_plugin_that_is_not_rolled_out_comes_with_its_pods_and_a_kubeconfig(
     with api_server() as server:
         server.said = answers("back-off")
         workspace.kubeconfig = server.kubeconfig
-        found = "\n".join(why_it_failed([error], workspace, sandbox=True))
+        found = "\n".join(why_it_failed([error], workspace))
     assert "on broken: pod plugin-broken does not run: CrashLoopBackOff: back-off" in found
     assert "--namespace kube-system logs plugin-broken --previous" in found
     path = Path(found.partition("--kubeconfig ")[2].split()[0])
@@ -118,7 +124,7 @@ def test_a_cluster_that_is_silent_then_is_said_to_be(
     with api_server() as server:
         workspace.kubeconfig = server.kubeconfig
     error = EngineError(PLUGIN, NOT_READY)
-    assert why_it_failed([error], workspace, sandbox=True)[-1] == (
+    assert why_it_failed([error], workspace)[-1] == (
         "the state of the cluster cannot be read from its API server (NewConnectionError)"
     )
 
@@ -127,7 +133,7 @@ def test_an_object_that_exists_leads_to_the_commands_that_remove_or_adopt_it(
     workspace: Any,
 ) -> None:
     error = EngineError(PLUGIN, 'daemonsets.apps "nvidia-device-plugin-daemonset" already exists')
-    assert why_it_failed([error], workspace, sandbox=True) == [
+    assert why_it_failed([error], workspace) == [
         "the cluster has an object that this update would create, but the state does not have",
         "  to list the commands that delete or import it:  ./trainyard preview p5-cb --sandbox",
     ]
@@ -160,7 +166,8 @@ def test_a_node_that_is_not_ready_says_what_its_kubelet_says() -> None:
 def test_a_failed_cluster_is_explained_with_the_complete_reasons(
     answered: Callable[..., None], workspace: Any
 ) -> None:
-    workspace.stack_file = options.stack_file("pc-gpu", path=None, sandbox=True)
+    completed = options.target("pc-gpu", path=None, sandbox=True).stack_file
+    workspace.target = target_of(completed, sandbox=False)
     at = {"CreationTime": NOW, "StackName": "pc-gpu", "StackId": "arn:pc-gpu"}
     event = {
         "EventId": "1",
@@ -179,7 +186,7 @@ def test_a_failed_cluster_is_explained_with_the_complete_reasons(
     )
     cluster = "urn:pulumi:s::trainyard::t$aws:cloudformation/stack:Stack::pc-gpu-deployment"
     error = EngineError(cluster, "(truncated) why")
-    found = why_it_failed([error], workspace, sandbox=False)
+    found = why_it_failed([error], workspace)
     assert found[-2:] == [
         "in the CloudFormation stack pc-gpu:",
         "  HeadNode (AWS::EC2::Instance): why",

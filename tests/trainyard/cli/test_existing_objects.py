@@ -20,20 +20,21 @@ from tests.support.steps import (
 from trainyard.cli import options
 from trainyard.components.eks.cluster_lookup import ClusterUnreadableError
 from trainyard.deployment.guarded_update import ExistingObjects, Get
+from trainyard.workspace.target import Target
 
 HAS_CLUSTER = event("same", f"{STACK}::{CLUSTER}::c", CLUSTER, old={"id": "p5-cb"})
 
 
 def objects(get: Get) -> ExistingObjects:
     """Return the objects of the cluster `p5-cb`, whose API server answers with `get`."""
+    target = options.target("p5-cb", path=None, sandbox=False)
 
     @contextmanager
-    def reach(_: object, cluster: str, *, sandbox: bool) -> Iterator[Get]:
-        assert (cluster, sandbox) == ("p5-cb", False)
+    def reach(of: Target, cluster: str) -> Iterator[Get]:
+        assert (of, cluster) == (target, "p5-cb")
         yield get
 
-    file = options.stack_file("p5-cb", path=None, sandbox=False)
-    return ExistingObjects(file, sandbox=False, reach=reach)
+    return ExistingObjects(target, reach=reach)
 
 
 class ApiServer:

@@ -17,6 +17,7 @@ from trainyard.components.config.problems import ConfigError, Problem
 from trainyard.deployment import preview_findings
 from trainyard.engine.engine_process import PulumiCommand
 from trainyard.stack_files.stack_files import StackFile
+from trainyard.workspace.target import Target
 
 RECORDED = Path(__file__).parents[1] / "findings" / "recorded"
 ENGINE = """\
@@ -128,13 +129,13 @@ def test_a_preview_of_a_wrong_stack_file_answers_with_its_problems(
 class Previewed:
     """A workspace whose engine writes a recorded event log."""
 
-    def __init__(self, stack_file: StackFile, engine: Path) -> None:
-        self.stack_file = stack_file
+    def __init__(self, target: Target, engine: Path) -> None:
+        self.target, self.stack_file = target, target.stack_file
         self.command = PulumiCommand(engine, engine.parent, {})
         self.scratch = engine.parent
 
     def arguments(self) -> list[str]:
-        return ["--stack", self.stack_file.stack]
+        return ["--stack", self.target.stack]
 
 
 @pytest.fixture
@@ -149,7 +150,7 @@ def previewed(trainyard, stack_file, tmp_path, monkeypatch):
         engine.write_text(f'#!/bin/sh\nexec {script} "$@"\n')
         engine.chmod(0o755)
         monkeypatch.setattr(
-            preview_findings, "open_workspace", lambda file, *_, **__: Previewed(file, engine)
+            preview_findings, "open_workspace", lambda target, _: Previewed(target, engine)
         )
         return trainyard("preview", "p5-cb", "--stack-file", stack_file(COMPLETE), *arguments)
 

@@ -21,6 +21,7 @@ from trainyard.deployment.guarded_update import (
     time_left,
 )
 from trainyard.stack_files.stack_files import find_stack_file
+from trainyard.workspace.target import target_of
 
 NOW = datetime(2026, 12, 1, 12, tzinfo=UTC)
 
@@ -98,13 +99,15 @@ def guarded(stack_file, tmp_path):
     """Run the guard of an update of p5-cb."""
 
     def run(made: Any, *allowed: str, warns: bool = False, existing: Any = None) -> None:
+        file = find_stack_file("p5-cb", path=stack_file(COMPLETE))
         workspace: Any = SimpleNamespace(
-            stack_file=find_stack_file("p5-cb", path=stack_file(COMPLETE)),
+            target=target_of(file, sandbox=False),
+            stack_file=file,
             scratch=tmp_path,
             command=SimpleNamespace(output=lambda _: "[]"),
             arguments=list,
         )
-        run_guarded(workspace, "up", made, Guard(allowed, sandbox=False, warns=warns), existing)
+        run_guarded(workspace, "up", made, Guard(allowed, warns=warns), existing)
 
     return run
 

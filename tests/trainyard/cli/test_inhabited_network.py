@@ -10,6 +10,7 @@ from trainyard.components.account.vpc_inhabitants import Inhabitant
 from trainyard.deployment.inhabited_network import refusal, refuse_inhabited
 from trainyard.deployment.protected import Kept
 from trainyard.stack_files.stack_files import StackFile
+from trainyard.workspace.target import account_of, target_of
 
 GROUP = Inhabitant(
     identifier="sg-1", kind="security group", name="batch-p5-nodes", cluster="batch-p5"
@@ -24,7 +25,7 @@ VPC = Kept(urn="u", type="aws:ec2/vpc:Vpc", identifier="vpc-1", protected=True, 
 
 
 def said(*inhabitants, sandbox=True):
-    found = refusal(inhabitants, stack="vpc-one-az", vpc_id="vpc-1", sandbox=sandbox)
+    found = refusal(inhabitants, account_of(sandbox=sandbox), stack="vpc-one-az", vpc_id="vpc-1")
     return found.splitlines()
 
 
@@ -46,13 +47,13 @@ def test_what_belongs_to_no_stack_gets_no_command():
 @pytest.mark.usefixtures("trainyard")
 def test_a_network_that_is_protected_stays_and_nobody_is_asked():
     # There are no credentials to ask with.
-    refuse_inhabited([VPC], NETWORK_STACK, sandbox=False)
+    refuse_inhabited([VPC], target_of(NETWORK_STACK, sandbox=False))
     adopted = replace(VPC, protected=False, retained=True)
-    refuse_inhabited([adopted], NETWORK_STACK, sandbox=False)
+    refuse_inhabited([adopted], target_of(NETWORK_STACK, sandbox=False))
 
 
 @pytest.mark.usefixtures("trainyard")
 def test_the_account_is_the_one_of_the_profile_that_the_stack_file_names():
     leaving = replace(VPC, protected=False)
     with pytest.raises(WrongUseError, match=r"The config profile \(training\) could not be found"):
-        refuse_inhabited([leaving], NETWORK_STACK, sandbox=False)
+        refuse_inhabited([leaving], target_of(NETWORK_STACK, sandbox=False))

@@ -15,6 +15,7 @@ from trainyard.jobs.nodes import JobRequest
 from trainyard.jobs.training import TrainingRequest
 from trainyard.schedulers.eks.job_wait import wait_for
 from trainyard.schedulers.job_wait import JobWait
+from trainyard.workspace.target import AwsAccount
 
 
 @pytest.mark.parametrize(("reason", "exits"), [("PodFailurePolicy", 2), ("DeadlineExceeded", 124)])
@@ -42,7 +43,7 @@ def test_a_job_set_fails_for_the_reason_of_its_job(
     monkeypatch.setattr(client, "CoreV1Api", lambda _api: cluster)
     wait = JobWait(pause=pause, now=lambda: 0.0)
     with pytest.raises(failures.JobFailedError) as caught:
-        wait_for(api, manifests_of(text), wait, sandbox=False)
+        wait_for(api, manifests_of(text), wait, AwsAccount())
     assert "2 Failed, of 2 pods, restarted 1 times" in capsys.readouterr().err
     assert f"ReachedMaxRestarts: reached max number of restarts\n  {reason}: exit code 2" in str(
         caught.value
@@ -52,4 +53,4 @@ def test_a_job_set_fails_for_the_reason_of_its_job(
 
 def test_a_job_that_was_deleted_ends_the_wait() -> None:
     with pytest.raises(failures.CommandError, match="was deleted while the command waited"):
-        wait_for(WorkloadApi(), [LEADS], JobWait(now=lambda: 0.0), sandbox=False)
+        wait_for(WorkloadApi(), [LEADS], JobWait(now=lambda: 0.0), AwsAccount())

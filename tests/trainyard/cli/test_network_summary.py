@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from trainyard.deployment.network_summary import Summary, print_summary
+from trainyard.stack_files.stack_files import find_stack_file
+from trainyard.workspace.target import target_of
 
 OUTPUTS = {
     "vpc_id": "vpc-0123456789abcdef0",
@@ -17,12 +19,13 @@ OUTPUTS = {
 }
 
 
+NETWORK = find_stack_file("vpc-multi-az")
+
+
 @pytest.mark.parametrize(("sandbox", "place"), [(True, "SANDBOX"), (False, "AWS")])
 def test_the_panel_says_how_other_stacks_live_in_the_network(capsys, sandbox, place) -> None:
     """VPCM-22, VPC1-15: the exports of the templates, and their importers."""
-    print_summary(
-        Summary("vpc-multi-az", sandbox, OUTPUTS, {"same": 40}, " --sandbox" if sandbox else "")
-    )
+    print_summary(Summary(target_of(NETWORK, sandbox=sandbox), OUTPUTS, {"same": 40}))
     said = capsys.readouterr().out
     assert f"vpc-multi-az · {place}" in said
     for fact in (
@@ -39,7 +42,7 @@ def test_the_panel_says_how_other_stacks_live_in_the_network(capsys, sandbox, pl
 def test_the_panel_shows_a_network_without_public_subnets(capsys) -> None:
     """VPCM-04."""
     print_summary(
-        Summary("vpc-multi-az", True, {**OUTPUTS, "public_subnet_ids": []}, {}, " --sandbox")
+        Summary(target_of(NETWORK, sandbox=True), {**OUTPUTS, "public_subnet_ids": []}, {})
     )
     said = capsys.readouterr().out
     assert "private subnet-0000000000000002b" in said

@@ -17,7 +17,7 @@ HOLDER = """
 import sys
 from trainyard.cli import options
 from trainyard.workspace.session import work_alone
-work_alone(options.stack_file(sys.argv[1], path=None, sandbox=True), "up", sandbox=True)
+work_alone(options.target(sys.argv[1], path=None, sandbox=True), "up")
 print("held", flush=True)
 sys.stdin.read()
 """

@@ -12,6 +12,7 @@ from trainyard.deployment.operation_end import finish
 from trainyard.engine.engine_process import EngineResult, PulumiCommand
 from trainyard.stack_files.stack_files import find_stack_file
 from trainyard.workspace.backend import STACK_NOT_FOUND, StackMissingError
+from trainyard.workspace.target import target_of
 from trainyard.workspace.workspace import AccountWorkspace
 
 
@@ -22,7 +23,7 @@ def ended(exit_code: int, *, interrupted: bool = False, **facts: Any) -> EngineR
 def end(result: EngineResult, operation: str = "up") -> None:
     command = PulumiCommand(Path("/none"), Path("/"), {})
     file = find_stack_file("dev")
-    finish(result, AccountWorkspace(file, command, None), operation, sandbox=False)
+    finish(result, AccountWorkspace(target_of(file, sandbox=False), command, None), operation)
 
 
 def test_no_changes_nothing() -> None:

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
 from trainyard.cli.panel import FactsTable, changes_line, end_commands
+from trainyard.stack_files.stack_files import find_stack_file
+from trainyard.workspace.target import target_of
+
+PC_GPU = find_stack_file("pc-gpu")
 
 
 @pytest.mark.parametrize(
@@ -20,17 +27,18 @@ def test_changes_are_counted_in_words(changes: dict[str, int], line: str) -> Non
 
 
 def test_a_sandbox_is_ended_by_its_own_command() -> None:
-    assert end_commands("pc-gpu", " --sandbox", sandbox=True)[-1] == "./trainyard sandbox stop"
+    assert end_commands(target_of(PC_GPU, sandbox=True))[-1] == "./trainyard sandbox stop"
 
 
 def test_commands_for_an_account_name_no_sandbox() -> None:
-    commands = end_commands("pc-gpu", "", sandbox=False)
+    commands = end_commands(target_of(PC_GPU, sandbox=False))
     assert commands[-1] == "./trainyard destroy pc-gpu --yes"
     assert not [command for command in commands if "sandbox" in command]
 
 
 def test_commands_for_a_copy_of_the_stack_file_name_the_copy() -> None:
-    commands = end_commands("pc-gpu", " --stack-file /tmp/copy.yaml", sandbox=False)
+    copy = replace(PC_GPU, path=Path("/tmp/copy.yaml"))
+    commands = end_commands(target_of(copy, sandbox=False))
     assert all("pc-gpu --stack-file /tmp/copy.yaml" in command for command in commands)
 
 

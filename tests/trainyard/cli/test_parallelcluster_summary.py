@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from trainyard.schedulers.slurm.parallelcluster_summary import Summary, next_commands, print_summary
+from trainyard.stack_files.stack_files import find_stack_file
+from trainyard.workspace.target import target_of
 
 SSH = "ssh ec2-user@203.0.113.20"
 SESSION = "aws ssm start-session --target i-0123456789abcdef0 --region us-west-2"
@@ -14,8 +16,7 @@ SESSION = "aws ssm start-session --target i-0123456789abcdef0 --region us-west-2
 
 def summary(*, sandbox: bool = False, **outputs: Any) -> Summary:
     return Summary(
-        stack="pc-gpu",
-        sandbox=sandbox,
+        target=target_of(find_stack_file("pc-gpu"), sandbox=sandbox),
         outputs={
             "cluster_name": "pc-gpu",
             "cluster_version": "3.16.1",
@@ -51,7 +52,6 @@ def summary(*, sandbox: bool = False, **outputs: Any) -> Summary:
             **outputs,
         },
         changes={"create": 5, "same": 0},
-        options=" --sandbox" if sandbox else "",
     )
 
 

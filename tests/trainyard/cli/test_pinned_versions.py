@@ -11,12 +11,12 @@ import pytest
 import yaml
 
 from tests.support.sandbox_here import running_sandbox  # before boto3 makes a client
+from trainyard.workspace.target import SandboxAccount, target_of
 
 from trainyard.checks.account_check import refuse_wrong_account  # isort: skip
 from trainyard.components.config.problems import ConfigError
 from trainyard.stack_files.completion import completed, sandbox_completion
 from trainyard.stack_files.stack_files import find_stack_file
-from trainyard.workspace.session import account_access
 
 WRONG = "public.ecr.aws/hpc-cloud/nccl-tests:cuda99"
 KEY = "architecture.job_definitions.nccl-tests.image"
@@ -47,5 +47,5 @@ def test_check_live_refuses_an_image_that_its_registry_does_not_have(trainyard, 
 
 def test_preview_and_up_refuse_it_before_the_engine_starts(wrong) -> None:
     file = find_stack_file("batch-p5", path=wrong)
-    with account_access(sandbox=True), pytest.raises(ConfigError, match="cuda99"):
-        refuse_wrong_account(file, sandbox=True)
+    with SandboxAccount().access(), pytest.raises(ConfigError, match="cuda99"):
+        refuse_wrong_account(target_of(file, sandbox=True))

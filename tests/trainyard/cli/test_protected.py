@@ -3,6 +3,7 @@
 from tests.support.tracked import ROOT
 from trainyard.deployment.protected import explanation, how_to_forget, read_state
 from trainyard.stack_files.stack_files import StackFile, find_stack_file
+from trainyard.workspace.target import target_of
 
 URN = "urn:pulumi:dev::trainyard::"
 GROUP = {
@@ -43,7 +44,7 @@ def state(*resources):
 def said(*resources, gone=(OTHER,), stack_file="Pulumi.dev.yaml", sandbox=False):
     kept, before = read_state(state(*resources)), read_state(state(*resources, *gone))
     file = StackFile("dev", ROOT / stack_file, {})
-    return explanation(kept, before, stack_file=file, sandbox=sandbox)
+    return explanation(kept, before, target=target_of(file, sandbox=sandbox))
 
 
 def test_components_providers_and_what_is_only_read_are_no_objects_of_the_stack():
@@ -131,13 +132,13 @@ def test_what_the_stack_adopted_is_removed_from_the_stack_only():
 
 def test_the_engines_advice_to_remove_the_stack_is_corrected():
     """`pulumi stack rm` alone deletes the stack file."""
-    message = how_to_forget(find_stack_file("p5-cb"), sandbox=False)
+    message = how_to_forget(target_of(find_stack_file("p5-cb"), sandbox=False))
     assert "it deletes Pulumi.p5-cb.yaml" in message
     assert message.endswith("\n  pulumi stack rm p5-cb --preserve-config")
 
 
 def test_the_stack_of_the_sandbox_is_not_removed_with_pulumi():
-    message = how_to_forget(find_stack_file("p5-cb"), sandbox=True)
+    message = how_to_forget(target_of(find_stack_file("p5-cb"), sandbox=True))
     assert "it deletes Pulumi.p5-cb.yaml" in message
     assert "--preserve-config" not in message
 

@@ -22,7 +22,8 @@ from trainyard.repair.repair_request import RepairRequest
 from trainyard.schedulers.eks import repair as eks_repair
 from trainyard.schedulers.slurm import repair as slurm_repair
 from trainyard.stack_files.installation import Installation
-from trainyard.stack_files.stack_files import StackFile, find_stack_file
+from trainyard.stack_files.stack_files import find_stack_file
+from trainyard.workspace.target import Target, target_of
 
 SLURM_NODE = "compute-gpu-st-distributed-ml-1"
 STATE = "State=MIXED+CLOUD\njob 12 train on 4 nodes\n"
@@ -30,8 +31,7 @@ STATE = "State=MIXED+CLOUD\njob 12 train on 4 nodes\n"
 
 def request(stack: str = "p5-cb", **changes: Any) -> RepairRequest:
     values: dict[str, Any] = {
-        "stack_file": find_stack_file(stack),
-        "sandbox": False,
+        "target": target_of(find_stack_file(stack), sandbox=False),
         "node": None,
         "dry_run": False,
         "yes": True,
@@ -168,10 +168,10 @@ def head_node() -> HeadNode:
     return HeadNode()
 
 
-def in_checkout(root: Path) -> StackFile:
+def in_checkout(root: Path) -> Target:
     """Return the stack `pc-gpu` of another installation, which has the log of its repairs."""
     file = replace(find_stack_file("pc-gpu"), installation=Installation(root))
-    return replace(file, path=root / file.path.name)
+    return target_of(replace(file, path=root / file.path.name), sandbox=False)
 
 
 @pytest.fixture
@@ -180,7 +180,7 @@ def drain(head_node: HeadNode, tmp_path: Path) -> Callable[..., None]:
 
     def run(**changes: Any) -> None:
         plan: Any = prepared("pc-gpu").plan
-        values = {"stack_file": in_checkout(tmp_path), "node": SLURM_NODE, **changes}
+        values = {"target": in_checkout(tmp_path), "node": SLURM_NODE, **changes}
         slurm_repair.drain_node(plan, request(**values), lambda *_, **__: nullcontext(head_node))
 
     return run

@@ -18,6 +18,7 @@ from trainyard.deployment.retained import (
     what_stays,
 )
 from trainyard.stack_files.stack_files import find_stack_file
+from trainyard.workspace.target import target_of
 
 LUSTRE = Retained("fs-1", Kind.LUSTRE, "fsx")
 GROUP = Retained("sg-1", Kind.GROUP)
@@ -64,9 +65,9 @@ def test_a_sandbox_that_has_ended_meanwhile_hides_no_failure_of_an_up(
 ) -> None:
     monkeypatch.setenv("TRAINYARD_SANDBOX", str(tmp_path))
     file = find_stack_file("pc-gpu")
-    tell_what_stays(file, destroyed=False, sandbox=True)
+    tell_what_stays(target_of(file, sandbox=True), destroyed=False)
     assert capsys.readouterr().out == ""
-    tell_what_stays(file, destroyed=True, sandbox=True)
+    tell_what_stays(target_of(file, sandbox=True), destroyed=True)
     assert "  the sandbox is not running; start it" in capsys.readouterr().out
 
 

@@ -8,6 +8,7 @@ from tests.support.account_fixtures import account, server  # isort: skip
 from trainyard.diagnosis.rollout import ClusterState  # isort: skip
 from trainyard.diagnosis.rollout import GroupExpectation  # isort: skip
 from trainyard.diagnosis.rollout import reasons  # isort: skip
+from trainyard.workspace.target import target_of  # isort: skip
 from trainyard.stack_files.stack_files import find_stack_file
 
 __all__ = ["account", "server"]
@@ -26,8 +27,7 @@ def test_a_node_group_that_cannot_be_read_does_not_hide_the_others(account: Acco
         outputs,
         [GroupExpectation("p5", "p5.48xlarge", "n", 1, {}, ())],
         ClusterState((), (), ()),
-        stack_file=find_stack_file("p5-cb"),
-        sandbox=False,
+        target=target_of(find_stack_file("p5-cb"), sandbox=False),
         kubectl="kubectl",
     )
     assert found[0].startswith("node group gone: the reason cannot be read from the account: ")

@@ -11,6 +11,7 @@ import yaml
 
 from trainyard.cli import failures, waiting
 from trainyard.diagnosis.rollout import GroupExpectation, wait_until_ready
+from trainyard.workspace.target import SandboxAccount, account_of
 
 SYSTEM = GroupExpectation("system", "c5.2xlarge", "system", 0, {}, ())
 
@@ -96,10 +97,10 @@ def test_an_api_server_that_refuses_connections_ends_the_wait_in_its_time() -> N
 )
 def test_how_long_up_waits_is_the_users_to_say(sandbox: bool, given: str, seconds: float) -> None:
     environment = {waiting.VARIABLE: given}
-    assert waiting.wait_seconds(sandbox=sandbox, environment=environment) == seconds
+    assert waiting.wait_seconds(account_of(sandbox=sandbox), environment=environment) == seconds
 
 
 @pytest.mark.parametrize("given", ["soon", "-1", "1.5", "1e3"])
 def test_a_time_that_is_no_number_of_seconds_is_refused(given: str) -> None:
     with pytest.raises(failures.WrongUseError, match="a whole number of seconds"):
-        waiting.wait_seconds(sandbox=True, environment={waiting.VARIABLE: given})
+        waiting.wait_seconds(SandboxAccount(), environment={waiting.VARIABLE: given})

@@ -15,7 +15,7 @@ from trainyard.commands import sandbox as sandboxes
 from trainyard.sandbox.state import PARALLELCLUSTER_PYTHON, SLURM_PROGRAMS, SandboxDirectory
 from trainyard.sandboxes import session as sandbox_session
 from trainyard.sandboxes.session import SandboxPrograms
-from trainyard.workspace.kubeconfig import usable_kubeconfig
+from trainyard.workspace.target import AwsAccount, SandboxAccount
 
 
 class Programs(SandboxPrograms):
@@ -104,11 +104,11 @@ def test_programs_outside_of_the_engine_find_the_sandboxs_aws_by_its_path(
 ) -> None:
     monkeypatch.setenv("TRAINYARD_SANDBOX", str(tmp_path))
     asking = kubeconfig(exec={"command": "aws", "args": ["eks", "get-token"]})
-    (user,) = json.loads(usable_kubeconfig(asking, sandbox=True))["users"]
+    (user,) = json.loads(SandboxAccount().usable_kubeconfig(asking))["users"]
     assert user["user"]["exec"] == {
         "command": str(tmp_path / "bin" / "aws"),
         "args": ["eks", "get-token"],
     }
-    assert usable_kubeconfig(asking, sandbox=False) == asking
+    assert AwsAccount().usable_kubeconfig(asking) == asking
     with_token = kubeconfig(token="t")
-    assert usable_kubeconfig(with_token, sandbox=True) == with_token
+    assert SandboxAccount().usable_kubeconfig(with_token) == with_token

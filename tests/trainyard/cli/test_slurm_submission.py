@@ -31,6 +31,7 @@ from trainyard.schedulers.slurm.submission import (
     submit_on,
 )
 from trainyard.stack_files.stack_files import find_stack_file
+from trainyard.workspace.target import target_of
 
 HEAD, COMMAND = "i-0123456789abcdef0", "0" * 36
 DIRECTORY = JobDirectory(
@@ -89,9 +90,11 @@ def submit(answers: Answers, *, sandbox: bool = False) -> str:
     plan: Any = prepared("pc-gpu").plan
     file = find_stack_file("pc-gpu")
     with explaining(file):
-        found = running_head_node(answers.clients["ec2"], plan, file, sandbox=sandbox)
+        found = running_head_node(answers.clients["ec2"], plan, target_of(file, sandbox=sandbox))
         head_node = HeadNode(answers.clients["ssm"], found, "ubuntu")
-        return submit_on(head_node, DIRECTORY, "nccl-tests", stack_file=file, sandbox=sandbox)
+        return submit_on(
+            head_node, DIRECTORY, "nccl-tests", target=target_of(file, sandbox=sandbox)
+        )
 
 
 def test_the_files_arrive_as_they_are_and_the_commands_run_in_their_directory(
@@ -170,7 +173,7 @@ def on_macos(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def reach_in_sandbox() -> None:
     plan: Any = prepared("pc-gpu").plan
-    with reached_head_node(plan, find_stack_file("pc-gpu"), sandbox=True):
+    with reached_head_node(plan, target_of(find_stack_file("pc-gpu"), sandbox=True)):
         pass
 
 

@@ -14,6 +14,7 @@ from trainyard.engine.engine_process import EngineFailedError, PulumiCommand
 from trainyard.stack_files.stack_files import CLUSTER_KEY, StackFile
 from trainyard.stack_files.stack_references import network_reader, outputs_of, with_ids
 from trainyard.workspace.project import SandboxProject
+from trainyard.workspace.target import target_of
 
 NETWORK = {"kind": "stack-reference", "stack": "vpc-one-az"}
 
@@ -45,7 +46,7 @@ def record(backend: SandboxProject, stack: str, outputs: dict[str, Any] | None) 
 @pytest.mark.parametrize("name", ["vpc-one-az", "organization/trainyard/vpc-one-az"])
 def test_the_network_of_a_stack_of_the_sandbox_is_read_from_its_state(backend, name) -> None:
     record(backend, "vpc-one-az", OUTPUTS)
-    network = network_reader(stack_file(NETWORK), sandbox=True)(reference(name))
+    network = network_reader(target_of(stack_file(NETWORK), sandbox=True))(reference(name))
     assert network.vpc_id == OUTPUTS["vpc_id"]
 
 
@@ -53,19 +54,19 @@ def test_the_network_of_a_stack_of_the_sandbox_is_read_from_its_state(backend, n
 def test_a_stack_that_the_sandbox_does_not_have_is_refused(backend, name) -> None:
     record(backend, "vpc-one-az", OUTPUTS)
     with pytest.raises(ConfigError, match="does not exist in this backend"):
-        network_reader(stack_file(NETWORK), sandbox=True)(reference(name))
+        network_reader(target_of(stack_file(NETWORK), sandbox=True))(reference(name))
 
 
 def test_a_stack_that_was_destroyed_is_refused(backend) -> None:
     record(backend, "vpc-one-az", None)
     with pytest.raises(ConfigError, match="it is not deployed"):
-        network_reader(stack_file(NETWORK), sandbox=True)(reference())
+        network_reader(target_of(stack_file(NETWORK), sandbox=True))(reference())
 
 
 def test_ids_stand_in_place_of_the_reference_for_another_backend(backend) -> None:
     """`plan` previews on an empty backend, which does not have the other stack."""
     record(backend, "vpc-one-az", OUTPUTS)
-    network = with_ids(stack_file(NETWORK), sandbox=True).cluster["network"]
+    network = with_ids(target_of(stack_file(NETWORK), sandbox=True)).cluster["network"]
     assert network == {
         "kind": "existing-vpc",
         **{name: value for name, value in OUTPUTS.items() if name != "notes"},
@@ -75,7 +76,7 @@ def test_ids_stand_in_place_of_the_reference_for_another_backend(backend) -> Non
 @pytest.mark.parametrize("network", [{"kind": "existing-vpc"}, None])
 def test_a_stack_file_without_a_reference_stays_as_it_is(network) -> None:
     file = stack_file(network)
-    assert with_ids(file, sandbox=True) is file
+    assert with_ids(target_of(file, sandbox=True)) is file
 
 
 class Engine(PulumiCommand):

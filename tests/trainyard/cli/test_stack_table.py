@@ -14,6 +14,7 @@ from trainyard.commands.deployment import list_ as stack_table
 from trainyard.commands.deployment.list_ import Listing, listing
 from trainyard.engine.engine_process import EngineFailedError, PulumiCommand
 from trainyard.stack_files.stacks_directory import VARIABLE, create
+from trainyard.workspace.target import AwsAccount, SandboxAccount
 
 STACK_FILE = """\
 config:
@@ -70,7 +71,7 @@ def test_the_backend_is_asked_once_for_all_stacks(directory: Path, backend, caps
         {"name": "old", "resourceCount": 5},
         {"name": "destroyed", "resourceCount": 0},
     )
-    found = by_name(listing(sandbox=False))
+    found = by_name(listing(AwsAccount()))
     assert asked == [["stack", "ls", "--json", "--non-interactive"]]
     own = found["prod-a"]
     assert (own.kind, own.nodes, own.state) == ("eks", ("2 x p5.48xlarge",), "deployed")
@@ -87,7 +88,7 @@ def test_the_backend_is_asked_once_for_all_stacks(directory: Path, backend, caps
 
 def test_what_is_not_known_is_said(directory: Path, backend) -> None:
     backend({"name": "p5-cb", "resourceCount": 60})
-    found = listing(sandbox=False)
+    found = listing(AwsAccount())
     assert by_name(found)["p5-cb"].has_unread_block
     said = " ".join(found.notes)
     assert "`./trainyard status STACK` shows whether the last one failed" in said
@@ -96,7 +97,7 @@ def test_what_is_not_known_is_said(directory: Path, backend) -> None:
 
 def test_without_a_backend_the_files_are_listed(directory: Path, backend) -> None:
     backend(error="PULUMI_ACCESS_TOKEN must be set")
-    found = listing(sandbox=False)
+    found = listing(AwsAccount())
     assert {each.state for each in found.stacks} == {"unknown"}
     assert "PULUMI_ACCESS_TOKEN must be set" in found.notes[0]
 
@@ -104,13 +105,13 @@ def test_without_a_backend_the_files_are_listed(directory: Path, backend) -> Non
 def test_an_example_of_the_same_name_as_a_stack_is_left_out(directory: Path, backend) -> None:
     (directory / "Pulumi.p5-cb.yaml").write_text("config: {}\n")
     backend()
-    [found] = [each for each in listing(sandbox=False).stacks if each.stack == "p5-cb"]
+    [found] = [each for each in listing(AwsAccount()).stacks if each.stack == "p5-cb"]
     assert not found.is_example
 
 
 def test_the_tables_show_the_stacks_apart(directory: Path, backend, capsys) -> None:
     backend({"name": "prod-a", "resourceCount": 60, "lastUpdate": "2026-11-23T16:49:40Z"})
-    listing(sandbox=False).show()
+    listing(AwsAccount()).show()
     own, _, examples = capsys.readouterr().out.partition(f"Examples in {ROOT}")
     assert own.startswith(f"Stacks in {directory}")
     assert "2026-11-23 16:49 UTC" in own
@@ -121,7 +122,7 @@ def test_the_tables_show_the_stacks_apart(directory: Path, backend, capsys) -> N
 
 def test_the_json_document_has_times_as_text(directory: Path, backend) -> None:
     backend({"name": "prod-a", "resourceCount": 60, "lastUpdate": "2026-11-23T16:49:40Z"})
-    content = listing(sandbox=False).as_json()
+    content = listing(AwsAccount()).as_json()
     assert json.loads(json.dumps(content)) == content | {
         "stacks": json.loads(json.dumps(content["stacks"]))
     }
@@ -134,6 +135,6 @@ def test_a_sandbox_that_does_not_run_has_no_stacks(
     directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TRAINYARD_SANDBOX", str(tmp_path / "sandbox"))
-    found = listing(sandbox=True)
+    found = listing(SandboxAccount())
     assert {each.state for each in found.stacks} == {"not deployed"}
     assert found.notes == ("the sandbox is not running; start it: ./trainyard sandbox start",)

@@ -9,6 +9,8 @@ from typing import Any
 from trainyard.cli.closing_panel import Summary
 from trainyard.commands.deployment.status import disabled_in, jobs_in, last_update
 from trainyard.deployment.network_summary import print_summary
+from trainyard.stack_files.stack_files import find_stack_file
+from trainyard.workspace.target import target_of
 
 
 class Batch:
@@ -73,8 +75,9 @@ def test_the_panel_has_the_facts_and_no_count_of_changes(capsys) -> None:
         "security_group_ids": {},
     }
     facts = (("last update", "update succeeded"),)
-    print_summary(Summary("net", True, outputs, None, " --sandbox", facts))
+    target = target_of(find_stack_file("vpc-one-az"), sandbox=True)
+    print_summary(Summary(target, outputs, None, facts))
     said = capsys.readouterr().out
     assert "update succeeded" in said
     assert "Resources:" not in said
-    assert "./trainyard destroy net --sandbox --yes" in said
+    assert "./trainyard destroy vpc-one-az --sandbox --yes" in said

@@ -12,7 +12,8 @@ from tests.support.kubernetes import DEFAULT
 from trainyard.cli.closing_panel import Summary
 from trainyard.deployment.summary import ReachedCluster, next_commands, print_summary
 from trainyard.diagnosis.rollout import ClusterState, DaemonSetState, NodeState
-from trainyard.workspace.kubeconfig import kubectl_command
+from trainyard.stack_files.stack_files import find_stack_file
+from trainyard.workspace.target import AwsAccount, target_of
 
 KUBECONFIG = Path("p5-cb.kubeconfig")
 ROLE = "arn:aws:iam::123456789012:role/p5-cb-p5-node"
@@ -20,8 +21,7 @@ ROLE = "arn:aws:iam::123456789012:role/p5-cb-p5-node"
 
 def summary(*, sandbox: bool = True, plugins: Sequence[str] = ("nvidia", "efa")) -> Summary:
     return Summary(
-        stack="p5-cb",
-        sandbox=sandbox,
+        target=target_of(find_stack_file("p5-cb"), sandbox=sandbox),
         outputs={
             "cluster_name": "p5-cb",
             "cluster_version": DEFAULT,
@@ -34,7 +34,6 @@ def summary(*, sandbox: bool = True, plugins: Sequence[str] = ("nvidia", "efa"))
             "notes": ["node group p5: the block ends on 2026-11-27"],
         },
         changes={"create": 60, "same": 0},
-        options=" --sandbox" if sandbox else "",
     )
 
 
@@ -53,7 +52,7 @@ def reached(*, mapped: tuple[str, ...] = (ROLE,)) -> ReachedCluster:
             aws_auth_roles=mapped,
         ),
         kubeconfig=KUBECONFIG,
-        kubectl=kubectl_command(KUBECONFIG, sandbox=False),
+        kubectl=AwsAccount().kubectl_command(KUBECONFIG),
     )
 
 
@@ -95,7 +94,7 @@ def test_an_account_is_never_called_a_sandbox(printed) -> None:
 
 
 def test_a_kubeconfig_in_a_directory_with_a_space_is_quoted() -> None:
-    command = kubectl_command(Path("/my work/p5-cb.kubeconfig"), sandbox=False)
+    command = AwsAccount().kubectl_command(Path("/my work/p5-cb.kubeconfig"))
     assert command == "kubectl --kubeconfig '/my work/p5-cb.kubeconfig'"
 
 

@@ -78,14 +78,16 @@ def account(monkeypatch: pytest.MonkeyPatch) -> Account:
 
 def workspace(*resources: Any, stack: str = "p5-cb") -> Any:
     exported = json.dumps({"deployment": {"resources": resources or [CLUSTER, ROLE]}})
+    target = options.target(stack, path=None, sandbox=False)
     return SimpleNamespace(
-        stack_file=options.stack_file(stack, path=None, sandbox=False),
+        target=target,
+        stack_file=target.stack_file,
         command=SimpleNamespace(output=lambda _: exported),
     )
 
 
 def test_a_cluster_that_the_account_does_not_have_is_taken_for_gone(account: Account) -> None:
-    found = variables_of_gone_cluster(workspace(), sandbox=False)
+    found = variables_of_gone_cluster(workspace())
     assert found == {"PULUMI_K8S_DELETE_UNREACHABLE": "true"}
     assert account.asked == ["recorded"]
 
@@ -94,7 +96,7 @@ def test_a_cluster_that_the_account_does_not_have_is_taken_for_gone(account: Acc
 def test_a_cluster_that_the_account_has_is_not(account: Account, status: str) -> None:
     account.answer = status
     with pytest.raises(WrongUseError, match=f"has the cluster recorded, with status {status}"):
-        variables_of_gone_cluster(workspace(), sandbox=False)
+        variables_of_gone_cluster(workspace())
 
 
 def test_an_account_that_does_not_answer_is_no_answer(account: Account) -> None:
@@ -103,29 +105,29 @@ def test_an_account_that_does_not_answer_is_no_answer(account: Account) -> None:
         WrongUseError,
         match=r"could not check whether the account has the cluster: .*AccessDeniedException",
     ):
-        variables_of_gone_cluster(workspace(), sandbox=False)
+        variables_of_gone_cluster(workspace())
 
 
 def test_another_account_or_region_does_not_say_that_a_cluster_is_gone(account: Account) -> None:
     account.id = "210987654321"
     with pytest.raises(WrongUseError, match=f"account 210987654321 .* is for {ACCOUNT}"):
-        variables_of_gone_cluster(workspace(), sandbox=False)
+        variables_of_gone_cluster(workspace())
     account.id = ACCOUNT
     moved = {**CLUSTER, "outputs": {"arn": f"arn:aws:eks:eu-west-1:{ACCOUNT}:cluster/recorded"}}
     with pytest.raises(WrongUseError, match="eu-west-1"):
-        variables_of_gone_cluster(workspace(moved), sandbox=False)
+        variables_of_gone_cluster(workspace(moved))
     assert account.asked == []
 
 
 def test_a_state_without_any_arn_is_of_no_account(account: Account) -> None:
     with pytest.raises(WrongUseError, match="is for no account"):
-        variables_of_gone_cluster(workspace({"type": "pulumi:pulumi:Stack"}), sandbox=False)
+        variables_of_gone_cluster(workspace({"type": "pulumi:pulumi:Stack"}))
 
 
 @pytest.mark.usefixtures("account")
 def test_a_stack_without_an_eks_cluster_has_none_that_is_gone() -> None:
     with pytest.raises(WrongUseError, match="batch-p5 has no EKS cluster"):
-        variables_of_gone_cluster(workspace(stack="batch-p5"), sandbox=False)
+        variables_of_gone_cluster(workspace(stack="batch-p5"))
 
 
 def test_a_cluster_that_the_state_has_lost_is_looked_for_by_the_name_of_the_stack_file() -> None:
@@ -134,12 +136,12 @@ def test_a_cluster_that_the_state_has_lost_is_looked_for_by_the_name_of_the_stac
 
 
 def test_the_way_out_of_a_gone_cluster_names_both_commands(account: Account) -> None:
-    said = "\n".join(why_it_is_unreachable(workspace(), sandbox=False))
+    said = "\n".join(why_it_is_unreachable(workspace()))
     assert "has no cluster recorded: it was deleted outside Pulumi" in said
     assert "./trainyard destroy p5-cb --cluster-gone" in said
     assert "./trainyard refresh p5-cb --cluster-gone" in said
     account.answer = "ACTIVE"
-    said = "\n".join(why_it_is_unreachable(workspace(), sandbox=False))
+    said = "\n".join(why_it_is_unreachable(workspace()))
     assert "--cluster-gone" not in said
     assert "public_access_cidrs" in said
 
@@ -154,7 +156,7 @@ def test_a_failed_destroy_does_not_send_its_user_round_in_a_circle(
     monkeypatch.setenv(VARIABLE, str(tmp_path))
     failed = EngineResult(255, interrupted=False, errors=(UNREACHABLE,))
     with pytest.raises(typer.Exit):
-        finish(failed, workspace(), "destroy", sandbox=False)
+        finish(failed, workspace(), "destroy")
     said = capsys.readouterr().err
     assert "continue after the cause is fixed" not in said
     assert "./trainyard destroy p5-cb --cluster-gone" in said
@@ -163,6 +165,6 @@ def test_a_failed_destroy_does_not_send_its_user_round_in_a_circle(
 @pytest.mark.usefixtures("account")
 def test_an_unreachable_cluster_is_said_once_and_its_pods_are_not_looked_at() -> None:
     errors = [UNREACHABLE, EngineError(f"{PLUGIN}-2", UNREACHABLE.message)]
-    found = why_it_failed(errors, workspace(), sandbox=False)
+    found = why_it_failed(errors, workspace())
     assert len([line for line in found if "deleted outside Pulumi" in line]) == 1
     assert not [line for line in found if "pods" in line]

@@ -18,6 +18,7 @@ from trainyard.stack_files.stack_config import plan_of
 from trainyard.stack_files.stack_files import find_stack_file
 from trainyard.verify.planned_nodes import verifiable_pools
 from trainyard.verify.up_verification import planned_verification
+from trainyard.workspace.target import target_of
 
 FAILED = "x [0] NCCL WARN Cuda failure 'out of memory'"
 G6 = {"instance_type": "g6.8xlarge", "desired": 1, "maximum": 1}
@@ -67,7 +68,8 @@ def test_the_exit_code_is_that_of_any_verification(
         prints(FAILED if group == failing else GOOD)(manifest, wait)
 
     deployed: Any = RecordedStack(job)
-    run = planned_verification(deployed(find_stack_file("p5-cb", path=stack_file(SEVERAL)), False))
+    file = find_stack_file("p5-cb", path=stack_file(SEVERAL))
+    run = planned_verification(deployed(target_of(file, sandbox=False)))
     if failing:
         with pytest.raises(typer.Exit) as ended:
             run()

@@ -18,6 +18,7 @@ from trainyard.schedulers.job_wait import RequestedJob
 from trainyard.stack_files.stack_files import BATCH, EKS, PARALLELCLUSTER, find_stack_file
 from trainyard.verify.node_marks import node_results, use_results
 from trainyard.verify.stages import Stage
+from trainyard.workspace.target import target_of
 
 RANKS = SLOW.replace("32 nics", "4 nics") + "".join(
     f"# Rank {8 * node + gpu} Group 0 Pid 1 on {host} device {gpu}\n"
@@ -84,7 +85,7 @@ def test_without_a_bad_node_nothing_is_drained_or_labelled(
 ) -> None:
     failed = [Stage(name="transport", result="fail", reason="sockets")]
     asked = RequestedJob(
-        deployed=DeployedStack(find_stack_file("p5-cb"), sandbox=False),
+        deployed=DeployedStack(target_of(find_stack_file("p5-cb"), sandbox=False)),
         name="nccl-tests",
         nodes=None,
         options={},

@@ -14,6 +14,8 @@ from trainyard.components.config.load import load_stack_config
 from trainyard.diagnosis.engine_failures import FailedStack, advice
 from trainyard.diagnosis.failed_pool import FailedPool, ReservationUse, pool_of
 from trainyard.engine.engine_events import EngineError
+from trainyard.stack_files.stack_files import find_stack_file
+from trainyard.workspace.target import target_of
 
 ASG = EngineError(
     "urn:pulumi:s::trainyard::trainyard:eks:SelfManagedNodeGroup$aws:autoscaling/group:Group::"
@@ -34,9 +36,7 @@ P5 = FailedPool(
 )
 STACK = FailedStack(
     cluster="p5-cb",
-    region="us-west-2",
-    sandbox=False,
-    command="./trainyard {} p5-cb".format,
+    target=target_of(find_stack_file("p5-cb"), sandbox=False),
     pool_of=lambda _: P5,
 )
 EKS_ISSUE = (
@@ -108,7 +108,10 @@ def test_nodes_that_never_joined_come_with_causes_and_commands() -> None:
     for words in ("1. access", "2. route", "3. security group", "get-console-output"):
         assert words in found
     assert "--instance-id i-089cae66b828ac922" in found
-    in_sandbox = said(EKS_ISSUE.format(issue), replace(STACK, sandbox=True))
+    in_sandbox = said(
+        EKS_ISSUE.format(issue),
+        replace(STACK, target=target_of(find_stack_file("p5-cb"), sandbox=True)),
+    )
     assert "aws ec2" not in in_sandbox
     assert "./trainyard sandbox status" in in_sandbox
 

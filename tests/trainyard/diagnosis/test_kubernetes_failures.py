@@ -7,6 +7,8 @@ import pytest
 from trainyard.diagnosis.engine_failures import FailedStack, advice
 from trainyard.diagnosis.known_errors import exists_already, is_unreachable, is_unready_daemon_set
 from trainyard.engine.engine_events import EngineError
+from trainyard.stack_files.stack_files import find_stack_file
+from trainyard.workspace.target import target_of
 
 PLUGIN = "urn:pulumi:s::trainyard::t$kubernetes:apps/v1:DaemonSet::p5-cb-plugins-nvidia-daemon-set"
 CLAIM = "urn:pulumi:s::trainyard::t$kubernetes:core/v1:PersistentVolumeClaim::p5-cb-claim"
@@ -44,7 +46,9 @@ NOT_LIVE = (
 CONFLICT = f"{NOT_LIVE}server-side apply field conflict detected, see https://www.pulumi.com"
 NOT_READY = "more: docs/troubleshooting.md#was-created-but-failed-to-initialize"
 STACK = FailedStack(
-    cluster="c", region="us-west-2", sandbox=False, command=str, pool_of=lambda _: None
+    cluster="c",
+    target=target_of(find_stack_file("p5-cb"), sandbox=False),
+    pool_of=lambda _: None,
 )
 
 

@@ -15,6 +15,7 @@ from trainyard.stack_files.stack_files import (
     stack_names,
 )
 from trainyard.stack_files.stacks_directory import VARIABLE, choose, create
+from trainyard.workspace.target import target_of
 
 
 @pytest.fixture
@@ -143,9 +144,9 @@ def test_commands_name_a_stack_file_that_is_none_of_the_tracked_ones(
 ) -> None:
     flag = " --sandbox" if sandbox else ""
     tracked = StackFile("p5-cb", installation.clone / "Pulumi.p5-cb.yaml", {}, installation)
-    assert tracked.options(sandbox=sandbox) == flag
+    assert target_of(tracked, sandbox=sandbox).options == flag
     copy = StackFile("p5-cb", installation.clone / "my copy.yaml", {}, installation)
-    assert copy.options(sandbox=sandbox) == f"{flag} --stack-file '{copy.path}'"
+    assert target_of(copy, sandbox=sandbox).options == f"{flag} --stack-file '{copy.path}'"
 
 
 def test_look_alikes_in_a_line_that_is_no_yaml_are_named(tmp_path: Path) -> None:
@@ -213,12 +214,12 @@ def test_a_command_names_the_file_if_another_run_would_not_find_it(
     own: Path, installation: Installation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = find_stack_file("prod-a", installation=installation)
-    assert found.command("up", sandbox=True) == "./trainyard up prod-a --sandbox"
+    assert target_of(found, sandbox=True).command("up") == "./trainyard up prod-a --sandbox"
     # The option --stacks is not part of the printed command.
     monkeypatch.setenv(VARIABLE, str(installation.clone))
     choose(own)
     try:
-        printed = found.command("up", sandbox=False)
+        printed = target_of(found, sandbox=False).command("up")
     finally:
         choose(None)
     assert printed == f"./trainyard up prod-a --stack-file {found.path}"

@@ -12,6 +12,7 @@ from trainyard.engine.engine_process import PulumiCommand
 from trainyard.stack_files.stack_files import StackFile
 from trainyard.workspace.backend import StackMissingError
 from trainyard.workspace.recovery.errors import CreatesPendingError
+from trainyard.workspace.target import target_of
 from trainyard.workspace.workspace import AccountWorkspace, run
 
 
@@ -29,7 +30,7 @@ def workspace(tmp_path: Path):
         (tmp_path / "--verbose.json").write_text(json.dumps({"url": backend}))
         (tmp_path / "export.json").write_text(json.dumps({"version": 3, "deployment": {}}))
         return AccountWorkspace(
-            stack_file=StackFile("p5-cb", tmp_path / "Pulumi.p5-cb.yaml", {}),
+            target=target_of(StackFile("p5-cb", tmp_path / "Pulumi.p5-cb.yaml", {}), sandbox=False),
             command=PulumiCommand(script, tmp_path, {"PATH": "/usr/bin:/bin"}),
             config_file=config_file,
         )

@@ -45,6 +45,7 @@ from trainyard.stack_files.files import write_whole
 from trainyard.stack_files.stack_files import StackFile
 from trainyard.stack_files.stack_outline import capacity_blocks_of
 from trainyard.workspace.session import work_alone
+from trainyard.workspace.target import Target
 
 _BOUGHT_STATES = (*USABLE_STATES["capacity-block"], "payment-pending")
 """States of a block that nodes can use, now or later."""
@@ -57,7 +58,7 @@ def checked(buyer: Buyer, offering: Offering, entry: Entry) -> Iterator[str]:
         ConfigError: the stack cannot use the block; the error lists every problem.
         UneditableError: the block cannot be written into the stack file.
     """
-    found = check_block(buyer.stack_file, offering, entry, sandbox=buyer.sandbox)
+    found = check_block(buyer.target, offering, entry)
     return described(buyer.stack_file, offering, entry, found)
 
 
@@ -65,13 +66,17 @@ def checked(buyer: Buyer, offering: Offering, entry: Entry) -> Iterator[str]:
 class Buyer:
     """A command that buys a block for a stack."""
 
-    stack_file: StackFile
-    """As it is in the directory, not completed."""
-    sandbox: bool
+    target: Target
+    """With its file as it is in the directory, not completed."""
     records: Records
     reader: AccountReader
     check: Callable[[Buyer, Offering, Entry], Iterable[str]]
     """Checks the stack with a block, and returns what it does with it."""
+
+    @property
+    def stack_file(self) -> StackFile:
+        """The file of the stack."""
+        return self.target.stack_file
 
     def buy(self, offering_id: str, *, entry: str, price: str) -> None:
         """Buy an offering, or complete the purchase that an earlier command has begun.
@@ -98,7 +103,7 @@ class Buyer:
         self._buy(offering, chosen)
 
     def _again(self, offering_id: str, entry: str) -> str:
-        options = self.stack_file.options(sandbox=self.sandbox)
+        options = self.target.options
         options += f" --entry {shlex.quote(entry)}" if entry else ""
         return f"./trainyard capacity buy {offering_id} --for {self.stack_file.stack}{options}"
 
@@ -140,8 +145,8 @@ class Buyer:
             )
 
     def _offering(self, offering_id: str) -> Offering:
-        offering = records_of(sandbox=self.sandbox).offering(offering_id)
-        option = " --sandbox" if self.sandbox else ""
+        offering = records_of(self.target.account).offering(offering_id)
+        option = self.target.account.option
         search = f"./trainyard capacity search --stack {self.stack_file.stack}{option}"
         if offering is None:
             raise failures.WrongUseError(
@@ -249,7 +254,7 @@ class Buyer:
                 f"`reservations.{name}.reservation_id` to {found.reservation_id} there"
             ) from error
         write_whole(path, text, mode=path.stat().st_mode & 0o777)
-        records_of(sandbox=self.sandbox).forget(purchase.offering.offering_id)
+        records_of(self.target.account).forget(purchase.offering.offering_id)
         self.records.end(purchase.subject)
         console.answer(f"bought {found.reservation_id}: `reservations.{name}` in {path}")
         if found.state == "payment-pending":
@@ -262,9 +267,9 @@ class Buyer:
 
     def _next(self) -> Sequence[str]:
         commands = (
-            f"./trainyard capacity list{' --sandbox' if self.sandbox else ''}",
-            self.stack_file.command("check", sandbox=self.sandbox) + " --live",
-            self.stack_file.command("up", sandbox=self.sandbox),
+            f"./trainyard capacity list{self.target.account.option}",
+            self.target.command("check") + " --live",
+            self.target.command("up"),
         )
         return ["next:", *(f"  {each}" for each in commands)]
 
@@ -290,29 +295,26 @@ def _check_ultraserver(offering: Offering, search: str) -> None:
 
 def buy(
     offering_id: str,
-    stack_file: StackFile,
+    target: Target,
     *,
     entry: str,
     price: str,
-    sandbox: bool,
     check: Callable[[Buyer, Offering, Entry], Iterable[str]],
 ) -> None:
     """Buy an offering for a stack, and write it into the stack file.
 
     Args:
         offering_id: Of EC2.
-        stack_file: As it is in the directory, not completed.
+        target: The stack, with its file as it is in the directory, not completed.
         entry: Name of the entry in `reservations`; empty to choose it.
         price: The price that the user has typed; empty to ask for it.
-        sandbox: Whether the account is the sandbox's.
         check: As in `Buyer`.
     """
-    with capacity_account(sandbox=sandbox, stack_file=stack_file):
-        work_alone(stack_file, "capacity buy", sandbox=sandbox)
+    with capacity_account(target.account):
+        work_alone(target, "capacity buy")
         Buyer(
-            stack_file=stack_file,
-            sandbox=sandbox,
-            records=records_of(stack_file, sandbox=sandbox),
-            reader=AccountReader(region=stack_file.region),
+            target=target,
+            records=records_of(target.account, target.stack_file),
+            reader=AccountReader(region=target.region),
             check=check,
         ).buy(offering_id, entry=entry, price=price)

@@ -20,6 +20,7 @@ from trainyard.commands.capacity import release as capacity_release
 from trainyard.commands.capacity import search as capacity_search
 from trainyard.components.config.problems import ConfigError, Problem
 from trainyard.stack_files.stack_files import find_stack_file
+from trainyard.workspace.target import account_of, target_of
 
 app = typer.Typer(
     help="Find, buy, extend, list and release reserved capacity (docs/capacity.md).",
@@ -106,7 +107,8 @@ def search(
     as_json: options.AsJson = False,
 ) -> None:
     """Show the Capacity Blocks that EC2 offers, with their prices. Changes nothing."""
-    stack_file = options.stack_file(stack, path=None, sandbox=sandbox) if stack else None
+    target = options.target(stack, path=None, sandbox=sandbox) if stack else None
+    account = target.account if target else account_of(sandbox=sandbox)
     given = _listed(regions)
     request = SearchRequest(
         instance_type=instance_type,
@@ -114,9 +116,9 @@ def search(
         days=days,
         earliest=_moment("--from", earliest),
         latest=_moment("--to", latest),
-        regions=given or (region_of("", sandbox=sandbox, stack_file=stack_file),),
+        regions=given or (region_of("", account, target.stack_file if target else None),),
     )
-    capacity_search.search(request, stack_file=stack_file, sandbox=sandbox, as_json=as_json)
+    capacity_search.search(request, account, target, as_json=as_json)
 
 
 @app.command()
@@ -133,7 +135,9 @@ def buy(
     path = Path(os.path.realpath(stack_file)) if stack_file else None
     found = find_stack_file(stack, path=path)
     check = context.obj or capacity_buy.checked
-    capacity_buy.buy(offering, found, entry=entry, price=price, sandbox=sandbox, check=check)
+    capacity_buy.buy(
+        offering, target_of(found, sandbox=sandbox), entry=entry, price=price, check=check
+    )
 
 
 @app.command("list")
@@ -141,7 +145,7 @@ def list_(
     regions: Regions = "", sandbox: options.Sandbox = False, as_json: options.AsJson = False
 ) -> None:
     """List the reservations of the account, with their use and the time left."""
-    capacity_list.list_reservations(_listed(regions), sandbox=sandbox, as_json=as_json)
+    capacity_list.list_reservations(_listed(regions), account_of(sandbox=sandbox), as_json=as_json)
 
 
 @app.command()
@@ -157,7 +161,7 @@ def extend(
     if bool(days) == bool(hours):
         raise failures.WrongUseError("give either --days or --hours")
     capacity_extend.extend(
-        reservation, hours or days * 24, region=region, price=price, sandbox=sandbox
+        reservation, hours or days * 24, account_of(sandbox=sandbox), region=region, price=price
     )
 
 
@@ -172,7 +176,9 @@ def release(
     sandbox: options.Sandbox = False,
 ) -> None:
     """Release an On-Demand Capacity Reservation."""
-    capacity_release.release(reservation, region=region, confirm=confirm, sandbox=sandbox)
+    capacity_release.release(
+        reservation, account_of(sandbox=sandbox), region=region, confirm=confirm
+    )
 
 
 def _listed(text: str) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ from trainyard.capacity.records import Purchase, Records
 from trainyard.capacity.wording import both, money
 from trainyard.cli import console, failures
 from trainyard.cli.command_line import at_the_end
-from trainyard.commands.capacity.list_ import known_stack_files
+from trainyard.commands.capacity.list_ import known_stacks
 from trainyard.components import clock
 from trainyard.components.account.call_failures import UNREPEATED
 from trainyard.components.account.facts import ReservationFacts
@@ -29,6 +29,7 @@ from trainyard.components.account.lookup import AccountReader
 from trainyard.components.config.problems import ConfigError
 from trainyard.stack_files.stack_outline import capacity_blocks_of
 from trainyard.workspace.locks import hold_lock, release_lock
+from trainyard.workspace.target import Account
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +37,7 @@ class Extender:
     """A command that extends one block."""
 
     reservation_id: str
-    sandbox: bool
+    account: Account
     records: Records
     reader: AccountReader
 
@@ -69,7 +70,7 @@ class Extender:
         self._show(found, offers[0])
         again = (
             f"./trainyard capacity extend {self.reservation_id} --hours {hours}"
-            f"{' --sandbox' if self.sandbox else ''}"
+            f"{self.account.option}"
         )
         confirm_price(offers[0].fee, offers[0].currency, given=price, again=again)
         self._buy(offers[0])
@@ -144,7 +145,8 @@ class Extender:
         )
         if status == "payment-pending":
             console.note("the end changes when AWS has processed the payment")
-        for stack_file in known_stack_files(sandbox=self.sandbox):
+        for target in known_stacks(self.account):
+            stack_file = target.stack_file
             for name, entry in capacity_blocks_of(stack_file).items():
                 if entry.get("reservation_id") != purchase.subject:
                     continue
@@ -160,21 +162,19 @@ class Extender:
                         f"{float(fee) + float(purchase.offering.fee):.2f}, the fee with this "
                         "extension"
                     )
-                console.note(
-                    "its nodes stay longer after " + stack_file.command("up", sandbox=self.sandbox)
-                )
+                console.note(f"its nodes stay longer after {target.command('up')}")
 
 
-def extend(reservation_id: str, hours: int, *, region: str, price: str, sandbox: bool) -> None:
+def extend(reservation_id: str, hours: int, account: Account, *, region: str, price: str) -> None:
     """Extend a Capacity Block by some hours."""
-    with capacity_account(sandbox=sandbox):
-        records = records_of(sandbox=sandbox)
+    with capacity_account(account):
+        records = records_of(account)
         lock = records.path(reservation_id).with_suffix(".lock")
         hold_lock(lock, stack=reservation_id, command="capacity extend")
         at_the_end(lambda: release_lock(lock))
         Extender(
             reservation_id=reservation_id,
-            sandbox=sandbox,
+            account=account,
             records=records,
-            reader=AccountReader(region=region_of(region, sandbox=sandbox)),
+            reader=AccountReader(region=region_of(region, account)),
         ).extend(hours, price=price)

@@ -24,19 +24,20 @@ from trainyard.components.account.facts import LATER, state_text
 from trainyard.components.account.lookup import AccountReader
 from trainyard.sandboxes.session import holds_stack
 from trainyard.stack_files.installation import INSTALLATION
-from trainyard.stack_files.stack_files import StackFile, StackFileError, names_in
+from trainyard.stack_files.stack_files import StackFileError, names_in
 from trainyard.stack_files.stacks_directory import stacks_directory
+from trainyard.workspace.target import Account, Target
 
 
-def list_reservations(regions: Sequence[str], *, sandbox: bool, as_json: bool) -> None:
+def list_reservations(regions: Sequence[str], account: Account, *, as_json: bool) -> None:
     """Print the reservations of the account in some regions.
 
     Raises:
         AccountUnreachableError: no credentials, or no answer.
     """
-    with capacity_account(sandbox=sandbox):
-        given = regions or (region_of("", sandbox=sandbox),)
-        found = [each for region in given for each in _listed(region, sandbox=sandbox)]
+    with capacity_account(account):
+        given = regions or (region_of("", account),)
+        found = [each for region in given for each in _listed(region, account)]
     if as_json:
         console.answer_json([each.as_json() for each in found])
         return
@@ -47,9 +48,9 @@ def list_reservations(regions: Sequence[str], *, sandbox: bool, as_json: bool) -
     Console(highlight=False, width=width).print(_table(found))
 
 
-def _listed(region: str, *, sandbox: bool) -> list[ListedReservation]:
+def _listed(region: str, account: Account) -> list[ListedReservation]:
     reader = AccountReader(region=region)
-    stack_files = [*known_stack_files(sandbox=sandbox)]
+    stack_files = [each.stack_file for each in known_stacks(account)]
     found = listed_reservations(
         reader,
         stacks_by_reservation(stack_files, region),
@@ -65,19 +66,19 @@ def _listed(region: str, *, sandbox: bool) -> list[ListedReservation]:
     return found
 
 
-def known_stack_files(*, sandbox: bool) -> Iterator[StackFile]:
-    """Yield the stack files of the user; of the examples, those that the sandbox has deployed.
+def known_stacks(account: Account) -> Iterator[Target]:
+    """Yield the stacks of the user; of the examples, those that the sandbox has deployed.
 
     In an account, an example names no reservations.
     """
     directory = stacks_directory()
     shipped = INSTALLATION.examples
     names = [] if directory == shipped else names_in(directory)
-    if sandbox:
+    if account.is_sandbox:
         names += [name for name in names_in(shipped) if name not in names and holds_stack(name)]
     for name in names:
         try:
-            yield options.stack_file(name, path=None, sandbox=sandbox)
+            yield options.target(name, path=None, sandbox=account.is_sandbox)
         except StackFileError as error:
             console.problem(str(error))
 

@@ -17,15 +17,16 @@ from trainyard.capacity.reservation_list import (
     stacks_by_reservation,
 )
 from trainyard.cli import console, failures
-from trainyard.commands.capacity.list_ import known_stack_files
+from trainyard.commands.capacity.list_ import known_stacks
 from trainyard.components import clock
 from trainyard.components.account.call_failures import explained
 from trainyard.components.account.facts import OVER
 from trainyard.components.account.lookup import AccountReader
 from trainyard.components.config.problems import ConfigError
+from trainyard.workspace.target import Account
 
 
-def release(reservation_id: str, *, region: str, confirm: str, sandbox: bool) -> None:
+def release(reservation_id: str, account: Account, *, region: str, confirm: str) -> None:
     """Cancel a reservation after the user has typed its id.
 
     Raises:
@@ -33,9 +34,11 @@ def release(reservation_id: str, *, region: str, confirm: str, sandbox: bool) ->
         WrongUseError: it does not exist, or the release is not confirmed.
         CommandError: EC2 refuses the call.
     """
-    with capacity_account(sandbox=sandbox):
-        reader = AccountReader(region=region_of(region, sandbox=sandbox))
-        stacks = stacks_by_reservation(known_stack_files(sandbox=sandbox), reader.region)
+    with capacity_account(account):
+        reader = AccountReader(region=region_of(region, account))
+        stacks = stacks_by_reservation(
+            (each.stack_file for each in known_stacks(account)), reader.region
+        )
         listed = listed_reservations(reader, stacks, clock.now())
         found = next((e for e in listed if e.facts.reservation_id == reservation_id), None)
         if found is None:
@@ -51,7 +54,7 @@ def release(reservation_id: str, *, region: str, confirm: str, sandbox: bool) ->
         if problems:
             raise ConfigError(problems, stack_file="capacity release")
         _show(found)
-        _confirm(reservation_id, given=confirm, sandbox=sandbox)
+        _confirm(reservation_id, account, given=confirm)
         _cancel(reader, reservation_id)
     console.answer(f"released {reservation_id}")
 
@@ -77,7 +80,7 @@ def _created_by(stack: str) -> Iterator[str]:
     yield "  creates the reservation again while the entry is in its file."
 
 
-def _confirm(reservation_id: str, *, given: str, sandbox: bool) -> None:
+def _confirm(reservation_id: str, account: Account, *, given: str) -> None:
     if given:
         if given != reservation_id:
             raise failures.WrongUseError(f"--confirm is {given}, not {reservation_id}")
@@ -86,7 +89,7 @@ def _confirm(reservation_id: str, *, given: str, sandbox: bool) -> None:
         raise failures.WrongUseError(
             "nothing was released: confirm it with\n"
             f"  ./trainyard capacity release {reservation_id} --confirm {reservation_id}"
-            f"{' --sandbox' if sandbox else ''}"
+            f"{account.option}"
         )
     typed = typer.prompt(f"\nType {reservation_id} to release it", err=True)
     if typed.strip() != reservation_id:

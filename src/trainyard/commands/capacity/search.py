@@ -29,7 +29,7 @@ from trainyard.components import clock
 from trainyard.components.account.lookup import AccountReader
 from trainyard.components.catalog.prices import on_demand_price
 from trainyard.components.config.problems import ConfigError
-from trainyard.stack_files.stack_files import StackFile
+from trainyard.workspace.target import Account, Target
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,33 +75,39 @@ class Found:
 
 
 def search(
-    request: SearchRequest, *, stack_file: StackFile | None, sandbox: bool, as_json: bool
+    request: SearchRequest, account: Account, target: Target | None, *, as_json: bool
 ) -> None:
     """Print the offerings, and remember them for `capacity buy`.
+
+    Args:
+        request: What is wanted.
+        account: Where EC2 is asked: that of the stack, if there is one.
+        target: The stack for whose VPC subnets are shown.
+        as_json: Whether to print JSON.
 
     Raises:
         ConfigError: EC2 would refuse the request; the error lists every problem.
         CommandError: no region answers.
     """
-    with capacity_account(sandbox=sandbox, stack_file=stack_file):
+    with capacity_account(account):
         now = clock.now()
         problems = [*request_problems(request, now)]
         if problems:
             raise ConfigError(problems, stack_file="capacity search")
-        found = _found(request, stack_file, sandbox=sandbox)
-        records_of(sandbox=sandbox).remember(found.offerings, now)
+        found = _found(request, target)
+        records_of(account).remember(found.offerings, now)
     failed = [each for each in found.answers if each.failure]
     if as_json:
         console.answer_json(found.as_json())
     else:
-        _show(found, sandbox=sandbox)
+        _show(found, account)
     for each in failed:
         console.problem(f"{each.region}: {each.failure}")
     if len(failed) == len(found.answers):
         raise failures.CommandError("no region has answered the search")
 
 
-def _found(request: SearchRequest, stack_file: StackFile | None, *, sandbox: bool) -> Found:
+def _found(request: SearchRequest, target: Target | None) -> Found:
     answers: list[RegionAnswer] = []
     odcrs: list[OdcrOffer] = []
     zones: StackZones | None = None
@@ -112,18 +118,18 @@ def _found(request: SearchRequest, stack_file: StackFile | None, *, sandbox: boo
         answers.append(answer)
         if not answer.failure and not request.is_ultraserver:
             odcrs += odcr_offers(reader, request.instance_type, request.nodes)
-        if stack_file is not None and region == stack_file.region:
-            zones = stack_zones(reader, config_without_blocks(stack_file, sandbox=sandbox))
+        if target is not None and region == target.region:
+            zones = stack_zones(reader, config_without_blocks(target))
     return Found(
         request=request,
         answers=tuple(answers),
         odcrs=tuple(odcrs),
-        stack=stack_file.stack if stack_file is not None else "",
+        stack=target.stack if target is not None else "",
         zones=zones,
     )
 
 
-def _show(found: Found, *, sandbox: bool) -> None:
+def _show(found: Found, account: Account) -> None:
     offerings = found.offerings
     request = found.request
     width = None if sys.stdout.isatty() else LOG_WIDTH
@@ -137,9 +143,8 @@ def _show(found: Found, *, sandbox: bool) -> None:
         terminal.print(_odcr_table(found.odcrs))
     if offerings:
         stack = found.stack or "STACK"
-        option = " --sandbox" if sandbox else ""
         first = offerings[0].offering_id
-        console.answer(f"next:\n  ./trainyard capacity buy {first} --for {stack}{option}")
+        console.answer(f"next:\n  ./trainyard capacity buy {first} --for {stack}{account.option}")
 
 
 def _table(title: str, found: Found, offerings: Sequence[Offering]) -> Table:

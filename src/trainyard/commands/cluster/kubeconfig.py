@@ -20,7 +20,6 @@ from trainyard.stack_files.files import write_private
 from trainyard.stack_files.stack_files import EKS
 from trainyard.stack_files.yaml_limits import UnreadableYamlError
 from trainyard.stack_files.yaml_reader import read_yaml
-from trainyard.workspace.kubeconfig import kubectl_command, write_kubeconfig
 
 _LISTS = ("clusters", "contexts", "users")
 """Lists of named entries:
@@ -42,19 +41,19 @@ def kubeconfig(
     Other clusters, users and contexts of the file are kept. With --sandbox and without --path, the
     sandbox's own file is written.
     """
-    found = options.stack_file(stack, path=stack_file, sandbox=sandbox)
-    if found.architecture != EKS:
+    target = options.target(stack, path=stack_file, sandbox=sandbox)
+    if target.stack_file.architecture != EKS:
         raise failures.WrongUseError(f"{stack} has no Kubernetes cluster, so it has no kubeconfig")
-    cluster, own = deployed_cluster(deployed_stack(context, found, sandbox=sandbox))
+    cluster, own = deployed_cluster(deployed_stack(context, target))
     if sandbox and path is None:
-        target, _ = write_kubeconfig(own, found, sandbox=True)
-        console.answer(f"{kubectl_command(target, sandbox=True)} get nodes")
+        written, _ = target.write_kubeconfig(own)
+        console.answer(f"{target.account.kubectl_command(written)} get nodes")
         return
-    target = Path(os.path.realpath(path or default_path(os.environ)))
-    name = context_name(cluster, "sandbox" if sandbox else found.region)
-    merged = merge(_read(target), yaml.safe_load(own), name=name)
-    write_private(target, yaml.safe_dump(merged, sort_keys=False))
-    console.answer(f"{target}: context {name} is the cluster of {stack}, and the current context")
+    file = Path(os.path.realpath(path or default_path(os.environ)))
+    name = context_name(cluster, "sandbox" if sandbox else target.region)
+    merged = merge(_read(file), yaml.safe_load(own), name=name)
+    write_private(file, yaml.safe_dump(merged, sort_keys=False))
+    console.answer(f"{file}: context {name} is the cluster of {stack}, and the current context")
 
 
 def default_path(environment: Mapping[str, str]) -> Path:

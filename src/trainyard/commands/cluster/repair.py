@@ -67,8 +67,7 @@ def repair(
 
     def request_of(pause: Callable[[float], object] = time.sleep) -> RepairRequest:
         return RepairRequest(
-            stack_file=options.stack_file(stack, path=stack_file, sandbox=sandbox),
-            sandbox=sandbox,
+            target=options.target(stack, path=stack_file, sandbox=sandbox),
             node=node,
             dry_run=dry_run,
             yes=yes,
@@ -79,7 +78,7 @@ def repair(
 
     _review(watch=watch, unattended=yes or dry_run, node=node, interval=interval_minutes)
     request = request_of()
-    plan: Any = plan_of(request.stack_file)
+    plan: Any = plan_of(request.target.stack_file)
     if watch:
         _watch(stack, plan, request_of, interval_minutes)
     else:
@@ -102,7 +101,7 @@ def _watch(
 
     def load(stop: repair_watch.Stop) -> tuple[EksPlan, RepairRequest]:
         again = request_of(stop.pause)
-        return cast("EksPlan", plan_of(again.stack_file)), again
+        return cast("EksPlan", plan_of(again.target.stack_file)), again
 
     interval = repair_watch.INTERVAL_MINUTES if interval_minutes is None else interval_minutes
     repair_watch.watch(load, interval_minutes=interval)
@@ -124,7 +123,7 @@ def _repair(plan: Any, request: RepairRequest) -> None:
             "next job; a job that runs on it fails"
         )
     else:
-        raise failures.WrongUseError(f"{request.stack_file.stack} is a network, and has no nodes")
+        raise failures.WrongUseError(f"{request.target.stack} is a network, and has no nodes")
 
 
 def _review(*, watch: bool, unattended: bool, node: str | None, interval: float | None) -> None:

@@ -24,16 +24,15 @@ def ssh(
     Uses SSH if the head node has a key, a public address and an open SSH port, otherwise Session
     Manager. Prints the command, and exits with its exit code.
     """
-    found = stack_with_nodes(stack, stack_file, sandbox=sandbox)
-    if found.architecture != PARALLELCLUSTER:
+    target = stack_with_nodes(stack, stack_file, sandbox=sandbox)
+    if target.stack_file.architecture != PARALLELCLUSTER:
         raise failures.WrongUseError(
-            f"{stack} has no head node; for a shell on a node: "
-            f"{found.command('ssm', sandbox=False)}"
+            f"{stack} has no head node; for a shell on a node: {target.command('ssm')}"
         )
-    outputs = deployed_stack(context, found, sandbox=False).outputs(show_secrets=False)
+    outputs = deployed_stack(context, target).outputs(show_secrets=False)
     if outputs.get("ssh_command") is None:
         console.progress(
             "SSH is closed; Session Manager opens the shell. For SSH, the head node needs a key "
             f"pair, a public subnet and your network in {SSH_KEY}.allowed_cidr"
         )
-    become(shlex.split(str(outputs.get("ssh_command") or outputs["ssm_command"])), found)
+    become(shlex.split(str(outputs.get("ssh_command") or outputs["ssm_command"])), target)

@@ -13,9 +13,9 @@ from trainyard.cli import failures, options
 from trainyard.components.account.quota_use import CLUSTER_TAGS, is_own
 from trainyard.components.tagging import tag_map
 from trainyard.schedulers.deployed_stack import deployed_stack
-from trainyard.stack_files.stack_files import PARALLELCLUSTER, StackFile
-from trainyard.workspace.session import account_access
+from trainyard.stack_files.stack_files import PARALLELCLUSTER
 from trainyard.workspace.shells import become, stack_with_nodes
+from trainyard.workspace.target import Target
 
 
 def ssm(
@@ -32,13 +32,13 @@ def ssm(
     In a Slurm cluster, the default is the head node. Prints the command, and exits with its exit
     code.
     """
-    found = stack_with_nodes(stack, stack_file, sandbox=sandbox)
-    if found.architecture == PARALLELCLUSTER and not node:
-        outputs = deployed_stack(context, found, sandbox=False).outputs(show_secrets=False)
-        become(shlex.split(str(outputs["ssm_command"])), found)
-    target = selected(_running(found), node, stack=stack)
-    arguments = ["ssm", "start-session", "--target", target, "--region", found.region]
-    become(["aws", *arguments], found)
+    target = stack_with_nodes(stack, stack_file, sandbox=sandbox)
+    if target.stack_file.architecture == PARALLELCLUSTER and not node:
+        outputs = deployed_stack(context, target).outputs(show_secrets=False)
+        become(shlex.split(str(outputs["ssm_command"])), target)
+    instance = selected(_running(target), node, stack=stack)
+    arguments = ["ssm", "start-session", "--target", instance, "--region", target.region]
+    become(["aws", *arguments], target)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,17 +89,16 @@ def selected(instances: Sequence[Instance], node: str, *, stack: str) -> str:
     raise failures.WrongUseError(f"{stack} has several nodes; name one:{listed}")
 
 
-def _running(file: StackFile) -> list[Instance]:
-    import boto3
+def _running(target: Target) -> list[Instance]:
     from botocore.exceptions import BotoCoreError, ClientError
 
-    from trainyard.components.account.call_failures import CLIENT, explained
+    from trainyard.components.account.call_failures import explained
     from trainyard.stack_files.stack_config import config_of
 
-    cluster = config_of(file).name
+    cluster = config_of(target.stack_file).name
     try:
-        with account_access(sandbox=False, profile=file.profile):
-            ec2 = boto3.client("ec2", region_name=file.region, config=CLIENT)
+        with target.access():
+            ec2 = target.client("ec2")
             pages = ec2.get_paginator("describe_instances").paginate(
                 Filters=[
                     {"Name": "instance-state-name", "Values": ["running"]},

@@ -103,8 +103,8 @@ def verify(
     Compares the nodes with the plan, and runs the job nccl-tests or nccom-tests on them. Nodes of
     EKS are labelled with the result.
     """
-    found = options.stack_file(stack, path=stack_file, sandbox=sandbox)
-    kind = kind_of(found)
+    target = options.target(stack, path=stack_file, sandbox=sandbox)
+    kind = kind_of(target.stack_file)
     given: dict[str, dict[str, Any]] = {
         EKS: {"--group": group, "--namespace": namespace},
         PARALLELCLUSTER: {"--queue": queue, "--compute-resource": compute_resource},
@@ -120,7 +120,7 @@ def verify(
     )
     _refuse_combinations(wanted, kind, drain=drain)
     verify_nodes(
-        deployed_stack(context, found, sandbox=sandbox),
+        deployed_stack(context, target),
         wanted,
         nodes=nodes,
         given=given.get(kind, {}),
@@ -174,7 +174,7 @@ def verify_nodes(
         WrongUseError: the nodes cannot run the tests, or there are no credentials.
         CommandError: the stack has no cluster, or the test has no log.
     """
-    planned = planned_of(deployed.stack_file, nodes=nodes, given=given)
+    planned = planned_of(deployed.target.stack_file, nodes=nodes, given=given)
     wanted = _for_planned(wanted, planned, deployed)
     asked = RequestedJob(
         deployed=deployed,
@@ -182,7 +182,7 @@ def verify_nodes(
         nodes=nodes,
         options={**given, "--level": wanted.dcgm},
         submit=True,
-        wait=requested_wait(submit=True, wait=True, minutes=wait_minutes, sandbox=deployed.sandbox),
+        wait=requested_wait(deployed.target.account, submit=True, wait=True, minutes=wait_minutes),
     )
     result = verification(asked, planned, wanted)
     files.write(result)
@@ -198,13 +198,14 @@ def _for_planned(wanted: Wanted, planned: PlannedTest, deployed: DeployedStack) 
     Raises:
         WrongUseError: the cluster cannot run it.
     """
-    kind = kind_of(deployed.stack_file)
-    if wanted.runs_jobs and deployed.sandbox:
+    stack_file = deployed.target.stack_file
+    kind = kind_of(stack_file)
+    if wanted.runs_jobs and deployed.target.is_sandbox:
         refuse_without_accelerators(kind, planned)
     _refuse_jobs(wanted, planned, kind)
     if wanted.minimum_gb_per_second is not None:
         return wanted
-    own = _own_threshold(deployed.stack_file, planned)
+    own = _own_threshold(stack_file, planned)
     return replace(wanted, minimum_gb_per_second=own)
 
 

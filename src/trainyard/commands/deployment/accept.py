@@ -62,14 +62,13 @@ from trainyard.jobs.slurm.nodes import SlurmNodes, shared_directory
 from trainyard.repair.repair_request import RepairRequest
 from trainyard.sandboxes.client import slurm_is_packaged
 from trainyard.sandboxes.faults import use_schedule
-from trainyard.sandboxes.session import started_sandbox
 from trainyard.stack_files.stack_config import config_of, kind_of, plan_of
 from trainyard.stack_files.stack_files import EKS, NETWORK, PARALLELCLUSTER, StackFile
 from trainyard.stack_files.yaml_reader import write_yaml
 from trainyard.verify.planned_nodes import PlannedTest, planned_test
 from trainyard.workspace.exported_state import exported_state, resources_of
 from trainyard.workspace.locks import StackLockedError
-from trainyard.workspace.session import account_access
+from trainyard.workspace.target import Account, Target
 
 _DEFAULT_MINUTES = 180.0
 _REMAINS_TIME = timedelta(minutes=10)
@@ -97,13 +96,17 @@ _PROGRAM = ("sh", "-c", 'echo "node $NODE_RANK of $NNODES"')
 class AcceptedStack:
     """A stack of the user's account or of the sandbox, as an acceptance uses it."""
 
-    stack_file: StackFile
-    sandbox: bool
+    target: Target
+
+    @property
+    def stack_file(self) -> StackFile:
+        """The file of the stack."""
+        return self.target.stack_file
 
     def is_deployed(self) -> bool:
         """Return whether the stack has resources."""
         try:
-            workspace = opened_to_read(self.stack_file, sandbox=self.sandbox)
+            workspace = opened_to_read(self.target)
             return workspace.exists() and bool(
                 resources_of(exported_state(workspace.command, self.stack_file.stack))
             )
@@ -113,7 +116,7 @@ class AcceptedStack:
     def made(self) -> list[Made]:
         """Return the objects of AWS in the state; none if there is no state to read."""
         try:
-            workspace = opened_to_read(self.stack_file, sandbox=self.sandbox)
+            workspace = opened_to_read(self.target)
             if not workspace.exists():
                 return []
             return made_in(exported_state(workspace.command, self.stack_file.stack))
@@ -124,7 +127,7 @@ class AcceptedStack:
     def remains(self, made: Iterable[Made]) -> list[str]:
         """Return what the account has of the cluster, and of what was in the state."""
         config: Any = config_of(self.stack_file)
-        with account_access(sandbox=self.sandbox, profile=self.stack_file.profile):
+        with self.target.access():
             return remains(self.stack_file.region, config.name, made)
 
     def node(self) -> str:
@@ -147,16 +150,16 @@ class AcceptedStack:
 
     def run(self, step: Step, directory: Path, ends: datetime | None) -> Done:
         """Run a step until a time of the account, with a log in the directory of the acceptance."""
-        return run_step(step, ("--sandbox",) if self.sandbox else (), directory, ends)
+        return run_step(step, self.target.account.option.split(), directory, ends)
 
     @property
     def settles(self) -> timedelta:
         """How long the account has to remove what it removes by itself; none in the sandbox."""
-        return timedelta(0) if self.sandbox else _REMAINS_TIME
+        return timedelta(0) if self.target.is_sandbox else _REMAINS_TIME
 
     def pause(self, seconds: float) -> None:
         """Wait before a deletion that failed is tried again; a sandbox does not need it."""
-        if not self.sandbox:
+        if not self.target.is_sandbox:
             time.sleep(seconds)
 
 
@@ -195,19 +198,18 @@ def accept(
     record = read_record(directory)
     if record is not None and (record.stack, record.sandbox) != (stack, sandbox):
         raise failures.WrongUseError(f"{directory} is the acceptance of another stack")
-    own = _own_stack_file(stack, None if record is None else directory / OWN_FILE, sandbox=sandbox)
-    if sandbox:
-        started_sandbox(console.progress)
-    accepted: AcceptedStack = (context.obj or AcceptedStack)(own, sandbox)
+    own = _own_target(stack, None if record is None else directory / OWN_FILE, sandbox=sandbox)
+    own.account.start(console.progress)
+    accepted: AcceptedStack = (context.obj or AcceptedStack)(own)
     if record is None:
         _refuse_deployed(accepted)
-    subject = _subject(own, directory, sandbox=sandbox)
+    subject = _subject(own, directory)
     lasts = None
     if max_usd is not None:
-        lasts = money_limit(own, max_usd, limit_minutes, sandbox=sandbox, is_new=record is None)
+        lasts = money_limit(own, max_usd, limit_minutes, is_new=record is None)
     if record is None:
-        _ask(own, subject, limit_minutes, yes=yes, sandbox=sandbox)
-        _write_files(own, subject)
+        _ask(own, subject, limit_minutes, yes=yes)
+        _write_files(own.stack_file, subject)
         began = clock.now().isoformat()
         record = Record(directory=directory, stack=stack, sandbox=sandbox, began=began)
         record.before = _before(accepted)
@@ -231,8 +233,8 @@ def _before(accepted: AcceptedStack) -> list[str]:
         raise failures.CommandError(f"{said}; nothing was deployed") from error
 
 
-def _own_stack_file(stack: str, begun: Path | None, *, sandbox: bool) -> StackFile:
-    """Return the stack file of the acceptance.
+def _own_target(stack: str, begun: Path | None, *, sandbox: bool) -> Target:
+    """Return the stack of the acceptance, with its own file.
 
     A stack that cannot have what the acceptance adds is accepted as it is.
 
@@ -245,37 +247,38 @@ def _own_stack_file(stack: str, begun: Path | None, *, sandbox: bool) -> StackFi
         WrongUseError: the stack has protected objects.
     """
     if begun is not None and begun.is_file():
-        return options.stack_file(stack, path=begun, sandbox=sandbox)
-    found = options.stack_file(stack, path=None, sandbox=sandbox)
+        return options.target(stack, path=begun, sandbox=sandbox)
+    target = options.target(stack, path=None, sandbox=sandbox)
+    found = target.stack_file
     _refuse_protected(found)
-    content = accepted_content(found.content, kind_of(found))
+    own = dataclasses.replace(found, content=accepted_content(found.content, kind_of(found)))
     try:
         if kind_of(found) != NETWORK:
-            plan_of(dataclasses.replace(found, content=content))
+            plan_of(own)
     except ConfigError as error:
-        console.progress(f"no file system and no metrics are added to {found.stack}: {error}")
-        return found
-    return dataclasses.replace(found, content=content)
+        console.progress(f"no file system and no metrics are added to {target.stack}: {error}")
+        return target
+    return dataclasses.replace(target, stack_file=own)
 
 
-def _subject(own: StackFile, directory: Path, *, sandbox: bool) -> Accepted:
+def _subject(target: Target, directory: Path) -> Accepted:
     """Return what the steps of a stack depend on."""
-    kind = kind_of(own)
-    storage = {} if kind == NETWORK else own.cluster.get("storage") or {}
-    _, changes = changed_content(own.content, kind)
-    plan: Any = None if kind == NETWORK else plan_of(own)
+    kind = kind_of(target.stack_file)
+    storage = {} if kind == NETWORK else target.stack_file.cluster.get("storage") or {}
+    _, changes = changed_content(target.stack_file.content, kind)
+    plan: Any = None if kind == NETWORK else plan_of(target.stack_file)
     tested = _tested(plan)
     return Accepted(
-        stack=own.stack,
+        stack=target.stack,
         kind=kind,
         file=directory / OWN_FILE,
         changed=directory / CHANGED_FILE,
         changes=changes,
         directory=directory,
-        test=_test(tested, kind, sandbox=sandbox),
+        test=_test(tested, kind, target.account),
         training=_training(tested, plan, kind, directory),
-        has_block=bool(block_timelines(config_of(own))),
-        figure="" if sandbox or tested is None else _figure(plan),
+        has_block=bool(block_timelines(config_of(target.stack_file))),
+        figure="" if target.is_sandbox or tested is None else _figure(plan),
         creates_lustre=any(each.get("kind") == "fsx-lustre" for each in storage.values()),
     )
 
@@ -376,37 +379,35 @@ def _protected(value: Any, path: str) -> Iterator[str]:
             yield from _protected(inner, f"{path}{key}.")
 
 
-def _ask(
-    own: StackFile, subject: Accepted, limit_minutes: float, *, yes: bool, sandbox: bool
-) -> None:
+def _ask(target: Target, subject: Accepted, limit_minutes: float, *, yes: bool) -> None:
     """Say what the acceptance proves, costs and takes, and ask whether to begin.
 
     Raises:
         CancelledError: the answer is no.
     """
-    for line in _announced(own, subject, sandbox=sandbox):
+    for line in _announced(target, subject):
         console.note(line)
-    if yes or sandbox:
+    if yes or target.is_sandbox:
         return
     console.note(
-        f"This deploys {own.stack} in {own.region}, for which AWS charges, and deletes it again, "
-        f"after {limit_minutes:g} minutes at the latest."
+        f"This deploys {target.stack} in {target.region}, for which AWS charges, and deletes it "
+        f"again, after {limit_minutes:g} minutes at the latest."
     )
     if not typer.confirm("Continue?", default=False):
         raise failures.CancelledError("nothing was deployed")
 
 
-def _announced(own: StackFile, subject: Accepted, *, sandbox: bool) -> Iterator[str]:
+def _announced(target: Target, subject: Accepted) -> Iterator[str]:
     steps = steps_of(subject)
-    hourly = current_cost(own, sandbox=sandbox).estimate.stack_hourly_usd
-    yield f"The acceptance of {own.stack}, with about the time and the cost of each step on AWS:"
+    hourly = current_cost(target).estimate.stack_hourly_usd
+    yield f"The acceptance of {target.stack}, with about the time and the cost of each step on AWS:"
     for each in steps:
         cost = money(hourly * each.minutes / 60, "USD")
         yield f"  {each.name:<10} {each.minutes:>4.0f} min {cost:>10}  {each.proves}"
     minutes = sum(each.minutes for each in steps)
     cost = money(hourly * minutes / 60, "USD")
     yield f"  {'together':<10} {minutes:>4.0f} min {cost:>10}  at {money(hourly, 'USD')} an hour"
-    if FILE_SYSTEM in (own.cluster.get("storage") or {}):
+    if FILE_SYSTEM in (target.stack_file.cluster.get("storage") or {}):
         yield (
             "  The file system of the checkpoints is made for the acceptance: FSx for Lustre, 1200 "
             "GiB; it is deleted at the end."
@@ -450,7 +451,7 @@ def _run_step(
         record.remember(stack.made())
         with suppress(OSError):  # the deletion matters more
             record.save()
-    if stack.sandbox and subject.training is not None:
+    if stack.target.is_sandbox and subject.training is not None:
         stack.play(subject.training.recording(step.name))
     if NODE in step.arguments:
         try:
@@ -494,11 +495,11 @@ def _interrupted(record: Record) -> str:
     )
 
 
-def _test(tested: PlannedTest | None, kind: str, *, sandbox: bool) -> tuple[str, ...]:
+def _test(tested: PlannedTest | None, kind: str, account: Account) -> tuple[str, ...]:
     """Return the command that tests the nodes; empty if there is none."""
     if tested is None:
         return ()
-    if not sandbox:
+    if not account.is_sandbox:
         return ("verify",)
     if kind == PARALLELCLUSTER:
         # Its Slurm runs programs, but has no accelerators that the job could test.
@@ -516,8 +517,7 @@ def _node_of(stack: AcceptedStack, plan: Any, group: str) -> str:
     from trainyard.schedulers.eks.repair import opened
 
     request = RepairRequest(
-        stack_file=stack.stack_file,
-        sandbox=stack.sandbox,
+        target=stack.target,
         node=None,
         dry_run=True,
         yes=False,

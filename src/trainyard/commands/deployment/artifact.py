@@ -8,12 +8,10 @@ import typer
 
 from trainyard.cli import console, failures, options
 from trainyard.deployment.stack_outputs import document
-from trainyard.sandboxes.session import started_sandbox
 from trainyard.schedulers.deployed_stack import deployed_stack
-from trainyard.stack_files.stack_files import EKS, PARALLELCLUSTER, StackFile
+from trainyard.stack_files.stack_files import EKS, PARALLELCLUSTER
 from trainyard.workspace.backend import NotLoggedInError, StackMissingError
-from trainyard.workspace.kubeconfig import usable_kubeconfig
-from trainyard.workspace.session import account_access
+from trainyard.workspace.target import Target
 
 KUBECONFIG = "kubeconfig"
 CLUSTER_CONFIG = "cluster-config"
@@ -39,8 +37,8 @@ def artifact(
     stack_file: options.StackFilePath = None,
 ) -> None:
     """Print the kubeconfig, or the configuration that ParallelCluster gets."""
-    found = options.stack_file(stack, path=stack_file, sandbox=sandbox)
-    made = ARTIFACTS.get(found.architecture, {})
+    target = options.target(stack, path=stack_file, sandbox=sandbox)
+    made = ARTIFACTS.get(target.stack_file.architecture, {})
     if name not in made:
         raise failures.WrongUseError(
             f"{stack} has no artifact {name!r}; available: {', '.join(made) or 'none'}"
@@ -48,28 +46,28 @@ def artifact(
     if planned and name != CLUSTER_CONFIG:
         raise failures.WrongUseError(f"--planned applies to {CLUSTER_CONFIG}, not to {name}")
     if planned:
-        console.answer_document(_planned_configuration(found, sandbox=sandbox))
+        console.answer_document(_planned_configuration(target))
         return
     try:
-        deployed = deployed_stack(context, found, sandbox=sandbox)
+        deployed = deployed_stack(context, target)
         values = deployed.outputs(show_secrets=True)
     except (failures.NotDeployedError, StackMissingError, NotLoggedInError):
         if name != CLUSTER_CONFIG:
             raise
         console.progress(f"{stack} is not deployed; `up` would write this configuration")
-        console.answer_document(_planned_configuration(found, sandbox=sandbox))
+        console.answer_document(_planned_configuration(target))
         return
     if made[name] not in values:
         raise failures.CommandError(
-            f"{stack} has no {name} yet; deploy it first: {found.command('up', sandbox=sandbox)}"
+            f"{stack} has no {name} yet; deploy it first: {target.command('up')}"
         )
     text = document(values[made[name]])
     if name == KUBECONFIG:
-        text = usable_kubeconfig(text, sandbox=sandbox)
+        text = target.account.usable_kubeconfig(text)
     console.answer_document(text)
 
 
-def _planned_configuration(stack_file: StackFile, *, sandbox: bool) -> str:
+def _planned_configuration(target: Target) -> str:
     """Return the configuration of a Slurm cluster from its plan in the account.
 
     Raises:
@@ -81,9 +79,8 @@ def _planned_configuration(stack_file: StackFile, *, sandbox: bool) -> str:
     from trainyard.components.parallelcluster.plan import ParallelClusterPlan
     from trainyard.components.parallelcluster.rendering import planned_yaml
 
-    if sandbox:
-        started_sandbox(console.progress)
-    with account_access(sandbox=sandbox, profile=stack_file.profile):
-        plan = prepared_in_account(stack_file, sandbox=sandbox).plan
+    target.account.start(console.progress)
+    with target.access():
+        plan = prepared_in_account(target).plan
     assert isinstance(plan, ParallelClusterPlan)  # noqa: S101 - no other kind has the document
     return planned_yaml(plan)

@@ -17,7 +17,6 @@ from trainyard.deployment.operation_end import finish
 from trainyard.deployment.retained import tell_what_stays
 from trainyard.sandboxes.session import holds_stack
 from trainyard.stack_files.stack_files import NETWORK
-from trainyard.workspace.kubeconfig import kubeconfig_path
 from trainyard.workspace.session import refuse_occupied
 
 
@@ -31,30 +30,30 @@ def destroy(
 ) -> None:
     """Delete the resources of the stack, except protected ones, and list those."""
     require_answer(yes=yes, command="destroy")
-    found = options.stack_file(stack, path=stack_file, sandbox=sandbox)
+    target = options.target(stack, path=stack_file, sandbox=sandbox)
     if sandbox:
         # An `up` that has just started has no resources yet.
-        refuse_occupied(found, sandbox=True)
+        refuse_occupied(target)
         if not holds_stack(stack):
             console.answer(f"the sandbox has no stack {stack}: nothing to destroy")
             return
-    workspace = opened(found, "destroy", sandbox=sandbox, checks_config=False)
-    variables = variables_of(workspace, cluster_gone=cluster_gone, sandbox=sandbox)
+    workspace = opened(target, "destroy", checks_config=False)
+    variables = variables_of(workspace, cluster_gone=cluster_gone)
     before = protected.kept_objects(workspace)
-    if found.architecture == NETWORK:
-        refuse_inhabited(before, found, sandbox=sandbox)
+    if target.stack_file.architecture == NETWORK:
+        refuse_inhabited(before, target)
     # The engine refuses to start if a resource is protected, unless it may skip protected
     # resources.
     keeps = any(each.protected for each in before)
     flags = [protected.FLAG] if keeps else []
-    show = Show(yes, verbose, sandbox)
+    show = Show(yes, verbose)
     result = changed(workspace, "destroy", show=show, flags=flags, variables=variables)
-    tell_duplicates(workspace, sandbox=sandbox)
-    finish(result, workspace, "destroy", sandbox=sandbox)
-    kubeconfig_path(found, sandbox=sandbox).unlink(missing_ok=True)
+    tell_duplicates(workspace)
+    finish(result, workspace, "destroy")
+    target.kubeconfig_path.unlink(missing_ok=True)
     if keeps:
         kept = protected.kept_objects(workspace)
-        console.answer(protected.explanation(kept, before, stack_file=found, sandbox=sandbox))
+        console.answer(protected.explanation(kept, before, target=target))
     else:
-        console.answer(protected.how_to_forget(found, sandbox=sandbox))
-    tell_what_stays(found, destroyed=True, sandbox=sandbox)
+        console.answer(protected.how_to_forget(target))
+    tell_what_stays(target, destroyed=True)

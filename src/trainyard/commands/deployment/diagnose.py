@@ -7,13 +7,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
-import boto3
 import typer
 from kubernetes import client
 
 from trainyard.cli import console, failures, options
 from trainyard.components import clock
-from trainyard.components.account.call_failures import CLIENT
 from trainyard.components.batch.plan import BatchPlan
 from trainyard.components.eks.plan import EksPlan
 from trainyard.components.parallelcluster.plan import ParallelClusterPlan
@@ -37,12 +35,10 @@ from trainyard.schedulers.eks.submission import MANAGED_SELECTOR
 from trainyard.schedulers.eks.workloads import list_workloads
 from trainyard.schedulers.slurm.submission import reached_head_node
 from trainyard.stack_files.stack_config import plan_of
-from trainyard.stack_files.stack_files import StackFile
 from trainyard.stack_files.yaml_limits import UnreadableYamlError
 from trainyard.stack_files.yaml_reader import read_yaml, yaml_text
 from trainyard.workspace.exported_state import exported_state
-from trainyard.workspace.kubeconfig import usable_kubeconfig
-from trainyard.workspace.session import account_access
+from trainyard.workspace.target import Target
 from trainyard.workspace.workspace import Workspace, history, outputs
 
 _UPDATES = 10
@@ -62,18 +58,18 @@ def diagnose(
     What looks like a secret is not written, and neither are values of environment variables,
     arguments and commands of programs. A part that cannot be read is listed in the summary.
     """
-    found = options.stack_file(stack, path=stack_file, sandbox=sandbox)
-    workspace = opened_to_read(found, sandbox=sandbox)
+    target = options.target(stack, path=stack_file, sandbox=sandbox)
+    workspace = opened_to_read(target)
     bundle = Bundle(_new_directory(output, stack))
-    bundle.add("stack-file.yaml", lambda: _stack_file(found.path))
+    bundle.add("stack-file.yaml", lambda: _stack_file(target.stack_file.path))
     bundle.add("updates.json", lambda: history(workspace, updates=_UPDATES))
     bundle.add("state.json", lambda: exported_state(workspace.command, stack))
     deployed = bundle.add("outputs.json", lambda: outputs(workspace)) or {}
-    plan: Any = bundle.add("plan.json", lambda: plan_of(found))
+    plan: Any = bundle.add("plan.json", lambda: plan_of(target.stack_file))
     with contextlib.ExitStack() as reached:
-        reach = bundle.add("account.txt", lambda: _reached(reached, found, sandbox=sandbox))
+        reach = bundle.add("account.txt", lambda: _reached(reached, target))
         if reach is not None and plan is not None:
-            _add_kind(bundle, plan, deployed, workspace, sandbox=sandbox)
+            _add_kind(bundle, plan, deployed, workspace)
     title = f"{stack}{' in the sandbox' if sandbox else ''}, {clock.now():%Y-%m-%d %H:%M} UTC"
     console.answer(bundle.finish(title).partition("## Files")[0].rstrip())
     console.progress(f"wrote {len(bundle.files)} files; begin with {bundle.directory / SUMMARY}")
@@ -98,39 +94,29 @@ def _stack_file(path: Path) -> str:
         return path.read_text(encoding="utf-8")
 
 
-def _reached(reached: contextlib.ExitStack, stack_file: StackFile, *, sandbox: bool) -> str:
-    reached.enter_context(account_access(sandbox=sandbox, profile=stack_file.profile))
-    sts = boto3.client("sts", region_name=stack_file.region, config=CLIENT)
-    return str(sts.get_caller_identity()["Arn"])
+def _reached(reached: contextlib.ExitStack, target: Target) -> str:
+    reached.enter_context(target.access())
+    return str(target.client("sts").get_caller_identity()["Arn"])
 
 
-def _add_kind(
-    bundle: Bundle,
-    plan: Any,
-    deployed: Mapping[str, Any],
-    workspace: Workspace,
-    *,
-    sandbox: bool,
-) -> None:
-    stack_file = workspace.stack_file
-
-    def made(service: str) -> Any:
-        return boto3.client(service, region_name=stack_file.region, config=CLIENT)
-
+def _add_kind(bundle: Bundle, plan: Any, deployed: Mapping[str, Any], workspace: Workspace) -> None:
+    target = workspace.target
+    made = target.client
     _add_reservations(bundle, plan, made("ec2"))
     if isinstance(plan, EksPlan):
         clients = EksClients(eks=made("eks"), ec2=made("ec2"), autoscaling=made("autoscaling"))
         groups = deployed.get("node_groups", {})
         running = add_account(bundle, clients, cluster=plan.name, groups=groups)
         ready = bundle.add(
-            "kubernetes/ready-instances.txt", lambda: _cluster(bundle, plan, workspace, sandbox)
+            "kubernetes/ready-instances.txt",
+            lambda: _cluster(bundle, plan, workspace),
         )
         if ready is not None:
             joined = ready.split()
             add_consoles(bundle, clients.ec2, [each for each in running if each not in joined])
     elif isinstance(plan, ParallelClusterPlan):
         add_events(bundle, made("cloudformation"), plan.name, now=clock.now())
-        bundle.add("slurm/head-node.txt", lambda: _head_node(bundle, plan, stack_file, sandbox))
+        bundle.add("slurm/head-node.txt", lambda: _head_node(bundle, plan, target))
     elif isinstance(plan, BatchPlan):
         add_batch(bundle, made("batch"), cluster=plan.name, queues=plan.queue_names)
 
@@ -150,16 +136,17 @@ def _reservations(plan: Any) -> Iterator[str]:
             yield pool.capacity.reservation_id
 
 
-def _cluster(bundle: Bundle, plan: EksPlan, workspace: Workspace, sandbox: bool) -> str:
+def _cluster(bundle: Bundle, plan: EksPlan, workspace: Workspace) -> str:
     found = outputs(workspace, show_secrets=True)["kubeconfig"]
-    with cluster_client(usable_kubeconfig(document(found), sandbox=sandbox)) as api:
+    target = workspace.target
+    with cluster_client(target.account.usable_kubeconfig(document(found))) as api:
         jobs = bundle.add("kubernetes/jobs-in-namespaces.json", lambda: _jobs(api)) or {}
         ready = add_cluster(
             bundle,
             api,
             addons=plan.self_managed_addons,
             namespaces=namespaces_of(plan, jobs),
-            has_logs=not sandbox,
+            has_logs=not target.is_sandbox,
         )
         return "\n".join(sorted(ready))
 
@@ -172,9 +159,7 @@ def _jobs(api: client.ApiClient) -> dict[str, list[str]]:
     return found
 
 
-def _head_node(
-    bundle: Bundle, plan: ParallelClusterPlan, stack_file: StackFile, sandbox: bool
-) -> str:
-    with reached_head_node(plan, stack_file, sandbox=sandbox) as head_node:
-        add_head_node(bundle, head_node.run, has_logs=not sandbox)
+def _head_node(bundle: Bundle, plan: ParallelClusterPlan, target: Target) -> str:
+    with reached_head_node(plan, target) as head_node:
+        add_head_node(bundle, head_node.run, has_logs=not target.is_sandbox)
         return head_node.instance_id

@@ -29,7 +29,7 @@ from trainyard.stack_files.stack_outline import capacity_blocks_of, instance_typ
 from trainyard.stack_files.stacks_directory import stacks_directory
 from trainyard.workspace.exported_state import StackState, listed_states, sandbox_states
 from trainyard.workspace.project import sandbox_directory
-from trainyard.workspace.session import account_access
+from trainyard.workspace.target import Account, account_of
 
 _NOT_DEPLOYED, _UNKNOWN = StackState("not deployed"), StackState("unknown")
 
@@ -85,20 +85,20 @@ def list(  # noqa: A001 - the name of the command
     sandbox: options.Sandbox = False, as_json: options.AsJson = False
 ) -> None:
     """List the stacks of your stacks directory and the examples, and which are deployed."""
-    found = listing(sandbox=sandbox)
+    found = listing(account_of(sandbox=sandbox))
     if as_json:
         console.answer_json(found.as_json())
         return
     found.show()
 
 
-def listing(*, sandbox: bool) -> Listing:
+def listing(account: Account) -> Listing:
     """Return the stacks with their states in the sandbox, or in the user's backend.
 
     It asks the backend once and an account never; the sandbox's account answers at once.
     """
     directory = stacks_directory()
-    states, notes = _sandbox_states() if sandbox else _backend_states(directory)
+    states, notes = _sandbox_states() if account.is_sandbox else _backend_states(directory)
     known = states if states is not None else {}
     shipped = INSTALLATION.examples
     own = [] if directory == shipped else names_in(directory)
@@ -109,13 +109,13 @@ def listing(*, sandbox: bool) -> Listing:
         if name not in (*own, *examples) and state.state != "not deployed"
     )
     absent = _UNKNOWN if states is None else _NOT_DEPLOYED
-    with _clock(sandbox=sandbox) as is_running:
+    with _clock(account) as is_read:
         stacks = [
-            _listed(name, known.get(name, absent), sandbox=is_running, is_example=name in examples)
+            _listed(name, known.get(name, absent), is_read=is_read, is_example=name in examples)
             for name in (*own, *examples)
         ]
     stacks += [_without_file(name, known[name]) for name in lost]
-    if not sandbox and any(each.has_unread_block for each in stacks):
+    if not account.is_sandbox and any(each.has_unread_block for each in stacks):
         note = (
             "the end of a Capacity Block is `not read` if the stack file has no `ends_at`; "
             "`./trainyard check STACK --live` reads it from the account"
@@ -148,22 +148,22 @@ def _backend_states(directory: Path) -> tuple[dict[str, StackState] | None, tupl
 
 
 @contextlib.contextmanager
-def _clock(*, sandbox: bool) -> Iterator[bool]:
+def _clock(account: Account) -> Iterator[bool]:
     """Use the time and the account of a running sandbox; give whether there is one."""
-    if not sandbox or sandbox_directory().read_status() is None:
+    if not account.is_sandbox or sandbox_directory().read_status() is None:
         yield False
         return
-    with account_access(sandbox=True):
+    with account.access():
         yield True
 
 
-def _listed(stack: str, state: StackState, *, sandbox: bool, is_example: bool) -> ListedStack:
+def _listed(stack: str, state: StackState, *, is_read: bool, is_example: bool) -> ListedStack:
     try:
         found = find_stack_file(stack)
     except StackFileError as error:
         console.problem(str(error))
         found = None
-    ends, is_unread = _block_ends(found, sandbox=sandbox) if found else (None, False)
+    ends, is_unread = _block_ends(found, is_read=is_read) if found else (None, False)
     return ListedStack(
         stack=stack,
         file=str(found.path) if found else "",
@@ -195,24 +195,24 @@ def _without_file(stack: str, state: StackState) -> ListedStack:
     )
 
 
-def _block_ends(stack_file: StackFile, *, sandbox: bool) -> tuple[datetime | None, bool]:
+def _block_ends(stack_file: StackFile, *, is_read: bool) -> tuple[datetime | None, bool]:
     """Return the earliest end of the stack's Capacity Blocks, and whether one is not known."""
-    if sandbox:
+    if is_read:
         from trainyard.stack_files.completion import completed, sandbox_completion
 
         stack_file = completed(stack_file, sandbox_completion(stack_file))
     blocks = capacity_blocks_of(stack_file).values()
-    ends = [_end(block, stack_file.region, sandbox=sandbox) for block in blocks]
+    ends = [_end(block, stack_file.region, is_read=is_read) for block in blocks]
     known = [end for end in ends if end is not None]
     return min(known, default=None), len(known) < len(ends)
 
 
-def _end(block: Mapping[str, Any], region: str, *, sandbox: bool) -> datetime | None:
+def _end(block: Mapping[str, Any], region: str, *, is_read: bool) -> datetime | None:
     written, identifier = block.get("ends_at"), block.get("reservation_id")
     if written:
         with contextlib.suppress(ValueError):
             return datetime.fromisoformat(str(written).replace(" +0000 UTC", "+00:00"))
-    if not sandbox or not isinstance(identifier, str):
+    if not is_read or not isinstance(identifier, str):
         return None
     from trainyard.components.account.lookup import AccountReader
 

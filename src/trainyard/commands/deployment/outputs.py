@@ -22,8 +22,8 @@ def outputs(
     as_json: options.AsJson = False,
 ) -> None:
     """Print the outputs of a deployed stack."""
-    found = options.stack_file(stack, path=stack_file, sandbox=sandbox)
-    deployed = deployed_stack(context, found, sandbox=sandbox)
+    target = options.target(stack, path=stack_file, sandbox=sandbox)
+    deployed = deployed_stack(context, target)
     values = deployed.outputs(show_secrets=show_secrets)
     if as_json:
         console.answer_json(values)

@@ -33,14 +33,14 @@ def preview(
             raise failures.WrongUseError("--html adds to the text of `preview`; omit the document")
         answer_preview(stack, path=stack_file, sandbox=sandbox, as_sarif=as_sarif)
         return
-    found = options.stack_file(stack, path=stack_file, sandbox=sandbox)
-    workspace = opened(found, "", sandbox=sandbox, checks_config=True)
-    show = Show(yes=False, verbose=verbose, sandbox=sandbox)
+    target = options.target(stack, path=stack_file, sandbox=sandbox)
+    workspace = opened(target, "", checks_config=True)
+    show = Show(yes=False, verbose=verbose)
     steps: list[Sequence[Step]] = []
     result = changed_guarded(workspace, "preview", show=show, replace=(), saw=steps.append)
-    finish(result, workspace, "preview", sandbox=sandbox)
-    console.answer(f"cost: {cost_line(found, sandbox=sandbox)}")
+    finish(result, workspace, "preview")
+    console.answer(f"cost: {cost_line(target)}")
     if html_file is not None:
         from trainyard.deployment.stack_report import write_preview_report
 
-        write_preview_report(html_file, found, steps[-1], sandbox=sandbox)
+        write_preview_report(html_file, target, steps[-1])

@@ -7,7 +7,6 @@ from trainyard.deployment.engine_commands import Show, changed, opened, require_
 from trainyard.deployment.operation_end import finish
 from trainyard.sandboxes.session import require_stack
 from trainyard.workspace.recovery.gone import forget_gone
-from trainyard.workspace.recovery.timeouts import timeouts_of
 from trainyard.workspace.session import refuse_occupied
 from trainyard.workspace.workspace import Workspace
 
@@ -22,26 +21,25 @@ def refresh(
 ) -> None:
     """Update the state from the account. Changes nothing in the account."""
     require_answer(yes=yes, command="refresh")
-    found = options.stack_file(stack, path=stack_file, sandbox=sandbox)
+    target = options.target(stack, path=stack_file, sandbox=sandbox)
     if sandbox:
-        refuse_occupied(found, sandbox=True)
-        require_stack(found)
-    workspace = opened(found, "refresh", sandbox=sandbox, checks_config=False)
-    variables = variables_of(workspace, cluster_gone=cluster_gone, sandbox=sandbox)
-    _forget_gone(workspace, sandbox=sandbox)
-    show = Show(yes, verbose, sandbox)
+        refuse_occupied(target)
+        require_stack(target)
+    workspace = opened(target, "refresh", checks_config=False)
+    variables = variables_of(workspace, cluster_gone=cluster_gone)
+    _forget_gone(workspace)
+    show = Show(yes, verbose)
     result = changed(workspace, "refresh", show=show, variables=variables)
-    finish(result, workspace, "refresh", sandbox=sandbox)
+    finish(result, workspace, "refresh")
 
 
-def _forget_gone(workspace: Workspace, *, sandbox: bool) -> None:
-    file = workspace.stack_file
+def _forget_gone(workspace: Workspace) -> None:
+    target = workspace.target
     forget_gone(
         workspace.command,
-        stack=file.stack,
-        region=file.region,
-        # The engine's environment has the sandbox's credentials.
-        profile="" if sandbox else file.profile,
-        timeouts=timeouts_of(sandbox=sandbox),
+        stack=target.stack,
+        region=target.region,
+        profile=target.account.profile,
+        timeouts=target.account.timeouts,
         report=console.progress,
     )

@@ -19,9 +19,10 @@ from trainyard.diagnosis.waiting_job import CLOSED, UNFINISHED
 from trainyard.engine.engine_process import EngineFailedError
 from trainyard.schedulers.batch import summary as batch_summary
 from trainyard.schedulers.slurm import parallelcluster_summary
-from trainyard.stack_files.stack_files import BATCH, NETWORK, PARALLELCLUSTER, StackFile
-from trainyard.workspace.session import account_access, refuse_occupied
-from trainyard.workspace.workspace import Workspace, history
+from trainyard.stack_files.stack_files import BATCH, NETWORK, PARALLELCLUSTER
+from trainyard.workspace.session import refuse_occupied
+from trainyard.workspace.target import Target
+from trainyard.workspace.workspace import history
 
 
 def status(
@@ -30,24 +31,24 @@ def status(
     stack_file: options.StackFilePath = None,
 ) -> None:
     """Show what a deployed stack has: nodes, file systems, jobs. Changes nothing."""
-    found = options.stack_file(stack, path=stack_file, sandbox=sandbox)
-    workspace = opened_to_read(found, sandbox=sandbox)
+    target = options.target(stack, path=stack_file, sandbox=sandbox)
+    workspace = opened_to_read(target)
     try:
-        summary = read_summary(workspace, None, sandbox=sandbox)
+        summary = read_summary(workspace, None)
         last = history(workspace, updates=1)
     except EngineFailedError:
         # It may have read a state that another command was writing.
-        refuse_occupied(found, sandbox=sandbox)
+        refuse_occupied(target)
         raise
     facts = tuple(last_update(last))
     if not summary.outputs:
         raise failures.CommandError(
             f"{stack} is not deployed{''.join(f' ({name}: {fact})' for name, fact in facts)}; "
-            f"deploy it: {found.command('up', sandbox=sandbox)}"
+            f"deploy it: {target.command('up')}"
         )
-    watched = tuple(_watched(summary.outputs, found, sandbox=sandbox))
-    costs = tuple(_costs(found, sandbox=sandbox))
-    _show(dataclasses.replace(summary, facts=(*watched, *costs, *facts)), workspace)
+    watched = tuple(_watched(summary.outputs, target))
+    costs = tuple(_costs(target))
+    _show(dataclasses.replace(summary, facts=(*watched, *costs, *facts)))
 
 
 def last_update(updates: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:
@@ -66,15 +67,13 @@ def _minute(time: object) -> str:
     return f"{datetime.fromisoformat(str(time)):%Y-%m-%d %H:%M} UTC"
 
 
-def _costs(stack_file: StackFile, *, sandbox: bool) -> Iterator[tuple[str, str]]:
+def _costs(target: Target) -> Iterator[tuple[str, str]]:
     """Yield what the stack file costs; nothing if it has become invalid since the last update."""
     with contextlib.suppress(ConfigError):
-        yield "cost", cost_line(stack_file, sandbox=sandbox)
+        yield "cost", cost_line(target)
 
 
-def _watched(
-    outputs: Mapping[str, Any], stack_file: StackFile, *, sandbox: bool
-) -> Iterator[tuple[str, str]]:
+def _watched(outputs: Mapping[str, Any], target: Target) -> Iterator[tuple[str, str]]:
     """Yield the newest figures and the alarms of a stack with `monitoring`."""
     if "monitoring" not in outputs:
         return
@@ -83,32 +82,31 @@ def _watched(
     from trainyard.monitoring.figures import monitored
 
     try:
-        with account_access(sandbox=sandbox, profile=stack_file.profile):
-            client = boto3.client("cloudwatch", region_name=stack_file.region)
+        with target.access():
+            client = boto3.client("cloudwatch", region_name=target.region)
             yield from monitored(outputs["monitoring"], client, clock.now())
     except failures.WrongUseError as error:
         yield "monitoring", f"cannot be read: {error}"
 
 
-def _show(summary: Summary, workspace: Workspace) -> None:
-    stack_file = workspace.stack_file
-    if stack_file.architecture == PARALLELCLUSTER:
+def _show(summary: Summary) -> None:
+    architecture = summary.target.stack_file.architecture
+    if architecture == PARALLELCLUSTER:
         parallelcluster_summary.print_summary(summary)
-    elif stack_file.architecture == BATCH:
-        facts = tuple(_queues(summary.outputs, stack_file, sandbox=summary.sandbox))
+    elif architecture == BATCH:
+        facts = tuple(_queues(summary.outputs, summary.target))
         batch_summary.print_summary(dataclasses.replace(summary, facts=(*facts, *summary.facts)))
-    elif stack_file.architecture == NETWORK:
+    elif architecture == NETWORK:
         network_summary.print_summary(summary)
     else:
-        _show_cluster(summary, stack_file)
+        _show_cluster(summary)
 
 
-def _show_cluster(summary: Summary, stack_file: StackFile) -> None:
+def _show_cluster(summary: Summary) -> None:
     from trainyard.deployment.summary import ReachedCluster, print_summary, written_kubeconfig
     from trainyard.diagnosis.rollout import ClusterState, expected_of, look_at
-    from trainyard.workspace.kubeconfig import kubectl_command
 
-    path, kubeconfig = written_kubeconfig(summary, stack_file)
+    path, kubeconfig = written_kubeconfig(summary)
     state, silence = look_at(kubeconfig)
     missing = [silence] if state is None else state.missing(expected_of(summary.outputs))
     facts = (*(("missing", sentence) for sentence in missing), *summary.facts)
@@ -117,20 +115,18 @@ def _show_cluster(summary: Summary, stack_file: StackFile) -> None:
         ReachedCluster(
             state or ClusterState((), (), ()),
             path,
-            kubectl_command(path, sandbox=summary.sandbox),
+            summary.target.account.kubectl_command(path),
         ),
     )
 
 
-def _queues(
-    outputs: Mapping[str, Any], stack_file: StackFile, *, sandbox: bool
-) -> Iterator[tuple[str, str]]:
+def _queues(outputs: Mapping[str, Any], target: Target) -> Iterator[tuple[str, str]]:
     """Yield the number of jobs in each job queue, by state, and the closed environments."""
     import boto3
     from botocore.exceptions import BotoCoreError, ClientError
 
-    with account_access(sandbox=sandbox, profile=stack_file.profile):
-        batch = boto3.client("batch", region_name=stack_file.region)
+    with target.access():
+        batch = boto3.client("batch", region_name=target.region)
         environments = outputs.get("compute_environments", {}).values()
         for queue in dict.fromkeys(str(each["job_queue"]) for each in environments):
             try:

@@ -18,7 +18,6 @@ from trainyard.components.capacity.timeline import Moment, Timeline, block_timel
 from trainyard.progress.durations import duration
 from trainyard.stack_files.stack_config import config_of
 from trainyard.topology.timeline_picture import timeline_picture
-from trainyard.workspace.session import account_access
 
 
 def timeline(
@@ -35,10 +34,10 @@ def timeline(
 
     Times that the stack file does not have are read from the account.
     """
-    found = options.stack_file(stack, path=stack_file, sandbox=sandbox)
-    with account_access(sandbox=sandbox, profile=found.profile):
-        reader = AccountReader(region=found.region)
-        timelines = block_timelines(with_block_times(config_of(found), reader))
+    target = options.target(stack, path=stack_file, sandbox=sandbox)
+    with target.access():
+        reader = AccountReader(region=target.region)
+        timelines = block_timelines(with_block_times(config_of(target.stack_file), reader))
         now = clock.now()
     if not timelines:
         raise failures.CommandError(

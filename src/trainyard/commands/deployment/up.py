@@ -19,6 +19,7 @@ from trainyard.deployment.retained import tell_what_stays
 from trainyard.schedulers.batch import summary as batch_summary
 from trainyard.schedulers.slurm import parallelcluster_summary
 from trainyard.stack_files.stack_files import BATCH, NETWORK, PARALLELCLUSTER
+from trainyard.workspace.target import account_of
 from trainyard.workspace.workspace import Workspace
 
 
@@ -34,35 +35,35 @@ def up(
     """Deploy the stack file; always shows a preview first."""
     require_answer(yes=yes, command="up")
     # Reject a wrong value, and what cannot be verified, before any resource is created.
-    wait_seconds(sandbox=sandbox)
-    found = options.stack_file(stack, path=stack_file, sandbox=sandbox)
+    wait_seconds(account_of(sandbox=sandbox))
+    target = options.target(stack, path=stack_file, sandbox=sandbox)
     then = None
     if verify:
         from trainyard.schedulers.deployed_stack import DeployedStack
         from trainyard.verify.up_verification import planned_verification
 
-        then = planned_verification(DeployedStack(found, sandbox))
-    workspace = opened(found, "up", sandbox=sandbox, checks_config=True)
-    show = Show(yes, verbose, sandbox)
+        then = planned_verification(DeployedStack(target))
+    workspace = opened(target, "up", checks_config=True)
+    show = Show(yes, verbose)
     result = changed_guarded(workspace, "up", show=show, replace=replace or ())
-    tell_duplicates(workspace, sandbox=sandbox)
+    tell_duplicates(workspace)
     if result.exit_code and not result.declined:
-        tell_what_stays(found, destroyed=False, sandbox=sandbox)
-    finish(result, workspace, "up", sandbox=sandbox)
-    _show_summary(workspace, result.changes, sandbox=sandbox)
+        tell_what_stays(target, destroyed=False)
+    finish(result, workspace, "up")
+    _show_summary(workspace, result.changes)
     if then is not None:
         then()
 
 
-def _show_summary(workspace: Workspace, changes: Mapping[str, int], *, sandbox: bool) -> None:
+def _show_summary(workspace: Workspace, changes: Mapping[str, int]) -> None:
     architecture = workspace.stack_file.architecture
     if architecture == PARALLELCLUSTER:
-        parallelcluster_summary.show_summary(workspace, changes, sandbox=sandbox)
+        parallelcluster_summary.show_summary(workspace, changes)
     elif architecture == BATCH:
-        batch_summary.show_summary(workspace, changes, sandbox=sandbox)
+        batch_summary.show_summary(workspace, changes)
     elif architecture == NETWORK:
-        network_summary.show_summary(workspace, changes, sandbox=sandbox)
+        network_summary.show_summary(workspace, changes)
     else:
         from trainyard.deployment.summary import show_summary
 
-        show_summary(workspace, changes, sandbox=sandbox)
+        show_summary(workspace, changes)

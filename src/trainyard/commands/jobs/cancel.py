@@ -24,9 +24,9 @@ def cancel(
 
     EKS: the job is deleted with its pods and objects. Slurm: scancel. Batch: TerminateJob.
     """
-    found = options.stack_file(stack, path=stack_file, sandbox=sandbox)
-    deployed = deployed_stack(context, found, sandbox=sandbox)
-    with deployed.scheduler(plan_with_jobs(found)) as scheduler:
+    target = options.target(stack, path=stack_file, sandbox=sandbox)
+    deployed = deployed_stack(context, target)
+    with deployed.scheduler(plan_with_jobs(target.stack_file)) as scheduler:
         chosen = _chosen(job, scheduler.jobs(), stack)
         scheduler.cancel(chosen)
     console.progress(f"cancelled {chosen.id} ({printable(chosen.name)}), which was {chosen.state}")

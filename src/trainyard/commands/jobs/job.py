@@ -102,8 +102,8 @@ def job(
     EKS: a manifest is printed. ParallelCluster: a directory of scripts is written. Batch: a request
     is printed. With --submit, the job is submitted instead.
     """
-    found = options.stack_file(stack, path=stack_file, sandbox=sandbox)
-    kind = kind_of(found)
+    target = options.target(stack, path=stack_file, sandbox=sandbox)
+    kind = kind_of(target.stack_file)
     _refuse_unknown(name, kind, stack)
     given = {
         EKS: {"--group": group, "--namespace": namespace},
@@ -118,12 +118,12 @@ def job(
     }
     refuse_foreign(given, kind, stack)
     asked = RequestedJob(
-        deployed=deployed_stack(context, found, sandbox=sandbox),
+        deployed=deployed_stack(context, target),
         name=name,
         nodes=nodes,
         options={**given[kind], "--level": level},
         submit=submit,
-        wait=requested_wait(submit=submit, wait=wait, minutes=wait_minutes, sandbox=sandbox),
+        wait=requested_wait(target.account, submit=submit, wait=wait, minutes=wait_minutes),
     )
     _refuse_without_effect(asked, kind)
     make_of_kind(asked, kind)

@@ -31,9 +31,9 @@ def jobs(
     EKS: the jobs of `job` and `run`. Slurm and Batch: all jobs that the scheduler has not
     forgotten.
     """
-    found = options.stack_file(stack, path=stack_file, sandbox=sandbox)
-    deployed = deployed_stack(context, found, sandbox=sandbox)
-    with deployed.scheduler(plan_with_jobs(found)) as scheduler:
+    target = options.target(stack, path=stack_file, sandbox=sandbox)
+    deployed = deployed_stack(context, target)
+    with deployed.scheduler(plan_with_jobs(target.stack_file)) as scheduler:
         listed = scheduler.jobs()
     if as_json:
         console.answer_json([_as_json(each) for each in listed])

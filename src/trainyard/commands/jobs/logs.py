@@ -5,17 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Annotated, Any
 
-import boto3
 import typer
 from botocore.exceptions import BotoCoreError, ClientError
 
 from trainyard.cli import console, failures, options
 from trainyard.commands.jobs.job import refuse
 from trainyard.components import clock
-from trainyard.components.account.call_failures import CLIENT, explained
+from trainyard.components.account.call_failures import explained
 from trainyard.components.eks.cluster_review import control_plane_log_group
 from trainyard.deployment.stack_outputs import outputs_of
 from trainyard.schedulers.batch.submission import LOG_GROUP as BATCH_LOG_GROUP
@@ -23,7 +21,7 @@ from trainyard.schedulers.deployed_stack import deployed_stack
 from trainyard.schedulers.log_events import LogEvents
 from trainyard.stack_files.stack_config import config_of
 from trainyard.stack_files.stack_files import BATCH, EKS, PARALLELCLUSTER, StackFile
-from trainyard.workspace.session import account_access
+from trainyard.workspace.target import Target
 
 POLL_SECONDS = 5.0
 DEFAULT_MINUTES = 60.0
@@ -84,13 +82,16 @@ def logs(
     of_job["--previous"] = previous or None
     if job is None:
         refuse(of_job, "only a job has nodes; name the job, or")
+        if sandbox:
+            raise failures.WrongUseError(
+                "the sandbox runs no control plane components, nodes or jobs that write to "
+                "CloudWatch Logs; the logs of its own processes: `./trainyard sandbox status`"
+            )
         _print_stack_logs(
-            stack,
+            options.target(stack, path=stack_file, sandbox=False),
             stream=stream or "",
             minutes=DEFAULT_MINUTES if minutes is None else minutes,
             follow=follow,
-            sandbox=sandbox,
-            stack_file=stack_file,
         )
         return
     refuse({"--stream": stream, "--minutes": minutes}, "the whole log of a job is printed")
@@ -102,48 +103,31 @@ def logs(
     asked = LogRequest(
         job=job, node=node, rank=rank, every_node=every_node, previous=previous, follow=follow
     )
-    found = options.stack_file(stack, path=stack_file, sandbox=sandbox)
-    deployed = deployed_stack(context, found, sandbox=sandbox)
-    with deployed.scheduler(plan_with_jobs(found)) as scheduler:
+    target = options.target(stack, path=stack_file, sandbox=sandbox)
+    deployed = deployed_stack(context, target)
+    with deployed.scheduler(plan_with_jobs(target.stack_file)) as scheduler:
         for line in scheduler.log(asked):
             console.answer(line)
 
 
-def _print_stack_logs(
-    stack: str,
-    *,
-    stream: str,
-    minutes: float,
-    follow: bool,
-    sandbox: bool,
-    stack_file: Path | None,
-) -> None:
-    if sandbox:
-        raise failures.WrongUseError(
-            "the sandbox runs no control plane components, nodes or jobs that write to CloudWatch "
-            "Logs; the logs of its own processes: `./trainyard sandbox status`"
-        )
-    found = options.stack_file(stack, path=stack_file, sandbox=False)
-    group = _log_group(found)
-    console.progress(f"log group {group} in {found.region}")
+def _print_stack_logs(target: Target, *, stream: str, minutes: float, follow: bool) -> None:
+    group = _log_group(target)
+    console.progress(f"log group {group} in {target.region}")
     start = clock.now().timestamp() - minutes * 60
     try:
-        with account_access(sandbox=False, profile=found.profile):
-            client = boto3.client("logs", region_name=found.region, config=CLIENT)
+        with target.access():
+            client = target.client("logs")
             pause = time.sleep if follow else None
             for line in lines_of(client, group, stream, start_ms=int(start * 1000), pause=pause):
                 console.answer(line)
     except (BotoCoreError, ClientError) as error:
-        raise failures.CommandError(_why(error, group, found)) from error
+        raise failures.CommandError(_why(error, group, target.stack_file)) from error
 
 
-def _log_group(file: StackFile) -> str:
+def _log_group(target: Target) -> str:
+    file = target.stack_file
     config = config_of(file)
-    outputs = (
-        outputs_of(file, sandbox=False, show_secrets=False)
-        if file.architecture == PARALLELCLUSTER
-        else {}
-    )
+    outputs = outputs_of(target, show_secrets=False) if file.architecture == PARALLELCLUSTER else {}
     group = log_group(file.architecture, cluster=config.name, outputs=outputs)
     if group:
         return group

@@ -25,6 +25,7 @@ from trainyard.schedulers.job_wait import (
 )
 from trainyard.stack_files.stack_config import kind_of, plan_of
 from trainyard.stack_files.stack_files import BATCH, EKS, NETWORK, PARALLELCLUSTER
+from trainyard.workspace.target import Account
 
 
 class LauncherName(StrEnum):
@@ -129,8 +130,8 @@ def run(
 
     EKS: a Kubernetes Job. Slurm: a batch job on the head node. Batch: a job of a job definition.
     """
-    found = options.stack_file(stack, path=stack_file, sandbox=sandbox)
-    kind = kind_of(found)
+    target = options.target(stack, path=stack_file, sandbox=sandbox)
+    kind = kind_of(target.stack_file)
     if kind == NETWORK:
         raise failures.WrongUseError(f"{stack} is a network, and has no nodes")
     given = {
@@ -153,20 +154,20 @@ def run(
         nodes = job.pop("nodes", None)
         request = TrainingRequest(**job)
         asked = RequestedJob(
-            deployed=deployed_stack(context, found, sandbox=sandbox),
+            deployed=deployed_stack(context, target),
             name=request.name,
             nodes=nodes,
             options=given[kind],
             submit=not dry_run,
-            wait=_wait(detach=detach, minutes=wait_minutes, sandbox=sandbox),
+            wait=_wait(target.account, detach=detach, minutes=wait_minutes),
         )
         {EKS: _eks, PARALLELCLUSTER: _slurm, BATCH: _batch}[kind](asked, request)
 
 
-def _wait(*, detach: bool, minutes: float | None, sandbox: bool) -> JobWait | None:
+def _wait(account: Account, *, detach: bool, minutes: float | None) -> JobWait | None:
     if detach and minutes is not None:
         raise failures.WrongUseError("--wait-minutes does not apply with --detach")
-    return requested_wait(submit=True, wait=not detach, minutes=minutes, sandbox=sandbox)
+    return requested_wait(account, submit=True, wait=not detach, minutes=minutes)
 
 
 @contextmanager
@@ -252,7 +253,7 @@ def _slurm(asked: RequestedJob, request: TrainingRequest) -> None:
     from trainyard.jobs.slurm.training import render_training_directory
     from trainyard.schedulers.run_limits import limited
 
-    if asked.submit and asked.sandbox and request.image:
+    if asked.submit and asked.target.is_sandbox and request.image:
         raise failures.WrongUseError(
             "the sandbox runs no containers; omit the image to run the program on this machine, or "
             "print its script with --dry-run"

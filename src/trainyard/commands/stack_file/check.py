@@ -12,6 +12,7 @@ from trainyard.cli import console, failures, options
 from trainyard.components.config.problems import ConfigError
 from trainyard.stack_files.stack_config import plan_of, refusing_stage
 from trainyard.stack_files.stack_files import StackFile, StackFileError, unread_stack_file
+from trainyard.workspace.target import account_of, target_of
 
 
 def check(
@@ -37,11 +38,8 @@ def check(
         # The account's answers are not useful for an invalid configuration.
         from trainyard.checks.live_check import live_result
 
-        if sandbox:
-            from trainyard.sandboxes.session import started_sandbox
-
-            started_sandbox(console.progress)
-        results = [live_result(result.stack_file, sandbox=sandbox) for result in results]
+        account_of(sandbox=sandbox).start(console.progress)
+        results = [live_result(target_of(result.stack_file, sandbox=sandbox)) for result in results]
     answer_results(results, as_json=as_json, as_sarif=as_sarif)
     if not all(result.ok for result in results):
         raise typer.Exit(max(result.exit_code for result in results))
@@ -49,10 +47,10 @@ def check(
 
 def _checked(stack: str, *, path: Path | None, sandbox: bool) -> CheckResult:
     try:
-        found = options.stack_file(stack, path=path, sandbox=sandbox)
+        target = options.target(stack, path=path, sandbox=sandbox)
     except StackFileError as error:
         return failed(unread_stack_file(stack, path), error, stage="schema")
-    return _result(found)
+    return _result(target.stack_file)
 
 
 def _result(stack_file: StackFile) -> CheckResult:

@@ -34,8 +34,8 @@ def cost(
 
     With AWS credentials, prices are read from the AWS Price List, otherwise from a dated snapshot.
     """
-    found = options.stack_file(stack, path=stack_file, sandbox=sandbox)
-    costs, now = current_cost(found, sandbox=sandbox), clock.now()
+    target = options.target(stack, path=stack_file, sandbox=sandbox)
+    costs, now = current_cost(target), clock.now()
     if as_json:
         console.answer_json(_document(stack, costs, now))
         return

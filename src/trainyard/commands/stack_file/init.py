@@ -38,7 +38,7 @@ from trainyard.init.question import Ask, Choice, Defaults, Question, ask_in_term
 from trainyard.init.repeat_command import repeat_command
 from trainyard.init.resolving import Resolver, resolve_kind
 from trainyard.sandboxes.session import started_sandbox
-from trainyard.workspace.session import account_access
+from trainyard.workspace.target import account_of
 from trainyard.workspace.usual_region import usual_region
 
 if TYPE_CHECKING:
@@ -185,7 +185,7 @@ def create_stack(request: Request, *, yes: bool, account: Account = Account()) -
     if interactive:
         _confirm(design, path)
     write_new_stack(path, stack_file_text(design, command=repeat_command(design, request)))
-    _tell(path, design, missing, sandbox=request.sandbox, live=listing is not None)
+    _tell(path, design, missing, request, live=listing is not None)
 
 
 def _refuse(problems: list[Problem], request: Request) -> None:
@@ -201,7 +201,7 @@ def _designed(
     if request.sandbox:
         started_sandbox(console.progress)
     try:
-        with account_access(sandbox=request.sandbox, profile=request.profile):
+        with account_of(sandbox=request.sandbox, profile=request.profile).access():
             request = _with_region(request, ask)
             if not request.region:
                 return Resolver(request, None, account.now(), ask).design(), None
@@ -271,7 +271,7 @@ def _refuse_in_account(design: StackDesign, request: Request, account: Account) 
         AccountUnreachableError: the account cannot be queried.
     """
     console.progress("checking the stack in the account")
-    with account_access(sandbox=request.sandbox, profile=request.profile):
+    with account_of(sandbox=request.sandbox, profile=request.profile).access():
         found = account.problems(design)
     _refuse(list(found.problems), request)
     for warning in found.warnings:
@@ -286,18 +286,18 @@ def _confirm(design: StackDesign, path: Path) -> None:
 
 
 def _tell(
-    path: Path, design: StackDesign, missing: list[Problem], *, sandbox: bool, live: bool
+    path: Path, design: StackDesign, missing: list[Problem], request: Request, *, live: bool
 ) -> None:
     console.answer(f"{path}: based on {design.example}")
     where = [] if path.parent == Path(os.path.realpath(".")) else [f"cd {path.parent}"]
     for line in consequences(design):
         console.answer(line)
-    option = " --sandbox" if sandbox else ""
+    option = account_of(sandbox=request.sandbox).option
     fixes: list[str] = []
-    if missing and not sandbox:
+    if missing and not request.sandbox:
         console.answer("it lacks what only the account knows; the commands below set it")
         fixes = [problem.remedy for problem in missing]
         live = True
-    check = f"./trainyard check {design.name}{option}{' --live' if live or sandbox else ''}"
+    check = f"./trainyard check {design.name}{option}{' --live' if live or request.sandbox else ''}"
     commands = [*where, *fixes, check, f"./trainyard up {design.name}{option}"]
     console.answer("\n".join(["next:", *(f"  {command}" for command in commands)]))

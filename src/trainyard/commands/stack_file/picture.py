@@ -12,8 +12,8 @@ from trainyard.commands.stack_file.plan import planned
 from trainyard.cost.price_list import current_cost
 from trainyard.deployment.stack_report import Contents, seen_in_account, seen_in_file, stack_report
 from trainyard.stack_files.files import write_whole
-from trainyard.stack_files.stack_files import StackFile
 from trainyard.topology.drawing import draw
+from trainyard.workspace.target import Target
 
 _FORMS = (".svg", ".html")
 
@@ -48,13 +48,13 @@ def picture(
         raise failures.WrongUseError(
             f"--output {output}: the name must end in .svg or .html, which selects the format"
         )
-    found = options.stack_file(stack, path=stack_file, sandbox=sandbox)
+    target = options.target(stack, path=stack_file, sandbox=sandbox)
     if form == ".html":
-        text = _report(found, sandbox=sandbox)
+        text = _report(target)
     elif live:
-        text = draw(seen_in_account(found, sandbox=sandbox).topology, title=stack)
+        text = draw(seen_in_account(target).topology, title=stack)
     else:
-        text = draw(seen_in_file(found).topology, title=stack)
+        text = draw(seen_in_file(target.stack_file).topology, title=stack)
     if output is None:
         console.answer_document(text)
         return
@@ -62,18 +62,18 @@ def picture(
     console.progress(f"the picture is in {output}")
 
 
-def _report(stack_file: StackFile, *, sandbox: bool) -> str:
-    seen = seen_in_account(stack_file, sandbox=sandbox)
+def _report(target: Target) -> str:
+    seen = seen_in_account(target)
     # The engine would report the same problems.
     refused = any(each.level == "error" for each in seen.findings)
-    resources = () if refused else planned(stack_file, sandbox=sandbox)["resources"]
+    resources = () if refused else planned(target)["resources"]
     return stack_report(
-        stack_file.stack,
+        target.stack,
         seen,
         Contents(
-            title=stack_file.stack,
+            title=target.stack,
             topology=seen.topology,
             resources=resources,
-            cost=current_cost(stack_file, sandbox=sandbox),
+            cost=current_cost(target),
         ),
     )

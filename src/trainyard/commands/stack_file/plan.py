@@ -17,6 +17,7 @@ from trainyard.stack_files.stack_files import PARALLELCLUSTER
 from trainyard.stack_files.stack_references import with_ids
 from trainyard.workspace.project import SandboxProject, sandbox_directory
 from trainyard.workspace.session import Purpose, open_workspace
+from trainyard.workspace.target import Target
 
 if TYPE_CHECKING:
     from trainyard.stack_files.stack_files import StackFile
@@ -29,34 +30,33 @@ def plan(
     as_json: options.AsJson = False,
 ) -> None:
     """Show every resource of a new deployment of the stack. Changes nothing."""
-    found = options.stack_file(stack, path=stack_file, sandbox=sandbox)
-    result = planned(found, sandbox=sandbox)
+    target = options.target(stack, path=stack_file, sandbox=sandbox)
+    result = planned(target)
     if as_json:
         console.answer_json(result)
         return
-    show_plan(found, result, sandbox=sandbox)
+    show_plan(target, result)
 
 
-def show_plan(stack_file: StackFile, result: Mapping[str, Any], *, sandbox: bool) -> None:
+def show_plan(target: Target, result: Mapping[str, Any]) -> None:
     """Print the resources of a plan, what they cost, and the cluster of ParallelCluster.
 
     Args:
-        stack_file: The stack.
+        target: The stack and its account.
         result: The result of `planned`.
-        sandbox: Whether the account is the sandbox's.
     """
     for resource in result["resources"]:
         console.answer(f"{resource['type']:55} {resource['name']}")
     console.answer(f"{len(result['resources'])} resources; --json shows their inputs")
-    console.answer(f"cost: {cost_line(stack_file, sandbox=sandbox)}")
-    if stack_file.architecture == PARALLELCLUSTER:
+    console.answer(f"cost: {cost_line(target)}")
+    if target.stack_file.architecture == PARALLELCLUSTER:
         console.answer("\nParallelCluster creates the cluster:")
-        facts = [*_cluster(stack_file, result["outputs"])]
+        facts = [*_cluster(target.stack_file, result["outputs"])]
         width = max(len(name) for name, _ in facts)
         for name, fact in facts:
             console.answer(f"  {name:{width}}  {fact}")
-        more = f"cluster-config --planned{stack_file.options(sandbox=sandbox)}"
-        console.answer(f"its configuration:  ./trainyard artifact {stack_file.stack} {more}")
+        more = target.command("artifact", "cluster-config", "--planned")
+        console.answer(f"its configuration:  {more}")
 
 
 def _cluster(stack_file: StackFile, outputs: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -70,22 +70,22 @@ def _cluster(stack_file: StackFile, outputs: Mapping[str, Any]) -> Iterator[tupl
     yield from cluster_facts(outputs)
 
 
-def planned(stack_file: StackFile, *, sandbox: bool) -> dict[str, Any]:
+def planned(target: Target) -> dict[str, Any]:
     """Return the result of `plan --json`, from a preview on a temporary empty backend."""
     purpose = Purpose(checks_config=True)
-    workspace = open_workspace(stack_file, purpose, sandbox=sandbox)
+    workspace = open_workspace(target, purpose)
     with tempfile.TemporaryDirectory(prefix="trainyard-plan-") as directory, event_log() as log:
-        plugins = project_of(sandbox_directory()).plugins if sandbox else {}
+        plugins = project_of(sandbox_directory()).plugins if target.is_sandbox else {}
         project = SandboxProject(Path(directory), plugins)
         # The temporary backend has no other stack to read a network from.
-        project.write(with_ids(stack_file, sandbox=sandbox))
+        project.write(with_ids(target))
         command = PulumiCommand(
             workspace.command.executable,
             project.directory,
             {**workspace.command.environment, **project.backend_environment()},
         )
-        name = ["--stack", stack_file.stack]
-        command.output(["stack", "init", stack_file.stack, "--no-select"])
+        name = ["--stack", target.stack]
+        command.output(["stack", "init", target.stack, "--no-select"])
         log.told(command).output(["preview", *name, *log.arguments])
         events = log.text()
-    return plan_of_events(events, stack=stack_file.stack)
+    return plan_of_events(events, stack=target.stack)

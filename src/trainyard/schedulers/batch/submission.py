@@ -37,8 +37,8 @@ from trainyard.jobs.batch_request import BatchSubmission
 from trainyard.schedulers.batch.waiting import wait_for
 from trainyard.schedulers.job_wait import NO_CONTAINERS, JobWait
 from trainyard.schedulers.log_events import LogEvents
-from trainyard.stack_files.stack_files import StackFile
-from trainyard.workspace.session import account_access, refuse_occupied
+from trainyard.workspace.session import refuse_occupied
+from trainyard.workspace.target import Target
 
 ATTEMPTS = 4
 _SUFFIX_BYTES = 4
@@ -95,12 +95,7 @@ def _found(batch: Any, request: Mapping[str, Any]) -> str:
 
 
 def submit_job(
-    plan: BatchPlan,
-    submission: BatchSubmission,
-    *,
-    stack_file: StackFile,
-    sandbox: bool,
-    wait: JobWait | None,
+    plan: BatchPlan, submission: BatchSubmission, *, target: Target, wait: JobWait | None
 ) -> None:
     """Submit the job, print its id on standard output, and say how to follow it.
 
@@ -110,17 +105,17 @@ def submit_job(
         CommandError: Batch rejects the job or, with `--wait`, the job fails or does not start.
     """
     # While the stack changes, the queue and the definition may change as well.
-    refuse_occupied(stack_file, sandbox=sandbox)
-    with account_access(sandbox=sandbox, profile=stack_file.profile):
-        batch = boto3.client("batch", region_name=plan.region, config=CLIENT)
-        _require_secrets(batch, submission, stack_file, sandbox=sandbox)
-        job_id = _submit(plan.region, submission, stack_file, sandbox=sandbox)
+    refuse_occupied(target)
+    with target.access():
+        batch = target.client("batch")
+        _require_secrets(batch, submission, target)
+        job_id = _submit(submission, target)
         console.answer(job_id)
         console.progress(f"submitted {submission.description}")
-        if not sandbox:
-            cancel = f"{stack_file.command('cancel', sandbox=False)} {job_id}"
+        if not target.is_sandbox:
+            cancel = f"{target.command('cancel')} {job_id}"
             follow = _follow(plan.region, job_id, submission)
-            logs = f"{stack_file.command('logs', sandbox=False)} {job_id} --follow"
+            logs = f"{target.command('logs')} {job_id} --follow"
             console.progress("\n  ".join([*follow, logs, cancel]))
         if wait:
             log = _MainLog(plan.region, submission, wait.show)
@@ -129,7 +124,7 @@ def submit_job(
                     batch, job_id, lambda job: _explain(job, batch, plan, submission), wait, log
                 )
             finally:
-                if sandbox and not log.has_printed:
+                if target.is_sandbox and not log.has_printed:
                     console.progress(NO_CONTAINERS)
 
 
@@ -196,9 +191,7 @@ def _explain(
     return why_it_waits(queued)
 
 
-def _require_secrets(
-    batch: Any, submission: BatchSubmission, stack_file: StackFile, *, sandbox: bool
-) -> None:
+def _require_secrets(batch: Any, submission: BatchSubmission, target: Target) -> None:
     """Refuse a job with secrets that it would not get, or that do not exist.
 
     What cannot be read is no reason: the role of the job may read what its user may not.
@@ -222,7 +215,7 @@ def _require_secrets(
     if submission.secrets.items() - _secrets_of(newest).items():
         raise failures.CommandError(
             f"the job definition {name} in the account does not have the secrets of the stack "
-            f"file yet; deploy it: {stack_file.command('up', sandbox=sandbox)}"
+            f"file yet; deploy it: {target.command('up')}"
         )
     account_id = newest["jobDefinitionArn"].split(":")[4]
     for variable, text in submission.secrets.items():
@@ -265,14 +258,11 @@ def _is_missing(secret: SecretArn, account_id: str) -> bool:
     return False
 
 
-def _submit(
-    region: str, submission: BatchSubmission, stack_file: StackFile, *, sandbox: bool
-) -> str:
+def _submit(submission: BatchSubmission, target: Target) -> str:
     try:
-        batch = boto3.client("batch", region_name=region, config=UNREPEATED)
-        return submit_once(batch, submission.request)
+        return submit_once(target.client("batch", UNREPEATED), submission.request)
     except (BotoCoreError, ClientError) as error:
-        command = stack_file.command("up", sandbox=sandbox)
+        command = target.command("up")
         raise failures.CommandError(
             f"Batch rejected the job: {explained('batch:SubmitJob', error)}\n"
             f"  if the stack is not deployed yet:  {command}"

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from trainyard.workspace.workspace import Workspace
 
 
-def show_summary(workspace: Workspace, changes: Mapping[str, int], *, sandbox: bool) -> None:
+def show_summary(workspace: Workspace, changes: Mapping[str, int]) -> None:
     """Print the summary; there is nothing to wait for, because nodes start with the jobs."""
-    print_summary(read_summary(workspace, changes, sandbox=sandbox))
+    print_summary(read_summary(workspace, changes))
 
 
 def print_summary(summary: Summary) -> None:
@@ -26,11 +26,11 @@ def print_summary(summary: Summary) -> None:
 def next_commands(summary: Summary) -> list[str]:
     """Return the next commands: for each job, print the request, then submit it."""
     commands = [
-        f"./trainyard job {summary.stack} {job}{submit}{summary.options}"
+        summary.target.command("job", job, *submit)
         for job in _jobs(summary.outputs)
-        for submit in ("", " --submit")
+        for submit in ((), ("--submit",))
     ]
-    return [*commands, *end_commands(summary.stack, summary.options, sandbox=summary.sandbox)]
+    return [*commands, *end_commands(summary.target)]
 
 
 def _jobs(outputs: Mapping[str, Any]) -> list[str]:

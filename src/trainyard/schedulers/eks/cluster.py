@@ -14,12 +14,11 @@ from trainyard.cli import failures
 from trainyard.deployment.stack_outputs import deployed_cluster
 from trainyard.schedulers.deployed_stack import DeployedStack
 from trainyard.schedulers.eks.cluster_client import cluster_client
-from trainyard.stack_files.stack_files import StackFile
-from trainyard.workspace.session import account_access
+from trainyard.workspace.target import Target
 
 
 @contextmanager
-def reached_cluster(stack_file: StackFile, *, sandbox: bool) -> Iterator[client.ApiClient]:
+def reached_cluster(target: Target) -> Iterator[client.ApiClient]:
     """Give a client of the cluster, and explain errors of its API server.
 
     Raises:
@@ -27,9 +26,9 @@ def reached_cluster(stack_file: StackFile, *, sandbox: bool) -> Iterator[client.
         CommandError: the stack has no cluster, or its API server refuses a request or does not
             respond.
     """
-    cluster, kubeconfig = deployed_cluster(DeployedStack(stack_file, sandbox))
+    cluster, kubeconfig = deployed_cluster(DeployedStack(target))
     with (
-        account_access(sandbox=sandbox, profile=stack_file.profile),
+        target.access(),
         answering(cluster),
         cluster_client(kubeconfig) as api,
     ):

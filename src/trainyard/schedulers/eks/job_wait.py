@@ -18,6 +18,7 @@ from trainyard.jobs.job_manifest import JOB, JOB_SET, JobManifest
 from trainyard.schedulers.eks.pod_log import STARTED, PodLog, index_of, oldest_first
 from trainyard.schedulers.eks.workloads import Workload, find_workload
 from trainyard.schedulers.job_wait import NO_CONTAINERS, JobWait, look_again
+from trainyard.workspace.target import Account
 
 _BUSY = 429
 """https://kubernetes.io/docs/concepts/cluster-administration/flow-control/"""
@@ -67,8 +68,7 @@ def wait_for(
     api: client.ApiClient,
     manifests: Sequence[JobManifest],
     wait: JobWait,
-    *,
-    sandbox: bool,
+    account: Account,
 ) -> None:
     """Report the states of jobs until all have ended, and print the logs of their pods.
 
@@ -76,7 +76,7 @@ def wait_for(
         api: Client of the cluster.
         manifests: The submitted jobs.
         wait: Limits and clock.
-        sandbox: Whether the cluster is in the sandbox, whose nodes run no containers.
+        account: That of the cluster; the nodes of the sandbox run no containers.
 
     Raises:
         JobFailedError: a job failed.
@@ -96,11 +96,11 @@ def wait_for(
             break
         wait.pause(wait.poll_seconds)
     wait.ran_on(node for job in jobs for node in job.nodes.values())
-    _tell_end(jobs, sandbox=sandbox)
+    _tell_end(jobs, account)
 
 
-def _tell_end(jobs: Sequence[_Followed], *, sandbox: bool) -> None:
-    if sandbox and not any(log.until for each in jobs for log in each.logs.values()):
+def _tell_end(jobs: Sequence[_Followed], account: Account) -> None:
+    if account.is_sandbox and not any(log.until for each in jobs for log in each.logs.values()):
         console.progress(NO_CONTAINERS)
     failed = [each for each in jobs if each.failure]
     if failed:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import Any
 
-import boto3
 from botocore.exceptions import BotoCoreError, ClientError
 
 from trainyard.cli import console, failures
-from trainyard.components.account.call_failures import CLIENT, explained
+from trainyard.components.account.call_failures import explained
 from trainyard.components.eks.plan import EksPlan
 from trainyard.deployment.stack_outputs import deployed_cluster
 from trainyard.repair.account import Account
@@ -23,7 +21,8 @@ from trainyard.schedulers.deployed_stack import DeployedStack
 from trainyard.schedulers.eks.cluster import answering
 from trainyard.schedulers.eks.cluster_client import cluster_client
 from trainyard.schedulers.job_wait import JobWait
-from trainyard.workspace.session import account_access, working_alone
+from trainyard.workspace.session import working_alone
+from trainyard.workspace.target import Target
 
 
 @contextmanager
@@ -34,14 +33,13 @@ def opened(plan: EksPlan, request: RepairRequest) -> Iterator[NodeReplacement]:
         WrongUseError: there are no credentials.
         CommandError: the stack has no cluster, or AWS or the API server refuses a request.
     """
-    file, sandbox = request.stack_file, request.sandbox
-    deployed = DeployedStack(file, sandbox)
+    deployed = DeployedStack(request.target)
     groups = deployed.outputs(show_secrets=False).get("node_groups", {})
     cluster, kubeconfig = deployed_cluster(deployed)
     with (
-        account_access(sandbox=sandbox, profile=file.profile),
+        request.target.access(),
         answering(cluster),
-        _account(plan.region, cluster) as account,
+        _account(request.target, cluster) as account,
         cluster_client(kubeconfig) as api,
     ):
         yield NodeReplacement(
@@ -83,8 +81,7 @@ def repair_cluster(
             cannot be drained, or its replacement is not Ready in time.
     """
     # A change of the stack can replace its nodes as well.
-    file, sandbox = request.stack_file, request.sandbox
-    locked = nullcontext() if request.dry_run else alone(file, "repair", sandbox=sandbox)
+    locked = nullcontext() if request.dry_run else alone(request.target, "repair")
     with locked, opened(plan, request) as replacement:
         _run(replacement, request)
 
@@ -96,7 +93,7 @@ def pods_of(replacement: NodeReplacement, decision: Decision) -> dict[str, list[
 
 
 def _run(replacement: NodeReplacement, request: RepairRequest) -> None:
-    stack = request.stack_file.stack
+    stack = request.target.stack
     cluster = replacement.look()
     decision = replacement.decide(cluster)
     chosen = (*decision.now, *decision.later)
@@ -122,16 +119,13 @@ def _count(nodes: int) -> str:
 
 
 @contextmanager
-def _account(region: str, cluster: str) -> Iterator[Account]:
+def _account(target: Target, cluster: str) -> Iterator[Account]:
     """Give the account of a cluster, and explain errors of AWS.
 
     Raises:
         CommandError: AWS refused a request or did not respond.
     """
-
-    def made(service: str) -> Any:
-        return boto3.client(service, region_name=region, config=CLIENT)
-
+    made = target.client
     try:
         yield Account(
             ec2=made("ec2"), eks=made("eks"), autoscaling=made("autoscaling"), cluster=cluster

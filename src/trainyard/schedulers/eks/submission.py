@@ -36,9 +36,8 @@ from trainyard.schedulers.eks.workloads import (
     patch_workload,
 )
 from trainyard.schedulers.job_wait import JobWait
-from trainyard.stack_files.stack_files import StackFile
-from trainyard.workspace.kubeconfig import kubectl_command, write_kubeconfig
-from trainyard.workspace.session import account_access, refuse_occupied
+from trainyard.workspace.session import refuse_occupied
+from trainyard.workspace.target import Target
 
 MANAGED_BY = {"app.kubernetes.io/managed-by": "trainyard"}
 """Label of every job that `job` or `run` has created."""
@@ -49,15 +48,12 @@ _DELETION_ATTEMPTS = 24
 https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/#pod-termination"""
 
 
-def submit_manifest(
-    text: str, *, stack_file: StackFile, sandbox: bool, wait: JobWait | None
-) -> None:
+def submit_manifest(text: str, *, target: Target, wait: JobWait | None) -> None:
     """Create the jobs of a manifest, and print their names on standard output.
 
     Args:
         text: The manifest that `job` prints.
-        stack_file: File of the stack.
-        sandbox: Whether the cluster is in the sandbox.
+        target: The stack and its account.
         wait: How to wait for the end of the jobs; None to return at once.
 
     Raises:
@@ -67,26 +63,19 @@ def submit_manifest(
             API server refuses an object or, with `wait`, a job fails or does not start.
     """
     # While the stack changes, its nodes may change as well.
-    refuse_occupied(stack_file, sandbox=sandbox)
-    cluster, kubeconfig = deployed_cluster(DeployedStack(stack_file, sandbox))
-    path, _ = write_kubeconfig(kubeconfig, stack_file, sandbox=sandbox)
-    kubectl = kubectl_command(path, sandbox=sandbox)
+    refuse_occupied(target)
+    cluster, kubeconfig = deployed_cluster(DeployedStack(target))
+    path, _ = target.write_kubeconfig(kubeconfig)
+    kubectl = target.account.kubectl_command(path)
     manifests = manifests_of(text)
     with (
-        account_access(sandbox=sandbox, profile=stack_file.profile),
+        target.access(),
         answering(cluster),
         cluster_client(kubeconfig) as api,
     ):
-        create_jobs(
-            api,
-            manifests,
-            wait or JobWait(),
-            kubectl=kubectl,
-            stack_file=stack_file,
-            sandbox=sandbox,
-        )
+        create_jobs(api, manifests, wait or JobWait(), kubectl=kubectl, target=target)
         if wait:
-            wait_for(api, manifests, wait, sandbox=sandbox)
+            wait_for(api, manifests, wait, target.account)
 
 
 def create_jobs(
@@ -95,8 +84,7 @@ def create_jobs(
     wait: JobWait,
     *,
     kubectl: str,
-    stack_file: StackFile,
-    sandbox: bool,
+    target: Target,
 ) -> None:
     """Create jobs in a cluster instead of their previous runs, and print their names.
 
@@ -105,8 +93,7 @@ def create_jobs(
         manifests: The jobs.
         wait: How to wait for the end of the pods of previous runs.
         kubectl: The `kubectl` command for the cluster, for messages.
-        stack_file: File of the stack.
-        sandbox: Whether the cluster is in the sandbox.
+        target: The stack and its account.
 
     Raises:
         CommandError: a job of the name is there and has not ended, a secret does not exist, or the
@@ -120,7 +107,7 @@ def create_jobs(
             _delete_run(api, ended, wait)
         _create(api, each, kubectl)
         console.answer(each.name)
-        commands = "\n  ".join(_commands(each, kubectl, stack_file, sandbox=sandbox))
+        commands = "\n  ".join(_commands(each, kubectl, target))
         console.progress(f"submitted {each.name}; commands for it:\n  {commands}")
 
 
@@ -226,13 +213,11 @@ def _refusal(error: Exception, manifest: JobManifest, kubectl: str) -> str:
     return f"the job {manifest.name} was not submitted: {reasons}"
 
 
-def _commands(
-    manifest: JobManifest, kubectl: str, stack_file: StackFile, *, sandbox: bool
-) -> Iterator[str]:
+def _commands(manifest: JobManifest, kubectl: str, target: Target) -> Iterator[str]:
     pods = f"-n {manifest.namespace} -l {manifest.pod_selector}"
     name = f"{manifest.namespace}/{manifest.name}"
     yield f"{kubectl} get pods {pods}"
     yield f"{kubectl} logs {pods} --prefix --tail=-1 --follow"
-    yield f"{stack_file.command('logs', sandbox=sandbox)} {name} --follow"
-    yield f"{stack_file.command('jobs', sandbox=sandbox)}"
-    yield f"{stack_file.command('cancel', sandbox=sandbox)} {name}"
+    yield f"{target.command('logs')} {name} --follow"
+    yield target.command("jobs")
+    yield f"{target.command('cancel')} {name}"

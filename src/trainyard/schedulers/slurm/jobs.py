@@ -74,7 +74,7 @@ def make_job(asked: RequestedJob) -> None:
         WrongUseError: the stack has no nodes for the job, the directory is not empty, or the
             cluster is in the sandbox, which has no accelerators and no log for the job.
     """
-    if asked.submit and asked.sandbox and asked.name == BERT_PRETRAINING:
+    if asked.submit and asked.target.is_sandbox and asked.name == BERT_PRETRAINING:
         raise failures.WrongUseError(
             "the sandbox has no Neuron devices that the job could train on; omit --submit to get "
             "the scripts of the job"
@@ -97,7 +97,7 @@ def make_job(asked: RequestedJob) -> None:
     except JobError as error:
         raise failures.WrongUseError(str(error)) from error
     if asked.submit:
-        if asked.sandbox:
+        if asked.target.is_sandbox:
             jobs = _JOB_NAME.findall("\n".join(job.files.values()))
             refuse_in_sandbox(jobs, "omit --submit to get the scripts of the job")
         asked.deployed.submit_directory(plan, job, asked.name, asked.wait)

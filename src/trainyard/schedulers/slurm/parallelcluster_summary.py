@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from trainyard.workspace.workspace import Workspace
 
 
-def show_summary(workspace: Workspace, changes: Mapping[str, int], *, sandbox: bool) -> None:
+def show_summary(workspace: Workspace, changes: Mapping[str, int]) -> None:
     """Print the summary; CloudFormation has waited for the head node and the static nodes."""
-    print_summary(read_summary(workspace, changes, sandbox=sandbox))
+    print_summary(read_summary(workspace, changes))
 
 
 def print_summary(summary: Summary) -> None:
@@ -26,15 +26,15 @@ def print_summary(summary: Summary) -> None:
 
 def next_commands(summary: Summary) -> list[str]:
     """Return the next commands."""
-    outputs = summary.outputs
+    outputs, target = summary.outputs, summary.target
     # In the sandbox, no machine runs as head node.
-    ways_in = [] if summary.sandbox else [outputs.get("ssh_command"), outputs.get("ssm_command")]
-    submit = summary.options if summary.sandbox else f" --submit --wait{summary.options}"
+    ways_in = [] if target.is_sandbox else [outputs.get("ssh_command"), outputs.get("ssm_command")]
+    submit = () if target.is_sandbox else ("--submit", "--wait")
     return [
         *(way for way in ways_in if way),
-        f"./trainyard artifact {summary.stack} cluster-config{summary.options}",
-        *(f"./trainyard job {summary.stack} {job}{submit}" for job in _jobs(outputs)),
-        *end_commands(summary.stack, summary.options, sandbox=summary.sandbox),
+        target.command("artifact", "cluster-config"),
+        *(target.command("job", job, *submit) for job in _jobs(outputs)),
+        *end_commands(target),
     ]
 
 

@@ -63,7 +63,7 @@ def drain_node(
             f"{name} is no node of ParallelCluster, whose names are as in "
             "compute-gpu-st-distributed-ml-1"
         )
-    with reached(plan, request.stack_file, sandbox=request.sandbox) as head_node:
+    with reached(plan, request.target) as head_node:
         console.answer(_state(head_node, name))
         if request.dry_run:
             console.progress(f"{name}: nothing was changed")

@@ -23,18 +23,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-import boto3
 from botocore.exceptions import BotoCoreError, ClientError, WaiterError
 
 from trainyard.cli import console, failures
-from trainyard.components.account.call_failures import CLIENT, explained
+from trainyard.components.account.call_failures import explained
 from trainyard.components.parallelcluster.plan import ParallelClusterPlan
 from trainyard.jobs.slurm.directory import JobDirectory, default_user, head_node_filters
 from trainyard.sandboxes.session import add_slurm
 from trainyard.schedulers.job_wait import JobWait
 from trainyard.schedulers.slurm.job_wait import wait_for
 from trainyard.stack_files.stack_files import StackFile
-from trainyard.workspace.session import account_access, refuse_occupied
+from trainyard.workspace.session import refuse_occupied
+from trainyard.workspace.target import Target
 
 JOBS_DIRECTORY = "trainyard-jobs"
 """Directory of the jobs, in the home directory that all nodes share."""
@@ -98,13 +98,7 @@ class HeadNode:
 
 
 def submit_directory(
-    plan: ParallelClusterPlan,
-    job: JobDirectory,
-    name: str,
-    *,
-    stack_file: StackFile,
-    sandbox: bool,
-    wait: JobWait | None,
+    plan: ParallelClusterPlan, job: JobDirectory, name: str, *, target: Target, wait: JobWait | None
 ) -> None:
     """Copy a job to the head node, submit it, and print the id of its last Slurm job.
 
@@ -112,8 +106,7 @@ def submit_directory(
         plan: Plan of the stack.
         job: The files and commands of the job.
         name: Name of the job, such as `nccl-tests`.
-        stack_file: File of the stack.
-        sandbox: Whether the cluster is in the sandbox.
+        target: The stack and its account.
         wait: How to wait for the end of the last Slurm job; None to return at once.
 
     Raises:
@@ -122,16 +115,14 @@ def submit_directory(
         CommandError: there is no head node, it cannot be reached, Slurm refuses the job or, with
             `wait`, the job fails or does not start.
     """
-    refuse_occupied(stack_file, sandbox=sandbox)
-    with reached_head_node(plan, stack_file, sandbox=sandbox) as head_node:
-        job_id = submit_on(head_node, job, name, stack_file=stack_file, sandbox=sandbox)
+    refuse_occupied(target)
+    with reached_head_node(plan, target) as head_node:
+        job_id = submit_on(head_node, job, name, target=target)
         if wait:
             wait_for(head_node.run, job_id, wait)
 
 
-def submit_on(
-    head_node: HeadNode, job: JobDirectory, name: str, *, stack_file: StackFile, sandbox: bool
-) -> str:
+def submit_on(head_node: HeadNode, job: JobDirectory, name: str, *, target: Target) -> str:
     """Copy a job to a head node and submit it; print and return the id of its last Slurm job.
 
     Raises:
@@ -146,15 +137,14 @@ def submit_on(
     last = identifiers[-1]
     console.answer(last)
     commands = {"ssm": "", "logs": f" {last} --follow", "cancel": f" {last}"}
-    if sandbox:
+    if target.is_sandbox:
         del commands["ssm"]
         console.progress(NODES_OF_THE_SANDBOX)
     console.progress(
         f"submitted {name} as Slurm job {', '.join(identifiers)}, in ~/{directory} on the "
         "head node; commands for it:"
         + "".join(
-            f"\n  {stack_file.command(command, sandbox=sandbox)}{arguments}"
-            for command, arguments in commands.items()
+            f"\n  {target.command(command)}{arguments}" for command, arguments in commands.items()
         )
     )
     return last
@@ -166,9 +156,7 @@ def job_ids(said: str) -> list[str]:
 
 
 @contextmanager
-def reached_head_node(
-    plan: ParallelClusterPlan, stack_file: StackFile, *, sandbox: bool
-) -> Iterator[HeadNode]:
+def reached_head_node(plan: ParallelClusterPlan, target: Target) -> Iterator[HeadNode]:
     """Give the head node of a deployed cluster, and explain errors of AWS.
 
     Raises:
@@ -177,20 +165,18 @@ def reached_head_node(
         EngineError: the cluster is in the sandbox, and Slurm cannot be had on this machine.
     """
     with (
-        account_access(sandbox=sandbox, profile=stack_file.profile),
-        explaining(stack_file),
+        target.access(),
+        explaining(target.stack_file),
     ):
-        ec2, ssm = (
-            boto3.client(name, region_name=plan.region, config=CLIENT) for name in ("ec2", "ssm")
-        )
-        instance_id = running_head_node(ec2, plan, stack_file, sandbox=sandbox)
-        if sandbox:
+        ec2, ssm = target.client("ec2"), target.client("ssm")
+        instance_id = running_head_node(ec2, plan, target)
+        if target.is_sandbox:
             add_slurm(console.progress)
         yield HeadNode(
             ssm,
             instance_id,
             default_user(plan.operating_system),
-            _SANDBOX_POLL_SECONDS if sandbox else _POLL_SECONDS,
+            _SANDBOX_POLL_SECONDS if target.is_sandbox else _POLL_SECONDS,
         )
 
 
@@ -209,9 +195,7 @@ def explaining(stack_file: StackFile) -> Iterator[None]:
         raise failures.CommandError(explained("ssm:SendCommand", error)) from error
 
 
-def running_head_node(
-    ec2: Any, plan: ParallelClusterPlan, stack_file: StackFile, *, sandbox: bool
-) -> str:
+def running_head_node(ec2: Any, plan: ParallelClusterPlan, target: Target) -> str:
     """Return the id of the head node of a cluster.
 
     Raises:
@@ -223,8 +207,7 @@ def running_head_node(
     running = [each["InstanceId"] for reserved in found for each in reserved["Instances"]]
     if not running:
         raise failures.CommandError(
-            f"{plan.name} has no running head node; deploy the stack: "
-            f"{stack_file.command('up', sandbox=sandbox)}"
+            f"{plan.name} has no running head node; deploy the stack: {target.command('up')}"
         )
     return running[0]
 

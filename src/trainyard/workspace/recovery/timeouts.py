@@ -36,8 +36,3 @@ IN_AN_ACCOUNT = Timeouts(settle=300, poll=15, limit=3600)
 """The limit exceeds the provider's longest default for the types in use, 40 minutes (Lustre)."""
 IN_THE_SANDBOX = Timeouts(settle=1, poll=0.2, limit=300)
 """The emulated account shows objects immediately, unless a fault schedule delays them."""
-
-
-def timeouts_of(*, sandbox: bool) -> Timeouts:
-    """Return the limits for the sandbox or for an account."""
-    return IN_THE_SANDBOX if sandbox else IN_AN_ACCOUNT

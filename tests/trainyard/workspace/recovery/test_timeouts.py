@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from trainyard.workspace.recovery.timeouts import Timeouts, timeouts_of
+from trainyard.workspace.recovery.timeouts import Timeouts
+from trainyard.workspace.target import AwsAccount, SandboxAccount
 
 PROVIDER_LOOKS_SECONDS = 5 * 60
 """Time for which the AWS provider looks for an object of EC2 that it has just created.
@@ -22,13 +23,13 @@ cluster.go and internal/service/fsx/lustre_file_system.go: `schema.DefaultTimeou
 
 
 def test_in_an_account_a_missing_object_is_looked_for_as_long_as_by_the_provider() -> None:
-    limits = timeouts_of(sandbox=False)
+    limits = AwsAccount().timeouts
     assert limits.settle >= PROVIDER_LOOKS_SECONDS
     assert limits.limit > LONGEST_CREATION_SECONDS
 
 
 def test_the_sandbox_shows_objects_at_once() -> None:
-    assert timeouts_of(sandbox=True).settle <= 1
+    assert SandboxAccount().timeouts.settle <= 1
 
 
 def test_a_missing_object_counts_as_not_created_after_the_wait_from_the_last_write() -> None:
