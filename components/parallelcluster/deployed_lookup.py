@@ -48,10 +48,10 @@ def look_up_deployed(reader: AccountReader, stack_name: str) -> Mapping[str, Any
     Raises:
         AccountUnreachableError: no credentials, or no answer.
     """
-    stacks = _asked(reader, "DescribeStacks", StackName=stack_name)
+    stacks = _answer(reader, "DescribeStacks", StackName=stack_name)
     if not stacks or stacks["Stacks"][0]["StackStatus"] not in _DEPLOYED:
         return None
-    answer = _asked(reader, "GetTemplate", StackName=stack_name)
+    answer = _answer(reader, "GetTemplate", StackName=stack_name)
     # The template is JSON, which boto3 parses.
     template = (answer or {}).get("TemplateBody")
     if not isinstance(template, Mapping):
@@ -109,6 +109,6 @@ def look_up_fleet_stopped(reader: AccountReader, cluster_name: str) -> bool:
 _CALLS = {"DescribeStacks": "describe_stacks", "GetTemplate": "get_template"}
 
 
-def _asked(reader: AccountReader, call: str, **arguments: Any) -> Any:
+def _answer(reader: AccountReader, call: str, **arguments: Any) -> Any:
     do = getattr(reader.client("cloudformation"), _CALLS[call])
     return reader.ask(f"cloudformation:{call}", none_without_stack(do), **arguments)

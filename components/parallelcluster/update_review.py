@@ -10,8 +10,8 @@ from trainyard.components.config.problems import ROOT, Problem, set_command, sho
 from trainyard.components.parallelcluster.references import Reference, resolve
 from trainyard.components.parallelcluster.update_verdicts import (
     Change,
+    Condition,
     Update,
-    Way,
     changes,
     refused,
     stack_key,
@@ -137,18 +137,18 @@ def _target(section: Mapping[str, Any]) -> str:
 
 
 _STRATEGY = f"{ROOT}.architecture.slurm.queue_update_strategy"
-_WHY: Mapping[Way, str] = {
-    Way.NONE: "ParallelCluster cannot change this in an existing cluster",
-    Way.STOP: "ParallelCluster changes this only while the compute fleet is stopped",
-    Way.STOP_OR_TERMINATE: (
+_WHY: Mapping[Condition, str] = {
+    Condition.NONE: "ParallelCluster cannot change this in an existing cluster",
+    Condition.STOP: "ParallelCluster changes this only while the compute fleet is stopped",
+    Condition.STOP_OR_TERMINATE: (
         "ParallelCluster removes nodes only with the queue update strategy TERMINATE, or while "
         "the compute fleet is stopped"
     ),
-    Way.STOP_OR_STRATEGY: (
+    Condition.STOP_OR_STRATEGY: (
         "ParallelCluster changes nodes only with the queue update strategy DRAIN or TERMINATE, or "
         "while the compute fleet is stopped"
     ),
-    Way.WITHOUT_LUSTRE: (
+    Condition.WITHOUT_LUSTRE: (
         "ParallelCluster would have to replace its FSx for Lustre file system, and rejects the "
         "update"
     ),
@@ -254,9 +254,9 @@ def _without_lustre(_stack_file: str, _cluster_name: str) -> str:
 
 
 _REMEDIES = {
-    Way.NONE: _keep,
-    Way.STOP: _stop,
-    Way.STOP_OR_TERMINATE: _terminate,
-    Way.STOP_OR_STRATEGY: _strategy,
-    Way.WITHOUT_LUSTRE: _without_lustre,
+    Condition.NONE: _keep,
+    Condition.STOP: _stop,
+    Condition.STOP_OR_TERMINATE: _terminate,
+    Condition.STOP_OR_STRATEGY: _strategy,
+    Condition.WITHOUT_LUSTRE: _without_lustre,
 }

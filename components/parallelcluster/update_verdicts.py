@@ -280,7 +280,7 @@ _EXISTING = ("FileSystemId", "VolumeId", "FileCacheId")
 _MOUNTED_LIVE = ("Efs", "FsxLustre", "FsxOntap", "FsxOpenZfs", "FileCache")
 
 
-class Way(Enum):
+class Condition(Enum):
     """Condition under which ParallelCluster accepts a refused change."""
 
     NONE = auto()
@@ -316,38 +316,38 @@ class Update:
         return self.strategy != "COMPUTE_FLEET_STOP"
 
 
-def refused(change: Change, update: Update) -> Way | None:
+def refused(change: Change, update: Update) -> Condition | None:
     """Return the condition of a refused change, or None if ParallelCluster accepts it."""
     return _JUDGES[change.policy](change, update)
 
 
-def _always(_change: Change, _update: Update) -> Way | None:
+def _always(_change: Change, _update: Update) -> Condition | None:
     return None
 
 
-def _never(_change: Change, _update: Update) -> Way | None:
-    return Way.NONE
+def _never(_change: Change, _update: Update) -> Condition | None:
+    return Condition.NONE
 
 
-def _stop(_change: Change, update: Update) -> Way | None:
-    return None if update.fleet_stopped else Way.STOP
+def _stop(_change: Change, update: Update) -> Condition | None:
+    return None if update.fleet_stopped else Condition.STOP
 
 
-def _stop_on_remove(change: Change, update: Update) -> Way | None:
+def _stop_on_remove(change: Change, update: Update) -> Condition | None:
     if change.item and change.old is None and change.is_in_a_queue:
         return None
     return _stop(change, update)
 
 
-def _queue_update_strategy(change: Change, update: Update) -> Way | None:
+def _queue_update_strategy(change: Change, update: Update) -> Condition | None:
     if update.fleet_stopped:
         return None
     if not change.is_in_a_queue:
-        return Way.STOP
-    return None if update.has_strategy else Way.STOP_OR_STRATEGY
+        return Condition.STOP
+    return None if update.has_strategy else Condition.STOP_OR_STRATEGY
 
 
-def _resize(change: Change, update: Update) -> Way | None:
+def _resize(change: Change, update: Update) -> Condition | None:
     if update.fleet_stopped or update.strategy == "TERMINATE":
         return None
     if change.item and change.old is None:
@@ -356,7 +356,7 @@ def _resize(change: Change, update: Update) -> Way | None:
         return None
     if change.key == "MinCount" and _maximum_grows_with(change, update):
         return None
-    return Way.STOP_OR_TERMINATE
+    return Condition.STOP_OR_TERMINATE
 
 
 def _grows(change: Change) -> int:
@@ -377,9 +377,9 @@ def _maximum_grows_with(change: Change, update: Update) -> bool:
     )
 
 
-def _managed_placement_group(change: Change, update: Update) -> Way | None:
+def _managed_placement_group(change: Change, update: Update) -> Condition | None:
     if not update.fleet_stopped and _gives_group_up(change, update):
-        return Way.STOP
+        return Condition.STOP
     return _queue_update_strategy(change, update)
 
 
@@ -415,9 +415,9 @@ def _item(section: Section, key: str, names: Mapping[str, str]) -> Section:
     return next((item for item in items if item.get("Name") == names.get(key)), {})
 
 
-def _managed_lustre(change: Change, update: Update) -> Way | None:
+def _managed_lustre(change: Change, update: Update) -> Condition | None:
     if _lustre_made(update.deployed) & _lustre_made(update.wanted):
-        return Way.WITHOUT_LUSTRE
+        return Condition.WITHOUT_LUSTRE
     kept = isinstance(change.old, list) and all(each in (change.new or ()) for each in change.old)
     return None if kept else _queue_update_strategy(change, update)
 
@@ -432,15 +432,15 @@ def _lustre_made(config: Section) -> set[str]:
     }
 
 
-def _shared_storage(change: Change, update: Update) -> Way | None:
+def _shared_storage(change: Change, update: Update) -> Condition | None:
     if change.item and _is_home(change):
-        return Way.NONE
+        return Condition.NONE
     if update.fleet_stopped:
         return None
     if change.item is None:
         # The check of ParallelCluster treats a new mount directory as a section and fails.
-        return Way.STOP
-    return None if update.has_strategy or _is_mounted_live(change) else Way.STOP_OR_STRATEGY
+        return Condition.STOP
+    return None if update.has_strategy or _is_mounted_live(change) else Condition.STOP_OR_STRATEGY
 
 
 def _is_home(change: Change) -> bool:
@@ -457,7 +457,7 @@ def _is_mounted_live(change: Change) -> bool:
     return existing and storage["StorageType"] in _MOUNTED_LIVE
 
 
-_JUDGES: Mapping[Policy, Callable[[Change, Update], Way | None]] = {
+_JUDGES: Mapping[Policy, Callable[[Change, Update], Condition | None]] = {
     Policy.IGNORED: _always,
     Policy.SUPPORTED: _always,
     # These partitions offer no instance type in the catalog.

@@ -102,10 +102,10 @@ class ReservationLookup:
     def _of_region(self, region: str | None) -> Found:
         with self._lock:
             if region not in self._found:
-                self._found[region] = self._asked(region)
+                self._found[region] = self._looked_up(region)
             return self._found[region]
 
-    def _asked(self, region: str | None) -> Found:
+    def _looked_up(self, region: str | None) -> Found:
         try:
             account = self._client("sts", region).get_caller_identity()["Account"]
             return _sorted_out(_reservations(self._client("ec2", region)), account)

@@ -79,7 +79,7 @@ class SandboxRamResponse(ResourceAccessManagerResponse):
         invitations = set(self.request_params.get("resourceShareInvitationArns") or ())
         found = [
             share.invitation(self.current_account)
-            for share in self._asked_for()
+            for share in self._requested()
             if share.status != "LEFT" and (not invitations or share.invitation_arn in invitations)
         ]
         return json.dumps({"resourceShareInvitations": found})
@@ -117,7 +117,7 @@ class SandboxRamResponse(ResourceAccessManagerResponse):
                 "allowExternalPrincipals": True,
                 "status": "ACTIVE",
             }
-            for share in self._asked_for()
+            for share in self._requested()
             if share.status == "ACCEPTED"
         ]
         return json.dumps({"resourceShares": found})
@@ -130,7 +130,7 @@ class SandboxRamResponse(ResourceAccessManagerResponse):
             )
         found = [
             {"arn": reservation.arn, "type": RESERVATION_TYPE, "resourceShareArn": share.arn}
-            for share in self._asked_for()
+            for share in self._requested()
             if share.status == "ACCEPTED"
             for reservation in share.reservations
         ]
@@ -162,7 +162,7 @@ class SandboxRamResponse(ResourceAccessManagerResponse):
     def _shares(self) -> Iterable[ResourceShare]:
         return list(shares_of(self._ec2).by_arn.values())
 
-    def _asked_for(self) -> list[ResourceShare]:
+    def _requested(self) -> list[ResourceShare]:
         """Return the shares in the request; all shares if it has none."""
         wanted = self.request_params.get("resourceShareArns") or ()
         missing = [arn for arn in wanted if arn not in shares_of(self._ec2).by_arn]

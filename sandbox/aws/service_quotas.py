@@ -118,14 +118,14 @@ class SandboxServiceQuotasResponse(ServiceQuotasResponse):
 
     def get_service_quota(self) -> str:
         """GetServiceQuota: NoSuchResource if the account never had another than the default."""
-        quota = self._asked()
+        quota = self._requested()
         if quota.applied is None:
             _no_such(quota.code)
         return json.dumps({"Quota": quota.answer(quota.applied, self.region)})
 
     def get_aws_default_service_quota(self) -> str:
         """GetAWSDefaultServiceQuota."""
-        quota = self._asked()
+        quota = self._requested()
         return json.dumps({"Quota": quota.answer(quota.default, self.region)})
 
     def list_service_quotas(self) -> str:
@@ -139,7 +139,7 @@ class SandboxServiceQuotasResponse(ServiceQuotasResponse):
         ]
         return json.dumps({"Quotas": applied})
 
-    def _asked(self) -> Quota:
+    def _requested(self) -> Quota:
         asked = json.loads(self.body)
         service, code = asked.get("ServiceCode"), asked.get("QuotaCode", "")
         found = [each for each in quotas_in(self.region) if each.service == service]

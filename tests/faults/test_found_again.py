@@ -19,9 +19,9 @@ from trainyard.engine.environment import process_environment
 from trainyard.sandbox.aws.server import AwsServer
 from trainyard.workspace.recovery.account import Account as Read
 from trainyard.workspace.recovery.account import Progress, tag_of
+from trainyard.workspace.recovery.lookups import Look
 from trainyard.workspace.recovery.operations import PendingCreate, read_by
 from trainyard.workspace.recovery.table import WAYS, way_of
-from trainyard.workspace.recovery.ways import Look
 
 STACK = "aws:cloudformation/stack:Stack"
 """Needs CloudFormation in addition to the account; the tests that kill whole stacks cover it."""

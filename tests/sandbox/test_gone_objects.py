@@ -14,10 +14,10 @@ from tests.support.recorded_engine import AT_ONCE, RecordedEngine, creating
 from tests.support.sandbox_aws import ACCOUNT, Account
 from trainyard.workspace.recovery.account import Found, Progress
 from trainyard.workspace.recovery.gone import forget_gone
+from trainyard.workspace.recovery.lookups import By, Way
 from trainyard.workspace.recovery.recover import recover
 from trainyard.workspace.recovery.table import WayOf, way_of
 from trainyard.workspace.recovery.timeouts import Timeouts
-from trainyard.workspace.recovery.ways import By, Way
 
 PREFIX = "urn:pulumi:p5::trainyard::"
 ROLE = f"{PREFIX}aws:iam/role:Role::p5-role"

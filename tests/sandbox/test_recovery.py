@@ -19,10 +19,10 @@ from trainyard.components.tagging import RESOURCE_TAG
 from trainyard.workspace.recovery.account import Found, Progress
 from trainyard.workspace.recovery.errors import CreatesPendingError
 from trainyard.workspace.recovery.leftovers import MARK
+from trainyard.workspace.recovery.lookups import By, Way
 from trainyard.workspace.recovery.recover import recover
 from trainyard.workspace.recovery.table import way_of
 from trainyard.workspace.recovery.timeouts import Timeouts
-from trainyard.workspace.recovery.ways import By, Way
 
 PREFIX = "urn:pulumi:p5::trainyard::"
 VPC, ROLE = f"{PREFIX}aws:ec2/vpc:Vpc::p5-vpc", f"{PREFIX}aws:iam/role:Role::p5-role"

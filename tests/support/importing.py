@@ -31,7 +31,7 @@ def read_directory(directory: Path, **files: str) -> Imported:
     return read
 
 
-def fates(read: Imported) -> Mapping[str, tuple[str, str]]:
+def outcomes(read: Imported) -> Mapping[str, tuple[str, str]]:
     """Return fate and key of the stack file by field."""
     return {
         text_of(entry.location): (entry.claim.fate, ".".join(map(str, entry.claim.ours)))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from trainyard.workspace.recovery.clusters import KUBERNETES
-from trainyard.workspace.recovery.table import IN_STATE, WAYS
-from trainyard.workspace.recovery.ways import By
+from trainyard.workspace.recovery.lookups import By
+from trainyard.workspace.recovery.table import IN_STATE, LOOKUPS
 
 ROOT = Path(__file__).parents[2]
 DOCUMENT = ROOT / "docs" / "recovery.md"
@@ -15,7 +15,7 @@ BEGIN, END = "<!-- table: begin (python -m tools.recovery) -->", "<!-- table: en
 
 def table() -> str:
     """Return the table in Markdown: types that are looked up, then those that are not."""
-    rows = [(token, way.by, way.asks) for token, way in sorted(WAYS.items())]
+    rows = [(token, way.by, way.asks) for token, way in sorted(LOOKUPS.items())]
     found = [row for row in rows if row[1] is not By.NOTHING]
     lines = ["| Type | Found by | Call |", "|---|---|---|"]
     lines += [f"| {_type(token)} | {by.value} | {_code(asks)} |" for token, by, asks in found]

@@ -228,7 +228,7 @@ class CapacityBlockCalls(EC2Response):
         parameters: Mapping[str, Any] = self.params
         if parameters.get("InstanceTypePreferences"):
             raise NotImplementedError("Capacity Blocks of several types")
-        sold_type, count = self._asked(parameters)
+        sold_type, count = self._requested(parameters)
         hours = int(parameters["CapacityDurationHours"])
         check_duration("CapacityDurationHours", hours)
         self.error_on_dryrun()
@@ -312,7 +312,7 @@ class CapacityBlockCalls(EC2Response):
         ]
         return ActionResult({"CapacityBlockStatuses": found})
 
-    def _asked(self, parameters: Mapping[str, Any]) -> tuple[str, int]:
+    def _requested(self, parameters: Mapping[str, Any]) -> tuple[str, int]:
         """Return the type of a search, of instances or UltraServers, and their number."""
         ultraserver = parameters.get("UltraserverType")
         if ultraserver:

@@ -340,7 +340,7 @@ def _changed(ec2: Any, rule: Any, request: Mapping[str, Any]) -> Any:
         EC2ClientError: MissingParameter, InvalidParameterCombination, InvalidParameterValue,
             InvalidGroup.NotFound, InvalidPrefixListID.NotFound.
     """
-    changed, peer = copy(rule), _asked_peer(rule, request)
+    changed, peer = copy(rule), _requested_peer(rule, request)
     changed.ip_protocol, changed.from_port, changed.to_port = _protocol_and_ports(request)
     value, description = request[peer], request.get("Description") or rule.description
     described = {"Description": description} if description else {}
@@ -361,7 +361,7 @@ def _changed(ec2: Any, rule: Any, request: Mapping[str, Any]) -> Any:
     return changed
 
 
-def _asked_peer(rule: Any, request: Mapping[str, Any]) -> str:
+def _requested_peer(rule: Any, request: Mapping[str, Any]) -> str:
     """Return the request field that specifies the peer.
 
     Raises:

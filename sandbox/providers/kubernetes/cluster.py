@@ -142,7 +142,7 @@ class Cluster:
             query["dryRun"] = "All"
         path = f"{self._object_path(kind, body['metadata'])}?{urlencode(query)}"
         try:
-            return _asked(lambda: self._api.patch(path, body, APPLY))
+            return _answer(lambda: self._api.patch(path, body, APPLY))
         except RefusalError as error:
             if error.status != CONFLICT:
                 raise
@@ -165,13 +165,13 @@ class Cluster:
             return found
         patch: Any = [{"op": "replace", "path": "/metadata/managedFields", "value": entries}]
         path = self._object_path(kind, found["metadata"])
-        return _asked(lambda: self._api.patch(path, patch, JSON_PATCH))
+        return _answer(lambda: self._api.patch(path, patch, JSON_PATCH))
 
     def read(self, kind: Kind, metadata: Object) -> Object | None:
         """Return the object; None if it or its kind does not exist."""
         try:
             path = self._object_path(kind, metadata)
-            return _asked(lambda: self._api.get(path))
+            return _answer(lambda: self._api.get(path))
         except (NotThereError, UnknownKindError):
             return None
 
@@ -188,7 +188,7 @@ class Cluster:
         """
         try:
             path = self._object_path(kind, metadata)
-            _asked(lambda: self._api.delete(path, {"propagationPolicy": "Foreground"}))
+            _answer(lambda: self._api.delete(path, {"propagationPolicy": "Foreground"}))
         except (NotThereError, UnknownKindError):
             return None
         deadline = time.monotonic() + deadline_seconds
@@ -213,7 +213,7 @@ class Cluster:
         query = {"fieldManager": CREATOR, "fieldValidation": "Strict", **options}
         path = f"{self._kind_path(kind, body['metadata'])}?{urlencode(query)}"
         try:
-            return _asked(lambda: self._api.post(path, body))
+            return _answer(lambda: self._api.post(path, body))
         except RefusalError as error:
             if error.status == CONFLICT and str(error).endswith("already exists"):
                 raise ExistsError(CONFLICT, f"{error}\n\n{EXISTS_HELP}") from error
@@ -242,13 +242,13 @@ class Cluster:
 
     def _discovered(self, kind: Kind) -> dict[str, Any]:
         try:
-            resources = _asked(lambda: self._api.get(kind.path))["resources"]
+            resources = _answer(lambda: self._api.get(kind.path))["resources"]
         except NotThereError:
             return {}
         return {entry["kind"]: entry for entry in resources if "/" not in entry["name"]}
 
 
-def _asked(ask: Callable[[], Object]) -> Object:
+def _answer(ask: Callable[[], Object]) -> Object:
     try:
         return ask()
     except ApiError as error:

@@ -30,7 +30,7 @@ from trainyard.workspace.arns import Arn, arn_of
 from trainyard.workspace.exported_state import Deployment, resources_of
 from trainyard.workspace.recovery.account import Account, Look, tag_map
 from trainyard.workspace.recovery.operations import PendingCreate
-from trainyard.workspace.recovery.table import way_of
+from trainyard.workspace.recovery.table import lookup_of
 from trainyard.workspace.urns import type_of
 
 TAGS = (
@@ -368,8 +368,8 @@ def _resources_in(made: Iterable[Made]) -> Iterator[Mapping[str, Any]]:
 
 def _look(made: Made) -> Look | None:
     """Return how recovery looks an object up; None if it does not."""
-    way = way_of(type_of(made.urn))
-    return way.look if way else None
+    lookup = lookup_of(type_of(made.urn))
+    return lookup.look if lookup else None
 
 
 def _of_state(account: Account, made: Iterable[Made]) -> dict[str, str]:

@@ -56,7 +56,7 @@ class Retained:
         return f"{said}, storage {self.name}" if self.name else said
 
 
-def tell_what_stays(target: Target, *, destroyed: bool) -> None:
+def report_retained(target: Target, *, destroyed: bool) -> None:
     """Report what ParallelCluster has retained of a deleted cluster; nothing for other stacks.
 
     Args:

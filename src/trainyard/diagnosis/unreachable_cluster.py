@@ -116,12 +116,12 @@ def _ask(workspace: Workspace) -> Answer:
         resources = resources_of(exported_state(workspace.command, file.stack))
         recorded = recorded_cluster(resources, named=str(named or file.stack))
         with workspace.target.access():
-            return _asked(recorded, workspace.target)
+            return _answered(recorded, workspace.target)
     except (BotoCoreError, ClientError, EngineFailedError, failures.CommandError) as error:
         return Answer(f"could not check whether the account has the cluster: {error}")
 
 
-def _asked(recorded: RecordedCluster, target: Target) -> Answer:
+def _answered(recorded: RecordedCluster, target: Target) -> Answer:
     sts, eks = target.client("sts"), target.client("eks")
     account = sts.get_caller_identity()["Account"]
     where = f"account {account} in {target.region}"

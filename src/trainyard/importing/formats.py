@@ -15,7 +15,7 @@ from typing import NamedTuple, Protocol
 from trainyard.importing.draft import StackDraft
 from trainyard.importing.key_table import KeyTable
 from trainyard.importing.reading import read_documents
-from trainyard.importing.report import FateTable, Reader
+from trainyard.importing.report import OutcomeTable, Reader
 from trainyard.importing.source import Document, Node, child
 
 _CLUSTER_OF_CLOUDFORMATION = (
@@ -166,7 +166,7 @@ class Conversion(Protocol):
 
     KEYS: KeyTable
     """The keys of its schema."""
-    FATES: FateTable
+    OUTCOMES: OutcomeTable
     """What becomes of the keys that `convert` does not read."""
 
     WORDS: Mapping[str, str]
@@ -279,9 +279,9 @@ def source_of(path: Path) -> Path:
 def _as_blocks(document: Document) -> Document:
     if document.at("format_version") is None:
         return document
-    from trainyard.importing.terraform.shown import blocks_of, is_shown
+    from trainyard.importing.terraform.plan_json import blocks_of, is_plan_or_state
 
-    return blocks_of(document) if is_shown(document) else document
+    return blocks_of(document) if is_plan_or_state(document) else document
 
 
 def without_siblings(paths: Sequence[Path]) -> list[Path]:

@@ -71,7 +71,9 @@ class Imported:
     @cached_property
     def entries(self) -> list[Entry]:
         """Every field of the document with what became of it, in the order of the document."""
-        return self.report.entries(self.document, self.conversion.KEYS, self.conversion.FATES.rows)
+        return self.report.entries(
+            self.document, self.conversion.KEYS, self.conversion.OUTCOMES.rows
+        )
 
 
 @dataclass(frozen=True)

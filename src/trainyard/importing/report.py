@@ -33,7 +33,7 @@ FATES: tuple[Fate, ...] = ("taken over", "taken over better", "implied", "droppe
 _FATES: Mapping[str, Fate] = {each: each for each in FATES}
 
 
-class FateRow(NamedTuple):
+class OutcomeRow(NamedTuple):
     """What becomes of a key that the conversion does not read, and of all keys below it."""
 
     fate: Fate
@@ -42,35 +42,37 @@ class FateRow(NamedTuple):
 
 
 @dataclass(frozen=True)
-class FateTable:
+class OutcomeTable:
     """What becomes of the keys of one format that its conversion does not read."""
 
-    read: Callable[[], Mapping[Keys, FateRow]]
+    read: Callable[[], Mapping[Keys, OutcomeRow]]
     """Returns the row of every key, when the first report is made."""
 
     @cached_property
-    def rows(self) -> Mapping[Keys, FateRow]:
+    def rows(self) -> Mapping[Keys, OutcomeRow]:
         """The row of every key, for it and all keys below it."""
         return self.read()
 
 
-def fates_in(path: Path) -> Mapping[Keys, FateRow]:
+def outcomes_in(path: Path) -> Mapping[Keys, OutcomeRow]:
     """Return the rows in the file of a table: a fate with its reason, and keys below it."""
-    found: dict[Keys, FateRow] = {}
+    found: dict[Keys, OutcomeRow] = {}
     row = None
     for line in path.read_text(encoding="utf-8").splitlines():
         fate, _, why = line.partition(": ")
         named = _FATES.get(fate)
         if named is not None:
-            row = FateRow(named, why)
+            row = OutcomeRow(named, why)
         elif row is not None:
             found |= dict.fromkeys((tuple(key.split(".")) for key in line.split()), row)
     return found
 
 
-def fates_beside(module: str, name: str = "fates.txt") -> Callable[[], Mapping[Keys, FateRow]]:
+def outcomes_beside(
+    module: str, name: str = "outcomes.txt"
+) -> Callable[[], Mapping[Keys, OutcomeRow]]:
     """Return what reads a table in the folder of a module, by its `__file__`."""
-    return partial(fates_in, Path(module).with_name(name))
+    return partial(outcomes_in, Path(module).with_name(name))
 
 
 class UnclaimedFieldError(RuntimeError):
@@ -170,7 +172,7 @@ class Report:
         self,
         document: Document,
         keys: KeyTable,
-        fates: Mapping[tuple[str, ...], FateRow],
+        outcomes: Mapping[tuple[str, ...], OutcomeRow],
         file: str = "",
     ) -> list[Entry]:
         """Return every field of a document with its claim, then those of further files.
@@ -182,7 +184,7 @@ class Report:
         shared = shareable(plain(root))
         found: dict[Location, Entry] = {}
         for location, node in leaves(root):
-            claim = self.claim_of(location, node.value, fates, keys.keys_of(root, location))
+            claim = self.claim_of(location, node.value, outcomes, keys.keys_of(root, location))
             at = claim.location if claim.shown else location
             place = (node_at(root, at) or node) if claim.shown else node
             if at not in found:
@@ -203,7 +205,7 @@ class Report:
         self,
         location: Location,
         value: Any,
-        fates: Mapping[tuple[str, ...], FateRow],
+        outcomes: Mapping[tuple[str, ...], OutcomeRow],
         keys: tuple[str, ...],
     ) -> Claim:
         """Return what became of a value.
@@ -216,7 +218,7 @@ class Report:
             if found is not None:
                 return found
         for end in range(len(keys), 0, -1):
-            row = fates.get(keys[:end])
+            row = outcomes.get(keys[:end])
             if row is not None:
                 return Claim(location=location, fate=row.fate, why=row.why)
         if value in (None, "", {}, []):

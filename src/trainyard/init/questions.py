@@ -47,7 +47,7 @@ class CapacityQuestions:
             return self._example_pools(example)
         types = self.request.instance_types
         if not types and not self.request.reservations:
-            types = self._asked_types()
+            types = self._chosen_types()
         return [
             PoolDesign(instance_type=each, nodes=self.request.nodes_at(index) or ON_DEMAND_NODES)
             for index, each in enumerate(types)
@@ -104,7 +104,7 @@ class CapacityQuestions:
         for template in example.pools:
             pool = self._example_pool(template, len(pools), kept=True)
             if template.purchase != ON_DEMAND:
-                found = self._asked_reservation(template, listing, taken, pool.nodes)
+                found = self._chosen_reservation(template, listing, taken, pool.nodes)
                 if found is not None:
                     taken.add(found.reservation_id)
                     held = found.known_count
@@ -113,7 +113,7 @@ class CapacityQuestions:
             pools.append(pool)
         return pools
 
-    def _asked_reservation(
+    def _chosen_reservation(
         self, template: ExamplePool, listing: AccountListing, taken: set[str], nodes: int
     ) -> ReservationFacts | None:
         fitting = [
@@ -156,11 +156,11 @@ class CapacityQuestions:
         if ON_DEMAND in answer:
             pools += [
                 PoolDesign(instance_type=each, nodes=ON_DEMAND_NODES)
-                for each in self._asked_types()
+                for each in self._chosen_types()
             ]
         return pools
 
-    def _asked_types(self) -> tuple[str, ...]:
+    def _chosen_types(self) -> tuple[str, ...]:
         names = offers.accelerated_types(self.request.region)
         if self.listing is not None:
             listing = self.listing
@@ -241,7 +241,7 @@ def resolve_network(
     if kind == "network":
         vpc_id = NEW_VPC
     if not vpc_id:
-        vpc_id = _asked_vpc(kind, listing, ask, example, pools)
+        vpc_id = _chosen_vpc(kind, listing, ask, example, pools)
     if vpc_id is None:
         return NetworkDesign(kind="existing-vpc"), list(pools)
     if vpc_id == NEW_VPC:
@@ -252,7 +252,7 @@ def resolve_network(
     return _in_vpc(request, kind, listing, ask, vpc_id, pools)
 
 
-def _asked_vpc(
+def _chosen_vpc(
     kind: Kind,
     listing: AccountListing,
     ask: Ask,
@@ -297,7 +297,7 @@ def _in_vpc(
     vpc_id: str,
     pools: Sequence[PoolDesign],
 ) -> tuple[NetworkDesign, list[PoolDesign]]:
-    chosen = request.subnets or _asked_subnets(kind, listing, ask, vpc_id, pools)
+    chosen = request.subnets or _chosen_subnets(kind, listing, ask, vpc_id, pools)
     known = [listing.subnets[subnet_id] for subnet_id in chosen]
     public = [each for each in known if each.default_route == "internet-gateway"]
     private = [each for each in known if each.default_route != "internet-gateway"]
@@ -311,7 +311,7 @@ def _in_vpc(
     return network, [_placed(pool, zones, listing, kind) for pool in pools]
 
 
-def _asked_subnets(
+def _chosen_subnets(
     kind: Kind, listing: AccountListing, ask: Ask, vpc_id: str, pools: Sequence[PoolDesign]
 ) -> tuple[str, ...]:
     """Return the subnets: by default, those with most addresses in as few zones as needed.

@@ -118,9 +118,9 @@ class Resolver:
             return _lustre(self.request.lustre_gib, pools)
         if self.listing is None:
             return None
-        return self._asked_storage(base, network, pools)
+        return self._chosen_storage(base, network, pools)
 
-    def _asked_storage(
+    def _chosen_storage(
         self, base: Example, network: NetworkDesign, pools: list[PoolDesign]
     ) -> StorageDesign | None:
         assert self.listing is not None  # noqa: S101 - the caller has checked it

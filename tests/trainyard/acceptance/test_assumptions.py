@@ -28,7 +28,7 @@ from trainyard.acceptance.assumptions import (
 from trainyard.acceptance.steps import Done, Result
 from trainyard.progress.display import ended_line
 from trainyard.progress.operation import Ended, Running, short_type
-from trainyard.workspace.recovery.table import WAYS
+from trainyard.workspace.recovery.table import LOOKUPS
 
 KINDS = ("batch", "eks", "network", "parallelcluster")
 OTHER_TYPES = (
@@ -224,7 +224,7 @@ ENDED = re.compile(
     r"(?P<said>(?:found )?\w+) (?P<type>\S+:\S+) (?P<name>\S+)"
     r"(?: \((?:(?P<minutes>\d+) min)? ?(?:(?P<seconds>\d+) s)?\))?"
 )
-TYPES = {short_type(token) for token in (*WAYS, *OTHER_TYPES)}
+TYPES = {short_type(token) for token in (*LOOKUPS, *OTHER_TYPES)}
 
 
 def ended(example: str) -> str:

@@ -12,7 +12,7 @@ from trainyard.deployment.retained import (
     Kind,
     Retained,
     explanation,
-    tell_what_stays,
+    report_retained,
     unknown,
     what_failed_creations_left,
     what_stays,
@@ -65,9 +65,9 @@ def test_a_sandbox_that_has_ended_meanwhile_hides_no_failure_of_an_up(
 ) -> None:
     monkeypatch.setenv("TRAINYARD_SANDBOX", str(tmp_path))
     file = find_stack_file("pc-gpu")
-    tell_what_stays(target_of(file, sandbox=True), destroyed=False)
+    report_retained(target_of(file, sandbox=True), destroyed=False)
     assert capsys.readouterr().out == ""
-    tell_what_stays(target_of(file, sandbox=True), destroyed=True)
+    report_retained(target_of(file, sandbox=True), destroyed=True)
     assert "  the sandbox is not running; start it" in capsys.readouterr().out
 
 

@@ -41,9 +41,9 @@ def documents() -> Iterator[Imported]:
 
 
 def row(read: Imported) -> str:
-    fates = Counter(entry.claim.fate for entry in read.entries)
+    outcomes = Counter(entry.claim.fate for entry in read.entries)
     findings = Counter(f"{each.level} {each.rule}" for each in lint(read))
-    counts = ", ".join(f"{fates[fate]} {fate}" for fate in FATES if fates[fate])
+    counts = ", ".join(f"{outcomes[fate]} {fate}" for fate in FATES if outcomes[fate])
     found = ", ".join(f"{count} {name}" for name, count in sorted(findings.items())) or "none"
     name = read.document.path.relative_to(CORPUS)
     return f"{name}: {len(read.entries)} fields: {counts}; findings: {found}\n"

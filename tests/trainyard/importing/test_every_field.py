@@ -160,5 +160,5 @@ def test_any_part_of_the_schema_with_any_scalars_is_reported_and_linted(
 def test_a_row_of_the_table_of_fates_is_for_a_key_of_the_schema():
     for each in FORMATS:
         conversion = each.conversion()
-        unknown = [path for path in conversion.FATES.rows if path not in conversion.KEYS.kinds]
+        unknown = [path for path in conversion.OUTCOMES.rows if path not in conversion.KEYS.kinds]
         assert unknown == []

@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from tests.support.import_sources import NETWORK, batch, template
-from tests.support.importing import fates, read_directory, read_text
+from tests.support.importing import outcomes, read_directory, read_text
 from trainyard.cli.app import app
 from trainyard.cli.command_line import command
 from trainyard.importing.imported import Imported
@@ -151,7 +151,7 @@ def test_a_type_or_module_of_terraform_is_one_entry_beside_a_cluster(tmp_path: P
     assert LIVE_BATCH in whys["aws_batch_job_queue"][1]
     for _, why in whys.values():
         assert_commands_exist(why)
-    assert "module.vpc.cidr" not in fates(read)
+    assert "module.vpc.cidr" not in outcomes(read)
     assert not {"storage", "reservations"} & read.stack.values.keys()
 
 
@@ -162,7 +162,7 @@ def test_a_type_of_eks_is_one_entry_beside_a_vpc(tmp_path: Path):
         ("Resources.Cluster", "AWS::EKS::Cluster"),
         ("Resources.Nodes", "AWS::EKS::Nodegroup (2)"),
     ]
-    assert "Resources.More.Type" not in fates(read)
+    assert "Resources.More.Type" not in outcomes(read)
     whys = {str(each.value): each.claim.why for each in read.entries}
     assert "`./trainyard import --live train-a --kind eks`" in whys["AWS::EKS::Cluster"]
     assert read.stack.values["architecture"]["kind"] == "network"

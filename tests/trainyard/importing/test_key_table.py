@@ -8,7 +8,7 @@ import pytest
 
 from trainyard.importing.key_table import KeyTable, keys_in
 from trainyard.importing.reading import node_of
-from trainyard.importing.report import fates_in
+from trainyard.importing.report import outcomes_in
 from trainyard.importing.source import text_of
 
 
@@ -46,12 +46,12 @@ def test_problems_of_keys_and_values(keys: KeyTable, text: str, found: list[tupl
 
 
 def test_a_table_of_fates_has_a_reason_for_several_keys(tmp_path: Path):
-    path = tmp_path / "fates.txt"
+    path = tmp_path / "outcomes.txt"
     path.write_text(
         "# Fates.\ndropped: it is old: see `a`\n  A A.B\n  C\ntaken over better: why not\n  D\n",
         encoding="utf-8",
     )
     old = ("dropped", "it is old: see `a`")
-    assert fates_in(path) == {
+    assert outcomes_in(path) == {
         ("A",): old, ("A", "B"): old, ("C",): old, ("D",): ("taken over better", "why not"),
     }  # fmt: skip

@@ -25,7 +25,7 @@ PERMISSIONS_ONLY = (
     "sandbox/aws/",  # it answers the calls
     "sandbox/parallelcluster/",  # it is CloudFormation in the emulated account
     "src/trainyard/importing/live/eks/conversion.py",
-    "src/trainyard/importing/terraform/fates.py",
+    "src/trainyard/importing/terraform/outcomes.py",
 )
 """Places that name operations which they do not call."""
 OF_ANOTHER_SERVICE = {

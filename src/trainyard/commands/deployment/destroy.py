@@ -14,7 +14,7 @@ from trainyard.deployment.engine_commands import (
 )
 from trainyard.deployment.inhabited_network import refuse_inhabited
 from trainyard.deployment.operation_end import finish
-from trainyard.deployment.retained import tell_what_stays
+from trainyard.deployment.retained import report_retained
 from trainyard.sandboxes.session import holds_stack
 from trainyard.stack_files.stack_files import NETWORK
 from trainyard.workspace.session import refuse_occupied
@@ -56,4 +56,4 @@ def destroy(
         console.answer(protected.explanation(kept, before, target=target))
     else:
         console.answer(protected.how_to_forget(target))
-    tell_what_stays(target, destroyed=True)
+    report_retained(target, destroyed=True)

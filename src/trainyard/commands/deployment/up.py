@@ -15,7 +15,7 @@ from trainyard.deployment.engine_commands import (
     require_answer,
 )
 from trainyard.deployment.operation_end import finish
-from trainyard.deployment.retained import tell_what_stays
+from trainyard.deployment.retained import report_retained
 from trainyard.schedulers.batch import summary as batch_summary
 from trainyard.schedulers.slurm import parallelcluster_summary
 from trainyard.stack_files.stack_files import BATCH, NETWORK, PARALLELCLUSTER
@@ -48,7 +48,7 @@ def up(
     result = changed_guarded(workspace, "up", show=show, replace=replace or ())
     tell_duplicates(workspace)
     if result.exit_code and not result.declined:
-        tell_what_stays(target, destroyed=False)
+        report_retained(target, destroyed=False)
     finish(result, workspace, "up")
     _show_summary(workspace, result.changes)
     if then is not None:

@@ -41,7 +41,7 @@ from trainyard.importing.cloudformation.template import (
 from trainyard.importing.draft import Draft, StackDraft
 from trainyard.importing.formats import cluster_of_cloudformation
 from trainyard.importing.key_table import keys_beside
-from trainyard.importing.report import FateTable, Reader, fates_beside
+from trainyard.importing.report import OutcomeTable, Reader, outcomes_beside
 from trainyard.importing.source import Document, Location, id_for, leaves
 
 _SERVICE = re.compile(r"com\.amazonaws\.(?:\$\{AWS::Region\}|[a-z0-9-]+)\.(?P<name>[\w.-]+)")
@@ -366,7 +366,7 @@ def _what_to_do(kind: str) -> str:
 
 
 KEYS = TemplateKeys(keys_beside(__file__))
-FATES = FateTable(fates_beside(__file__))
+OUTCOMES = OutcomeTable(outcomes_beside(__file__))
 WORDS = {
     "instance_type": "InstanceTypes",
     "purchase_option": "CapacityReservationTarget",

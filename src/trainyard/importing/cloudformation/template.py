@@ -26,7 +26,7 @@ from trainyard.importing.cloudformation.evaluation import (
 from trainyard.importing.draft import Draft, StackDraft
 from trainyard.importing.key_table import Keys, KeyTable, ShapeProblem
 from trainyard.importing.reading import read_documents
-from trainyard.importing.report import Claim, Fate, FateTable, Reader, Report, fates_beside
+from trainyard.importing.report import Claim, Fate, OutcomeTable, Reader, Report, outcomes_beside
 from trainyard.importing.source import Document, Location, Node, child, is_placeholder, text_of
 from trainyard.stack_files.yaml_limits import UnreadableYamlError
 
@@ -69,7 +69,7 @@ def take_ids(draft: Draft, key: str, sources: Sequence[Reader], prefix: str) -> 
     draft.take_ids(key, sources, prefix)
 
 
-TYPES = FateTable(fates_beside(__file__, "types.txt"))
+TYPES = OutcomeTable(outcomes_beside(__file__, "types.txt"))
 """What becomes of the properties of resources, by type and path, and of attributes, by `*`."""
 _ANY = "*"
 _LOOP = "Fn::"

@@ -17,7 +17,7 @@ from trainyard.importing.draft import (
     take_retention,
 )
 from trainyard.importing.key_table import KeyTable, keys_beside
-from trainyard.importing.report import FateTable, Reader, fates_beside
+from trainyard.importing.report import OutcomeTable, Reader, outcomes_beside
 from trainyard.importing.source import Document, id_for, is_id, is_placeholder
 
 _PERMISSIONS = (
@@ -533,7 +533,7 @@ def _read_taints(source: Reader, nodes: Draft) -> None:
 
 
 KEYS = KeyTable(keys_beside(__file__))
-FATES = FateTable(fates_beside(__file__))
+OUTCOMES = OutcomeTable(outcomes_beside(__file__))
 WORDS = {
     "instance_type": "instanceType",
     "efa_enabled": "efaEnabled",

@@ -49,7 +49,7 @@ class Rewritten:
             for part in at:
                 node = child(node, part) or Node(None, 0)
             keys = conversion.KEYS.keys_of(root, at)
-            claim = report.claim_of(at, node.value, conversion.FATES.rows, keys)
+            claim = report.claim_of(at, node.value, conversion.OUTCOMES.rows, keys)
             source.report.claim(replace(claim, location=answer))
         answers = dict(self.origins)
         for ours, at in report.origins.items():

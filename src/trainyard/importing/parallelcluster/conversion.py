@@ -16,7 +16,7 @@ from trainyard.components.parallelcluster.rendering import (
 )
 from trainyard.importing.draft import Draft, StackDraft
 from trainyard.importing.key_table import KeyTable, keys_beside
-from trainyard.importing.report import FateTable, Reader, fates_beside
+from trainyard.importing.report import OutcomeTable, Reader, outcomes_beside
 from trainyard.importing.source import Document, id_for, is_id, is_placeholder
 
 _TARGET = "CapacityReservationTarget"
@@ -527,7 +527,7 @@ def _drop_others(source: Reader, why: str, *, rule: str = "") -> None:
 
 
 KEYS = KeyTable(keys_beside(__file__))
-FATES = FateTable(fates_beside(__file__))
+OUTCOMES = OutcomeTable(outcomes_beside(__file__))
 WORDS = {
     **{
         ours.rpartition(".")[2]: theirs.rpartition(".")[2]

@@ -19,7 +19,7 @@ from trainyard.importing.draft import (
 )
 from trainyard.importing.formats import CLUSTERS_OF_TERRAFORM, GROUPS_OF_TERRAFORM, OF_TERRAFORM
 from trainyard.importing.key_table import Keys
-from trainyard.importing.report import FateRow, FateTable, Reader, Report, whole
+from trainyard.importing.report import OutcomeRow, OutcomeTable, Reader, Report, whole
 from trainyard.importing.source import Document, id_for, is_id, is_placeholder
 from trainyard.importing.terraform.blocks import (
     CLUSTER_MODULE,
@@ -672,13 +672,15 @@ def _imply_defaults(source: Source) -> None:
     )
 
 
-def _fates() -> Mapping[Keys, FateRow]:
-    from trainyard.importing.terraform.fates import table  # 5 ms with the table, for reports only
+def _outcomes() -> Mapping[Keys, OutcomeRow]:
+    from trainyard.importing.terraform.outcomes import (
+        table,  # 5 ms with the table, for reports only
+    )
 
     return table()
 
 
-FATES = FateTable(_fates)
+OUTCOMES = OutcomeTable(_outcomes)
 WORDS = {
     "instance_type": "instance_types",
     "efa_enabled": "enable_efa_support",

@@ -104,7 +104,7 @@ def tag_map(
     return {tag[key]: tag[value] for tag in tags or ()}
 
 
-def asked_tags(create: PendingCreate) -> dict[str, str]:
+def requested_tags(create: PendingCreate) -> dict[str, str]:
     """Return the tags in the inputs of a create; empty if it has none."""
     tags = create.inputs.get("tags")
     if isinstance(tags, list):
@@ -117,7 +117,7 @@ def is_tagged(create: PendingCreate) -> bool:
 
     Creates from program versions before this tag do not.
     """
-    return asked_tags(create).get(RESOURCE_TAG) == tag_of(create)
+    return requested_tags(create).get(RESOURCE_TAG) == tag_of(create)
 
 
 Look = Callable[[Account, PendingCreate], list[Found]]

@@ -8,8 +8,8 @@ state before the program runs.
 from __future__ import annotations
 
 from trainyard.workspace.recovery.account import Account, Found
+from trainyard.workspace.recovery.lookups import Lookup, by_reading
 from trainyard.workspace.recovery.operations import PendingCreate
-from trainyard.workspace.recovery.ways import Way, by_reading
 
 KUBERNETES = "kubernetes:"
 AWS_AUTH = "pulumi-python:dynamic/aws-auth:Entry"
@@ -26,7 +26,7 @@ def _entry(account: Account, create: PendingCreate) -> list[Found]:
     return [Found(create.inputs["role_arn"])]
 
 
-WAYS: dict[str, Way] = {
+LOOKUPS: dict[str, Lookup] = {
     KUBERNETES: by_reading("the provider's read of NAMESPACE/NAME", _object),
     AWS_AUTH: by_reading("the provider's read of the role's entry", _entry),
 }

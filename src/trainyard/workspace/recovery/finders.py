@@ -17,8 +17,8 @@ from trainyard.workspace.recovery.account import (
     tag_map,
     tag_of,
 )
+from trainyard.workspace.recovery.lookups import Lookup, by_content, by_name, by_tag, repeated
 from trainyard.workspace.recovery.operations import PendingCreate
-from trainyard.workspace.recovery.ways import Way, by_content, by_name, by_tag, repeated
 
 # Compute environments, job queues and job definitions.
 #
@@ -84,7 +84,7 @@ def _definition(account: Account, create: PendingCreate) -> list[Found]:
     return [Found(each["jobDefinitionArn"], tags=each.get("tags") or {}) for each in newest]
 
 
-BATCH_WAYS: dict[str, Way] = {
+BATCH_LOOKUPS: dict[str, Lookup] = {
     "aws:batch/computeEnvironment:ComputeEnvironment": by_tag(
         "batch:DescribeComputeEnvironments", _environment
     ),
@@ -139,7 +139,7 @@ def _group(account: Account, create: PendingCreate) -> list[Found]:
     ]
 
 
-COMPUTE_WAYS: dict[str, Way] = {
+COMPUTE_LOOKUPS: dict[str, Lookup] = {
     "aws:ec2/launchTemplate:LaunchTemplate": by_name(
         "ec2:DescribeLaunchTemplates", _launch_template
     ),
@@ -204,7 +204,7 @@ def _access_entry(account: Account, create: PendingCreate) -> list[Found]:
     return [Found(f"{cluster}:{principal}", tags=entry.get("tags") or {})] if entry else []
 
 
-EKS_WAYS: dict[str, Way] = {
+EKS_LOOKUPS: dict[str, Lookup] = {
     "aws:eks/cluster:Cluster": by_name("eks:DescribeCluster", _cluster, fixed_name=True),
     "aws:eks/nodeGroup:NodeGroup": by_name("eks:DescribeNodegroup", _node_group),
     "aws:eks/addon:Addon": by_name("eks:DescribeAddon", _addon, fixed_name=True),
@@ -253,7 +253,7 @@ def _oidc_provider(account: Account, create: PendingCreate) -> list[Found]:
     return [Found(each["Arn"]) for each in providers if each["Arn"].endswith(f":{ending}")]
 
 
-IDENTITY_WAYS: dict[str, Way] = {
+IDENTITY_LOOKUPS: dict[str, Lookup] = {
     "aws:iam/role:Role": by_name("iam:GetRole", _role),
     "aws:iam/instanceProfile:InstanceProfile": by_name("iam:GetInstanceProfile", _profile),
     "aws:iam/rolePolicy:RolePolicy": by_name("iam:ListRolePolicies", _role_policy),
@@ -349,7 +349,7 @@ def _rules(account: Account, create: PendingCreate) -> list[Found]:
     ]
 
 
-MONITORING_WAYS: dict[str, Way] = {
+MONITORING_LOOKUPS: dict[str, Lookup] = {
     "aws:amp/ruleGroupNamespace:RuleGroupNamespace": by_name(
         "aps:ListRuleGroupsNamespaces", _rules
     ),
@@ -460,7 +460,7 @@ def _accepted_share(account: Account, create: PendingCreate) -> list[Found]:
     return [Found(arn) for each in invitations[-1:] if each["status"] == "ACCEPTED"]
 
 
-SERVICES_WAYS: dict[str, Way] = {
+SERVICES_LOOKUPS: dict[str, Lookup] = {
     "aws:cloudformation/stack:Stack": by_name(
         "cloudformation:DescribeStacks", _stack, fixed_name=True
     ),
@@ -534,7 +534,7 @@ def _bucket_tags(account: Account, name: str) -> dict[str, str]:
 
 _PART_OF_A_BUCKET = "overwrites it with the same setting; it is deleted with its bucket"
 
-STORAGE_WAYS: dict[str, Way] = {
+STORAGE_LOOKUPS: dict[str, Lookup] = {
     "aws:s3/bucket:Bucket": by_tag("s3:ListAllMyBuckets", _bucket),
     "aws:s3/bucketObjectv2:BucketObjectv2": repeated(
         "`PutObject` overwrites it with the same text; it is deleted with its bucket"

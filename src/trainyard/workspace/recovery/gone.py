@@ -23,19 +23,19 @@ from trainyard.engine.environment import process_environment, profile_environmen
 from trainyard.workspace.arns import arn_of
 from trainyard.workspace.exported_state import exported_state, import_state, resources_of
 from trainyard.workspace.recovery.account import Account, Found, Progress
+from trainyard.workspace.recovery.lookups import LookById
 from trainyard.workspace.recovery.operations import taken_up, written_at
-from trainyard.workspace.recovery.table import WayOf, way_of
+from trainyard.workspace.recovery.table import LookupOf, lookup_of
 from trainyard.workspace.recovery.timeouts import Timeouts
-from trainyard.workspace.recovery.ways import LookById
 from trainyard.workspace.urns import name_of, type_of
 
 Report = Callable[[str], None]
 
 
-def _look_of(urn: str, way_of: WayOf) -> LookById | None:
+def _look_of(urn: str, lookup_of: LookupOf) -> LookById | None:
     """Return the lookup by id for an affected type; None if the provider reads deleted objects."""
-    way = way_of(type_of(urn))
-    return way.look_by_id if way else None
+    lookup = lookup_of(type_of(urn))
+    return lookup.look_by_id if lookup else None
 
 
 def gone(
@@ -44,7 +44,7 @@ def gone(
     *,
     timeouts: Timeouts,
     written: datetime | None,
-    way_of: WayOf,
+    lookup_of: LookupOf,
 ) -> set[tuple[str, str]]:
     """Return which objects of affected types no longer exist.
 
@@ -53,13 +53,13 @@ def gone(
         objects: URNs and ids, of any types.
         timeouts: How long AWS may take to complete a deletion and to show new objects.
         written: When the state was last written; None if unknown.
-        way_of: Returns how the objects of a type are found.
+        lookup_of: Returns how the objects of a type are found.
 
     Raises:
         BotoCoreError: the request could not be sent.
         ClientError: AWS rejected the request.
     """
-    looks = [(urn, identifier, _look_of(urn, way_of)) for urn, identifier in objects]
+    looks = [(urn, identifier, _look_of(urn, lookup_of)) for urn, identifier in objects]
     return {
         (urn, identifier)
         for urn, identifier, look in looks
@@ -75,7 +75,7 @@ def forget_gone(
     profile: str = "",
     timeouts: Timeouts,
     report: Report,
-    way_of: WayOf = way_of,
+    lookup_of: LookupOf = lookup_of,
 ) -> None:
     """Remove objects from the state that were deleted outside Pulumi and cannot be refreshed.
 
@@ -83,7 +83,7 @@ def forget_gone(
     account is not changed.
     """
     deployment = exported_state(command, stack)
-    candidates = [each for each in resources_of(deployment) if _is_candidate(each, way_of)]
+    candidates = [each for each in resources_of(deployment) if _is_candidate(each, lookup_of)]
     if not candidates:
         return
     with process_environment(profile_environment(command.environment, profile)):
@@ -92,7 +92,9 @@ def forget_gone(
             own = account.client("sts").get_caller_identity()["Account"]
             objects = [(r["urn"], r["id"]) for r in candidates if _is_of(r, region, own)]
             written = written_at(deployment)
-            missing = gone(account, objects, timeouts=timeouts, written=written, way_of=way_of)
+            missing = gone(
+                account, objects, timeouts=timeouts, written=written, lookup_of=lookup_of
+            )
         except (BotoCoreError, ClientError) as error:
             report(f"could not check whether objects were deleted outside Pulumi: {error}")
             return
@@ -118,10 +120,10 @@ def _is_gone(look: Callable[[], list[Found]], timeouts: Timeouts, written: datet
     return False
 
 
-def _is_candidate(resource: Mapping[str, Any], way_of: WayOf) -> bool:
+def _is_candidate(resource: Mapping[str, Any], lookup_of: LookupOf) -> bool:
     # A refresh skips resources that were deleted before their replacement.
     is_read = resource.get("id") and not resource.get("pendingReplacement")
-    return bool(is_read and _look_of(resource["urn"], way_of))
+    return bool(is_read and _look_of(resource["urn"], lookup_of))
 
 
 def _is_of(resource: Mapping[str, Any], region: str, account: str) -> bool:

@@ -20,8 +20,8 @@ from trainyard.workspace.recovery.account import (
     tag_map,
     tag_of,
 )
+from trainyard.workspace.recovery.lookups import Lookup, by_content, by_tag
 from trainyard.workspace.recovery.operations import PendingCreate
-from trainyard.workspace.recovery.ways import Way, by_content, by_tag
 
 _GONE = {"deleted", "deleting"}
 
@@ -125,7 +125,7 @@ _RULE = by_tag(
     _tagged("describe_security_group_rules", "SecurityGroupRules", "SecurityGroupRuleId"),
 ).looked_up_by(_rule_by_id)
 
-WAYS: dict[str, Way] = {
+LOOKUPS: dict[str, Lookup] = {
     "aws:ec2/vpc:Vpc": by_tag("ec2:DescribeVpcs", _tagged("describe_vpcs", "Vpcs", "VpcId")),
     "aws:ec2/subnet:Subnet": by_tag(
         "ec2:DescribeSubnets", _tagged("describe_subnets", "Subnets", "SubnetId")

@@ -20,10 +20,11 @@ from trainyard.workspace.exported_state import (
     import_state,
     resources_of,
 )
-from trainyard.workspace.recovery.account import Account, Found, Progress, asked_tags, is_tagged
+from trainyard.workspace.recovery.account import Account, Found, Progress, is_tagged, requested_tags
 from trainyard.workspace.recovery.errors import CreatesPendingError
 from trainyard.workspace.recovery.gone import gone
 from trainyard.workspace.recovery.leftovers import end_leftovers
+from trainyard.workspace.recovery.lookups import By, Lookup
 from trainyard.workspace.recovery.operations import (
     PendingCreate,
     TakenUp,
@@ -35,9 +36,8 @@ from trainyard.workspace.recovery.operations import (
     updates_begun,
     written_at,
 )
-from trainyard.workspace.recovery.table import IN_STATE, WayOf, way_of
+from trainyard.workspace.recovery.table import IN_STATE, LookupOf, lookup_of
 from trainyard.workspace.recovery.timeouts import Timeouts
-from trainyard.workspace.recovery.ways import By, Way
 from trainyard.workspace.urns import name_of
 
 # Objects whose creation was incomplete or failed in AWS.
@@ -93,7 +93,7 @@ def recover(
     profile: str = "",
     timeouts: Timeouts,
     report: Report,
-    way_of: WayOf = way_of,
+    lookup_of: LookupOf = lookup_of,
 ) -> None:
     """Complete what an earlier command started and did not finish, and report it.
 
@@ -110,7 +110,7 @@ def recover(
         return
     for pid in end_leftovers(command.environment, stack=stack):
         report(f"terminated process {pid}, which a killed command left running")
-    lookup = _LookUp(stack, timeouts, report, written_at(deployment), way_of)
+    lookup = _LookUp(stack, timeouts, report, written_at(deployment), lookup_of)
     with process_environment(profile_environment(command.environment, profile)):
         account = Account(region)
         objects = lookup.objects(account, pending_creates(deployment))
@@ -135,20 +135,20 @@ class _LookUp:
     timeouts: Timeouts
     report: Report
     killed_at: datetime | None
-    way_of: WayOf
+    lookup_of: LookupOf
 
     def objects(self, account: Account, creates: list[PendingCreate]) -> list[TakenUp]:
         """Return the objects that exist of the pending creates."""
         found: list[TakenUp] = []
         for create in creates:
-            way = self._way(create)
-            if way.look is None:
-                if way is not IN_STATE:
-                    self.report(f"{_described(create)} is created again: {way.asks}")
+            lookup = self._lookup(create)
+            if lookup.look is None:
+                if lookup is not IN_STATE:
+                    self.report(f"{_described(create)} is created again: {lookup.asks}")
                 continue
-            each = self._found(account, create, way)
+            each = self._found(account, create, lookup)
             if each is not None:
-                replaces = each.progress is Progress.FAILED and not way.fixed_name
+                replaces = each.progress is Progress.FAILED and not lookup.fixed_name
                 found.append(TakenUp(create.urn, each.identifier, replace=replaces))
         return found
 
@@ -156,13 +156,13 @@ class _LookUp:
         """Return which created objects failed in AWS; wait for the others."""
         given_up: set[str] = set()
         for half in halves:
-            way = self.way_of(half.type_token, custom=half.custom)
-            if way is None or way.look is None or way.by is By.READ:
+            lookup = self.lookup_of(half.type_token, custom=half.custom)
+            if lookup is None or lookup.look is None or lookup.by is By.READ:
                 continue
-            found = self._finished(account, half, way)
+            found = self._finished(account, half, lookup)
             if found is None or found.progress is not Progress.FAILED:
                 self.report(f"{_described(half)} was not completed: it is read again")
-            elif way.fixed_name:
+            elif lookup.fixed_name:
                 self.report(
                     f"{_described(half)} failed ({found.said}) and blocks its name: delete it, or "
                     "run destroy and up"
@@ -175,9 +175,9 @@ class _LookUp:
     def wait_for_updates(self, account: Account, updates: list[PendingCreate]) -> None:
         """Wait until AWS has completed pending updates, because it rejects changes meanwhile."""
         for update in updates:
-            way = self.way_of(update.type_token, custom=update.custom)
-            if way is not None and way.by is By.NAME:
-                self._finished(account, update, way)
+            lookup = self.lookup_of(update.type_token, custom=update.custom)
+            if lookup is not None and lookup.by is By.NAME:
+                self._finished(account, update, lookup)
 
     def gone(self, account: Account, deletions: list[tuple[str, str]]) -> set[tuple[str, str]]:
         """Return which pending deletions are complete and cannot be read by the provider."""
@@ -187,25 +187,25 @@ class _LookUp:
                 deletions,
                 timeouts=self.timeouts,
                 written=self.killed_at,
-                way_of=self.way_of,
+                lookup_of=self.lookup_of,
             )
         except (BotoCoreError, ClientError):
             return set()  # the engine calls AWS next and reports the error
 
-    def _way(self, create: PendingCreate) -> Way:
-        way = self.way_of(create.type_token, custom=create.custom)
-        if way is None:
+    def _lookup(self, create: PendingCreate) -> Lookup:
+        lookup = self.lookup_of(create.type_token, custom=create.custom)
+        if lookup is None:
             raise CreatesPendingError(
                 self._refused(create, "objects of its type are not looked up")
             )
-        if way.by is By.TAG and not is_tagged(create):
+        if lookup.by is By.TAG and not is_tagged(create):
             reason = "it was created by a version of the program that did not tag its objects"
             raise CreatesPendingError(self._refused(create, reason))
-        return way
+        return lookup
 
-    def _found(self, account: Account, create: PendingCreate, way: Way) -> Found | None:
-        object_ = self._finished(account, create, way)
-        if way.by is By.READ:
+    def _found(self, account: Account, create: PendingCreate, lookup: Lookup) -> Found | None:
+        object_ = self._finished(account, create, lookup)
+        if lookup.by is By.READ:
             # The engine reports whether it exists.
             return object_
         if object_ is None:
@@ -220,14 +220,14 @@ class _LookUp:
                 f"stack, because it has no tag {missing[0]}: it is not changed"
             )
             return None
-        self.report(_taken_up(create, object_, way))
+        self.report(_taken_up(create, object_, lookup))
         return object_
 
-    def _finished(self, account: Account, create: PendingCreate, way: Way) -> Found | None:
+    def _finished(self, account: Account, create: PendingCreate, lookup: Lookup) -> Found | None:
         """Return the object when AWS has completed it; None if it does not exist."""
         deadline, told = time.monotonic() + self.timeouts.limit, False
         while True:
-            found = self._look(account, create, way)
+            found = self._look(account, create, lookup)
             if found is None and not self.timeouts.is_settled(self.killed_at):
                 if not told:
                     self._tell_search(create)
@@ -256,9 +256,9 @@ class _LookUp:
                 "that long to show a new object"
             )
 
-    def _look(self, account: Account, create: PendingCreate, way: Way) -> Found | None:
+    def _look(self, account: Account, create: PendingCreate, lookup: Lookup) -> Found | None:
         try:
-            found = way.look(account, create) if way.look else []
+            found = lookup.look(account, create) if lookup.look else []
         except (BotoCoreError, ClientError) as error:
             raise CreatesPendingError(self._refused(create, str(error))) from error
         except KeyError as error:
@@ -290,18 +290,18 @@ def _missing_tags(create: PendingCreate, found: Found) -> list[str]:
     # Found by the tag itself, or of a type without tags.
     if found.tags is None:
         return []
-    asked = asked_tags(create)
+    asked = requested_tags(create)
     return sorted(key for key, value in asked.items() if found.tags.get(key) != value)
 
 
-def _taken_up(create: PendingCreate, found: Found, way: Way) -> str:
+def _taken_up(create: PendingCreate, found: Found, lookup: Lookup) -> str:
     said = (
         f"added {_described(create)} ({found.identifier}) to the state, which an earlier command "
         "created before it was killed"
     )
     if found.progress is not Progress.FAILED:
         return said
-    if way.fixed_name:
+    if lookup.fixed_name:
         return (
             f"{said}; it failed ({found.said}) and blocks its name: delete it, or run destroy and "
             "up"

@@ -9,31 +9,31 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from trainyard.workspace.recovery import clusters, finders, network
-from trainyard.workspace.recovery.ways import Way, repeated
+from trainyard.workspace.recovery.lookups import Lookup, repeated
 
 IN_STATE = repeated("exists only in the state")
 """Providers and components."""
 
-WAYS: dict[str, Way] = {
-    **network.WAYS,
-    **finders.COMPUTE_WAYS,
-    **finders.IDENTITY_WAYS,
-    **finders.EKS_WAYS,
-    **finders.BATCH_WAYS,
-    **finders.STORAGE_WAYS,
-    **finders.MONITORING_WAYS,
-    **finders.SERVICES_WAYS,
-    **clusters.WAYS,
+LOOKUPS: dict[str, Lookup] = {
+    **network.LOOKUPS,
+    **finders.COMPUTE_LOOKUPS,
+    **finders.IDENTITY_LOOKUPS,
+    **finders.EKS_LOOKUPS,
+    **finders.BATCH_LOOKUPS,
+    **finders.STORAGE_LOOKUPS,
+    **finders.MONITORING_LOOKUPS,
+    **finders.SERVICES_LOOKUPS,
+    **clusters.LOOKUPS,
 }
 """By type token; a token that ends with a colon matches every type of the package."""
-WayOf = Callable[..., Way | None]
-"""`way_of` or a replacement."""
+LookupOf = Callable[..., Lookup | None]
+"""`lookup_of` or a replacement."""
 _COMPONENTS = ("pulumi:", "trainyard:", "eks:index:")
 
 
-def way_of(type_token: str, *, custom: bool = True) -> Way | None:
+def lookup_of(type_token: str, *, custom: bool = True) -> Lookup | None:
     """Return how objects of a type are found; None for an unknown type."""
     if not custom or type_token.startswith(_COMPONENTS):
         return IN_STATE
     package = f"{type_token.partition(':')[0]}:"
-    return WAYS.get(type_token) or WAYS.get(package)
+    return LOOKUPS.get(type_token) or LOOKUPS.get(package)

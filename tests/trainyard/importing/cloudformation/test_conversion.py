@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.support.import_sources import NETWORK, batch, template
-from tests.support.importing import at, fates, read_text
+from tests.support.importing import at, outcomes, read_text
 from trainyard.importing.cloudformation.template import (
     NoParametersError,
     parameter_files_among,
@@ -81,7 +81,7 @@ def test_groups_of_efa_and_lustre_are_those_of_the_rules(
     found = at(read, "architecture")
     assert (found["efa_security_group"], found["lustre_security_group"]) == (efa, lustre)
     wanted = "taken over" if efa or lustre else "not supported"
-    assert fates(read)["Resources.Group.Type"][0] == wanted
+    assert outcomes(read)["Resources.Group.Type"][0] == wanted
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_vcpus_are_numbers_of_nodes_with_the_calculation(
 
 
 def test_a_parameter_that_nothing_uses_is_dropped(tmp_path: Path):
-    found = fates(read_text(tmp_path, batch("MaxvCpus: !Ref Most", more=PARAMETERS)))
+    found = outcomes(read_text(tmp_path, batch("MaxvCpus: !Ref Most", more=PARAMETERS)))
     assert found["Parameters.Most.Default"] == (
         "taken over", "architecture.compute_environments.Nodes.maximum"
     )  # fmt: skip
@@ -131,7 +131,7 @@ def test_a_parameter_file_has_the_values_and_is_in_the_report(tmp_path: Path, co
     (read,) = import_file(source, parameters=parameters)
     assert isinstance(read, Imported)
     assert at(read, *POOL, "maximum") == 5
-    assert fates(read)["Parameters.Most.Default"][0] == "dropped"
+    assert outcomes(read)["Parameters.Most.Default"][0] == "dropped"
     of_file = {str(each.value): each.claim.fate for each in read.entries if each.file}
     assert {of_file.get("960", of_file.get("Most=960")),
             of_file.get("x", of_file.get("Other=x"))} == {"taken over", "dropped"}  # fmt: skip
@@ -165,7 +165,7 @@ def test_capacity_by_its_launch_template(
 def test_an_interruptible_reservation_is_not_taken_for_an_ordinary_one(tmp_path: Path):
     market = "InstanceMarketOptions: {MarketType: interruptible-capacity-reservation}\n"
     read = read_text(tmp_path, batch(launch=market + target(BY_ID)))
-    (fate, _), *_ = (f for key, f in fates(read).items() if key.endswith("MarketType"))
+    (fate, _), *_ = (f for key, f in outcomes(read).items() if key.endswith("MarketType"))
     assert fate == "not supported"
 
 
@@ -190,7 +190,7 @@ def test_a_placement_group_is_that_of_the_condition(
 )
 def test_a_root_device_is_that_of_the_amis(tmp_path: Path, device: str, fate: str):
     volume = f"BlockDeviceMappings: [{{DeviceName: {device}, Ebs: {{VolumeSize: 200}}}}]\n"
-    found = fates(read_text(tmp_path, batch(launch=volume)))
+    found = outcomes(read_text(tmp_path, batch(launch=volume)))
     field = "Resources.Launch.Properties.LaunchTemplateData.BlockDeviceMappings[0].Ebs.VolumeSize"
     assert found[field][0] == fate
 
@@ -254,7 +254,7 @@ def test_a_container_is_taken_over_with_requirements_in_whole_numbers(tmp_path: 
         "attempts": 3,
         "timeout_minutes": 2,
     }
-    found = fates(read)
+    found = outcomes(read)
     at_secrets = "Resources.Job.Properties.ContainerProperties.Secrets"
     assert found[f"{at_secrets}[1].ValueFrom"][0] == "not supported"
 

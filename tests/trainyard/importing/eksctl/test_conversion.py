@@ -13,7 +13,7 @@ from tests.support.import_sources import (
     ZONES,
     cluster_config,
 )
-from tests.support.importing import at, fates, read_text
+from tests.support.importing import at, outcomes, read_text
 
 TARGET = "capacityReservationTarget: {capacityReservationID: cr-0123456789abcdef0}"
 VPC = """\
@@ -95,7 +95,7 @@ def test_capacity_by_its_kind(
 def test_an_interruptible_reservation_is_not_taken_for_an_ordinary_one(tmp_path: Path):
     market = "  instanceMarketOptions: {marketType: interruptible-capacity-reservation}\n  minSize"
     read = read_text(tmp_path, cluster_config(SYSTEM + GPU.replace("  minSize", market)))
-    (fate, _), *_ = (f for key, f in fates(read).items() if key.endswith("marketType"))
+    (fate, _), *_ = (f for key, f in outcomes(read).items() if key.endswith("marketType"))
     assert fate == "not supported"
 
 
@@ -151,7 +151,7 @@ def test_a_version_out_of_support_is_replaced_with_the_reason(tmp_path: Path):
     read = read_text(tmp_path, cluster_config(version="1.28"))
     assert at(read, "architecture", "kubernetes_version") == "1.36"
     key = "architecture.kubernetes_version"
-    assert fates(read)["metadata.version"] == ("taken over better", key)
+    assert outcomes(read)["metadata.version"] == ("taken over better", key)
 
 
 def test_self_managed_groups_addons_taints_and_permissions(tmp_path: Path):
@@ -191,9 +191,9 @@ def test_self_managed_groups_addons_taints_and_permissions(tmp_path: Path):
     assert len(at(read, "architecture", "log_types")) == 5
     assert at(read, "architecture", "log_retention_days") == 2557
     policies = "nodeGroups[0].iam.withAddonPolicies"
-    assert fates(read)[f"{policies}.ebs"] == ("implied", "")
-    assert fates(read)[f"{policies}.externalDNS"] == ("not supported", "")
-    assert fates(read)["addons[2].name"] == ("not supported", "")
+    assert outcomes(read)[f"{policies}.ebs"] == ("implied", "")
+    assert outcomes(read)[f"{policies}.externalDNS"] == ("not supported", "")
+    assert outcomes(read)["addons[2].name"] == ("not supported", "")
 
 
 @pytest.mark.parametrize(("says", "hops"), [("true", 1), ("false", None)])
@@ -210,7 +210,7 @@ def test_nodes_whose_metadata_pods_do_not_reach_stay_so(
     )
     read = read_text(tmp_path, cluster_config(more=more))
     assert at(read, *group("gpu")).get("metadata_hop_limit") == hops
-    fate = fates(read)["nodeGroups[0].disablePodIMDS"][0]
+    fate = outcomes(read)["nodeGroups[0].disablePodIMDS"][0]
     assert fate == ("taken over" if hops else "dropped")
 
 

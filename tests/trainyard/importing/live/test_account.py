@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.support.import_sources import cluster as configuration
-from tests.support.importing import at, fates
+from tests.support.importing import at, outcomes
 from tests.support.live_answers import (
     BLOCK,
     OTHER,
@@ -150,7 +150,7 @@ def test_a_slurm_cluster_has_the_lines_of_its_configuration_and_its_vpc():
 def test_tags_that_a_tool_sets_are_not_those_of_the_stack():
     found = read(slurm_account(), "train")
     assert at(found, "tags") == {"team": "vision"}
-    assert fates(found)["Tags[1].Value"][0] == "dropped"
+    assert outcomes(found)["Tags[1].Value"][0] == "dropped"
 
 
 def test_a_head_node_in_a_private_subnet_leaves_no_public_one():

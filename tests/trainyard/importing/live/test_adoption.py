@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.importing import at, fates
+from tests.support.importing import at, outcomes
 from tests.support.live_answers import (
     FILE_SYSTEM,
     OTHER,
@@ -72,7 +72,7 @@ def test_a_file_system_of_the_vpc_is_adopted_with_all_that_it_is():
             "backup_time": "05:00",
         }
     }
-    assert fates(found)["DescribeFileSystems[0].KmsKeyId"][0] == "implied"
+    assert outcomes(found)["DescribeFileSystems[0].KmsKeyId"][0] == "implied"
     assert any(note.startswith(f"{ID} becomes part of the stack") for note in found.report.notes)
 
 

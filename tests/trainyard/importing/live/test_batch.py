@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.importing import at, document_with, fates
+from tests.support.importing import at, document_with, outcomes
 from tests.trainyard.importing.live.support.live_batch import (
     BLOCK,
     DEFINITION,
@@ -102,7 +102,7 @@ def test_what_a_queue_connects_belongs_together(name: str):
 def test_the_name_of_the_stack_that_created_an_environment_finds_it(tag: str):
     found = read(several(**{tag: "prod"}), "prod")
     assert environments_of(found) == ["gpu", "cpu"]
-    assert fates(found)[f"DescribeComputeEnvironments[0].tags.{tag}"][0] == "dropped"
+    assert outcomes(found)[f"DescribeComputeEnvironments[0].tags.{tag}"][0] == "dropped"
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_tags_of_environments_are_those_of_the_stack_once():
         )
     )
     assert at(found, "tags") == {"team": "vision"}
-    assert fates(found)["DescribeComputeEnvironments[1].tags.team"][0] == "dropped"
+    assert outcomes(found)["DescribeComputeEnvironments[1].tags.team"][0] == "dropped"
 
 
 def test_definitions_are_those_of_the_jobs_in_the_queue_in_their_newest_revision():
@@ -182,7 +182,7 @@ def test_user_data_with_comments_only_is_dropped():
         batch_account(DescribeLaunchTemplateVersions={"LaunchTemplateVersions": [commented]})
     )
     location = "DescribeLaunchTemplateVersions[0].LaunchTemplateData.UserData"
-    assert fates(found)[location][0] == "dropped"
+    assert outcomes(found)[location][0] == "dropped"
 
 
 def test_a_public_subnet_of_nodes_is_in_the_list_of_public_ones():
@@ -200,7 +200,7 @@ def test_a_public_subnet_of_nodes_is_in_the_list_of_public_ones():
 def test_an_environment_of_fargate_is_not_supported():
     fargate = environment(type="FARGATE", instanceTypes=[])
     account = batch_account(DescribeComputeEnvironments={"computeEnvironments": [fargate]})
-    entries = fates(read(account))
+    entries = outcomes(read(account))
     assert entries["DescribeComputeEnvironments[0].computeResources.maxvCpus"][0] == "not supported"
 
 
@@ -219,7 +219,7 @@ def test_every_field_of_the_api_is_in_the_report():
 
 def test_a_row_of_the_table_of_fates_is_for_a_field_of_the_api():
     conversion = BATCH_ANSWERS.conversion()
-    assert [path for path in conversion.FATES.rows if path not in conversion.KEYS.kinds] == []
+    assert [path for path in conversion.OUTCOMES.rows if path not in conversion.KEYS.kinds] == []
 
 
 @pytest.mark.parametrize(

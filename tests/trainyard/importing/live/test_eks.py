@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.importing import at, document_with, fates
+from tests.support.importing import at, document_with, outcomes
 from tests.support.live_answers import (
     BLOCK,
     OTHER,
@@ -82,7 +82,7 @@ def test_the_log_group_of_the_control_plane_keeps_its_retention(group, stack, da
     assert at(read, "architecture").get("log_retention_days") == days
     field = "retentionInDays" if group else "logGroupName"
     fate = ("implied", "") if days is None else ("taken over", "architecture.log_retention_days")
-    assert fates(read)[f"DescribeLogGroups[0].{field}"] == fate
+    assert outcomes(read)[f"DescribeLogGroups[0].{field}"] == fate
 
 
 def test_the_stack_file_can_be_planned():
@@ -100,7 +100,7 @@ def test_the_stack_file_can_be_planned():
 def test_the_first_managed_group_without_accelerators_runs_services():
     found = answers(DescribeNodegroup=[managed("a"), managed("system"), managed("gpu")])
     read = read_eks(found)
-    assert fates(read)["DescribeNodegroup[1].nodegroupName"] == (
+    assert outcomes(read)["DescribeNodegroup[1].nodegroupName"] == (
         "taken over",
         "architecture.system_node_group",
     )
@@ -245,7 +245,7 @@ def test_policies_of_the_role_are_permissions_of_the_nodes():
 
 def test_nodes_in_public_subnets_move_to_private_ones():
     read = read_eks(answers(DescribeNodegroup=[managed(subnets=[PUBLIC])]))
-    fate, _ = fates(read)["DescribeNodegroup[0].subnets[0]"]
+    fate, _ = outcomes(read)["DescribeNodegroup[0].subnets[0]"]
     assert fate == "taken over better"
 
 
@@ -259,7 +259,7 @@ def test_self_managed_nodes_that_join_through_an_access_entry_still_do():
     )
     read = read_eks(found)
     assert at(read, "architecture", "node_authorization") == "access-entry"
-    assert fates(read)["DescribeAccessEntry[0].type"][0] == "implied"
+    assert outcomes(read)["DescribeAccessEntry[0].type"][0] == "implied"
 
 
 def test_access_entries_of_users_are_named_with_the_command():
@@ -289,7 +289,7 @@ def test_a_vpc_that_is_deleted_with_the_cluster_is_in_a_note(creator: str | None
 
 def test_a_version_that_stacks_do_not_have_becomes_the_default():
     read = read_eks(answers(DescribeCluster=cluster(version="1.29")))
-    assert fates(read)["DescribeCluster.version"] == (
+    assert outcomes(read)["DescribeCluster.version"] == (
         "taken over better",
         "architecture.kubernetes_version",
     )
@@ -309,4 +309,4 @@ def test_every_field_of_the_api_is_in_the_report():
 
 def test_a_row_of_the_table_of_fates_is_for_a_field_of_the_api():
     conversion = EKS_ANSWERS.conversion()
-    assert [path for path in conversion.FATES.rows if path not in conversion.KEYS.kinds] == []
+    assert [path for path in conversion.OUTCOMES.rows if path not in conversion.KEYS.kinds] == []

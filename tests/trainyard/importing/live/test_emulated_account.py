@@ -27,7 +27,7 @@ from trainyard.components.architectures.lookup import look_up  # isort: skip
 from trainyard.components.architectures.plan_stack import plan_stack  # isort: skip
 from trainyard.components.architectures.prepare import examine  # isort: skip
 from trainyard.components.config.load import load_stack_config  # isort: skip
-from tests.support.importing import at, fates  # isort: skip
+from tests.support.importing import at, outcomes  # isort: skip
 from tests.support.vpcs import make_vpc  # isort: skip
 from tests.support.tracked import ROOT  # isort: skip
 from trainyard.importing.live.clusters import read_live  # isort: skip
@@ -103,7 +103,7 @@ def test_an_eks_cluster_is_read_with_calls_that_only_read(cluster: str, called: 
     assert at(read, "architecture", "system_node_group", "addon_policies") == ["cloudwatch"]
     nodes = at(read, "architecture", "node_groups", "p5")
     assert (nodes["efa_enabled"], nodes["subnet_id"], nodes["maximum"]) == (True, PRIVATE_B, 4)
-    entries = fates(read)
+    entries = outcomes(read)
     assert entries["DescribeCluster.version"] == (
         "taken over",
         "architecture.kubernetes_version",
@@ -160,7 +160,7 @@ def test_a_vpc_that_the_keys_describe_is_adopted_with_the_file_systems_in_it(
     (entry,) = at(read, "storage").values()
     assert (entry["kind"], entry["availability_zone"]) == ("fsx-lustre", "us-west-2a")
     assert "subnet_id" not in entry
-    entries = fates(read)
+    entries = outcomes(read)
     assert entries["DescribeCluster.resourcesVpcConfig.subnetIds[0]"] == (
         "taken over",
         "network.adopt.zones.us-west-2a.private_subnet_id",
@@ -246,7 +246,7 @@ def test_a_queue_of_batch_is_read_with_calls_that_only_read(
     }
     assert [*at(read, "architecture", "job_definitions")] == ["one"]
     assert at(read, "architecture", "repository") == {"name": "live/train", "adopt": True}
-    entries = fates(read)
+    entries = outcomes(read)
     location = "DescribeComputeEnvironments[0].computeResources.maxvCpus"
     assert entries[location] == ("taken over", "architecture.compute_environments.blocks.maximum")
 

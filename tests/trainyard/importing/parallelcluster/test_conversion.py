@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.support.import_sources import QUEUE, cluster
-from tests.support.importing import at, fates, read_text
+from tests.support.importing import at, outcomes, read_text
 
 POOL = ("architecture", "queues", "gpu", "compute_resources", "p5")
 
@@ -37,7 +37,7 @@ def test_a_queue_of_a_reservation(tmp_path: Path):
         "private_subnet_ids": ["subnet-0123456789abcdef1"],
     }
     assert list(read.stack.unknown) == [("network", "vpc_id"), ("network", "private_subnet_ids")]
-    assert {fate for fate, _ in fates(read).values()} == {"taken over", "implied"}
+    assert {fate for fate, _ in outcomes(read).values()} == {"taken over", "implied"}
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_a_root_volume_is_written_as_gp3_with_the_reason(tmp_path: Path):
     volume = "LocalStorage: {RootVolume: {Size: 200, VolumeType: gp2, Encrypted: false}}\n"
     read = read_text(tmp_path, cluster(head=volume))
     assert at(read, "architecture", "head_node", "root_volume") == {"size_gib": 200}
-    found = {field: fate for field, (fate, _) in fates(read).items() if "RootVolume" in field}
+    found = {field: fate for field, (fate, _) in outcomes(read).items() if "RootVolume" in field}
     assert found == {
         "HeadNode.LocalStorage.RootVolume.Size": "taken over",
         "HeadNode.LocalStorage.RootVolume.VolumeType": "taken over better",
@@ -123,7 +123,7 @@ def test_ids_of_examples_are_left_for_the_user(tmp_path: Path):
     assert at(read, "reservations", "gpu") == {"kind": "odcr"}
     assert ("reservations", "gpu", "reservation_id") in read.stack.unknown
     field = "Scheduling.SlurmQueues[0].Networking.SubnetIds[0]"
-    assert fates(read)[field][0] == "not supported"
+    assert outcomes(read)[field][0] == "not supported"
 
 
 def test_scripts_policies_and_buckets(tmp_path: Path):
@@ -147,4 +147,4 @@ def test_scripts_policies_and_buckets(tmp_path: Path):
     mine = "arn:aws:iam::123456789012:policy/mine"
     assert node["iam_policies"] == ["AmazonSSMManagedInstanceCore", mine]
     assert node["s3_access"] == [{"bucket": "data", "key": "read/*", "write": True}]
-    assert fates(read)["HeadNode.CustomActions.OnNodeUpdated.Script"] == ("not supported", "")
+    assert outcomes(read)["HeadNode.CustomActions.OnNodeUpdated.Script"] == ("not supported", "")

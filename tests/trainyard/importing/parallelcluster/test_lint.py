@@ -74,9 +74,9 @@ def test_a_jinja_template_is_read_with_notes_at_its_values(tmp_path: Path):
     )
     (finding,) = lint(read)
     assert (finding.level, finding.line) == ("note", 13)
-    fates = {text_of(each.location): each.claim.why for each in read.entries}
-    assert fates["Image.Os"] == "it is a placeholder: set `architecture.operating_system`"
-    assert fates["<prefix>Settings"] == "its key is a placeholder: write the key"
+    outcomes = {text_of(each.location): each.claim.why for each in read.entries}
+    assert outcomes["Image.Os"] == "it is a placeholder: set `architecture.operating_system`"
+    assert outcomes["<prefix>Settings"] == "its key is a placeholder: write the key"
     assert "Jinja" in read.report.notes[0]
 
 

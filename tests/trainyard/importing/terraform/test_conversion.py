@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.importing import at, fates, read_directory
+from tests.support.importing import at, outcomes, read_directory
 from tests.trainyard.importing.test_corpus import CORPUS
 from trainyard.importing.imported import Imported, import_file
 
@@ -143,7 +143,7 @@ def test_capacity_by_its_kind(
 def test_an_interruptible_reservation_is_not_taken_for_an_ordinary_one(tmp_path: Path):
     market = 'instance_market_options = { market_type = "interruptible-capacity-reservation" }'
     read = read_group(tmp_path, f"{market}\n{BY_ID}")
-    (fate, _), *_ = (f for key, f in fates(read).items() if key.endswith("market_type"))
+    (fate, _), *_ = (f for key, f in outcomes(read).items() if key.endswith("market_type"))
     assert fate == "not supported"
 
 
@@ -160,8 +160,8 @@ def test_defaults_of_the_input_are_those_of_every_group(tmp_path: Path):
     read = read_group(tmp_path, "max_size = 5", defaults)
     assert (gpu(read)["root_volume"]["size_gib"], gpu(read)["maximum"]) == (200, 5)
     key = "module.eks.eks_managed_node_group_defaults"
-    assert fates(read)[f"{key}.disk_size"][0] == "taken over"
-    assert fates(read)[f"{key}.ignored"] == ("dropped", "")
+    assert outcomes(read)[f"{key}.disk_size"][0] == "taken over"
+    assert outcomes(read)[f"{key}.ignored"] == ("dropped", "")
 
 
 @pytest.mark.parametrize(
@@ -171,7 +171,7 @@ def test_the_log_group_of_the_module_keeps_its_retention(tmp_path: Path, given: 
     key = "cloudwatch_log_group_retention_in_days"
     read = read_group(tmp_path, more=f"{key} = {given}\n  create_cloudwatch_log_group = false")
     assert at(read, "architecture").get("log_retention_days") == days
-    found = fates(read)
+    found = outcomes(read)
     assert found[f"module.eks.{key}"][0] == ("taken over" if days else "not supported")
     assert found["module.eks.create_cloudwatch_log_group"] == ("implied", "")
 
@@ -180,7 +180,7 @@ def test_a_log_group_of_the_cluster_is_that_of_the_stack():
     read = corpus("eks-module.plan.json")
     address = "module.eks.aws_cloudwatch_log_group.this[0]"
     assert at(read, "architecture", "log_retention_days") == 90
-    found = fates(read)
+    found = outcomes(read)
     assert found[f"{address}.retention_in_days"] == (
         "taken over",
         "architecture.log_retention_days",
@@ -238,6 +238,6 @@ def test_subnets_of_resources_are_public_or_private(
     resource "aws_subnet" "one" { %s }
     """
     main = cluster % attributes + (route % more if more else "")
-    found = fates(read_directory(tmp_path, main=main))
+    found = outcomes(read_directory(tmp_path, main=main))
     key = "network.public_subnet_ids" if public else "network.private_subnet_ids"
     assert found["aws_eks_cluster.train.vpc_config[0].subnet_ids[0]"] == ("not supported", key)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.importing import at, fates, read_directory
+from tests.support.importing import at, outcomes, read_directory
 from trainyard.importing.formats import without_siblings
 from trainyard.importing.imported import Imported, import_file
 from trainyard.importing.source import leaves, text_of
@@ -90,8 +90,8 @@ def test_a_module_in_a_directory_is_read_with_its_inputs(tmp_path: Path):
     root = 'module "training" {\n  source = "./cluster"\n  name   = "inner"\n}\n'
     read = read_directory(tmp_path, main=root)
     assert read.stack.name == "inner"
-    assert "module.training.module.eks.kubernetes_version" in fates(read)
-    assert fates(read)["module.training.name"] == ("implied", "")
+    assert "module.training.module.eks.kubernetes_version" in outcomes(read)
+    assert outcomes(read)["module.training.name"] == ("implied", "")
 
 
 def test_the_module_itself_is_known_by_its_files_whatever_its_inputs_are(tmp_path: Path):
@@ -101,7 +101,7 @@ def test_the_module_itself_is_known_by_its_files_whatever_its_inputs_are(tmp_pat
     example.mkdir(parents=True)
     main = 'module "off" {\n  source = "../.."\n  create = false\n}\n'
     read = read_directory(example, main=main)
-    assert [*fates(read)] == ["module.off.source", "module.off.create"]
+    assert [*outcomes(read)] == ["module.off.source", "module.off.create"]
 
 
 def test_an_example_of_values_is_read_if_it_is_named(tmp_path: Path):

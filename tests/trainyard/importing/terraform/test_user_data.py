@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from tests.support.importing import at, fates, read_directory
 from tests.trainyard.importing.terraform.test_shown import CLUSTER, P5, read, resource, state
+
+from tests.support.importing import at, outcomes, read_directory
 from trainyard.importing.imported import Imported
 from trainyard.importing.lint import lint
 from trainyard.importing.user_data import said_in
@@ -72,7 +72,7 @@ def gpu(found: Imported) -> dict[str, Any]:
 def test_labels_and_taints_of_an_input_of_the_module(tmp_path: Path, text: str, key: str):
     found = read_directory(tmp_path, main=MODULE.format(text))
     assert (gpu(found)["labels"], gpu(found)["taints"]) == (LABELS, TAINTS)
-    fate, _ = fates(found)[f"module.eks.self_managed_node_groups.gpu.{key}"]
+    fate, _ = outcomes(found)[f"module.eks.self_managed_node_groups.gpu.{key}"]
     assert fate == "taken over"
     assert not [each for each in lint(found) if each.level == "error"]
 
@@ -111,9 +111,9 @@ def test_labels_and_taints_of_a_launch_template_in_a_state(tmp_path: Path, text:
     )
     assert (gpu(found)["labels"], gpu(found)["taints"]) == (LABELS, TAINTS)
     place = "aws_launch_template.gpu.user_data"
-    assert fates(found)[f"{place}.labels.team"][0] == "taken over"
+    assert outcomes(found)[f"{place}.labels.team"][0] == "taken over"
     if text != NODE_CONFIG:
-        assert fates(found)[f"{place}.scripts"][0] == "not supported"
+        assert outcomes(found)[f"{place}.scripts"][0] == "not supported"
     assert not any("secret" in str(each.value) for each in found.entries)
 
 

@@ -16,7 +16,7 @@ from trainyard.components.tagging import RESOURCE_TAG
 from trainyard.workspace.recovery.account import Account, Found, Progress, is_missing, tag_of
 from trainyard.workspace.recovery.duplicates import duplicates
 from trainyard.workspace.recovery.operations import PendingCreate
-from trainyard.workspace.recovery.table import way_of
+from trainyard.workspace.recovery.table import lookup_of
 from trainyard.workspace.recovery.timeouts import Timeouts
 
 PREFIX = "urn:pulumi:p5::trainyard::"
@@ -50,11 +50,11 @@ def create(token: str, **inputs: Any) -> PendingCreate:
 
 
 def look(made: PendingCreate, *items: dict[str, Any]) -> list[Found]:
-    way = way_of(made.type_token)
-    assert way is not None
-    assert way.look is not None
+    lookup = lookup_of(made.type_token)
+    assert lookup is not None
+    assert lookup.look is not None
     account: Any = Answers(*items)
-    return way.look(account, made)
+    return lookup.look(account, made)
 
 
 def own(made: PendingCreate) -> dict[str, Any]:

@@ -12,8 +12,8 @@ import yaml
 from tests.support.aws_plugin import mapped_types
 from tests.support.tracked import ROOT
 from tools.recovery.reference import DOCUMENT, with_table
-from trainyard.workspace.recovery.table import IN_STATE, WAYS, way_of
-from trainyard.workspace.recovery.ways import By
+from trainyard.workspace.recovery.lookups import By
+from trainyard.workspace.recovery.table import IN_STATE, LOOKUPS, lookup_of
 
 GOLDENS = sorted((ROOT / "tests" / "goldens" / "stacks").glob("*.yaml"))
 TYPE = re.compile(r'"([a-z-]+:[A-Za-z0-9_./-]+:[A-Za-z0-9]+)"')
@@ -36,12 +36,12 @@ def registered(golden: Path) -> set[str]:
 
 @pytest.mark.parametrize("golden", GOLDENS, ids=lambda path: path.stem)
 def test_every_type_of_a_stack_is_in_the_table(golden: Path) -> None:
-    assert not {token for token in registered(golden) if way_of(token) is None}
+    assert not {token for token in registered(golden) if lookup_of(token) is None}
 
 
 def test_every_type_that_the_program_can_make_is_in_the_table() -> None:
     """Only the plugin's types that other programs create in a sandbox are missing."""
-    assert mapped_types() - WAYS.keys() == FOREIGN
+    assert mapped_types() - LOOKUPS.keys() == FOREIGN
 
 
 def test_every_child_of_the_eks_package_is_in_the_table() -> None:
@@ -49,33 +49,33 @@ def test_every_child_of_the_eks_package_is_in_the_table() -> None:
     named = {t for path in sources for t in TYPE.findall(path.read_text(encoding="utf-8"))}
     tokens = {token for token in named if ":get" not in token}  # functions
     assert "aws:eks/cluster:Cluster" in tokens
-    assert not {token for token in tokens if way_of(token) is None}
+    assert not {token for token in tokens if lookup_of(token) is None}
 
 
 def test_the_table_names_no_type_that_nobody_makes() -> None:
     made = set[str]().union(*map(registered, GOLDENS), mapped_types())
-    assert {token for token in WAYS if not token.endswith(":")} <= made
+    assert {token for token in LOOKUPS if not token.endswith(":")} <= made
 
 
 def test_what_is_not_looked_for_has_a_reason() -> None:
-    unsought = {token: way for token, way in WAYS.items() if way.look is None}
+    unsought = {token: lookup for token, lookup in LOOKUPS.items() if lookup.look is None}
     assert unsought
-    assert all(way.by is By.NOTHING and len(way.asks) > 20 for way in unsought.values())
+    assert all(lookup.by is By.NOTHING and len(lookup.asks) > 20 for lookup in unsought.values())
 
 
 @pytest.mark.parametrize(
     "token", ["trainyard:network:Vpc", "eks:index:Cluster", "pulumi:providers:aws"]
 )
 def test_components_and_providers_are_in_the_state_alone(token: str) -> None:
-    assert way_of(token) is IN_STATE
+    assert lookup_of(token) is IN_STATE
 
 
 def test_a_component_of_any_package_is_in_the_state_alone() -> None:
-    assert way_of("mine:index:Nodes", custom=False) is IN_STATE
+    assert lookup_of("mine:index:Nodes", custom=False) is IN_STATE
 
 
 def test_a_type_that_nobody_thought_of_has_no_way() -> None:
-    assert way_of("aws:sqs/queue:Queue") is None
+    assert lookup_of("aws:sqs/queue:Queue") is None
 
 
 def test_the_document_has_the_table_as_it_is() -> None:

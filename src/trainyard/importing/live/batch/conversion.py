@@ -37,7 +37,7 @@ from trainyard.importing.live.answers import (
     read_profiles,
     read_templates,
 )
-from trainyard.importing.report import FateTable, Reader, fates_beside
+from trainyard.importing.report import OutcomeTable, Reader, outcomes_beside
 from trainyard.importing.source import Document, Location, Node, leaves
 
 _CHOSEN = ("parameters", "tags", "options", "labels", "capacityTags")
@@ -153,12 +153,12 @@ def _properties(source: Reader, listed: str) -> Iterator[tuple[Location, Reader]
     The location is that of the property, and has the key of the field as its last part.
     """
     node = _in_pascal_case(source.node, source.location) if source.node else None
-    call, fates = next(each for each, of in _CALLS.items() if of == listed), FATES.rows
+    call, outcomes = next(each for each, of in _CALLS.items() if of == listed), OUTCOMES.rows
     for location, leaf in leaves(node) if node else ():
         origin = leaf.origin or ()
         below = origin[len(source.location) :]
         path = tuple(part for part in below if isinstance(part, str))
-        only_answered = any((call, *path[:end]) in fates for end in range(1, len(path) + 1))
+        only_answered = any((call, *path[:end]) in outcomes for end in range(1, len(path) + 1))
         if leaf.value in ({}, []) or (listed, *path[:1]) == _TAGS or only_answered:
             continue
         yield (*location, path[-1]), Reader(leaf, origin, source.report)
@@ -389,7 +389,7 @@ _SHAPES: Shapes = {
 KEYS = KeyTable(
     lambda: keys_of_shapes(_SHAPES, {**KEYS_OF_ROLES, f"DescribeRepositories.{OWNER}": "text"})
 )
-FATES = FateTable(fates_beside(__file__))
+OUTCOMES = OutcomeTable(outcomes_beside(__file__))
 WORDS: Mapping[str, str] = {}
 _OTHERS = (
     ("GetInstanceProfile", _PROFILE, "InstanceProfileName"),

@@ -30,7 +30,7 @@ from trainyard.importing.live.answers import (
     keys_of_shapes,
 )
 from trainyard.importing.live.eks.answers import FILE_SYSTEMS, GROUPS, LOG_GROUPS, template_of
-from trainyard.importing.report import FateTable, Reader, fates_beside
+from trainyard.importing.report import OutcomeTable, Reader, outcomes_beside
 from trainyard.importing.source import Document, Location
 from trainyard.importing.user_data import MARKS_OF_LABELS
 
@@ -643,7 +643,7 @@ _ADDED = {
 }
 """Keys that the program adds to the answers, or writes differently (`answers.py`)."""
 KEYS = KeyTable(lambda: keys_of_shapes(_SHAPES, _ADDED))
-FATES = FateTable(fates_beside(__file__))
+OUTCOMES = OutcomeTable(outcomes_beside(__file__))
 WORDS: Mapping[str, str] = {}
 _DEFAULT_SERVICES = ("10.100.0.0/16", "172.20.0.0/16")
 """https://docs.aws.amazon.com/eks/latest/APIReference/API_KubernetesNetworkConfigRequest.html"""

@@ -277,7 +277,7 @@ _USER_DATA = "user-data"
 """Section of what they say, without their text."""
 
 
-def is_shown(document: Document) -> bool:
+def is_plan_or_state(document: Document) -> bool:
     """Return whether a document is a plan or a state that has values."""
     root = document.root
     return child(root, "format_version") is not None and any(

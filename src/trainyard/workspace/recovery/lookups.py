@@ -23,7 +23,7 @@ class By(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class Lookup:
     """How the object of one type of resource is found."""
 
     by: By
@@ -36,31 +36,31 @@ class Way:
     look_by_id: LookById | None = None
     """Lookup for types whose deleted objects the provider cannot read: see `gone`."""
 
-    def looked_up_by(self, look_by_id: LookById) -> Way:
+    def looked_up_by(self, look_by_id: LookById) -> Lookup:
         """Return the method for a type whose deleted objects the provider cannot read."""
         return replace(self, look_by_id=look_by_id)
 
 
-def by_tag(asks: str, look: Look) -> Way:
+def by_tag(asks: str, look: Look) -> Lookup:
     """Return the method for a type with ids that AWS generates."""
-    return Way(By.TAG, asks, look)
+    return Lookup(By.TAG, asks, look)
 
 
-def by_name(asks: str, look: Look, *, fixed_name: bool = False) -> Way:
+def by_name(asks: str, look: Look, *, fixed_name: bool = False) -> Lookup:
     """Return the method for a type whose id follows from a name in its inputs."""
-    return Way(By.NAME, asks, look, fixed_name)
+    return Lookup(By.NAME, asks, look, fixed_name)
 
 
-def by_content(asks: str, look: Look) -> Way:
+def by_content(asks: str, look: Look) -> Lookup:
     """Return the method for a type that associates two objects."""
-    return Way(By.CONTENT, asks, look)
+    return Lookup(By.CONTENT, asks, look)
 
 
-def by_reading(why: str, look: Look) -> Way:
+def by_reading(why: str, look: Look) -> Lookup:
     """Return the method for a type with a known id that only its provider can read."""
-    return Way(By.READ, why, look)
+    return Lookup(By.READ, why, look)
 
 
-def repeated(why: str) -> Way:
+def repeated(why: str) -> Lookup:
     """Return the method for a type that can be created again without harm."""
-    return Way(By.NOTHING, why)
+    return Lookup(By.NOTHING, why)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.importing import at, fates
+from tests.support.importing import at, outcomes
 from tests.trainyard.importing.terraform.test_conversion import corpus
 from trainyard.importing.imported import Imported, import_file
 from trainyard.importing.lint import lint
@@ -142,7 +142,7 @@ def test_an_attribute_of_another_version_of_the_provider_is_reported_and_not_ref
     values = {**CLUSTER, "of_the_future": {"a": [1]}, "enabled_cluster_log_types": {"a": 1}}
     found = read(tmp_path, state(resource("aws_eks_cluster.a", values)))
     assert found.problems == []
-    assert fates(found)["aws_eks_cluster.a.of_the_future.a[0]"] == ("not supported", "")
+    assert outcomes(found)["aws_eks_cluster.a.of_the_future.a[0]"] == ("not supported", "")
 
 
 def test_what_has_no_value_is_implied_and_hides_no_value_of_the_template(tmp_path: Path):
@@ -162,7 +162,7 @@ def test_what_has_no_value_is_implied_and_hides_no_value_of_the_template(tmp_pat
     assert nodes["root_volume"] == {"size_gib": 20}
     assert nodes["labels"] == {"empty": ""}
     assert "ssh_key_name" not in nodes
-    assert fates(found)["aws_eks_node_group.gpu.instance_types"] == ("implied", "")
+    assert outcomes(found)["aws_eks_node_group.gpu.instance_types"] == ("implied", "")
 
 
 TEMPLATE_ID = {"launch_template": [{"id": True}]}

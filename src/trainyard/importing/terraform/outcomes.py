@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from trainyard.importing.formats import OF_TERRAFORM
 from trainyard.importing.key_table import Keys
-from trainyard.importing.report import Fate, FateRow
+from trainyard.importing.report import Fate, OutcomeRow
 from trainyard.importing.terraform.blocks import COMPUTED, KEYS
 
 _BOOTSTRAP = "nodes start with the NodeConfig of the stack; run a DaemonSet for other settings"
@@ -341,21 +341,21 @@ def _row(section: str, key: str) -> tuple[Fate, str]:
     )
 
 
-def table() -> Mapping[Keys, FateRow]:
+def table() -> Mapping[Keys, OutcomeRow]:
     """Return the row of every key."""
-    rows: dict[tuple[str, ...], FateRow] = {}
+    rows: dict[tuple[str, ...], OutcomeRow] = {}
     for keys in KEYS.kinds:
         section, *rest = keys
         if not rest:
             if section in _SECTIONS:
-                rows[keys] = FateRow(*_SECTIONS[section])
+                rows[keys] = OutcomeRow(*_SECTIONS[section])
         elif len(rest) == 1:
-            rows[keys] = FateRow(*_row(section, rest[0]))
+            rows[keys] = OutcomeRow(*_row(section, rest[0]))
         elif section == "eks":
-            rows[keys] = FateRow(
+            rows[keys] = OutcomeRow(
                 *(_OF_GROUPS.get(rest[1]) or _by_prefix(rest[1], _PREFIXES, _OTHER_OPTION))
             )
     for groups in ("eks_managed_node_group", "self_managed_node_group"):
-        rows["eks", f"{groups}s"] = FateRow("dropped", _IGNORED)
-        rows["eks", f"{groups}_defaults"] = FateRow("dropped", _IGNORED)
+        rows["eks", f"{groups}s"] = OutcomeRow("dropped", _IGNORED)
+        rows["eks", f"{groups}_defaults"] = OutcomeRow("dropped", _IGNORED)
     return rows
