@@ -60,7 +60,7 @@ class RegistryError(Exception):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Answer:
+class RegistryAnswer:
     """A response of a registry."""
 
     status: int
@@ -69,7 +69,7 @@ class Answer:
     body: bytes
 
 
-Fetch = Callable[[str, Mapping[str, str]], Answer]
+Fetch = Callable[[str, Mapping[str, str]], RegistryAnswer]
 """Sends a GET request with headers; raises RegistryError if the host does not respond."""
 
 
@@ -79,7 +79,7 @@ def fetch(
     *,
     method: str = "GET",
     timeout_seconds: float = REQUEST_SECONDS,
-) -> Answer:
+) -> RegistryAnswer:
     """Send a request, through the proxy in the environment.
 
     Raises:
@@ -99,7 +99,7 @@ def fetch(
         ) from error
 
 
-def anonymous_token(repository: str, refusal: Answer, get: Fetch = fetch) -> str:
+def anonymous_token(repository: str, refusal: RegistryAnswer, get: Fetch = fetch) -> str:
     """Return the token that the challenge in a response offers to everybody.
 
     Args:
@@ -126,7 +126,7 @@ def anonymous_token(repository: str, refusal: Answer, get: Fetch = fetch) -> str
 
 
 @dataclass(frozen=True, slots=True)
-class Reference:
+class ImageReference:
     """The parts of the name of an image."""
 
     registry: str
@@ -137,7 +137,7 @@ class Reference:
     """Tag or digest."""
 
 
-def parsed(image: str) -> Reference:
+def parsed(image: str) -> ImageReference:
     """Return the parts of the name of an image, as container runtimes complete it."""
     name, _, digest = image.partition("@")
     first, slash, rest = name.partition("/")
@@ -146,7 +146,7 @@ def parsed(image: str) -> Reference:
     repository, _, tag = path.partition(":")
     if registry == DOCKER_HUB and "/" not in repository:
         repository = f"library/{repository}"
-    return Reference(registry, repository, digest or tag or "latest")
+    return ImageReference(registry, repository, digest or tag or "latest")
 
 
 def is_public(image: str) -> bool:
@@ -213,7 +213,7 @@ class _Registry:
         except RegistryError as error:
             return PublicImageFacts(unknown=str(error))
 
-    def _look_up(self, name: Reference, architectures: Collection[str]) -> PublicImageFacts:
+    def _look_up(self, name: ImageReference, architectures: Collection[str]) -> PublicImageFacts:
         wanted = {_GO_ARCHITECTURES[each] for each in architectures}
         # Nearly every image has amd64, so that only others need the index itself.
         reads = _ARM in wanted and name.registry != DOCKER_HUB
@@ -237,7 +237,7 @@ class _Registry:
             return PublicImageFacts(missing=f"it has {', '.join(offered)}, but not {lacking}")
         return PublicImageFacts()
 
-    def _manifest(self, name: Reference, method: str) -> Answer:
+    def _manifest(self, name: ImageReference, method: str) -> RegistryAnswer:
         """Return the response to a request for a manifest, with a token if that is needed."""
         url = f"{_base(name.registry)}/v2/{name.repository}/manifests/{name.reference}"
         headers = {"Accept": _ACCEPT}
@@ -258,7 +258,7 @@ class _Registry:
         self._tokens[_WHOLE_REGISTRY if scope else name.repository] = token
         return self._fetch(url, {**headers, "Authorization": f"Bearer {token}"}, method)
 
-    def _fetch(self, url: str, headers: Mapping[str, str], method: str = "GET") -> Answer:
+    def _fetch(self, url: str, headers: Mapping[str, str], method: str = "GET") -> RegistryAnswer:
         try:
             return fetch(url, headers, method=method, timeout_seconds=self._seconds)
         except RegistryError as error:
@@ -274,7 +274,7 @@ def _base(registry: str) -> str:
     return f"https://{_DOCKER_HUB_HOST if registry == DOCKER_HUB else registry}"
 
 
-def _errors(answer: Answer) -> Iterator[str]:
+def _errors(answer: RegistryAnswer) -> Iterator[str]:
     """Yield code and message of each error in a body."""
     for each in _object(answer).get("errors") or ():
         if isinstance(each, dict) and "code" in each:
@@ -282,7 +282,7 @@ def _errors(answer: Answer) -> Iterator[str]:
             yield f"{each['code']}{message}"
 
 
-def _architectures(answer: Answer) -> Iterator[str]:
+def _architectures(answer: RegistryAnswer) -> Iterator[str]:
     """Yield the Linux architectures of an index; none for the manifest of a single image."""
     for each in _object(answer).get("manifests") or ():
         platform = each.get("platform") or {}
@@ -290,7 +290,7 @@ def _architectures(answer: Answer) -> Iterator[str]:
             yield str(platform.get("architecture"))
 
 
-def _object(answer: Answer) -> Mapping[str, Any]:
+def _object(answer: RegistryAnswer) -> Mapping[str, Any]:
     """Return the JSON object of a response, or an empty one."""
     try:
         document = json.loads(answer.body)
@@ -299,7 +299,7 @@ def _object(answer: Answer) -> Mapping[str, Any]:
     return document if isinstance(document, dict) else {}
 
 
-def _answer(status: int, headers: Any, body: bytes) -> Answer:
-    return Answer(
+def _answer(status: int, headers: Any, body: bytes) -> RegistryAnswer:
+    return RegistryAnswer(
         status=status, headers={name.lower(): value for name, value in headers.items()}, body=body
     )

@@ -17,7 +17,7 @@ _NodePool = TypeVar("_NodePool", bound=NodePool)
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class LaunchPlace:
     """A subnet of an existing VPC, or a zone of a new one."""
 
     subnet_id: str | None
@@ -25,7 +25,7 @@ class Place:
     """In the spelling of the network; None with a subnet."""
 
 
-def place_of(pool: Pool, config: StackConfig, facts: AccountFacts) -> Place | None:
+def place_of(pool: Pool, config: StackConfig, facts: AccountFacts) -> LaunchPlace | None:
     """Return the place of a pool with a known zone and without a subnet, else None.
 
     The zone of a reservation has priority over that of the pool: only `contradicted_zone` reports a
@@ -37,10 +37,10 @@ def place_of(pool: Pool, config: StackConfig, facts: AccountFacts) -> Place | No
     if isinstance(config.network, NewVpc):
         if facts.zone(zone) is None:
             return None
-        return Place(None, spelled(zone, config.network, facts))
+        return LaunchPlace(None, spelled(zone, config.network, facts))
     # The first in the order of the stack file, because a choice by free addresses would change.
     subnet = next((s for s in private_subnets(config, facts) if in_zone(s, zone)), None)
-    return Place(subnet.subnet_id, None) if subnet is not None else None
+    return LaunchPlace(subnet.subnet_id, None) if subnet is not None else None
 
 
 def placed(

@@ -32,7 +32,7 @@ from trainyard.components.compute.interface_plan import InterfacePlan, plan_pool
 from trainyard.components.compute.node_pool_plan import (
     ImageSource,
     NodePoolPlan,
-    RootVolume,
+    RootVolumePlan,
     plan_root_volume,
 )
 from trainyard.components.config.batch import BatchStackConfig, ComputeEnvironment
@@ -72,7 +72,7 @@ class ComputeEnvironmentPlan(NodePoolPlan):
     """`Ec2Configuration.imageType`; None with a custom AMI."""
     allocation_strategy: Literal["BEST_FIT_PROGRESSIVE", "SPOT_PRICE_CAPACITY_OPTIMIZED"]
     """Batch supports in-place updates with these strategies, but not with `BEST_FIT`."""
-    root_volume: RootVolume
+    root_volume: RootVolumePlan
     local_nvme: Literal["raid0", "none"]
     iam_policies: tuple[str, ...]
     """ARNs of AWS managed policies of the node role, in addition to that of ECS."""

@@ -7,10 +7,7 @@ from typing import Any
 
 from trainyard.components.account.facts import AccountFacts
 from trainyard.components.account.image_registry import is_public, look_up_public_images
-from trainyard.components.account.launch_place import (
-    private_subnets,
-    zone_without_subnet,
-)
+from trainyard.components.account.launch_place import private_subnets, zone_without_subnet
 from trainyard.components.account.lookup import AccountReader
 from trainyard.components.account.readings import Reading
 from trainyard.components.account.reservations import found_reservations

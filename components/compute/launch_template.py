@@ -18,7 +18,7 @@ import pulumi_aws as aws
 
 from trainyard.components.capacity.plan import CapacityPlan
 from trainyard.components.compute.interface_plan import InterfacePlan, NetworkInterface
-from trainyard.components.compute.node_pool_plan import RootVolume
+from trainyard.components.compute.node_pool_plan import RootVolumePlan
 from trainyard.components.naming import TEMPLATE
 
 TAGGED_AT_LAUNCH = ("instance", "volume", "network-interface")
@@ -48,7 +48,7 @@ class NodeLaunchTemplateArgs:
     efa_security_group_id: pulumi.Input[str] | None
     """Required with `interfaces`."""
     placement_group_name: pulumi.Input[str] | None
-    root_volume: RootVolume
+    root_volume: RootVolumePlan
     metadata_hop_limit: int
     """Hops that answers of the instance metadata service, such as credentials, travel."""
     user_data: pulumi.Input[str] | None
@@ -221,7 +221,7 @@ def _interface_description(interface: NetworkInterface) -> str:
     )
 
 
-def _root_volume(volume: RootVolume) -> aws.ec2.LaunchTemplateBlockDeviceMappingArgs:
+def _root_volume(volume: RootVolumePlan) -> aws.ec2.LaunchTemplateBlockDeviceMappingArgs:
     return aws.ec2.LaunchTemplateBlockDeviceMappingArgs(
         device_name=volume.device_name,
         ebs=aws.ec2.LaunchTemplateBlockDeviceMappingEbsArgs(

@@ -17,7 +17,7 @@ ROOT_DEVICE = "/dev/xvda"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RootVolume:
+class RootVolumePlan:
     """The encrypted EBS root volume of a node."""
 
     size_gib: int
@@ -27,9 +27,9 @@ class RootVolume:
     device_name: str = ROOT_DEVICE
 
 
-def plan_root_volume(volume: RootVolumeConfig) -> RootVolume:
+def plan_root_volume(volume: RootVolumeConfig) -> RootVolumePlan:
     """Return the root volume of nodes from the stack file."""
-    return RootVolume(
+    return RootVolumePlan(
         size_gib=volume.size_gib, iops=volume.iops, throughput_mibps=volume.throughput_mibps
     )
 
@@ -67,7 +67,7 @@ class NodePoolPlan(ABC):
     subnets: tuple[str, ...]
     """Private subnets, as references of the `NetworkPlan`; exactly one with EFA after the account
     was queried."""
-    root_volume: RootVolume | None
+    root_volume: RootVolumePlan | None
     """None if another program creates it."""
     ssh_key_name: str | None = None
 

@@ -11,7 +11,7 @@ from pydantic_core import ErrorDetails
 
 from trainyard.components.config.given_stack import GivenStack
 from trainyard.components.config.keys import (
-    Finding,
+    SchemaError,
     kinds_of,
     kinds_with,
     literals_of,
@@ -45,7 +45,7 @@ LIMITS = tuple(_WORDS)
 """Error types that `explain_limit` handles."""
 
 
-def explain_limit(finding: Finding) -> list[Problem]:
+def explain_limit(finding: SchemaError) -> list[Problem]:
     """Return the problem of a number, list or string beyond its limit."""
     kind = finding.error["type"]
     name, problem, allowed = _WORDS[kind]
@@ -71,7 +71,7 @@ def explain_limit(finding: Finding) -> list[Problem]:
     ]
 
 
-def _remedy(finding: Finding, allowed: str) -> str:
+def _remedy(finding: SchemaError, allowed: str) -> str:
     kind = finding.error["type"]
     if kind == "too_short" and isinstance(finding.found, Mapping):
         return "add an entry in the stack file"
@@ -223,7 +223,7 @@ def _candidates(plain: str) -> Iterator[str]:
             yield from ours
 
 
-def explain_unknown_key(finding: Finding) -> list[Problem]:
+def explain_unknown_key(finding: SchemaError) -> list[Problem]:
     """Return the problem of a key that does not exist here, with the key that is meant."""
     parents = finding.location[:-1]
     model = model_at(GivenStack, finding.raw, parents)
@@ -247,7 +247,7 @@ def explain_unknown_key(finding: Finding) -> list[Problem]:
     ]
 
 
-def _unknown(finding: Finding, keys: list[str], remove: str) -> tuple[str, str]:
+def _unknown(finding: SchemaError, keys: list[str], remove: str) -> tuple[str, str]:
     """Return the problem and the fix of a key that no kind has here."""
     key = str(finding.location[-1])
     odd = odd_characters(key)
@@ -262,7 +262,7 @@ def _unknown(finding: Finding, keys: list[str], remove: str) -> tuple[str, str]:
 
 
 def _of_another_tool(
-    problem: str, foreign: ForeignKey, finding: Finding, remove: str
+    problem: str, foreign: ForeignKey, finding: SchemaError, remove: str
 ) -> tuple[str, str]:
     hint = f"; {foreign.hint}" if foreign.hint else ""
     if foreign.here:
@@ -271,7 +271,7 @@ def _of_another_tool(
     return f"{problem}; it is `{foreign.ours}` of the stack file", f"{remove}{hint}"
 
 
-def _renamed(meant: str, finding: Finding, remove: str) -> str:
+def _renamed(meant: str, finding: SchemaError, remove: str) -> str:
     if value_at(finding.raw, (*finding.location[:-1], meant)) is not None:
         return f"{remove}; `{meant}` is set already"
     return f"rename it to `{meant}`, or: {remove}"
@@ -279,7 +279,7 @@ def _renamed(meant: str, finding: Finding, remove: str) -> str:
 
 def explain(errors: Iterable[ErrorDetails], raw: Any, *, stack_file: str) -> list[Problem]:
     """Return a problem for each error, in the order of the schema."""
-    findings = [Finding(raw, stack_file, location_in(raw, e["loc"]), e) for e in errors]
+    findings = [SchemaError(raw, stack_file, location_in(raw, e["loc"]), e) for e in errors]
     unknown_kinds = {f.location[:-1] for f in findings if _names_an_unknown_kind(f)}
     return [
         problem
@@ -291,11 +291,11 @@ def explain(errors: Iterable[ErrorDetails], raw: Any, *, stack_file: str) -> lis
     ]
 
 
-def _names_an_unknown_kind(finding: Finding) -> bool:
+def _names_an_unknown_kind(finding: SchemaError) -> bool:
     return finding.error["type"] == "literal_error" and finding.location[-1:] == ("kind",)
 
 
-def _counts_wrong_entries(finding: Finding) -> bool:
+def _counts_wrong_entries(finding: SchemaError) -> bool:
     """Return whether a list is only too short because pydantic does not count wrong entries."""
     least = finding.context.get("min_length")
     if finding.error["type"] != "too_short" or least is None:
@@ -303,7 +303,7 @@ def _counts_wrong_entries(finding: Finding) -> bool:
     return len(cast("Sized", finding.found)) >= least
 
 
-def _missing(finding: Finding) -> list[Problem]:
+def _missing(finding: SchemaError) -> list[Problem]:
     """Explain a missing value; for a missing section, explain each required value."""
     place = finding.place
     model = place.model if place else None
@@ -321,12 +321,12 @@ def _missing(finding: Finding) -> list[Problem]:
     ]
 
 
-def _needed(finding: Finding) -> list[Problem]:
+def _needed(finding: SchemaError) -> list[Problem]:
     """Explain a missing value that only some configurations require."""
     return _missing(finding.below(finding.context["key"]))
 
 
-def _added(finding: Finding) -> str:
+def _added(finding: SchemaError) -> str:
     """Return how to add a missing value; only the user knows which."""
     place = finding.place
     if place is None or get_origin(place.annotation) is dict:
@@ -349,7 +349,7 @@ def _least(metadata: Iterable[Any]) -> int:
     return next((each.ge for each in metadata if hasattr(each, "ge")), 1)
 
 
-def _allowed(finding: Finding) -> str | None:
+def _allowed(finding: SchemaError) -> str | None:
     place = finding.place
     if place is None:
         return None
@@ -360,7 +360,7 @@ def _allowed(finding: Finding) -> str | None:
     return ", ".join(values) if values else None
 
 
-def _contradiction(finding: Finding) -> list[Problem]:
+def _contradiction(finding: SchemaError) -> list[Problem]:
     context = finding.context
     inner = finding.below(context["key"])
     return [
@@ -374,7 +374,7 @@ def _contradiction(finding: Finding) -> list[Problem]:
     ]
 
 
-def _contradictions(finding: Finding) -> list[Problem]:
+def _contradictions(finding: SchemaError) -> list[Problem]:
     """Explain every contradiction of one location, which pydantic reports as one error."""
     return [
         Problem(
@@ -388,11 +388,11 @@ def _contradictions(finding: Finding) -> list[Problem]:
     ]
 
 
-def _wrong_type(finding: Finding) -> list[Problem]:
+def _wrong_type(finding: SchemaError) -> list[Problem]:
     return _nothing(finding) if finding.found is None else explain_type(finding)
 
 
-def _nothing(finding: Finding) -> list[Problem]:
+def _nothing(finding: SchemaError) -> list[Problem]:
     """Explain a key without a value; a key with a default can be removed."""
     place = finding.place
     if place is None or place.field is None or place.field.is_required():
@@ -408,7 +408,7 @@ def _nothing(finding: Finding) -> list[Problem]:
     ]
 
 
-def _otherwise(finding: Finding) -> list[Problem]:
+def _otherwise(finding: SchemaError) -> list[Problem]:
     """Explain any other error with the message of pydantic."""
     message = finding.error["msg"]
     return [
@@ -421,7 +421,7 @@ def _otherwise(finding: Finding) -> list[Problem]:
     ]
 
 
-_EXPLAIN: Mapping[str, Callable[[Finding], list[Problem]]] = {
+_EXPLAIN: Mapping[str, Callable[[SchemaError], list[Problem]]] = {
     "missing": _missing,
     "needed": _needed,
     "extra_forbidden": explain_unknown_key,

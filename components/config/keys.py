@@ -74,7 +74,7 @@ def mapping_of(value: Any) -> Mapping[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class KeyPlace:
     """The schema of one location in the stack file."""
 
     annotation: Any
@@ -107,9 +107,9 @@ class Place:
         return re.split(r"(?<=[.:;])\s", text, maxsplit=1)[0].rstrip(".:;")
 
 
-def place_at(root: type[BaseModel], raw: Any, location: Location) -> Place | None:
+def place_at(root: type[BaseModel], raw: Any, location: Location) -> KeyPlace | None:
     """Return the schema of a location, or None for an unknown key."""
-    place = Place(root, None)
+    place = KeyPlace(root, None)
     value = raw
     for part in location:
         following = _step(place, value, part)
@@ -119,18 +119,18 @@ def place_at(root: type[BaseModel], raw: Any, location: Location) -> Place | Non
     return place
 
 
-def _step(place: Place, value: Any, part: str | int) -> Place | None:
+def _step(place: KeyPlace, value: Any, part: str | int) -> KeyPlace | None:
     model = _model_for(place.annotation, value)
     if model is not None:
         name = str(part)
         field = model.model_fields.get(name)
-        return Place(field.annotation, field, field_docs(model).get(name, "")) if field else None
+        return KeyPlace(field.annotation, field, field_docs(model).get(name, "")) if field else None
     for annotation in _alternatives(place.annotation):
         arguments = get_args(annotation)
         if get_origin(annotation) is dict:
-            return Place(arguments[1], None)
+            return KeyPlace(arguments[1], None)
         if get_origin(annotation) is tuple:
-            return Place(arguments[0], None)
+            return KeyPlace(arguments[0], None)
     return None
 
 
@@ -212,7 +212,7 @@ def literals_of(annotation: Any) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class SchemaError:
     """One error of pydantic, placed in the stack file."""
 
     raw: Any
@@ -236,7 +236,7 @@ class Finding:
         return self.error.get("ctx") or {}
 
     @property
-    def place(self) -> Place | None:
+    def place(self) -> KeyPlace | None:
         """The schema of the location; None for an unknown key."""
         return place_at(GivenStack, self.raw, self.location)
 
@@ -263,10 +263,10 @@ class Finding:
         return example_of(path, value, stack_file=self.stack_file)
 
     @property
-    def parent(self) -> Finding:
+    def parent(self) -> SchemaError:
         """The same error, placed at the section of this place."""
-        return Finding(self.raw, self.stack_file, self.location[:-1], self.error)
+        return SchemaError(self.raw, self.stack_file, self.location[:-1], self.error)
 
-    def below(self, key: str) -> Finding:
+    def below(self, key: str) -> SchemaError:
         """Return the same error, placed at a key of this place."""
-        return Finding(self.raw, self.stack_file, (*self.location, key), self.error)
+        return SchemaError(self.raw, self.stack_file, (*self.location, key), self.error)

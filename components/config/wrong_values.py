@@ -12,7 +12,13 @@ from typing import Any, get_args, get_origin
 
 from pydantic import ValidationError
 
-from trainyard.components.config.keys import Finding, kinds_of, literals_of, location_in, value_at
+from trainyard.components.config.keys import (
+    SchemaError,
+    kinds_of,
+    literals_of,
+    location_in,
+    value_at,
+)
 from trainyard.components.config.load import given_model
 from trainyard.components.config.problems import Problem, nearest, nearest_of, show
 from trainyard.components.look_alikes import odd_characters, plain_characters
@@ -22,7 +28,7 @@ _YES = frozenset({"yes", "on", "y", "true", "enabled"})
 _NO = frozenset({"no", "off", "n", "false", "disabled"})
 
 
-def correction(finding: Finding, choices: Sequence[str] = ()) -> str | None:
+def correction(finding: SchemaError, choices: Sequence[str] = ()) -> str | None:
     """Return the value that solves a problem, as `pulumi config set` takes it; None if unclear.
 
     `choices` are the allowed values, if there is a list of them. A value is only returned if the
@@ -33,7 +39,7 @@ def correction(finding: Finding, choices: Sequence[str] = ()) -> str | None:
     return next((each for each in dict.fromkeys(candidates) if solves(finding, each)), None)
 
 
-def solves(finding: Finding, value: str) -> bool:
+def solves(finding: SchemaError, value: str) -> bool:
     """Return whether a location has no problem any more with a value from the command line."""
     raw = deepcopy(finding.raw)
     *parents, key = finding.location
@@ -72,7 +78,7 @@ def _error_places(raw: Any) -> Iterator[tuple[str | int, ...]]:
                 yield (*place, inner["key"]) if "key" in inner else place
 
 
-def _of_text(found: object, finding: Finding) -> Iterator[str]:
+def _of_text(found: object, finding: SchemaError) -> Iterator[str]:
     """Yield what a value becomes without slips of typing, copying and of other tools' syntax."""
     if isinstance(found, bool) or not isinstance(found, str | int):
         return
@@ -123,7 +129,7 @@ TYPES = {
 """The expected type in words, by the error type of pydantic."""
 
 
-def explain_form(finding: Finding) -> list[Problem]:
+def explain_form(finding: SchemaError) -> list[Problem]:
     """Return the problem of a text, or the name of an entry, that has not the required form."""
     context = finding.context
     if _is_entry(finding):
@@ -142,7 +148,7 @@ def explain_form(finding: Finding) -> list[Problem]:
     ]
 
 
-def _secret(finding: Finding, expected: str, *, where: str) -> Problem:
+def _secret(finding: SchemaError, expected: str, *, where: str) -> Problem:
     private = is_private_key(str(finding.found))
     what = "a private key" if private else "what looks like a secret"
     return Problem(
@@ -159,7 +165,7 @@ def _secret(finding: Finding, expected: str, *, where: str) -> Problem:
     )
 
 
-def _wrong_name(finding: Finding, expected: str, *, example: str) -> Problem:
+def _wrong_name(finding: SchemaError, expected: str, *, example: str) -> Problem:
     entry = _entry(finding)
     name = str(entry.location[-1])
     plain = plain_characters(name) if odd_characters(name) else example
@@ -172,7 +178,7 @@ def _wrong_name(finding: Finding, expected: str, *, example: str) -> Problem:
     )
 
 
-def explain_choice(finding: Finding) -> list[Problem]:
+def explain_choice(finding: SchemaError) -> list[Problem]:
     """Return the problem of a value, or the name of an entry, that is not an allowed one."""
     if _is_entry(finding):
         return [_unknown_name(finding)]
@@ -189,7 +195,7 @@ def explain_choice(finding: Finding) -> list[Problem]:
     ]
 
 
-def _unknown_name(finding: Finding) -> Problem:
+def _unknown_name(finding: SchemaError) -> Problem:
     """Explain the name of an entry that is not one of the names that a mapping can have."""
     entry = _entry(finding)
     mapping = entry.parent.place
@@ -206,7 +212,7 @@ def _unknown_name(finding: Finding) -> Problem:
     )
 
 
-def explain_kind(finding: Finding) -> list[Problem]:
+def explain_kind(finding: SchemaError) -> list[Problem]:
     """Return the problem of a section whose `kind` is missing or unknown."""
     place = finding.place
     kinds = kinds_of(place.annotation) if place else []
@@ -225,7 +231,7 @@ def explain_kind(finding: Finding) -> list[Problem]:
     ]
 
 
-def explain_type(finding: Finding) -> list[Problem]:
+def explain_type(finding: SchemaError) -> list[Problem]:
     """Return the problem of a value of another type than the required one."""
     expected = TYPES[finding.error["type"]]
     return [
@@ -239,7 +245,7 @@ def explain_type(finding: Finding) -> list[Problem]:
     ]
 
 
-def _type_remedy(finding: Finding, expected: str) -> str:
+def _type_remedy(finding: SchemaError, expected: str) -> str:
     found = finding.found
     if expected == "text" and isinstance(found, int | float):
         # YAML reads an unquoted 1.30 as the number 1.3.
@@ -252,23 +258,23 @@ def _type_remedy(finding: Finding, expected: str) -> str:
     return f"give {expected}"
 
 
-def _corrected(finding: Finding) -> str | None:
+def _corrected(finding: SchemaError) -> str | None:
     value = correction(finding)
     return finding.set_to(value) if value is not None else None
 
 
-def _given(finding: Finding) -> str:
+def _given(finding: SchemaError) -> str:
     context = finding.context
     where = context.get("where", "")
     return f"give {where}" if where else finding.example_of(context["example"])
 
 
-def _choices(finding: Finding) -> list[str]:
+def _choices(finding: SchemaError) -> list[str]:
     place = finding.place
     return literals_of(place.annotation) if place else []
 
 
-def _one_of(finding: Finding, choices: list[str]) -> str:
+def _one_of(finding: SchemaError, choices: list[str]) -> str:
     if len(choices) == 1:
         return finding.set_to(choices[0])
     return finding.example_of(choices[0]) if choices else "change the value"
@@ -284,9 +290,9 @@ def _did_you_mean(meant: str | None) -> str:
     return f"; the nearest is `{meant}`" if meant else ""
 
 
-def _is_entry(finding: Finding) -> bool:
+def _is_entry(finding: SchemaError) -> bool:
     return finding.location[-1:] == ("[key]",)
 
 
-def _entry(finding: Finding) -> Finding:
+def _entry(finding: SchemaError) -> SchemaError:
     return replace(finding, location=finding.location[:-1])

@@ -29,7 +29,7 @@ from trainyard.components.compute.interface_plan import InterfacePlan, plan_pool
 from trainyard.components.compute.node_pool_plan import (
     ImageSource,
     NodePoolPlan,
-    RootVolume,
+    RootVolumePlan,
     plan_root_volume,
 )
 from trainyard.components.config.eks import (
@@ -106,7 +106,7 @@ class NodeGroupPlan(NodePoolPlan):
     plan."""
     management: Literal["managed", "self-managed"]
     schedule: SchedulePlan
-    root_volume: RootVolume
+    root_volume: RootVolumePlan
     local_nvme: Literal["raid0", "none"]
     labels: dict[str, str]
     taints: tuple[Taint, ...]

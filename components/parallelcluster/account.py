@@ -10,7 +10,7 @@ from typing_extensions import override
 
 from trainyard.components.account.facts import AccountFacts, ReservationFacts, SubnetFacts
 from trainyard.components.account.launch_place import (
-    Place,
+    LaunchPlace,
     in_zone,
     place_of,
     private_subnets,
@@ -97,9 +97,9 @@ def complete_cluster(
     return architecture.model_copy(update={"queues": queues, "head_node": head_node})
 
 
-def _places(config: StackConfig, facts: AccountFacts) -> dict[str, Place]:
+def _places(config: StackConfig, facts: AccountFacts) -> dict[str, LaunchPlace]:
     """Return the place of each queue by its key: the first place of its compute resources."""
-    found: dict[str, Place] = {}
+    found: dict[str, LaunchPlace] = {}
     for pool in config.pools():
         place = place_of(pool, config, facts)
         if place is not None:
@@ -108,7 +108,7 @@ def _places(config: StackConfig, facts: AccountFacts) -> dict[str, Place]:
 
 
 def _with_subnets(
-    queue: Queue, place: Place | None, config: StackConfig, facts: AccountFacts
+    queue: Queue, place: LaunchPlace | None, config: StackConfig, facts: AccountFacts
 ) -> Queue:
     if place is not None:
         update = {

@@ -234,7 +234,7 @@ _IN_A_VPC = ("existing-fsx-lustre", "existing-efs", "existing-fsx-openzfs")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StoragePlace:
+class SharedStoragePlace:
     """The surroundings of the shared storage of a cluster."""
 
     network: NetworkPlan
@@ -245,7 +245,9 @@ class StoragePlace:
     """Whether the account was queried, so that unknown values stay unknown."""
 
 
-def review_places(config: ParallelClusterStackConfig, place: StoragePlace, review: Review) -> None:
+def review_places(
+    config: ParallelClusterStackConfig, place: SharedStoragePlace, review: Review
+) -> None:
     """Record storage that ParallelCluster cannot create or nodes cannot reach."""
     for name, wanted in config.storage.items():
         if wanted.kind in _IN_A_VPC and not place.network.exists:
@@ -291,7 +293,7 @@ def _review_protection(name: str, *, protected: bool, review: Review) -> None:
 
 
 def _review_place_of_lustre(
-    name: str, config: ParallelClusterStackConfig, place: StoragePlace, review: Review
+    name: str, config: ParallelClusterStackConfig, place: SharedStoragePlace, review: Review
 ) -> None:
     if len(place.queue_subnets) < 2:
         return
@@ -339,7 +341,7 @@ def _resources(queue: Queue) -> tuple[ComputeResource, ...]:
     return tuple(queue.compute_resources.values())
 
 
-def _note_other_zones(name: str, place: StoragePlace, review: Review) -> None:
+def _note_other_zones(name: str, place: SharedStoragePlace, review: Review) -> None:
     head = _zones(place.head_subnets, place.network)
     others = _zones(place.queue_subnets, place.network) - head
     if len(head) == 1 and others:
@@ -600,7 +602,7 @@ def plan_shared_storage(
         review: Records problems and notes.
         subnets_known: Whether the account was queried, so that unknown values stay unknown.
     """
-    place = StoragePlace(
+    place = SharedStoragePlace(
         network=network,
         queue_subnets=queue_subnets,
         head_subnets=head_subnets,
@@ -634,7 +636,7 @@ def _open_zfs(
     name: str,
     wanted: NewFsxOpenZfs,
     config: ParallelClusterStackConfig,
-    place: StoragePlace,
+    place: SharedStoragePlace,
     review: Review,
 ) -> OpenZfsPlan:
     given = given_subnets(
@@ -649,7 +651,7 @@ def _open_zfs(
     )
 
 
-def _beside_queues(name: str, place: StoragePlace, review: Review) -> tuple[str, ...]:
+def _beside_queues(name: str, place: SharedStoragePlace, review: Review) -> tuple[str, ...]:
     """Return the subnet of the first queue, which the other queues can reach too."""
     if len(place.queue_subnets) < 2:
         return place.queue_subnets

@@ -10,8 +10,8 @@ from trainyard.components.config.problems import ROOT, Problem, set_command, sho
 from trainyard.components.parallelcluster.references import Reference, resolve
 from trainyard.components.parallelcluster.update_verdicts import (
     Change,
-    Condition,
     Update,
+    UpdateCondition,
     changes,
     refused,
     stack_key,
@@ -137,18 +137,18 @@ def _target(section: Mapping[str, Any]) -> str:
 
 
 _STRATEGY = f"{ROOT}.architecture.slurm.queue_update_strategy"
-_WHY: Mapping[Condition, str] = {
-    Condition.NONE: "ParallelCluster cannot change this in an existing cluster",
-    Condition.STOP: "ParallelCluster changes this only while the compute fleet is stopped",
-    Condition.STOP_OR_TERMINATE: (
+_WHY: Mapping[UpdateCondition, str] = {
+    UpdateCondition.NONE: "ParallelCluster cannot change this in an existing cluster",
+    UpdateCondition.STOP: "ParallelCluster changes this only while the compute fleet is stopped",
+    UpdateCondition.STOP_OR_TERMINATE: (
         "ParallelCluster removes nodes only with the queue update strategy TERMINATE, or while "
         "the compute fleet is stopped"
     ),
-    Condition.STOP_OR_STRATEGY: (
+    UpdateCondition.STOP_OR_STRATEGY: (
         "ParallelCluster changes nodes only with the queue update strategy DRAIN or TERMINATE, or "
         "while the compute fleet is stopped"
     ),
-    Condition.WITHOUT_LUSTRE: (
+    UpdateCondition.WITHOUT_LUSTRE: (
         "ParallelCluster would have to replace its FSx for Lustre file system, and rejects the "
         "update"
     ),
@@ -254,9 +254,9 @@ def _without_lustre(_stack_file: str, _cluster_name: str) -> str:
 
 
 _REMEDIES = {
-    Condition.NONE: _keep,
-    Condition.STOP: _stop,
-    Condition.STOP_OR_TERMINATE: _terminate,
-    Condition.STOP_OR_STRATEGY: _strategy,
-    Condition.WITHOUT_LUSTRE: _without_lustre,
+    UpdateCondition.NONE: _keep,
+    UpdateCondition.STOP: _stop,
+    UpdateCondition.STOP_OR_TERMINATE: _terminate,
+    UpdateCondition.STOP_OR_STRATEGY: _strategy,
+    UpdateCondition.WITHOUT_LUSTRE: _without_lustre,
 }

@@ -65,32 +65,32 @@ class Policy(StrEnum):
 
 
 @dataclass(slots=True)
-class Rule:
+class UpdateRule:
     """The update policy of one setting."""
 
     policy: Policy = Policy.UNSUPPORTED
     """ParallelCluster's policy for settings without an entry."""
     item_name: str | None = None
     """Setting that identifies the items of a list of sections; None otherwise."""
-    settings: dict[str, Rule] = field(default_factory=dict[str, "Rule"])
+    settings: dict[str, UpdateRule] = field(default_factory=dict[str, "UpdateRule"])
     """Rules of a section's settings; empty for a plain setting."""
 
 
 @cache
-def rules() -> Rule:
+def rules() -> UpdateRule:
     """Return the rules of the cluster configuration."""
     return rules_of(_TABLE.read_text(encoding="utf-8").splitlines())
 
 
-def rules_of(lines: Iterable[str]) -> Rule:
+def rules_of(lines: Iterable[str]) -> UpdateRule:
     """Parse rules from lines such as `Image.Os UNSUPPORTED`."""
-    root = Rule()
+    root = UpdateRule()
     for line in lines:
         path, policy = line.split()
         rule = root
         for part in path.split("."):
             items = _ITEMS.fullmatch(part)
-            rule = rule.settings.setdefault(items["key"] if items else part, Rule())
+            rule = rule.settings.setdefault(items["key"] if items else part, UpdateRule())
             rule.item_name = items["name"] if items else None
         rule.policy = Policy(policy)
     return root
@@ -138,7 +138,9 @@ def changes(deployed: Section, wanted: Section) -> Iterator[Change]:
     yield from _in_section(rules(), deployed, wanted, ())
 
 
-def _in_section(rule: Rule, old: Section, new: Section, path: SettingPath) -> Iterator[Change]:
+def _in_section(
+    rule: UpdateRule, old: Section, new: Section, path: SettingPath
+) -> Iterator[Change]:
     for key, setting in rule.settings.items():
         if setting.item_name is not None:
             yield from _in_list(setting, key, old, new, path)
@@ -150,7 +152,9 @@ def _in_section(rule: Rule, old: Section, new: Section, path: SettingPath) -> It
             )
 
 
-def _in_nested(rule: Rule, key: str, old: Any, new: Any, path: SettingPath) -> Iterator[Change]:
+def _in_nested(
+    rule: UpdateRule, key: str, old: Any, new: Any, path: SettingPath
+) -> Iterator[Change]:
     if not old and not new:
         return
     if (old and new) or rule.policy is Policy.IGNORED:
@@ -160,7 +164,7 @@ def _in_nested(rule: Rule, key: str, old: Any, new: Any, path: SettingPath) -> I
 
 
 def _in_list(
-    rule: Rule, key: str, old: Section, new: Section, path: SettingPath
+    rule: UpdateRule, key: str, old: Section, new: Section, path: SettingPath
 ) -> Iterator[Change]:
     name_key = rule.item_name or "Name"
     before = {str(item.get(name_key)): item for item in old.get(key) or ()}
@@ -280,7 +284,7 @@ _EXISTING = ("FileSystemId", "VolumeId", "FileCacheId")
 _MOUNTED_LIVE = ("Efs", "FsxLustre", "FsxOntap", "FsxOpenZfs", "FileCache")
 
 
-class Condition(Enum):
+class UpdateCondition(Enum):
     """Condition under which ParallelCluster accepts a refused change."""
 
     NONE = auto()
@@ -316,38 +320,38 @@ class Update:
         return self.strategy != "COMPUTE_FLEET_STOP"
 
 
-def refused(change: Change, update: Update) -> Condition | None:
+def refused(change: Change, update: Update) -> UpdateCondition | None:
     """Return the condition of a refused change, or None if ParallelCluster accepts it."""
     return _JUDGES[change.policy](change, update)
 
 
-def _always(_change: Change, _update: Update) -> Condition | None:
+def _always(_change: Change, _update: Update) -> UpdateCondition | None:
     return None
 
 
-def _never(_change: Change, _update: Update) -> Condition | None:
-    return Condition.NONE
+def _never(_change: Change, _update: Update) -> UpdateCondition | None:
+    return UpdateCondition.NONE
 
 
-def _stop(_change: Change, update: Update) -> Condition | None:
-    return None if update.fleet_stopped else Condition.STOP
+def _stop(_change: Change, update: Update) -> UpdateCondition | None:
+    return None if update.fleet_stopped else UpdateCondition.STOP
 
 
-def _stop_on_remove(change: Change, update: Update) -> Condition | None:
+def _stop_on_remove(change: Change, update: Update) -> UpdateCondition | None:
     if change.item and change.old is None and change.is_in_a_queue:
         return None
     return _stop(change, update)
 
 
-def _queue_update_strategy(change: Change, update: Update) -> Condition | None:
+def _queue_update_strategy(change: Change, update: Update) -> UpdateCondition | None:
     if update.fleet_stopped:
         return None
     if not change.is_in_a_queue:
-        return Condition.STOP
-    return None if update.has_strategy else Condition.STOP_OR_STRATEGY
+        return UpdateCondition.STOP
+    return None if update.has_strategy else UpdateCondition.STOP_OR_STRATEGY
 
 
-def _resize(change: Change, update: Update) -> Condition | None:
+def _resize(change: Change, update: Update) -> UpdateCondition | None:
     if update.fleet_stopped or update.strategy == "TERMINATE":
         return None
     if change.item and change.old is None:
@@ -356,7 +360,7 @@ def _resize(change: Change, update: Update) -> Condition | None:
         return None
     if change.key == "MinCount" and _maximum_grows_with(change, update):
         return None
-    return Condition.STOP_OR_TERMINATE
+    return UpdateCondition.STOP_OR_TERMINATE
 
 
 def _grows(change: Change) -> int:
@@ -377,9 +381,9 @@ def _maximum_grows_with(change: Change, update: Update) -> bool:
     )
 
 
-def _managed_placement_group(change: Change, update: Update) -> Condition | None:
+def _managed_placement_group(change: Change, update: Update) -> UpdateCondition | None:
     if not update.fleet_stopped and _gives_group_up(change, update):
-        return Condition.STOP
+        return UpdateCondition.STOP
     return _queue_update_strategy(change, update)
 
 
@@ -415,9 +419,9 @@ def _item(section: Section, key: str, names: Mapping[str, str]) -> Section:
     return next((item for item in items if item.get("Name") == names.get(key)), {})
 
 
-def _managed_lustre(change: Change, update: Update) -> Condition | None:
+def _managed_lustre(change: Change, update: Update) -> UpdateCondition | None:
     if _lustre_made(update.deployed) & _lustre_made(update.wanted):
-        return Condition.WITHOUT_LUSTRE
+        return UpdateCondition.WITHOUT_LUSTRE
     kept = isinstance(change.old, list) and all(each in (change.new or ()) for each in change.old)
     return None if kept else _queue_update_strategy(change, update)
 
@@ -432,15 +436,19 @@ def _lustre_made(config: Section) -> set[str]:
     }
 
 
-def _shared_storage(change: Change, update: Update) -> Condition | None:
+def _shared_storage(change: Change, update: Update) -> UpdateCondition | None:
     if change.item and _is_home(change):
-        return Condition.NONE
+        return UpdateCondition.NONE
     if update.fleet_stopped:
         return None
     if change.item is None:
         # The check of ParallelCluster treats a new mount directory as a section and fails.
-        return Condition.STOP
-    return None if update.has_strategy or _is_mounted_live(change) else Condition.STOP_OR_STRATEGY
+        return UpdateCondition.STOP
+    return (
+        None
+        if update.has_strategy or _is_mounted_live(change)
+        else UpdateCondition.STOP_OR_STRATEGY
+    )
 
 
 def _is_home(change: Change) -> bool:
@@ -457,7 +465,7 @@ def _is_mounted_live(change: Change) -> bool:
     return existing and storage["StorageType"] in _MOUNTED_LIVE
 
 
-_JUDGES: Mapping[Policy, Callable[[Change, Update], Condition | None]] = {
+_JUDGES: Mapping[Policy, Callable[[Change, Update], UpdateCondition | None]] = {
     Policy.IGNORED: _always,
     Policy.SUPPORTED: _always,
     # These partitions offer no instance type in the catalog.

@@ -24,7 +24,7 @@ from trainyard.components.catalog.instance_types import INSTANCE_TYPES
 from trainyard.components.catalog.vcpu_quotas import VcpuQuota, vcpu_quota
 from trainyard.components.checks.check import Row, ok, refused, skipped, warning
 from trainyard.components.checks.pool_check import DESCRIBE_IMAGES, GET_PARAMETER
-from trainyard.components.compute.node_pool_plan import NodePoolPlan, RootVolume
+from trainyard.components.compute.node_pool_plan import NodePoolPlan, RootVolumePlan
 from trainyard.components.config.node_pool import OwnNodes
 from trainyard.components.config.problems import ROOT, Problem
 from trainyard.components.network.network_plan import NetworkPlan
@@ -124,7 +124,7 @@ def _capacity(launch: NodePoolPlan) -> dict[str, Any]:
     return request
 
 
-def _root_volume(volume: RootVolume | None) -> dict[str, Any]:
+def _root_volume(volume: RootVolumePlan | None) -> dict[str, Any]:
     if volume is None:
         return {}
     ebs = {
@@ -201,14 +201,14 @@ _OTHER = _Refusal(
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class DryRunAnswer:
     """The response of EC2 to a dry run, which is always an error."""
 
     code: str
     message: str
 
 
-def dry_run_row(dry_run: DryRun, image_id: str, answer: Answer) -> Row:
+def dry_run_row(dry_run: DryRun, image_id: str, answer: DryRunAnswer) -> Row:
     """Return the row of a node pool for a response."""
     launch = dry_run.launch
     said = f"{answer.code}: {answer.message}"
@@ -301,17 +301,17 @@ def _is_about_images(line: str) -> bool:
     return line.startswith((GET_PARAMETER, DESCRIBE_IMAGES))
 
 
-def _ask(reader: AccountReader, dry_run: DryRun, image_id: str) -> Answer:
+def _ask(reader: AccountReader, dry_run: DryRun, image_id: str) -> DryRunAnswer:
     try:
         answer: Any = reader.ec2.run_instances(**dry_run.request(image_id))
     except ClientError as error:
         if says_nothing_of_the_request(error):
             raise AccountUnreachableError(explained("ec2:RunInstances", error)) from error
         said = error.response.get("Error", {})
-        return Answer(said.get("Code", ""), said.get("Message", ""))
+        return DryRunAnswer(said.get("Code", ""), said.get("Message", ""))
     except BotoCoreError as error:
         raise AccountUnreachableError(explained("ec2:RunInstances", error)) from error
-    return Answer(WOULD_HAVE_SUCCEEDED, str(answer))
+    return DryRunAnswer(WOULD_HAVE_SUCCEEDED, str(answer))
 
 
 TYPE = "the catalog matches the instance type in EC2"

@@ -18,7 +18,7 @@ import pytest
 
 from trainyard.components.account.image_registry import (
     EMULATED_REGISTRIES,
-    Reference,
+    ImageReference,
     is_public,
     look_up_public_images,
     parsed,
@@ -195,7 +195,7 @@ def test_docker_hub_is_not_asked_for_what_counts_as_a_pull(registry):
     ],
 )
 def test_names_are_completed_as_container_runtimes_do(image, registry_name, repository, reference):
-    assert parsed(image) == Reference(registry_name, repository, reference)
+    assert parsed(image) == ImageReference(registry_name, repository, reference)
 
 
 def test_private_registries_of_ecr_are_not_asked_as_everybody():

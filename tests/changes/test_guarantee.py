@@ -11,19 +11,19 @@ from tests.support.stacks import account_facts
 from tests.support.steps import BLOCK, cluster_template, managed, self_managed, step, template
 from trainyard.changes.losses import SLURM_CLUSTER, losses
 from trainyard.changes.reserved_capacity import NODE_GROUP
-from trainyard.changes.steps import Step
+from trainyard.changes.steps import PlannedStep
 
 NEXT = "cr-0cb00000000000001"
 RESERVATIONS = account_facts().reservations
 EDIT = Edit(("key",), "a -> b", {})
 
 
-def update(*steps: Step, deletes_first: bool = True) -> Row:
+def update(*steps: PlannedStep, deletes_first: bool = True) -> Row:
     first = frozenset(each.urn for each in steps if deletes_first)
     return Row(edit=EDIT, everything=steps, deletes_first=first)
 
 
-def managed_update(strategy: str) -> Step:
+def managed_update(strategy: str) -> PlannedStep:
     inputs = {
         "scalingConfig": {"desiredSize": 2},
         "subnetIds": ["subnet-1"],
@@ -59,7 +59,7 @@ def test_nodes_beyond_a_reservation_are_found(row: Row, surge: bool) -> None:
     assert bool(surges(row, RESERVATIONS)) == surge
 
 
-def slurm(*targets: str | None) -> Step:
+def slurm(*targets: str | None) -> PlannedStep:
     def body(target: str | None) -> str:
         resource = {"Name": "nodes", "MinCount": 2}
         queue = {"Name": "p5", "CapacityType": "CAPACITY_BLOCK", "ComputeResources": [resource]}
@@ -84,7 +84,7 @@ def slurm(*targets: str | None) -> Step:
         (slurm(BLOCK, None),),
     ],
 )
-def test_lost_nodes_are_found_unless_the_update_names_them(steps: tuple[Step, ...]) -> None:
+def test_lost_nodes_are_found_unless_the_update_names_them(steps: tuple[PlannedStep, ...]) -> None:
     assert unannounced(update(*steps))
     named = Row(edit=EDIT, everything=steps, losses=losses(steps))
     assert unannounced(named) == set()

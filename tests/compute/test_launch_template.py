@@ -10,7 +10,7 @@ from tests.support.pools import BLOCK, ON_DEMAND, SPOT
 from trainyard.components.capacity.plan import CapacityPlan
 from trainyard.components.compute.interface_plan import InterfacePlan, NetworkInterface
 from trainyard.components.compute.launch_template import NodeLaunchTemplate, NodeLaunchTemplateArgs
-from trainyard.components.compute.node_pool_plan import RootVolume, plan_root_volume
+from trainyard.components.compute.node_pool_plan import RootVolumePlan, plan_root_volume
 from trainyard.components.config.node_pool import RootVolume as RootVolumeConfig
 
 P5 = InterfacePlan(
@@ -29,7 +29,7 @@ P5_BLOCK = NodeLaunchTemplateArgs(
     cluster_security_group_id="sg-cluster",
     efa_security_group_id="sg-efa",
     placement_group_name=None,
-    root_volume=RootVolume(size_gib=500),
+    root_volume=RootVolumePlan(size_gib=500),
     metadata_hop_limit=2,
     user_data="NodeConfig",
     image_id="ami-1",
@@ -174,7 +174,7 @@ def test_the_root_volume_has_the_performance_of_the_stack_file():
     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/device_naming.html
     """
     wanted = RootVolumeConfig(size_gib=1000, iops=6000, throughput_mibps=500)
-    assert plan_root_volume(wanted) == RootVolume(
+    assert plan_root_volume(wanted) == RootVolumePlan(
         size_gib=1000, iops=6000, throughput_mibps=500, device_name="/dev/xvda"
     )
 

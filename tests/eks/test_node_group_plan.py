@@ -9,7 +9,7 @@ from tests.support.eks import (
     with_odcr,
 )
 from tests.support.kubernetes import DEFAULT
-from trainyard.components.compute.node_pool_plan import RootVolume
+from trainyard.components.compute.node_pool_plan import RootVolumePlan
 
 
 def test_a_p5_group_in_a_capacity_block():
@@ -20,7 +20,7 @@ def test_a_p5_group_in_a_capacity_block():
     assert plan.capacity.market_type == "capacity-block"
     assert plan.placement.group == "none"
     assert (plan.schedule.minimum, plan.schedule.desired, plan.schedule.maximum) == (0, 2, 2)
-    assert plan.root_volume == RootVolume(size_gib=500)
+    assert plan.root_volume == RootVolumePlan(size_gib=500)
     assert plan.maximum_pods == 51
 
 

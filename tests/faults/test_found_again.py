@@ -17,8 +17,8 @@ from tests.support.provider_plugin import Made, Plugin, urn
 from trainyard.components.tagging import RESOURCE_TAG
 from trainyard.engine.environment import process_environment
 from trainyard.sandbox.aws.server import AwsServer
-from trainyard.workspace.recovery.account import Account as Read
-from trainyard.workspace.recovery.account import Progress, tag_of
+from trainyard.workspace.recovery.account import LookupAccount as Read
+from trainyard.workspace.recovery.account import ObjectProgress, tag_of
 from trainyard.workspace.recovery.lookups import Look
 from trainyard.workspace.recovery.operations import PendingCreate, read_by
 from trainyard.workspace.recovery.table import WAYS, way_of
@@ -115,7 +115,7 @@ def test_what_was_made_is_found_and_reads_as_the_program_wrote_it(
     assert look(read, create) == []
     made = aws.create(case.token, tagged(case))
     (found,) = look(read, create)
-    assert found.progress is Progress.READY
+    assert found.progress is ObjectProgress.READY
     assert found.tags is None or found.tags[RESOURCE_TAG] == tag_of(create)
     outputs = read_by(case.token, create.inputs, found.identifier)
     now = aws.read(case.token, Made(found.identifier, dict(create.inputs), outputs))
@@ -147,7 +147,7 @@ def test_a_security_group_that_was_left_with_the_rule_of_aws_is_half_made(
     everywhere = {"IpProtocol": "-1", "IpRanges": [{"CidrIp": "0.0.0.0/0"}]}
     faulty.account.ec2.authorize_security_group_egress(GroupId=group_id, IpPermissions=[everywhere])
     (found,) = look_of(case.token)(read, create)
-    assert (found.identifier, found.progress) == (group_id, Progress.FAILED)
+    assert (found.identifier, found.progress) == (group_id, ObjectProgress.FAILED)
     aws.delete(case.token, made)
 
 

@@ -21,7 +21,7 @@ from trainyard.components.config.problems import ROOT, Problem
 from trainyard.components.parallelcluster.references import Reference
 from trainyard.components.parallelcluster.rendering import render_cluster
 from trainyard.components.parallelcluster.update_review import update_problems
-from trainyard.components.parallelcluster.update_verdicts import Condition
+from trainyard.components.parallelcluster.update_verdicts import UpdateCondition
 
 FILE = "Pulumi.pc-p4de-ami.yaml"
 
@@ -70,7 +70,7 @@ def made_up(reference: Reference) -> str:
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_with_a_stopped_fleet_only_what_never_changes_is_refused(case: UpdateCase):
     refused = bool(review(*case.configurations(), fleet_stopped=True))
-    assert refused == (case.way in {Condition.NONE, Condition.WITHOUT_LUSTRE})
+    assert refused == (case.way in {UpdateCondition.NONE, UpdateCondition.WITHOUT_LUSTRE})
 
 
 def test_what_never_changes_says_what_is_deployed_and_how_to_have_it_otherwise():

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support.eks import PRIVATE, p5
-from trainyard.components.preflight.launch_rows import Answer, DryRun, dry_run_row
+from trainyard.components.preflight.launch_rows import DryRun, DryRunAnswer, dry_run_row
 
 P5 = "architecture.node_groups.p5"
 ZONES = (
@@ -18,7 +18,7 @@ def row(launched):
     def _row(code, message="as AWS says it"):
         launch = launched(p5(subnet_id=PRIVATE[1]))[P5]
         dry_run = DryRun(launch=launch, subnet_id=PRIVATE[1])
-        return dry_run_row(dry_run, "ami-1", Answer(code, message))
+        return dry_run_row(dry_run, "ami-1", DryRunAnswer(code, message))
 
     return _row
 

@@ -11,7 +11,7 @@ import pytest
 from tests.support.sandbox_aws import Account as Client
 from tests.support.sandbox_aws import use_account
 from trainyard.components.tagging import RESOURCE_TAG
-from trainyard.workspace.recovery.account import Account
+from trainyard.workspace.recovery.account import LookupAccount
 from trainyard.workspace.recovery.duplicates import Duplicate, duplicates
 from trainyard.workspace.recovery.timeouts import Timeouts
 
@@ -26,7 +26,7 @@ def look(account: Client, monkeypatch: pytest.MonkeyPatch) -> Look:
     use_account(monkeypatch, account.server.access)
 
     def found(known: Callable[[], set[str]], timeouts: Timeouts = AT_ONCE) -> list[Duplicate]:
-        reader = Account("us-west-2")
+        reader = LookupAccount("us-west-2")
         return duplicates(reader, stack="p5", project="trainyard", known=known, timeouts=timeouts)
 
     return found

@@ -12,7 +12,7 @@ from botocore.exceptions import ClientError
 
 from tests.support.recorded_engine import AT_ONCE, RecordedEngine, creating
 from tests.support.sandbox_aws import ACCOUNT, Account
-from trainyard.workspace.recovery.account import Found, Progress
+from trainyard.workspace.recovery.account import FoundObject, ObjectProgress
 from trainyard.workspace.recovery.gone import forget_gone
 from trainyard.workspace.recovery.lookups import By, Way
 from trainyard.workspace.recovery.recover import recover
@@ -28,7 +28,7 @@ RULE_ARN = "arn:aws:ec2:{}:{}:security-group-rule/{}"
 GONE = "sgr-0123456789abcdef0"
 
 
-def denied(*_: Any) -> list[Found]:
+def denied(*_: Any) -> list[FoundObject]:
     raise ClientError({"Error": {"Code": "UnauthorizedOperation"}}, "DescribeSecurityGroupRules")
 
 
@@ -105,7 +105,7 @@ def test_what_was_being_deleted_and_exists_is_read_anew(
 def test_what_aws_is_deleting_is_waited_for(
     recovered: Callable[..., list[str]], engine: RecordedEngine
 ) -> None:
-    answers = [[Found(QUEUE_ARN, Progress.MAKING, "DELETING")], []]
+    answers = [[FoundObject(QUEUE_ARN, ObjectProgress.MAKING, "DELETING")], []]
     way = Way(By.NAME, "").looked_up_by(lambda *_: answers.pop(0))
     recovered(QUEUE, QUEUE_ARN, way_of=lambda *_, **__: way)
     assert (answers, engine.resources()) == ([], [])
@@ -156,7 +156,7 @@ def test_nothing_else_is_forgotten(
 def test_a_rule_that_aws_does_not_show_yet_is_kept(
     told_by: Callable[..., list[str]], engine: RecordedEngine
 ) -> None:
-    answers = [[], [], [Found(GONE)]]
+    answers = [[], [], [FoundObject(GONE)]]
     way = Way(By.NAME, "").looked_up_by(lambda *_: answers.pop(0))
     limits = Timeouts(settle=300, poll=0, limit=60)
     now = datetime.now(UTC)

@@ -16,7 +16,7 @@ from tests.support.processes import until
 from tests.support.recorded_engine import AT_ONCE, RecordedEngine, creating
 from tests.support.sandbox_aws import Account
 from trainyard.components.tagging import RESOURCE_TAG
-from trainyard.workspace.recovery.account import Found, Progress
+from trainyard.workspace.recovery.account import FoundObject, ObjectProgress
 from trainyard.workspace.recovery.errors import CreatesPendingError
 from trainyard.workspace.recovery.leftovers import MARK
 from trainyard.workspace.recovery.lookups import By, Way
@@ -75,7 +75,7 @@ def vpc(account: Account) -> str:
     return made["Vpc"]["VpcId"]
 
 
-def seen_as(*answers: list[Found], fixed_name: bool = False) -> Way:
+def seen_as(*answers: list[FoundObject], fixed_name: bool = False) -> Way:
     """Return a search with these results, in order."""
     left = list(answers)
     return Way(By.TAG, "", lambda *_: left.pop(0) if len(left) > 1 else left[0], fixed_name)
@@ -166,8 +166,8 @@ def test_what_may_be_repeated_is_not_looked_for(recovered: Recover, engine: Reco
 
 
 def test_what_aws_is_making_is_waited_for(recovered: Recover, engine: RecordedEngine) -> None:
-    making = Found("vpc-1", Progress.MAKING, "CREATING")
-    way = seen_as([making], [making], [Found("vpc-1")])
+    making = FoundObject("vpc-1", ObjectProgress.MAKING, "CREATING")
+    way = seen_as([making], [making], [FoundObject("vpc-1")])
     waiting, _ = recovered(creating(VPC, tags=TAG), way=way)
     assert waiting == "waiting for aws:ec2/vpc:Vpc p5-vpc, which AWS is creating (CREATING)"
     assert engine.resources()[0]["id"] == "vpc-1"
@@ -177,7 +177,7 @@ def test_an_object_that_aws_does_not_show_yet_is_looked_for(
     recovered: Recover, engine: RecordedEngine
 ) -> None:
     """EC2 is eventually consistent: src/trainyard/workspace/recovery/timeouts.py."""
-    way = seen_as([], [], [Found("vpc-1")])
+    way = seen_as([], [], [FoundObject("vpc-1")])
     told = recovered(
         creating(VPC, tags=TAG),
         timeouts=Timeouts(settle=300, poll=0, limit=60),
@@ -197,15 +197,15 @@ def half(*, identifier: str = "vpc-1") -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("found", "fixed_name", "said", "taint"),
     [
-        (Found("vpc-1"), False, "was not completed: it is read again", None),
-        (Found("vpc-1", Progress.FAILED, "FAILED"), False, "it is created again", True),
-        (Found("vpc-1", Progress.FAILED, "FAILED"), True, "blocks its name", None),
+        (FoundObject("vpc-1"), False, "was not completed: it is read again", None),
+        (FoundObject("vpc-1", ObjectProgress.FAILED, "FAILED"), False, "it is created again", True),
+        (FoundObject("vpc-1", ObjectProgress.FAILED, "FAILED"), True, "blocks its name", None),
     ],
 )
 def test_an_incomplete_object_is_read_again_or_created_again(
     recovered: Recover,
     engine: RecordedEngine,
-    found: Found,
+    found: FoundObject,
     fixed_name: bool,
     said: str,
     taint: bool | None,
@@ -220,7 +220,9 @@ def test_the_object_that_is_to_be_replaced_is_not_its_replacement(
     recovered: Recover, engine: RecordedEngine
 ) -> None:
     old = {**creating(VPC, tags=TAG)["resource"], "id": "vpc-old"}
-    (told,) = recovered(creating(VPC, tags=TAG), resources=(old,), way=seen_as([Found("vpc-old")]))
+    (told,) = recovered(
+        creating(VPC, tags=TAG), resources=(old,), way=seen_as([FoundObject("vpc-old")])
+    )
     assert "was not created" in told
     assert [each["id"] for each in engine.resources()] == ["vpc-old"]
 
@@ -245,7 +247,7 @@ def test_a_tag_of_another_stack_does_not_make_an_object_its_own(
 
 
 def test_what_takes_too_long_ends_the_command(recovered: Recover, engine: RecordedEngine) -> None:
-    way = seen_as([Found("vpc-1", Progress.MAKING, "CREATING")])
+    way = seen_as([FoundObject("vpc-1", ObjectProgress.MAKING, "CREATING")])
     with pytest.raises(CreatesPendingError, match=r"still creating .* nothing was changed"):
         recovered(creating(VPC, tags=TAG), timeouts=NEVER, way=way)
     assert not engine.imports.exists()
@@ -255,7 +257,7 @@ def test_what_takes_too_long_ends_the_command(recovered: Recover, engine: Record
 def test_what_failed_is_replaced_unless_its_name_is_taken(
     recovered: Recover, engine: RecordedEngine, fixed_name: bool, taint: bool | None
 ) -> None:
-    failed = Found("vpc-1", Progress.FAILED, "CREATE_FAILED")
+    failed = FoundObject("vpc-1", ObjectProgress.FAILED, "CREATE_FAILED")
     way = seen_as([failed], fixed_name=fixed_name)
     (said,) = recovered(creating(VPC, tags=TAG), way=way)
     assert "it failed (CREATE_FAILED)" in said
@@ -265,7 +267,7 @@ def test_what_failed_is_replaced_unless_its_name_is_taken(
 def test_an_account_that_may_not_be_read_ends_the_command(
     recovered: Recover, engine: RecordedEngine
 ) -> None:
-    def denied(*_: Any) -> list[Found]:
+    def denied(*_: Any) -> list[FoundObject]:
         raise ClientError({"Error": {"Code": "UnauthorizedOperation"}}, "DescribeVpcs")
 
     with pytest.raises(CreatesPendingError, match="UnauthorizedOperation"):
@@ -278,9 +280,9 @@ def test_what_was_being_changed_is_waited_for_and_read_anew(
 ) -> None:
     looked: list[str] = []
 
-    def ready(_: Any, update: Any) -> list[Found]:
+    def ready(_: Any, update: Any) -> list[FoundObject]:
         looked.append(update.urn)
-        return [Found("p5-role")]
+        return [FoundObject("p5-role")]
 
     (said,) = recovered({**creating(ROLE), "type": "updating"}, way=Way(By.NAME, "", ready))
     assert said == "p5-role was being updated when an earlier command was killed: it is read again"

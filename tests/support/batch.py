@@ -41,7 +41,7 @@ from trainyard.components.batch.plan import (
 from trainyard.components.capacity.plan import SchedulePlan
 from trainyard.components.catalog.instance_types import instance_type
 from trainyard.components.compute.interface_plan import plan_interfaces
-from trainyard.components.compute.node_pool_plan import RootVolume
+from trainyard.components.compute.node_pool_plan import RootVolumePlan
 from trainyard.components.config.batch import ComputeEnvironment
 
 IMAGE = "public.ecr.aws/example/nccl-tests:1.0"
@@ -160,7 +160,7 @@ def compute_environment(name: str = "g4dn", **changes: Any) -> ComputeEnvironmen
         maximum_vcpus=128,
         image_type="ECS_AL2023_NVIDIA",
         allocation_strategy="BEST_FIT_PROGRESSIVE",
-        root_volume=RootVolume(size_gib=500),
+        root_volume=RootVolumePlan(size_gib=500),
         local_nvme="raid0",
         iam_policies=(),
         ssh_key_name=None,

@@ -15,7 +15,7 @@ from tests.support.sandbox_aws import ODCR_IN_GROUP
 from trainyard.components.config.parallelcluster import Slurm
 from trainyard.components.parallelcluster.references import Reference, resolve
 from trainyard.components.parallelcluster.rendering import render_cluster
-from trainyard.components.parallelcluster.update_verdicts import Condition
+from trainyard.components.parallelcluster.update_verdicts import UpdateCondition
 
 GPU_IMAGE, OLD_IMAGE = "ami-0c00000000000a231", "ami-0c0000000000bad01"
 NEURON_IMAGE = "ami-0c000000000022042"
@@ -161,7 +161,7 @@ class UpdateCase:
 
     name: str
     changed: Callable[[Config], None]
-    way: Condition | None
+    way: UpdateCondition | None
     """None if ParallelCluster accepts it."""
     key: str = ""
     """Key of the stack file that the refusal names, below `trainyard:cluster`."""

@@ -31,7 +31,7 @@ from trainyard.components.compute.interface_plan import (
     NetworkInterface,
     plan_interfaces,
 )
-from trainyard.components.compute.node_pool_plan import RootVolume
+from trainyard.components.compute.node_pool_plan import RootVolumePlan
 from trainyard.components.config.eks import NodeGroup, Taint
 from trainyard.components.config.load import load_stack_config
 from trainyard.components.config.problems import ConfigError, Problem, Review
@@ -203,7 +203,7 @@ SYSTEM = NodeGroupPlan(
     schedule=SchedulePlan(state="unlimited", minimum=1, desired=1, maximum=2),
     interfaces=None,
     subnets=("subnet-private-a", "subnet-private-b"),
-    root_volume=RootVolume(size_gib=80),
+    root_volume=RootVolumePlan(size_gib=80),
     local_nvme="none",
     labels={},
     taints=(),
@@ -225,7 +225,7 @@ P5 = NodeGroupPlan(
     schedule=SchedulePlan(state="unlimited", minimum=0, desired=2, maximum=2),
     interfaces=P5_INTERFACES,
     subnets=("subnet-private-b",),
-    root_volume=RootVolume(size_gib=500),
+    root_volume=RootVolumePlan(size_gib=500),
     local_nvme="raid0",
     labels={"node.trainyard/workload": "training"},
     taints=(Taint(key="nvidia.com/gpu", value="true", effect="NoSchedule"),),

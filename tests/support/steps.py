@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from trainyard.changes.reserved_capacity import AUTO_SCALING_GROUP, LAUNCH_TEMPLATE, NODE_GROUP
-from trainyard.changes.steps import Operation, Step, steps_of_events
+from trainyard.changes.steps import Operation, PlannedStep, steps_of_events
 
 BLOCK = "cr-0123456789abcdef0"
 ODCR = "cr-00d00000000000001"
@@ -23,9 +23,9 @@ def step(
     changed: tuple[str, ...] = (),
     reasons: tuple[str, ...] = (),
     retained: bool = False,
-) -> Step:
+) -> PlannedStep:
     """Return the step of one resource; `old` and `new` inputs are empty by default."""
-    return Step(
+    return PlannedStep(
         operation=operation,
         urn=f"urn:pulumi:p5-cb::trainyard::trainyard:x:Y${type_token}::{name}",
         type=type_token,
@@ -45,7 +45,7 @@ def template(
     *,
     block: bool = False,
     next_one: str | None = None,
-) -> Step:
+) -> PlannedStep:
     """Return the launch template of a pool in a reservation, or that moves to the next one."""
     market = {"instanceMarketOptions": {"marketType": "capacity-block"}} if block else {}
     old, new = (
@@ -63,13 +63,13 @@ def template(
     return step(operation, LAUNCH_TEMPLATE, name, **sides.get(operation, both))
 
 
-def managed(operation: Operation, pool: str, *, nodes: int = 2, **more: Any) -> Step:
+def managed(operation: Operation, pool: str, *, nodes: int = 2, **more: Any) -> PlannedStep:
     """Return the managed node group of a pool."""
     inputs = {"scalingConfig": {"desiredSize": nodes}}
     return step(operation, NODE_GROUP, f"{pool}-node-group", old=inputs, new=inputs, **more)
 
 
-def self_managed(operation: Operation, pool: str, *, nodes: int = 2, **more: Any) -> Step:
+def self_managed(operation: Operation, pool: str, *, nodes: int = 2, **more: Any) -> PlannedStep:
     """Return the Auto Scaling group of a pool."""
     inputs = {"desiredCapacity": nodes}
     return step(operation, AUTO_SCALING_GROUP, f"{pool}-nodes", old=inputs, new=inputs, **more)
@@ -113,7 +113,7 @@ def created(inputs: dict[str, Any], urn: str = URN, type_: str = DAEMON_SET) -> 
     return event("create", urn, type_, new=new)
 
 
-def steps(*lines: str) -> tuple[Step, ...]:
+def steps(*lines: str) -> tuple[PlannedStep, ...]:
     return steps_of_events(lines)
 
 

@@ -11,8 +11,8 @@ from functools import partial
 from typing import Any
 
 from trainyard.components.account.image_registry import (
-    Answer,
     Fetch,
+    RegistryAnswer,
     RegistryError,
     anonymous_token,
     fetch,
@@ -47,7 +47,7 @@ def image_tags(repository: str, get: Fetch = _fetch) -> list[str]:
     return tags
 
 
-def _json(repository: str, answer: Answer) -> Mapping[str, Any]:
+def _json(repository: str, answer: RegistryAnswer) -> Mapping[str, Any]:
     try:
         document = json.loads(answer.body) if answer.status < 300 else None
     except ValueError:

@@ -28,7 +28,7 @@ from trainyard.components.naming import partition
 from trainyard.components.tagging import CLUSTER_TAG, EKS_CLUSTER_TAG, PARALLELCLUSTER_TAG
 from trainyard.workspace.arns import Arn, arn_of
 from trainyard.workspace.exported_state import Deployment, resources_of
-from trainyard.workspace.recovery.account import Account, Look, tag_map
+from trainyard.workspace.recovery.account import Look, LookupAccount, tag_map
 from trainyard.workspace.recovery.operations import PendingCreate
 from trainyard.workspace.recovery.table import lookup_of
 from trainyard.workspace.urns import type_of
@@ -66,7 +66,7 @@ LOG_GROUPS_OF_CLUSTER = r"/aws/parallelcluster/{cluster}-\d{{12}}|/aws/lambda/pc
 `cdk_builder_utils.py` in cli/src/pcluster/templates of the same repository."""
 _PATH_OF_ROLES = re.compile(r"/parallelcluster/([^/]+)/")
 """Path of the roles and profiles of ParallelCluster: `_cluster_scoped_iam_path` there."""
-Exists = Callable[[Account, str], bool]
+Exists = Callable[[LookupAccount, str], bool]
 """Asks the service of an object for it, by its id, name or ARN."""
 _GONE = frozenset({"cancelled", "delete_complete", "deleted", "expired", "inactive", "terminated"})
 """States of objects that are over, in lower case."""
@@ -75,7 +75,7 @@ _ENDED = frozenset({"failed", "succeeded"})
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class MadeObject:
     """An object of AWS in the state of a stack."""
 
     urn: str
@@ -87,7 +87,7 @@ class Made:
 
 
 def _of_ec2(operation: str, key: str, by: str) -> Exists:
-    def exists(account: Account, identifier: str) -> bool:
+    def exists(account: LookupAccount, identifier: str) -> bool:
         wanted = [{"Name": by, "Values": [identifier]}]
         found = account.all("ec2", operation, key, Filters=wanted)
         items = [item for each in found for item in each.get("Instances", [each])]
@@ -99,7 +99,7 @@ def _of_ec2(operation: str, key: str, by: str) -> Exists:
 def _of_service(service: str, operation: str, key: str, parameter: str) -> Exists:
     """Return a lookup by a parameter; one whose name ends with `[]` is a list."""
 
-    def exists(account: Account, identifier: str) -> bool:
+    def exists(account: LookupAccount, identifier: str) -> bool:
         value = [identifier] if parameter.endswith("[]") else identifier
         found = account.one(service, operation, key, **{parameter.removesuffix("[]"): value})
         items = found if isinstance(found, list) else [found] if found else []
@@ -108,17 +108,17 @@ def _of_service(service: str, operation: str, key: str, parameter: str) -> Exist
     return exists
 
 
-def _log_group(account: Account, name: str) -> bool:
+def _log_group(account: LookupAccount, name: str) -> bool:
     groups = account.all("logs", "describe_log_groups", "logGroups", logGroupNamePrefix=name)
     return any(each["logGroupName"] == name for each in groups)
 
 
-def _rule(account: Account, name: str) -> bool:
+def _rule(account: LookupAccount, name: str) -> bool:
     rules = account.all("events", "list_rules", "Rules", NamePrefix=name)
     return any(each["Name"] == name for each in rules)
 
 
-def _job(account: Account, identifier: str) -> bool:
+def _job(account: LookupAccount, identifier: str) -> bool:
     found = account.one("batch", "describe_jobs", "jobs", jobs=[identifier])
     return any(_state(each) not in _ENDED for each in found or ())
 
@@ -284,10 +284,10 @@ DELETED_BY: Mapping[str, str] = {
 """Commands that delete what a state had, by type; of other types, the type and the id are named."""
 
 
-def made_in(deployment: Deployment) -> list[Made]:
+def made_in(deployment: Deployment) -> list[MadeObject]:
     """Return the objects of AWS in a state; values that are secret stay encrypted."""
     return [
-        Made(
+        MadeObject(
             each["urn"],
             each["id"],
             each.get("inputs") or {},
@@ -298,7 +298,7 @@ def made_in(deployment: Deployment) -> list[Made]:
     ]
 
 
-def remains(region: str, cluster: str, made: Iterable[Made] = ()) -> list[str]:
+def remains(region: str, cluster: str, made: Iterable[MadeObject] = ()) -> list[str]:
     """Return what an account has of a cluster: a line for each object, with what deletes it.
 
     Log groups that the cluster keeps, as its configuration says, are not among them.
@@ -312,7 +312,7 @@ def remains(region: str, cluster: str, made: Iterable[Made] = ()) -> list[str]:
         BotoCoreError: the request could not be sent.
         ClientError: AWS rejected the request.
     """
-    account, known = Account(region), list(made)
+    account, known = LookupAccount(region), list(made)
     # What the state had and no lookup finds must be found by its tags.
     own = {name for each in known if _look(each) for name in (each.arn, each.identifier)}
     found = {
@@ -342,7 +342,7 @@ def _log_group_in(what: str) -> str:
     return arn.identifier if arn is not None and arn.service == "logs" else ""
 
 
-def _kept_log_groups(cluster: str, made: Iterable[Made]) -> re.Pattern[str]:
+def _kept_log_groups(cluster: str, made: Iterable[MadeObject]) -> re.Pattern[str]:
     """Return a pattern of the names of log groups that stay on purpose."""
     keeps = any(
         properties.get("ClusterConfiguration", {})
@@ -357,7 +357,7 @@ def _kept_log_groups(cluster: str, made: Iterable[Made]) -> re.Pattern[str]:
     return re.compile("|".join([KEPT_LOG_GROUPS, *own]))
 
 
-def _resources_in(made: Iterable[Made]) -> Iterator[Mapping[str, Any]]:
+def _resources_in(made: Iterable[MadeObject]) -> Iterator[Mapping[str, Any]]:
     """Yield the properties of the resources in CloudFormation templates of a state."""
     for each in made:
         body = each.inputs.get("templateBody")
@@ -366,13 +366,13 @@ def _resources_in(made: Iterable[Made]) -> Iterator[Mapping[str, Any]]:
                 yield resource.get("Properties", {})
 
 
-def _look(made: Made) -> Look | None:
+def _look(made: MadeObject) -> Look | None:
     """Return how recovery looks an object up; None if it does not."""
     lookup = lookup_of(type_of(made.urn))
     return lookup.look if lookup else None
 
 
-def _of_state(account: Account, made: Iterable[Made]) -> dict[str, str]:
+def _of_state(account: LookupAccount, made: Iterable[MadeObject]) -> dict[str, str]:
     found: dict[str, str] = {}
     for each in made:
         token, look = type_of(each.urn), _look(each)
@@ -384,7 +384,7 @@ def _of_state(account: Account, made: Iterable[Made]) -> dict[str, str]:
     return found
 
 
-def _by_tag(account: Account, cluster: str, own: Collection[str]) -> dict[str, str]:
+def _by_tag(account: LookupAccount, cluster: str, own: Collection[str]) -> dict[str, str]:
     """Return what the tags of the cluster name, except for ids and ARNs that the state had."""
     filters = [{"Key": key, "Values": [cluster]} for key in TAGS]
     listed = {
@@ -424,7 +424,9 @@ def _named(text: str, arn: Arn) -> tuple[str, str, str]:
     return text, kind, identifier.rpartition("/")[2] if kind in _LAST_PART else identifier
 
 
-def _by_name(account: Account, region: str, cluster: str, own: Collection[str]) -> dict[str, str]:
+def _by_name(
+    account: LookupAccount, region: str, cluster: str, own: Collection[str]
+) -> dict[str, str]:
     """Return what has no tags of the cluster, or is global, except for names of the state.
 
     Objects of a region are named by ARN, as in the list of tags.
@@ -449,7 +451,7 @@ def _by_name(account: Account, region: str, cluster: str, own: Collection[str]) 
     return found
 
 
-def _log_groups(account: Account, cluster: str) -> dict[str, str]:
+def _log_groups(account: LookupAccount, cluster: str) -> dict[str, str]:
     """Return the ARNs of the log groups with the names of a cluster, by name."""
     found: dict[str, str] = {}
     for pattern in LOG_GROUPS:
@@ -463,7 +465,7 @@ def _log_groups(account: Account, cluster: str) -> dict[str, str]:
     return found
 
 
-def _roles(account: Account, cluster: str) -> Iterator[str]:
+def _roles(account: LookupAccount, cluster: str) -> Iterator[str]:
     for role in account.all("iam", "list_roles", "Roles"):
         name = str(role["RoleName"])
         if _begins(name, cluster):
@@ -472,7 +474,7 @@ def _roles(account: Account, cluster: str) -> Iterator[str]:
                 yield name
 
 
-def _profiles(account: Account, cluster: str) -> Iterator[str]:
+def _profiles(account: LookupAccount, cluster: str) -> Iterator[str]:
     for profile in account.all("iam", "list_instance_profiles", "InstanceProfiles"):
         name = str(profile["InstanceProfileName"])
         if _begins(name, cluster):

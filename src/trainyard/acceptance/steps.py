@@ -15,7 +15,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal
 
-from trainyard.acceptance.remains import Made
+from trainyard.acceptance.remains import MadeObject
 from trainyard.stack_files.files import write_private
 
 Result = Literal["pass", "fail", "stopped"]
@@ -114,10 +114,10 @@ class Record:
     """What the account had of the cluster before the first step."""
     after: list[str] = field(default_factory=list[str])
     """And after the last one."""
-    made: list[Made] = field(default_factory=list[Made])
+    made: list[MadeObject] = field(default_factory=list[MadeObject])
     """What was in the state before a deletion."""
 
-    def remember(self, made: Iterable[Made]) -> None:
+    def remember(self, made: Iterable[MadeObject]) -> None:
         """Add what is in the state before a deletion; a second one finds less in it."""
         known = {(each.urn, each.identifier) for each in self.made}
         self.made += [each for each in made if (each.urn, each.identifier) not in known]
@@ -177,7 +177,7 @@ def read_record(directory: Path) -> Record | None:
         return None
     values: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     done = [Done(**each) for each in values.pop("done")]
-    made = [Made(**each) for each in values.pop("made", [])]
+    made = [MadeObject(**each) for each in values.pop("made", [])]
     return Record(**{**values, "directory": directory, "done": done, "made": made})
 
 

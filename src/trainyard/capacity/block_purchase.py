@@ -74,7 +74,7 @@ _FIRST_WAIT_SECONDS, _LONGEST_WAIT_SECONDS = 2.0, 30.0
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class PurchaseAnswer:
     """What a purchase call said."""
 
     result: Any = None
@@ -100,7 +100,7 @@ def dry_run(call: str, do: Callable[..., Any], **arguments: Any) -> str:
     return f"{call}: EC2 did not recognize the dry run"
 
 
-def purchased(call: str, do: Callable[..., Any], **arguments: Any) -> Answer:
+def purchased(call: str, do: Callable[..., Any], **arguments: Any) -> PurchaseAnswer:
     """Make the call of a purchase, once.
 
     Args:
@@ -109,15 +109,15 @@ def purchased(call: str, do: Callable[..., Any], **arguments: Any) -> Answer:
         arguments: Its arguments.
     """
     try:
-        return Answer(result=do(**arguments))
+        return PurchaseAnswer(result=do(**arguments))
     except ClientError as error:
         code = error.response.get("Error", {}).get("Code", "")
         status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
         if code in THROTTLED or (status < 500 and code not in BROKEN):
-            return Answer(refusal=refusal_text(call, error))
-        return Answer(silence=explained(call, error))
+            return PurchaseAnswer(refusal=refusal_text(call, error))
+        return PurchaseAnswer(silence=explained(call, error))
     except BotoCoreError as error:
-        return Answer(silence=explained(call, error))
+        return PurchaseAnswer(silence=explained(call, error))
 
 
 def refusal_text(call: str, error: ClientError) -> str:

@@ -178,7 +178,7 @@ _ID = "reservation_id"
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class BlockEntry:
     """The entry of `reservations` that a block is written into."""
 
     name: str
@@ -193,7 +193,7 @@ def chosen_entry(
     *,
     instance_type: str,
     starts_at: datetime,
-) -> Entry | Problem:
+) -> BlockEntry | Problem:
     """Return the entry for a new block, or why there is none.
 
     Args:
@@ -217,7 +217,7 @@ def chosen_entry(
             remedy="use one of these",
         )
     if asked and asked not in entries:
-        return Entry(asked, is_new=True)
+        return BlockEntry(asked, is_new=True)
     # No nodes would use a block in another entry, such as one that was taken out of a pool.
     pools = pools_in_blocks(stack_file, instance_type)
     used = {name for pool in pools for name in pool.purchase_options} or {*entries}
@@ -225,7 +225,7 @@ def chosen_entry(
     free = [name for name, until in held.items() if until is None]
     free = [name for name in free if (name == asked if asked else name in used)]
     if len(free) == 1:
-        return Entry(free[0], is_new=False)
+        return BlockEntry(free[0], is_new=False)
     if free:
         return Problem(
             path="--entry",
@@ -234,7 +234,7 @@ def chosen_entry(
             remedy="add `--entry` with the one that gets the new block",
         )
     if not asked:
-        return Entry(_new_name(starts_at, set(reservations_of(stack_file))), is_new=True)
+        return BlockEntry(_new_name(starts_at, set(reservations_of(stack_file))), is_new=True)
     return Problem(
         path="--entry",
         problem=(
@@ -292,7 +292,7 @@ def entry_values(
     return {_ID: reservation_id, **{k: v for k, v in described.items() if k in entry}, **fee}
 
 
-def with_entry(text: str, entry: Entry, values: Mapping[str, Any]) -> str:
+def with_entry(text: str, entry: BlockEntry, values: Mapping[str, Any]) -> str:
     """Return the text of a stack file in which an entry has other values.
 
     Raises:
@@ -312,7 +312,7 @@ def with_entry(text: str, entry: Entry, values: Mapping[str, Any]) -> str:
     return changed
 
 
-def _with_values(document: Any, entry: Entry, values: Mapping[str, Any]) -> Any:
+def _with_values(document: Any, entry: BlockEntry, values: Mapping[str, Any]) -> Any:
     """Return a document with the values of an entry, without changing it."""
     result = {**document}
     here = result
@@ -324,7 +324,7 @@ def _with_values(document: Any, entry: Entry, values: Mapping[str, Any]) -> Any:
     return result
 
 
-def _changed(text: str, entry: Entry, values: Mapping[str, Any]) -> str:
+def _changed(text: str, entry: BlockEntry, values: Mapping[str, Any]) -> str:
     node: Any = yaml.compose(text, Loader=yaml.SafeLoader)
     for key in _PATH:
         node = child(node, key)
@@ -386,7 +386,7 @@ def _yaml(value: Any) -> str:
 
 
 def text_with_block(
-    stack_file: StackFile, offering: Offering, entry: Entry, reservation_id: str
+    stack_file: StackFile, offering: Offering, entry: BlockEntry, reservation_id: str
 ) -> str:
     """Return the text of a stack file with a block in an entry of `reservations`.
 
@@ -411,7 +411,7 @@ def text_with_block(
     return text
 
 
-def check_block(target: Target, offering: Offering, entry: Entry) -> Preflight:
+def check_block(target: Target, offering: Offering, entry: BlockEntry) -> Preflight:
     """Run the checks of `check --live` with a block that is not bought yet.
 
     Raises:
@@ -450,7 +450,7 @@ def _of_offering(problem: Problem, offering: Offering) -> Problem:
 
 
 def described(
-    stack_file: StackFile, offering: Offering, entry: Entry, found: Preflight
+    stack_file: StackFile, offering: Offering, entry: BlockEntry, found: Preflight
 ) -> Iterator[str]:
     """Yield what is bought, and what the stack does with it."""
     nodes = f"{offering.instances} x {offering.node_type}"
@@ -470,7 +470,9 @@ def described(
             yield f"  {row.verdict}: {row.subject}: {row.asked}: {row.found}"
 
 
-def _uses(offering: Offering, entry: Entry, found: Preflight, *, is_further: bool) -> Iterator[str]:
+def _uses(
+    offering: Offering, entry: BlockEntry, found: Preflight, *, is_further: bool
+) -> Iterator[str]:
     pools = [] if found.plan is None else found.plan.node_pools
     users = [each for each in pools if each.capacity.purchase_option == entry.name]
     for each in users:
@@ -482,7 +484,7 @@ def _uses(offering: Offering, entry: Entry, found: Preflight, *, is_further: boo
         yield f"  {left} of {offering.instances} instances are not used: raise the number of nodes"
 
 
-def _new_users(stack_file: StackFile, offering: Offering, entry: Entry) -> list[str]:
+def _new_users(stack_file: StackFile, offering: Offering, entry: BlockEntry) -> list[str]:
     """Return the keys of the nodes that get an entry as a further block; none if it has nodes."""
     if any(entry.name in each.purchase_options for each in pools_of(stack_file)):
         return []

@@ -14,7 +14,7 @@ import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from trainyard.changes.steps import Step
+from trainyard.changes.steps import PlannedStep
 from trainyard.components.config.pulumi_command import pulumi_command
 
 CLUSTER = "aws:eks/cluster:Cluster"
@@ -82,7 +82,7 @@ def api_root(api_version: str) -> str:
     return f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
 
 
-def existing_cluster(steps: Iterable[Step]) -> str:
+def existing_cluster(steps: Iterable[PlannedStep]) -> str:
     """Return the name of the cluster that an update keeps; empty if there is none."""
     kept = (
         step.identifier
@@ -92,7 +92,7 @@ def existing_cluster(steps: Iterable[Step]) -> str:
     return next(kept, "")
 
 
-def kubernetes_creates(steps: Sequence[Step]) -> Iterator[KubernetesCreate]:
+def kubernetes_creates(steps: Sequence[PlannedStep]) -> Iterator[KubernetesCreate]:
     """Yield the objects that an update would create under a known name."""
     made = {step.urn for step in steps if step.operation == "create"}
     for step in steps:

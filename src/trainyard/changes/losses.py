@@ -19,7 +19,7 @@ from trainyard.changes.reserved_capacity import (
     nodes_that_come,
     nodes_that_go,
 )
-from trainyard.changes.steps import Step
+from trainyard.changes.steps import PlannedStep
 from trainyard.components.config.keys import mapping_of
 
 VPC = "aws:ec2/vpc:Vpc"
@@ -42,7 +42,7 @@ https://github.com/pulumi/pulumi-aws/issues/1483
 """
 
 
-def moved_networks(steps: Iterable[Step]) -> tuple[Step, ...]:
+def moved_networks(steps: Iterable[PlannedStep]) -> tuple[PlannedStep, ...]:
     """Return the VPCs that would be replaced while they contain such resources."""
     found = tuple(steps)
     return tuple(
@@ -52,7 +52,7 @@ def moved_networks(steps: Iterable[Step]) -> tuple[Step, ...]:
     )
 
 
-def what_stays(steps: Iterable[Step]) -> tuple[str, ...]:
+def what_stays(steps: Iterable[PlannedStep]) -> tuple[str, ...]:
     """Return the resources in a stack's networks that cannot move, without duplicates."""
     there = {step.type for step in steps if step.operation != "create"}
     return tuple(words for type_token, words in _STAYS.items() if type_token in there)
@@ -273,7 +273,7 @@ _HOLDS: Mapping[str, tuple[Kind, str]] = {
 class Loss:
     """An object that would be deleted, with its content."""
 
-    step: Step
+    step: PlannedStep
     name: str
     """Name with which the user allows the deletion."""
     kind: Kind
@@ -289,19 +289,19 @@ class Loss:
 class Collision:
     """Two node groups that would need the instances of one reservation at the same time."""
 
-    comes: Step
-    goes: Step
+    comes: PlannedStep
+    goes: PlannedStep
     capacity: Reserved
 
 
-def losses(steps: Iterable[Step]) -> tuple[Loss, ...]:
+def losses(steps: Iterable[PlannedStep]) -> tuple[Loss, ...]:
     """Return all losses of an update, in the engine's order."""
     found = tuple(steps)
     groups = ReservedGroups(found)
     return tuple(loss for step in found for loss in _losses_of(step, groups))
 
 
-def _losses_of(step: Step, groups: ReservedGroups) -> Iterator[Loss]:
+def _losses_of(step: PlannedStep, groups: ReservedGroups) -> Iterator[Loss]:
     if step.type == SLURM_CLUSTER and step.operation == "update":
         yield from _storage_losses(step)
         for leaving in leaving_nodes(step.old.get("templateBody"), step.new.get("templateBody")):
@@ -323,7 +323,7 @@ def _losses_of(step: Step, groups: ReservedGroups) -> Iterator[Loss]:
         yield Loss(step=step, name=step.name, kind=kind, lost=lost)
 
 
-def _storage_losses(step: Step) -> Iterator[Loss]:
+def _storage_losses(step: PlannedStep) -> Iterator[Loss]:
     gone = deleted_storage(step.old.get("templateBody"), step.new.get("templateBody"))
     for name, storage_type in gone.items():
         yield Loss(
@@ -347,7 +347,7 @@ https://docs.aws.amazon.com/batch/latest/userguide/infrastructure-updates.html
 """
 
 
-def _moved(step: Step, groups: ReservedGroups) -> Iterator[Loss]:
+def _moved(step: PlannedStep, groups: ReservedGroups) -> Iterator[Loss]:
     was, becomes = (groups.capacity_of(step, side) for side in ("old", "new"))
     # An id that is not known yet is that of a group that the stack creates: no Capacity Block.
     if was is None or not was.is_block or was == becomes or step.type not in _LEAVE:
@@ -358,7 +358,7 @@ def _moved(step: Step, groups: ReservedGroups) -> Iterator[Loss]:
     )
 
 
-def _leaving(step: Step, leaving: LeavingNodes) -> Iterator[Loss]:
+def _leaving(step: PlannedStep, leaving: LeavingNodes) -> Iterator[Loss]:
     """Yield the nodes of a Slurm cluster that end, as `queue_update_strategy` says.
 
     Nodes that move between On-Demand Capacity Reservations lose nothing that they cannot get back.
@@ -382,7 +382,7 @@ def _nodes(number: int) -> str:
     return f"its {number} nodes" if number else "its nodes"
 
 
-def _is_pool(step: Step) -> bool:
+def _is_pool(step: PlannedStep) -> bool:
     configurations = step.old.get("configurations") or ()
     return any(each.get("type") == _POOL for each in configurations)
 
@@ -391,7 +391,7 @@ _NEW_NODES = frozenset({"launchTemplate", "releaseVersion", "version"})
 """Properties whose change replaces the nodes of a managed node group."""
 
 
-def running_blocks(steps: Iterable[Step]) -> tuple[Step, ...]:
+def running_blocks(steps: Iterable[PlannedStep]) -> tuple[PlannedStep, ...]:
     """Return the managed Capacity Block groups whose nodes an update would change.
 
     EKS updates such a group only while its desired size is 0, so the update would fail halfway.
@@ -408,7 +408,7 @@ def running_blocks(steps: Iterable[Step]) -> tuple[Step, ...]:
     )
 
 
-def collisions(steps: Iterable[Step], instances: Mapping[str, int]) -> tuple[Collision, ...]:
+def collisions(steps: Iterable[PlannedStep], instances: Mapping[str, int]) -> tuple[Collision, ...]:
     """Return the node groups that start in a reservation before other groups release it.
 
     A renamed pool is a new resource, and the engine creates new resources before it deletes old
@@ -447,11 +447,11 @@ def collisions(steps: Iterable[Step], instances: Mapping[str, int]) -> tuple[Col
     return (*of_groups, *of_clusters)
 
 
-def _is_group(step: Step) -> bool:
+def _is_group(step: PlannedStep) -> bool:
     return step.type in (NODE_GROUP, AUTO_SCALING_GROUP, COMPUTE_ENVIRONMENT)
 
 
-def _is_beside_itself(step: Step) -> bool:
+def _is_beside_itself(step: PlannedStep) -> bool:
     if step.type != COMPUTE_ENVIRONMENT:
         return False
     return step.operation == "replace" or (step.operation == "update" and _gets_other_nodes(step))
@@ -464,13 +464,13 @@ https://docs.aws.amazon.com/batch/latest/userguide/scaling-updates.html
 """
 
 
-def _gets_other_nodes(step: Step) -> bool:
+def _gets_other_nodes(step: PlannedStep) -> bool:
     parts = (re.split(r"[.\[]", path) for path in step.changed)
     return any(
         each[0] == "computeResources" and "".join(each[1:2]) not in _SCALING for each in parts
     )
 
 
-def _fit(comes: Step, goes: Step, instances: int) -> bool:
+def _fit(comes: PlannedStep, goes: PlannedStep, instances: int) -> bool:
     wanted = nodes_that_come(comes)
     return wanted == 0 or wanted + nodes_that_go(goes) <= instances

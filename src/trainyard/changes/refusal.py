@@ -18,7 +18,7 @@ from trainyard.changes.losses import (
     what_stays,
 )
 from trainyard.changes.reserved_capacity import COMPUTE_ENVIRONMENT, Reserved, ReservedGroups
-from trainyard.changes.steps import Step
+from trainyard.changes.steps import PlannedStep
 from trainyard.components.config.problems import printable, show
 from trainyard.stack_files.stack_entries import entries, entries_of
 
@@ -79,15 +79,15 @@ def _is_below(path: tuple[str, ...], place: tuple[str, ...]) -> bool:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class UpdateVerdict:
     """The reasons to refuse an update; empty if it may start."""
 
     losses: tuple[Loss, ...] = ()
     """Losses that the user has not allowed by name."""
     collisions: tuple[Collision, ...] = ()
-    running_blocks: tuple[Step, ...] = ()
+    running_blocks: tuple[PlannedStep, ...] = ()
     """Capacity Block groups that EKS would not update while they have nodes."""
-    moved_networks: tuple[Step, ...] = ()
+    moved_networks: tuple[PlannedStep, ...] = ()
     """VPCs that would be replaced although resources in them cannot move."""
     staying: tuple[str, ...] = ()
     """Those resources, as text."""
@@ -104,12 +104,12 @@ class Verdict:
 
 
 def judge(
-    steps: Sequence[Step],
+    steps: Sequence[PlannedStep],
     *,
     allowed: Collection[str],
     instances: Mapping[str, int],
     idle: Collection[str] = (),
-) -> Verdict:
+) -> UpdateVerdict:
     """Return the reasons to refuse an update.
 
     Args:
@@ -120,7 +120,7 @@ def judge(
             begun to terminate their instances. Groups in them have nothing to lose.
     """
     groups = ReservedGroups(steps)
-    return Verdict(
+    return UpdateVerdict(
         losses=tuple(
             loss
             for loss in losses(steps)
@@ -141,7 +141,7 @@ def _is_idle(capacity: Reserved | None, idle: Collection[str]) -> bool:
     return capacity is not None and capacity.is_block and capacity.target in idle
 
 
-def blocks_of(verdict: Verdict, steps: Sequence[Step]) -> frozenset[str]:
+def blocks_of(verdict: UpdateVerdict, steps: Sequence[PlannedStep]) -> frozenset[str]:
     """Return the ids of the Capacity Blocks whose nodes are a reason of a verdict."""
     groups = ReservedGroups(steps)
     capacities = [
@@ -167,7 +167,7 @@ class Background:
     """End and remaining time of each Capacity Block, by id."""
 
 
-def explanation(verdict: Verdict, background: Background) -> str:
+def explanation(verdict: UpdateVerdict, background: Background) -> str:
     """Return a message: what would be lost, why, and the command that allows it."""
     deployed = background.deployed
     changes = [] if deployed is None else changed_keys(deployed, background.wanted)
@@ -262,7 +262,7 @@ _SIZE_KEYS = {COMPUTE_ENVIRONMENT: "minimum"}
 """Key of the initial number of nodes of a group, if it is not `desired`."""
 
 
-def _running_block(step: Step) -> Iterator[str]:
+def _running_block(step: PlannedStep) -> Iterator[str]:
     yield (
         f"\n  {printable(step.name)} has nodes in a Capacity Block, which this update would replace"
     )
@@ -278,7 +278,9 @@ def _running_block(step: Step) -> Iterator[str]:
     )
 
 
-def _moved_network(step: Step, staying: Sequence[str], background: Background) -> Iterator[str]:
+def _moved_network(
+    step: PlannedStep, staying: Sequence[str], background: Background
+) -> Iterator[str]:
     yield f"\n  {printable(step.name)} would be replaced, but resources in it cannot move"
     yield f"    why not: it contains {', and '.join(staying)}; the update would fail halfway"
     yield (
@@ -289,7 +291,7 @@ def _moved_network(step: Step, staying: Sequence[str], background: Background) -
     yield f"      {background.command}"
 
 
-def _ways_out(verdict: Verdict, command: str) -> Iterator[str]:
+def _ways_out(verdict: UpdateVerdict, command: str) -> Iterator[str]:
     if not verdict.losses or verdict.is_impossible:
         return
     names = dict.fromkeys(loss.name for loss in verdict.losses)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from trainyard.changes.steps import Step
+from trainyard.changes.steps import PlannedStep
 from trainyard.components import naming
 from trainyard.components.catalog.instance_types import INSTANCE_TYPES
 from trainyard.components.config.keys import mapping_of
@@ -47,10 +47,10 @@ class Reserved:
 class ReservedGroups:
     """The groups of an update, with their current and future capacity."""
 
-    def __init__(self, steps: Iterable[Step]) -> None:
+    def __init__(self, steps: Iterable[PlannedStep]) -> None:
         self._templates = {step.name: step for step in steps if step.type == LAUNCH_TEMPLATE}
 
-    def capacity_of(self, step: Step, side: Side) -> Reserved | None:
+    def capacity_of(self, step: PlannedStep, side: Side) -> Reserved | None:
         """Return the reserved capacity of a node group; None for On-Demand and for other types."""
         suffix = _SUFFIXES.get(step.type)
         if suffix is None:
@@ -62,7 +62,7 @@ class ReservedGroups:
         return found
 
 
-def _target(template: Step, side: Side) -> Reserved | None:
+def _target(template: PlannedStep, side: Side) -> Reserved | None:
     inputs = _inputs(template, side)
     target = mapping_of(mapping_of(inputs.get("capacityReservationSpecification")).get(_TARGET))
     if not target:
@@ -74,14 +74,14 @@ def _target(template: Step, side: Side) -> Reserved | None:
     return Reserved(known, is_block=market == "capacity-block")
 
 
-def nodes_that_come(step: Step) -> int:
+def nodes_that_come(step: PlannedStep) -> int:
     """Return how many nodes a new group starts by itself; 0 if it scales with jobs."""
     if step.type == COMPUTE_ENVIRONMENT:
         return _batch_nodes(step.new, "minVcpus")
     return desired_nodes(step, "new")
 
 
-def nodes_that_go(step: Step) -> int:
+def nodes_that_go(step: PlannedStep) -> int:
     """Return how many nodes an old group may have; for AWS Batch, its maximum."""
     if step.type == COMPUTE_ENVIRONMENT:
         return _batch_nodes(step.old, "maxVcpus")
@@ -98,7 +98,7 @@ def _batch_nodes(inputs: Mapping[str, Any], limit: str) -> int:
     return -(-int(vcpus) // found.vcpus) if found else int(vcpus > 0)
 
 
-def desired_nodes(step: Step, side: Side) -> int:
+def desired_nodes(step: PlannedStep, side: Side) -> int:
     """Return the initial desired size of an EKS group; 0 for groups that scale by themselves."""
     inputs = _inputs(step, side)
     scaling = mapping_of(inputs.get("scalingConfig"))
@@ -106,5 +106,5 @@ def desired_nodes(step: Step, side: Side) -> int:
     return int(size) if isinstance(size, int | float) else 0
 
 
-def _inputs(step: Step, side: Side) -> Mapping[str, Any]:
+def _inputs(step: PlannedStep, side: Side) -> Mapping[str, Any]:
     return step.old if side == "old" else step.new

@@ -35,7 +35,7 @@ _WEIGHT: tuple[Operation, ...] = ("same", "update", "create", "delete", "replace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class PlannedStep:
     """The planned operation on a resource."""
 
     operation: Operation
@@ -77,9 +77,9 @@ def is_end_of_run(line: str) -> bool:
     return '"cancelEvent"' in line[:200]
 
 
-def steps_of_events(lines: Iterable[str]) -> tuple[Step, ...]:
+def steps_of_events(lines: Iterable[str]) -> tuple[PlannedStep, ...]:
     """Return one step per resource, in the engine's order, from the event log of a preview."""
-    found: dict[str, Step] = {}
+    found: dict[str, PlannedStep] = {}
     for line in lines:
         if '"resourcePreEvent"' not in line[:200]:
             continue
@@ -91,12 +91,12 @@ def steps_of_events(lines: Iterable[str]) -> tuple[Step, ...]:
     return tuple(found.values())
 
 
-def _step(metadata: Mapping[str, Any]) -> Step | None:
+def _step(metadata: Mapping[str, Any]) -> PlannedStep | None:
     operation = _OPERATIONS.get(metadata["op"])
     if operation is None:
         return None
     old, new = metadata.get("old") or {}, metadata.get("new") or {}
-    return Step(
+    return PlannedStep(
         operation=operation,
         urn=metadata["urn"],
         type=metadata["type"],
@@ -119,9 +119,9 @@ def _reasons(metadata: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(sorted({*(metadata.get("keys") or ()), *replacing}))
 
 
-def _joined(one: Step, other: Step) -> Step:
+def _joined(one: PlannedStep, other: PlannedStep) -> PlannedStep:
     heavier = max(one, other, key=lambda step: _WEIGHT.index(step.operation))
-    return Step(
+    return PlannedStep(
         operation=heavier.operation,
         urn=one.urn,
         type=one.type,

@@ -11,7 +11,7 @@ from trainyard.cli import console, failures
 from trainyard.engine.engine_process import EngineFailedError
 from trainyard.stack_files.installation import PROJECT
 from trainyard.workspace.exported_state import exported_state, resources_of
-from trainyard.workspace.recovery.account import Account
+from trainyard.workspace.recovery.account import LookupAccount
 from trainyard.workspace.recovery.duplicates import Duplicate, duplicates
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def tell_duplicates(workspace: Workspace) -> None:
     try:
         with workspace.target.access():
             found = duplicates(
-                Account(file.region),
+                LookupAccount(file.region),
                 stack=file.stack,
                 project=PROJECT,
                 known=lambda: _ids(workspace),

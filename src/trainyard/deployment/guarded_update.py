@@ -14,7 +14,7 @@ from trainyard.changes.kubernetes_creates import (
     existing_cluster,
     kubernetes_creates,
 )
-from trainyard.changes.refusal import Background, Verdict, blocks_of, explanation, judge
+from trainyard.changes.refusal import Background, UpdateVerdict, blocks_of, explanation, judge
 from trainyard.cli import console, failures
 from trainyard.components import clock
 from trainyard.components.account.facts import ReservationFacts
@@ -28,7 +28,7 @@ from trainyard.workspace.target import Target
 from trainyard.workspace.workspace import Workspace, begin_of, history
 
 if TYPE_CHECKING:
-    from trainyard.changes.steps import Step
+    from trainyard.changes.steps import PlannedStep
     from trainyard.engine.engine_process import EngineResult
     from trainyard.engine.engine_run import EngineRun
 
@@ -67,7 +67,7 @@ class ExistingObjects:
         self._asked: set[KubernetesCreate] = set()
         self.found: list[KubernetesCreate] = []
 
-    def look(self, steps: Sequence[Step]) -> bool:
+    def look(self, steps: Sequence[PlannedStep]) -> bool:
         """Return whether any was found so far; a cluster that does not respond has none."""
         cluster = existing_cluster(steps)
         asked = [each for each in kubernetes_creates(steps) if each not in self._asked]
@@ -141,7 +141,7 @@ HISTORY_PAGE = 20
 """Number of updates to search for the last successful one."""
 
 
-Saw: TypeAlias = "Callable[[Sequence[Step]], object]"
+Saw: TypeAlias = "Callable[[Sequence[PlannedStep]], object]"
 
 
 class Guard(NamedTuple):
@@ -175,11 +175,11 @@ def run_guarded(
         WrongUseError: the update would lose an object that is not allowed; nothing was changed.
     """
     allowed = frozenset(guard.allowed)
-    verdicts: list[Verdict] = []
+    verdicts: list[UpdateVerdict] = []
     unused: set[str] = set()
     existing = existing or ExistingObjects(workspace.target)
 
-    def look(steps: Sequence[Step]) -> bool:
+    def look(steps: Sequence[PlannedStep]) -> bool:
         guard.saw(steps)
         instances = _instances(workspace.stack_file)
         found = judge(steps, allowed=allowed, instances=instances)
@@ -214,7 +214,7 @@ def _refuse(text: str, *, warns: bool) -> None:
     raise failures.WrongUseError(text)
 
 
-def _background(found: Verdict, workspace: Workspace) -> Background:
+def _background(found: UpdateVerdict, workspace: Workspace) -> Background:
     return Background(
         command=workspace.target.command("up"),
         destroy=workspace.target.command("destroy"),
@@ -245,7 +245,7 @@ def deployed_cluster(updates: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] 
     return None
 
 
-def _ends(found: Verdict, target: Target) -> dict[str, str]:
+def _ends(found: UpdateVerdict, target: Target) -> dict[str, str]:
     """Return the end of each Capacity Block in a refusal as text, by id."""
     blocks = blocks_of(found, ())
     if not blocks:

@@ -22,7 +22,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from trainyard.cli import console, failures
 from trainyard.components.tagging import PARALLELCLUSTER_NODE_TAG, PARALLELCLUSTER_TAG
 from trainyard.stack_files.stack_files import PARALLELCLUSTER
-from trainyard.workspace.recovery.account import Account, tag_map
+from trainyard.workspace.recovery.account import LookupAccount, tag_map
 from trainyard.workspace.target import Target
 
 
@@ -82,7 +82,7 @@ def what_stays(cluster_name: str, region: str) -> str:
 
     The account is that of this process's environment.
     """
-    account = Account(region)
+    account = LookupAccount(region)
     try:
         if _exists(account, cluster_name):
             return (
@@ -106,7 +106,7 @@ def what_failed_creations_left(cluster_name: str, region: str) -> str:
     CloudFormation rolls back a failed creation and keeps resources with a Retain policy.
     https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-deletionpolicy.html
     """
-    account = Account(region)
+    account = LookupAccount(region)
     try:
         if _exists(account, cluster_name):
             return ""
@@ -121,12 +121,12 @@ def what_failed_creations_left(cluster_name: str, region: str) -> str:
     return explanation(none, kept, region=region) if kept else ""
 
 
-def _exists(account: Account, cluster_name: str) -> bool:
+def _exists(account: LookupAccount, cluster_name: str) -> bool:
     stacks = account.all("cloudformation", "describe_stacks", "Stacks", StackName=cluster_name)
     return any(stack["StackStatus"] != "DELETE_COMPLETE" for stack in stacks)
 
 
-def retained_objects(account: Account, cluster_name: str) -> Iterator[Retained]:
+def retained_objects(account: LookupAccount, cluster_name: str) -> Iterator[Retained]:
     """Yield the retained storage of a deleted cluster.
 
     Args:

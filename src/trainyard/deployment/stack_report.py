@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from trainyard.changes.steps import Step
+from trainyard.changes.steps import PlannedStep
 from trainyard.cli import console, failures
 from trainyard.commands.stack_file.cost import cost_lines
 from trainyard.components import clock
@@ -22,7 +22,7 @@ from trainyard.stack_files.stack_files import StackFile
 from trainyard.topology.box import Box, Parts
 from trainyard.topology.changes import deleted_parts, with_changes
 from trainyard.topology.drawing import draw
-from trainyard.topology.report import Report, html_report
+from trainyard.topology.report import StackReport, html_report
 from trainyard.topology.timeline_picture import timeline_picture
 from trainyard.topology.topology import topology
 from trainyard.workspace.target import Target
@@ -59,7 +59,7 @@ class Contents:
     topology: Box
     resources: Sequence[Mapping[str, Any]] = ()
     """Those of `plan`."""
-    changes: Sequence[Step] = ()
+    changes: Sequence[PlannedStep] = ()
     """Those of a preview."""
     cost: Cost | None = None
 
@@ -101,7 +101,7 @@ def stack_report(stack: str, seen: Seen, contents: Contents) -> str:
     now = clock.now()
     blocks = block_timelines(seen.config)
     return html_report(
-        Report(
+        StackReport(
             title=contents.title,
             about=f"{seen.plan.kind} in {seen.plan.region}, planned {now:%Y-%m-%d %H:%M} UTC.",
             picture=draw(contents.topology, title=stack, linked=True),
@@ -116,7 +116,7 @@ def stack_report(stack: str, seen: Seen, contents: Contents) -> str:
     )
 
 
-def write_preview_report(path: Path, target: Target, steps: Sequence[Step]) -> None:
+def write_preview_report(path: Path, target: Target, steps: Sequence[PlannedStep]) -> None:
     """Write a report with the steps of a preview.
 
     Raises:

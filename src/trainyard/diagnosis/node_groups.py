@@ -39,7 +39,7 @@ class GroupFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class NodeGroupPlace:
     """Cluster and region for the commands."""
 
     region: str
@@ -97,7 +97,7 @@ def read_group(
     )
 
 
-def what_it_lacks(group: GroupFacts, joined: Collection[str], place: Place) -> list[str]:
+def what_it_lacks(group: GroupFacts, joined: Collection[str], place: NodeGroupPlace) -> list[str]:
     """Return why a node group has too few nodes; empty if all have joined.
 
     Args:

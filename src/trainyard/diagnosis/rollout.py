@@ -20,7 +20,7 @@ from trainyard.components.eks.addons.eks_managed import EKS_ADDONS, NODE_MONITOR
 from trainyard.components.eks.addons.registry import SELF_MANAGED_ADDONS
 from trainyard.components.plain_text import shell_word
 from trainyard.components.runtime.aws_auth_text import first_document
-from trainyard.diagnosis.node_groups import GroupFacts, Place, read_group, what_it_lacks
+from trainyard.diagnosis.node_groups import GroupFacts, NodeGroupPlace, read_group, what_it_lacks
 from trainyard.diagnosis.pods import PodState, at, name_of, pods_by_daemon_set, ready_on, said
 from trainyard.schedulers.eks.cluster_client import cluster_client
 from trainyard.verify.node_marks import is_closed, verification_of
@@ -411,7 +411,9 @@ def _pod(daemon_set: str, pod: PodState, kubectl: str) -> list[str]:
 
 def _groups(outputs: Mapping[str, Any], state: ClusterState, target: Target) -> list[str]:
     joined = {node.instance_id for node in state.nodes}
-    place = Place(region=target.region, cluster=outputs["cluster_name"], account=target.account)
+    place = NodeGroupPlace(
+        region=target.region, cluster=outputs["cluster_name"], account=target.account
+    )
     try:
         with target.access():
             eks, autoscaling = target.client("eks"), target.client("autoscaling")
@@ -438,7 +440,7 @@ def _groups(outputs: Mapping[str, Any], state: ClusterState, target: Target) -> 
 
 
 def _group_reasons(
-    read: Callable[[], GroupFacts], name: str, joined: Collection[str], place: Place
+    read: Callable[[], GroupFacts], name: str, joined: Collection[str], place: NodeGroupPlace
 ) -> list[str]:
     """Return what a node group lacks. If it cannot be read, the others are still explained."""
     try:

@@ -27,6 +27,7 @@ from trainyard.workspace.target import Target
 if TYPE_CHECKING:
     from trainyard.workspace.workspace import Workspace
 
+
 OPTION = "--cluster-gone"
 DELETE_UNREACHABLE = "PULUMI_K8S_DELETE_UNREACHABLE"
 _CLUSTER = "aws:eks/cluster:Cluster"
@@ -47,7 +48,7 @@ class RecordedCluster:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ClusterAnswer:
     """The account's answer about the cluster."""
 
     said: str
@@ -109,7 +110,7 @@ def recorded_cluster(resources: Iterable[Mapping[str, Any]], *, named: str) -> R
     )
 
 
-def _ask(workspace: Workspace) -> Answer:
+def _ask(workspace: Workspace) -> ClusterAnswer:
     file = workspace.stack_file
     named = file.cluster.get("name") if isinstance(file.cluster, Mapping) else None
     try:
@@ -118,21 +119,25 @@ def _ask(workspace: Workspace) -> Answer:
         with workspace.target.access():
             return _answered(recorded, workspace.target)
     except (BotoCoreError, ClientError, EngineFailedError, failures.CommandError) as error:
-        return Answer(f"could not check whether the account has the cluster: {error}")
+        return ClusterAnswer(f"could not check whether the account has the cluster: {error}")
 
 
-def _answered(recorded: RecordedCluster, target: Target) -> Answer:
+def _answered(recorded: RecordedCluster, target: Target) -> ClusterAnswer:
     sts, eks = target.client("sts"), target.client("eks")
     account = sts.get_caller_identity()["Account"]
     where = f"account {account} in {target.region}"
     if account not in recorded.accounts or recorded.regions - {target.region}:
         recorded_in = ", ".join(sorted(recorded.accounts | recorded.regions)) or "no account"
-        return Answer(f"this is {where}, but the state of {target.stack} is for {recorded_in}")
+        return ClusterAnswer(
+            f"this is {where}, but the state of {target.stack} is for {recorded_in}"
+        )
     cluster = f"cluster {shell_word(recorded.name)}"
     try:
         status = eks.describe_cluster(name=recorded.name)["cluster"].get("status", "")
     except ClientError as error:
         if error.response.get("Error", {}).get("Code") != _NOT_FOUND:
             raise
-        return Answer(f"{where} has no {cluster}", gone=True)
-    return Answer(f"{where} has the {cluster}, with status {status}", active=status == "ACTIVE")
+        return ClusterAnswer(f"{where} has no {cluster}", gone=True)
+    return ClusterAnswer(
+        f"{where} has the {cluster}, with status {status}", active=status == "ACTIVE"
+    )

@@ -7,13 +7,13 @@ from collections.abc import Callable
 from trainyard.cli import failures
 from trainyard.components.account.lookup import AccountReader
 from trainyard.importing.imported import Imported
-from trainyard.importing.live.clusters import KINDS, ClusterMissingError, Wanted, read_live
+from trainyard.importing.live.clusters import KINDS, ClusterMissingError, WantedCluster, read_live
 from trainyard.workspace.target import Account
 from trainyard.workspace.usual_region import usual_region
 
 
 def read_from_account(
-    wanted: Wanted,
+    wanted: WantedCluster,
     account: Account,
     *,
     kind: str,

@@ -5,15 +5,15 @@ from __future__ import annotations
 from trainyard.components.account.facts import ReservationFacts
 from trainyard.components.account.listing import AccountListing
 from trainyard.components.account.reservations import is_aws_assisted, own_placement_group
-from trainyard.init.design import PoolDesign, Request, Reserved
+from trainyard.init.design import InitRequest, PoolDesign, ReservedNodes
 
 ON_DEMAND_NODES = 2
 """Nodes of an On-Demand pool if nothing else is known: the fewest that communicate."""
 
 
-def reserved_by(found: ReservationFacts, account_id: str) -> Reserved:
+def reserved_by(found: ReservationFacts, account_id: str) -> ReservedNodes:
     """Return the entry of `reservations` for a reservation of the account."""
-    return Reserved(
+    return ReservedNodes(
         kind=found.kind,
         reservation_id=found.reservation_id,
         zone=found.availability_zone,
@@ -35,12 +35,12 @@ def reserved_pool(
     )
 
 
-def on_demand_types(request: Request, reserved_types: set[str]) -> list[str]:
+def on_demand_types(request: InitRequest, reserved_types: set[str]) -> list[str]:
     """Return the given instance types that are not those of a reservation."""
     return [each for each in request.instance_types if each not in reserved_types]
 
 
-def pools_of_options(request: Request, listing: AccountListing) -> list[PoolDesign]:
+def pools_of_options(request: InitRequest, listing: AccountListing) -> list[PoolDesign]:
     """Return the pools of the given reservations that exist, and of the given instance types."""
     known = {each.reservation_id: each for each in listing.reservations}
     found = [known[each] for each in request.reservations if each in known]

@@ -19,14 +19,14 @@ from trainyard.components.config.storage_fields import FsxId
 from trainyard.init import offers
 from trainyard.init.api_access import OPTION, network_problems
 from trainyard.init.capacity import pools_of_options
-from trainyard.init.design import KINDS, LUSTRE_RULE, NEW_VPC, Kind, Request
+from trainyard.init.design import KINDS, LUSTRE_RULE, NEW_VPC, InitRequest, Kind
 from trainyard.init.examples import examples
 
 SANDBOX_REGION = "us-west-2"
 """Region of the sandbox's account (`sandbox/account/fixture.yaml`)."""
 
 
-def option_conflicts(request: Request) -> list[Problem]:
+def option_conflicts(request: InitRequest) -> list[Problem]:
     """Return every problem of the options that needs no account."""
     return [
         *_name(request),
@@ -40,7 +40,7 @@ def option_conflicts(request: Request) -> list[Problem]:
     ]
 
 
-def unread_conflicts(request: Request) -> list[Problem]:
+def unread_conflicts(request: InitRequest) -> list[Problem]:
     """Return the options whose meaning depends on the account, which was not read."""
     log_in = "log in to the account, or add --sandbox"
     later = f"{log_in}; or remove it, and set the key in the stack file"
@@ -58,7 +58,7 @@ def unread_conflicts(request: Request) -> list[Problem]:
     ]
 
 
-def kind_of(request: Request) -> str:
+def kind_of(request: InitRequest) -> str:
     """Return the kind that the options give; empty if they give none."""
     example = examples().get(request.example)
     return example.kind if example is not None else request.kind
@@ -69,7 +69,7 @@ def problem(option: str, why: str, fix: str, **details: Any) -> Problem:
     return Problem(path=option, problem=why, remedy=fix, **details)
 
 
-def _name(request: Request) -> Iterator[Problem]:
+def _name(request: InitRequest) -> Iterator[Problem]:
     if _fault(ClusterName, request.name):
         yield problem(
             "NAME",
@@ -86,7 +86,7 @@ def _name(request: Request) -> Iterator[Problem]:
         )
 
 
-def _example(request: Request) -> Iterator[Problem]:
+def _example(request: InitRequest) -> Iterator[Problem]:
     if request.kind and request.kind not in KINDS:
         yield problem(
             "--kind",
@@ -115,7 +115,7 @@ def _example(request: Request) -> Iterator[Problem]:
         )
 
 
-def _region(request: Request) -> Iterator[Problem]:
+def _region(request: InitRequest) -> Iterator[Problem]:
     if request.region and not can_be_region(request.region):
         near = nearest_region(request.region)
         yield problem(
@@ -140,7 +140,7 @@ def _region(request: Request) -> Iterator[Problem]:
         )
 
 
-def _ids(request: Request) -> Iterator[Problem]:
+def _ids(request: InitRequest) -> Iterator[Problem]:
     forms: list[tuple[str, Any, tuple[str, ...]]] = [
         ("--vpc", VpcId, (request.vpc,) if request.vpc not in ("", NEW_VPC) else ()),
         ("--subnet", SubnetId, request.subnets),
@@ -164,7 +164,7 @@ def _fault(form: Any, value: str) -> str:
     return ""
 
 
-def _types(request: Request) -> Iterator[Problem]:
+def _types(request: InitRequest) -> Iterator[Problem]:
     for name in request.instance_types:
         try:
             instance_type(name)
@@ -181,7 +181,7 @@ def _types(request: Request) -> Iterator[Problem]:
             yield problem("--nodes", "is less than one", "use 1 or more", found=nodes)
 
 
-def _storage(request: Request) -> Iterator[Problem]:
+def _storage(request: InitRequest) -> Iterator[Problem]:
     given = [
         name
         for name, value in (
@@ -221,7 +221,7 @@ def _storage(request: Request) -> Iterator[Problem]:
         )
 
 
-def _api_networks(request: Request) -> Iterator[Problem]:
+def _api_networks(request: InitRequest) -> Iterator[Problem]:
     if request.api_networks and kind_of(request) not in ("", "eks"):
         yield problem(
             OPTION,
@@ -233,7 +233,7 @@ def _api_networks(request: Request) -> Iterator[Problem]:
         yield from network_problems(request.api_networks)
 
 
-def _network_kind(request: Request) -> Iterator[Problem]:
+def _network_kind(request: InitRequest) -> Iterator[Problem]:
     if request.vpc == NEW_VPC and request.subnets:
         yield problem(
             "--subnet",
@@ -269,7 +269,7 @@ _EFS_CALLS = (
 
 
 def account_conflicts(
-    request: Request, kind: Kind, listing: AccountListing, now: datetime
+    request: InitRequest, kind: Kind, listing: AccountListing, now: datetime
 ) -> list[Problem]:
     """Return every option that the account contradicts."""
     return [
@@ -282,7 +282,7 @@ def account_conflicts(
     ]
 
 
-def vpc_of_options(request: Request, listing: AccountListing) -> str:
+def vpc_of_options(request: InitRequest, listing: AccountListing) -> str:
     """Return the VPC that the options give, directly or with subnets; empty if they give none."""
     if request.vpc:
         return request.vpc
@@ -290,7 +290,7 @@ def vpc_of_options(request: Request, listing: AccountListing) -> str:
     return next((subnet.vpc_id for subnet in found if subnet is not None), "")
 
 
-def operating_system(request: Request, kind: Kind) -> str:
+def operating_system(request: InitRequest, kind: Kind) -> str:
     """Return the operating system of the example that the options name."""
     example = examples().get(request.example)
     if kind != "slurm" or example is None:
@@ -299,7 +299,9 @@ def operating_system(request: Request, kind: Kind) -> str:
     return found.value if found is not None else ""
 
 
-def _reservations(request: Request, listing: AccountListing, now: datetime) -> Iterator[Problem]:
+def _reservations(
+    request: InitRequest, listing: AccountListing, now: datetime
+) -> Iterator[Problem]:
     known = {each.reservation_id: each for each in listing.reservations}
     for index, reservation_id in enumerate(request.reservations):
         found = known.get(reservation_id)
@@ -335,7 +337,7 @@ def _too_many_nodes(nodes: int | None, found: ReservationFacts) -> Iterator[Prob
         )
 
 
-def _other_purchase(request: Request, known: dict[str, ReservationFacts]) -> Iterator[Problem]:
+def _other_purchase(request: InitRequest, known: dict[str, ReservationFacts]) -> Iterator[Problem]:
     example = examples().get(request.example)
     given = [known[each] for each in request.reservations if each in known]
     if example is None or not given or not example.pools:
@@ -351,7 +353,9 @@ def _other_purchase(request: Request, known: dict[str, ReservationFacts]) -> Ite
         )
 
 
-def _types_in_account(request: Request, kind: Kind, listing: AccountListing) -> Iterator[Problem]:
+def _types_in_account(
+    request: InitRequest, kind: Kind, listing: AccountListing
+) -> Iterator[Problem]:
     reserved = {
         each.instance_type
         for each in listing.reservations
@@ -367,7 +371,7 @@ def _types_in_account(request: Request, kind: Kind, listing: AccountListing) -> 
             )
 
 
-def _vpc(request: Request, kind: Kind, listing: AccountListing) -> Iterator[Problem]:
+def _vpc(request: InitRequest, kind: Kind, listing: AccountListing) -> Iterator[Problem]:
     vpc_id = vpc_of_options(request, listing)
     if vpc_id in ("", NEW_VPC):
         return
@@ -391,7 +395,7 @@ def _vpc(request: Request, kind: Kind, listing: AccountListing) -> Iterator[Prob
         )
 
 
-def _subnets(request: Request, kind: Kind, listing: AccountListing) -> Iterator[Problem]:
+def _subnets(request: InitRequest, kind: Kind, listing: AccountListing) -> Iterator[Problem]:
     vpc_id = vpc_of_options(request, listing)
     zones: set[str] = set()
     for subnet_id in request.subnets:
@@ -423,7 +427,7 @@ def _subnets(request: Request, kind: Kind, listing: AccountListing) -> Iterator[
         )
 
 
-def _file_system(request: Request, kind: Kind, listing: AccountListing) -> Iterator[Problem]:
+def _file_system(request: InitRequest, kind: Kind, listing: AccountListing) -> Iterator[Problem]:
     wanted, vpc_id = request.file_system, vpc_of_options(request, listing)
     if not wanted:
         return
@@ -452,7 +456,7 @@ def _file_system(request: Request, kind: Kind, listing: AccountListing) -> Itera
         )
 
 
-def _key_pair(request: Request, kind: Kind, listing: AccountListing) -> Iterator[Problem]:
+def _key_pair(request: InitRequest, kind: Kind, listing: AccountListing) -> Iterator[Problem]:
     if not request.key_pair or listing.denied("ec2:DescribeKeyPairs"):
         return
     usable = offers.usable_keys(listing, operating_system(request, kind))

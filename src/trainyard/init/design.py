@@ -35,7 +35,7 @@ LUSTRE_RULE = CapacityRule((SMALLEST_GIB,), SSD_STEP_GIB)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class InitRequest:
     """The options of the command; what is empty or None was not given."""
 
     name: str
@@ -66,7 +66,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reserved:
+class ReservedNodes:
     """An entry of `reservations`."""
 
     kind: Purchase
@@ -86,7 +86,7 @@ class PoolDesign:
 
     instance_type: str
     nodes: int
-    reserved: Reserved | None = None
+    reserved: ReservedNodes | None = None
     """None for On-Demand nodes."""
     zone: str | None = None
     """Name or id of the zone of On-Demand nodes."""

@@ -13,7 +13,7 @@ from trainyard.init.design import (
     LUSTRE_THROUGHPUT,
     PRIVATE,
     PoolDesign,
-    Reserved,
+    ReservedNodes,
     StackDesign,
 )
 from trainyard.init.examples import (
@@ -25,7 +25,7 @@ from trainyard.init.examples import (
     pool_example,
     section,
 )
-from trainyard.init.stack_text import STEP, Entry, entry_of, rendered
+from trainyard.init.stack_text import STEP, TextEntry, entry_of, rendered
 from trainyard.stack_files.installation import INSTALLATION
 from trainyard.stack_files.stack_files import CLUSTER_KEY, PROFILE_KEY, REGION_KEY
 
@@ -33,7 +33,7 @@ _ENTRY_NAMES = {"capacity-block": "block", "odcr": "training"}
 """Names of the reservations in the shipped stacks."""
 
 
-def write_pools(cluster: Entry, design: StackDesign, example: Example) -> None:
+def write_pools(cluster: TextEntry, design: StackDesign, example: Example) -> None:
     """Write `reservations` and the node pools of a design into `trainyard:cluster`."""
     names = _reservation_names(design.pools)
     _write_reservations(cluster, design, example, names)
@@ -54,7 +54,7 @@ def write_pools(cluster: Entry, design: StackDesign, example: Example) -> None:
     _write_jobs(cluster, design, example)
 
 
-def written_pools(cluster: Entry, design: StackDesign) -> Sequence[Entry]:
+def written_pools(cluster: TextEntry, design: StackDesign) -> Sequence[TextEntry]:
     """Return the entries of the node pools."""
     return section(cluster, *POOL_SECTIONS[design.kind]).children
 
@@ -71,7 +71,7 @@ def _reservation_names(pools: Sequence[PoolDesign]) -> list[str]:
 
 
 def _write_reservations(
-    cluster: Entry, design: StackDesign, example: Example, names: Sequence[str]
+    cluster: TextEntry, design: StackDesign, example: Example, names: Sequence[str]
 ) -> None:
     section_comments = cluster.child("reservations")
     comments = section_comments.comments if section_comments is not None else [""]
@@ -87,11 +87,11 @@ def _write_reservations(
         entry.comments = []
         entry.remove_comments()
     cluster.insert(
-        Entry("reservations", comments=list(comments), children=entries), after="network"
+        TextEntry("reservations", comments=list(comments), children=entries), after="network"
     )
 
 
-def _reservation(name: str, reserved: Reserved, example: Example) -> Entry:
+def _reservation(name: str, reserved: ReservedNodes, example: Example) -> TextEntry:
     entry = _example_reservation(reserved.kind, example)
     if entry.key != name:
         entry.set_comment()
@@ -112,7 +112,7 @@ def _reservation(name: str, reserved: Reserved, example: Example) -> Entry:
     return entry
 
 
-def _example_reservation(kind: str, example: Example) -> Entry:
+def _example_reservation(kind: str, example: Example) -> TextEntry:
     """Return a reservation of this kind, from the example or from the stack that explains it.
 
     The comments of another architecture go, because they have other names for node pools.
@@ -133,7 +133,7 @@ def _example_reservation(kind: str, example: Example) -> Entry:
     return other
 
 
-def _reservations_of(stack: str) -> Sequence[Entry]:
+def _reservations_of(stack: str) -> Sequence[TextEntry]:
     found = examples()[stack].cluster.child("reservations")
     return found.children if found is not None else ()
 
@@ -152,7 +152,7 @@ def _pool_name(name: str, pool: PoolDesign, template: ExamplePool, used: set[str
 
 
 def _write_pool(
-    entry: Entry, pool: PoolDesign, template: ExamplePool, option: str, design: StackDesign
+    entry: TextEntry, pool: PoolDesign, template: ExamplePool, option: str, design: StackDesign
 ) -> None:
     nodes = entry
     if design.kind == "slurm":
@@ -185,7 +185,7 @@ def _devices(instance_type: str) -> str:
     return f"Each node has {' and '.join(parts)}." if parts else ""
 
 
-def _write_zone(entry: Entry, pool: PoolDesign) -> None:
+def _write_zone(entry: TextEntry, pool: PoolDesign) -> None:
     if pool.reserved is not None or pool.zone is None:
         entry.remove("availability_zone")  # the zone of the reservation, or not known
     else:
@@ -193,7 +193,7 @@ def _write_zone(entry: Entry, pool: PoolDesign) -> None:
 
 
 def _write_sizes(
-    nodes: Entry, pool: PoolDesign, template: ExamplePool, design: StackDesign
+    nodes: TextEntry, pool: PoolDesign, template: ExamplePool, design: StackDesign
 ) -> None:
     if nodes.child("desired") is not None:
         nodes.set("desired", pool.nodes)
@@ -209,7 +209,7 @@ def _write_sizes(
     nodes.set("maximum", pool.nodes)
 
 
-def _write_devices(nodes: Entry, entry: Entry, pool: PoolDesign) -> None:
+def _write_devices(nodes: TextEntry, entry: TextEntry, pool: PoolDesign) -> None:
     found = INSTANCE_TYPES.get(pool.instance_type)
     if found is None:
         return
@@ -221,7 +221,7 @@ def _write_devices(nodes: Entry, entry: Entry, pool: PoolDesign) -> None:
         entry.remove("local_nvme")
 
 
-def _write_jobs(cluster: Entry, design: StackDesign, example: Example) -> None:
+def _write_jobs(cluster: TextEntry, design: StackDesign, example: Example) -> None:
     """Let the job definitions of Batch use the first compute environment, or remove them."""
     jobs = cluster.at("architecture", "job_definitions")
     if jobs is None:
@@ -332,7 +332,7 @@ def _wrapped(text: str, width: int = _WIDTH) -> list[str]:
     return [*lines, line]
 
 
-def _write_network(cluster: Entry, design: StackDesign, example: Example) -> None:
+def _write_network(cluster: TextEntry, design: StackDesign, example: Example) -> None:
     network = design.network
     if example.network != network.kind:
         other = _with_network(design, example)
@@ -362,7 +362,7 @@ def _manufacturer(example: Example) -> str:
     return manufacturer(example.pools[0].instance_type) if example.pools else ""
 
 
-def _write_zones(entry: Entry, zones: Sequence[str] | None, design: StackDesign) -> None:
+def _write_zones(entry: TextEntry, zones: Sequence[str] | None, design: StackDesign) -> None:
     if zones is None:
         entry.remove("availability_zones")
         return
@@ -377,14 +377,14 @@ def _write_zones(entry: Entry, zones: Sequence[str] | None, design: StackDesign)
         entry.set("addresses", "vpc-multi-az")
 
 
-def _write_storage(cluster: Entry, design: StackDesign) -> None:
+def _write_storage(cluster: TextEntry, design: StackDesign) -> None:
     wanted, storage = design.storage, cluster.child("storage")
     if storage is not None:
         _end_with_the_vpc(storage, design)
     if wanted is None:
         return
     if storage is None:
-        storage = Entry("storage", comments=[""])
+        storage = TextEntry("storage", comments=[""])
         cluster.insert(
             storage, after="reservations" if cluster.child("reservations") else "network"
         )
@@ -401,12 +401,12 @@ def _write_storage(cluster: Entry, design: StackDesign) -> None:
     _end_with_the_vpc(storage, design)
 
 
-def _kind(entry: Entry) -> str:
+def _kind(entry: TextEntry) -> str:
     kind = entry.child("kind")
     return kind.value if kind is not None else ""
 
 
-def _new_entry(design: StackDesign) -> Entry:
+def _new_entry(design: StackDesign) -> TextEntry:
     wanted = design.storage
     assert wanted is not None  # noqa: S101 - the caller has one
     values: dict[str, object] = {"kind": wanted.kind}
@@ -434,7 +434,7 @@ def _throughput_comments() -> list[str]:
     return list(section(fsx, "per_unit_storage_throughput").comments)
 
 
-def _resize(entry: Entry, capacity_gib: int) -> None:
+def _resize(entry: TextEntry, capacity_gib: int) -> None:
     old = entry.child("storage_capacity_gib")
     if old is not None and old.value == str(capacity_gib):
         return
@@ -442,7 +442,7 @@ def _resize(entry: Entry, capacity_gib: int) -> None:
     entry.set_comment()  # it tells the capacity
 
 
-def _end_with_the_vpc(storage: Entry, design: StackDesign) -> None:
+def _end_with_the_vpc(storage: TextEntry, design: StackDesign) -> None:
     """Let new file systems in a VPC of the stack end with it, and keep those in other VPCs.
 
     `destroy` cannot delete a subnet with a file system that it keeps.
@@ -460,13 +460,13 @@ def _end_with_the_vpc(storage: Entry, design: StackDesign) -> None:
         storage.tail = []  # it tells that they outlive the cluster
 
 
-def _write_key_pair(cluster: Entry, design: StackDesign) -> None:
+def _write_key_pair(cluster: TextEntry, design: StackDesign) -> None:
     if not design.key_pair:
         return
     if design.kind == "slurm":
         head = section(cluster, "architecture", "head_node")
         if head.child("ssh") is None:
-            head.insert(Entry("ssh"), after="root_volume")
+            head.insert(TextEntry("ssh"), after="root_volume")
         section(head, "ssh").set("key_name", design.key_pair)
         return
     for pool in written_pools(cluster, design):
@@ -474,7 +474,7 @@ def _write_key_pair(cluster: Entry, design: StackDesign) -> None:
         pool.tail = [line for line in pool.tail if "ssh_key_name" not in line]
 
 
-def _write_api_access(cluster: Entry, design: StackDesign) -> None:
+def _write_api_access(cluster: TextEntry, design: StackDesign) -> None:
     """Write the endpoint and the audit log, with which the rules of the example are satisfied."""
     architecture = section(cluster, "architecture")
     keys = ("node_authorization", "authentication_mode", "kubernetes_version")
@@ -494,10 +494,10 @@ def _write_api_access(cluster: Entry, design: StackDesign) -> None:
             "Every network can reach the API. Delete this when public_access_cidrs has your "
             "networks; until then every preview warns."
         )
-        cluster.insert(Entry("policies", comments=[""], children=[rule]))
+        cluster.insert(TextEntry("policies", comments=[""], children=[rule]))
 
 
-def _endpoint(design: StackDesign) -> Entry:
+def _endpoint(design: StackDesign) -> TextEntry:
     if PRIVATE in design.api_networks:
         private = entry_of("endpoint", {"public_access": False, "private_access": True})
         private.comments = _comment(
@@ -518,7 +518,7 @@ def _comment(text: str) -> list[str]:
     return _wrapped(text, _WIDTH - 3 * STEP)
 
 
-def _write_head_node(cluster: Entry, design: StackDesign) -> None:
+def _write_head_node(cluster: TextEntry, design: StackDesign) -> None:
     """Place the head node in a private subnet of a VPC without public subnets."""
     if design.network.kind == "existing-vpc" and design.network.public_subnet_ids == ():
         section(cluster, "architecture", "head_node").set(
@@ -526,7 +526,7 @@ def _write_head_node(cluster: Entry, design: StackDesign) -> None:
         )
 
 
-def _rename_in_commands(root: Entry, old: str, new: str) -> None:
+def _rename_in_commands(root: TextEntry, old: str, new: str) -> None:
     """Let the commands in comments name the new stack."""
     for entry in root.walk():
         for lines in (entry.comments, entry.tail):

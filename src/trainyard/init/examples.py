@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from trainyard.components.catalog.instance_types import INSTANCE_TYPES
 from trainyard.init.design import Kind, PoolDesign, Purchase
-from trainyard.init.stack_text import Entry, parsed
+from trainyard.init.stack_text import TextEntry, parsed
 from trainyard.stack_files.installation import INSTALLATION
 from trainyard.stack_files.stack_files import CLUSTER_KEY, StackFile, find_stack_file, names_in
 
@@ -49,16 +49,16 @@ class Example:
     """Zones of its new VPC."""
     region: str
     pools: tuple[ExamplePool, ...]
-    root: Entry
+    root: TextEntry
     """The tree of its text; a copy has to be made before it is changed."""
 
     @property
-    def cluster(self) -> Entry:
+    def cluster(self) -> TextEntry:
         """The section `trainyard:cluster`."""
         return section(self.root, "config", CLUSTER_KEY)
 
 
-def section(entry: Entry, *path: str) -> Entry:
+def section(entry: TextEntry, *path: str) -> TextEntry:
     """Return the entry at a path, which every example has.
 
     Raises:

@@ -13,7 +13,14 @@ from trainyard.components.eks.cluster_review import MINIMUM_CONTROL_PLANE_ZONES,
 from trainyard.init import offers
 from trainyard.init.capacity import ON_DEMAND_NODES, pools_of_options, reserved_pool
 from trainyard.init.conflicts import vpc_of_options
-from trainyard.init.design import NEW_VPC, Kind, NetworkDesign, PoolDesign, Request, Reserved
+from trainyard.init.design import (
+    NEW_VPC,
+    InitRequest,
+    Kind,
+    NetworkDesign,
+    PoolDesign,
+    ReservedNodes,
+)
 from trainyard.init.examples import Example, ExamplePool, fitting_example
 from trainyard.init.question import Ask, Choice, Question
 
@@ -24,7 +31,7 @@ ON_DEMAND = "on-demand"
 class CapacityQuestions:
     """Completes the node pools of a stack."""
 
-    request: Request
+    request: InitRequest
     kind: Kind
     listing: AccountListing | None
     now: datetime
@@ -77,7 +84,9 @@ class CapacityQuestions:
         nodes = asked or template.nodes
         reserved = None
         if template.purchase != ON_DEMAND:
-            reserved = Reserved(kind=template.purchase, reservation_id=None, instance_count=nodes)
+            reserved = ReservedNodes(
+                kind=template.purchase, reservation_id=None, instance_count=nodes
+            )
         return PoolDesign(
             instance_type=template.instance_type,
             nodes=nodes,
@@ -229,7 +238,7 @@ _COMMON_TYPE = "m5.8xlarge"
 
 
 def resolve_network(
-    request: Request,
+    request: InitRequest,
     kind: Kind,
     listing: AccountListing,
     ask: Ask,
@@ -290,7 +299,7 @@ def _described_vpc(vpc_id: str, listing: AccountListing) -> str:
 
 
 def _in_vpc(
-    request: Request,
+    request: InitRequest,
     kind: Kind,
     listing: AccountListing,
     ask: Ask,
@@ -416,7 +425,7 @@ def _placed(
 
 
 def network_without_account(
-    request: Request, base: Example, pools: list[PoolDesign], wanted: str
+    request: InitRequest, base: Example, pools: list[PoolDesign], wanted: str
 ) -> NetworkDesign:
     """Return the network of a stack whose account was not read, and place its On-Demand pools.
 

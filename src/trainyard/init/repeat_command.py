@@ -5,10 +5,10 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 
-from trainyard.init.design import NEW_VPC, Request, StackDesign
+from trainyard.init.design import NEW_VPC, InitRequest, StackDesign
 
 
-def repeat_command(design: StackDesign, request: Request) -> str:
+def repeat_command(design: StackDesign, request: InitRequest) -> str:
     """Return the command that makes the same file without a question."""
     words = ["./trainyard", "init", design.name]
     words += ["--from", request.example] if request.example else ["--kind", design.kind]

@@ -15,10 +15,10 @@ from trainyard.init.design import (
     KINDS,
     LUSTRE_RULE,
     NEW_VPC,
+    InitRequest,
     Kind,
     NetworkDesign,
     PoolDesign,
-    Request,
     StackDesign,
     StorageDesign,
 )
@@ -34,7 +34,7 @@ _LUSTRE = "new"
 _LUSTRE_GIB = 1200
 
 
-def resolve_kind(request: Request, ask: Ask) -> Request:
+def resolve_kind(request: InitRequest, ask: Ask) -> InitRequest:
     """Return the options with a kind of stack; without an answer, an EKS cluster is assumed."""
     kind = kind_of(request)
     if not kind:
@@ -50,7 +50,7 @@ def resolve_kind(request: Request, ask: Ask) -> Request:
 class Resolver:
     """Completes the options of a stack, one question after the other."""
 
-    request: Request
+    request: InitRequest
     """Options with kind and region."""
     listing: AccountListing | None
     """The account; None without credentials."""

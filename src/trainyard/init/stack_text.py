@@ -22,7 +22,7 @@ STEP = 2
 
 
 @dataclass(slots=True)
-class Entry:
+class TextEntry:
     """A key, the comments above it, and its value."""
 
     key: str
@@ -30,30 +30,30 @@ class Entry:
     """Text after the colon; empty for a mapping or a block sequence."""
     comments: list[str] = field(default_factory=list[str])
     """Lines above the key without indentation; an empty line is empty text."""
-    children: list[Entry] = field(default_factory=list["Entry"])
+    children: list[TextEntry] = field(default_factory=list["TextEntry"])
     items: list[str] = field(default_factory=list[str])
     """Lines of a block sequence, indented relative to the key."""
     tail: list[str] = field(default_factory=list[str])
     """Comments after the last child."""
 
-    def child(self, key: str) -> Entry | None:
+    def child(self, key: str) -> TextEntry | None:
         """Return the child of this key, or None."""
         return next((each for each in self.children if each.key == key), None)
 
-    def at(self, *path: str) -> Entry | None:
+    def at(self, *path: str) -> TextEntry | None:
         """Return the entry at a path below this one, or None."""
-        found: Entry | None = self
+        found: TextEntry | None = self
         for key in path:
             found = found.child(key) if found is not None else None
         return found
 
-    def walk(self) -> Iterator[Entry]:
+    def walk(self) -> Iterator[TextEntry]:
         """Yield this entry and all entries below it."""
         yield self
         for each in self.children:
             yield from each.walk()
 
-    def copy(self) -> Entry:
+    def copy(self) -> TextEntry:
         """Return a copy that can be changed independently."""
         return deepcopy(self)
 
@@ -61,7 +61,7 @@ class Entry:
         """Remove a child with its comments, if it exists."""
         self.children = [each for each in self.children if each.key != key]
 
-    def set(self, key: str, value: Any, *, after: str = "", comment: str = "") -> Entry:
+    def set(self, key: str, value: Any, *, after: str = "", comment: str = "") -> TextEntry:
         """Set a child to a scalar or a list, and return it.
 
         The comment of a child whose value changes is removed, because it describes the old value.
@@ -74,7 +74,7 @@ class Entry:
         """
         found = self.child(key)
         if found is None:
-            found = Entry(key)
+            found = TextEntry(key)
             self.insert(found, after=after)
         value_text, items = _written(value)
         if (found.value, found.items) != (value_text, items) or found.children:
@@ -82,13 +82,13 @@ class Entry:
         found.value, found.items, found.children = value_text, items, []
         return found
 
-    def insert(self, entry: Entry, *, after: str = "") -> None:
+    def insert(self, entry: TextEntry, *, after: str = "") -> None:
         """Insert a child below the child `after`, or as the last one."""
         keys = [each.key for each in self.children]
         place = keys.index(after) + 1 if after in keys else len(keys)
         self.children.insert(place, entry)
 
-    def replace(self, entry: Entry) -> None:
+    def replace(self, entry: TextEntry) -> None:
         """Put an entry in the place of the child with the same key, or after the last child."""
         keys = [each.key for each in self.children]
         if entry.key not in keys:
@@ -113,31 +113,31 @@ class Entry:
             each.items = [line for line in each.items if not line.lstrip().startswith("#")]
 
 
-def parsed(text: str) -> Entry:
+def parsed(text: str) -> TextEntry:
     """Return the tree of a stack file: an entry without a key, whose children are the top level.
 
     Raises:
         ValueError: a line is of a form that this module does not support.
     """
-    root = Entry("")
+    root = TextEntry("")
     lines = text.splitlines()
     end = _parse_block(lines, 0, 0, root)
     root.tail += [line.strip() for line in lines[end:]]
     return root
 
 
-def rendered(root: Entry) -> str:
+def rendered(root: TextEntry) -> str:
     """Return the text of a tree."""
     lines = [line for child in root.children for line in _lines(child, 0)]
     return "\n".join([*lines, *root.tail]).rstrip("\n") + "\n"
 
 
-def entry_of(key: str, value: Any) -> Entry:
+def entry_of(key: str, value: Any) -> TextEntry:
     """Return an entry for a value: a mapping, a list of scalars, or a scalar."""
     if isinstance(value, dict) and value:
-        return Entry(key, children=[entry_of(str(name), each) for name, each in value.items()])
+        return TextEntry(key, children=[entry_of(str(name), each) for name, each in value.items()])
     text, items = _written(value)
-    return Entry(key, text, items=items)
+    return TextEntry(key, text, items=items)
 
 
 def _written(value: Any) -> tuple[str, list[str]]:
@@ -151,7 +151,7 @@ def _scalar(value: Any) -> str:
     return yaml_text(value).removesuffix("...\n").strip()
 
 
-def _parse_block(lines: Sequence[str], start: int, indent: int, parent: Entry) -> int:
+def _parse_block(lines: Sequence[str], start: int, indent: int, parent: TextEntry) -> int:
     """Read the children of an entry, and return the index of the first line after them."""
     pending: list[str] = []
     at = start
@@ -168,7 +168,7 @@ def _parse_block(lines: Sequence[str], start: int, indent: int, parent: Entry) -
         matched = _KEY.fullmatch(line)
         if matched is None or depth != indent:
             raise ValueError(f"line {at} is not of the form `key: value`: {line!r}")
-        entry = Entry(matched["key"], (matched["value"] or "").strip(), pending)
+        entry = TextEntry(matched["key"], (matched["value"] or "").strip(), pending)
         pending = []
         parent.children.append(entry)
         if not entry.value:
@@ -180,7 +180,7 @@ def _parse_block(lines: Sequence[str], start: int, indent: int, parent: Entry) -
     return at
 
 
-def _parse_body(lines: Sequence[str], start: int, indent: int, entry: Entry) -> int:
+def _parse_body(lines: Sequence[str], start: int, indent: int, entry: TextEntry) -> int:
     first = next((line for line in lines[start:] if _is_content(line)), "")
     depth = len(first) - len(first.lstrip())
     if depth <= indent:
@@ -198,7 +198,7 @@ def _is_content(line: str) -> bool:
     return bool(line.strip()) and not line.lstrip().startswith("#")
 
 
-def _lines(entry: Entry, depth: int) -> Iterator[str]:
+def _lines(entry: TextEntry, depth: int) -> Iterator[str]:
     margin = " " * (depth * STEP)
     inner = margin + " " * STEP
     yield from (f"{margin}{line}".rstrip() for line in entry.comments)

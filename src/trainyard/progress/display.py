@@ -20,7 +20,7 @@ from rich.live import Live
 from rich.spinner import Spinner
 from rich.text import Text
 
-from trainyard.changes.steps import Step, steps_of_events
+from trainyard.changes.steps import PlannedStep, steps_of_events
 from trainyard.components.config.pulumi_command import as_typed
 from trainyard.components.plain_text import fill, legible
 from trainyard.engine.engine_events import without_color
@@ -159,7 +159,7 @@ def _cut(text: str, width: int) -> str:
     return text if len(text) <= width else f"{text[: max(0, width - 3)]}..."
 
 
-def change_list(steps: Sequence[Step], *, width: int) -> list[str]:
+def change_list(steps: Sequence[PlannedStep], *, width: int) -> list[str]:
     """Return the planned changes, and how many resources stay unchanged."""
     changed = [each for each in steps if each.operation != "same" and _is_object(each)]
     lines = [
@@ -173,7 +173,7 @@ def change_list(steps: Sequence[Step], *, width: int) -> list[str]:
     return [*lines, _totals(changed, same)]
 
 
-def _changes_of(operation: str, steps: Sequence[Step], *, width: int) -> Iterable[str]:
+def _changes_of(operation: str, steps: Sequence[PlannedStep], *, width: int) -> Iterable[str]:
     if len(steps) <= LISTED_STEPS:
         for step in steps:
             why = ", ".join(step.reasons or step.changed_properties)
@@ -193,13 +193,13 @@ def _wrapped(line: str, width: int) -> list[str]:
     )
 
 
-def _totals(changed: Sequence[Step], same: int) -> str:
+def _totals(changed: Sequence[PlannedStep], same: int) -> str:
     counts = {kind: sum(step.operation == kind for step in changed) for kind in _CHANGES}
     parts = [f"{count} to {kind}" for kind, count in counts.items() if count]
     return f"{', '.join(parts) or 'no changes'}; {same} unchanged"
 
 
-def _is_object(step: Step) -> bool:
+def _is_object(step: PlannedStep) -> bool:
     return not step.type.startswith(_COMPONENTS)
 
 

@@ -27,7 +27,7 @@ Change = Literal["created", "changed", "replaced", "deleted"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class BoxRow:
     """Boxes next to each other."""
 
     boxes: tuple[Box, ...]
@@ -49,7 +49,7 @@ class Box:
     """Network interfaces of one node, which are drawn."""
     outside: bool = False
     """Whether the stack uses it but does not create it."""
-    rows: tuple[Row, ...] = ()
+    rows: tuple[BoxRow, ...] = ()
     anchor: str = ""
     """Id of the section of a report with its details."""
     resource: str = ""

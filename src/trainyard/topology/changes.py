@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from trainyard.changes.steps import Step
+from trainyard.changes.steps import PlannedStep
 from trainyard.components.network.network_plan import NetworkPlan
 from trainyard.topology.box import Box, Change, Kind, Occupant, Parts
 from trainyard.topology.topology import SUBNET
@@ -50,16 +50,16 @@ _CHANGES: Mapping[frozenset[str], Change] = {
 }
 
 
-def with_changes(root: Box, steps: Sequence[Step]) -> Box:
+def with_changes(root: Box, steps: Sequence[PlannedStep]) -> Box:
     """Return a picture whose boxes have the changes of their resources."""
     resources = {each.resource for each in root.all() if each.resource}
-    found: dict[str, list[Step]] = {}
+    found: dict[str, list[PlannedStep]] = {}
     for owner, step in _owned(steps, resources):
         found.setdefault(owner, []).append(step)
     return _marked(root, {owner: _change(own) for owner, own in found.items()})
 
 
-def deleted_parts(root: Box, steps: Sequence[Step], plan: AnyPlan) -> Parts:
+def deleted_parts(root: Box, steps: Sequence[PlannedStep], plan: AnyPlan) -> Parts:
     """Return boxes for the components that are deleted and that a picture does not have."""
     known = {each.resource for each in root.all()}
     gone = {
@@ -86,8 +86,8 @@ def deleted_parts(root: Box, steps: Sequence[Step], plan: AnyPlan) -> Parts:
 
 
 def _owned(
-    steps: Sequence[Step], resources: Mapping[str, object] | set[str]
-) -> Iterator[tuple[str, Step]]:
+    steps: Sequence[PlannedStep], resources: Mapping[str, object] | set[str]
+) -> Iterator[tuple[str, PlannedStep]]:
     """Yield each step with the nearest of the resources that it is, or is below."""
     parents = {each.urn: each.parent for each in steps}
     for step in steps:
@@ -102,7 +102,7 @@ def _key(urn: str) -> str:
     return f"{type_of(urn)}::{name_of(urn)}"
 
 
-def _change(steps: Sequence[Step]) -> Change | None:
+def _change(steps: Sequence[PlannedStep]) -> Change | None:
     operations = frozenset(each.operation for each in steps)
     if operations == {"same"}:
         return None
@@ -122,7 +122,7 @@ def _is_in_subnets(key: str, box: Box) -> bool:
     return box.kind in _IN_SUBNETS and not key.startswith(_REGIONAL)
 
 
-def _deleted(key: str, step: Step, inputs: Sequence[Mapping[str, Any]], stack: str) -> Box:
+def _deleted(key: str, step: PlannedStep, inputs: Sequence[Mapping[str, Any]], stack: str) -> Box:
     kind, caption = _DELETED[type_of(step.urn)]
     types = {each["instanceType"] for each in inputs if isinstance(each.get("instanceType"), str)}
     return Box(
@@ -135,7 +135,9 @@ def _deleted(key: str, step: Step, inputs: Sequence[Mapping[str, Any]], stack: s
     )
 
 
-def _subnet_names(steps: Sequence[Step], network: NetworkPlan, stack: str) -> Mapping[str, str]:
+def _subnet_names(
+    steps: Sequence[PlannedStep], network: NetworkPlan, stack: str
+) -> Mapping[str, str]:
     """Return the references of the subnets of a network, by id."""
     prefix = f"{stack}-network-"
     made = {

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from xml.sax.saxutils import escape, quoteattr
 
 from trainyard.components.secret_text import without_secrets
-from trainyard.topology.box import Box, Change, Kind, Row
+from trainyard.topology.box import Box, BoxRow, Change, Kind
 
 # Widths of texts in Helvetica, and texts cut or wrapped to a width.
 #
@@ -167,7 +167,7 @@ def least_width(box: Box) -> float:
     return max(own, *(_least_row_width(row) for row in box.rows), 0.0) + 2 * PADDING
 
 
-def _least_row_width(row: Row) -> float:
+def _least_row_width(row: BoxRow) -> float:
     widths = [least_width(each) for each in row.boxes]
     return max(widths) if row.wraps else sum(widths) + GAP * (len(widths) - 1)
 
@@ -222,7 +222,7 @@ def _interfaces(count: int, x: float, y: float, width: float) -> Iterator[tuple[
         yield x + column * _INTERFACE_STEP, y + 4 + row * _INTERFACE_STEP
 
 
-def _lines(row: Row, width: float) -> Iterator[list[tuple[Box, float]]]:
+def _lines(row: BoxRow, width: float) -> Iterator[list[tuple[Box, float]]]:
     """Yield the boxes of each line of a row, with their widths."""
     boxes = row.boxes
     if not row.wraps:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from trainyard.changes.steps import Step
+from trainyard.changes.steps import PlannedStep
 from trainyard.components.compute.interface_plan import InterfacePlan
 from trainyard.components.compute.node_pool_plan import NodePoolPlan
 from trainyard.components.cost.item import CostItem
@@ -21,6 +21,7 @@ from trainyard.workspace.urns import type_of
 if TYPE_CHECKING:
     from trainyard.components.any_plan import AnyPlan
 
+
 CHANGES: Mapping[str, Change] = {
     "create": "created",
     "update": "changed",
@@ -31,7 +32,7 @@ CHANGES: Mapping[str, Change] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
+class StackReport:
     """What a report shows; empty parts have no section."""
 
     title: str
@@ -48,11 +49,11 @@ class Report:
     plan: AnyPlan
     resources: Sequence[Mapping[str, Any]] = ()
     """As in the result of `plan`."""
-    changes: Sequence[Step] = ()
+    changes: Sequence[PlannedStep] = ()
     """Steps of a preview."""
 
 
-def html_report(report: Report) -> str:
+def html_report(report: StackReport) -> str:
     """Return the page."""
     return page(
         report.title,
@@ -74,7 +75,7 @@ def _findings(findings: Sequence[Finding]) -> str:
     return table(("Level", "Key", "Finding"), rows, results=[each.level for each in findings])
 
 
-def _changes(steps: Sequence[Step]) -> str:
+def _changes(steps: Sequence[PlannedStep]) -> str:
     rows = [
         (
             f"{SIGNS[change]}\u00a0{change}",
@@ -92,7 +93,7 @@ def _changes(steps: Sequence[Step]) -> str:
     )
 
 
-def _cost(report: Report) -> str:
+def _cost(report: StackReport) -> str:
     rows = [
         (each.what, each.resource, f"{each.hourly_usd:,.4f}")
         for each in report.charges

@@ -19,7 +19,7 @@ from trainyard.components.eks.plan import EksPlan
 from trainyard.components.network.network_plan import NetworkPlan, SubnetPlan
 from trainyard.components.parallelcluster.plan import ParallelClusterPlan, SharedStoragePlan
 from trainyard.components.parallelcluster.queue_plan import QueuePlan
-from trainyard.topology.box import Box, Occupant, Parts, Row
+from trainyard.topology.box import Box, BoxRow, Occupant, Parts
 
 if TYPE_CHECKING:
     from trainyard.components.any_plan import AnyPlan
@@ -56,17 +56,17 @@ def _vpc_lines(network: NetworkPlan, source: str) -> Iterator[str]:
         yield f"of the stack {source}"
 
 
-def _rows(network: NetworkPlan, occupants: Sequence[Occupant], name: str) -> Iterator[Row]:
-    yield Row(boxes=tuple(_services(network)))
+def _rows(network: NetworkPlan, occupants: Sequence[Occupant], name: str) -> Iterator[BoxRow]:
+    yield BoxRow(boxes=tuple(_services(network)))
     zones = list(dict.fromkeys(each.availability_zone for each in network.subnets))
     if None in zones:
         # Without the account, the zones of the subnets are unknown.
         subnets = tuple(_subnet(each, network, occupants, name) for each in network.subnets)
-        yield Row(boxes=tuple(box for box in subnets if box.kind == "public-subnet"))
-        yield Row(boxes=tuple(box for box in subnets if box.kind != "public-subnet"))
+        yield BoxRow(boxes=tuple(box for box in subnets if box.kind == "public-subnet"))
+        yield BoxRow(boxes=tuple(box for box in subnets if box.kind != "public-subnet"))
     else:
         boxes = (_zone(str(zone), network, occupants, name) for zone in zones)
-        yield Row(boxes=tuple(boxes), wraps=False)
+        yield BoxRow(boxes=tuple(boxes), wraps=False)
     yield from _spanning(network, occupants)
 
 
@@ -93,7 +93,7 @@ def _zone(zone: str, network: NetworkPlan, occupants: Sequence[Occupant], name: 
         title=zone,
         caption="Availability Zone",
         outside=True,
-        rows=tuple(Row(boxes=(box,)) for box in boxes),
+        rows=tuple(BoxRow(boxes=(box,)) for box in boxes),
     )
 
 
@@ -109,12 +109,12 @@ def _subnet(
         caption="public subnet" if subnet.public else "private subnet",
         lines=(subnet.cidr,) if subnet.cidr else (),
         outside=not network.is_new,
-        rows=(Row(boxes=tuple(inside)),) if inside else (),
+        rows=(BoxRow(boxes=tuple(inside)),) if inside else (),
         resource=f"{SUBNET}::{name}-network-{subnet.name}" if network.is_new else "",
     )
 
 
-def _spanning(network: NetworkPlan, occupants: Sequence[Occupant]) -> Iterator[Row]:
+def _spanning(network: NetworkPlan, occupants: Sequence[Occupant]) -> Iterator[BoxRow]:
     """Yield boxes of what is in several subnets, or in one that only the account knows."""
     places = dict.fromkeys(
         (each.subnets, each.in_one) for each in occupants if len(each.subnets) != 1
@@ -124,7 +124,7 @@ def _spanning(network: NetworkPlan, occupants: Sequence[Occupant]) -> Iterator[R
             each.box for each in occupants if (each.subnets, each.in_one) == (subnets, in_one)
         ]
         if not subnets:
-            yield Row(boxes=tuple(inside))
+            yield BoxRow(boxes=tuple(inside))
             continue
         public = all(network.subnet(each).public for each in subnets)
         noun = f"{'public' if public else 'private'} subnets"
@@ -135,9 +135,9 @@ def _spanning(network: NetworkPlan, occupants: Sequence[Occupant]) -> Iterator[R
             caption="the account decides which" if in_one else "nodes are in all of them",
             lines=(", ".join(subnets),),
             outside=not network.is_new,
-            rows=(Row(boxes=tuple(inside)),),
+            rows=(BoxRow(boxes=tuple(inside)),),
         )
-        yield Row(boxes=(box,))
+        yield BoxRow(boxes=(box,))
 
 
 _RESERVED = {
@@ -245,7 +245,7 @@ def _reservation(
         caption=_RESERVED[capacity.kind],
         lines=tuple(_terms(reservations.get(capacity.purchase_option))),
         outside=not capacity.reservation_group_members and capacity.creation is None,
-        rows=(Row(boxes=boxes),),
+        rows=(BoxRow(boxes=boxes),),
     )
 
 
@@ -439,7 +439,7 @@ def _queue(queue: QueuePlan, config: PlacedStackConfig) -> Iterator[Occupant]:
         together = tuple(
             each.box for each in inside if (each.subnets, each.in_one) == (subnets, in_one)
         )
-        box = Box(kind="queue", title=queue.name, caption="queue", rows=(Row(boxes=together),))
+        box = Box(kind="queue", title=queue.name, caption="queue", rows=(BoxRow(boxes=together),))
         yield Occupant(box=box, subnets=subnets, in_one=in_one)
 
 
@@ -519,7 +519,7 @@ def topology(
         title=plan.region,
         caption="Region",
         outside=True,
-        rows=(*((Row(boxes=services),) if services else ()), Row(boxes=(vpc,))),
+        rows=(*((BoxRow(boxes=services),) if services else ()), BoxRow(boxes=(vpc,))),
     )
 
 

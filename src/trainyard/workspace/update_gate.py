@@ -21,7 +21,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol, TextIO
 
-from trainyard.changes.steps import Step, is_end_of_run, steps_of_events
+from trainyard.changes.steps import PlannedStep, is_end_of_run, steps_of_events
 from trainyard.components.update_gate import FORECAST, GRANTED, LAUNCHER, VERDICT, question
 from trainyard.engine.listening import EventLog, event_log
 
@@ -29,7 +29,7 @@ POLL_SECONDS = 0.02
 SETTLED_READS = 3
 """Consecutive reads without new events after which the log is considered complete."""
 
-Judge = Callable[[Sequence[Step]], bool]
+Judge = Callable[[Sequence[PlannedStep]], bool]
 """Whether an update with these steps may start."""
 
 

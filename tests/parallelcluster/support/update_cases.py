@@ -12,7 +12,7 @@ from tests.support.cluster_configs import (
     drop,
     put,
 )
-from trainyard.components.parallelcluster.update_verdicts import Condition
+from trainyard.components.parallelcluster.update_verdicts import UpdateCondition
 
 SMALL_QUEUE: Config = {
     "Name": "inference",
@@ -39,25 +39,25 @@ CASES = (
     UpdateCase(
         name="head node type",
         changed=put("HeadNode.InstanceType", "m5.4xlarge"),
-        way=Condition.NONE,
+        way=UpdateCondition.NONE,
         key=f"{HEAD}.instance_type",
     ),
     UpdateCase(
         name="head node volume",
         changed=put("HeadNode.LocalStorage.RootVolume.Size", 600),
-        way=Condition.NONE,
+        way=UpdateCondition.NONE,
         key=f"{HEAD}.root_volume.size_gib",
     ),
     UpdateCase(
         name="head node subnet",
         changed=put("HeadNode.Networking.SubnetId", "subnet-00000000000000a99"),
-        way=Condition.NONE,
+        way=UpdateCondition.NONE,
         key=f"{HEAD}.subnet_id",
     ),
     UpdateCase(
         name="key pair",
         changed=put("HeadNode.Ssh.KeyName", "another"),
-        way=Condition.NONE,
+        way=UpdateCondition.NONE,
         key=f"{HEAD}.ssh.key_name",
     ),
     UpdateCase(
@@ -66,26 +66,26 @@ CASES = (
     UpdateCase(
         name="script of the head node",
         changed=put("HeadNode.CustomActions.OnNodeConfigured.Sequence.0.Script", "s3://b/s.sh"),
-        way=Condition.NONE,
+        way=UpdateCondition.NONE,
         key=f"{HEAD}.custom_actions.on_node_configured",
     ),
     UpdateCase(
         name="no scripts on the head node",
         changed=drop("HeadNode.CustomActions"),
-        way=Condition.NONE,
+        way=UpdateCondition.NONE,
         key=f"{HEAD}.custom_actions.on_node_configured",
     ),
     UpdateCase(name="policies of the head node", changed=drop("HeadNode.Iam"), way=None),
     UpdateCase(
         name="operating system",
         changed=put("Image.Os", "ubuntu2204"),
-        way=Condition.NONE,
+        way=UpdateCondition.NONE,
         key="architecture.operating_system",
     ),
     UpdateCase(
         name="AMI of the cluster",
         changed=drop("Image.CustomAmi"),
-        way=Condition.NONE,
+        way=UpdateCondition.NONE,
         key="architecture.custom_ami_id",
     ),
     UpdateCase(
@@ -97,20 +97,20 @@ CASES = (
         name="AMI of a queue, without a strategy",
         strategy="COMPUTE_FLEET_STOP",
         changed=put(f"{FIRST_QUEUE}.Image", {"CustomAmi": "ami-0c00000000000a231"}),
-        way=Condition.STOP_OR_STRATEGY,
+        way=UpdateCondition.STOP_OR_STRATEGY,
         key=f"{GPU}.custom_ami_id",
     ),
     UpdateCase(
         name="instance type",
         changed=put(f"{FIRST_RESOURCE}.InstanceType", "p4d.24xlarge"),
-        way=Condition.STOP,
+        way=UpdateCondition.STOP,
         key=f"{ML}.instance_type",
     ),
     UpdateCase(
         name="instance type, with TERMINATE",
         strategy="TERMINATE",
         changed=put(f"{FIRST_RESOURCE}.InstanceType", "p4d.24xlarge"),
-        way=Condition.STOP,
+        way=UpdateCondition.STOP,
         key=f"{ML}.instance_type",
     ),
     UpdateCase(
@@ -122,14 +122,14 @@ CASES = (
         name="more static nodes of as many",
         before=put(f"{FIRST_RESOURCE}.MinCount", 0),
         changed=put(f"{FIRST_RESOURCE}.MinCount", 4),
-        way=Condition.STOP_OR_TERMINATE,
+        way=UpdateCondition.STOP_OR_TERMINATE,
         key=f"{ML}.minimum",
     ),
     UpdateCase(
         name="fewer nodes",
         changed=put(f"{FIRST_RESOURCE}.MaxCount", 2),
         before=put(f"{FIRST_RESOURCE}.MinCount", 0),
-        way=Condition.STOP_OR_TERMINATE,
+        way=UpdateCondition.STOP_OR_TERMINATE,
         key=f"{ML}.maximum",
     ),
     UpdateCase(
@@ -144,7 +144,7 @@ CASES = (
         name="a queue less",
         before=add("Scheduling.SlurmQueues", SMALL_QUEUE),
         changed=drop("Scheduling.SlurmQueues.1"),
-        way=Condition.STOP_OR_TERMINATE,
+        way=UpdateCondition.STOP_OR_TERMINATE,
         key="architecture.queues.inference",
     ),
     UpdateCase(
@@ -173,13 +173,13 @@ CASES = (
         name="giving up a placement group that ParallelCluster made",
         before=MANAGED_GROUP,
         changed=put(f"{FIRST_QUEUE}.Networking.PlacementGroup", {"Enabled": False}),
-        way=Condition.STOP,
+        way=UpdateCondition.STOP,
         key=f"{GPU}.compute_resources",
     ),
     UpdateCase(
         name="subnet beside a Lustre file system of the cluster",
         changed=put(f"{FIRST_QUEUE}.Networking.SubnetIds", ["subnet-00000000000000b99"]),
-        way=Condition.WITHOUT_LUSTRE,
+        way=UpdateCondition.WITHOUT_LUSTRE,
         key=f"{GPU}.subnet_ids",
     ),
     UpdateCase(
@@ -191,13 +191,13 @@ CASES = (
     UpdateCase(
         name="multithreading",
         changed=put(f"{FIRST_RESOURCE}.DisableSimultaneousMultithreading", True),
-        way=Condition.STOP,
+        way=UpdateCondition.STOP,
         key=f"{ML}.simultaneous_multithreading",
     ),
     UpdateCase(
         name="idle time",
         changed=put("Scheduling.SlurmSettings.ScaledownIdletime", 5),
-        way=Condition.STOP,
+        way=UpdateCondition.STOP,
         key=f"{SLURM}.idle_minutes",
     ),
     UpdateCase(
@@ -222,7 +222,7 @@ CASES = (
         name="no Lustre file system any more, without a strategy",
         strategy="COMPUTE_FLEET_STOP",
         changed=NO_LUSTRE,
-        way=Condition.STOP_OR_STRATEGY,
+        way=UpdateCondition.STOP_OR_STRATEGY,
         key="storage.fsx",
     ),
     UpdateCase(
@@ -234,19 +234,19 @@ CASES = (
     UpdateCase(
         name="a home directory",
         changed=add("SharedStorage", {**EXISTING_EFS, "MountDir": "/home"}),
-        way=Condition.NONE,
+        way=UpdateCondition.NONE,
         key="storage.home2",
     ),
     UpdateCase(
         name="size of the Lustre file system",
         changed=put("SharedStorage.0.FsxLustreSettings.StorageCapacity", 7200),
-        way=Condition.NONE,
+        way=UpdateCondition.NONE,
         key="storage.fsx.storage_capacity_gib",
     ),
     UpdateCase(
         name="size of the shared volume",
         changed=put("SharedStorage.1.EbsSettings.Size", 400),
-        way=Condition.NONE,
+        way=UpdateCondition.NONE,
         key="storage.apps.size_gib",
     ),
     UpdateCase(
@@ -257,7 +257,7 @@ CASES = (
     UpdateCase(
         name="metrics every minute",
         changed=put("Monitoring.DetailedMonitoring", False),
-        way=Condition.STOP,
+        way=UpdateCondition.STOP,
         key="architecture.monitoring.detailed",
     ),
     UpdateCase(
@@ -268,9 +268,9 @@ CASES = (
     UpdateCase(
         name="logs",
         changed=put("Monitoring.Logs.CloudWatch.Enabled", False),
-        way=Condition.NONE,
+        way=UpdateCondition.NONE,
         key="architecture.monitoring.logs",
     ),
     UpdateCase(name="a tag", changed=put("Tags.0.Value", "audio"), way=None),
-    UpdateCase(name="region", changed=put("Region", "us-east-1"), way=Condition.NONE),
+    UpdateCase(name="region", changed=put("Region", "us-east-1"), way=UpdateCondition.NONE),
 )

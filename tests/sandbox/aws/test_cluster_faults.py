@@ -18,7 +18,7 @@ from tests.support.sandbox_aws import (
     refused,
     target,
 )
-from trainyard.diagnosis.node_groups import Place, read_group, what_it_lacks
+from trainyard.diagnosis.node_groups import NodeGroupPlace, read_group, what_it_lacks
 from trainyard.diagnosis.waiting_job import read_queued_job, why_it_waits
 from trainyard.sandbox.aws.transitions import TRANSITIONS
 from trainyard.sandbox.aws.unimplemented import FAILURE_CODE
@@ -27,7 +27,7 @@ from trainyard.sandbox.faults.schedule import FAULTS, FaultScheduleError, parse_
 from trainyard.workspace.target import SandboxAccount
 
 OUTSIDE = {"happens": "node-never-joins"}
-SANDBOX = Place(region="us-west-2", cluster="c", account=SandboxAccount())
+SANDBOX = NodeGroupPlace(region="us-west-2", cluster="c", account=SandboxAccount())
 
 
 @pytest.fixture(autouse=True)

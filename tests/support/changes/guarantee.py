@@ -24,7 +24,7 @@ from trainyard.changes.reserved_capacity import (
     nodes_that_come,
     nodes_that_go,
 )
-from trainyard.changes.steps import Step
+from trainyard.changes.steps import PlannedStep
 from trainyard.components.account.facts import ReservationFacts
 from trainyard.components.capacity.update import SURGE_PER_ZONE
 from trainyard.components.config.keys import mapping_of
@@ -75,7 +75,7 @@ def _has_lost(pool: Pool, after: Pool | None) -> bool:
     return after is None or (pool.capacity.is_block and pool.capacity != after.capacity)
 
 
-def _pools(steps: Sequence[Step], side: Side) -> Iterator[tuple[str, Pool]]:
+def _pools(steps: Sequence[PlannedStep], side: Side) -> Iterator[tuple[str, Pool]]:
     groups = ReservedGroups(steps)
     for step in steps:
         inputs = step.old if side == "old" else step.new
@@ -88,7 +88,7 @@ def _pools(steps: Sequence[Step], side: Side) -> Iterator[tuple[str, Pool]]:
             yield step.name, Pool(capacity, _nodes(step, side))
 
 
-def _nodes(step: Step, side: Side) -> int:
+def _nodes(step: PlannedStep, side: Side) -> int:
     if step.type != COMPUTE_ENVIRONMENT:
         return desired_nodes(step, side)
     return nodes_that_go(step) if side == "old" else nodes_that_come(step)
@@ -109,7 +109,7 @@ def _most_at_once(row: Row) -> Counter[str]:
     return needed
 
 
-def _together(row: Row, step: Step | None, old: int, new: int) -> int:
+def _together(row: Row, step: PlannedStep | None, old: int, new: int) -> int:
     """Return how many nodes of a pool may exist at the same time while it changes."""
     most = max(old, new)
     if step is None or step.operation == "same":
@@ -122,7 +122,7 @@ def _together(row: Row, step: Step | None, old: int, new: int) -> int:
     return most if first_deleted else old + new
 
 
-def _starts_other_nodes(step: Step) -> bool:
+def _starts_other_nodes(step: PlannedStep) -> bool:
     """Return whether Batch replaces nodes; a change of sizes alone only adds or removes some."""
     sizes = ("minVcpus", "maxVcpus", "desiredVcpus")
     return any(

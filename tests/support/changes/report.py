@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from tests.support.changes.rows import Row
-from trainyard.changes.steps import Operation, Step
+from trainyard.changes.steps import Operation, PlannedStep
 
 MOST_NAMED = 6
 """Maximum number of resources with the same change that are named; further ones are counted."""
@@ -52,7 +52,7 @@ def _steps(row: Row, operation: Operation, plain: Callable[[str], str]) -> Itera
         yield f"{operation:8} {_named(sorted(names))}{why}"
 
 
-def _why(row: Row, step: Step) -> str:
+def _why(row: Row, step: PlannedStep) -> str:
     if step.operation == "replace":
         first = ", deleted first" if step.urn in row.deletes_first else ""
         return f" (because of {', '.join(step.reasons)}{first})"

@@ -20,7 +20,7 @@ from trainyard.changes.losses import (
     moved_networks,
     running_blocks,
 )
-from trainyard.changes.steps import Step
+from trainyard.changes.steps import PlannedStep
 from trainyard.components.account.facts import AccountFacts
 from trainyard.components.architectures.prepare import prepare
 from trainyard.components.config.load import load_stack_config
@@ -39,9 +39,9 @@ class Row:
     edit: Edit
     refused: tuple[str, ...] = ()
     """Keys with their problems; the account and the state stay as they are."""
-    steps: tuple[Step, ...] = ()
+    steps: tuple[PlannedStep, ...] = ()
     """Steps that change a resource."""
-    everything: tuple[Step, ...] = ()
+    everything: tuple[PlannedStep, ...] = ()
     """Those that change nothing, too; empty if the plan does not change."""
     deletes_first: frozenset[str] = frozenset()
     """URNs of resources that are deleted before they are replaced."""
@@ -49,8 +49,8 @@ class Row:
     """Names of protected resources that would be deleted: the engine refuses in the preview."""
     losses: tuple[Loss, ...] = ()
     collisions: tuple[Collision, ...] = ()
-    running_blocks: tuple[Step, ...] = ()
-    moved_networks: tuple[Step, ...] = ()
+    running_blocks: tuple[PlannedStep, ...] = ()
+    moved_networks: tuple[PlannedStep, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,7 +113,7 @@ def update(edit: Edit, base: Base, plan: AnyPlan) -> Row:
 
 
 def _protected(
-    before: Mapping[Key, Registered], found: Sequence[tuple[Step, ProviderVerdict]]
+    before: Mapping[Key, Registered], found: Sequence[tuple[PlannedStep, ProviderVerdict]]
 ) -> Iterator[str]:
     for step, _ in found:
         old = before.get((step.type, step.name))
@@ -136,7 +136,7 @@ def _instances(raw: Mapping[str, Any]) -> dict[str, int]:
 
 def _compared(
     before: Mapping[Key, Registered], after: Mapping[Key, Registered]
-) -> Iterator[tuple[Step, ProviderVerdict]]:
+) -> Iterator[tuple[PlannedStep, ProviderVerdict]]:
     for key in sorted({*before, *after}):
         old, new = before.get(key), after.get(key)
         if key[0] == CLUSTER:
@@ -147,14 +147,14 @@ def _compared(
 
 def _component(
     old: Registered | None, new: Registered | None
-) -> Iterator[tuple[Step, ProviderVerdict]]:
+) -> Iterator[tuple[PlannedStep, ProviderVerdict]]:
     """Yield the steps of the children of a component that a plugin creates."""
     was, becomes = ({} if each is None else children(each) for each in (old, new))
     for key in sorted({*was, *becomes}):
         yield _step(was.get(key), becomes.get(key))
 
 
-def _step(old: Registered | None, new: Registered | None) -> tuple[Step, ProviderVerdict]:
+def _step(old: Registered | None, new: Registered | None) -> tuple[PlannedStep, ProviderVerdict]:
     some: Any = new or old
     said = ProviderVerdict()
     if old is None:
@@ -167,7 +167,7 @@ def _step(old: Registered | None, new: Registered | None) -> tuple[Step, Provide
         operation = "replace" if said.replacing else "update" if said.changed else "same"
         first = said.deletes_first or new.deletes_first
         said = ProviderVerdict(said.changed, said.replacing, bool(said.replacing) and first)
-    step = Step(
+    step = PlannedStep(
         operation=operation,
         urn=some.urn,
         type=some.type,

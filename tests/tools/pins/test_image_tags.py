@@ -8,12 +8,12 @@ from collections.abc import Mapping
 import pytest
 
 from tools.pins.image_tags import image_tags
-from trainyard.components.account.image_registry import Answer, RegistryError
+from trainyard.components.account.image_registry import RegistryAnswer, RegistryError
 
 
-def http(status: int, body: object = None, **headers: str) -> Answer:
+def http(status: int, body: object = None, **headers: str) -> RegistryAnswer:
     named = {name.replace("_", "-"): value for name, value in headers.items()}
-    return Answer(status=status, headers=named, body=json.dumps(body).encode())
+    return RegistryAnswer(status=status, headers=named, body=json.dumps(body).encode())
 
 
 class Registry:
@@ -22,7 +22,7 @@ class Registry:
     def __init__(self) -> None:
         self.asked: list[str] = []
 
-    def __call__(self, url: str, headers: Mapping[str, str]) -> Answer:
+    def __call__(self, url: str, headers: Mapping[str, str]) -> RegistryAnswer:
         self.asked.append(url)
         if url.startswith("https://auth.example.org/token?"):
             return http(200, {"token": "abc"})
@@ -51,9 +51,9 @@ def test_a_registry_lists_its_tags_to_an_anonymous_reader_page_by_page() -> None
             http(401, {}, www_authenticate="Basic"),
             "the registry of example.org/a/b wants credentials",
         ),
-        (Answer(status=200, headers={}, body=b"<html>"), r"\(HTTP 200\)"),
+        (RegistryAnswer(status=200, headers={}, body=b"<html>"), r"\(HTTP 200\)"),
     ],
 )
-def test_a_registry_that_does_not_answer_so_is_refused(answer: Answer, reason: str) -> None:
+def test_a_registry_that_does_not_answer_so_is_refused(answer: RegistryAnswer, reason: str) -> None:
     with pytest.raises(RegistryError, match=reason):
         image_tags("example.org/a/b", lambda _url, _headers: answer)

@@ -23,7 +23,7 @@ from tests.support.sandbox_aws import (
     Account,
     default_account,
 )
-from trainyard.acceptance.remains import KINDS, TAGS, Made, made_in, remains
+from trainyard.acceptance.remains import KINDS, TAGS, MadeObject, made_in, remains
 from trainyard.components.tagging import CLUSTER_TAG, PARALLELCLUSTER_TAG
 
 CLUSTER, STACK = "team-a", "dev"
@@ -184,7 +184,7 @@ def test_a_log_group_is_named_once(account: Account) -> None:
     account.client("logs").create_log_group(logGroupName=name, tags={CLUSTER_TAG: CLUSTER})
     assert len(remains(REGION, CLUSTER)) == 1
     token = "aws:cloudwatch/logGroup:LogGroup"
-    there = Made(urn(token), name, {"name": name})
+    there = MadeObject(urn(token), name, {"name": name})
     (line,) = remains(REGION, CLUSTER, [there])
     run(account, line)
     assert remains(REGION, CLUSTER, [there]) == []
@@ -334,7 +334,9 @@ def test_what_was_in_the_state_and_has_no_lookup_is_found_by_its_tags(account: A
         TagSpecifications=tagged("capacity-reservation", {CLUSTER_TAG: CLUSTER}),
     )["CapacityReservation"]
     token = "aws:ec2/capacityReservation:CapacityReservation"
-    known = Made(urn(token), made["CapacityReservationId"], {}, made["CapacityReservationArn"])
+    known = MadeObject(
+        urn(token), made["CapacityReservationId"], {}, made["CapacityReservationArn"]
+    )
     (line,) = remains(REGION, CLUSTER, [known])
     assert made["CapacityReservationId"] in line
     run(account, line)
@@ -360,7 +362,7 @@ def test_log_groups_that_parallelcluster_keeps_are_not_left_behind(
     body = {"Resources": {"Cluster": {"Properties": properties}, "Other": {"Type": "T"}}}
     token = "aws:cloudformation/stack:Stack"
     inputs = {"name": "team-a-deployment", "templateBody": json.dumps(body)}
-    lines = remains(REGION, CLUSTER, [Made(urn(token), "arn:x", inputs)])
+    lines = remains(REGION, CLUSTER, [MadeObject(urn(token), "arn:x", inputs)])
     assert [line.partition(";")[0].partition("log-group:")[2] for line in lines] == left
 
 
@@ -407,9 +409,9 @@ def test_an_arn_of_the_state_is_decided_by_its_own_service_not_by_the_list_of_ta
     )["TopicArn"]
     assert [line.partition(";")[0] for line in remains(REGION, CLUSTER)] == [topic]
     token = "aws:sns/topic:Topic"
-    there = Made(urn(token), topic, {"name": "t"}, topic)
+    there = MadeObject(urn(token), topic, {"name": "t"}, topic)
     assert remains(REGION, CLUSTER, [there]) == [f"{token} {topic}"]
-    gone = Made(urn(token), topic, {"name": "gone"}, topic)
+    gone = MadeObject(urn(token), topic, {"name": "gone"}, topic)
     assert remains(REGION, CLUSTER, [gone]) == []
 
 
@@ -424,7 +426,7 @@ def test_what_the_state_had_is_not_judged_by_the_list_of_tags_either_if_it_has_n
     )["NatGateway"]["NatGatewayId"]
     account.ec2.delete_nat_gateway(NatGatewayId=gateway)
     assert any(arn.endswith(gateway) for arn in listed_by_tag(account))
-    made = Made(urn("aws:ec2/natGateway:NatGateway"), gateway, {})
+    made = MadeObject(urn("aws:ec2/natGateway:NatGateway"), gateway, {})
     assert remains(REGION, CLUSTER, [made]) == []
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tests.support.capacity_commands import written_stack
 from trainyard.capacity.stack_entry import (
-    Entry,
+    BlockEntry,
     UneditableError,
     chosen_entry,
     entry_values,
@@ -60,7 +60,7 @@ def test_an_entry_gets_the_values_and_every_other_line_stays(
     more: str, values: dict[str, Any], lines: list[str]
 ) -> None:
     text = BLOCK.format(more=more)
-    changed = with_entry(text, Entry("block", is_new=False), {"reservation_id": NEW, **values})
+    changed = with_entry(text, BlockEntry("block", is_new=False), {"reservation_id": NEW, **values})
     assert set(lines) <= set(changed.splitlines())
     assert "# Why." in changed
     assert "# paid" in changed
@@ -68,13 +68,13 @@ def test_an_entry_gets_the_values_and_every_other_line_stays(
 
 
 def test_an_entry_in_a_flow_mapping_is_written_there() -> None:
-    changed = with_entry(FLOW, Entry("block", is_new=False), {"reservation_id": NEW})
+    changed = with_entry(FLOW, BlockEntry("block", is_new=False), {"reservation_id": NEW})
     assert f"{{block: {{kind: capacity-block, reservation_id: {NEW}}}}}" in changed
 
 
 @pytest.mark.parametrize("text", [BLOCK.format(more=""), FLOW])
 def test_a_new_entry_comes_before_the_others_and_their_comments(text: str) -> None:
-    changed = with_entry(text, Entry("next", is_new=True), {"reservation_id": NEW})
+    changed = with_entry(text, BlockEntry("next", is_new=True), {"reservation_id": NEW})
     assert [*entries(changed)] == ["next", "block"]
     assert entries(changed)["next"] == {"kind": "capacity-block", "reservation_id": NEW}
     lines = changed.splitlines()
@@ -96,7 +96,7 @@ def test_a_new_entry_comes_before_the_others_and_their_comments(text: str) -> No
 )
 def test_a_form_that_cannot_be_written_safely_is_an_error(text: str) -> None:
     with pytest.raises(UneditableError):
-        with_entry(text, Entry("block", is_new=False), {"reservation_id": NEW})
+        with_entry(text, BlockEntry("block", is_new=False), {"reservation_id": NEW})
 
 
 @given(
@@ -109,8 +109,8 @@ def test_a_form_that_cannot_be_written_safely_is_an_error(text: str) -> None:
 def test_any_file_has_only_the_new_values_more(name: str, is_crlf: bool, comment: str) -> None:
     text = BLOCK.format(more="").replace("      # Why.\n", f"{comment}      # Why.\n")
     text = text.replace("\n", "\r\n") if is_crlf else text
-    both = with_entry(text, Entry(name, is_new=True), {"reservation_id": OLD})
-    both = with_entry(both, Entry("block", is_new=False), {"reservation_id": NEW})
+    both = with_entry(text, BlockEntry(name, is_new=True), {"reservation_id": OLD})
+    both = with_entry(both, BlockEntry("block", is_new=False), {"reservation_id": NEW})
     assert ("\r\n" in both) is is_crlf
     assert both.count("\n") == text.count("\n") + 4
     assert not {*text.splitlines()} - {*both.splitlines()}
@@ -170,21 +170,21 @@ STARTS_AT = datetime(2026, 12, 8, 11, 30, tzinfo=UTC)
 @pytest.mark.parametrize(
     ("changes", "asked", "usable", "found"),
     [
-        ((), "", {}, Entry("block", is_new=False)),
-        ((), "next", {}, Entry("next", is_new=True)),
-        ((), "block", {}, Entry("block", is_new=False)),
-        ((TWO,), "", {OLD: "until Monday"}, Entry("block", is_new=False)),
-        ((TWO,), "old", {}, Entry("old", is_new=False)),
-        ((TWO,), "", {}, Entry("block", is_new=False)),
+        ((), "", {}, BlockEntry("block", is_new=False)),
+        ((), "next", {}, BlockEntry("next", is_new=True)),
+        ((), "block", {}, BlockEntry("block", is_new=False)),
+        ((TWO,), "", {OLD: "until Monday"}, BlockEntry("block", is_new=False)),
+        ((TWO,), "old", {}, BlockEntry("old", is_new=False)),
+        ((TWO,), "", {}, BlockEntry("block", is_new=False)),
         ((LEFT, FURTHER), "", {}, "several entries"),
-        ((LEFT, HELD), "", {OLD: "until Monday"}, Entry("block-1208", is_new=True)),
-        ((LEFT, HELD), "left", {OLD: "until Monday"}, Entry("left", is_new=False)),
-        ((LEFT, HELD, FURTHER), "", {OLD: "until Monday"}, Entry("left", is_new=False)),
-        ((LEFT, HELD, ANOTHER), "", {OLD: "until Monday"}, Entry("block-1208", is_new=True)),
+        ((LEFT, HELD), "", {OLD: "until Monday"}, BlockEntry("block-1208", is_new=True)),
+        ((LEFT, HELD), "left", {OLD: "until Monday"}, BlockEntry("left", is_new=False)),
+        ((LEFT, HELD, FURTHER), "", {OLD: "until Monday"}, BlockEntry("left", is_new=False)),
+        ((LEFT, HELD, ANOTHER), "", {OLD: "until Monday"}, BlockEntry("block-1208", is_new=True)),
         ((TWO,), "old", {OLD: "until Monday"}, "`old` has a block that can be used until Monday"),
-        ((HELD,), "", {OLD: "until Monday"}, Entry("block-1208", is_new=True)),
+        ((HELD,), "", {OLD: "until Monday"}, BlockEntry("block-1208", is_new=True)),
         ((TAKEN,), "block-1208", {}, "this entry of `reservations` is no Capacity Block"),
-        ((HELD, TAKEN), "", {OLD: "until Monday"}, Entry("block-1208-2", is_new=True)),
+        ((HELD, TAKEN), "", {OLD: "until Monday"}, BlockEntry("block-1208-2", is_new=True)),
         (
             (("kind: capacity-block", "kind: odcr"),),
             "",
@@ -194,12 +194,12 @@ STARTS_AT = datetime(2026, 12, 8, 11, 30, tzinfo=UTC)
     ],
 )
 def test_the_entry_is_the_one_of_the_nodes_without_a_usable_block(
-    stack, changes: tuple[Any, ...], asked: str, usable: dict[str, str], found: Entry | str
+    stack, changes: tuple[Any, ...], asked: str, usable: dict[str, str], found: BlockEntry | str
 ) -> None:
     chosen = chosen_entry(
         stack(*changes), asked, usable.get, instance_type="p5.48xlarge", starts_at=STARTS_AT
     )
-    if isinstance(found, Entry):
+    if isinstance(found, BlockEntry):
         assert chosen == found
     else:
         assert isinstance(chosen, Problem)

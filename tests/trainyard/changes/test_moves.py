@@ -10,7 +10,7 @@ from tests.support.steps import BLOCK, ODCR, cluster_template, managed, self_man
 from trainyard.changes.losses import collisions, losses
 from trainyard.changes.refusal import Background, blocks_of, explanation, judge
 from trainyard.changes.reserved_capacity import COMPUTE_ENVIRONMENT
-from trainyard.changes.steps import Step
+from trainyard.changes.steps import PlannedStep
 
 NEXT, OTHER = "cr-0cb00000000000001", "cr-0cb00000000000002"
 CLUSTER = "aws:cloudformation/stack:Stack"
@@ -25,7 +25,7 @@ def queue(target: str | None, name: str = "p5", *, static: int = 2, block: bool 
     return {"Name": name, "CapacityType": kind, "ComputeResources": [resource]}
 
 
-def slurm(before: list[Any], after: list[Any], strategy: str = "DRAIN") -> list[Step]:
+def slurm(before: list[Any], after: list[Any], strategy: str = "DRAIN") -> list[PlannedStep]:
     bodies = [
         {"templateBody": cluster_template(queues=each, strategy=strategy)}
         for each in (before, after)
@@ -33,7 +33,7 @@ def slurm(before: list[Any], after: list[Any], strategy: str = "DRAIN") -> list[
     return [step("update", CLUSTER, "pc-deployment", old=bodies[0], new=bodies[1])]
 
 
-def moved(group: Step) -> list[Step]:
+def moved(group: PlannedStep) -> list[PlannedStep]:
     return [template("update", "p5", BLOCK, block=True, next_one=NEXT), group]
 
 
@@ -46,7 +46,7 @@ MOVES = (
 
 @pytest.mark.parametrize(("steps", "name", "nodes"), MOVES)
 def test_nodes_that_leave_a_running_block_are_a_loss_that_is_named(
-    steps: list[Step], name: str, nodes: str
+    steps: list[PlannedStep], name: str, nodes: str
 ) -> None:
     (loss,) = judge(steps, allowed=(), instances={}).losses
     assert (loss.name, loss.kind) == (name, "capacity")
@@ -58,7 +58,7 @@ def test_nodes_that_leave_a_running_block_are_a_loss_that_is_named(
 
 @pytest.mark.parametrize(("steps", "name", "_nodes"), MOVES)
 def test_a_block_in_which_no_node_runs_is_left_without_a_question(
-    steps: list[Step], name: str, _nodes: str
+    steps: list[PlannedStep], name: str, _nodes: str
 ) -> None:
     strict = judge(steps, allowed=(), instances={})
     assert blocks_of(strict, steps) == {BLOCK}
@@ -78,7 +78,7 @@ def test_a_managed_group_moves_only_when_no_node_runs_in_its_block() -> None:
 
 
 @pytest.mark.parametrize("group", [self_managed("update", "p5"), ENVIRONMENT])
-def test_a_group_that_stays_in_its_block_loses_nothing(group: Step) -> None:
+def test_a_group_that_stays_in_its_block_loses_nothing(group: PlannedStep) -> None:
     assert losses([template("update", "p5", BLOCK, block=True), group]) == ()
 
 

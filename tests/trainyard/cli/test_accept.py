@@ -23,7 +23,7 @@ from tests.support.accepted_report import make
 from tests.support.tracked import ROOT
 from tests.trainyard.cli.conftest import COMPLETE
 from trainyard.acceptance.assumptions import catalogue
-from trainyard.acceptance.remains import Made
+from trainyard.acceptance.remains import MadeObject
 from trainyard.acceptance.run import InterruptedRunError
 from trainyard.acceptance.stack_files import accepted_content
 from trainyard.acceptance.steps import Done, Result, Step, read_record
@@ -80,7 +80,7 @@ class Account:
     pause: Callable[[float], None] = lambda _: None
     lost: BotoCoreError | None = None
     """What it raises when it is asked once more than it has answers."""
-    made: list[Made] = field(default_factory=list)
+    made: list[MadeObject] = field(default_factory=list)
     """What is in its state."""
     looked_for: list[str] = field(default_factory=list)
     """What was looked for last."""
@@ -98,13 +98,13 @@ class Accepted(AcceptedStack):
     def is_deployed(self) -> bool:
         return self.account.is_deployed
 
-    def made(self) -> list[Made]:
+    def made(self) -> list[MadeObject]:
         return self.account.made
 
     def node(self) -> str:
         return "ip-10-0-0-1.us-west-2.compute.internal"
 
-    def remains(self, made: Iterable[Made]) -> list[str]:
+    def remains(self, made: Iterable[MadeObject]) -> list[str]:
         self.account.looked_for = [each.urn for each in made]
         if not self.account.objects and self.account.lost:
             raise self.account.lost
@@ -496,11 +496,11 @@ def test_what_the_state_had_before_the_deletion_is_looked_for_after_it(
     account: Account, accepted, tmp_path: Path
 ) -> None:
     """Also by the run after one whose deletion failed half-way."""
-    account.made = [Made("urn:1", "1", {"name": "a"}), Made("urn:2", "2", {})]
+    account.made = [MadeObject("urn:1", "1", {"name": "a"}), MadeObject("urn:2", "2", {})]
     account.results["destroy"] = "fail"
     accepted("--yes")
     assert account.looked_for == ["urn:1", "urn:2"]
-    account.made = [Made("urn:2", "2", {})]
+    account.made = [MadeObject("urn:2", "2", {})]
     account.results.clear()
     account.objects = [["vpc-1"]]
     assert accepted().exit_code == 0

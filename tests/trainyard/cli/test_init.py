@@ -16,7 +16,7 @@ from trainyard.cli.command_line import command
 from trainyard.commands.stack_file.init import Account, create_stack
 from trainyard.components.config.problems import ConfigError, Problem
 from trainyard.components.preflight.run import Preflight
-from trainyard.init.design import Request
+from trainyard.init.design import InitRequest
 from trainyard.init.examples import examples
 from trainyard.stack_files import stacks_directory
 
@@ -161,7 +161,7 @@ def test_a_profile_that_does_not_exist_is_refused(trainyard, directory) -> None:
 @pytest.mark.usefixtures("credentials")
 def test_an_account_that_denies_its_networks_counts_as_unread(directory, capsys) -> None:
     denied = listing(unreadable=("ec2:DescribeVpcs: UnauthorizedOperation",))
-    request = Request(
+    request = InitRequest(
         name="prod-a", example="p5-cb", region="us-west-2", api_networks=("203.0.113.0/24",)
     )
     create_stack(request, yes=False, account=Account(listing=lambda *_: denied))
@@ -182,7 +182,7 @@ def test_what_the_account_refuses_is_not_written(directory) -> None:
         warnings=(),
     )
     account = Account(listing=lambda *_: listing(), problems=lambda _: refused, now=lambda: NOW)
-    request = Request(
+    request = InitRequest(
         name="prod-a",
         kind="eks",
         region="us-west-2",

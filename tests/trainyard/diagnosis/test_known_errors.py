@@ -10,7 +10,7 @@ import pytest
 from tests.support.tracked import ROOT
 from trainyard.diagnosis.bundle import Bundle
 from trainyard.diagnosis.known_errors import KNOWN_ERRORS, PAGE, KnownError, known_error
-from trainyard.diagnosis.node_groups import GroupFacts, Place, what_it_lacks
+from trainyard.diagnosis.node_groups import GroupFacts, NodeGroupPlace, what_it_lacks
 from trainyard.diagnosis.waiting_job import REMEDIES
 from trainyard.workspace.target import AwsAccount
 
@@ -151,7 +151,7 @@ def test_missing_nodes_come_with_the_sections_of_their_errors() -> None:
         managed=True,
         let_in=None,
     )
-    place = Place(cluster="p5-cb", region="us-west-2", account=AwsAccount())
+    place = NodeGroupPlace(cluster="p5-cb", region="us-west-2", account=AwsAccount())
     lines = what_it_lacks(group, joined=(), place=place)
     assert lines[1] == "  more: docs/troubleshooting.md#insufficientinstancecapacity"
     assert lines[-1] == "  more: docs/troubleshooting.md#nodecreationfailure"

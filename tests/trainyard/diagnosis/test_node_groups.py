@@ -6,7 +6,12 @@ from typing import Any
 
 import pytest
 
-from trainyard.diagnosis.node_groups import Place, read_group, scaling_group_of, what_it_lacks
+from trainyard.diagnosis.node_groups import (
+    NodeGroupPlace,
+    read_group,
+    scaling_group_of,
+    what_it_lacks,
+)
 from trainyard.workspace.target import AwsAccount
 
 ISSUE = {"code": "Ec2SubnetInvalidConfiguration", "message": "no public IP", "resourceIds": []}
@@ -37,7 +42,9 @@ def said(group: dict[str, Any]) -> list[str]:
         output={"node_group": "c-p5-nodes"},
         mapped_roles=(),
     )
-    return what_it_lacks(facts, (), Place(region="us-west-2", cluster="c", account=AwsAccount()))
+    return what_it_lacks(
+        facts, (), NodeGroupPlace(region="us-west-2", cluster="c", account=AwsAccount())
+    )
 
 
 def test_the_issue_of_a_group_that_failed_early_is_said():

@@ -7,7 +7,7 @@ import yaml
 
 from tests.support.tracked import ROOT
 from trainyard.init.examples import examples, section
-from trainyard.init.stack_text import Entry, entry_of, parsed, rendered
+from trainyard.init.stack_text import TextEntry, entry_of, parsed, rendered
 
 TEXT = """\
 # about the file
@@ -71,7 +71,7 @@ def test_a_new_key_is_inserted_below_the_one_that_is_named() -> None:
 
 def test_a_replaced_section_keeps_the_empty_line_above_it() -> None:
     root = parsed("a: 1\n\n# old\nb: 2\n")
-    root.replace(Entry("b", "3", ["# new"]))
+    root.replace(TextEntry("b", "3", ["# new"]))
     assert rendered(root) == "a: 1\n\n# new\nb: 3\n"
 
 
@@ -79,7 +79,9 @@ def test_a_replaced_section_keeps_the_empty_line_above_it() -> None:
     "value", ["1.30", "yes", "true", "a: b", "# c", "", "0x1f", "- x", "*a", "'", "ü", 12, False]
 )
 def test_every_scalar_is_read_back_as_it_was(value: object) -> None:
-    assert yaml.safe_load(rendered(Entry("", children=[entry_of("key", value)]))) == {"key": value}
+    assert yaml.safe_load(rendered(TextEntry("", children=[entry_of("key", value)]))) == {
+        "key": value
+    }
 
 
 def test_a_line_that_is_not_supported_is_refused() -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.support.account import NOW, listing
 from trainyard.init.conflicts import account_conflicts
-from trainyard.init.design import KINDS, Request
+from trainyard.init.design import KINDS, InitRequest
 from trainyard.init.examples import examples
 from trainyard.init.new_stack import missing_values, refuse_invalid
 from trainyard.init.question import Question
@@ -55,7 +55,7 @@ def answering(data: st.DataObject):
 @settings(max_examples=150, deadline=None)
 def test_every_choice_that_is_offered_makes_a_stack_file_that_passes_check(data, beginning) -> None:
     ask = answering(data)
-    request = Request(name="prod-a", **dict([beginning]))
+    request = InitRequest(name="prod-a", **dict([beginning]))
     request = replace(resolve_kind(request, ask), region="us-west-2")
     assert account_conflicts(request, request.kind, LISTING, NOW) == []
     design = Resolver(request, LISTING, NOW, ask).design()
@@ -70,7 +70,7 @@ def test_without_an_account_the_stack_file_lacks_only_what_the_account_knows(
     data, beginning, region
 ) -> None:
     ask = answering(data)
-    request = Request(name="prod-a", **dict([beginning]))
+    request = InitRequest(name="prod-a", **dict([beginning]))
     request = replace(resolve_kind(request, ask), region=region)
     design = Resolver(request, None, NOW, ask).design()
     refuse_invalid(design)

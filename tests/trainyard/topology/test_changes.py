@@ -4,7 +4,7 @@ import pytest
 
 from tests.support.stacks import prepared
 from tests.trainyard.topology.support.topologies import topology_of
-from trainyard.changes.steps import Step
+from trainyard.changes.steps import PlannedStep
 from trainyard.topology.box import Box
 from trainyard.topology.changes import deleted_parts, with_changes
 from trainyard.topology.drawing import draw
@@ -17,21 +17,21 @@ def urn(type_: str, name: str) -> str:
     return f"urn:pulumi:p5-cb::trainyard::trainyard:architectures:EksArchitecture${type_}::{name}"
 
 
-def group(operation: str, name: str = "p5", inner: str = "", **inputs: object) -> list[Step]:
+def group(operation: str, name: str = "p5", inner: str = "", **inputs: object) -> list[PlannedStep]:
     """Return the steps of a node group and of its Auto Scaling group."""
     component = urn(GROUP, f"p5-cb-{name}")
     made = urn(f"{GROUP}$aws:autoscaling/group:Group", f"p5-cb-{name}-nodes")
     policy = urn(f"{GROUP}$aws:iam/rolePolicy:RolePolicy", f"p5-cb-{name}-policy")
     return [
-        Step(operation=operation, urn=component, type=GROUP),
-        Step(
+        PlannedStep(operation=operation, urn=component, type=GROUP),
+        PlannedStep(
             operation=inner or operation,
             urn=made,
             type="aws:autoscaling/group:Group",
             parent=component,
             old=inputs,
         ),
-        Step(
+        PlannedStep(
             operation=operation, urn=policy, type="aws:iam/rolePolicy:RolePolicy", parent=component
         ),
     ]
@@ -61,7 +61,9 @@ def test_the_change_of_a_box_is_that_of_the_resources_below_it(operation, inner,
 
 def test_a_replaced_policy_changes_a_node_group_and_does_not_replace_it():
     steps = group("same")
-    steps[2] = Step(operation="replace", urn=steps[2].urn, type=steps[2].type, parent=steps[0].urn)
+    steps[2] = PlannedStep(
+        operation="replace", urn=steps[2].urn, type=steps[2].type, parent=steps[0].urn
+    )
     assert box(with_changes(topology_of("p5-cb"), steps), "p5").change == "changed"
 
 

@@ -11,7 +11,7 @@ from tests.support.stacks import STACKS, prepared
 from tests.trainyard.topology.support.topologies import topology_of
 from trainyard.topology.box import Box
 from trainyard.topology.drawing import draw
-from trainyard.topology.report import Report, html_report
+from trainyard.topology.report import StackReport, html_report
 
 pytestmark = pytest.mark.browser
 
@@ -36,7 +36,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
 
 def report(stack: str, root: Box) -> str:
     return html_report(
-        Report(
+        StackReport(
             title=stack,
             about="now",
             picture=draw(root, title=stack, linked=True),

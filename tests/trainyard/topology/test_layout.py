@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.support.stacks import STACKS
 from tests.trainyard.topology.support.topologies import topology_of
-from trainyard.topology.box import Box, Row
+from trainyard.topology.box import Box, BoxRow
 from trainyard.topology.drawing import INTERFACE, Label, Placed, place
 
 TEXTS = st.text(st.characters(min_codepoint=32, max_codepoint=0x17F), min_size=1, max_size=70)
@@ -19,7 +19,7 @@ Area = tuple[float, float, float, float]
 def boxes(depth: int) -> st.SearchStrategy[Box]:
     inside = boxes(depth - 1) if depth else st.nothing()
     row = st.builds(
-        Row, boxes=st.lists(inside, min_size=1, max_size=5).map(tuple), wraps=st.booleans()
+        BoxRow, boxes=st.lists(inside, min_size=1, max_size=5).map(tuple), wraps=st.booleans()
     )
     return st.builds(
         Box,
@@ -93,7 +93,7 @@ def test_the_boxes_of_a_line_have_the_same_height_and_lines_are_filled():
     short = Box(kind="nodes", title="a")
     tall = Box(kind="nodes", title="b", lines=("one", "two"))
     placed = place(
-        Box(kind="zone", title="z", rows=(Row(boxes=(short, tall, short, short)),)), width=500
+        Box(kind="zone", title="z", rows=(BoxRow(boxes=(short, tall, short, short)),)), width=500
     )
     first, second, third, _ = placed.children
     assert first.height == second.height > third.height

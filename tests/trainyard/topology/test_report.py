@@ -6,17 +6,17 @@ from pathlib import Path
 
 from tests.support.stacks import prepared
 from tests.trainyard.topology.support.topologies import topology_of
-from trainyard.changes.steps import Step
+from trainyard.changes.steps import PlannedStep
 from trainyard.components.catalog.prices import Price
 from trainyard.components.cost.item import CostItem
 from trainyard.findings.finding import Finding
 from trainyard.topology.drawing import draw
-from trainyard.topology.report import Report, html_report
+from trainyard.topology.report import StackReport, html_report
 
 FINDING = Finding(
     rule="plan/x", stage="plan", level="warning", message="<too small>", stack="p5-cb", file=Path()
 )
-STEP = Step(
+STEP = PlannedStep(
     operation="update",
     urn="urn:pulumi:p5-cb::trainyard::aws:eks/cluster:Cluster::p5-cb",
     type="aws:eks/cluster:Cluster",
@@ -33,7 +33,7 @@ def report(**parts: object) -> str:
         "plan": prepared("p5-cb").plan,
         **parts,
     }
-    return html_report(Report(**given))
+    return html_report(StackReport(**given))
 
 
 def test_a_link_in_the_picture_opens_the_details_of_its_nodes():

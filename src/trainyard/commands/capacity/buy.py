@@ -25,7 +25,7 @@ from trainyard.capacity.offerings import Offering
 from trainyard.capacity.place import capacity_account, records_of
 from trainyard.capacity.records import Purchase, Records
 from trainyard.capacity.stack_entry import (
-    Entry,
+    BlockEntry,
     UneditableError,
     check_block,
     chosen_entry,
@@ -51,7 +51,7 @@ _BOUGHT_STATES = (*USABLE_STATES["capacity-block"], "payment-pending")
 """States of a block that nodes can use, now or later."""
 
 
-def checked(buyer: Buyer, offering: Offering, entry: Entry) -> Iterator[str]:
+def checked(buyer: Buyer, offering: Offering, entry: BlockEntry) -> Iterator[str]:
     """Check the stack with a block, and return what it does with it.
 
     Raises:
@@ -70,7 +70,7 @@ class Buyer:
     """With its file as it is in the directory, not completed."""
     records: Records
     reader: AccountReader
-    check: Callable[[Buyer, Offering, Entry], Iterable[str]]
+    check: Callable[[Buyer, Offering, BlockEntry], Iterable[str]]
     """Checks the stack with a block, and returns what it does with it."""
 
     @property
@@ -173,7 +173,7 @@ class Buyer:
             )
         return offering
 
-    def _entry(self, asked: str, offering: Offering) -> Entry:
+    def _entry(self, asked: str, offering: Offering) -> BlockEntry:
         chosen = chosen_entry(
             self.stack_file,
             asked,
@@ -181,7 +181,7 @@ class Buyer:
             instance_type=offering.node_type,
             starts_at=offering.starts_at,
         )
-        if isinstance(chosen, Entry):
+        if isinstance(chosen, BlockEntry):
             return chosen
         raise ConfigError([chosen], stack_file=self.stack_file.name)
 
@@ -197,7 +197,7 @@ class Buyer:
             return None
         return f"({reservation_id})" if ends is None else f"until {both(ends)} ({reservation_id})"
 
-    def _show(self, offering: Offering, entry: Entry) -> None:
+    def _show(self, offering: Offering, entry: BlockEntry) -> None:
         """Print what is bought, and what the stack does with it."""
         try:
             lines = self.check(self, offering, entry)
@@ -208,7 +208,7 @@ class Buyer:
             ) from error
         console.note("\n".join(lines))
 
-    def _buy(self, offering: Offering, entry: Entry) -> None:
+    def _buy(self, offering: Offering, entry: BlockEntry) -> None:
         purchase = Purchase(
             purchase_id=secrets.token_hex(16),
             subject=self.stack_file.stack,
@@ -245,7 +245,7 @@ class Buyer:
         is_new = purchase.is_new_entry and name not in capacity_blocks_of(self.stack_file)
         try:
             text = text_with_block(
-                self.stack_file, purchase.offering, Entry(name, is_new), found.reservation_id
+                self.stack_file, purchase.offering, BlockEntry(name, is_new), found.reservation_id
             )
         except UneditableError as error:
             self.records.end(purchase.subject)
@@ -299,7 +299,7 @@ def buy(
     *,
     entry: str,
     price: str,
-    check: Callable[[Buyer, Offering, Entry], Iterable[str]],
+    check: Callable[[Buyer, Offering, BlockEntry], Iterable[str]],
 ) -> None:
     """Buy an offering for a stack, and write it into the stack file.
 

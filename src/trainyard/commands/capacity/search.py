@@ -33,7 +33,7 @@ from trainyard.workspace.target import Account, Target
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class FoundOffers:
     """The answers of all regions."""
 
     request: SearchRequest
@@ -107,7 +107,7 @@ def search(
         raise failures.CommandError("no region has answered the search")
 
 
-def _found(request: SearchRequest, target: Target | None) -> Found:
+def _found(request: SearchRequest, target: Target | None) -> FoundOffers:
     answers: list[RegionAnswer] = []
     odcrs: list[OdcrOffer] = []
     zones: StackZones | None = None
@@ -120,7 +120,7 @@ def _found(request: SearchRequest, target: Target | None) -> Found:
             odcrs += odcr_offers(reader, request.instance_type, request.nodes)
         if target is not None and region == target.region:
             zones = stack_zones(reader, config_without_blocks(target))
-    return Found(
+    return FoundOffers(
         request=request,
         answers=tuple(answers),
         odcrs=tuple(odcrs),
@@ -129,7 +129,7 @@ def _found(request: SearchRequest, target: Target | None) -> Found:
     )
 
 
-def _show(found: Found, account: Account) -> None:
+def _show(found: FoundOffers, account: Account) -> None:
     offerings = found.offerings
     request = found.request
     width = None if sys.stdout.isatty() else LOG_WIDTH
@@ -147,7 +147,7 @@ def _show(found: Found, account: Account) -> None:
         console.answer(f"next:\n  ./trainyard capacity buy {first} --for {stack}{account.option}")
 
 
-def _table(title: str, found: Found, offerings: Sequence[Offering]) -> Table:
+def _table(title: str, found: FoundOffers, offerings: Sequence[Offering]) -> Table:
     table = Table(title=plain(title), title_justify="left", title_style="bold", box=box.SIMPLE)
     table.add_column("Offering", no_wrap=True)
     table.add_column("Zone", no_wrap=True)

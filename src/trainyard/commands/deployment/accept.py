@@ -19,7 +19,7 @@ from trainyard.acceptance.answers import called_in
 from trainyard.acceptance.assumptions import Outcome, verdicts
 from trainyard.acceptance.plan import Accepted, steps_of
 from trainyard.acceptance.provenance import begin_run
-from trainyard.acceptance.remains import Made, made_in, remains
+from trainyard.acceptance.remains import MadeObject, made_in, remains
 from trainyard.acceptance.report import (
     CHANGED_FILE,
     OWN_FILE,
@@ -113,7 +113,7 @@ class AcceptedStack:
         except failures.NotDeployedError:
             return False
 
-    def made(self) -> list[Made]:
+    def made(self) -> list[MadeObject]:
         """Return the objects of AWS in the state; none if there is no state to read."""
         try:
             workspace = opened_to_read(self.target)
@@ -124,7 +124,7 @@ class AcceptedStack:
             console.progress(f"the state could not be read: {error}")
             return []
 
-    def remains(self, made: Iterable[Made]) -> list[str]:
+    def remains(self, made: Iterable[MadeObject]) -> list[str]:
         """Return what the account has of the cluster, and of what was in the state."""
         config: Any = config_of(self.stack_file)
         with self.target.access():

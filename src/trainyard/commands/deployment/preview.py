@@ -12,7 +12,7 @@ from trainyard.deployment.engine_commands import Show, changed_guarded, opened
 from trainyard.deployment.operation_end import finish
 
 if TYPE_CHECKING:
-    from trainyard.changes.steps import Step
+    from trainyard.changes.steps import PlannedStep
 
 
 def preview(
@@ -36,7 +36,7 @@ def preview(
     target = options.target(stack, path=stack_file, sandbox=sandbox)
     workspace = opened(target, "", checks_config=True)
     show = Show(yes=False, verbose=verbose)
-    steps: list[Sequence[Step]] = []
+    steps: list[Sequence[PlannedStep]] = []
     result = changed_guarded(workspace, "preview", show=show, replace=(), saw=steps.append)
     finish(result, workspace, "preview")
     console.answer(f"cost: {cost_line(target)}")

@@ -23,7 +23,7 @@ from trainyard.importing.imported import (
     import_file,
     stack_file_text,
 )
-from trainyard.importing.live.clusters import Wanted
+from trainyard.importing.live.clusters import WantedCluster
 from trainyard.importing.live_cluster import read_from_account
 from trainyard.importing.report import counted
 from trainyard.importing.source import Document, text_of
@@ -74,7 +74,7 @@ def import_(
     if live:
         read = [
             read_from_account(
-                Wanted(live, name, adopt),
+                WantedCluster(live, name, adopt),
                 account_of(sandbox=sandbox),
                 kind=kind,
                 region=region,

@@ -25,7 +25,7 @@ from trainyard.init.conflicts import (
     option_conflicts,
     unread_conflicts,
 )
-from trainyard.init.design import Request, StackDesign
+from trainyard.init.design import InitRequest, StackDesign
 from trainyard.init.document import stack_file_text
 from trainyard.init.new_stack import (
     account_problems,
@@ -122,7 +122,7 @@ def init(
     yes: options.Yes = False,
 ) -> None:
     """Create a stack file from a shipped example and what the account has."""
-    request = Request(
+    request = InitRequest(
         name=name,
         example=example,
         kind=kind,
@@ -151,7 +151,7 @@ class Account:
     now: Callable[[], datetime] = clock.now
 
 
-def create_stack(request: Request, *, yes: bool, account: Account = Account()) -> None:
+def create_stack(request: InitRequest, *, yes: bool, account: Account = Account()) -> None:
     """Write a stack file as requested.
 
     Args:
@@ -188,13 +188,13 @@ def create_stack(request: Request, *, yes: bool, account: Account = Account()) -
     _tell(path, design, missing, request, live=listing is not None)
 
 
-def _refuse(problems: list[Problem], request: Request) -> None:
+def _refuse(problems: list[Problem], request: InitRequest) -> None:
     if problems:
         raise ConfigError(problems, stack_file=f"init {request.name}")
 
 
 def _designed(
-    request: Request, ask: Ask, account: Account
+    request: InitRequest, ask: Ask, account: Account
 ) -> tuple[StackDesign, AccountListing | None]:
     """Return the design, and the account if there are credentials."""
     request = resolve_kind(request, ask)
@@ -220,7 +220,7 @@ def _designed(
     return Resolver(request, None, account.now(), ask).design(), None
 
 
-def _with_region(request: Request, ask: Ask) -> Request:
+def _with_region(request: InitRequest, ask: Ask) -> InitRequest:
     if request.sandbox:
         return replace(request, region=SANDBOX_REGION)
     if request.region:
@@ -237,7 +237,7 @@ def _with_region(request: Request, ask: Ask) -> Request:
     return replace(request, region=answer[0] if answer else "")
 
 
-def _regions(request: Request, usual: str, ask: Ask) -> tuple[str, ...]:
+def _regions(request: InitRequest, usual: str, ask: Ask) -> tuple[str, ...]:
     """Return the regions to offer: those that the account can use, if somebody is asked."""
     if ask is not ask_in_terminal:
         return ()
@@ -248,7 +248,7 @@ def _regions(request: Request, usual: str, ask: Ask) -> tuple[str, ...]:
         return known_regions()
 
 
-def _listed(request: Request, account: Account) -> AccountListing:
+def _listed(request: InitRequest, account: Account) -> AccountListing:
     console.progress(f"reading the account in {request.region}")
     reader = AccountReader(region=request.region, profile=request.profile or None)
     types = {*offers.accelerated_types(request.region), *request.instance_types}
@@ -263,7 +263,7 @@ def _listed(request: Request, account: Account) -> AccountListing:
     return listing
 
 
-def _refuse_in_account(design: StackDesign, request: Request, account: Account) -> None:
+def _refuse_in_account(design: StackDesign, request: InitRequest, account: Account) -> None:
     """Run the checks of `check --live`, and print their warnings.
 
     Raises:
@@ -286,7 +286,7 @@ def _confirm(design: StackDesign, path: Path) -> None:
 
 
 def _tell(
-    path: Path, design: StackDesign, missing: list[Problem], request: Request, *, live: bool
+    path: Path, design: StackDesign, missing: list[Problem], request: InitRequest, *, live: bool
 ) -> None:
     console.answer(f"{path}: based on {design.example}")
     where = [] if path.parent == Path(os.path.realpath(".")) else [f"cd {path.parent}"]

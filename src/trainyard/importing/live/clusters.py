@@ -345,7 +345,7 @@ class ClusterMissingError(Exception):
     """The region has no cluster of the name, or several; the message says what to do."""
 
 
-class Wanted(NamedTuple):
+class WantedCluster(NamedTuple):
     """What to read."""
 
     cluster: str
@@ -356,7 +356,7 @@ class Wanted(NamedTuple):
     """Whether the stack shall own what is adopted without a replacement."""
 
 
-def _read_eks(reader: AccountReader, wanted: Wanted) -> Imported | None:
+def _read_eks(reader: AccountReader, wanted: WantedCluster) -> Imported | None:
     found = read_cluster(reader, wanted.cluster)
     if found is None:
         return None
@@ -368,14 +368,14 @@ def _read_eks(reader: AccountReader, wanted: Wanted) -> Imported | None:
     return imported
 
 
-def _read_slurm(reader: AccountReader, wanted: Wanted) -> Imported | None:
+def _read_slurm(reader: AccountReader, wanted: WantedCluster) -> Imported | None:
     imported = read_slurm(reader, wanted.cluster, wanted.name)
     if imported is not None and wanted.adopt:
         imported.report.notes.append(_NOT_OF_SLURM)
     return imported
 
 
-def _read_batch(reader: AccountReader, wanted: Wanted) -> Imported | None:
+def _read_batch(reader: AccountReader, wanted: WantedCluster) -> Imported | None:
     found = read_batch(reader, wanted.cluster, with_repositories=wanted.adopt)
     if not found:
         return None
@@ -387,7 +387,7 @@ def _read_batch(reader: AccountReader, wanted: Wanted) -> Imported | None:
     return imported
 
 
-KINDS: Mapping[str, Callable[[AccountReader, Wanted], Imported | None]] = {
+KINDS: Mapping[str, Callable[[AccountReader, WantedCluster], Imported | None]] = {
     "eks": _read_eks,
     "parallelcluster": _read_slurm,
     "batch": _read_batch,
@@ -412,7 +412,7 @@ def read_live(
         AccountUnreachableError: the account cannot be queried.
     """
     kinds = [kind] if kind else [*KINDS]
-    wanted = Wanted(cluster, name, adopt)
+    wanted = WantedCluster(cluster, name, adopt)
     found = {each: read for each in kinds if (read := KINDS[each](reader, wanted))}
     if len(found) > 1:
         raise ClusterMissingError(

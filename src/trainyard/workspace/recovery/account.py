@@ -15,7 +15,7 @@ from trainyard.components.tagging import RESOURCE_TAG, resource_tag
 from trainyard.workspace.recovery.operations import PendingCreate
 
 
-class Progress(Enum):
+class ObjectProgress(Enum):
     """How far AWS has processed an object."""
 
     READY = "ready"
@@ -24,19 +24,19 @@ class Progress(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundObject:
     """An object in the account that a pending create may have created."""
 
     identifier: str
     """Id in the provider's form."""
-    progress: Progress = Progress.READY
+    progress: ObjectProgress = ObjectProgress.READY
     said: str = ""
     """State as AWS reports it, if the object is not ready."""
     tags: Mapping[str, str] | None = field(default=None, hash=False)
     """Tags, if the lookup was not by tag; None if the type has no tags."""
 
 
-class Account:
+class LookupAccount:
     """A region of an account, read-only."""
 
     def __init__(self, region: str) -> None:
@@ -120,7 +120,7 @@ def is_tagged(create: PendingCreate) -> bool:
     return requested_tags(create).get(RESOURCE_TAG) == tag_of(create)
 
 
-Look = Callable[[Account, PendingCreate], list[Found]]
+Look = Callable[[LookupAccount, PendingCreate], list[FoundObject]]
 """Finds the objects that a create may have created."""
 
 
@@ -129,7 +129,7 @@ def progress(
 ) -> dict[str, Any]:
     """Return the fields of `Found` that follow from a status."""
     if status in making:
-        return {"progress": Progress.MAKING, "said": status}
+        return {"progress": ObjectProgress.MAKING, "said": status}
     if status in failed:
-        return {"progress": Progress.FAILED, "said": status}
+        return {"progress": ObjectProgress.FAILED, "said": status}
     return {}

@@ -7,7 +7,7 @@ state before the program runs.
 
 from __future__ import annotations
 
-from trainyard.workspace.recovery.account import Account, Found
+from trainyard.workspace.recovery.account import FoundObject, LookupAccount
 from trainyard.workspace.recovery.lookups import Lookup, by_reading
 from trainyard.workspace.recovery.operations import PendingCreate
 
@@ -15,15 +15,15 @@ KUBERNETES = "kubernetes:"
 AWS_AUTH = "pulumi-python:dynamic/aws-auth:Entry"
 
 
-def _object(account: Account, create: PendingCreate) -> list[Found]:
+def _object(account: LookupAccount, create: PendingCreate) -> list[FoundObject]:
     metadata = create.inputs["metadata"]
     # https://www.pulumi.com/registry/packages/kubernetes/ids: NAMESPACE/NAME, or NAME if
     # cluster-scoped.
-    return [Found("/".join(filter(None, (metadata.get("namespace"), metadata["name"]))))]
+    return [FoundObject("/".join(filter(None, (metadata.get("namespace"), metadata["name"]))))]
 
 
-def _entry(account: Account, create: PendingCreate) -> list[Found]:
-    return [Found(create.inputs["role_arn"])]
+def _entry(account: LookupAccount, create: PendingCreate) -> list[FoundObject]:
+    return [FoundObject(create.inputs["role_arn"])]
 
 
 LOOKUPS: dict[str, Lookup] = {

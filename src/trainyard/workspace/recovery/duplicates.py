@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from trainyard.components.tagging import RESOURCE_TAG, resource_tag_prefix
-from trainyard.workspace.recovery.account import Account, tag_map
+from trainyard.workspace.recovery.account import LookupAccount, tag_map
 from trainyard.workspace.recovery.timeouts import Timeouts
 
 
@@ -56,7 +56,7 @@ class Duplicate:
 
 
 def duplicates(
-    account: Account,
+    account: LookupAccount,
     *,
     stack: str,
     project: str,
@@ -93,7 +93,7 @@ def duplicates(
     return []
 
 
-def _tagged(account: Account, prefix: str) -> list[Duplicate]:
+def _tagged(account: LookupAccount, prefix: str) -> list[Duplicate]:
     wanted = [{"Name": f"tag:{RESOURCE_TAG}", "Values": [f"{prefix}*"]}]
     found: list[Duplicate] = []
     for kind in _KINDS:

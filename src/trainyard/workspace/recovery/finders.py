@@ -9,10 +9,10 @@ from botocore.exceptions import ClientError
 
 from trainyard.components.tagging import RESOURCE_TAG
 from trainyard.workspace.recovery.account import (
-    Account,
-    Found,
+    FoundObject,
     Look,
-    Progress,
+    LookupAccount,
+    ObjectProgress,
     progress,
     tag_map,
     tag_of,
@@ -31,11 +31,11 @@ _DELETED = {"DELETING", "DELETED"}
 _MAKING_BATCH = {"CREATING", "UPDATING"}
 
 
-def _environment(account: Account, create: PendingCreate) -> list[Found]:
+def _environment(account: LookupAccount, create: PendingCreate) -> list[FoundObject]:
     # The provider generates the name from a prefix, so the inputs do not have it.
     wanted = tag_of(create)
     return [
-        Found(
+        FoundObject(
             each["computeEnvironmentName"],
             **progress(each["status"], making=_MAKING_BATCH, failed={"INVALID"}),
         )
@@ -44,12 +44,12 @@ def _environment(account: Account, create: PendingCreate) -> list[Found]:
     ]
 
 
-def _queue(account: Account, create: PendingCreate) -> list[Found]:
+def _queue(account: LookupAccount, create: PendingCreate) -> list[FoundObject]:
     found = account.all(
         "batch", "describe_job_queues", "jobQueues", jobQueues=[create.inputs["name"]]
     )
     return [
-        Found(
+        FoundObject(
             each["jobQueueArn"],
             tags=each.get("tags") or {},
             **progress(each["status"], making=_MAKING_BATCH, failed={"INVALID"}),
@@ -59,10 +59,10 @@ def _queue(account: Account, create: PendingCreate) -> list[Found]:
     ]
 
 
-def _queue_by_id(account: Account, identifier: str) -> list[Found]:
+def _queue_by_id(account: LookupAccount, identifier: str) -> list[FoundObject]:
     queues = account.all("batch", "describe_job_queues", "jobQueues", jobQueues=[identifier])
     return [
-        Found(
+        FoundObject(
             each["jobQueueArn"],
             **progress(each["status"], making={*_MAKING_BATCH, "DELETING"}, failed={"INVALID"}),
         )
@@ -71,7 +71,7 @@ def _queue_by_id(account: Account, identifier: str) -> list[Found]:
     ]
 
 
-def _definition(account: Account, create: PendingCreate) -> list[Found]:
+def _definition(account: LookupAccount, create: PendingCreate) -> list[FoundObject]:
     found = account.all(
         "batch",
         "describe_job_definitions",
@@ -81,7 +81,7 @@ def _definition(account: Account, create: PendingCreate) -> list[Found]:
     )
     # A create after a deletion of the same name continues the revision numbers; take the newest.
     newest = sorted(found, key=lambda each: each["revision"])[-1:]
-    return [Found(each["jobDefinitionArn"], tags=each.get("tags") or {}) for each in newest]
+    return [FoundObject(each["jobDefinitionArn"], tags=each.get("tags") or {}) for each in newest]
 
 
 BATCH_LOOKUPS: dict[str, Lookup] = {
@@ -101,29 +101,29 @@ BATCH_LOOKUPS: dict[str, Lookup] = {
 # each type).
 
 
-def _launch_template(account: Account, create: PendingCreate) -> list[Found]:
+def _launch_template(account: LookupAccount, create: PendingCreate) -> list[FoundObject]:
     name = [{"Name": "launch-template-name", "Values": [create.inputs["name"]]}]
     templates = account.all("ec2", "describe_launch_templates", "LaunchTemplates", Filters=name)
-    return [Found(t["LaunchTemplateId"], tags=tag_map(t.get("Tags"))) for t in templates]
+    return [FoundObject(t["LaunchTemplateId"], tags=tag_map(t.get("Tags"))) for t in templates]
 
 
-def _placement_group(account: Account, create: PendingCreate) -> list[Found]:
+def _placement_group(account: LookupAccount, create: PendingCreate) -> list[FoundObject]:
     name = [{"Name": "group-name", "Values": [create.inputs["name"]]}]
     groups = account.all("ec2", "describe_placement_groups", "PlacementGroups", Filters=name)
     return [
-        Found(group["GroupName"], tags=tag_map(group.get("Tags")))
+        FoundObject(group["GroupName"], tags=tag_map(group.get("Tags")))
         for group in groups
         if group["State"] in {"pending", "available"}
     ]
 
 
-def _key_pair(account: Account, create: PendingCreate) -> list[Found]:
+def _key_pair(account: LookupAccount, create: PendingCreate) -> list[FoundObject]:
     name = [{"Name": "key-name", "Values": [create.inputs["keyName"]]}]
     pairs = account.all("ec2", "describe_key_pairs", "KeyPairs", Filters=name)
-    return [Found(pair["KeyName"], tags=tag_map(pair.get("Tags"))) for pair in pairs]
+    return [FoundObject(pair["KeyName"], tags=tag_map(pair.get("Tags"))) for pair in pairs]
 
 
-def _group(account: Account, create: PendingCreate) -> list[Found]:
+def _group(account: LookupAccount, create: PendingCreate) -> list[FoundObject]:
     groups = account.all(
         "autoscaling",
         "describe_auto_scaling_groups",
@@ -133,7 +133,7 @@ def _group(account: Account, create: PendingCreate) -> list[Found]:
     # `Status` is present only while the group is being deleted.
     # https://docs.aws.amazon.com/autoscaling/ec2/APIReference/API_AutoScalingGroup.html
     return [
-        Found(group["AutoScalingGroupName"], tags=tag_map(group.get("Tags")))
+        FoundObject(group["AutoScalingGroupName"], tags=tag_map(group.get("Tags")))
         for group in groups
         if not group.get("Status")
     ]
@@ -169,13 +169,13 @@ COMPUTE_LOOKUPS: dict[str, Lookup] = {
 _MAKING = {"CREATING", "PENDING", "UPDATING"}
 
 
-def _cluster(account: Account, create: PendingCreate) -> list[Found]:
+def _cluster(account: LookupAccount, create: PendingCreate) -> list[FoundObject]:
     name = create.inputs["name"]
     cluster = account.one("eks", "describe_cluster", "cluster", name=name)
     return _found(cluster, name, failed="FAILED")
 
 
-def _node_group(account: Account, create: PendingCreate) -> list[Found]:
+def _node_group(account: LookupAccount, create: PendingCreate) -> list[FoundObject]:
     cluster, name = create.inputs["clusterName"], create.inputs["nodeGroupName"]
     group = account.one(
         "eks", "describe_nodegroup", "nodegroup", clusterName=cluster, nodegroupName=name
@@ -183,25 +183,27 @@ def _node_group(account: Account, create: PendingCreate) -> list[Found]:
     return _found(group, f"{cluster}:{name}", failed="CREATE_FAILED")
 
 
-def _addon(account: Account, create: PendingCreate) -> list[Found]:
+def _addon(account: LookupAccount, create: PendingCreate) -> list[FoundObject]:
     cluster, name = create.inputs["clusterName"], create.inputs["addonName"]
     addon = account.one("eks", "describe_addon", "addon", clusterName=cluster, addonName=name)
     return _found(addon, f"{cluster}:{name}", failed="CREATE_FAILED")
 
 
-def _found(described: Mapping[str, Any] | None, identifier: str, *, failed: str) -> list[Found]:
+def _found(
+    described: Mapping[str, Any] | None, identifier: str, *, failed: str
+) -> list[FoundObject]:
     if not described or described["status"] == "DELETING":
         return []
     state = progress(described["status"], making=_MAKING, failed={failed})
-    return [Found(identifier, tags=described.get("tags") or {}, **state)]
+    return [FoundObject(identifier, tags=described.get("tags") or {}, **state)]
 
 
-def _access_entry(account: Account, create: PendingCreate) -> list[Found]:
+def _access_entry(account: LookupAccount, create: PendingCreate) -> list[FoundObject]:
     cluster, principal = create.inputs["clusterName"], create.inputs["principalArn"]
     entry = account.one(
         "eks", "describe_access_entry", "accessEntry", clusterName=cluster, principalArn=principal
     )
-    return [Found(f"{cluster}:{principal}", tags=entry.get("tags") or {})] if entry else []
+    return [FoundObject(f"{cluster}:{principal}", tags=entry.get("tags") or {})] if entry else []
 
 
 EKS_LOOKUPS: dict[str, Lookup] = {
@@ -218,39 +220,39 @@ EKS_LOOKUPS: dict[str, Lookup] = {
 # each type).
 
 
-def _role(account: Account, create: PendingCreate) -> list[Found]:
+def _role(account: LookupAccount, create: PendingCreate) -> list[FoundObject]:
     name = create.inputs["name"]
     role = account.one("iam", "get_role", "Role", RoleName=name)
-    return [Found(name, tags=tag_map(role.get("Tags")))] if role else []
+    return [FoundObject(name, tags=tag_map(role.get("Tags")))] if role else []
 
 
-def _profile(account: Account, create: PendingCreate) -> list[Found]:
+def _profile(account: LookupAccount, create: PendingCreate) -> list[FoundObject]:
     name = create.inputs["name"]
     profile = account.one(
         "iam", "get_instance_profile", "InstanceProfile", InstanceProfileName=name
     )
-    return [Found(name, tags=tag_map(profile.get("Tags")))] if profile else []
+    return [FoundObject(name, tags=tag_map(profile.get("Tags")))] if profile else []
 
 
-def _role_policy(account: Account, create: PendingCreate) -> list[Found]:
+def _role_policy(account: LookupAccount, create: PendingCreate) -> list[FoundObject]:
     role, name = create.inputs["role"], create.inputs["name"]
     names = account.all("iam", "list_role_policies", "PolicyNames", RoleName=role)
-    return [Found(f"{role}:{name}")] if name in names else []
+    return [FoundObject(f"{role}:{name}")] if name in names else []
 
 
-def _attachment(account: Account, create: PendingCreate) -> list[Found]:
+def _attachment(account: LookupAccount, create: PendingCreate) -> list[FoundObject]:
     role, policy = create.inputs["role"], create.inputs["policyArn"]
     attached = account.all("iam", "list_attached_role_policies", "AttachedPolicies", RoleName=role)
     arns = {each["PolicyArn"] for each in attached}
-    return [Found(f"{role}/{policy}")] if policy in arns else []
+    return [FoundObject(f"{role}/{policy}")] if policy in arns else []
 
 
-def _oidc_provider(account: Account, create: PendingCreate) -> list[Found]:
+def _oidc_provider(account: LookupAccount, create: PendingCreate) -> list[FoundObject]:
     # Its ARN ends with the URL without the scheme.
     # https://docs.aws.amazon.com/IAM/latest/APIReference/API_GetOpenIDConnectProvider.html
     ending = "/".join(["oidc-provider", create.inputs["url"].removeprefix("https://")])
     providers = account.all("iam", "list_open_id_connect_providers", "OpenIDConnectProviderList")
-    return [Found(each["Arn"]) for each in providers if each["Arn"].endswith(f":{ending}")]
+    return [FoundObject(each["Arn"]) for each in providers if each["Arn"].endswith(f":{ending}")]
 
 
 IDENTITY_LOOKUPS: dict[str, Lookup] = {
@@ -272,52 +274,54 @@ IDENTITY_LOOKUPS: dict[str, Lookup] = {
 # each type).
 
 
-def _alarm(account: Account, create: PendingCreate) -> list[Found]:
+def _alarm(account: LookupAccount, create: PendingCreate) -> list[FoundObject]:
     name = create.inputs["name"]
     found = account.all("cloudwatch", "describe_alarms", "MetricAlarms", AlarmNames=[name])
     client = account.client("cloudwatch")
     return [
-        Found(
+        FoundObject(
             name, tags=tag_map(client.list_tags_for_resource(ResourceARN=each["AlarmArn"])["Tags"])
         )
         for each in found
     ]
 
 
-def _rule(account: Account, create: PendingCreate) -> list[Found]:
+def _rule(account: LookupAccount, create: PendingCreate) -> list[FoundObject]:
     name = create.inputs["name"]
     found = account.all("events", "list_rules", "Rules", NamePrefix=name)
     client = account.client("events")
     return [
-        Found(name, tags=tag_map(client.list_tags_for_resource(ResourceARN=each["Arn"])["Tags"]))
+        FoundObject(
+            name, tags=tag_map(client.list_tags_for_resource(ResourceARN=each["Arn"])["Tags"])
+        )
         for each in found
         if each["Name"] == name
     ]
 
 
-def _schedule(account: Account, create: PendingCreate) -> list[Found]:
+def _schedule(account: LookupAccount, create: PendingCreate) -> list[FoundObject]:
     name = create.inputs["name"]
     found = account.all("scheduler", "list_schedules", "Schedules", NamePrefix=name)
-    return [Found(f"{each['GroupName']}/{name}") for each in found if each["Name"] == name]
+    return [FoundObject(f"{each['GroupName']}/{name}") for each in found if each["Name"] == name]
 
 
-def _topic(account: Account, create: PendingCreate) -> list[Found]:
+def _topic(account: LookupAccount, create: PendingCreate) -> list[FoundObject]:
     topics = account.all("sns", "list_topics", "Topics")
     arns = [each["TopicArn"] for each in topics]
     client = account.client("sns")
     return [
-        Found(arn, tags=tag_map(client.list_tags_for_resource(ResourceArn=arn)["Tags"]))
+        FoundObject(arn, tags=tag_map(client.list_tags_for_resource(ResourceArn=arn)["Tags"]))
         for arn in arns
         if arn.endswith(f":{create.inputs['name']}")
     ]
 
 
-def _state_manager_association(account: Account, create: PendingCreate) -> list[Found]:
+def _state_manager_association(account: LookupAccount, create: PendingCreate) -> list[FoundObject]:
     named = [{"key": "AssociationName", "value": create.inputs["associationName"]}]
     found = account.all("ssm", "list_associations", "Associations", AssociationFilterList=named)
     client = account.client("ssm")
     return [
-        Found(id_)
+        FoundObject(id_)
         for id_ in (each["AssociationId"] for each in found)
         if tag_map(
             client.list_tags_for_resource(ResourceType="Association", ResourceId=id_)["TagList"]
@@ -326,16 +330,16 @@ def _state_manager_association(account: Account, create: PendingCreate) -> list[
     ]
 
 
-def _scraper(account: Account, create: PendingCreate) -> list[Found]:
+def _scraper(account: LookupAccount, create: PendingCreate) -> list[FoundObject]:
     found = account.all("amp", "list_scrapers", "scrapers")
     return [
-        Found(each["scraperId"])
+        FoundObject(each["scraperId"])
         for each in found
         if (each.get("tags") or {}).get(RESOURCE_TAG) == tag_of(create)
     ]
 
 
-def _rules(account: Account, create: PendingCreate) -> list[Found]:
+def _rules(account: LookupAccount, create: PendingCreate) -> list[FoundObject]:
     workspace, name = create.inputs["workspaceId"], create.inputs["name"]
     found = account.all(
         "amp",
@@ -345,7 +349,9 @@ def _rules(account: Account, create: PendingCreate) -> list[Found]:
         name=name,
     )
     return [
-        Found(each["arn"], tags=each.get("tags") or {}) for each in found if each["name"] == name
+        FoundObject(each["arn"], tags=each.get("tags") or {})
+        for each in found
+        if each["name"] == name
     ]
 
 
@@ -385,12 +391,12 @@ MONITORING_LOOKUPS: dict[str, Lookup] = {
 # each type).
 
 
-def _stack(account: Account, create: PendingCreate) -> list[Found]:
+def _stack(account: LookupAccount, create: PendingCreate) -> list[FoundObject]:
     stacks = account.all(
         "cloudformation", "describe_stacks", "Stacks", StackName=create.inputs["name"]
     )
     return [
-        Found(
+        FoundObject(
             stack["StackId"],
             _stack_progress(stack["StackStatus"]),
             stack["StackStatus"],
@@ -401,21 +407,21 @@ def _stack(account: Account, create: PendingCreate) -> list[Found]:
     ]
 
 
-def _stack_progress(status: str) -> Progress:
+def _stack_progress(status: str) -> ObjectProgress:
     # https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/view-stack-events.html, "Stack
     # status codes": only a stack whose creation failed can do nothing but be deleted.
     if status.endswith("_IN_PROGRESS"):
-        return Progress.MAKING
+        return ObjectProgress.MAKING
     never = {"CREATE_FAILED", "ROLLBACK_COMPLETE", "ROLLBACK_FAILED"}
-    return Progress.FAILED if status in never else Progress.READY
+    return ObjectProgress.FAILED if status in never else ObjectProgress.READY
 
 
-def _log_group(account: Account, create: PendingCreate) -> list[Found]:
+def _log_group(account: LookupAccount, create: PendingCreate) -> list[FoundObject]:
     name = create.inputs["name"]
     groups = account.all("logs", "describe_log_groups", "logGroups", logGroupNamePrefix=name)
     logs = account.client("logs")
     return [
-        Found(name, tags=logs.list_tags_for_resource(resourceArn=_arn(group["arn"]))["tags"])
+        FoundObject(name, tags=logs.list_tags_for_resource(resourceArn=_arn(group["arn"]))["tags"])
         for group in groups
         if group["logGroupName"] == name
     ]
@@ -427,12 +433,12 @@ def _arn(log_group: str) -> str:
     return log_group.removesuffix(":*")
 
 
-def _repository(account: Account, create: PendingCreate) -> list[Found]:
+def _repository(account: LookupAccount, create: PendingCreate) -> list[FoundObject]:
     name = create.inputs["name"]
     found = account.all("ecr", "describe_repositories", "repositories", repositoryNames=[name])
     ecr = account.client("ecr")
     return [
-        Found(
+        FoundObject(
             name,
             tags=tag_map(ecr.list_tags_for_resource(resourceArn=each["repositoryArn"])["tags"]),
         )
@@ -440,16 +446,16 @@ def _repository(account: Account, create: PendingCreate) -> list[Found]:
     ]
 
 
-def _resource_group(account: Account, create: PendingCreate) -> list[Found]:
+def _resource_group(account: LookupAccount, create: PendingCreate) -> list[FoundObject]:
     name = create.inputs["name"]
     group = account.one("resource-groups", "get_group", "Group", GroupName=name)
     if not group:
         return []
     tags = account.client("resource-groups").get_tags(Arn=group["GroupArn"])["Tags"]
-    return [Found(name, tags=tags)]
+    return [FoundObject(name, tags=tags)]
 
 
-def _accepted_share(account: Account, create: PendingCreate) -> list[Found]:
+def _accepted_share(account: LookupAccount, create: PendingCreate) -> list[FoundObject]:
     arn = create.inputs["shareArn"]
     invitations = account.all(
         "ram",
@@ -457,7 +463,7 @@ def _accepted_share(account: Account, create: PendingCreate) -> list[Found]:
         "resourceShareInvitations",
         resourceShareArns=[arn],
     )
-    return [Found(arn) for each in invitations[-1:] if each["status"] == "ACCEPTED"]
+    return [FoundObject(arn) for each in invitations[-1:] if each["status"] == "ACCEPTED"]
 
 
 SERVICES_LOOKUPS: dict[str, Lookup] = {
@@ -494,7 +500,7 @@ _GONE = {"DELETING"}
 
 
 def _file_system(kind: str) -> Look:
-    def look(account: Account, create: PendingCreate) -> list[Found]:
+    def look(account: LookupAccount, create: PendingCreate) -> list[FoundObject]:
         systems = account.all("fsx", "describe_file_systems", "FileSystems")
         mine = [each for each in systems if each.get("FileSystemType") == kind]
         return _of(create, mine, "FileSystemId")
@@ -502,15 +508,15 @@ def _file_system(kind: str) -> Look:
     return look
 
 
-def _association(account: Account, create: PendingCreate) -> list[Found]:
+def _association(account: LookupAccount, create: PendingCreate) -> list[FoundObject]:
     links = account.all("fsx", "describe_data_repository_associations", "Associations")
     return _of(create, links, "AssociationId")
 
 
-def _of(create: PendingCreate, items: list[dict[str, Any]], identifier: str) -> list[Found]:
+def _of(create: PendingCreate, items: list[dict[str, Any]], identifier: str) -> list[FoundObject]:
     wanted = tag_of(create)
     return [
-        Found(
+        FoundObject(
             each[identifier], **progress(each["Lifecycle"], making={"CREATING"}, failed={"FAILED"})
         )
         for each in items
@@ -518,14 +524,18 @@ def _of(create: PendingCreate, items: list[dict[str, Any]], identifier: str) -> 
     ]
 
 
-def _bucket(account: Account, create: PendingCreate) -> list[Found]:
+def _bucket(account: LookupAccount, create: PendingCreate) -> list[FoundObject]:
     names = [each["Name"] for each in account.all("s3", "list_buckets", "Buckets")]
     made = [name for name in names if name.startswith(create.inputs["bucketPrefix"])]
     wanted = tag_of(create)
-    return [Found(name) for name in made if _bucket_tags(account, name).get(RESOURCE_TAG) == wanted]
+    return [
+        FoundObject(name)
+        for name in made
+        if _bucket_tags(account, name).get(RESOURCE_TAG) == wanted
+    ]
 
 
-def _bucket_tags(account: Account, name: str) -> dict[str, str]:
+def _bucket_tags(account: LookupAccount, name: str) -> dict[str, str]:
     try:
         return tag_map(account.client("s3").get_bucket_tagging(Bucket=name)["TagSet"])
     except ClientError:  # NoSuchTagSet, or a bucket of another region

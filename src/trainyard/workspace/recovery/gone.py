@@ -22,7 +22,7 @@ from trainyard.engine.engine_process import PulumiCommand
 from trainyard.engine.environment import process_environment, profile_environment
 from trainyard.workspace.arns import arn_of
 from trainyard.workspace.exported_state import exported_state, import_state, resources_of
-from trainyard.workspace.recovery.account import Account, Found, Progress
+from trainyard.workspace.recovery.account import FoundObject, LookupAccount, ObjectProgress
 from trainyard.workspace.recovery.lookups import LookById
 from trainyard.workspace.recovery.operations import taken_up, written_at
 from trainyard.workspace.recovery.table import LookupOf, lookup_of
@@ -39,7 +39,7 @@ def _look_of(urn: str, lookup_of: LookupOf) -> LookById | None:
 
 
 def gone(
-    account: Account,
+    account: LookupAccount,
     objects: Iterable[tuple[str, str]],
     *,
     timeouts: Timeouts,
@@ -87,7 +87,7 @@ def forget_gone(
     if not candidates:
         return
     with process_environment(profile_environment(command.environment, profile)):
-        account = Account(region)
+        account = LookupAccount(region)
         try:
             own = account.client("sts").get_caller_identity()["Account"]
             objects = [(r["urn"], r["id"]) for r in candidates if _is_of(r, region, own)]
@@ -108,11 +108,13 @@ def forget_gone(
         )
 
 
-def _is_gone(look: Callable[[], list[Found]], timeouts: Timeouts, written: datetime | None) -> bool:
+def _is_gone(
+    look: Callable[[], list[FoundObject]], timeouts: Timeouts, written: datetime | None
+) -> bool:
     deadline = time.monotonic() + timeouts.limit
     while time.monotonic() < deadline:
         found = look()
-        if found and found[0].progress is not Progress.MAKING:
+        if found and found[0].progress is not ObjectProgress.MAKING:
             return False
         if not found and timeouts.is_settled(written):
             return True

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from trainyard.workspace.recovery.account import Account, Found, Look
+from trainyard.workspace.recovery.account import FoundObject, Look, LookupAccount
 
-LookById = Callable[[Account, str], list[Found]]
+LookById = Callable[[LookupAccount, str], list[FoundObject]]
 """Finds an object by its id in the provider's form; an object in deletion is `Progress.MAKING`."""
 
 

@@ -12,10 +12,10 @@ from typing import Any
 
 from trainyard.components.tagging import RESOURCE_TAG
 from trainyard.workspace.recovery.account import (
-    Account,
-    Found,
+    FoundObject,
     Look,
-    Progress,
+    LookupAccount,
+    ObjectProgress,
     progress,
     tag_map,
     tag_of,
@@ -27,7 +27,7 @@ _GONE = {"deleted", "deleting"}
 
 
 def _tagged(operation: str, key: str, identifier: str, *, filters: str = "Filters") -> Look:
-    def look(account: Account, create: PendingCreate) -> list[Found]:
+    def look(account: LookupAccount, create: PendingCreate) -> list[FoundObject]:
         mine = _mine(account, create, operation, key, filters)
         return [_found(item, identifier) for item in mine if _state(item) not in _GONE]
 
@@ -35,7 +35,11 @@ def _tagged(operation: str, key: str, identifier: str, *, filters: str = "Filter
 
 
 def _mine(
-    account: Account, create: PendingCreate, operation: str, key: str, filters: str = "Filters"
+    account: LookupAccount,
+    create: PendingCreate,
+    operation: str,
+    key: str,
+    filters: str = "Filters",
 ) -> list[dict[str, Any]]:
     tag = tag_of(create)
     wanted = [{"Name": f"tag:{RESOURCE_TAG}", "Values": [tag]}]
@@ -44,12 +48,12 @@ def _mine(
     return [each for each in items if tag_map(each.get("Tags")).get(RESOURCE_TAG) == tag]
 
 
-def _security_group(account: Account, create: PendingCreate) -> list[Found]:
+def _security_group(account: LookupAccount, create: PendingCreate) -> list[FoundObject]:
     groups = _mine(account, create, "describe_security_groups", "SecurityGroups")
-    return [Found(group["GroupId"], *_half_made(group, create)) for group in groups]
+    return [FoundObject(group["GroupId"], *_half_made(group, create)) for group in groups]
 
 
-def _half_made(group: dict[str, Any], create: PendingCreate) -> tuple[Progress, str]:
+def _half_made(group: dict[str, Any], create: PendingCreate) -> tuple[ObjectProgress, str]:
     """Return the progress of a security group whose rules are separate resources.
 
     AWS adds an egress rule to everywhere to a new group. The provider removes that rule in a second
@@ -57,30 +61,30 @@ def _half_made(group: dict[str, Any], create: PendingCreate) -> tuple[Progress, 
     https://github.com/hashicorp/terraform-provider-aws. Nothing uses the group yet.
     """
     if group.get("IpPermissionsEgress") and not create.inputs.get("egress"):
-        return Progress.FAILED, "it still has the default rule of a new group"
-    return Progress.READY, ""
+        return ObjectProgress.FAILED, "it still has the default rule of a new group"
+    return ObjectProgress.READY, ""
 
 
-def _rule_by_id(account: Account, identifier: str) -> list[Found]:
+def _rule_by_id(account: LookupAccount, identifier: str) -> list[FoundObject]:
     wanted = [{"Name": "security-group-rule-id", "Values": [identifier]}]
     rules = account.all(
         "ec2", "describe_security_group_rules", "SecurityGroupRules", Filters=wanted
     )
-    return [Found(identifier) for rule in rules if rule["SecurityGroupRuleId"] == identifier]
+    return [FoundObject(identifier) for rule in rules if rule["SecurityGroupRuleId"] == identifier]
 
 
-def _found(item: dict[str, Any], identifier: str) -> Found:
+def _found(item: dict[str, Any], identifier: str) -> FoundObject:
     state = _state(item)
     # https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_NatGateway.html and
     # API_VpcEndpoint.html: `State`.
-    return Found(item[identifier], **progress(state, making={"pending"}, failed={"failed"}))
+    return FoundObject(item[identifier], **progress(state, making={"pending"}, failed={"failed"}))
 
 
 def _state(item: dict[str, Any]) -> str:
     return str(item.get("State", "")).lower()
 
 
-def _association(account: Account, create: PendingCreate) -> list[Found]:
+def _association(account: LookupAccount, create: PendingCreate) -> list[FoundObject]:
     subnet = create.inputs["subnetId"]
     tables = account.all(
         "ec2",
@@ -89,28 +93,28 @@ def _association(account: Account, create: PendingCreate) -> list[Found]:
         Filters=[{"Name": "association.subnet-id", "Values": [subnet]}],
     )
     return [
-        Found(each["RouteTableAssociationId"])
+        FoundObject(each["RouteTableAssociationId"])
         for table in tables
         for each in table["Associations"]
         if each.get("SubnetId") == subnet and table["RouteTableId"] == create.inputs["routeTableId"]
     ]
 
 
-def _route(account: Account, create: PendingCreate) -> list[Found]:
+def _route(account: LookupAccount, create: PendingCreate) -> list[FoundObject]:
     table_id, destination = create.inputs["routeTableId"], create.inputs["destinationCidrBlock"]
     tables = account.all("ec2", "describe_route_tables", "RouteTables", RouteTableIds=[table_id])
     routes = [route for table in tables for route in table["Routes"]]
     made = [r for r in routes if r.get("DestinationCidrBlock") == destination]
     # terraform-provider-aws `internal/service/ec2/id.go` (`routeCreateID`).
     checksum = zlib.crc32(destination.encode())
-    return [Found(f"r-{table_id}{checksum}") for _ in made]
+    return [FoundObject(f"r-{table_id}{checksum}") for _ in made]
 
 
-def _address_range(account: Account, create: PendingCreate) -> list[Found]:
+def _address_range(account: LookupAccount, create: PendingCreate) -> list[FoundObject]:
     vpcs = account.all("ec2", "describe_vpcs", "Vpcs", VpcIds=[create.inputs["vpcId"]])
     blocks = [block for vpc in vpcs for block in vpc["CidrBlockAssociationSet"]]
     return [
-        Found(
+        FoundObject(
             block["AssociationId"],
             **progress(block["CidrBlockState"]["State"], making={"associating"}, failed={"failed"}),
         )

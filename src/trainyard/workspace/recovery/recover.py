@@ -20,7 +20,13 @@ from trainyard.workspace.exported_state import (
     import_state,
     resources_of,
 )
-from trainyard.workspace.recovery.account import Account, Found, Progress, is_tagged, requested_tags
+from trainyard.workspace.recovery.account import (
+    FoundObject,
+    LookupAccount,
+    ObjectProgress,
+    is_tagged,
+    requested_tags,
+)
 from trainyard.workspace.recovery.errors import CreatesPendingError
 from trainyard.workspace.recovery.gone import gone
 from trainyard.workspace.recovery.leftovers import end_leftovers
@@ -112,7 +118,7 @@ def recover(
         report(f"terminated process {pid}, which a killed command left running")
     lookup = _LookUp(stack, timeouts, report, written_at(deployment), lookup_of)
     with process_environment(profile_environment(command.environment, profile)):
-        account = Account(region)
+        account = LookupAccount(region)
         objects = lookup.objects(account, pending_creates(deployment))
         failed = lookup.failed(account, halves)
         lookup.wait_for_updates(account, updates_begun(deployment))
@@ -137,7 +143,7 @@ class _LookUp:
     killed_at: datetime | None
     lookup_of: LookupOf
 
-    def objects(self, account: Account, creates: list[PendingCreate]) -> list[TakenUp]:
+    def objects(self, account: LookupAccount, creates: list[PendingCreate]) -> list[TakenUp]:
         """Return the objects that exist of the pending creates."""
         found: list[TakenUp] = []
         for create in creates:
@@ -148,11 +154,11 @@ class _LookUp:
                 continue
             each = self._found(account, create, lookup)
             if each is not None:
-                replaces = each.progress is Progress.FAILED and not lookup.fixed_name
+                replaces = each.progress is ObjectProgress.FAILED and not lookup.fixed_name
                 found.append(TakenUp(create.urn, each.identifier, replace=replaces))
         return found
 
-    def failed(self, account: Account, halves: list[PendingCreate]) -> set[str]:
+    def failed(self, account: LookupAccount, halves: list[PendingCreate]) -> set[str]:
         """Return which created objects failed in AWS; wait for the others."""
         given_up: set[str] = set()
         for half in halves:
@@ -160,7 +166,7 @@ class _LookUp:
             if lookup is None or lookup.look is None or lookup.by is By.READ:
                 continue
             found = self._finished(account, half, lookup)
-            if found is None or found.progress is not Progress.FAILED:
+            if found is None or found.progress is not ObjectProgress.FAILED:
                 self.report(f"{_described(half)} was not completed: it is read again")
             elif lookup.fixed_name:
                 self.report(
@@ -172,14 +178,16 @@ class _LookUp:
                 given_up.add(half.urn)
         return given_up
 
-    def wait_for_updates(self, account: Account, updates: list[PendingCreate]) -> None:
+    def wait_for_updates(self, account: LookupAccount, updates: list[PendingCreate]) -> None:
         """Wait until AWS has completed pending updates, because it rejects changes meanwhile."""
         for update in updates:
             lookup = self.lookup_of(update.type_token, custom=update.custom)
             if lookup is not None and lookup.by is By.NAME:
                 self._finished(account, update, lookup)
 
-    def gone(self, account: Account, deletions: list[tuple[str, str]]) -> set[tuple[str, str]]:
+    def gone(
+        self, account: LookupAccount, deletions: list[tuple[str, str]]
+    ) -> set[tuple[str, str]]:
         """Return which pending deletions are complete and cannot be read by the provider."""
         try:
             return gone(
@@ -203,7 +211,9 @@ class _LookUp:
             raise CreatesPendingError(self._refused(create, reason))
         return lookup
 
-    def _found(self, account: Account, create: PendingCreate, lookup: Lookup) -> Found | None:
+    def _found(
+        self, account: LookupAccount, create: PendingCreate, lookup: Lookup
+    ) -> FoundObject | None:
         object_ = self._finished(account, create, lookup)
         if lookup.by is By.READ:
             # The engine reports whether it exists.
@@ -223,7 +233,9 @@ class _LookUp:
         self.report(_taken_up(create, object_, lookup))
         return object_
 
-    def _finished(self, account: Account, create: PendingCreate, lookup: Lookup) -> Found | None:
+    def _finished(
+        self, account: LookupAccount, create: PendingCreate, lookup: Lookup
+    ) -> FoundObject | None:
         """Return the object when AWS has completed it; None if it does not exist."""
         deadline, told = time.monotonic() + self.timeouts.limit, False
         while True:
@@ -234,7 +246,7 @@ class _LookUp:
                     told = True
                 time.sleep(self.timeouts.poll)
                 continue
-            if found is None or found.progress is not Progress.MAKING:
+            if found is None or found.progress is not ObjectProgress.MAKING:
                 return found
             if time.monotonic() > deadline:
                 raise CreatesPendingError(
@@ -256,7 +268,9 @@ class _LookUp:
                 "that long to show a new object"
             )
 
-    def _look(self, account: Account, create: PendingCreate, lookup: Lookup) -> Found | None:
+    def _look(
+        self, account: LookupAccount, create: PendingCreate, lookup: Lookup
+    ) -> FoundObject | None:
         try:
             found = lookup.look(account, create) if lookup.look else []
         except (BotoCoreError, ClientError) as error:
@@ -286,7 +300,7 @@ def _described(create: PendingCreate) -> str:
     return f"{create.type_token} {create.name}"
 
 
-def _missing_tags(create: PendingCreate, found: Found) -> list[str]:
+def _missing_tags(create: PendingCreate, found: FoundObject) -> list[str]:
     # Found by the tag itself, or of a type without tags.
     if found.tags is None:
         return []
@@ -294,12 +308,12 @@ def _missing_tags(create: PendingCreate, found: Found) -> list[str]:
     return sorted(key for key, value in asked.items() if found.tags.get(key) != value)
 
 
-def _taken_up(create: PendingCreate, found: Found, lookup: Lookup) -> str:
+def _taken_up(create: PendingCreate, found: FoundObject, lookup: Lookup) -> str:
     said = (
         f"added {_described(create)} ({found.identifier}) to the state, which an earlier command "
         "created before it was killed"
     )
-    if found.progress is not Progress.FAILED:
+    if found.progress is not ObjectProgress.FAILED:
         return said
     if lookup.fixed_name:
         return (

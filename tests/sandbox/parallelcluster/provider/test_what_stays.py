@@ -15,7 +15,7 @@ from trainyard.deployment.retained import (
     what_stays,
 )
 from trainyard.sandbox.parallelcluster.provider import clusters
-from trainyard.workspace.recovery.account import Account as Read
+from trainyard.workspace.recovery.account import LookupAccount as Read
 
 EVERYTHING = {"fsx", "efs", "ebs"}
 

@@ -10,7 +10,7 @@ import yaml
 from tests.support.account import NOW, listing
 from trainyard.components.account.listing import AccountListing
 from trainyard.init.conflicts import account_conflicts, option_conflicts
-from trainyard.init.design import Request, StackDesign
+from trainyard.init.design import InitRequest, StackDesign
 from trainyard.init.document import stack_file_text
 from trainyard.init.question import Defaults
 from trainyard.init.resolving import Resolver, resolve_kind
@@ -18,9 +18,9 @@ from trainyard.init.resolving import Resolver, resolve_kind
 NETWORKS = ("203.0.113.0/24",)
 
 
-def request(**given: Any) -> Request:
+def request(**given: Any) -> InitRequest:
     """Return the options of `init prod-a`, without the networks of an EKS cluster."""
-    return replace(Request(name="prod-a", region="us-west-2"), **given)
+    return replace(InitRequest(name="prod-a", region="us-west-2"), **given)
 
 
 def conflicts(account: AccountListing | None = None, **given: Any) -> list[tuple[str, str]]:

@@ -13,14 +13,20 @@ import pytest
 from botocore.exceptions import ClientError
 
 from trainyard.components.tagging import RESOURCE_TAG
-from trainyard.workspace.recovery.account import Account, Found, Progress, is_missing, tag_of
+from trainyard.workspace.recovery.account import (
+    FoundObject,
+    LookupAccount,
+    ObjectProgress,
+    is_missing,
+    tag_of,
+)
 from trainyard.workspace.recovery.duplicates import duplicates
 from trainyard.workspace.recovery.operations import PendingCreate
 from trainyard.workspace.recovery.table import lookup_of
 from trainyard.workspace.recovery.timeouts import Timeouts
 
 PREFIX = "urn:pulumi:p5::trainyard::"
-MAKING, FAILED, READY = Progress.MAKING, Progress.FAILED, Progress.READY
+MAKING, FAILED, READY = ObjectProgress.MAKING, ObjectProgress.FAILED, ObjectProgress.READY
 
 
 class Answers:
@@ -49,7 +55,7 @@ def create(token: str, **inputs: Any) -> PendingCreate:
     return PendingCreate(f"{PREFIX}{token}::x", inputs)
 
 
-def look(made: PendingCreate, *items: dict[str, Any]) -> list[Found]:
+def look(made: PendingCreate, *items: dict[str, Any]) -> list[FoundObject]:
     lookup = lookup_of(made.type_token)
     assert lookup is not None
     assert lookup.look is not None
@@ -106,7 +112,7 @@ OF_STACKS = {
     "DELETE_FAILED": None,
     "DELETE_COMPLETE": None,
 }
-CASES: tuple[tuple[PendingCreate, str, str, Any, dict[str, Progress | None]], ...] = (
+CASES: tuple[tuple[PendingCreate, str, str, Any, dict[str, ObjectProgress | None]], ...] = (
     (
         CLUSTER,
         "eks",
@@ -182,7 +188,7 @@ def test_every_state_of_the_service_has_its_meaning(
     service: str,
     shape: str,
     answer: Callable[[str], dict[str, Any]],
-    expected: dict[str, Progress | None],
+    expected: dict[str, ObjectProgress | None],
 ) -> None:
     """An object that AWS deletes is not the one that a create has made; others are ready.
 
@@ -333,7 +339,7 @@ def test_all_pages_of_an_answer_are_read(monkeypatch: pytest.MonkeyPatch) -> Non
         def paginate(self, **_: Any) -> list[dict[str, Any]]:
             return [{"Roles": [1]}, {}, {"Roles": [2]}]
 
-    account = Account("us-west-2")
+    account = LookupAccount("us-west-2")
     monkeypatch.setattr(account, "client", lambda _: Paged())
     assert account.all("iam", "list_roles", "Roles") == [1, 2]
 
