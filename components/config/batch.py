@@ -1,7 +1,5 @@
 """The AWS Batch architecture: compute environments, their job queues, and job definitions."""
 
-from __future__ import annotations
-
 import difflib
 from typing import Annotated, Literal, Self
 

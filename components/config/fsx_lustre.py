@@ -1,7 +1,5 @@
 """FSx for Lustre file systems of a stack file, and the combinations that FSx accepts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Literal

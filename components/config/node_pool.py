@@ -1,7 +1,5 @@
 """Node pools, such as EKS node groups and Slurm compute resources, and their blocks."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Self, TypeVar

@@ -1,7 +1,5 @@
 """The ParallelCluster architecture: the cluster, its scheduler and nodes, and its deployment."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 from typing import Annotated, Literal, Self
