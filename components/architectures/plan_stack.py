@@ -14,7 +14,7 @@ from trainyard.components.checks.stack_review import (
     review_policies,
     review_verification,
 )
-from trainyard.components.config.problems import Review
+from trainyard.components.config.problems import ConfigError, Review
 from trainyard.components.cost.budget_review import review_budget
 from trainyard.components.monitoring.review import review_monitoring
 from trainyard.components.network.network_plan import plan_network
@@ -83,6 +83,26 @@ def plan_stack(
     review_budget(config, plan, now, review)
     review.close()
     return replace(plan, notes=(*plan.notes, *review.notes[noted:]))
+
+
+def with_plan_problems(error: ConfigError, *, region: str, now: datetime) -> ConfigError:
+    """Return a refusal by the schema together with what the plan would refuse besides.
+
+    Args:
+        error: The refusal of the schema.
+        region: Region of the stack; empty if it has none, which nothing is planned in.
+        now: Current time, timezone-aware.
+    """
+    assumed = error.assumed
+    if assumed is None or not region:
+        return error
+    try:
+        plan_stack(assumed.config, stack_file=error.stack_file, region=region, now=now)
+    except ConfigError as refused:
+        further = tuple(each for each in refused.problems if assumed.is_of_the_user(each))
+        problems = [*error.problems, *further]
+        return ConfigError(problems, stack_file=error.stack_file, of_plan=further)
+    return error
 
 
 def _nearest(region: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sized
 from dataclasses import dataclass, replace
@@ -289,6 +290,34 @@ def explain(errors: Iterable[ErrorDetails], raw: Any, *, stack_file: str) -> lis
         if not _counts_wrong_entries(finding)
         for problem in _EXPLAIN.get(finding.error["type"], _otherwise)(finding)
     ]
+
+
+def assume(
+    errors: Iterable[ErrorDetails], raw: Any, *, stack_file: str
+) -> tuple[Any, list[str], list[str]] | None:
+    """Return the configuration without errors that do not depend on its other keys.
+
+    A missing value, or one of a wrong form, becomes an example, and an unknown key is left out.
+
+    Returns:
+        The configuration, the paths of what was changed, and the examples in it; None if it has
+        other errors.
+    """
+    changed, paths, examples = copy.deepcopy(raw), list[str](), list[str]()
+    for each in errors:
+        finding = SchemaError(raw, stack_file, location_in(raw, each["loc"]), each)
+        section = value_at(changed, finding.location[:-1])
+        paths.append(finding.path)
+        if each["type"] == "extra_forbidden" and isinstance(section, dict):
+            del section[finding.location[-1]]
+            continue
+        place = finding.place
+        if each["type"] not in ("missing", "form") or place is None or place.example is None:
+            return None
+        is_list = get_origin(place.annotation) is tuple
+        section[finding.location[-1]] = [place.example] if is_list else place.example
+        examples.append(place.example)
+    return changed, paths, examples
 
 
 def _names_an_unknown_kind(finding: SchemaError) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any, cast
 
@@ -236,7 +237,9 @@ def load_stack_config(
         # What YAML changed may not fit its field either.
         explained = {problem.path for problem in changed}
         found = [problem for problem in found if problem.path not in explained]
-        raise ConfigError([*problems, *found], stack_file=stack_file) from error
+        further, assumed = _assumed(error, json.loads(text), stack_file)
+        problems = [*problems, *found, *further]
+        raise ConfigError(problems, stack_file=stack_file, assumed=assumed) from error
     if problems:
         raise ConfigError(problems, stack_file=stack_file)
     config = _in_every_block(config, stack_file)
@@ -246,6 +249,52 @@ def load_stack_config(
     if network.stack in _own_names(stack_file):
         raise ConfigError([_own_network(network)], stack_file=stack_file)
     return narrowed(config, network_of(network))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assumed:
+    """A valid configuration that is as near to the one in the stack file as possible.
+
+    What is wrong with it otherwise is said together with the problems of the schema.
+    """
+
+    config: AnyStackConfig
+    paths: tuple[str, ...]
+    """Paths of the values that are not those of the stack file."""
+    examples: tuple[str, ...]
+    """Values that stand for one of the user's."""
+
+    def is_of_the_user(self, problem: Problem) -> bool:
+        """Return whether a problem is one of the stack file, and not of what was assumed."""
+        if any(problem.path.startswith(path) for path in self.paths):
+            return False
+        said = f"{problem.problem} {show(problem.found)} {problem.allowed} {problem.remedy}"
+        return not any(example in said for example in self.examples)
+
+
+def _assumed(
+    error: ValidationError, raw: Any, stack_file: str
+) -> tuple[list[Problem], Assumed | None]:
+    """Return further problems of the schema, or the configuration without its problems."""
+    from trainyard.components.config.explain import assume, explain
+
+    assumption = assume(error.errors(include_url=False), raw, stack_file=stack_file)
+    if assumption is None:
+        return [], None
+    changed, paths, examples = assumption
+    try:
+        config = given_model(_kind(changed)).model_validate_json(json.dumps(changed))
+        config = _in_every_block(config, stack_file)
+        network = config.network
+        if isinstance(network, StackNetwork):
+            network = unread_network(network)
+        config = narrowed(config, network)
+    except ValidationError as refused:
+        found = explain(refused.errors(include_url=False), changed, stack_file=stack_file)
+        return [each for each in found if not each.path.startswith(tuple(paths))], None
+    except ConfigError as refused:
+        return [*refused.problems], None
+    return [], Assumed(config=config, paths=tuple(paths), examples=tuple(examples))
 
 
 def _in_every_block(config: StackConfig, stack_file: str) -> StackConfig:

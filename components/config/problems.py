@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from pydantic_core import PydanticCustomError
 
@@ -14,6 +15,9 @@ from trainyard.components.config.pulumi_command import pulumi_command
 from trainyard.components.look_alikes import plain_characters
 from trainyard.components.plain_text import legible, printable, shell_word
 from trainyard.components.secret_documents import hidden, hidden_at
+
+if TYPE_CHECKING:
+    from trainyard.components.config.load import Assumed
 
 
 def nearest(found: object, choices: Sequence[str]) -> str | None:
@@ -82,10 +86,27 @@ class ConfigError(Exception):
     `str()` returns the complete message for users.
     """
 
-    def __init__(self, problems: Sequence[Problem], *, stack_file: str) -> None:
+    def __init__(
+        self,
+        problems: Sequence[Problem],
+        *,
+        stack_file: str,
+        assumed: Assumed | None = None,
+        of_plan: Sequence[Problem] = (),
+    ) -> None:
+        """Keep the problems.
+
+        Args:
+            problems: Every problem.
+            stack_file: Name of the stack file.
+            assumed: The configuration without these problems, if it is known.
+            of_plan: Those of the problems that the plan has, and not the schema.
+        """
         super().__init__(tuple(problems), stack_file)
         self.problems = tuple(problems)
         self.stack_file = stack_file
+        self.assumed = assumed
+        self.of_plan = tuple(of_plan)
 
     def __str__(self) -> str:
         """Return the headline and one paragraph per problem."""

@@ -12,6 +12,7 @@ from trainyard.components import clock
 from trainyard.components.account.lookup import AccountUnreachableError
 from trainyard.components.architectures.build import build, import_ahead
 from trainyard.components.architectures.given_config import given_config
+from trainyard.components.architectures.plan_stack import with_plan_problems
 from trainyard.components.architectures.prepare import Prepared, look_up, prepare
 from trainyard.components.config.problems import ConfigError
 from trainyard.components.config.pulumi_command import as_typed
@@ -42,9 +43,13 @@ def run() -> None:
 def prepared() -> Prepared:
     """Return a plan that fits the account, or raise everything that is wrong at once."""
     stack_file, aws = f"Pulumi.{pulumi.get_stack()}.yaml", pulumi.Config("aws")
-    config = given_config(stack_file)
+    now = clock.now()
+    try:
+        config = given_config(stack_file)
+    except ConfigError as error:
+        raise with_plan_problems(error, region=aws.get("region") or "", now=now) from error
     import_ahead(config)
     start_aws_provider()
-    region, now = aws.require("region"), clock.now()
+    region = aws.require("region")
     facts = look_up(config, region=region, profile=aws.get("profile"))
     return prepare(config, facts, stack_file=stack_file, region=region, now=now)

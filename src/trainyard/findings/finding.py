@@ -155,9 +155,18 @@ def rule_of(stage: Stage, path: str) -> str:
 
 
 def problem_findings(error: ConfigError, stack_file: StackFile, stage: Stage) -> list[Finding]:
-    """Return a finding for every problem of a rejected stack file."""
+    """Return a finding for every problem of a rejected stack file.
+
+    Args:
+        error: The problems.
+        stack_file: The stack file.
+        stage: The stage that has rejected it.
+    """
     positions = Positions(stack_file.path)
-    return [_finding(problem, stack_file, stage, positions) for problem in error.problems]
+    return [
+        _finding(each, stack_file, "plan" if each in error.of_plan else stage, positions)
+        for each in error.problems
+    ]
 
 
 def failure_finding(message: str, *, rule: str, stage: Stage, stack: str, file: Path) -> Finding:

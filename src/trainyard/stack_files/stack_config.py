@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from trainyard.components import clock
-from trainyard.components.architectures.plan_stack import plan_stack
+from trainyard.components.architectures.plan_stack import plan_stack, with_plan_problems
 from trainyard.components.architectures.registry import ARCHITECTURES
 from trainyard.components.config.load import load_stack_config
 from trainyard.components.config.network import ExistingVpc, StackNetwork, unread_network
@@ -51,12 +51,12 @@ def plan_of(stack_file: StackFile) -> AnyPlan:
     Raises:
         ConfigError: the configuration is invalid; the error lists every problem.
     """
-    return plan_stack(
-        config_of(stack_file),
-        stack_file=stack_file.name,
-        region=stack_file.region,
-        now=clock.now(),
-    )
+    region, now = stack_file.region, clock.now()
+    try:
+        config = config_of(stack_file)
+    except ConfigError as error:
+        raise with_plan_problems(error, region=region, now=now) from error
+    return plan_stack(config, stack_file=stack_file.name, region=region, now=now)
 
 
 def config_of(
@@ -84,7 +84,8 @@ def config_of(
             network_of=network_of or unread_network,
         )
     except ConfigError as error:
-        raise ConfigError([*missing, *error.problems], stack_file=name) from error
+        problems = [*missing, *error.problems]
+        raise ConfigError(problems, stack_file=name, assumed=error.assumed) from error
     missing += unknown_rules(config, stack_file=name)
     if missing:
         raise ConfigError(missing, stack_file=name)

@@ -105,3 +105,16 @@ def test_an_update_that_the_account_would_reject_is_refused_before_the_engine_st
         result = check(reservation_id=OTHER_ZONE, command=command)
         assert result.exit_code == 2
         assert "us-west-2d" in result.stderr
+
+
+def test_the_account_is_asked_about_a_file_that_the_plan_refuses(
+    check, trainyard, stack_file
+) -> None:
+    found = completed(find_stack_file("p5-cb"), {"reservations": {"block": {}}})
+    cluster = completed(found, sandbox_completion(find_stack_file("p5-cb"))).cluster
+    cluster["architecture"]["node_groups"]["p5"]["placement"] = {"group": "create"}
+    cluster["reservations"]["block"]["reservation_id"] = "cr-00000000000000bad"
+    result = trainyard("check", "p5-cb", "--live", "--json", "--stack-file", stack_file(cluster))
+    (answer,) = json.loads(result.stdout)
+    ends = {each["path"].rpartition(".")[2] for each in answer["problems"]}
+    assert ends == {"group", "reservation_id"}

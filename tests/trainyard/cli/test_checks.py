@@ -6,6 +6,7 @@ import copy
 import json
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 
@@ -47,6 +48,74 @@ def test_problems_are_data_with_json(trainyard, stack_file) -> None:
     assert [p["path"] for p in answer["problems"]] == [
         "trainyard:cluster.reservations.block.reservation_id"
     ]
+
+
+def without_ids(**pool: object) -> dict[str, Any]:
+    """Return a cluster without the four ids that only the user knows."""
+    cluster = copy.deepcopy(COMPLETE)
+    for key in ("vpc_id", "public_subnet_ids", "private_subnet_ids"):
+        del cluster["network"][key]
+    del cluster["reservations"]["block"]["reservation_id"]
+    cluster["architecture"]["node_groups"]["p5"] |= pool
+    return cluster
+
+
+FOUR_IDS = {
+    "network.vpc_id",
+    "network.public_subnet_ids",
+    "network.private_subnet_ids",
+    "reservations.block.reservation_id",
+}
+GROUP = "architecture.node_groups.p5.placement.group"
+
+
+def test_missing_ids_do_not_hide_what_the_plan_refuses(trainyard, stack_file) -> None:
+    cluster = without_ids(placement={"group": "create"})
+    result = trainyard("check", "p5-cb", "--json", "--stack-file", stack_file(cluster))
+    assert result.exit_code == 2
+    (answer,) = json.loads(result.stdout)
+    said = {each["path"].removeprefix("trainyard:cluster."): each for each in answer["problems"]}
+    assert said.keys() == {*FOUR_IDS, GROUP}
+    assert "supports no placement group" in said[GROUP]["problem"]
+
+
+def test_a_finding_of_the_plan_has_that_stage_beside_those_of_the_schema(
+    trainyard, stack_file
+) -> None:
+    cluster = without_ids(placement={"group": "create"})
+    result = trainyard("check", "p5-cb", "--sarif", "--stack-file", stack_file(cluster))
+    rules = {each["ruleId"] for each in json.loads(result.stdout)["runs"][0]["results"]}
+    assert {each.partition("/")[0] for each in rules} == {"schema", "plan"}
+    assert {each for each in rules if each.startswith("plan/")} == {
+        "plan/architecture.node_groups.*.placement.group"
+    }
+
+
+@pytest.mark.parametrize("key", ["reservation_id", "vpc_id"])
+def test_a_wrong_id_and_an_unknown_key_do_not_hide_it_either(
+    trainyard, stack_file, key: str
+) -> None:
+    cluster = copy.deepcopy(COMPLETE)
+    cluster["architecture"]["node_groups"]["p5"] |= {"placement": {"group": "create"}, "colour": 1}
+    section = cluster["network"] if key == "vpc_id" else cluster["reservations"]["block"]
+    section[key] = "cr-short"
+    result = trainyard("check", "p5-cb", "--json", "--stack-file", stack_file(cluster))
+    (answer,) = json.loads(result.stdout)
+    ends = {each["path"].rpartition(".")[2] for each in answer["problems"]}
+    assert ends == {key, "colour", "group"}
+
+
+def test_a_missing_id_does_not_hide_a_contradiction(trainyard, stack_file) -> None:
+    cluster = without_ids(placement={"group": "existing"})
+    result = trainyard("check", "p5-cb", "--stack-file", stack_file(cluster))
+    assert "4 problems" not in result.stderr
+    assert "node_groups.p5.placement.name" in result.stderr
+
+
+@pytest.mark.parametrize("stack", stack_names())
+def test_what_is_assumed_for_a_missing_value_is_not_refused(trainyard, stack) -> None:
+    (answer,) = json.loads(trainyard("check", stack, "--json").stdout)
+    assert all(each["problem"].startswith("is missing") for each in answer.get("problems", ()))
 
 
 def test_refuses_a_rule_that_the_policy_pack_does_not_have(trainyard, stack_file) -> None:

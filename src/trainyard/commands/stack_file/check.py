@@ -34,8 +34,8 @@ def check(
     if stack_file is not None and len(stacks) > 1:
         raise failures.WrongUseError("--stack-file replaces the file of one stack; name one stack")
     results = [_checked(stack, path=stack_file, sandbox=sandbox) for stack in stacks]
-    if live and all(result.ok for result in results):
-        # The account's answers are not useful for an invalid configuration.
+    if live and all(result.ok or result.stage == "plan" for result in results):
+        # The account has no answers about a file with missing or wrong values.
         from trainyard.checks.live_check import live_result
 
         account_of(sandbox=sandbox).start(console.progress)
