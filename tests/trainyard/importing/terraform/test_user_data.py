@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.trainyard.importing.terraform.test_shown import CLUSTER, P5, read, resource, state
 
 from tests.support.importing import at, outcomes, read_directory
+from tests.trainyard.importing.terraform.test_plan_json import CLUSTER, P5, read, resource, state
 from trainyard.importing.imported import Imported
 from trainyard.importing.lint import lint
 from trainyard.importing.user_data import said_in
