@@ -119,8 +119,8 @@ class RuleSettings(StrictModel):
 
 # The root of the configuration: the fields that stacks of every architecture have.
 #
-# The models of an architecture are in modules of their own (`eks_stack` and so on), of which only
-# the stack's own is imported. Shared code reads what `Architecture` has.
+# The models of an architecture are in modules of their own (`eks` and so on), of which only the
+# stack's own is imported. Shared code reads what `Architecture` has.
 
 
 class Architecture(StrictModel):

@@ -262,8 +262,7 @@ class Vpc(pulumi.ComponentResource):
     subnet has its own route table: switching between one NAT gateway and one per zone then changes
     only routes. The private subnets of an adopted VPC can share one.
 
-    An object of an adopted VPC is imported by the first update, protected, and kept by a deletion
-    (`adopted_resource`).
+    An object of an adopted VPC is imported by the first update, protected, and kept by a deletion.
 
     Children: `<name>-vpc`, `<name>-cidr-<network>` for each secondary CIDR block, `<name>-internet`
     if there are public subnets, `<name>-<subnet>` and `<name>-<subnet>-routes` for each subnet

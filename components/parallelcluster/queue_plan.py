@@ -495,8 +495,8 @@ class QueuePlan:
 def plan_queue(name: str, queue: Queue, context: Context, review: Review) -> QueuePlan | None:
     """Return the plan of a queue, or None if problems make a plan impossible.
 
-    This function records only a placement that contradicts the capacity. `queue_review` and
-    `compute_resource_review` record all other problems.
+    This function records only a placement that contradicts the capacity. The reviews of
+    queues and compute resources record all other problems.
     """
     place = context.place(f"architecture.queues.{name}")
     resources = [

@@ -1,4 +1,11 @@
-"""Rendering of a plan as ParallelCluster cluster configuration, by section."""
+"""Rendering of a plan as ParallelCluster cluster configuration, by section.
+
+Keys are those of
+https://docs.aws.amazon.com/parallelcluster/latest/ug/cluster-configuration-file-v3.html and of
+`pcluster/schemas/cluster_schema.py` in the package `aws-parallelcluster`, version 3.16.1. The
+plan decides the content of the sections. Values of resources that do not exist yet are a
+`Reference`.
+"""
 
 from __future__ import annotations
 
@@ -503,12 +510,3 @@ def to_yaml(document: Mapping[str, Any]) -> str:
     return yaml.dump(
         dict(document), Dumper=_BlockDumper, sort_keys=False, default_flow_style=False, width=100
     )
-
-
-# Rendering of a plan as ParallelCluster cluster configuration, one module per section.
-#
-# Keys are those of
-# https://docs.aws.amazon.com/parallelcluster/latest/ug/cluster-configuration-file-v3.html and of
-# `pcluster/schemas/cluster_schema.py` in the package `aws-parallelcluster`, version 3.16.1. The
-# plan decides the content of the sections. Values of resources that do not exist yet are a
-# `Reference`.

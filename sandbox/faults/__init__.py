@@ -1,5 +1,5 @@
 """Scheduled faults of the sandbox's account: which call fails, when, and how.
 
-`schedule` parses the file of the user, `kinds` lists the kinds of fault, and the account calls
-`in_force` before each call.
+`kinds` lists the kinds of fault, and `schedule` parses the file of the user and has the schedule in
+force, which the account reads before each call.
 """

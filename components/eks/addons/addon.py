@@ -1,6 +1,6 @@
 """What the program has to know of a self-managed add-on.
 
-EKS installs the add-ons of `trainyard.components.eks.addons.eks_addons` itself. Of a self-managed
+EKS installs the add-ons of `trainyard.components.eks.addons.eks_managed` itself. Of a self-managed
 one, the program defines the Kubernetes objects:
 https://docs.aws.amazon.com/eks/latest/userguide/eks-add-ons.html
 """
