@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any, cast
 
@@ -20,6 +19,7 @@ from trainyard.components.config.network import (
 from trainyard.components.config.node_pool import BlockPools
 from trainyard.components.config.problems import (
     ROOT,
+    Assumed,
     ConfigError,
     Problem,
     Review,
@@ -249,27 +249,6 @@ def load_stack_config(
     if network.stack in _own_names(stack_file):
         raise ConfigError([_own_network(network)], stack_file=stack_file)
     return narrowed(config, network_of(network))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Assumed:
-    """A valid configuration that is as near to the one in the stack file as possible.
-
-    What is wrong with it otherwise is said together with the problems of the schema.
-    """
-
-    config: AnyStackConfig
-    paths: tuple[str, ...]
-    """Paths of the values that are not those of the stack file."""
-    examples: tuple[str, ...]
-    """Values that stand for one of the user's."""
-
-    def is_of_the_user(self, problem: Problem) -> bool:
-        """Return whether a problem is one of the stack file, and not of what was assumed."""
-        if any(problem.path.startswith(path) for path in self.paths):
-            return False
-        said = f"{problem.problem} {show(problem.found)} {problem.allowed} {problem.remedy}"
-        return not any(example in said for example in self.examples)
 
 
 def _assumed(

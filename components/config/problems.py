@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import Any
 
 from pydantic_core import PydanticCustomError
 
@@ -15,9 +15,6 @@ from trainyard.components.config.pulumi_command import pulumi_command
 from trainyard.components.look_alikes import plain_characters
 from trainyard.components.plain_text import legible, printable, shell_word
 from trainyard.components.secret_documents import hidden, hidden_at
-
-if TYPE_CHECKING:
-    from trainyard.components.config.load import Assumed
 
 
 def nearest(found: object, choices: Sequence[str]) -> str | None:
@@ -78,6 +75,28 @@ class Problem:
         for name in ("problem", "allowed", "remedy"):
             object.__setattr__(self, name, hidden(getattr(self, name)))
         object.__setattr__(self, "found", hidden_at(last_key(self.path), self.found))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assumed:
+    """A valid configuration that is as near to the one in the stack file as possible.
+
+    What is wrong with it otherwise is said together with the problems of the schema.
+    """
+
+    config: Any
+    """The validated configuration, as `load_stack_config` returns it."""
+    paths: tuple[str, ...]
+    """Paths of the values that are not those of the stack file."""
+    examples: tuple[str, ...]
+    """Values that stand for one of the user's."""
+
+    def is_of_the_user(self, problem: Problem) -> bool:
+        """Return whether a problem is one of the stack file, and not of what was assumed."""
+        if any(problem.path.startswith(path) for path in self.paths):
+            return False
+        said = f"{problem.problem} {show(problem.found)} {problem.allowed} {problem.remedy}"
+        return not any(example in said for example in self.examples)
 
 
 class ConfigError(Exception):

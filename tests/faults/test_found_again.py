@@ -21,7 +21,7 @@ from trainyard.workspace.recovery.account import LookupAccount as Read
 from trainyard.workspace.recovery.account import ObjectProgress, tag_of
 from trainyard.workspace.recovery.lookups import Look
 from trainyard.workspace.recovery.operations import PendingCreate, read_by
-from trainyard.workspace.recovery.table import WAYS, way_of
+from trainyard.workspace.recovery.table import LOOKUPS, lookup_of
 
 STACK = "aws:cloudformation/stack:Stack"
 """Needs CloudFormation in addition to the account; the tests that kill whole stacks cover it."""
@@ -58,10 +58,10 @@ COMPUTED = {
 }
 """Empty sets that AWS computes, and that a read without a previous state omits: updating them makes
 no API call."""
-TYPES = {token for token in WAYS if token.startswith("aws:")} - {STACK}
-LOOKED_FOR = sorted(token for token in TYPES if WAYS[token].look is not None)
+TYPES = {token for token in LOOKUPS if token.startswith("aws:")} - {STACK}
+LOOKED_FOR = sorted(token for token in TYPES if LOOKUPS[token].look is not None)
 TAGGABLE = sorted(TYPES - UNTAGGED)
-NOT_LOOKED_FOR = sorted(token for token in TYPES if WAYS[token].look is None)
+NOT_LOOKED_FOR = sorted(token for token in TYPES if LOOKUPS[token].look is None)
 
 
 @pytest.fixture
@@ -101,7 +101,7 @@ def tagged(case: Case) -> dict[str, Any]:
 
 
 def look_of(token: str) -> Look:
-    way = way_of(token)
+    way = lookup_of(token)
     assert way is not None
     assert way.look is not None
     return way.look

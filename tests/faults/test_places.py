@@ -12,7 +12,7 @@ from tests.support.faults.account import Faulty
 from tests.support.faults.places import FATAL, LEFT_OUT, PLACES, SURVIVED, LostAnswer, Place
 from tests.support.provider_plugin import RefusedError
 from trainyard.sandbox.faults.kinds import KINDS
-from trainyard.workspace.recovery.table import WAYS
+from trainyard.workspace.recovery.table import LOOKUPS
 
 ATTEMPTS = 25
 """Attempts of the provider for one request: `MaxRetries` in terraform-provider-aws
@@ -20,7 +20,7 @@ ATTEMPTS = 25
 
 
 def test_every_type_of_a_stack_has_its_line() -> None:
-    made = {token for token in WAYS if token.startswith("aws:")}
+    made = {token for token in LOOKUPS if token.startswith("aws:")}
     assert {place.token for place in PLACES} == made - LEFT_OUT
 
 

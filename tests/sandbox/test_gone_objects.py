@@ -14,9 +14,9 @@ from tests.support.recorded_engine import AT_ONCE, RecordedEngine, creating
 from tests.support.sandbox_aws import ACCOUNT, Account
 from trainyard.workspace.recovery.account import FoundObject, ObjectProgress
 from trainyard.workspace.recovery.gone import forget_gone
-from trainyard.workspace.recovery.lookups import By, Way
+from trainyard.workspace.recovery.lookups import By, Lookup
 from trainyard.workspace.recovery.recover import recover
-from trainyard.workspace.recovery.table import WayOf, way_of
+from trainyard.workspace.recovery.table import LookupOf, lookup_of
 from trainyard.workspace.recovery.timeouts import Timeouts
 
 PREFIX = "urn:pulumi:p5::trainyard::"
@@ -45,7 +45,7 @@ def told_by(engine: RecordedEngine) -> Callable[..., list[str]]:
         command: Callable[..., object],
         *resources: dict[str, Any],
         pending: tuple[dict[str, Any], ...] = (),
-        way_of: WayOf = way_of,
+        lookup_of: LookupOf = lookup_of,
         timeouts: Timeouts = AT_ONCE,
         written: datetime | None = None,
     ) -> list[str]:
@@ -57,7 +57,7 @@ def told_by(engine: RecordedEngine) -> Callable[..., list[str]]:
             region="us-west-2",
             timeouts=timeouts,
             report=told.append,
-            way_of=way_of,
+            lookup_of=lookup_of,
         )
         return told
 
@@ -106,16 +106,16 @@ def test_what_aws_is_deleting_is_waited_for(
     recovered: Callable[..., list[str]], engine: RecordedEngine
 ) -> None:
     answers = [[FoundObject(QUEUE_ARN, ObjectProgress.MAKING, "DELETING")], []]
-    way = Way(By.NAME, "").looked_up_by(lambda *_: answers.pop(0))
-    recovered(QUEUE, QUEUE_ARN, way_of=lambda *_, **__: way)
+    way = Lookup(By.NAME, "").looked_up_by(lambda *_: answers.pop(0))
+    recovered(QUEUE, QUEUE_ARN, lookup_of=lambda *_, **__: way)
     assert (answers, engine.resources()) == ([], [])
 
 
 def test_a_deletion_that_cannot_be_looked_up_is_left_to_the_engine(
     recovered: Callable[..., list[str]], engine: RecordedEngine
 ) -> None:
-    way = Way(By.NAME, "").looked_up_by(denied)
-    (said,) = recovered(RULE, GONE, way_of=lambda *_, **__: way)
+    way = Lookup(By.NAME, "").looked_up_by(denied)
+    (said,) = recovered(RULE, GONE, lookup_of=lambda *_, **__: way)
     assert "it is read again" in said
     assert [each["id"] for each in engine.resources()] == [GONE]
 
@@ -157,10 +157,10 @@ def test_a_rule_that_aws_does_not_show_yet_is_kept(
     told_by: Callable[..., list[str]], engine: RecordedEngine
 ) -> None:
     answers = [[], [], [FoundObject(GONE)]]
-    way = Way(By.NAME, "").looked_up_by(lambda *_: answers.pop(0))
+    way = Lookup(By.NAME, "").looked_up_by(lambda *_: answers.pop(0))
     limits = Timeouts(settle=300, poll=0, limit=60)
     now = datetime.now(UTC)
-    options = {"way_of": lambda *_, **__: way, "timeouts": limits, "written": now}
+    options = {"lookup_of": lambda *_, **__: way, "timeouts": limits, "written": now}
     assert not told_by(forget_gone, rule(GONE), **options)
     assert not engine.imports.exists()
 
@@ -168,7 +168,7 @@ def test_a_rule_that_aws_does_not_show_yet_is_kept(
 def test_an_account_that_may_not_be_asked_is_said_and_nothing_is_forgotten(
     told_by: Callable[..., list[str]], engine: RecordedEngine
 ) -> None:
-    way = Way(By.NAME, "").looked_up_by(denied)
-    (said,) = told_by(forget_gone, rule(GONE), way_of=lambda *_, **__: way)
+    way = Lookup(By.NAME, "").looked_up_by(denied)
+    (said,) = told_by(forget_gone, rule(GONE), lookup_of=lambda *_, **__: way)
     assert "UnauthorizedOperation" in said
     assert not engine.imports.exists()

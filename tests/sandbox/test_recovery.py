@@ -19,9 +19,9 @@ from trainyard.components.tagging import RESOURCE_TAG
 from trainyard.workspace.recovery.account import FoundObject, ObjectProgress
 from trainyard.workspace.recovery.errors import CreatesPendingError
 from trainyard.workspace.recovery.leftovers import MARK
-from trainyard.workspace.recovery.lookups import By, Way
+from trainyard.workspace.recovery.lookups import By, Lookup
 from trainyard.workspace.recovery.recover import recover
-from trainyard.workspace.recovery.table import way_of
+from trainyard.workspace.recovery.table import lookup_of
 from trainyard.workspace.recovery.timeouts import Timeouts
 
 PREFIX = "urn:pulumi:p5::trainyard::"
@@ -47,7 +47,7 @@ def recovered(engine: RecordedEngine) -> Recover:
     def run(
         *operations: dict[str, Any],
         timeouts: Timeouts = AT_ONCE,
-        way: Way | None = None,
+        way: Lookup | None = None,
         resources: tuple[dict[str, Any], ...] = (),
         written: datetime | None = None,
     ) -> list[str]:
@@ -59,7 +59,7 @@ def recovered(engine: RecordedEngine) -> Recover:
             region="us-west-2",
             timeouts=timeouts,
             report=told.append,
-            way_of=way_of if way is None else lambda *_, **__: way,
+            lookup_of=lookup_of if way is None else lambda *_, **__: way,
         )
         return told
 
@@ -75,10 +75,10 @@ def vpc(account: Account) -> str:
     return made["Vpc"]["VpcId"]
 
 
-def seen_as(*answers: list[FoundObject], fixed_name: bool = False) -> Way:
+def seen_as(*answers: list[FoundObject], fixed_name: bool = False) -> Lookup:
     """Return a search with these results, in order."""
     left = list(answers)
-    return Way(By.TAG, "", lambda *_: left.pop(0) if len(left) > 1 else left[0], fixed_name)
+    return Lookup(By.TAG, "", lambda *_: left.pop(0) if len(left) > 1 else left[0], fixed_name)
 
 
 def test_a_stack_with_nothing_pending_is_not_written(
@@ -271,7 +271,7 @@ def test_an_account_that_may_not_be_read_ends_the_command(
         raise ClientError({"Error": {"Code": "UnauthorizedOperation"}}, "DescribeVpcs")
 
     with pytest.raises(CreatesPendingError, match="UnauthorizedOperation"):
-        recovered(creating(VPC, tags=TAG), way=Way(By.NAME, "", denied))
+        recovered(creating(VPC, tags=TAG), way=Lookup(By.NAME, "", denied))
     assert not engine.imports.exists()
 
 
@@ -284,6 +284,6 @@ def test_what_was_being_changed_is_waited_for_and_read_anew(
         looked.append(update.urn)
         return [FoundObject("p5-role")]
 
-    (said,) = recovered({**creating(ROLE), "type": "updating"}, way=Way(By.NAME, "", ready))
+    (said,) = recovered({**creating(ROLE), "type": "updating"}, way=Lookup(By.NAME, "", ready))
     assert said == "p5-role was being updated when an earlier command was killed: it is read again"
     assert looked == [ROLE]

@@ -15,7 +15,7 @@ from tests.support.aws_cases import Case, batch_cases, cases
 from tests.support.aws_service_cases import monitoring_cases, network_cases, storage_cases
 from tests.support.provider_plugin import Made, Plugin, RefusedError
 from tests.support.sandbox_aws import Account
-from trainyard.workspace.recovery.table import WAYS
+from trainyard.workspace.recovery.table import LOOKUPS
 
 STACK = "aws:cloudformation/stack:Stack"
 """Needs CloudFormation next to the account: `test_cloudformation_stack.py`."""
@@ -28,7 +28,7 @@ https://github.com/hashicorp/terraform-provider-aws, `internal/service/cloudwatc
 """
 TOPIC_POLICY = "aws:sns/topicPolicy:TopicPolicy"
 """Its deletion gives the topic its default policy, which a refresh reads."""
-TOKENS = sorted({token for token in WAYS if token.startswith("aws:")} - {STACK})
+TOKENS = sorted({token for token in LOOKUPS if token.startswith("aws:")} - {STACK})
 
 
 @pytest.fixture(scope="module")
