@@ -19,6 +19,7 @@ from urllib.parse import parse_qs, quote
 
 from trainyard.sandbox.faults import fault
 from trainyard.sandbox.faults.fault import Entry, Kind, Refusal, Request, Schedule
+from trainyard.sandbox.faults.names import NEVER_JOINS, is_named
 from trainyard.sandbox.wsgi import Answer
 
 if TYPE_CHECKING:
@@ -495,11 +496,6 @@ def _course(hit: Entry) -> Course:
 # The sandbox's emulations of nodes, plugins and reservations query these.
 
 
-_KIND = "(?:-nodes|-node-group)?"
-"""Suffix after the group's name in names of Auto Scaling groups and managed node groups, as the
-resources of a stack have them: `p5-cb-p5-nodes-0c5d1e2`."""
-
-
 class Condition(Kind):
     """A condition that holds while it is in force; it affects no call, so no calls are counted.
 
@@ -517,7 +513,7 @@ class Condition(Kind):
 
 
 NODE_NEVER_JOINS = Condition(
-    "node-never-joins", "instances of the node group run, and never become nodes", "node_group"
+    NEVER_JOINS, "instances of the node group run, and never become nodes", "node_group"
 )
 """Instances run but never register with Kubernetes, Slurm or ECS."""
 DEVICE_PLUGIN_NEVER_READY = Condition(
@@ -606,16 +602,6 @@ def unhealthy_devices(
         if entry.judged[node]:
             found[resource] = found.get(resource, 0) + fault.devices
     return found
-
-
-def is_named(wanted: str, *names: str) -> bool:
-    """Return whether one of the names is wanted, or ends with it in the program's naming scheme.
-
-    Such names consist of cluster, group and kind, and Pulumi's random suffix:
-    `p5-cb-p5-nodes-0c5d1e2`.
-    """
-    of_ours = re.compile(rf"(?:^|.*-){re.escape(wanted)}{_KIND}(?:-?[0-9a-f]{{4,}})?")
-    return any(fnmatchcase(name, wanted) or of_ours.fullmatch(name) for name in names)
 
 
 def broken_plugins(faults: Schedule) -> Collection[str]:

@@ -17,7 +17,7 @@ from typing import Any
 import yaml
 from botocore.exceptions import BotoCoreError, ClientError
 
-from trainyard.sandbox.faults.kinds import NODE_NEVER_JOINS, is_named
+from trainyard.sandbox.faults.names import NEVER_JOINS, is_named
 from trainyard.sandbox.parallelcluster.provider import account, machines, model, storage
 from trainyard.sandbox.parallelcluster.provider.account import (
     Clients,
@@ -180,7 +180,7 @@ def never_registers(queue: str, name: str) -> bool:
     return any(
         is_named(each["node_group"], queue, name)
         for each in entries
-        if each["happens"] == NODE_NEVER_JOINS.name
+        if each["happens"] == NEVER_JOINS
     )
 
 
