@@ -19,7 +19,7 @@ from tests.stacks.support.addons_of_a_life import run_job_sets_with_faults, watc
 from tests.support.processes import until
 from tests.support.sandbox import Done, Sandbox, copied_stack_file
 from trainyard.diagnosis.pods import why_it_is_queued
-from trainyard.schedulers.eks.workloads import Workload, delete_workload, find_workload
+from trainyard.schedulers.kubernetes.workloads import Workload, delete_workload, find_workload
 
 pytestmark = pytest.mark.sandbox
 

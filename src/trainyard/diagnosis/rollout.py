@@ -22,7 +22,7 @@ from trainyard.components.plain_text import shell_word
 from trainyard.components.runtime.aws_auth_text import first_document
 from trainyard.diagnosis.node_groups import GroupFacts, NodeGroupPlace, read_group, what_it_lacks
 from trainyard.diagnosis.pods import PodState, at, name_of, pods_by_daemon_set, ready_on, said
-from trainyard.schedulers.eks.cluster_client import cluster_client
+from trainyard.schedulers.kubernetes.cluster_client import cluster_client
 from trainyard.verify.node_marks import is_closed, verification_of
 from trainyard.workspace.target import Target
 

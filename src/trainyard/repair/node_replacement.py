@@ -32,8 +32,8 @@ from trainyard.repair.decision import (
 )
 from trainyard.repair.journal import TERMINATED, Journal
 from trainyard.repair.nodes import BEGUN, Nodes
-from trainyard.schedulers.eks.job_wait import transient
 from trainyard.schedulers.job_wait import POLL_SECONDS, JobWait, look_again
+from trainyard.schedulers.kubernetes.job_wait import transient
 
 _CONTINUE = "run the same command again to continue"
 

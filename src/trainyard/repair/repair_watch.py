@@ -19,7 +19,7 @@ from trainyard.components.eks.plan import EksPlan
 from trainyard.repair.decision import Decision
 from trainyard.repair.repair_request import RepairRequest
 from trainyard.repair.report import report
-from trainyard.schedulers.eks.repair import Opened, opened, pods_of, repair_cluster
+from trainyard.schedulers.kubernetes.repair import Opened, opened, pods_of, repair_cluster
 
 INTERVAL_MINUTES = 5.0
 """Default time between two looks. The shortest time after which a condition means a bad node is 10

@@ -50,7 +50,7 @@ class DeployedStack:
 
     def submit_manifest(self, text: str, wait: JobWait | None) -> None:
         """EKS: create the jobs of a manifest."""
-        from trainyard.schedulers.eks.submission import submit_manifest
+        from trainyard.schedulers.kubernetes.submission import submit_manifest
 
         submit_manifest(text, target=self.target, wait=wait)
 
@@ -80,7 +80,7 @@ class DeployedStack:
 
     def mark_nodes(self, marks: Iterable[Mark], *, at: datetime, required: bool) -> list[str]:
         """EKS: label nodes with their results; return the names of those that are gone."""
-        from trainyard.schedulers.eks.cluster import reached_cluster
+        from trainyard.schedulers.kubernetes.cluster import reached_cluster
         from trainyard.verify.node_marks import mark_node
 
         with reached_cluster(self.target) as api:

@@ -29,10 +29,10 @@ from trainyard.components.parallelcluster.plan import ParallelClusterPlan
 from trainyard.diagnosis.waiting_job import ENDED, UNFINISHED
 from trainyard.schedulers.batch.job_logs import batch_log
 from trainyard.schedulers.batch.submission import short_name
-from trainyard.schedulers.eks.cluster import reached_cluster
-from trainyard.schedulers.eks.job_logs import eks_log
-from trainyard.schedulers.eks.submission import MANAGED_SELECTOR
-from trainyard.schedulers.eks.workloads import (
+from trainyard.schedulers.kubernetes.cluster import reached_cluster
+from trainyard.schedulers.kubernetes.job_logs import kubernetes_log
+from trainyard.schedulers.kubernetes.submission import MANAGED_SELECTOR
+from trainyard.schedulers.kubernetes.workloads import (
     Workload,
     delete_workload,
     find_workload,
@@ -115,7 +115,7 @@ class EksScheduler:
 
     def log(self, asked: LogRequest) -> Iterator[str]:
         """Yield the lines of the logs of its pods."""
-        return eks_log(self.api, newest_of(asked.job, self.jobs()), asked)
+        return kubernetes_log(self.api, newest_of(asked.job, self.jobs()), asked)
 
     def cancel(self, job: ListedJob) -> None:
         """Delete a job with its pods and objects."""

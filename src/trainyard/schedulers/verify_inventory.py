@@ -8,7 +8,7 @@ from kubernetes import client
 
 from trainyard.jobs.nodes import JobNodes
 from trainyard.schedulers.deployed_stack import DeployedStack
-from trainyard.schedulers.eks.cluster import reached_cluster
+from trainyard.schedulers.kubernetes.cluster import reached_cluster
 from trainyard.verify.inventory import (
     SHOW_NODES,
     Inventory,

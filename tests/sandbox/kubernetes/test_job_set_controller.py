@@ -32,8 +32,8 @@ from trainyard.sandbox.kubernetes.control_planes import (
 )
 from trainyard.sandbox.kubernetes.controllers import Controller
 from trainyard.sandbox.kubernetes.pods import ended_status
-from trainyard.schedulers.eks.submission import _create
-from trainyard.schedulers.eks.workloads import Workload, delete_workload, find_workload
+from trainyard.schedulers.kubernetes.submission import _create
+from trainyard.schedulers.kubernetes.workloads import Workload, delete_workload, find_workload
 
 pytestmark = pytest.mark.kubernetes
 

@@ -30,7 +30,7 @@ from trainyard.jobs.training import TrainingRequest
 from trainyard.sandbox.kubernetes.control_planes import ControlPlanes
 from trainyard.sandbox.kubernetes.instances import Instance
 from trainyard.sandbox.kubernetes.nodes import NodeSimulator
-from trainyard.schedulers.eks.cluster_client import cluster_client
+from trainyard.schedulers.kubernetes.cluster_client import cluster_client
 from trainyard.verify.node_marks import (
     Mark,
     NodeResults,

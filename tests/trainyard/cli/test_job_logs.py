@@ -14,8 +14,8 @@ from kubernetes.client import ApiException
 from tests.support.workload_api import condition, workload
 from trainyard.cli import failures
 from trainyard.schedulers.batch.job_logs import batch_log
-from trainyard.schedulers.eks.job_logs import eks_log
 from trainyard.schedulers.job_wait import JobWait
+from trainyard.schedulers.kubernetes.job_logs import kubernetes_log
 from trainyard.schedulers.listed_job import ListedJob
 from trainyard.schedulers.log_request import LogRequest, newest_of
 
@@ -134,7 +134,7 @@ def of_eks(monkeypatch: pytest.MonkeyPatch):
         monkeypatch.setattr(client, "CoreV1Api", lambda _api: cluster)
         wait = JobWait(pause=lambda _: None, now=lambda: 0.0)
         request = LogRequest(job="train", wait=wait, **asked)
-        return [*eks_log(client.ApiClient(), listed("team/train"), request)]
+        return [*kubernetes_log(client.ApiClient(), listed("team/train"), request)]
 
     return read
 

@@ -11,8 +11,8 @@ from urllib3.exceptions import ProtocolError
 
 from trainyard.cli import failures
 from trainyard.schedulers.batch import waiting as batch_waiting
-from trainyard.schedulers.eks import job_wait as eks_job_wait
 from trainyard.schedulers.job_wait import LOST_MINUTES, POLL_SECONDS, JobWait, look_again
+from trainyard.schedulers.kubernetes import job_wait as kubernetes_job_wait
 from trainyard.schedulers.slurm import job_wait as slurm_job_wait
 
 
@@ -70,10 +70,10 @@ NO_CONTROLLER = failures.CommandError(
 @pytest.mark.parametrize(
     ("passes", "error", "expected"),
     [
-        (eks_job_wait.transient, ProtocolError("reset"), True),
-        (eks_job_wait.transient, ApiException(status=503, reason="Unavailable"), True),
-        (eks_job_wait.transient, ApiException(status=429, reason="Too Many Requests"), True),
-        (eks_job_wait.transient, ApiException(status=404, reason="Not Found"), False),
+        (kubernetes_job_wait.transient, ProtocolError("reset"), True),
+        (kubernetes_job_wait.transient, ApiException(status=503, reason="Unavailable"), True),
+        (kubernetes_job_wait.transient, ApiException(status=429, reason="Too Many Requests"), True),
+        (kubernetes_job_wait.transient, ApiException(status=404, reason="Not Found"), False),
         (batch_waiting._transient, LOST, True),
         (batch_waiting._transient, refused("ThrottlingException"), True),
         (batch_waiting._transient, refused("ExpiredTokenException"), False),

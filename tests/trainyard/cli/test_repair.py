@@ -19,7 +19,7 @@ from tests.trainyard.cli.test_node_replacement import repair as replacement_of
 from trainyard.cli import console, failures
 from trainyard.repair.journal import Journal
 from trainyard.repair.repair_request import RepairRequest
-from trainyard.schedulers.eks import repair as eks_repair
+from trainyard.schedulers.kubernetes import repair as kubernetes_repair
 from trainyard.schedulers.slurm import repair as slurm_repair
 from trainyard.stack_files.installation import Installation
 from trainyard.stack_files.stack_files import find_stack_file
@@ -53,7 +53,7 @@ def interrupted(directory: Path) -> World:
 def run(tmp_path: Path) -> Callable[..., None]:
     def made(world: World, **changes: Any) -> None:
         asked = request(**changes)
-        eks_repair._run(replacement_of(world, tmp_path, asked.node), asked)
+        kubernetes_repair._run(replacement_of(world, tmp_path, asked.node), asked)
 
     return made
 

@@ -22,7 +22,7 @@ from trainyard.cli import failures
 from trainyard.repair import repair_watch
 from trainyard.repair.journal import Journal
 from trainyard.repair.repair_watch import StoppedError, Watch, watch
-from trainyard.schedulers.eks import repair as eks_repair
+from trainyard.schedulers.kubernetes import repair as kubernetes_repair
 from trainyard.workspace.locks import StackLockedError
 
 
@@ -42,7 +42,7 @@ def watching(tmp_path: Path) -> Callable[..., Watch]:
             world.steps.append("Repair: unlock")
 
         plan: Any = None
-        repair = partial(eks_repair.repair_cluster, opened=opened, alone=locked)
+        repair = partial(kubernetes_repair.repair_cluster, opened=opened, alone=locked)
         return Watch(lambda: (plan, request(**changes)), opened, repair)
 
     return made

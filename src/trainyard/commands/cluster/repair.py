@@ -109,7 +109,7 @@ def _watch(
 
 def _repair(plan: Any, request: RepairRequest) -> None:
     if isinstance(plan, EksPlan):
-        from trainyard.schedulers.eks.repair import repair_cluster
+        from trainyard.schedulers.kubernetes.repair import repair_cluster
 
         repair_cluster(plan, request)
     elif isinstance(plan, ParallelClusterPlan):

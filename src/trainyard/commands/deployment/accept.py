@@ -514,7 +514,7 @@ def _node_of(stack: AcceptedStack, plan: Any, group: str) -> str:
     Raises:
         CommandError: the cluster cannot be read, or it has none.
     """
-    from trainyard.schedulers.eks.repair import opened
+    from trainyard.schedulers.kubernetes.repair import opened
 
     request = RepairRequest(
         target=stack.target,

@@ -30,9 +30,9 @@ from trainyard.diagnosis.bundle import (
     answer,
     namespaces_of,
 )
-from trainyard.schedulers.eks.cluster_client import cluster_client
-from trainyard.schedulers.eks.submission import MANAGED_SELECTOR
-from trainyard.schedulers.eks.workloads import list_workloads
+from trainyard.schedulers.kubernetes.cluster_client import cluster_client
+from trainyard.schedulers.kubernetes.submission import MANAGED_SELECTOR
+from trainyard.schedulers.kubernetes.workloads import list_workloads
 from trainyard.schedulers.slurm.submission import reached_head_node
 from trainyard.stack_files.stack_config import plan_of
 from trainyard.stack_files.yaml_limits import UnreadableYamlError

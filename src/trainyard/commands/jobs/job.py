@@ -159,7 +159,7 @@ def make_of_kind(asked: RequestedJob, kind: str) -> None:
     elif kind == BATCH:
         from trainyard.schedulers.batch.jobs import make_job
     else:
-        from trainyard.schedulers.eks.jobs import make_job
+        from trainyard.schedulers.kubernetes.jobs import make_job
     make_job(asked)
 
 

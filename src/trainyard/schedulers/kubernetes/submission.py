@@ -24,10 +24,11 @@ from trainyard.components.catalog.kueue import QUEUE_LABEL
 from trainyard.deployment.stack_outputs import deployed_cluster
 from trainyard.jobs.job_manifest import JobManifest, kubectl_name, manifests_of
 from trainyard.schedulers.deployed_stack import DeployedStack
-from trainyard.schedulers.eks.cluster import answering
-from trainyard.schedulers.eks.cluster_client import cluster_client
-from trainyard.schedulers.eks.job_wait import wait_for
-from trainyard.schedulers.eks.workloads import (
+from trainyard.schedulers.job_wait import JobWait
+from trainyard.schedulers.kubernetes.cluster import answering
+from trainyard.schedulers.kubernetes.cluster_client import cluster_client
+from trainyard.schedulers.kubernetes.job_wait import wait_for
+from trainyard.schedulers.kubernetes.workloads import (
     Workload,
     create_workload,
     delete_workload,
@@ -35,7 +36,6 @@ from trainyard.schedulers.eks.workloads import (
     owner_reference,
     patch_workload,
 )
-from trainyard.schedulers.job_wait import JobWait
 from trainyard.workspace.session import refuse_occupied
 from trainyard.workspace.target import Target
 

@@ -15,9 +15,9 @@ from urllib3.exceptions import HTTPError
 from trainyard.cli import console, failures
 from trainyard.diagnosis.pods import name_of, read_pod_log, reason_of, why_it_is_queued
 from trainyard.jobs.job_manifest import JOB, JOB_SET, JobManifest
-from trainyard.schedulers.eks.pod_log import STARTED, PodLog, index_of, oldest_first
-from trainyard.schedulers.eks.workloads import Workload, find_workload
 from trainyard.schedulers.job_wait import NO_CONTAINERS, JobWait, look_again
+from trainyard.schedulers.kubernetes.pod_log import STARTED, PodLog, index_of, oldest_first
+from trainyard.schedulers.kubernetes.workloads import Workload, find_workload
 from trainyard.workspace.target import Account
 
 _BUSY = 429

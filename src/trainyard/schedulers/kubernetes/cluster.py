@@ -13,7 +13,7 @@ from urllib3.exceptions import HTTPError
 from trainyard.cli import failures
 from trainyard.deployment.stack_outputs import deployed_cluster
 from trainyard.schedulers.deployed_stack import DeployedStack
-from trainyard.schedulers.eks.cluster_client import cluster_client
+from trainyard.schedulers.kubernetes.cluster_client import cluster_client
 from trainyard.workspace.target import Target
 
 

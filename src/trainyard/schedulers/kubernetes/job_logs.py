@@ -12,14 +12,14 @@ from urllib3.exceptions import HTTPError
 from trainyard.cli import console, failures
 from trainyard.diagnosis.pods import name_of, reason_of
 from trainyard.jobs.training import PROCESSES
-from trainyard.schedulers.eks.pod_log import STARTED, PodLog, index_of, oldest_first
-from trainyard.schedulers.eks.workloads import Workload, find_workload
 from trainyard.schedulers.job_wait import POLL_SECONDS
+from trainyard.schedulers.kubernetes.pod_log import STARTED, PodLog, index_of, oldest_first
+from trainyard.schedulers.kubernetes.workloads import Workload, find_workload
 from trainyard.schedulers.listed_job import ListedJob
 from trainyard.schedulers.log_request import LogRequest
 
 
-def eks_log(api: client.ApiClient, job: ListedJob, asked: LogRequest) -> Iterator[str]:
+def kubernetes_log(api: client.ApiClient, job: ListedJob, asked: LogRequest) -> Iterator[str]:
     """Yield the lines of the wanted pods; of several, each with the number of its node.
 
     Args:

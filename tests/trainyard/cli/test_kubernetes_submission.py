@@ -17,9 +17,9 @@ from trainyard.jobs.nccl import render_nccl_tests
 from trainyard.jobs.nodes import JobRequest
 from trainyard.jobs.secret_source import KubernetesKey
 from trainyard.jobs.training import TrainingRequest
-from trainyard.schedulers.eks.cluster import answering
-from trainyard.schedulers.eks.submission import create_jobs
 from trainyard.schedulers.job_wait import JobWait
+from trainyard.schedulers.kubernetes.cluster import answering
+from trainyard.schedulers.kubernetes.submission import create_jobs
 from trainyard.stack_files.stack_files import find_stack_file
 from trainyard.workspace.target import target_of
 

@@ -18,9 +18,9 @@ from trainyard.repair.nodes import Nodes, RunningPod
 from trainyard.repair.repair_request import RepairRequest
 from trainyard.repair.report import report
 from trainyard.schedulers.deployed_stack import DeployedStack
-from trainyard.schedulers.eks.cluster import answering
-from trainyard.schedulers.eks.cluster_client import cluster_client
 from trainyard.schedulers.job_wait import JobWait
+from trainyard.schedulers.kubernetes.cluster import answering
+from trainyard.schedulers.kubernetes.cluster_client import cluster_client
 from trainyard.workspace.session import working_alone
 from trainyard.workspace.target import Target
 

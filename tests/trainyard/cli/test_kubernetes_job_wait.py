@@ -18,8 +18,8 @@ from trainyard.jobs.efa_smoke import render_efa_smoke
 from trainyard.jobs.job_manifest import JobManifest, manifests_of
 from trainyard.jobs.nccl import render_nccl_tests
 from trainyard.jobs.nodes import JobRequest
-from trainyard.schedulers.eks.job_wait import wait_for
 from trainyard.schedulers.job_wait import POLL_SECONDS, JobWait
+from trainyard.schedulers.kubernetes.job_wait import wait_for
 from trainyard.workspace.target import AwsAccount, account_of
 
 LEADS = manifests_of(render_nccl_tests(eks_plan(P5), JobRequest(nodes=2)))[0]
