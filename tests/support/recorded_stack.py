@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
+from types import SimpleNamespace
 from typing import Any
 
 from trainyard.schedulers.job_wait import JobWait
+from trainyard.schedulers.kubernetes import verification as kubernetes_verification
+from trainyard.schedulers.kubernetes.job_plan import KubernetesJob
+from trainyard.schedulers.kubernetes.scheduler import KubernetesScheduler
+from trainyard.schedulers.registry import scheduler_of
+from trainyard.schedulers.scheduler import Scheduler
+from trainyard.schedulers.slurm import verification as slurm_verification
+from trainyard.schedulers.slurm.scheduler import SlurmScheduler
 from trainyard.verify.inventory import Inventory
 from trainyard.verify.node_marks import Mark
 from trainyard.verify.stages import Stage
+from trainyard.verify.verification import Verified
 from trainyard.workspace.target import Target
 
 AS_PLANNED = Stage(name="inventory", result="pass", reason="2 of 2 nodes are as planned")
@@ -54,33 +64,59 @@ class RecordedStack:
         self.target = target
         return self
 
+    @contextmanager
+    def reached(self, *_: object) -> Iterator[Any]:
+        """Stand for `reached_head_node`."""
+
+        def run(script: str) -> str:
+            self.scripts.append(script)
+            return self.head_node_says
+
+        yield SimpleNamespace(run=run)
+
     def outputs(self, *, show_secrets: bool) -> Mapping[str, Any]:
         del show_secrets
         if isinstance(self.found, Exception):
             raise self.found
         return self.found
 
-    def submit_manifest(self, text: str, wait: JobWait | None) -> None:
-        self._submit(text, wait)
+    def scheduler(self, **options: str) -> RecordedScheduler:
+        return RecordedScheduler(scheduler_of(self.target, **options), self)
 
-    def submit_directory(
-        self, _plan: object, _job: object, name: str, wait: JobWait | None
-    ) -> None:
-        self._submit(name, wait)
 
-    def _submit(self, what: str, wait: JobWait | None) -> None:
-        self.submitted.append(what)
-        self.waits.append(wait)
-        self.job(what, wait)
+@dataclass
+class RecordedScheduler:
+    """Plans jobs like the scheduler of a stack, and records what it would do with them."""
 
-    def inventory(self, _plan: object, _planned: object) -> Inventory:
-        return Inventory(stage=self.nodes, versions={"kernel": {"n-1": "6.12"}})
+    planning: Scheduler[Any]
+    stack: RecordedStack
 
-    def mark_nodes(self, marks: Iterable[Mark], *, at: datetime, required: bool) -> Sequence[str]:
-        self.times.append(at)
-        self.marks += [(mark.node, mark.passed, required) for mark in marks]
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.planning, name)
+
+    def submit(self, job: Any, wait: JobWait | None) -> None:
+        what = job.manifest if isinstance(job, KubernetesJob) else job.name
+        self.stack.submitted.append(what)
+        self.stack.waits.append(wait)
+        self.stack.job(what, wait)
+
+    def inventory(self, _planned: object) -> Inventory:
+        return Inventory(stage=self.stack.nodes, versions={"kernel": {"n-1": "6.12"}})
+
+    def use_results(self, result: Verified, *, drain: bool) -> None:
+        target = self.planning.target
+        if isinstance(self.planning, KubernetesScheduler):
+            kubernetes_verification.use_results(result, target, self._mark)
+        elif isinstance(self.planning, SlurmScheduler):
+            slurm_verification.use_results(
+                result, self.planning.plan, target, drain=drain, reached=self.stack.reached
+            )
+        else:
+            self.planning.use_results(result, drain=drain)
+
+    def _mark(
+        self, _target: Target, marks: Iterable[Mark], *, at: datetime, required: bool
+    ) -> Sequence[str]:
+        self.stack.times.append(at)
+        self.stack.marks += [(mark.node, mark.passed, required) for mark in marks]
         return ()
-
-    def run_on_head_node(self, _plan: object, script: str) -> str:
-        self.scripts.append(script)
-        return self.head_node_says

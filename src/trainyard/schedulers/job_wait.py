@@ -11,9 +11,7 @@ from typing import Any, TypeVar
 
 from trainyard.cli import console, failures
 from trainyard.components.secret_text import is_secret_value
-from trainyard.schedulers.deployed_stack import DeployedStack
-from trainyard.stack_files.stack_files import BATCH, StackFile
-from trainyard.workspace.target import Account, Target
+from trainyard.workspace.target import Account
 
 POLL_SECONDS = 5
 _SANDBOX_POLL_SECONDS = 1
@@ -49,8 +47,6 @@ class JobWait:
 
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_RESERVED = "AWS_BATCH"
-"""Prefix of names that Batch reserves; see `environment` in `components/config/batch.py`."""
 
 Seen = TypeVar("Seen")
 
@@ -86,34 +82,33 @@ def look_again(
 
 @dataclass(frozen=True, slots=True)
 class RequestedJob:
-    """The arguments of `job`."""
+    """The arguments of `job`, and those of `run` beside the program."""
 
-    deployed: DeployedStack
-    """The stack that runs it."""
     name: str
-    """One of the jobs of the stack's kind, `trainyard.jobs.names`."""
+    """One of the jobs of the scheduler, or that of the program."""
     nodes: int | None
-    """Number of nodes; None for the default of the kind."""
+    """Number of nodes; None for the default of the scheduler."""
     options: Mapping[str, Any]
-    """Values of the options of the stack's kind, by option; None if not given."""
+    """Values of the options of the scheduler, by option; None if not given."""
     submit: bool
     """Whether to submit the job; else it is printed or written."""
     wait: JobWait | None
     """How to wait for its end; None to return at once."""
 
-    @property
-    def target(self) -> Target:
-        """The stack and its account."""
-        return self.deployed.target
 
-    @property
-    def stack_file(self) -> StackFile:
-        """File of the stack."""
-        return self.target.stack_file
+def refuse(given: Mapping[str, object], reason: str) -> None:
+    """Refuse options that do not apply.
+
+    Raises:
+        WrongUseError: one of them has a value.
+    """
+    wrong = [option for option, value in given.items() if value is not None]
+    if wrong:
+        raise failures.WrongUseError(f"{reason}: omit {' and '.join(wrong)}")
 
 
 def environment_of(
-    settings: Sequence[str], kind: str = "", *, caller: Mapping[str, str] | None = None
+    settings: Sequence[str], reserved_prefix: str = "", *, caller: Mapping[str, str] | None = None
 ) -> dict[str, str]:
     """Return the variables of `--env NAME=VALUE` and `--env NAME`, by name.
 
@@ -122,22 +117,21 @@ def environment_of(
 
     Args:
         settings: The options.
-        kind: Kind of the stack; empty for any.
+        reserved_prefix: Prefix of names that the scheduler reserves; empty for none.
         caller: The environment of the caller; None for that of this process.
 
     Raises:
-        WrongUseError: a setting is invalid, or the variable is reserved by Batch.
+        WrongUseError: a setting is invalid, or the scheduler reserves the variable.
     """
     found = os.environ if caller is None else caller
     named = {setting.partition("=")[0]: setting for setting in settings}
-    reserved = kind == BATCH
     wrong = [
         setting
         for name, setting in named.items()
-        if not _VARIABLE.fullmatch(name) or (reserved and name.startswith(_RESERVED))
+        if not _VARIABLE.fullmatch(name) or (reserved_prefix and name.startswith(reserved_prefix))
     ]
     if wrong:
-        rule = f", and a name that does not begin with {_RESERVED}" if reserved else ""
+        rule = f", and a name that does not begin with {reserved_prefix}" if reserved_prefix else ""
         raise failures.WrongUseError(
             f"a variable requires NAME=VALUE, or NAME for the value in your environment{rule}: "
             + ", ".join(map(_shown_name, wrong))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,3 +26,10 @@ class ListedJob:
     def is_called(self, text: str) -> bool:
         """Return whether a text is its id or one of its names."""
         return text in (self.id, self.name, self.short_name or self.name)
+
+
+def sorted_jobs(jobs: list[ListedJob]) -> list[ListedJob]:
+    """Return jobs that have not ended first, and then the newest first."""
+    never = datetime.min.replace(tzinfo=UTC)
+    newest = sorted(jobs, key=lambda each: each.started or never, reverse=True)
+    return sorted(newest, key=lambda each: each.has_ended)

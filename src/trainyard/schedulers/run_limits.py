@@ -6,48 +6,42 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from datetime import datetime, timedelta
+from typing import Any
 
 from trainyard.cli import console
 from trainyard.components import clock
 from trainyard.components.account.lookup import AccountReader
-from trainyard.components.capacity.plan import CapacityPlan
 from trainyard.components.config.reservations import CapacityBlock
 from trainyard.jobs.time_limit import plan_time_limit
 from trainyard.jobs.training import TrainingRequest
-from trainyard.schedulers.job_wait import RequestedJob
+from trainyard.schedulers.scheduler import PlannedProgram
 from trainyard.stack_files.stack_config import config_of
+from trainyard.workspace.target import Target
 
 
-def limited(
-    asked: RequestedJob,
-    request: TrainingRequest,
-    capacities: Sequence[CapacityPlan],
-    nodes_leave_before: timedelta,
-) -> TrainingRequest:
+def limited(planned: PlannedProgram[Any], target: Target, *, submit: bool) -> TrainingRequest:
     """Return the program with the time that its nodes leave it, and tell the user.
 
     Args:
-        asked: The arguments of `run`.
-        request: The program.
-        capacities: Capacity of the nodes; several if the scheduler chooses among Capacity Blocks.
-        nodes_leave_before: How long before the end of a Capacity Block its nodes leave.
+        planned: The program and its nodes.
+        target: The stack and its account.
+        submit: Whether the job is submitted, so that the account may be read.
 
     Raises:
         JobError: the nodes leave too soon.
         WrongUseError: there are no credentials to read the end of the block.
     """
-    reservations = config_of(asked.stack_file).reservations
-    named = {each.purchase_option: reservations.get(each.purchase_option) for each in capacities}
+    request, nodes_leave_before = planned.request, planned.nodes_leave_before
+    reservations = config_of(target.stack_file).reservations
+    options = [each.purchase_option for each in planned.capacities]
+    named = {option: reservations.get(option) for option in options}
     blocks = {name: each for name, each in named.items() if isinstance(each, CapacityBlock)}
     if not blocks:
         return request
-    access = asked.target.access()
     # The time is that of the account, which a sandbox can advance.
-    with access if asked.submit else nullcontext():
+    with target.access() if submit else nullcontext():
         ends = [
-            _read_end(asked, name, block)
-            if block.ends_at is None and asked.submit
-            else block.ends_at
+            _read_end(target, name, block) if block.ends_at is None and submit else block.ends_at
             for name, block in blocks.items()
         ]
         limit = plan_time_limit(
@@ -67,9 +61,9 @@ def _first_end(ends: Sequence[datetime], nodes_leave_before: timedelta) -> datet
     return min(to_come) if to_come else max(ends, default=None)
 
 
-def _read_end(asked: RequestedJob, name: str, block: CapacityBlock) -> datetime | None:
+def _read_end(target: Target, name: str, block: CapacityBlock) -> datetime | None:
     """Return the end of a Capacity Block in the account; None if it cannot be read."""
-    found = AccountReader(region=asked.stack_file.region).reservation(block.reservation_id)
+    found = AccountReader(region=target.region).reservation(block.reservation_id)
     if found is None or found.ends_at is None:
         console.progress(
             f"the end of the Capacity Block {block.reservation_id} cannot be read, so the job has "

@@ -9,10 +9,11 @@ from typing import Any
 import typer
 
 from trainyard.cli import failures
-from trainyard.commands.cluster.verify import planned_of, refuse_without_accelerators, verify_nodes
+from trainyard.commands.cluster.verify import verify_nodes
 from trainyard.schedulers.deployed_stack import DeployedStack
+from trainyard.schedulers.registry import scheduler_class
+from trainyard.schedulers.scheduler import Scheduler, refusals
 from trainyard.stack_files.stack_config import plan_of
-from trainyard.verify.planned_nodes import verifiable_pools
 from trainyard.verify.verification import Wanted
 
 
@@ -30,25 +31,30 @@ def planned_verification(deployed: DeployedStack) -> Callable[[], None]:
         WrongUseError: nothing can be verified there.
     """
     found = deployed.target.stack_file
-    plan: Any = plan_of(found)
-    pools = verifiable_pools(plan)
+    if scheduler_class(found) is None:
+        plan_of(found)
+        raise failures.WrongUseError(_nothing_in(found.stack))
+    scheduler = deployed.scheduler()
+    pools = scheduler.verifiable_pools()
     if not pools:
-        raise failures.WrongUseError(
-            f"--verify tests accelerators, and {found.stack} has no nodes with accelerators now; "
-            "omit it"
-        )
+        raise failures.WrongUseError(_nothing_in(found.stack))
     for options in pools:
-        planned = planned_of(found, nodes=None, given=options)
-        if deployed.target.is_sandbox:
-            refuse_without_accelerators(found.architecture, planned)
-    return partial(_verify_all, deployed, pools)
+        with refusals():
+            planned = scheduler.planned_test(nodes=None, options=options)
+        if scheduler.target.is_sandbox:
+            scheduler.refuse_without_accelerators(planned.test)
+    return partial(_verify_all, scheduler, pools)
 
 
-def _verify_all(deployed: DeployedStack, pools: Sequence[Mapping[str, str]]) -> None:
+def _nothing_in(stack: str) -> str:
+    return f"--verify tests accelerators, and {stack} has no nodes with accelerators now; omit it"
+
+
+def _verify_all(scheduler: Scheduler[Any], pools: Sequence[Mapping[str, str]]) -> None:
     failed = False
     for options in pools:
         try:
-            verify_nodes(deployed, Wanted(), nodes=None, given=options)
+            verify_nodes(scheduler, Wanted(), nodes=None, given=options)
         except typer.Exit:
             failed = True
     if failed:

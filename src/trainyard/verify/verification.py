@@ -10,11 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from trainyard.cli import console, failures
-from trainyard.commands.jobs.job import make_of_kind
 from trainyard.jobs.names import DCGM_DIAG, PAIRS_OF
 from trainyard.schedulers.job_wait import NO_CONTAINERS, JobWait, RequestedJob
-from trainyard.stack_files.stack_config import kind_of, plan_of
-from trainyard.stack_files.stack_files import BATCH
+from trainyard.schedulers.scheduler import Scheduler, make_test
 from trainyard.verify.collective_log import CollectiveLog, read_log
 from trainyard.verify.inventory import Inventory
 from trainyard.verify.node_marks import OF_ONE_NODE
@@ -131,13 +129,6 @@ def verified(
     )
 
 
-_OPTIONS_OF_JOBS = (
-    *("--group", "--namespace", "--queue", "--compute-resource", "--definition"),
-    *("--scaling", "--output", "--force", "--env"),
-)
-"""What `job` can be asked for in addition to the nodes."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
     """What to verify."""
@@ -186,15 +177,13 @@ class _FurtherJob:
     """And the result of the stage."""
 
 
-def can_diagnose(planned: PlannedTest, kind: str) -> bool:
-    """Return whether the scheduler can run NVIDIA's diagnostics on these nodes."""
-    return kind != BATCH and planned.test == "nccl-tests"
-
-
-def verification(asked: RequestedJob, planned: PlannedTest, wanted: Wanted) -> Verified:
+def verification(
+    scheduler: Scheduler[Any], asked: RequestedJob, planned: PlannedTest, wanted: Wanted
+) -> Verified:
     """Return what was found.
 
     Args:
+        scheduler: The scheduler of the nodes.
         asked: The job with the collective test.
         planned: The test and its nodes.
         wanted: What to verify.
@@ -203,11 +192,11 @@ def verification(asked: RequestedJob, planned: PlannedTest, wanted: Wanted) -> V
         WrongUseError: the log cannot be read, or there are no credentials.
         CommandError: the stack has no cluster, or the test has no log.
     """
-    result = _tested(asked, planned, wanted)
+    result = _tested(scheduler, asked, planned, wanted)
     if not wanted.runs_jobs or not result.has_test:
         return result
     pairs = result.needs_pairs if wanted.pairs is None else wanted.pairs
-    if pairs and kind_of(asked.stack_file) != BATCH:
+    if pairs and scheduler.tests_chosen_nodes:
         further = _FurtherJob(
             name=PAIRS_OF[planned.test],
             stage="pairs",
@@ -216,7 +205,7 @@ def verification(asked: RequestedJob, planned: PlannedTest, wanted: Wanted) -> V
             missing="the log has no pairs",
             without_log="skipped",
         )
-        result = _with(result, asked, further)
+        result = _with(result, scheduler, asked, further)
     if wanted.dcgm:
         further = _FurtherJob(
             name=DCGM_DIAG,
@@ -227,28 +216,31 @@ def verification(asked: RequestedJob, planned: PlannedTest, wanted: Wanted) -> V
             # The user asked for it, so that a diagnostic that did not run is no success.
             without_log="fail",
         )
-        result = _with(result, asked, further)
+        result = _with(result, scheduler, asked, further)
     return result
 
 
-def _tested(asked: RequestedJob, planned: PlannedTest, wanted: Wanted) -> Verified:
+def _tested(
+    scheduler: Scheduler[Any], asked: RequestedJob, planned: PlannedTest, wanted: Wanted
+) -> Verified:
     """Judge a log, or the nodes in the scheduler and the log of a test on them."""
-    stack, minimum = asked.stack_file.stack, wanted.minimum_gb_per_second
+    stack, minimum = scheduler.target.stack, wanted.minimum_gb_per_second
     if wanted.log:
         return verified(stack, planned, _read(wanted.log), minimum_gb_per_second=minimum)
-    plan: Any = plan_of(asked.stack_file)
-    inventory = asked.deployed.inventory(plan, planned)
+    inventory = scheduler.inventory(planned)
     can_run = wanted.runs_jobs and inventory.stage.result != "fail"
-    ran = _ran(asked) if can_run else _Ran(None)
+    ran = _ran(scheduler, asked) if can_run else _Ran(None)
     result = verified(stack, planned, ran.log, inventory=inventory, minimum_gb_per_second=minimum)
     return replace(result, tested=ran.nodes)
 
 
-def _with(result: Verified, asked: RequestedJob, further: _FurtherJob) -> Verified:
+def _with(
+    result: Verified, scheduler: Scheduler[Any], asked: RequestedJob, further: _FurtherJob
+) -> Verified:
     """Return the result with the stage of a further job."""
     console.progress(further.told)
     try:
-        ran, missing = _ran(replace(asked, name=further.name)), further.missing
+        ran, missing = _ran(scheduler, replace(asked, name=further.name)), further.missing
     except failures.CommandError as error:
         ran, missing = _Ran(None), str(error)
     judged = further.judged(result, ran.log or "")
@@ -282,7 +274,7 @@ def _read(path: Path) -> str:
         raise failures.WrongUseError(f"{path} cannot be read: {error.strerror}") from error
 
 
-def _ran(asked: RequestedJob) -> _Ran:
+def _ran(scheduler: Scheduler[Any], asked: RequestedJob) -> _Ran:
     """Run a job.
 
     Raises:
@@ -291,12 +283,12 @@ def _ran(asked: RequestedJob) -> _Ran:
     shown: list[str] = []
     nodes: set[str] = set()
     wait = replace(asked.wait or JobWait(), show=shown.append, ran_on=nodes.update)
-    unused = dict.fromkeys(_OPTIONS_OF_JOBS)
+    unused = dict.fromkeys((*scheduler.pool_options, *scheduler.job_options))
     job = replace(asked, wait=wait, options={**unused, **asked.options})
     try:
         # Standard output has the result only.
         with redirect_stdout(sys.stderr):
-            make_of_kind(job, kind_of(asked.stack_file))
+            make_test(scheduler, job)
     except failures.CommandError as error:
         if isinstance(error, failures.JobFailedError) and not shown:
             # The exit code of `verify` is not that of its job.
@@ -305,6 +297,6 @@ def _ran(asked: RequestedJob) -> _Ran:
             raise
         console.problem(str(error))
     if not shown:
-        hint = f"\n  {NO_CONTAINERS}" if asked.target.is_sandbox else ""
+        hint = f"\n  {NO_CONTAINERS}" if scheduler.target.is_sandbox else ""
         raise failures.CommandError(f"the test has ended without a log that could be judged{hint}")
     return _Ran("".join(f"{text.rstrip()}\n" for text in shown), frozenset(nodes))

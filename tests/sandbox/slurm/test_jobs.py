@@ -28,9 +28,8 @@ from trainyard.jobs.slurm.directory import write_directory
 from trainyard.jobs.slurm.nccl_tests import render_nccl_directory
 from trainyard.jobs.slurm.nodes import SlurmRequest, choose_slurm_nodes
 from trainyard.schedulers.log_request import LogRequest
-from trainyard.schedulers.schedulers import SlurmScheduler
 from trainyard.schedulers.slurm import repair as slurm_repair
-from trainyard.schedulers.slurm.job_logs import slurm_log
+from trainyard.schedulers.slurm.jobs import SlurmJobs, slurm_log
 from trainyard.verify.inventory import SHOW_NODES, slurm_inventory
 
 pytestmark = pytest.mark.engine
@@ -184,7 +183,7 @@ def test_a_job_is_listed_and_cancelled(slurm: RealSlurm) -> None:
     waits = slurm.submit("true", name="waits", nodes=4)
     in_state(slurm, job, "RUNNING")
     until(lambda: len(log_of(slurm, job)) == 2, "both nodes have begun")
-    scheduler = SlurmScheduler(slurm.run)
+    scheduler = SlurmJobs(slurm.run)
     listed = {each.id: each for each in scheduler.jobs()}
     assert (listed[job].name, listed[job].state, listed[job].nodes) == ("endless", "RUNNING", 2)
     assert listed[job].started is not None
@@ -204,7 +203,7 @@ def test_a_job_with_line_breaks_in_its_name_is_listed_and_cancelled(slurm: RealS
     named = "a\n99|RUNNING|1|N/A|N/A|x"
     quoted = shlex.quote(named)
     job = slurm.run(f"sbatch --parsable --job-name={quoted} --wrap 'sleep 600'\n").strip()
-    scheduler = SlurmScheduler(slurm.run)
+    scheduler = SlurmJobs(slurm.run)
     listed = {each.id: each for each in scheduler.jobs()}
     assert "99" not in listed
     assert listed[job].name == named

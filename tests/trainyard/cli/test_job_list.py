@@ -16,9 +16,11 @@ from botocore.stub import Stubber
 
 from tests.support.workload_api import WorkloadApi, condition, workload
 from trainyard.cli import failures
+from trainyard.schedulers.batch.jobs import BatchJobs
+from trainyard.schedulers.kubernetes.jobs import KubernetesJobs
 from trainyard.schedulers.listed_job import ListedJob
 from trainyard.schedulers.log_request import LogRequest
-from trainyard.schedulers.schedulers import BatchScheduler, EksScheduler, SlurmScheduler
+from trainyard.schedulers.slurm.jobs import SlurmJobs
 
 AT = datetime(2026, 11, 24, 10, tzinfo=UTC)
 LATER = datetime(2026, 11, 24, 11, 4, tzinfo=UTC)
@@ -50,8 +52,11 @@ class Jobs:
     def __call__(self, *_: object) -> Jobs:
         return self
 
+    def scheduler(self, **_: object) -> Jobs:
+        return self
+
     @contextmanager
-    def scheduler(self, _plan: object) -> Iterator[Jobs]:
+    def submitted(self) -> Iterator[Jobs]:
         yield self
 
     def jobs(self) -> list[ListedJob]:
@@ -76,7 +81,7 @@ def test_the_log_of_a_job_is_printed(trainyard, scheduler: Jobs) -> None:
 
 def test_the_log_of_eks_is_that_of_the_pods_of_the_job() -> None:
     api = WorkloadApi([kubernetes_job("two"), kubernetes_job("one")])
-    scheduler = EksScheduler(api)
+    scheduler = KubernetesJobs(api)
     assert not [*scheduler.log(LogRequest(job="one"))]
     assert api.pods_of == ["batch.kubernetes.io/job-name=one"]
     with pytest.raises(failures.WrongUseError, match="it has: team/two, team/one"):
@@ -95,7 +100,7 @@ def test_the_log_of_batch_is_that_of_the_job_with_the_name() -> None:
         event = {"timestamp": 1, "message": "step 1", "eventId": "e", "logStreamName": "s"}
         of_logs.add_response("filter_log_events", {"events": [event]})
         expect_jobs(of_batch, FAILED=[two, one])
-        scheduler = BatchScheduler(batch, logs, ["q"])
+        scheduler = BatchJobs(batch, logs, ["q"])
         assert [*scheduler.log(LogRequest(job="1"))] == ["step 1"]
         with pytest.raises(failures.WrongUseError, match="has no job 3; it has: 2, 1"):
             scheduler.log(LogRequest(job="3"))
@@ -196,7 +201,7 @@ class Squeue:
 
 def test_a_name_with_line_breaks_is_the_name_of_one_job(trainyard) -> None:
     forged = "a\n99|RUNNING|1|N/A|N/A|x"
-    (job,) = SlurmScheduler(Squeue(f"7|PENDING|1|N/A|N/A|{forged}").run).jobs()
+    (job,) = SlurmJobs(Squeue(f"7|PENDING|1|N/A|N/A|{forged}").run).jobs()
     assert (job.id, job.name) == ("7", forged)
     shown = trainyard("jobs", "p5-cb", "--sandbox", deployed=Jobs([job])).stdout
     assert len(shown.splitlines()) == 2
@@ -207,7 +212,7 @@ def test_a_name_with_line_breaks_is_the_name_of_one_job(trainyard) -> None:
 def test_no_job_can_be_named_after_the_text_before_each_job() -> None:
     slurm = Squeue()
     for _ in range(2):
-        assert SlurmScheduler(slurm.run).jobs() == []
+        assert SlurmJobs(slurm.run).jobs() == []
     assert len({*slurm.asked}) == 2
 
 
@@ -217,14 +222,14 @@ def test_a_list_that_systems_manager_cuts_off_has_its_whole_jobs(capsys) -> None
     all_of_them = sum(begin + len(job) + 1 for job in jobs)
     for cut in range(begin + of_last):
         slurm = Squeue(*jobs, characters=all_of_them - cut)
-        found = [each.name for each in SlurmScheduler(slurm.run).jobs()]
+        found = [each.name for each in SlurmJobs(slurm.run).jobs()]
         assert found == (["train", "a|b"] if cut <= of_last else ["train"]), cut
     assert "only the newest 2 jobs are listed" in capsys.readouterr().err
 
 
 def test_jobs_of_slurm_are_read_from_squeue() -> None:
     node = Squeue(RUNNING, PENDING, COMPLETED)
-    slurm = SlurmScheduler(node.run)
+    slurm = SlurmJobs(node.run)
     running, pending, ended = slurm.jobs()
     assert (running.id, running.started, running.ended, running.has_ended) == (
         "12",
@@ -265,7 +270,7 @@ def test_jobs_of_eks_are_those_that_carry_the_label(*, has_job_set: bool) -> Non
         ),
     ]
     api = WorkloadApi(present, has_job_set=has_job_set)
-    scheduler = EksScheduler(api)
+    scheduler = KubernetesJobs(api)
     found = scheduler.jobs()
     assert [(each.id, each.state, each.has_ended) for each in found] == [
         ("team/runs", "Running", False),
@@ -289,7 +294,7 @@ def test_job_sets_are_listed_and_cancelled_like_jobs() -> None:
     )
     queued = kubernetes_job("queued", kind="JobSet", spec={"suspend": True})
     api = WorkloadApi([ended, runs, queued])
-    scheduler = EksScheduler(api)
+    scheduler = KubernetesJobs(api)
     found = scheduler.jobs()
     assert [(each.id, each.state, each.nodes, each.started, each.ended) for each in found] == [
         ("team/runs", "Running", 2, AT, None),
@@ -319,7 +324,7 @@ def test_jobs_of_batch_are_listed_by_queue_and_state() -> None:
         expect_jobs(stub, RUNNING=[running], FAILED=[failed])
         asked = {"jobId": "a-1", "reason": "cancelled with trainyard"}
         stub.add_response("terminate_job", {}, asked)
-        scheduler = BatchScheduler(batch, None, ["q"])
+        scheduler = BatchJobs(batch, None, ["q"])
         first, second = scheduler.jobs()
         scheduler.cancel(first)
     assert (first.id, first.nodes, first.started, first.has_ended) == ("a-1", 4, AT, False)
@@ -333,7 +338,7 @@ def test_a_batch_job_is_also_known_without_the_suffix_of_its_name() -> None:
         expect_jobs(
             stub, RUNNING=[{"jobId": "a-1", "jobName": "train-0a1b2c3d", "status": "RUNNING"}]
         )
-        (job,) = BatchScheduler(batch, None, ["q"]).jobs()
+        (job,) = BatchJobs(batch, None, ["q"]).jobs()
     assert [each for each in ("a-1", "train-0a1b2c3d", "train", "a") if job.is_called(each)] == [
         *("a-1", "train-0a1b2c3d", "train"),
     ]

@@ -13,9 +13,9 @@ from kubernetes.client import ApiException
 
 from tests.support.workload_api import condition, workload
 from trainyard.cli import failures
-from trainyard.schedulers.batch.job_logs import batch_log
+from trainyard.schedulers.batch.jobs import batch_log
 from trainyard.schedulers.job_wait import JobWait
-from trainyard.schedulers.kubernetes.job_logs import kubernetes_log
+from trainyard.schedulers.kubernetes.jobs import kubernetes_log
 from trainyard.schedulers.listed_job import ListedJob
 from trainyard.schedulers.log_request import LogRequest, newest_of
 

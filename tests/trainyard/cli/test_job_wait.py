@@ -10,7 +10,7 @@ from kubernetes.client import ApiException
 from urllib3.exceptions import ProtocolError
 
 from trainyard.cli import failures
-from trainyard.schedulers.batch import waiting as batch_waiting
+from trainyard.schedulers.batch import job_wait as batch_job_wait
 from trainyard.schedulers.job_wait import LOST_MINUTES, POLL_SECONDS, JobWait, look_again
 from trainyard.schedulers.kubernetes import job_wait as kubernetes_job_wait
 from trainyard.schedulers.slurm import job_wait as slurm_job_wait
@@ -74,9 +74,9 @@ NO_CONTROLLER = failures.CommandError(
         (kubernetes_job_wait.transient, ApiException(status=503, reason="Unavailable"), True),
         (kubernetes_job_wait.transient, ApiException(status=429, reason="Too Many Requests"), True),
         (kubernetes_job_wait.transient, ApiException(status=404, reason="Not Found"), False),
-        (batch_waiting._transient, LOST, True),
-        (batch_waiting._transient, refused("ThrottlingException"), True),
-        (batch_waiting._transient, refused("ExpiredTokenException"), False),
+        (batch_job_wait._transient, LOST, True),
+        (batch_job_wait._transient, refused("ThrottlingException"), True),
+        (batch_job_wait._transient, refused("ExpiredTokenException"), False),
         (slurm_job_wait._transient, LOST, True),
         (slurm_job_wait._transient, NO_CONTROLLER, True),
         (slurm_job_wait._transient, failures.CommandError("Invalid job id specified"), False),

@@ -14,7 +14,7 @@ import pytest
 from trainyard.cli import failures
 from trainyard.schedulers.job_wait import JobWait
 from trainyard.schedulers.log_request import LogRequest
-from trainyard.schedulers.slurm.job_logs import slurm_log
+from trainyard.schedulers.slurm.jobs import slurm_log
 
 
 @dataclass

@@ -14,9 +14,9 @@ from tests.support.recorded_stack import RecordedStack, prints
 from tests.support.stack_files import plan_from
 from tests.trainyard.cli.test_verify import GOOD
 from trainyard.cli import failures
-from trainyard.stack_files.stack_config import plan_of
+from trainyard.schedulers.batch.verification import verifiable_pools
+from trainyard.schedulers.registry import scheduler_of
 from trainyard.stack_files.stack_files import find_stack_file
-from trainyard.verify.planned_nodes import verifiable_pools
 from trainyard.verify.up_verification import planned_verification
 from trainyard.workspace.target import target_of
 
@@ -51,8 +51,8 @@ def test_what_cannot_be_verified_is_refused_before_the_update(
 def test_all_pools_with_accelerators_are_verified(
     stack_file, cluster: Any, pools: list[dict[str, str]]
 ) -> None:
-    plan: Any = plan_of(find_stack_file("p5-cb", path=stack_file(cluster)))
-    assert verifiable_pools(plan) == pools
+    file = find_stack_file("p5-cb", path=stack_file(cluster))
+    assert scheduler_of(target_of(file, sandbox=False)).verifiable_pools() == pools
 
 
 def test_definitions_of_several_nodes_are_verified_in_batch() -> None:

@@ -12,12 +12,13 @@ from tests.support.recorded_stack import RecordedStack, prints
 from tests.trainyard.cli.conftest import COMPLETE
 from tests.trainyard.cli.test_verification import PAIRS, SLOW
 from tests.trainyard.cli.test_verify import GOOD
+from tests.trainyard.verify.test_verdict import nodes
 from trainyard.cli import failures
-from trainyard.schedulers.deployed_stack import DeployedStack
-from trainyard.schedulers.job_wait import RequestedJob
-from trainyard.stack_files.stack_files import BATCH, EKS, PARALLELCLUSTER, find_stack_file
-from trainyard.verify.node_marks import node_results, use_results
+from trainyard.schedulers.registry import scheduler_of
+from trainyard.stack_files.stack_files import find_stack_file
+from trainyard.verify.planned_nodes import PlannedTest
 from trainyard.verify.stages import Stage
+from trainyard.verify.verification import Verified
 from trainyard.workspace.target import target_of
 
 RANKS = SLOW.replace("32 nics", "4 nics") + "".join(
@@ -73,33 +74,30 @@ def test_slurm_nodes_are_drained_on_request(trainyard, stack_file, drain: bool) 
 
 
 @pytest.mark.parametrize(
-    ("kind", "says"),
+    ("stack", "says"),
     [
-        (PARALLELCLUSTER, "no stage names a bad node"),
-        (BATCH, "AWS Batch has no nodes that could be labelled"),
-        (EKS, "the nodes of the test are unknown, so none is labelled"),
+        ("pc-dev", "no stage names a bad node"),
+        ("batch-p5", "AWS Batch has no nodes that could be labelled"),
+        ("p5-cb", "the nodes of the test are unknown, so none is labelled"),
     ],
 )
 def test_without_a_bad_node_nothing_is_drained_or_labelled(
-    capsys: pytest.CaptureFixture[str], kind: str, says: str
+    capsys: pytest.CaptureFixture[str], stack: str, says: str
 ) -> None:
-    failed = [Stage(name="transport", result="fail", reason="sockets")]
-    asked = RequestedJob(
-        deployed=DeployedStack(target_of(find_stack_file("p5-cb"), sandbox=False)),
-        name="nccl-tests",
-        nodes=None,
-        options={},
-        submit=True,
-        wait=None,
-    )
-    use_results(node_results(failed, ()), asked, kind, drain=True)
+    use_results(stack, Stage(name="transport", result="fail", reason="sockets"))
     assert says in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("kind", [PARALLELCLUSTER, BATCH])
+@pytest.mark.parametrize("stack", ["pc-dev", "batch-p5"])
 def test_nothing_is_said_about_nodes_that_pass(
-    capsys: pytest.CaptureFixture[str], kind: str
+    capsys: pytest.CaptureFixture[str], stack: str
 ) -> None:
-    asked: Any = None
-    use_results(node_results([], ("a",)), asked, kind, drain=True)
+    use_results(stack, Stage(name="transport", result="pass", reason="EFA"))
     assert capsys.readouterr().err == ""
+
+
+def use_results(stack: str, stage: Stage) -> None:
+    """Let the scheduler of a stack use the results of a test whose nodes are unknown."""
+    scheduler = scheduler_of(target_of(find_stack_file(stack), sandbox=False))
+    planned = PlannedTest(test="nccl-tests", nodes=nodes("p5.48xlarge", 2), chosen=None)
+    scheduler.use_results(Verified(stack=stack, planned=planned, stages=(stage,)), drain=True)

@@ -10,21 +10,19 @@ from typing import Annotated, Any
 import typer
 
 from trainyard.cli import console, failures, options
-from trainyard.commands.jobs.job import refuse_foreign
 from trainyard.components import clock
 from trainyard.components.config.pulumi_command import as_typed
 from trainyard.components.plain_text import legible
-from trainyard.jobs.nodes import JobError
-from trainyard.schedulers.deployed_stack import DeployedStack, deployed_stack
+from trainyard.schedulers.deployed_stack import deployed_stack
 from trainyard.schedulers.job_wait import RequestedJob, requested_wait
-from trainyard.schedulers.slurm.jobs import refuse_in_sandbox
+from trainyard.schedulers.registry import own_options, scheduler_class
+from trainyard.schedulers.scheduler import Scheduler, refusals
 from trainyard.stack_files.files import write_whole
-from trainyard.stack_files.stack_config import config_of, kind_of, plan_of
-from trainyard.stack_files.stack_files import BATCH, EKS, NETWORK, PARALLELCLUSTER, StackFile
-from trainyard.verify.node_marks import node_results, use_results
-from trainyard.verify.planned_nodes import PlannedTest, planned_test
+from trainyard.stack_files.stack_config import config_of
+from trainyard.stack_files.stack_files import StackFile
+from trainyard.verify.planned_nodes import PlannedTest
 from trainyard.verify.report import html_report, junit, report
-from trainyard.verify.verification import Verified, Wanted, can_diagnose, verification
+from trainyard.verify.verification import Verified, Wanted, verification
 
 _COLORS = {"pass": "green", "fail": "red", "skipped": "yellow"}
 
@@ -104,13 +102,15 @@ def verify(
     EKS are labelled with the result.
     """
     target = options.target(stack, path=stack_file, sandbox=sandbox)
-    kind = kind_of(target.stack_file)
-    given: dict[str, dict[str, Any]] = {
-        EKS: {"--group": group, "--namespace": namespace},
-        PARALLELCLUSTER: {"--queue": queue, "--compute-resource": compute_resource},
-        BATCH: {"--definition": definition},
+    given = {
+        "--group": group,
+        "--namespace": namespace,
+        "--queue": queue,
+        "--compute-resource": compute_resource,
+        "--definition": definition,
     }
-    refuse_foreign(given, kind, stack)
+    own = scheduler_class(target.stack_file)
+    own_given = own_options(given, own, stack)
     wanted = Wanted(
         log=log,
         only_inventory=inventory,
@@ -118,12 +118,13 @@ def verify(
         dcgm=dcgm,
         minimum_gb_per_second=minimum_bandwidth,
     )
-    _refuse_combinations(wanted, kind, drain=drain)
+    can_drain = wanted.runs_jobs and own is not None and own.drains_nodes
+    _refuse_combinations(wanted, drain=drain, can_drain=can_drain)
     verify_nodes(
-        deployed_stack(context, target),
+        deployed_stack(context, target).scheduler(),
         wanted,
         nodes=nodes,
-        given=given.get(kind, {}),
+        given=own_given,
         wait_minutes=wait_minutes,
         drain=drain,
         files=ReportFiles(junit=junit_file, html=html_file),
@@ -147,7 +148,7 @@ class ReportFiles:
 
 
 def verify_nodes(
-    deployed: DeployedStack,
+    scheduler: Scheduler[Any],
     wanted: Wanted,
     *,
     nodes: int | None,
@@ -160,10 +161,10 @@ def verify_nodes(
     """Verify the nodes of a pool, and print the result.
 
     Args:
-        deployed: The stack.
+        scheduler: The scheduler of the stack.
         wanted: What to verify.
         nodes: Number of nodes; None for the default of the pool.
-        given: Values of the options of the stack's kind, which select the pool.
+        given: Values of the scheduler's options, which select the pool.
         wait_minutes: Time that the test can wait for its nodes; None for the default.
         drain: Slurm: whether to drain the nodes that fail.
         files: Where else to write the result.
@@ -174,60 +175,42 @@ def verify_nodes(
         WrongUseError: the nodes cannot run the tests, or there are no credentials.
         CommandError: the stack has no cluster, or the test has no log.
     """
-    planned = planned_of(deployed.target.stack_file, nodes=nodes, given=given)
-    wanted = _for_planned(wanted, planned, deployed)
+    target = scheduler.target
+    with refusals():
+        planned = scheduler.planned_test(nodes=nodes, options=given)
+    wanted = _for_planned(wanted, planned, scheduler)
     asked = RequestedJob(
-        deployed=deployed,
         name=planned.test,
         nodes=nodes,
         options={**given, "--level": wanted.dcgm},
         submit=True,
-        wait=requested_wait(deployed.target.account, submit=True, wait=True, minutes=wait_minutes),
+        wait=requested_wait(target.account, submit=True, wait=True, minutes=wait_minutes),
     )
-    result = verification(asked, planned, wanted)
+    result = verification(scheduler, asked, planned, wanted)
     files.write(result)
     _tell(result, as_json=as_json)
-    _use(result, asked, wanted, drain=drain)
+    if wanted.runs_jobs and result.has_test:
+        scheduler.use_results(result, drain=drain)
     if not result.passed:
         raise typer.Exit(failures.WORK_FAILED)
 
 
-def _for_planned(wanted: Wanted, planned: PlannedTest, deployed: DeployedStack) -> Wanted:
+def _for_planned(wanted: Wanted, planned: PlannedTest, scheduler: Scheduler[Any]) -> Wanted:
     """Return what is wanted of a planned test, with the threshold of the stack file.
 
     Raises:
         WrongUseError: the cluster cannot run it.
     """
-    stack_file = deployed.target.stack_file
-    kind = kind_of(stack_file)
-    if wanted.runs_jobs and deployed.target.is_sandbox:
-        refuse_without_accelerators(kind, planned)
-    _refuse_jobs(wanted, planned, kind)
+    if wanted.runs_jobs and scheduler.target.is_sandbox:
+        scheduler.refuse_without_accelerators(planned.test)
+    _refuse_jobs(wanted, planned, has_chosen_nodes=scheduler.tests_chosen_nodes)
     if wanted.minimum_gb_per_second is not None:
         return wanted
-    own = _own_threshold(stack_file, planned)
+    own = _own_threshold(scheduler.target.stack_file, planned)
     return replace(wanted, minimum_gb_per_second=own)
 
 
-def _use(result: Verified, asked: RequestedJob, wanted: Wanted, *, drain: bool) -> None:
-    """Label or drain the nodes of a test that has run."""
-    if wanted.runs_jobs and result.has_test:
-        kind = asked.stack_file.architecture
-        nodes_of_test = result.hosts if kind == PARALLELCLUSTER else result.tested
-        use_results(node_results(result.stages, nodes_of_test), asked, kind, drain=drain)
-
-
-def refuse_without_accelerators(kind: str, planned: PlannedTest) -> None:
-    """Refuse a test on a Slurm cluster of the sandbox.
-
-    Raises:
-        WrongUseError: the sandbox has no accelerators, and no recorded log of the test.
-    """
-    if kind == PARALLELCLUSTER:
-        refuse_in_sandbox([planned.test], "judge a log that exists with --log FILE")
-
-
-def _refuse_combinations(wanted: Wanted, kind: str, *, drain: bool) -> None:
+def _refuse_combinations(wanted: Wanted, *, drain: bool, can_drain: bool) -> None:
     """Refuse options that contradict each other.
 
     Raises:
@@ -239,37 +222,22 @@ def _refuse_combinations(wanted: Wanted, kind: str, *, drain: bool) -> None:
         raise failures.WrongUseError(f"--inventory runs and judges no test: omit {others}")
     if wanted.log and wanted.dcgm:
         raise failures.WrongUseError("--dcgm runs the diagnostics: omit --log")
-    if drain and not (wanted.runs_jobs and kind == PARALLELCLUSTER):
+    if drain and not can_drain:
         raise failures.WrongUseError("--drain needs a test that `verify` runs on a Slurm cluster")
 
 
-def _refuse_jobs(wanted: Wanted, planned: PlannedTest, kind: str) -> None:
+def _refuse_jobs(wanted: Wanted, planned: PlannedTest, *, has_chosen_nodes: bool) -> None:
     """Refuse jobs that the nodes cannot run.
 
     Raises:
         WrongUseError: always then.
     """
-    if wanted.pairs and (wanted.log or planned.nodes.count < 2 or kind == BATCH):
+    if wanted.pairs and (wanted.log or planned.nodes.count < 2 or not has_chosen_nodes):
         raise failures.WrongUseError(
             "--pairs runs a test on at least two nodes of an EKS or Slurm stack"
         )
-    if wanted.dcgm and not can_diagnose(planned, kind):
+    if wanted.dcgm and not (has_chosen_nodes and planned.test == "nccl-tests"):
         raise failures.WrongUseError("--dcgm is for NVIDIA GPUs of an EKS or Slurm stack")
-
-
-def planned_of(found: StackFile, *, nodes: int | None, given: Mapping[str, Any]) -> PlannedTest:
-    """Return the test of a stack, with the options of its kind.
-
-    Raises:
-        WrongUseError: the stack has no such nodes, several that match, or too few.
-    """
-    if found.architecture == NETWORK:
-        raise failures.WrongUseError(f"{found.stack} is a network, and has no nodes")
-    plan: Any = plan_of(found)
-    try:
-        return planned_test(plan, nodes=nodes, options=given)
-    except JobError as error:
-        raise failures.WrongUseError(str(error)) from error
 
 
 def _own_threshold(found: StackFile, planned: PlannedTest) -> float | None:

@@ -62,10 +62,11 @@ from trainyard.jobs.slurm.nodes import SlurmNodes, shared_directory
 from trainyard.repair.repair_request import RepairRequest
 from trainyard.sandboxes.client import slurm_is_packaged
 from trainyard.sandboxes.faults import use_schedule
+from trainyard.schedulers.registry import scheduler_of
 from trainyard.stack_files.stack_config import config_of, kind_of, plan_of
 from trainyard.stack_files.stack_files import EKS, NETWORK, PARALLELCLUSTER, StackFile
 from trainyard.stack_files.yaml_reader import write_yaml
-from trainyard.verify.planned_nodes import PlannedTest, planned_test
+from trainyard.verify.planned_nodes import PlannedTest
 from trainyard.workspace.exported_state import exported_state, resources_of
 from trainyard.workspace.locks import StackLockedError
 from trainyard.workspace.target import Account, Target
@@ -136,8 +137,9 @@ class AcceptedStack:
         Raises:
             CommandError: the nodes cannot be read, or there is none.
         """
-        plan: Any = plan_of(self.stack_file)
-        chosen: Any = planned_test(plan, nodes=None, options={}).chosen
+        scheduler = scheduler_of(self.target)
+        plan = scheduler.plan
+        chosen: Any = scheduler.planned_test(nodes=None, options={}).chosen
         if isinstance(chosen, SlurmNodes):
             dynamic = "st" if chosen.resource.minimum else "dy"
             return f"{chosen.queue.name}-{dynamic}-{chosen.resource.name}-1"
@@ -267,7 +269,7 @@ def _subject(target: Target, directory: Path) -> Accepted:
     storage = {} if kind == NETWORK else target.stack_file.cluster.get("storage") or {}
     _, changes = changed_content(target.stack_file.content, kind)
     plan: Any = None if kind == NETWORK else plan_of(target.stack_file)
-    tested = _tested(plan)
+    tested = None if plan is None else _tested(target)
     return Accepted(
         stack=target.stack,
         kind=kind,
@@ -283,12 +285,10 @@ def _subject(target: Target, directory: Path) -> Accepted:
     )
 
 
-def _tested(plan: Any) -> PlannedTest | None:
+def _tested(target: Target) -> PlannedTest | None:
     """Return the test of the nodes; None if the stack has none that it could run on."""
-    if plan is None:
-        return None
     try:
-        return planned_test(plan, nodes=None, options={})
+        return scheduler_of(target).planned_test(nodes=None, options={})
     except JobError:
         return None
 

@@ -9,7 +9,7 @@ import typer
 
 from trainyard.cli import console, failures, options
 from trainyard.components.plain_text import printable
-from trainyard.schedulers.deployed_stack import deployed_stack, plan_with_jobs
+from trainyard.schedulers.deployed_stack import NO_JOBS, deployed_stack
 from trainyard.schedulers.listed_job import ListedJob
 
 
@@ -26,9 +26,9 @@ def cancel(
     """
     target = options.target(stack, path=stack_file, sandbox=sandbox)
     deployed = deployed_stack(context, target)
-    with deployed.scheduler(plan_with_jobs(target.stack_file)) as scheduler:
-        chosen = _chosen(job, scheduler.jobs(), stack)
-        scheduler.cancel(chosen)
+    with deployed.scheduler(network=NO_JOBS).submitted() as submitted:
+        chosen = _chosen(job, submitted.jobs(), stack)
+        submitted.cancel(chosen)
     console.progress(f"cancelled {chosen.id} ({printable(chosen.name)}), which was {chosen.state}")
 
 

@@ -2,29 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from trainyard.cli import failures, options
-from trainyard.jobs.names import BATCH_JOBS, BERT_PRETRAINING, DCGM_DIAG, EKS_JOBS, SLURM_JOBS
+from trainyard.jobs.names import DCGM_DIAG
 from trainyard.schedulers.deployed_stack import deployed_stack
-from trainyard.schedulers.job_wait import RequestedJob, requested_wait
-from trainyard.stack_files.stack_config import kind_of
-from trainyard.stack_files.stack_files import BATCH, EKS, NETWORK, PARALLELCLUSTER
-
-JOBS: Mapping[str, tuple[str, ...]] = {
-    EKS: EKS_JOBS,
-    PARALLELCLUSTER: SLURM_JOBS,
-    BATCH: BATCH_JOBS,
-    NETWORK: (),
-}
-"""Jobs by architecture kind."""
-_TITLES = {EKS: "EKS", PARALLELCLUSTER: "ParallelCluster", BATCH: "Batch"}
-_EVERY_JOB = tuple(dict.fromkeys(job for jobs in JOBS.values() for job in jobs))
+from trainyard.schedulers.job_wait import RequestedJob, refuse, requested_wait
+from trainyard.schedulers.registry import EVERY_TEST, own_options, scheduler_class
+from trainyard.schedulers.scheduler import Scheduler, make_test
 
 
 class Scaling(StrEnum):
@@ -34,7 +23,7 @@ class Scaling(StrEnum):
     WEAK = "weak"
 
 
-Name = Annotated[str, typer.Argument(help=f"Name of the job: {', '.join(_EVERY_JOB)}.")]
+Name = Annotated[str, typer.Argument(help=f"Name of the job: {', '.join(EVERY_TEST)}.")]
 Nodes = Annotated[
     int | None,
     typer.Option(
@@ -103,83 +92,37 @@ def job(
     is printed. With --submit, the job is submitted instead.
     """
     target = options.target(stack, path=stack_file, sandbox=sandbox)
-    kind = kind_of(target.stack_file)
-    _refuse_unknown(name, kind, stack)
+    own = scheduler_class(target.stack_file)
+    _refuse_unknown(name, own, stack)
     given = {
-        EKS: {"--group": group, "--namespace": namespace},
-        PARALLELCLUSTER: {
-            "--queue": queue,
-            "--compute-resource": compute_resource,
-            "--scaling": scaling,
-            "--output": output,
-            "--force": force or None,
-        },
-        BATCH: {"--definition": definition, "--env": env or None},
+        "--group": group,
+        "--namespace": namespace,
+        "--queue": queue,
+        "--compute-resource": compute_resource,
+        "--scaling": scaling,
+        "--output": output,
+        "--force": force or None,
+        "--definition": definition,
+        "--env": env or None,
     }
-    refuse_foreign(given, kind, stack)
+    own_given = own_options(given, own, stack)
     asked = RequestedJob(
-        deployed=deployed_stack(context, target),
         name=name,
         nodes=nodes,
-        options={**given[kind], "--level": level},
+        options={**own_given, "--level": level},
         submit=submit,
         wait=requested_wait(target.account, submit=submit, wait=wait, minutes=wait_minutes),
     )
-    _refuse_without_effect(asked, kind)
-    make_of_kind(asked, kind)
+    if name != DCGM_DIAG:
+        refuse({"--level": level}, f"{name} has no level")
+    make_test(deployed_stack(context, target).scheduler(), asked)
 
 
-def _refuse_unknown(name: str, kind: str, stack: str) -> None:
-    if name not in JOBS[kind]:
+def _refuse_unknown(name: str, own: type[Scheduler[Any]] | None, stack: str) -> None:
+    tests = () if own is None else own.tests
+    if name not in tests:
         raise failures.WrongUseError(
             f"there is no job {name!r} for {stack}; available: "
-            + (", ".join(JOBS[kind]) or "none")
-            + ("; --definition selects a job definition" if kind == BATCH else "")
+            + (", ".join(tests) or "none")
+            + (own.selection_hint if own else "")
         )
-
-
-def _refuse_without_effect(asked: RequestedJob, kind: str) -> None:
-    """Refuse options that the job, or its submission, does not use."""
-    given = asked.options
-    if asked.name != DCGM_DIAG:
-        refuse({"--level": given["--level"]}, f"{asked.name} has no level")
-    if kind != PARALLELCLUSTER:
-        return
-    if asked.name != BERT_PRETRAINING:
-        refuse({"--scaling": given["--scaling"]}, f"{asked.name} is not a training job")
-    if asked.submit:
-        written = {option: given[option] for option in ("--output", "--force")}
-        refuse(written, "--submit writes no directory")
-
-
-def make_of_kind(asked: RequestedJob, kind: str) -> None:
-    """Print, write or submit a job with the module of the stack's kind."""
-    if kind == PARALLELCLUSTER:
-        from trainyard.schedulers.slurm.jobs import make_job
-    elif kind == BATCH:
-        from trainyard.schedulers.batch.jobs import make_job
-    else:
-        from trainyard.schedulers.kubernetes.jobs import make_job
-    make_job(asked)
-
-
-def refuse_foreign(given: Mapping[str, Mapping[str, object]], kind: str, stack: str) -> None:
-    """Refuse options of other kinds of stacks.
-
-    Raises:
-        WrongUseError: an option of another kind has a value.
-    """
-    for other, values in given.items():
-        if other != kind:
-            refuse(values, f"{stack} is not a stack of {_TITLES[other]}")
-
-
-def refuse(given: Mapping[str, object], reason: str) -> None:
-    """Refuse options that do not apply.
-
-    Raises:
-        WrongUseError: one of them has a value.
-    """
-    wrong = [option for option, value in given.items() if value is not None]
-    if wrong:
-        raise failures.WrongUseError(f"{reason}: omit {' and '.join(wrong)}")

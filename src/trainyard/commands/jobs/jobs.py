@@ -13,7 +13,7 @@ from trainyard.cli import console, options
 from trainyard.components import clock
 from trainyard.components.plain_text import printable
 from trainyard.progress.durations import duration
-from trainyard.schedulers.deployed_stack import deployed_stack, plan_with_jobs
+from trainyard.schedulers.deployed_stack import NO_JOBS, deployed_stack
 from trainyard.schedulers.listed_job import ListedJob
 
 _HEADER = ("ID", "NAME", "STATE", "NODES", "STARTED", "TIME")
@@ -33,8 +33,8 @@ def jobs(
     """
     target = options.target(stack, path=stack_file, sandbox=sandbox)
     deployed = deployed_stack(context, target)
-    with deployed.scheduler(plan_with_jobs(target.stack_file)) as scheduler:
-        listed = scheduler.jobs()
+    with deployed.scheduler(network=NO_JOBS).submitted() as submitted:
+        listed = submitted.jobs()
     if as_json:
         console.answer_json([_as_json(each) for each in listed])
     elif listed:

@@ -11,13 +11,13 @@ import typer
 from botocore.exceptions import BotoCoreError, ClientError
 
 from trainyard.cli import console, failures, options
-from trainyard.commands.jobs.job import refuse
 from trainyard.components import clock
 from trainyard.components.account.call_failures import explained
 from trainyard.components.eks.cluster_review import control_plane_log_group
 from trainyard.deployment.stack_outputs import outputs_of
-from trainyard.schedulers.batch.submission import LOG_GROUP as BATCH_LOG_GROUP
-from trainyard.schedulers.deployed_stack import deployed_stack
+from trainyard.schedulers.batch.job_wait import LOG_GROUP as BATCH_LOG_GROUP
+from trainyard.schedulers.deployed_stack import NO_JOBS, deployed_stack
+from trainyard.schedulers.job_wait import refuse
 from trainyard.schedulers.log_events import LogEvents
 from trainyard.stack_files.stack_config import config_of
 from trainyard.stack_files.stack_files import BATCH, EKS, PARALLELCLUSTER, StackFile
@@ -97,7 +97,6 @@ def logs(
     refuse({"--stream": stream, "--minutes": minutes}, "the whole log of a job is printed")
     if sum(each is not None for each in (node, rank, every_node or None)) > 1:
         raise failures.WrongUseError("give one of --node, --rank and --all")
-    from trainyard.schedulers.deployed_stack import plan_with_jobs
     from trainyard.schedulers.log_request import LogRequest
 
     asked = LogRequest(
@@ -105,8 +104,8 @@ def logs(
     )
     target = options.target(stack, path=stack_file, sandbox=sandbox)
     deployed = deployed_stack(context, target)
-    with deployed.scheduler(plan_with_jobs(target.stack_file)) as scheduler:
-        for line in scheduler.log(asked):
+    with deployed.scheduler(network=NO_JOBS).submitted() as submitted:
+        for line in submitted.log(asked):
             console.answer(line)
 
 

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from trainyard.cli import console, failures, options
-from trainyard.commands.jobs.job import refuse_foreign
-from trainyard.jobs.nodes import JobError
+from trainyard.cli import failures, options
 from trainyard.jobs.secret_source import secret_sources
 from trainyard.jobs.training import MOST_RESTARTS, TrainingRequest
 from trainyard.schedulers.deployed_stack import deployed_stack
@@ -23,8 +20,8 @@ from trainyard.schedulers.job_wait import (
     requested_wait,
     tell_plain_secrets,
 )
-from trainyard.stack_files.stack_config import kind_of, plan_of
-from trainyard.stack_files.stack_files import BATCH, EKS, NETWORK, PARALLELCLUSTER
+from trainyard.schedulers.registry import own_options, scheduler_class
+from trainyard.schedulers.scheduler import Scheduler, refusals
 from trainyard.workspace.target import Account
 
 
@@ -94,14 +91,6 @@ DryRun = Annotated[
 ]
 
 
-_INSTEAD = {
-    EKS: "use --secret NAME=secret/SECRET/KEY instead",
-    PARALLELCLUSTER: "use --secret 'NAME=~/.secrets/FILE' instead",
-    BATCH: "use `secrets` of the job definition instead",
-}
-"""How a job of each kind gets a secret."""
-
-
 def run(
     context: typer.Context,
     stack: options.Stack,
@@ -131,15 +120,16 @@ def run(
     EKS: a Kubernetes Job. Slurm: a batch job on the head node. Batch: a job of a job definition.
     """
     target = options.target(stack, path=stack_file, sandbox=sandbox)
-    kind = kind_of(target.stack_file)
-    if kind == NETWORK:
-        raise failures.WrongUseError(f"{stack} is a network, and has no nodes")
+    deployed = deployed_stack(context, target)
+    scheduler = deployed.scheduler()
     given = {
-        EKS: {"--group": group, "--namespace": namespace},
-        PARALLELCLUSTER: {"--queue": queue, "--compute-resource": compute_resource},
-        BATCH: {"--definition": definition},
+        "--group": group,
+        "--namespace": namespace,
+        "--queue": queue,
+        "--compute-resource": compute_resource,
+        "--definition": definition,
     }
-    refuse_foreign(given, kind, stack)
+    own_given = own_options(given, scheduler_class(target.stack_file), stack)
     overrides = {
         "command": command,
         "nodes": nodes,
@@ -149,19 +139,30 @@ def run(
         "launcher": launcher.value if launcher else None,
         "restarts": restarts,
     }
-    with _refusals():
-        job = _job(file, overrides, env or (), secret or (), kind)
+    with refusals():
+        job = _job(file, overrides, env or (), secret or (), scheduler)
         nodes = job.pop("nodes", None)
         request = TrainingRequest(**job)
         asked = RequestedJob(
-            deployed=deployed_stack(context, target),
             name=request.name,
             nodes=nodes,
-            options=given[kind],
+            options=own_given,
             submit=not dry_run,
             wait=_wait(target.account, detach=detach, minutes=wait_minutes),
         )
-        {EKS: _eks, PARALLELCLUSTER: _slurm, BATCH: _batch}[kind](asked, request)
+        _run(scheduler, asked, request)
+
+
+def _run(scheduler: Scheduler[Any], asked: RequestedJob, request: TrainingRequest) -> None:
+    """Plan a program, limit its time, and submit it or show it."""
+    planned = scheduler.plan_program(asked, request)
+    from trainyard.schedulers.run_limits import limited  # boto3, 0.2 s
+
+    job = planned.render(limited(planned, scheduler.target, submit=asked.submit))
+    if asked.submit:
+        scheduler.submit(job, asked.wait)
+    else:
+        job.show()
 
 
 def _wait(account: Account, *, detach: bool, minutes: float | None) -> JobWait | None:
@@ -170,21 +171,12 @@ def _wait(account: Account, *, detach: bool, minutes: float | None) -> JobWait |
     return requested_wait(account, submit=True, wait=not detach, minutes=minutes)
 
 
-@contextmanager
-def _refusals() -> Iterator[None]:
-    """Turn what a job cannot be into a message of the command."""
-    try:
-        yield
-    except JobError as error:
-        raise failures.WrongUseError(str(error)) from error
-
-
 def _job(
     file: Path | None,
     overrides: Mapping[str, Any],
     env: Sequence[str],
     secret: Sequence[str],
-    kind: str,
+    scheduler: Scheduler[Any],
 ) -> dict[str, Any]:
     """Return the fields of a job file with those of the command, which override them.
 
@@ -194,8 +186,8 @@ def _job(
     in_file = _job_of(file)
     settings = [f"{key}={value}" for key, value in in_file.get("environment", {}).items()]
     references = {name: place for name, _, place in (each.partition("=") for each in secret)}
-    environment = environment_of([*settings, *env], kind)
-    tell_plain_secrets(environment, _INSTEAD[kind])
+    environment = environment_of([*settings, *env], scheduler.reserved_prefix)
+    tell_plain_secrets(environment, scheduler.instead_of_plain_values)
     return {
         "command": (),
         **in_file,
@@ -218,79 +210,3 @@ def _job_of(file: Path | None) -> dict[str, Any]:
     except (OSError, UnicodeDecodeError) as error:
         raise failures.WrongUseError(f"`files` of {file} cannot be read: {error}") from error
     return {**job, "files": texts}
-
-
-def _plan(asked: RequestedJob) -> Any:
-    return plan_of(asked.stack_file)
-
-
-def _eks(asked: RequestedJob, request: TrainingRequest) -> None:
-    from trainyard.components.capacity.schedule import nodes_leave_before_end
-    from trainyard.jobs.eks_training import render_training
-    from trainyard.jobs.nodes import JobRequest, choose_nodes
-    from trainyard.schedulers.run_limits import limited
-
-    plan = _plan(asked)
-    nodes = JobRequest(
-        group=asked.options["--group"],
-        nodes=asked.nodes,
-        namespace=asked.options["--namespace"] or "default",
-    )
-    render_training(plan, request, nodes)  # refuses a wrong job before the account is read
-    group = choose_nodes(plan, None, nodes, own_image=True).group
-    leave = nodes_leave_before_end(group.instance_type.name)
-    request = limited(asked, request, [group.capacity], leave)
-    manifest = render_training(plan, request, nodes)
-    if not asked.submit:
-        console.answer_document(manifest)
-        return
-    asked.deployed.submit_manifest(manifest, asked.wait)
-
-
-def _slurm(asked: RequestedJob, request: TrainingRequest) -> None:
-    from trainyard.components.catalog.capacity_blocks import terminated_before_end
-    from trainyard.jobs.slurm.nodes import SlurmRequest, choose_slurm_nodes
-    from trainyard.jobs.slurm.training import render_training_directory
-    from trainyard.schedulers.run_limits import limited
-
-    if asked.submit and asked.target.is_sandbox and request.image:
-        raise failures.WrongUseError(
-            "the sandbox runs no containers; omit the image to run the program on this machine, or "
-            "print its script with --dry-run"
-        )
-    plan = _plan(asked)
-    nodes = SlurmRequest(
-        queue=asked.options["--queue"],
-        compute_resource=asked.options["--compute-resource"],
-        nodes=asked.nodes,
-    )
-    render_training_directory(plan, request, nodes)
-    chosen = choose_slurm_nodes(plan, None, nodes)
-    terminated = terminated_before_end(chosen.resource.instance_type.name)
-    request = limited(asked, request, chosen.capacities, terminated)
-    job, _ = render_training_directory(plan, request, nodes)
-    if not asked.submit:
-        console.answer_document(job.files["train.sbatch"])
-        return
-    asked.deployed.submit_directory(plan, job, request.name, asked.wait)
-
-
-def _batch(asked: RequestedJob, request: TrainingRequest) -> None:
-    from trainyard.components.catalog.capacity_blocks import terminated_before_end
-    from trainyard.jobs.batch_request import BatchRequest
-    from trainyard.jobs.batch_training import job_environments, training_submission
-    from trainyard.schedulers.run_limits import limited
-
-    plan = _plan(asked)
-    of_kind = BatchRequest(definition=asked.options["--definition"], nodes=asked.nodes)
-    training_submission(plan, request, of_kind)
-    environments = job_environments(plan, of_kind)
-    terminated = terminated_before_end(environments[0].instance_type.name)
-    request = limited(asked, request, [each.capacity for each in environments], terminated)
-    submission = training_submission(plan, request, of_kind)
-    for name, arn in submission.secrets.items():
-        console.progress(f"{name} is a secret of the job definition: {arn}")
-    if not asked.submit:
-        console.answer_json(submission.request)
-        return
-    asked.deployed.submit_request(plan, submission, asked.wait)

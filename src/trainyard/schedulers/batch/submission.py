@@ -17,7 +17,6 @@ import re
 import secrets
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 import boto3
@@ -34,18 +33,14 @@ from trainyard.components.batch.plan import BatchPlan
 from trainyard.components.catalog.secret_arns import SecretArn
 from trainyard.diagnosis.waiting_job import read_queued_job, why_it_waits
 from trainyard.jobs.batch_request import BatchSubmission
-from trainyard.schedulers.batch.waiting import wait_for
+from trainyard.schedulers.batch.job_wait import LOG_GROUP, MainLog, main_node, wait_for
 from trainyard.schedulers.job_wait import NO_CONTAINERS, JobWait
-from trainyard.schedulers.log_events import LogEvents
 from trainyard.workspace.session import refuse_occupied
 from trainyard.workspace.target import Target
 
 ATTEMPTS = 4
 _SUFFIX_BYTES = 4
 _SUFFIX = re.compile(rf"-[0-9a-f]{{{2 * _SUFFIX_BYTES}}}\Z")
-LOG_GROUP = "/aws/batch/job"
-"""Log group of Batch jobs.
-https://docs.aws.amazon.com/batch/latest/userguide/using_awslogs.html"""
 
 
 def short_name(name: str) -> str:
@@ -118,7 +113,7 @@ def submit_job(
             logs = f"{target.command('logs')} {job_id} --follow"
             console.progress("\n  ".join([*follow, logs, cancel]))
         if wait:
-            log = _MainLog(plan.region, submission, wait.show)
+            log = MainLog(plan.region, submission, wait.show)
             try:
                 wait_for(
                     batch, job_id, lambda job: _explain(job, batch, plan, submission), wait, log
@@ -126,44 +121,6 @@ def submit_job(
             finally:
                 if target.is_sandbox and not log.has_printed:
                     console.progress(NO_CONTAINERS)
-
-
-@dataclass(slots=True)
-class _MainLog:
-    """The log of the main node, which has the result; it is printed as it grows."""
-
-    region: str
-    submission: BatchSubmission
-    show: Callable[[str], object]
-    events: dict[str, LogEvents] = field(default_factory=dict[str, LogEvents])
-    """What was printed, by log stream; each attempt has one."""
-    has_printed: bool = False
-
-    def __call__(self, batch: Any, job_id: str, *, has_ended: bool) -> None:
-        """Print the new lines; while the job runs, its stream may not exist yet."""
-        try:
-            (main,) = batch.describe_jobs(jobs=[_main_node(job_id, self.submission)])["jobs"]
-            stream = (main.get("container") or {}).get("logStreamName")
-            if stream:
-                self._print(stream)
-            elif has_ended:
-                console.progress("the job has no log: its container did not start")
-        except (BotoCoreError, ClientError) as error:
-            if has_ended:
-                console.progress(explained("logs:FilterLogEvents", error))
-
-    def _print(self, stream: str) -> None:
-        if stream not in self.events:
-            client = boto3.client("logs", region_name=self.region, config=CLIENT)
-            narrowed = {"logStreamNames": [stream]}
-            self.events[stream] = LogEvents(client=client, group=LOG_GROUP, narrowed=narrowed)
-        for event in self.events[stream].new():
-            self.has_printed = True
-            self.show(event["message"].rstrip())
-
-
-def _main_node(job_id: str, submission: BatchSubmission) -> str:
-    return f"{job_id}#0" if submission.multinode else job_id
 
 
 def _explain(
@@ -271,7 +228,7 @@ def _submit(submission: BatchSubmission, target: Target) -> str:
 
 def _follow(region: str, job_id: str, submission: BatchSubmission) -> list[str]:
     """Return the commands that show the job's state and the main node's log."""
-    main = _main_node(job_id, submission)
+    main = main_node(job_id, submission)
     describe = f"aws batch describe-jobs --region {region} --output text"
     stream = f"$({describe} --jobs '{main}' --query 'jobs[0].container.logStreamName')"
     return [

@@ -9,8 +9,8 @@ import pytest
 from botocore.exceptions import ClientError
 
 from trainyard.cli import failures
-from trainyard.schedulers.batch import waiting as batch_waiting
-from trainyard.schedulers.batch.waiting import wait_for
+from trainyard.schedulers.batch import job_wait as batch_job_wait
+from trainyard.schedulers.batch.job_wait import wait_for
 from trainyard.schedulers.job_wait import POLL_SECONDS, JobWait
 
 FULL = (
@@ -106,7 +106,7 @@ def test_a_job_that_waits_without_a_reason_is_asked_about_after_a_minute(capsys)
 
     batch = Batch(("RUNNABLE", None, 30), ("SUCCEEDED", None, 1))
     wait_for(batch, "7d1c", explain, clock.wait(), no_log)
-    assert asked_at == [batch_waiting.QUIET_SECONDS]
+    assert asked_at == [batch_job_wait.QUIET_SECONDS]
     assert HELD in capsys.readouterr().err
 
 

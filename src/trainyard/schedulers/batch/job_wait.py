@@ -1,16 +1,28 @@
-"""Waiting for a Batch job: follows it, and explains why it does not start."""
+"""Waiting for a Batch job: follows it, explains why it does not start, and prints its log.
+
+Source: https://docs.aws.amazon.com/batch/latest/userguide/multi-node-parallel-jobs.html: nodes have
+the address `JOB#0` and separate logs
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+import boto3
 from botocore.exceptions import BotoCoreError, ClientError
 
 from trainyard.cli import console, failures
-from trainyard.components.account.call_failures import is_transient
+from trainyard.components.account.call_failures import CLIENT, explained, is_transient
 from trainyard.diagnosis.waiting_job import ENDED, WAITING
+from trainyard.jobs.batch_request import BatchSubmission
 from trainyard.schedulers.job_wait import QUIET_SECONDS, JobWait, look_again
+from trainyard.schedulers.log_events import LogEvents
+
+LOG_GROUP = "/aws/batch/job"
+"""Log group of Batch jobs.
+https://docs.aws.amazon.com/batch/latest/userguide/using_awslogs.html"""
 
 Explain = Callable[[Mapping[str, Any]], list[str]]
 
@@ -123,3 +135,42 @@ def _gave_up(job: Mapping[str, Any], why: list[str], wait: JobWait) -> str:
             "wait longer with --wait-minutes",
         ]
     )
+
+
+@dataclass(slots=True)
+class MainLog:
+    """The log of the main node, which has the result; it is printed as it grows."""
+
+    region: str
+    submission: BatchSubmission
+    show: Callable[[str], object]
+    events: dict[str, LogEvents] = field(default_factory=dict[str, LogEvents])
+    """What was printed, by log stream; each attempt has one."""
+    has_printed: bool = False
+
+    def __call__(self, batch: Any, job_id: str, *, has_ended: bool) -> None:
+        """Print the new lines; while the job runs, its stream may not exist yet."""
+        try:
+            (main,) = batch.describe_jobs(jobs=[main_node(job_id, self.submission)])["jobs"]
+            stream = (main.get("container") or {}).get("logStreamName")
+            if stream:
+                self._print(stream)
+            elif has_ended:
+                console.progress("the job has no log: its container did not start")
+        except (BotoCoreError, ClientError) as error:
+            if has_ended:
+                console.progress(explained("logs:FilterLogEvents", error))
+
+    def _print(self, stream: str) -> None:
+        if stream not in self.events:
+            client = boto3.client("logs", region_name=self.region, config=CLIENT)
+            narrowed = {"logStreamNames": [stream]}
+            self.events[stream] = LogEvents(client=client, group=LOG_GROUP, narrowed=narrowed)
+        for event in self.events[stream].new():
+            self.has_printed = True
+            self.show(event["message"].rstrip())
+
+
+def main_node(job_id: str, submission: BatchSubmission) -> str:
+    """Return the id of the main node of a job, which has a log of its own."""
+    return f"{job_id}#0" if submission.multinode else job_id

@@ -1,0 +1,93 @@
+"""AWS Batch, the scheduler of a Batch stack."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+from trainyard.jobs.names import BATCH_JOBS
+from trainyard.schedulers.scheduler import PlannedProgram, Scheduler, SubmittedJobs
+from trainyard.stack_files.stack_config import plan_of
+
+if TYPE_CHECKING:
+    from trainyard.components.batch.plan import BatchPlan
+    from trainyard.jobs.training import TrainingRequest
+    from trainyard.schedulers.batch.job_plan import BatchJob
+    from trainyard.schedulers.job_wait import JobWait, RequestedJob
+    from trainyard.verify.inventory import Inventory
+    from trainyard.verify.planned_nodes import PlannedTest
+    from trainyard.verify.verification import Verified
+
+
+class BatchScheduler(Scheduler["BatchJob"]):
+    """The job queues of a stack."""
+
+    title: ClassVar = "Batch"
+    tests: ClassVar = BATCH_JOBS
+    pool_options: ClassVar = ("--definition",)
+    job_options: ClassVar = ("--env",)
+    selection_hint: ClassVar = "; --definition selects a job definition"
+    instead_of_plain_values: ClassVar = "use `secrets` of the job definition instead"
+    reserved_prefix: ClassVar = "AWS_BATCH"
+    """See `environment` in `components/config/batch.py`."""
+    tests_chosen_nodes: ClassVar = False
+
+    @cached_property
+    def plan(self) -> BatchPlan:
+        """The plan of the stack."""
+        return cast("BatchPlan", plan_of(self.target.stack_file))
+
+    def plan_test(self, asked: RequestedJob) -> BatchJob:
+        """Return a job of `job`."""
+        from trainyard.schedulers.batch.job_plan import asked_environment, plan_test
+
+        environment = asked_environment(asked, self.reserved_prefix)
+        return plan_test(self.plan, asked, environment)
+
+    def plan_program(
+        self, asked: RequestedJob, request: TrainingRequest
+    ) -> PlannedProgram[BatchJob]:
+        """Return a program of `run`."""
+        from trainyard.schedulers.batch.job_plan import plan_program
+
+        return plan_program(self.plan, asked, request)
+
+    def submit(self, job: BatchJob, wait: JobWait | None) -> None:
+        """Submit a job to its queue."""
+        from trainyard.schedulers.batch.submission import submit_job
+
+        submit_job(self.plan, job.submission, target=self.target, wait=wait)
+
+    def submitted(self) -> AbstractContextManager[SubmittedJobs]:
+        """Give the jobs in the queues of the stack."""
+        from trainyard.schedulers.batch.jobs import batch_jobs
+
+        return batch_jobs(self.plan, self.target)
+
+    def planned_test(self, *, nodes: int | None, options: Mapping[str, Any]) -> PlannedTest:
+        """Return the test of the accelerators of the stack."""
+        from trainyard.schedulers.batch.verification import planned_test
+
+        return planned_test(self.plan, nodes=nodes, options=options)
+
+    def verifiable_pools(self) -> list[Mapping[str, str]]:
+        """Return the options of a verification for each job definition with a test."""
+        from trainyard.schedulers.batch.verification import verifiable_pools
+
+        return verifiable_pools(self.plan)
+
+    def inventory(self, planned: PlannedTest) -> Inventory:
+        """Return that Batch has no nodes before a job."""
+        from trainyard.schedulers.batch.verification import read_inventory
+
+        del planned
+        return read_inventory()
+
+    def use_results(self, result: Verified, *, drain: bool) -> None:
+        """Say what can be done with bad nodes."""
+        from trainyard.schedulers.batch.verification import use_results
+
+        del drain
+        use_results(result)

@@ -1,0 +1,86 @@
+"""Kubernetes, the scheduler of an EKS stack."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+from trainyard.jobs.names import EKS_JOBS
+from trainyard.schedulers.scheduler import PlannedProgram, Scheduler, SubmittedJobs
+from trainyard.stack_files.stack_config import plan_of
+
+if TYPE_CHECKING:
+    from trainyard.components.eks.plan import EksPlan
+    from trainyard.jobs.training import TrainingRequest
+    from trainyard.schedulers.job_wait import JobWait, RequestedJob
+    from trainyard.schedulers.kubernetes.job_plan import KubernetesJob
+    from trainyard.verify.inventory import Inventory
+    from trainyard.verify.planned_nodes import PlannedTest
+    from trainyard.verify.verification import Verified
+
+
+class KubernetesScheduler(Scheduler["KubernetesJob"]):
+    """The cluster of a stack."""
+
+    title: ClassVar = "EKS"
+    tests: ClassVar = EKS_JOBS
+    pool_options: ClassVar = ("--group", "--namespace")
+    instead_of_plain_values: ClassVar = "use --secret NAME=secret/SECRET/KEY instead"
+
+    @cached_property
+    def plan(self) -> EksPlan:
+        """The plan of the stack."""
+        return cast("EksPlan", plan_of(self.target.stack_file))
+
+    def plan_test(self, asked: RequestedJob) -> KubernetesJob:
+        """Return a job of `job`."""
+        from trainyard.schedulers.kubernetes.job_plan import plan_test
+
+        return plan_test(self.plan, asked)
+
+    def plan_program(
+        self, asked: RequestedJob, request: TrainingRequest
+    ) -> PlannedProgram[KubernetesJob]:
+        """Return a program of `run`."""
+        from trainyard.schedulers.kubernetes.job_plan import plan_program
+
+        return plan_program(self.plan, asked, request)
+
+    def submit(self, job: KubernetesJob, wait: JobWait | None) -> None:
+        """Create the objects of a job in the cluster."""
+        from trainyard.schedulers.kubernetes.submission import submit_manifest
+
+        submit_manifest(job.manifest, target=self.target, wait=wait)
+
+    def submitted(self) -> AbstractContextManager[SubmittedJobs]:
+        """Give the jobs that `job` and `run` have created in the cluster."""
+        from trainyard.schedulers.kubernetes.jobs import kubernetes_jobs
+
+        return kubernetes_jobs(self.target)
+
+    def planned_test(self, *, nodes: int | None, options: Mapping[str, Any]) -> PlannedTest:
+        """Return the test of the accelerators of the stack."""
+        from trainyard.schedulers.kubernetes.verification import planned_test
+
+        return planned_test(self.plan, nodes=nodes, options=options)
+
+    def verifiable_pools(self) -> list[Mapping[str, str]]:
+        """Return the options of a verification for each node group."""
+        from trainyard.schedulers.kubernetes.verification import verifiable_pools
+
+        return verifiable_pools(self.plan)
+
+    def inventory(self, planned: PlannedTest) -> Inventory:
+        """Return the nodes of a test as the API server knows them."""
+        from trainyard.schedulers.kubernetes.verification import read_inventory
+
+        return read_inventory(self.plan, self.target, planned)
+
+    def use_results(self, result: Verified, *, drain: bool) -> None:
+        """Label the nodes of a test."""
+        from trainyard.schedulers.kubernetes.verification import use_results
+
+        del drain
+        use_results(result, self.target)

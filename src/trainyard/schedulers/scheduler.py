@@ -1,0 +1,239 @@
+"""What differs by the scheduler of a stack: Kubernetes, Slurm or AWS Batch.
+
+The package of each scheduler has the same modules: `scheduler` implements this protocol, and
+imports the others when it needs them. `trainyard.schedulers.registry` has the scheduler of a stack.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
+
+from trainyard.cli import failures
+from trainyard.jobs.nodes import JobError
+from trainyard.stack_files.stack_config import plan_of
+
+if TYPE_CHECKING:
+    from trainyard.components.capacity.plan import CapacityPlan
+    from trainyard.jobs.training import TrainingRequest
+    from trainyard.schedulers.job_wait import JobWait, RequestedJob
+    from trainyard.schedulers.listed_job import ListedJob
+    from trainyard.schedulers.log_request import LogRequest
+    from trainyard.verify.inventory import Inventory
+    from trainyard.verify.planned_nodes import PlannedTest
+    from trainyard.verify.verification import Verified
+    from trainyard.workspace.target import Target
+
+
+class Job(Protocol):
+    """A job as its scheduler takes it."""
+
+    def show(self) -> None:
+        """Print the job, or write it into files, instead of submitting it.
+
+        Raises:
+            JobError: the files cannot be written.
+        """
+        ...
+
+
+OwnJob = TypeVar("OwnJob", bound=Job)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedProgram(Generic[OwnJob]):
+    """A program of `run` on nodes that can run it; when it must end is still to be found out."""
+
+    request: TrainingRequest
+    capacities: Sequence[CapacityPlan]
+    """Capacity of the nodes; several if the scheduler chooses among Capacity Blocks."""
+    nodes_leave_before: timedelta
+    """How long before the end of a Capacity Block its nodes leave."""
+    render: Callable[[TrainingRequest], OwnJob]
+    """Returns the job for the program with its time limit."""
+
+
+class SubmittedJobs(Protocol):
+    """The jobs of a deployed stack in its scheduler, which has been reached."""
+
+    def jobs(self) -> list[ListedJob]:
+        """Return the jobs that it knows, those that have not ended first."""
+        ...
+
+    def log(self, asked: LogRequest) -> Iterator[str]:
+        """Yield the lines of the log of a job.
+
+        Raises:
+            WrongUseError: there is no such job, node or process.
+            CommandError: there is no log, or it cannot be read.
+        """
+        ...
+
+    def cancel(self, job: ListedJob) -> None:
+        """End a job that has not ended."""
+        ...
+
+
+@dataclass(frozen=True)
+class Scheduler(ABC, Generic[OwnJob]):
+    """The scheduler of a stack.
+
+    Its methods import the clients that they use, so that a command that needs none starts quickly.
+    """
+
+    target: Target
+    """The stack and its account."""
+
+    title: ClassVar[str]
+    """What users call stacks of this kind."""
+    tests: ClassVar[tuple[str, ...]]
+    """Names of the jobs of `job`."""
+    pool_options: ClassVar[tuple[str, ...]]
+    """Options of commands that select the nodes of a job."""
+    job_options: ClassVar[tuple[str, ...]] = ()
+    """Further options that only `job` has."""
+    selection_hint: ClassVar[str] = ""
+    """What to say after the names of the jobs."""
+    instead_of_plain_values: ClassVar[str]
+    """How a job of `run` gets a secret."""
+    reserved_prefix: ClassVar[str] = ""
+    """Prefix of the names of variables that the scheduler reserves; empty for none."""
+
+    tests_chosen_nodes: ClassVar[bool] = True
+    """Whether it can run a job on pairs of nodes, and NVIDIA's diagnostics on each node."""
+    drains_nodes: ClassVar[bool] = False
+    """Whether `verify` can drain nodes."""
+
+    @cached_property
+    def plan(self) -> Any:
+        """The plan of the stack.
+
+        Raises:
+            ConfigError: the configuration is invalid; the error lists every problem.
+        """
+        return plan_of(self.target.stack_file)
+
+    @abstractmethod
+    def plan_test(self, asked: RequestedJob) -> OwnJob:
+        """Return a job of `job`.
+
+        Raises:
+            JobError: the stack has no nodes for the job, several that match, or too few.
+            WrongUseError: an option has no effect, or the sandbox cannot run the job.
+        """
+
+    @abstractmethod
+    def plan_program(self, asked: RequestedJob, request: TrainingRequest) -> PlannedProgram[OwnJob]:
+        """Return a program of `run`, whose nodes can run it.
+
+        Raises:
+            JobError: the stack has no nodes for the program, or the scheduler cannot run it so.
+            WrongUseError: the sandbox cannot run it.
+        """
+
+    @abstractmethod
+    def submit(self, job: OwnJob, wait: JobWait | None) -> None:
+        """Submit a job, and print its name or id on standard output.
+
+        Args:
+            job: The job.
+            wait: How to follow it until its end; None to return at once.
+
+        Raises:
+            WrongUseError: there are no credentials.
+            StackLockedError: another command holds the lock of the stack.
+            JobFailedError: the job failed.
+            CommandError: the stack is not deployed, the scheduler refuses the job or cannot be
+                reached, or the job does not start within the limit.
+        """
+
+    @abstractmethod
+    def submitted(self) -> AbstractContextManager[SubmittedJobs]:
+        """Give the jobs of the stack.
+
+        Raises:
+            WrongUseError: there are no credentials.
+            CommandError: the stack is not deployed, or its scheduler refuses a request or does not
+                respond.
+        """
+
+    @abstractmethod
+    def planned_test(self, *, nodes: int | None, options: Mapping[str, Any]) -> PlannedTest:
+        """Return the test of the accelerators of the stack.
+
+        Args:
+            nodes: Number of nodes; None for the default of the job.
+            options: Values of `pool_options`; None, or left out, if not given.
+
+        Raises:
+            JobError: the stack has no such nodes, several that match, or too few.
+        """
+
+    @abstractmethod
+    def verifiable_pools(self) -> list[Mapping[str, str]]:
+        """Return the options of a verification for each pool of nodes with accelerators.
+
+        Pools without nodes now are left out, unless the scheduler launches nodes for a job.
+        """
+
+    def refuse_without_accelerators(self, test: str) -> None:
+        """Refuse a test that the sandbox does not run.
+
+        Raises:
+            WrongUseError: the sandbox has no accelerators, and no recorded log of the test.
+        """
+        del test
+
+    @abstractmethod
+    def inventory(self, planned: PlannedTest) -> Inventory:
+        """Return the nodes of a test as the scheduler knows them.
+
+        Raises:
+            WrongUseError: there are no credentials.
+            CommandError: the stack has no cluster, or the scheduler cannot be reached.
+        """
+
+    @abstractmethod
+    def use_results(self, result: Verified, *, drain: bool) -> None:
+        """Label or drain the nodes of a test that has run, or say what can be done.
+
+        Args:
+            result: The test.
+            drain: Whether to drain the nodes that a stage names, if the scheduler `drains_nodes`.
+
+        Raises:
+            CommandError: the scheduler cannot be reached, or refuses a request.
+        """
+
+
+@contextmanager
+def refusals() -> Iterator[None]:
+    """Turn what a job cannot be into a message of a command.
+
+    Raises:
+        WrongUseError: a job cannot be planned.
+    """
+    try:
+        yield
+    except JobError as error:
+        raise failures.WrongUseError(str(error)) from error
+
+
+def make_test(scheduler: Scheduler[Any], asked: RequestedJob) -> None:
+    """Submit a job of `job`, or show it.
+
+    Raises:
+        WrongUseError: the stack has no nodes for the job, or there are no credentials.
+        CommandError: the job was not submitted, or has failed.
+    """
+    with refusals():
+        job = scheduler.plan_test(asked)
+        if not asked.submit:
+            job.show()
+            return
+    scheduler.submit(job, asked.wait)

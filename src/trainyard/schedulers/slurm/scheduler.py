@@ -1,0 +1,95 @@
+"""Slurm, the scheduler of a ParallelCluster stack."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+from trainyard.jobs.names import SLURM_JOBS
+from trainyard.schedulers.scheduler import PlannedProgram, Scheduler, SubmittedJobs
+from trainyard.stack_files.stack_config import plan_of
+
+if TYPE_CHECKING:
+    from trainyard.components.parallelcluster.plan import ParallelClusterPlan
+    from trainyard.jobs.training import TrainingRequest
+    from trainyard.schedulers.job_wait import JobWait, RequestedJob
+    from trainyard.schedulers.slurm.job_plan import SlurmJob
+    from trainyard.verify.inventory import Inventory
+    from trainyard.verify.planned_nodes import PlannedTest
+    from trainyard.verify.verification import Verified
+
+
+class SlurmScheduler(Scheduler["SlurmJob"]):
+    """The Slurm cluster of a stack, which is reached through its head node."""
+
+    title: ClassVar = "ParallelCluster"
+    tests: ClassVar = SLURM_JOBS
+    pool_options: ClassVar = ("--queue", "--compute-resource")
+    job_options: ClassVar = ("--scaling", "--output", "--force")
+    instead_of_plain_values: ClassVar = "use --secret 'NAME=~/.secrets/FILE' instead"
+    drains_nodes: ClassVar = True
+
+    @cached_property
+    def plan(self) -> ParallelClusterPlan:
+        """The plan of the stack."""
+        return cast("ParallelClusterPlan", plan_of(self.target.stack_file))
+
+    def plan_test(self, asked: RequestedJob) -> SlurmJob:
+        """Return a job of `job`."""
+        from trainyard.schedulers.slurm.job_plan import plan_test, review_test
+
+        review_test(asked, self.target)
+        return plan_test(self.plan, self.target, asked)
+
+    def plan_program(
+        self, asked: RequestedJob, request: TrainingRequest
+    ) -> PlannedProgram[SlurmJob]:
+        """Return a program of `run`."""
+        from trainyard.schedulers.slurm.job_plan import plan_program, review_program
+
+        review_program(asked, request, self.target)
+        return plan_program(self.plan, asked, request)
+
+    def submit(self, job: SlurmJob, wait: JobWait | None) -> None:
+        """Copy a job to the head node, and submit it."""
+        from trainyard.schedulers.slurm.submission import submit_directory
+
+        submit_directory(self.plan, job.directory, job.name, target=self.target, wait=wait)
+
+    def submitted(self) -> AbstractContextManager[SubmittedJobs]:
+        """Give all jobs of the cluster that Slurm has not forgotten."""
+        from trainyard.schedulers.slurm.jobs import slurm_jobs
+
+        return slurm_jobs(self.plan, self.target)
+
+    def planned_test(self, *, nodes: int | None, options: Mapping[str, Any]) -> PlannedTest:
+        """Return the test of the accelerators of the stack."""
+        from trainyard.schedulers.slurm.verification import planned_test
+
+        return planned_test(self.plan, nodes=nodes, options=options)
+
+    def verifiable_pools(self) -> list[Mapping[str, str]]:
+        """Return the options of a verification for each compute resource."""
+        from trainyard.schedulers.slurm.verification import verifiable_pools
+
+        return verifiable_pools(self.plan)
+
+    def refuse_without_accelerators(self, test: str) -> None:
+        """Refuse a test that the fault schedule of the sandbox gives no log."""
+        from trainyard.schedulers.slurm.job_plan import refuse_in_sandbox
+
+        refuse_in_sandbox([test], "judge a log that exists with --log FILE")
+
+    def inventory(self, planned: PlannedTest) -> Inventory:
+        """Return the nodes of a test as Slurm knows them."""
+        from trainyard.schedulers.slurm.verification import read_inventory
+
+        return read_inventory(self.plan, self.target, planned)
+
+    def use_results(self, result: Verified, *, drain: bool) -> None:
+        """Drain the bad nodes of a test, or say how."""
+        from trainyard.schedulers.slurm.verification import use_results
+
+        use_results(result, self.plan, self.target, drain=drain)
