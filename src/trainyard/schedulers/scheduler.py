@@ -21,6 +21,7 @@ from trainyard.stack_files.stack_config import plan_of
 if TYPE_CHECKING:
     from trainyard.components.capacity.plan import CapacityPlan
     from trainyard.jobs.training import TrainingRequest
+    from trainyard.repair.repair_request import RepairRequest
     from trainyard.schedulers.job_wait import JobWait, RequestedJob
     from trainyard.schedulers.listed_job import ListedJob
     from trainyard.schedulers.log_request import LogRequest
@@ -56,6 +57,15 @@ class PlannedProgram(Generic[OwnJob]):
     """How long before the end of a Capacity Block its nodes leave."""
     render: Callable[[TrainingRequest], OwnJob]
     """Returns the job for the program with its time limit."""
+
+
+Pause = Callable[[float], object]
+"""Waits a number of seconds."""
+
+
+def no_watch(stack: str) -> str:
+    """Return why a stack is not watched."""
+    return f"--watch is for EKS: the service of {stack} replaces bad nodes itself"
 
 
 class SubmittedJobs(Protocol):
@@ -209,6 +219,42 @@ class Scheduler(ABC, Generic[OwnJob]):
         Raises:
             CommandError: the scheduler cannot be reached, or refuses a request.
         """
+
+    @abstractmethod
+    def node_of(self, planned: PlannedTest) -> str:
+        """Return the name of a node that a test runs on.
+
+        Raises:
+            WrongUseError: there are no credentials.
+            CommandError: the nodes cannot be read, or there is none.
+        """
+
+    @abstractmethod
+    def repair(self, request: RepairRequest) -> None:
+        """Replace bad nodes, or the named one.
+
+        Raises:
+            WrongUseError: the service does it, there is no such node, there are no credentials, or
+                no terminal for the confirmation.
+            CancelledError: the user does not confirm.
+            StackLockedError: another command changes the stack.
+            CommandError: the stack is not deployed, or a node cannot be replaced.
+        """
+
+    def watch_nodes(
+        self, request_of: Callable[[Pause], RepairRequest], interval_minutes: float | None
+    ) -> None:
+        """Repair nodes at intervals until SIGTERM, each time as the stack file then says.
+
+        Args:
+            request_of: Reads the stack file, and returns a request whose pauses are these.
+            interval_minutes: Time between two looks; None for the default.
+
+        Raises:
+            WrongUseError: the service replaces bad nodes itself.
+        """
+        del request_of, interval_minutes
+        raise failures.WrongUseError(no_watch(self.target.stack))
 
 
 @contextmanager

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Annotated, Any, cast
+from typing import Annotated
 
 import typer
 
 from trainyard.cli import failures, options
-from trainyard.components.batch.plan import BatchPlan
-from trainyard.components.eks.plan import EksPlan
-from trainyard.components.parallelcluster.plan import ParallelClusterPlan
 from trainyard.repair.repair_request import RepairRequest
 from trainyard.schedulers.job_wait import START_LIMIT_MINUTES
+from trainyard.schedulers.registry import scheduler_class, scheduler_of
+from trainyard.schedulers.scheduler import no_watch
 from trainyard.stack_files.stack_config import plan_of
 
 _DRAIN_LIMIT_MINUTES = 15.0
@@ -78,52 +77,13 @@ def repair(
 
     _review(watch=watch, unattended=yes or dry_run, node=node, interval=interval_minutes)
     request = request_of()
-    plan: Any = plan_of(request.target.stack_file)
-    if watch:
-        _watch(stack, plan, request_of, interval_minutes)
-    else:
-        _repair(plan, request)
-
-
-def _watch(
-    stack: str,
-    plan: Any,
-    request_of: Callable[[Callable[[float], object]], RepairRequest],
-    interval_minutes: float | None,
-) -> None:
-    """Repair a cluster of EKS at intervals, each time with what the stack file then says."""
-    from trainyard.repair import repair_watch
-
-    if not isinstance(plan, EksPlan):
-        raise failures.WrongUseError(
-            f"--watch is for EKS: the service of {stack} replaces bad nodes itself"
-        )
-
-    def load(stop: repair_watch.Stop) -> tuple[EksPlan, RepairRequest]:
-        again = request_of(stop.pause)
-        return cast("EksPlan", plan_of(again.target.stack_file)), again
-
-    interval = repair_watch.INTERVAL_MINUTES if interval_minutes is None else interval_minutes
-    repair_watch.watch(load, interval_minutes=interval)
-
-
-def _repair(plan: Any, request: RepairRequest) -> None:
-    if isinstance(plan, EksPlan):
-        from trainyard.schedulers.kubernetes.repair import repair_cluster
-
-        repair_cluster(plan, request)
-    elif isinstance(plan, ParallelClusterPlan):
-        from trainyard.schedulers.slurm.repair import drain_node
-
-        drain_node(plan, request)
-    elif isinstance(plan, BatchPlan):
-        raise failures.WrongUseError(
-            "AWS Batch replaces nodes: terminate the instance with `aws ec2 terminate-instances "
-            f"--region {plan.region} --instance-ids ID`, and Batch launches another one for the "
-            "next job; a job that runs on it fails"
-        )
-    else:
-        raise failures.WrongUseError(f"{request.target.stack} is a network, and has no nodes")
+    if not watch:
+        scheduler_of(request.target).repair(request)
+        return
+    plan_of(request.target.stack_file)  # a wrong file is refused; later, the watch goes on
+    if scheduler_class(request.target.stack_file) is None:
+        raise failures.WrongUseError(no_watch(stack))
+    scheduler_of(request.target).watch_nodes(request_of, interval_minutes)
 
 
 def _review(*, watch: bool, unattended: bool, node: str | None, interval: float | None) -> None:

@@ -58,8 +58,7 @@ from trainyard.cost.price_list import current_cost
 from trainyard.deployment.stack_outputs import opened_to_read
 from trainyard.engine.engine_process import EngineFailedError
 from trainyard.jobs.nodes import JobError
-from trainyard.jobs.slurm.nodes import SlurmNodes, shared_directory
-from trainyard.repair.repair_request import RepairRequest
+from trainyard.jobs.slurm.nodes import shared_directory
 from trainyard.sandboxes.client import slurm_is_packaged
 from trainyard.sandboxes.faults import use_schedule
 from trainyard.schedulers.registry import scheduler_of
@@ -138,12 +137,7 @@ class AcceptedStack:
             CommandError: the nodes cannot be read, or there is none.
         """
         scheduler = scheduler_of(self.target)
-        plan = scheduler.plan
-        chosen: Any = scheduler.planned_test(nodes=None, options={}).chosen
-        if isinstance(chosen, SlurmNodes):
-            dynamic = "st" if chosen.resource.minimum else "dy"
-            return f"{chosen.queue.name}-{dynamic}-{chosen.resource.name}-1"
-        return _node_of(self, plan, chosen.group.name)
+        return scheduler.node_of(scheduler.planned_test(nodes=None, options={}))
 
     def play(self, schedule: Path | None) -> None:
         """Let the jobs of a step print recorded logs, in a sandbox, which runs no containers."""
@@ -506,31 +500,6 @@ def _test(tested: PlannedTest | None, kind: str, account: Account) -> tuple[str,
         return ("run", "--launcher", "none", "--", *_PROGRAM) if slurm_is_packaged() else ()
     # The sandbox runs no containers: the job ends, and has no log.
     return ("job", tested.test, "--submit", "--wait")
-
-
-def _node_of(stack: AcceptedStack, plan: Any, group: str) -> str:
-    """Return the name of a node of a node group of EKS.
-
-    Raises:
-        CommandError: the cluster cannot be read, or it has none.
-    """
-    from trainyard.schedulers.kubernetes.repair import opened
-
-    request = RepairRequest(
-        target=stack.target,
-        node=None,
-        dry_run=True,
-        yes=False,
-        drain_limit_minutes=0,
-        wait_limit_minutes=0,
-    )
-    with opened(plan, request) as replacement:
-        cluster = replacement.look()
-    instances = {id_ for each in cluster.groups if each.name == group for id_ in each.instances}
-    for node in cluster.nodes:
-        if node.instance_id in instances:
-            return node.name
-    raise failures.CommandError(f"the node group {group} has no node")
 
 
 def _text(path: Path) -> str:

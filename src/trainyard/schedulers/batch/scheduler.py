@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
+from trainyard.cli import failures
 from trainyard.jobs.names import BATCH_JOBS
 from trainyard.schedulers.scheduler import PlannedProgram, Scheduler, SubmittedJobs
 from trainyard.stack_files.stack_config import plan_of
@@ -14,6 +15,7 @@ from trainyard.stack_files.stack_config import plan_of
 if TYPE_CHECKING:
     from trainyard.components.batch.plan import BatchPlan
     from trainyard.jobs.training import TrainingRequest
+    from trainyard.repair.repair_request import RepairRequest
     from trainyard.schedulers.batch.job_plan import BatchJob
     from trainyard.schedulers.job_wait import JobWait, RequestedJob
     from trainyard.verify.inventory import Inventory
@@ -91,3 +93,17 @@ class BatchScheduler(Scheduler["BatchJob"]):
 
         del drain
         use_results(result)
+
+    def node_of(self, planned: PlannedTest) -> str:
+        """Say that there are no nodes before a job."""
+        del planned
+        raise failures.CommandError(f"{self.target.stack} has no nodes before a job")
+
+    def repair(self, request: RepairRequest) -> None:
+        """Say how an instance is replaced."""
+        del request
+        raise failures.WrongUseError(
+            "AWS Batch replaces nodes: terminate the instance with `aws ec2 terminate-instances "
+            f"--region {self.plan.region} --instance-ids ID`, and Batch launches another one for "
+            "the next job; a job that runs on it fails"
+        )

@@ -11,6 +11,7 @@ from trainyard.cli import console, failures
 from trainyard.components.account.call_failures import explained
 from trainyard.components.eks.plan import EksPlan
 from trainyard.deployment.stack_outputs import deployed_cluster
+from trainyard.jobs.nodes import JobNodes
 from trainyard.repair.account import Account
 from trainyard.repair.decision import Decision
 from trainyard.repair.node_replacement import NodeReplacement
@@ -21,6 +22,7 @@ from trainyard.schedulers.deployed_stack import DeployedStack
 from trainyard.schedulers.job_wait import JobWait
 from trainyard.schedulers.kubernetes.cluster import answering
 from trainyard.schedulers.kubernetes.cluster_client import cluster_client
+from trainyard.verify.planned_nodes import PlannedTest
 from trainyard.workspace.session import working_alone
 from trainyard.workspace.target import Target
 
@@ -134,3 +136,29 @@ def _account(target: Target, cluster: str) -> Iterator[Account]:
         raise failures.CommandError(explained(error.operation_name, error)) from error
     except BotoCoreError as error:
         raise failures.CommandError(explained("a request to AWS", error)) from error
+
+
+def node_of(plan: EksPlan, target: Target, planned: PlannedTest) -> str:
+    """Return the name of a node of the node group of a test.
+
+    Raises:
+        CommandError: the cluster cannot be read, or the group has none.
+    """
+    chosen = planned.chosen
+    assert isinstance(chosen, JobNodes)  # noqa: S101 - those of `planned_test`
+    group = chosen.group.name
+    request = RepairRequest(
+        target=target,
+        node=None,
+        dry_run=True,
+        yes=False,
+        drain_limit_minutes=0,
+        wait_limit_minutes=0,
+    )
+    with opened(plan, request) as replacement:
+        cluster = replacement.look()
+    instances = {id_ for each in cluster.groups if each.name == group for id_ in each.instances}
+    for node in cluster.nodes:
+        if node.instance_id in instances:
+            return node.name
+    raise failures.CommandError(f"the node group {group} has no node")

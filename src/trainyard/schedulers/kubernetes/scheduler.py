@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from trainyard.jobs.names import EKS_JOBS
-from trainyard.schedulers.scheduler import PlannedProgram, Scheduler, SubmittedJobs
+from trainyard.schedulers.scheduler import Pause, PlannedProgram, Scheduler, SubmittedJobs
 from trainyard.stack_files.stack_config import plan_of
 
 if TYPE_CHECKING:
     from trainyard.components.eks.plan import EksPlan
     from trainyard.jobs.training import TrainingRequest
+    from trainyard.repair.repair_request import RepairRequest
     from trainyard.schedulers.job_wait import JobWait, RequestedJob
     from trainyard.schedulers.kubernetes.job_plan import KubernetesJob
     from trainyard.verify.inventory import Inventory
@@ -84,3 +85,28 @@ class KubernetesScheduler(Scheduler["KubernetesJob"]):
 
         del drain
         use_results(result, self.target)
+
+    def node_of(self, planned: PlannedTest) -> str:
+        """Return the name of a node of the node group."""
+        from trainyard.schedulers.kubernetes.repair import node_of
+
+        return node_of(self.plan, self.target, planned)
+
+    def repair(self, request: RepairRequest) -> None:
+        """Replace the bad nodes of the cluster, or the named one."""
+        from trainyard.schedulers.kubernetes.repair import repair_cluster
+
+        repair_cluster(self.plan, request)
+
+    def watch_nodes(
+        self, request_of: Callable[[Pause], RepairRequest], interval_minutes: float | None
+    ) -> None:
+        """Replace bad nodes at intervals until SIGTERM."""
+        from trainyard.repair import repair_watch
+
+        def load(stop: repair_watch.Stop) -> tuple[EksPlan, RepairRequest]:
+            request = request_of(stop.pause)
+            return KubernetesScheduler(request.target).plan, request
+
+        interval = repair_watch.INTERVAL_MINUTES if interval_minutes is None else interval_minutes
+        repair_watch.watch(load, interval_minutes=interval)

@@ -20,8 +20,10 @@ from contextlib import AbstractContextManager
 from trainyard.cli import console, failures
 from trainyard.components import clock
 from trainyard.components.parallelcluster.plan import ParallelClusterPlan
+from trainyard.jobs.slurm.nodes import SlurmNodes
 from trainyard.repair.repair_request import RepairRequest
 from trainyard.schedulers.slurm.submission import HeadNode, reached_head_node
+from trainyard.verify.planned_nodes import PlannedTest
 
 _NODE = re.compile(r"[a-z][a-z0-9-]*-(?:st|dy)-[a-z0-9-]+-[0-9]+")
 """Queue, static or dynamic, compute resource and number.
@@ -82,3 +84,11 @@ def _state(head_node: HeadNode, name: str) -> str:
         CommandError: Slurm knows no such node, which it prints on standard output.
     """
     return f"{name}: {head_node.run(_STATE.format(name)).strip()}"
+
+
+def node_of(planned: PlannedTest) -> str:
+    """Return the name of the first node of the compute resource of a test."""
+    chosen = planned.chosen
+    assert isinstance(chosen, SlurmNodes)  # noqa: S101 - those of `planned_test`
+    dynamic = "st" if chosen.resource.minimum else "dy"
+    return f"{chosen.queue.name}-{dynamic}-{chosen.resource.name}-1"

@@ -14,6 +14,7 @@ from trainyard.stack_files.stack_config import plan_of
 if TYPE_CHECKING:
     from trainyard.components.parallelcluster.plan import ParallelClusterPlan
     from trainyard.jobs.training import TrainingRequest
+    from trainyard.repair.repair_request import RepairRequest
     from trainyard.schedulers.job_wait import JobWait, RequestedJob
     from trainyard.schedulers.slurm.job_plan import SlurmJob
     from trainyard.verify.inventory import Inventory
@@ -93,3 +94,15 @@ class SlurmScheduler(Scheduler["SlurmJob"]):
         from trainyard.schedulers.slurm.verification import use_results
 
         use_results(result, self.plan, self.target, drain=drain)
+
+    def node_of(self, planned: PlannedTest) -> str:
+        """Return the name of the first node of the compute resource."""
+        from trainyard.schedulers.slurm.repair import node_of
+
+        return node_of(planned)
+
+    def repair(self, request: RepairRequest) -> None:
+        """Drain a node, which ParallelCluster replaces."""
+        from trainyard.schedulers.slurm.repair import drain_node
+
+        drain_node(self.plan, request)
