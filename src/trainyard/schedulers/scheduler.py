@@ -20,6 +20,7 @@ from trainyard.stack_files.stack_config import plan_of
 
 if TYPE_CHECKING:
     from trainyard.components.capacity.plan import CapacityPlan
+    from trainyard.diagnosis.bundle import Bundle
     from trainyard.jobs.training import TrainingRequest
     from trainyard.repair.repair_request import RepairRequest
     from trainyard.schedulers.job_wait import JobWait, RequestedJob
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from trainyard.verify.planned_nodes import PlannedTest
     from trainyard.verify.verification import Verified
     from trainyard.workspace.target import Target
+    from trainyard.workspace.workspace import Workspace
 
 
 class Job(Protocol):
@@ -255,6 +257,16 @@ class Scheduler(ABC, Generic[OwnJob]):
         """
         del request_of, interval_minutes
         raise failures.WrongUseError(no_watch(self.target.stack))
+
+    @abstractmethod
+    def diagnose(self, bundle: Bundle, workspace: Workspace, deployed: Mapping[str, Any]) -> None:
+        """Add what explains the state of the stack to a bundle.
+
+        Args:
+            bundle: What is written; it lists the parts that cannot be read.
+            workspace: The deployed stack, whose account is open.
+            deployed: Its outputs.
+        """
 
 
 @contextmanager

@@ -3,43 +3,24 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from kubernetes import client
 
 from trainyard.cli import console, failures, options
 from trainyard.components import clock
-from trainyard.components.batch.plan import BatchPlan
-from trainyard.components.eks.plan import EksPlan
-from trainyard.components.parallelcluster.plan import ParallelClusterPlan
 from trainyard.components.secret_documents import shareable
-from trainyard.deployment.stack_outputs import document, opened_to_read
-from trainyard.diagnosis.bundle import (
-    SUMMARY,
-    Bundle,
-    EksClients,
-    add_account,
-    add_batch,
-    add_cluster,
-    add_consoles,
-    add_events,
-    add_head_node,
-    answer,
-    namespaces_of,
-)
-from trainyard.schedulers.kubernetes.cluster_client import cluster_client
-from trainyard.schedulers.kubernetes.submission import MANAGED_SELECTOR
-from trainyard.schedulers.kubernetes.workloads import list_workloads
-from trainyard.schedulers.slurm.submission import reached_head_node
+from trainyard.deployment.stack_outputs import opened_to_read
+from trainyard.diagnosis.bundle import SUMMARY, Bundle, answer
+from trainyard.schedulers.registry import scheduler_class, scheduler_of
 from trainyard.stack_files.stack_config import plan_of
 from trainyard.stack_files.yaml_limits import UnreadableYamlError
 from trainyard.stack_files.yaml_reader import read_yaml, yaml_text
 from trainyard.workspace.exported_state import exported_state
 from trainyard.workspace.target import Target
-from trainyard.workspace.workspace import Workspace, history, outputs
+from trainyard.workspace.workspace import history, outputs
 
 _UPDATES = 10
 
@@ -69,7 +50,9 @@ def diagnose(
     with contextlib.ExitStack() as reached:
         reach = bundle.add("account.txt", lambda: _reached(reached, target))
         if reach is not None and plan is not None:
-            _add_kind(bundle, plan, deployed, workspace)
+            _add_reservations(bundle, plan, target.client("ec2"))
+            if scheduler_class(target.stack_file) is not None:
+                scheduler_of(target).diagnose(bundle, workspace, deployed)
     title = f"{stack}{' in the sandbox' if sandbox else ''}, {clock.now():%Y-%m-%d %H:%M} UTC"
     console.answer(bundle.finish(title).partition("## Files")[0].rstrip())
     console.progress(f"wrote {len(bundle.files)} files; begin with {bundle.directory / SUMMARY}")
@@ -99,28 +82,6 @@ def _reached(reached: contextlib.ExitStack, target: Target) -> str:
     return str(target.client("sts").get_caller_identity()["Arn"])
 
 
-def _add_kind(bundle: Bundle, plan: Any, deployed: Mapping[str, Any], workspace: Workspace) -> None:
-    target = workspace.target
-    made = target.client
-    _add_reservations(bundle, plan, made("ec2"))
-    if isinstance(plan, EksPlan):
-        clients = EksClients(eks=made("eks"), ec2=made("ec2"), autoscaling=made("autoscaling"))
-        groups = deployed.get("node_groups", {})
-        running = add_account(bundle, clients, cluster=plan.name, groups=groups)
-        ready = bundle.add(
-            "kubernetes/ready-instances.txt",
-            lambda: _cluster(bundle, plan, workspace),
-        )
-        if ready is not None:
-            joined = ready.split()
-            add_consoles(bundle, clients.ec2, [each for each in running if each not in joined])
-    elif isinstance(plan, ParallelClusterPlan):
-        add_events(bundle, made("cloudformation"), plan.name, now=clock.now())
-        bundle.add("slurm/head-node.txt", lambda: _head_node(bundle, plan, target))
-    elif isinstance(plan, BatchPlan):
-        add_batch(bundle, made("batch"), cluster=plan.name, queues=plan.queue_names)
-
-
 def _add_reservations(bundle: Bundle, plan: Any, ec2: Any) -> None:
     ids = sorted(_reservations(plan))
     if ids:
@@ -134,32 +95,3 @@ def _reservations(plan: Any) -> Iterator[str]:
     for pool in getattr(plan, "node_pools", ()):
         if pool.capacity.reservation_id:
             yield pool.capacity.reservation_id
-
-
-def _cluster(bundle: Bundle, plan: EksPlan, workspace: Workspace) -> str:
-    found = outputs(workspace, show_secrets=True)["kubeconfig"]
-    target = workspace.target
-    with cluster_client(target.account.usable_kubeconfig(document(found))) as api:
-        jobs = bundle.add("kubernetes/jobs-in-namespaces.json", lambda: _jobs(api)) or {}
-        ready = add_cluster(
-            bundle,
-            api,
-            addons=plan.self_managed_addons,
-            namespaces=namespaces_of(plan, jobs),
-            has_logs=not target.is_sandbox,
-        )
-        return "\n".join(sorted(ready))
-
-
-def _jobs(api: client.ApiClient) -> dict[str, list[str]]:
-    """Return the names of the jobs that were submitted to a cluster, by namespace."""
-    found: dict[str, list[str]] = {}
-    for each in list_workloads(api, MANAGED_SELECTOR):
-        found.setdefault(each.namespace, []).append(each.name)
-    return found
-
-
-def _head_node(bundle: Bundle, plan: ParallelClusterPlan, target: Target) -> str:
-    with reached_head_node(plan, target) as head_node:
-        add_head_node(bundle, head_node.run, has_logs=not target.is_sandbox)
-        return head_node.instance_id

@@ -14,6 +14,7 @@ from trainyard.stack_files.stack_config import plan_of
 
 if TYPE_CHECKING:
     from trainyard.components.batch.plan import BatchPlan
+    from trainyard.diagnosis.bundle import Bundle
     from trainyard.jobs.training import TrainingRequest
     from trainyard.repair.repair_request import RepairRequest
     from trainyard.schedulers.batch.job_plan import BatchJob
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from trainyard.verify.inventory import Inventory
     from trainyard.verify.planned_nodes import PlannedTest
     from trainyard.verify.verification import Verified
+    from trainyard.workspace.workspace import Workspace
 
 
 class BatchScheduler(Scheduler["BatchJob"]):
@@ -107,3 +109,11 @@ class BatchScheduler(Scheduler["BatchJob"]):
             f"--region {self.plan.region} --instance-ids ID`, and Batch launches another one for "
             "the next job; a job that runs on it fails"
         )
+
+    def diagnose(self, bundle: Bundle, workspace: Workspace, deployed: Mapping[str, Any]) -> None:
+        """Add the compute environments, the queues and their jobs."""
+        from trainyard.diagnosis.bundle import add_batch
+
+        del workspace, deployed
+        batch = self.target.client("batch")
+        add_batch(bundle, batch, cluster=self.plan.name, queues=self.plan.queue_names)

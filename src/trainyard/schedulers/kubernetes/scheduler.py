@@ -13,6 +13,7 @@ from trainyard.stack_files.stack_config import plan_of
 
 if TYPE_CHECKING:
     from trainyard.components.eks.plan import EksPlan
+    from trainyard.diagnosis.bundle import Bundle
     from trainyard.jobs.training import TrainingRequest
     from trainyard.repair.repair_request import RepairRequest
     from trainyard.schedulers.job_wait import JobWait, RequestedJob
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from trainyard.verify.inventory import Inventory
     from trainyard.verify.planned_nodes import PlannedTest
     from trainyard.verify.verification import Verified
+    from trainyard.workspace.workspace import Workspace
 
 
 class KubernetesScheduler(Scheduler["KubernetesJob"]):
@@ -110,3 +112,9 @@ class KubernetesScheduler(Scheduler["KubernetesJob"]):
 
         interval = repair_watch.INTERVAL_MINUTES if interval_minutes is None else interval_minutes
         repair_watch.watch(load, interval_minutes=interval)
+
+    def diagnose(self, bundle: Bundle, workspace: Workspace, deployed: Mapping[str, Any]) -> None:
+        """Add the parts about the cluster."""
+        from trainyard.schedulers.kubernetes.diagnosis import diagnose
+
+        diagnose(bundle, self.plan, workspace, deployed)

@@ -13,6 +13,7 @@ from trainyard.stack_files.stack_config import plan_of
 
 if TYPE_CHECKING:
     from trainyard.components.parallelcluster.plan import ParallelClusterPlan
+    from trainyard.diagnosis.bundle import Bundle
     from trainyard.jobs.training import TrainingRequest
     from trainyard.repair.repair_request import RepairRequest
     from trainyard.schedulers.job_wait import JobWait, RequestedJob
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from trainyard.verify.inventory import Inventory
     from trainyard.verify.planned_nodes import PlannedTest
     from trainyard.verify.verification import Verified
+    from trainyard.workspace.workspace import Workspace
 
 
 class SlurmScheduler(Scheduler["SlurmJob"]):
@@ -106,3 +108,10 @@ class SlurmScheduler(Scheduler["SlurmJob"]):
         from trainyard.schedulers.slurm.repair import drain_node
 
         drain_node(self.plan, request)
+
+    def diagnose(self, bundle: Bundle, workspace: Workspace, deployed: Mapping[str, Any]) -> None:
+        """Add the parts about the cluster."""
+        from trainyard.schedulers.slurm.diagnosis import diagnose
+
+        del workspace, deployed
+        diagnose(bundle, self.plan, self.target)

@@ -1,0 +1,67 @@
+"""The parts of a bundle of `diagnose` about an EKS cluster: its nodes, workloads and instances."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from kubernetes import client
+
+from trainyard.components.eks.plan import EksPlan
+from trainyard.deployment.stack_outputs import document
+from trainyard.diagnosis.bundle import (
+    Bundle,
+    EksClients,
+    add_account,
+    add_cluster,
+    add_consoles,
+    namespaces_of,
+)
+from trainyard.schedulers.kubernetes.cluster_client import cluster_client
+from trainyard.schedulers.kubernetes.submission import MANAGED_SELECTOR
+from trainyard.schedulers.kubernetes.workloads import list_workloads
+from trainyard.workspace.workspace import Workspace, outputs
+
+
+def diagnose(
+    bundle: Bundle, plan: EksPlan, workspace: Workspace, deployed: Mapping[str, Any]
+) -> None:
+    """Add the node groups, the cluster, and the consoles of instances that have not joined it.
+
+    Args:
+        bundle: What is written.
+        plan: Plan of the stack.
+        workspace: The deployed stack.
+        deployed: Its outputs.
+    """
+    made = workspace.target.client
+    clients = EksClients(eks=made("eks"), ec2=made("ec2"), autoscaling=made("autoscaling"))
+    groups = deployed.get("node_groups", {})
+    running = add_account(bundle, clients, cluster=plan.name, groups=groups)
+    ready = bundle.add("kubernetes/ready-instances.txt", lambda: _cluster(bundle, plan, workspace))
+    if ready is not None:
+        joined = ready.split()
+        add_consoles(bundle, clients.ec2, [each for each in running if each not in joined])
+
+
+def _cluster(bundle: Bundle, plan: EksPlan, workspace: Workspace) -> str:
+    found = outputs(workspace, show_secrets=True)["kubeconfig"]
+    target = workspace.target
+    with cluster_client(target.account.usable_kubeconfig(document(found))) as api:
+        jobs = bundle.add("kubernetes/jobs-in-namespaces.json", lambda: _jobs(api)) or {}
+        ready = add_cluster(
+            bundle,
+            api,
+            addons=plan.self_managed_addons,
+            namespaces=namespaces_of(plan, jobs),
+            has_logs=not target.is_sandbox,
+        )
+        return "\n".join(sorted(ready))
+
+
+def _jobs(api: client.ApiClient) -> dict[str, list[str]]:
+    """Return the names of the jobs that were submitted to a cluster, by namespace."""
+    found: dict[str, list[str]] = {}
+    for each in list_workloads(api, MANAGED_SELECTOR):
+        found.setdefault(each.namespace, []).append(each.name)
+    return found
