@@ -19,6 +19,7 @@ from trainyard.jobs.nodes import JobError
 from trainyard.stack_files.stack_config import plan_of
 
 if TYPE_CHECKING:
+    from trainyard.cli.closing_panel import Summary
     from trainyard.components.capacity.plan import CapacityPlan
     from trainyard.diagnosis.bundle import Bundle
     from trainyard.jobs.training import TrainingRequest
@@ -267,6 +268,26 @@ class Scheduler(ABC, Generic[OwnJob]):
             workspace: The deployed stack, whose account is open.
             deployed: Its outputs.
         """
+
+    @abstractmethod
+    def show_deployed(self, workspace: Workspace, changes: Mapping[str, int]) -> None:
+        """Print the panel of `up`.
+
+        Args:
+            workspace: The deployed stack.
+            changes: Number of resources by operation.
+
+        Raises:
+            CommandError: nodes or device plugins did not come up in time.
+        """
+
+    @abstractmethod
+    def show_status(self, summary: Summary) -> None:
+        """Print the panel of `status`. It needs no plan: the stack file may have become invalid."""
+
+    def show_planned(self, outputs: Mapping[str, Any]) -> None:
+        """Print what another service will create for the planned outputs of the stack."""
+        del outputs
 
 
 @contextmanager

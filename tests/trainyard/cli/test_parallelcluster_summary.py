@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from trainyard.schedulers.slurm.parallelcluster_summary import Summary, next_commands, print_summary
+from trainyard.schedulers.slurm.summary import Summary, next_commands, print_summary
 from trainyard.stack_files.stack_files import find_stack_file
 from trainyard.workspace.target import target_of
 

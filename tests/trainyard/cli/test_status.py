@@ -7,8 +7,9 @@ from types import SimpleNamespace
 from typing import Any
 
 from trainyard.cli.closing_panel import Summary
-from trainyard.commands.deployment.status import disabled_in, jobs_in, last_update
+from trainyard.commands.deployment.status import last_update
 from trainyard.deployment.network_summary import print_summary
+from trainyard.schedulers.batch.summary import disabled_in, jobs_in
 from trainyard.stack_files.stack_files import find_stack_file
 from trainyard.workspace.target import target_of
 

@@ -10,8 +10,8 @@ import pytest
 
 from tests.support.kubernetes import DEFAULT
 from trainyard.cli.closing_panel import Summary
-from trainyard.deployment.summary import ReachedCluster, next_commands, print_summary
 from trainyard.diagnosis.rollout import ClusterState, DaemonSetState, NodeState
+from trainyard.schedulers.kubernetes.summary import ReachedCluster, next_commands, print_summary
 from trainyard.stack_files.stack_files import find_stack_file
 from trainyard.workspace.target import AwsAccount, target_of
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from trainyard.cli import options
 from trainyard.cli.waiting import wait_seconds
 from trainyard.deployment import network_summary
@@ -16,11 +14,8 @@ from trainyard.deployment.engine_commands import (
 )
 from trainyard.deployment.operation_end import finish
 from trainyard.deployment.retained import report_retained
-from trainyard.schedulers.batch import summary as batch_summary
-from trainyard.schedulers.slurm import parallelcluster_summary
-from trainyard.stack_files.stack_files import BATCH, NETWORK, PARALLELCLUSTER
+from trainyard.schedulers.registry import scheduler_class, scheduler_of
 from trainyard.workspace.target import account_of
-from trainyard.workspace.workspace import Workspace
 
 
 def up(
@@ -50,20 +45,9 @@ def up(
     if result.exit_code and not result.declined:
         report_retained(target, destroyed=False)
     finish(result, workspace, "up")
-    _show_summary(workspace, result.changes)
+    if scheduler_class(target.stack_file) is None:
+        network_summary.show_summary(workspace, result.changes)
+    else:
+        scheduler_of(target).show_deployed(workspace, result.changes)
     if then is not None:
         then()
-
-
-def _show_summary(workspace: Workspace, changes: Mapping[str, int]) -> None:
-    architecture = workspace.stack_file.architecture
-    if architecture == PARALLELCLUSTER:
-        parallelcluster_summary.show_summary(workspace, changes)
-    elif architecture == BATCH:
-        batch_summary.show_summary(workspace, changes)
-    elif architecture == NETWORK:
-        network_summary.show_summary(workspace, changes)
-    else:
-        from trainyard.deployment.summary import show_summary
-
-        show_summary(workspace, changes)

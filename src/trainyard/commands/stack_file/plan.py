@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from trainyard.cli import console, options
 from trainyard.cost.stack_cost import cost_line
@@ -13,14 +13,11 @@ from trainyard.engine.engine_process import PulumiCommand
 from trainyard.engine.listening import event_log
 from trainyard.engine.preview import plan_of_events
 from trainyard.sandboxes.session import project_of
-from trainyard.stack_files.stack_files import PARALLELCLUSTER
+from trainyard.schedulers.registry import scheduler_class, scheduler_of
 from trainyard.stack_files.stack_references import with_ids
 from trainyard.workspace.project import SandboxProject, sandbox_directory
 from trainyard.workspace.session import Purpose, open_workspace
 from trainyard.workspace.target import Target
-
-if TYPE_CHECKING:
-    from trainyard.stack_files.stack_files import StackFile
 
 
 def plan(
@@ -39,7 +36,7 @@ def plan(
 
 
 def show_plan(target: Target, result: Mapping[str, Any]) -> None:
-    """Print the resources of a plan, what they cost, and the cluster of ParallelCluster.
+    """Print the resources of a plan, what they cost, and what another service creates.
 
     Args:
         target: The stack and its account.
@@ -49,25 +46,8 @@ def show_plan(target: Target, result: Mapping[str, Any]) -> None:
         console.answer(f"{resource['type']:55} {resource['name']}")
     console.answer(f"{len(result['resources'])} resources; --json shows their inputs")
     console.answer(f"cost: {cost_line(target)}")
-    if target.stack_file.architecture == PARALLELCLUSTER:
-        console.answer("\nParallelCluster creates the cluster:")
-        facts = [*_cluster(target.stack_file, result["outputs"])]
-        width = max(len(name) for name, _ in facts)
-        for name, fact in facts:
-            console.answer(f"  {name:{width}}  {fact}")
-        more = target.command("artifact", "cluster-config", "--planned")
-        console.answer(f"its configuration:  {more}")
-
-
-def _cluster(stack_file: StackFile, outputs: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    from trainyard.components.parallelcluster.plan import ParallelClusterPlan
-    from trainyard.schedulers.slurm.parallelcluster_summary import cluster_facts
-    from trainyard.stack_files.stack_config import plan_of
-
-    plan = plan_of(stack_file)
-    assert isinstance(plan, ParallelClusterPlan)  # noqa: S101 - `plan` asks no other kind
-    yield "head node", plan.head_node.instance_type
-    yield from cluster_facts(outputs)
+    if scheduler_class(target.stack_file) is not None:
+        scheduler_of(target).show_planned(result["outputs"])
 
 
 def planned(target: Target) -> dict[str, Any]:

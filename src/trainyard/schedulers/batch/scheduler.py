@@ -13,6 +13,7 @@ from trainyard.schedulers.scheduler import PlannedProgram, Scheduler, SubmittedJ
 from trainyard.stack_files.stack_config import plan_of
 
 if TYPE_CHECKING:
+    from trainyard.cli.closing_panel import Summary
     from trainyard.components.batch.plan import BatchPlan
     from trainyard.diagnosis.bundle import Bundle
     from trainyard.jobs.training import TrainingRequest
@@ -117,3 +118,15 @@ class BatchScheduler(Scheduler["BatchJob"]):
         del workspace, deployed
         batch = self.target.client("batch")
         add_batch(bundle, batch, cluster=self.plan.name, queues=self.plan.queue_names)
+
+    def show_deployed(self, workspace: Workspace, changes: Mapping[str, int]) -> None:
+        """Print the panel of `up`."""
+        from trainyard.schedulers.batch.summary import show_summary
+
+        show_summary(workspace, changes)
+
+    def show_status(self, summary: Summary) -> None:
+        """Print the panel of `status`."""
+        from trainyard.schedulers.batch.summary import show_status
+
+        show_status(summary)

@@ -12,6 +12,7 @@ from trainyard.schedulers.scheduler import Pause, PlannedProgram, Scheduler, Sub
 from trainyard.stack_files.stack_config import plan_of
 
 if TYPE_CHECKING:
+    from trainyard.cli.closing_panel import Summary
     from trainyard.components.eks.plan import EksPlan
     from trainyard.diagnosis.bundle import Bundle
     from trainyard.jobs.training import TrainingRequest
@@ -118,3 +119,15 @@ class KubernetesScheduler(Scheduler["KubernetesJob"]):
         from trainyard.schedulers.kubernetes.diagnosis import diagnose
 
         diagnose(bundle, self.plan, workspace, deployed)
+
+    def show_deployed(self, workspace: Workspace, changes: Mapping[str, int]) -> None:
+        """Print the panel of `up`."""
+        from trainyard.schedulers.kubernetes.summary import show_summary
+
+        show_summary(workspace, changes)
+
+    def show_status(self, summary: Summary) -> None:
+        """Print the panel of `status`."""
+        from trainyard.schedulers.kubernetes.summary import show_status
+
+        show_status(summary)

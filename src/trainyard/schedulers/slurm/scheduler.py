@@ -7,11 +7,13 @@ from contextlib import AbstractContextManager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
+from trainyard.cli import console
 from trainyard.jobs.names import SLURM_JOBS
 from trainyard.schedulers.scheduler import PlannedProgram, Scheduler, SubmittedJobs
 from trainyard.stack_files.stack_config import plan_of
 
 if TYPE_CHECKING:
+    from trainyard.cli.closing_panel import Summary
     from trainyard.components.parallelcluster.plan import ParallelClusterPlan
     from trainyard.diagnosis.bundle import Bundle
     from trainyard.jobs.training import TrainingRequest
@@ -115,3 +117,27 @@ class SlurmScheduler(Scheduler["SlurmJob"]):
 
         del workspace, deployed
         diagnose(bundle, self.plan, self.target)
+
+    def show_deployed(self, workspace: Workspace, changes: Mapping[str, int]) -> None:
+        """Print the panel of `up`."""
+        from trainyard.schedulers.slurm.summary import show_summary
+
+        show_summary(workspace, changes)
+
+    def show_status(self, summary: Summary) -> None:
+        """Print the panel of `status`."""
+        from trainyard.schedulers.slurm.summary import print_summary
+
+        print_summary(summary)
+
+    def show_planned(self, outputs: Mapping[str, Any]) -> None:
+        """Print the cluster that ParallelCluster will create."""
+        from trainyard.schedulers.slurm.summary import cluster_facts
+
+        console.answer("\nParallelCluster creates the cluster:")
+        facts = [("head node", self.plan.head_node.instance_type), *cluster_facts(outputs)]
+        width = max(len(name) for name, _ in facts)
+        for name, fact in facts:
+            console.answer(f"  {name:{width}}  {fact}")
+        more = self.target.command("artifact", "cluster-config", "--planned")
+        console.answer(f"its configuration:  {more}")

@@ -1,9 +1,9 @@
-"""The summary of an EKS stack after `up`."""
+"""The summary of an EKS stack after `up`, and that of `status`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from trainyard.diagnosis.rollout import (
     ClusterState,
     NodeState,
     expected_of,
+    look_at,
     reasons,
     wait_until_ready,
 )
@@ -64,6 +65,22 @@ def show_summary(workspace: Workspace, changes: Mapping[str, int]) -> None:
             + "".join(f"  {sentence}\n" for sentence in (*missing, *why))
             + f"  after fixing the cause:  {summary.target.command('up')}"
         )
+
+
+def show_status(summary: Summary) -> None:
+    """Print the summary of the last state, with what the cluster lacks."""
+    path, kubeconfig = written_kubeconfig(summary)
+    state, silence = look_at(kubeconfig)
+    missing = [silence] if state is None else state.missing(expected_of(summary.outputs))
+    facts = (*(("missing", sentence) for sentence in missing), *summary.facts)
+    print_summary(
+        replace(summary, facts=facts),
+        ReachedCluster(
+            state or ClusterState((), (), ()),
+            path,
+            summary.target.account.kubectl_command(path),
+        ),
+    )
 
 
 def written_kubeconfig(summary: Summary) -> tuple[Path, str]:

@@ -1,4 +1,4 @@
-"""The summary of a ParallelCluster stack after `up`."""
+"""The summary of a ParallelCluster stack after `up`, and that of `status`."""
 
 from __future__ import annotations
 
