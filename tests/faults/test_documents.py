@@ -94,7 +94,7 @@ def test_no_job_and_no_boot_script_holds_a_free_text(text: str) -> None:
     slurm = stack_plan("pc-p4de-postinstall", tags={"note": f"{CANARY}{text}"})
     directory, _ = RENDERERS["nccl-tests"](slurm, SlurmRequest())
     eks: EksPlan = stack_plan("p5-cb", tags={"note": f"{CANARY}{text}"})
-    manifest = render_nccl_tests(eks, JobRequest())
+    manifest = render_nccl_tests(eks, JobRequest()).text
     boot = batch_user_data("raid0")
     written = "".join([*directory.files.values(), manifest, boot])
     assert CANARY not in written

@@ -95,7 +95,7 @@ class RecordedScheduler:
         return getattr(self.planning, name)
 
     def submit(self, job: Any, wait: JobWait | None) -> None:
-        what = job.manifest if isinstance(job, KubernetesJob) else job.name
+        what = job.manifest.text if isinstance(job, KubernetesJob) else job.name
         self.stack.submitted.append(what)
         self.stack.waits.append(wait)
         self.stack.job(what, wait)

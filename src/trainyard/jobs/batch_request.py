@@ -63,7 +63,9 @@ def batch_submission(plan: BatchPlan, test: JobTest, asked: BatchRequest) -> Bat
     definition = _choose_definition(plan, test, asked)
     variables = [{"name": name, "value": value} for name, value in asked.environment.items()]
     container = {"environment": variables} if variables else {}
-    return submission_of(plan, definition, name=test, nodes=asked.nodes, container=container)
+    nodes = asked.nodes or definition.nodes
+    require_nodes(plan, definition, nodes)
+    return submission_of(plan, definition, name=test, nodes=nodes, container=container)
 
 
 def submission_of(
@@ -71,7 +73,7 @@ def submission_of(
     definition: JobDefinitionPlan,
     *,
     name: str,
-    nodes: int | None,
+    nodes: int,
     container: Mapping[str, Any],
     timeout_minutes: int | None = None,
     retry: Mapping[str, Any] | None = None,
@@ -82,19 +84,12 @@ def submission_of(
         plan: Plan of the stack.
         definition: The job definition.
         name: Name of the job.
-        nodes: Number of nodes; None for that of the job definition.
+        nodes: Number of nodes that `require_nodes` accepts.
         container: What the job changes in the containers of all nodes.
         timeout_minutes: Longest run of an attempt; None for that of the job definition.
         retry: Its `retryStrategy`; None for that of the job definition.
-
-    Raises:
-        JobError: it has too few nodes.
     """
-    environment = next(
-        each for each in plan.compute_environments if each.name == definition.compute_environment
-    )
-    nodes = nodes or definition.nodes
-    _require_nodes(definition, environment, nodes)
+    environment = _environment_of(plan, definition)
     limit = {"attemptDurationSeconds": timeout_minutes * 60} if timeout_minutes else None
     request = {
         "jobName": name,
@@ -171,9 +166,18 @@ def _how_to_define(plan: BatchPlan, test: JobTest) -> str:
     )
 
 
-def _require_nodes(
-    definition: JobDefinitionPlan, environment: ComputeEnvironmentPlan, nodes: int
-) -> None:
+def _environment_of(plan: BatchPlan, definition: JobDefinitionPlan) -> ComputeEnvironmentPlan:
+    name = definition.compute_environment
+    return next(each for each in plan.compute_environments if each.name == name)
+
+
+def require_nodes(plan: BatchPlan, definition: JobDefinitionPlan, nodes: int) -> None:
+    """Refuse more nodes than a job definition and its compute environment have.
+
+    Raises:
+        JobError: it has too few nodes.
+    """
+    environment = _environment_of(plan, definition)
     if nodes > 1 and definition.nodes == 1:
         raise JobError(
             f"the job definition {definition.name} is for one node, and the job wants {nodes}; "

@@ -20,17 +20,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from trainyard.components.batch.compute_environment_plan import ComputeEnvironmentPlan
 from trainyard.components.batch.nccl_command import LARGEST_COMMAND, on_all_nodes
 from trainyard.components.batch.plan import BatchPlan, JobDefinitionPlan
+from trainyard.components.catalog.instance_types import Accelerators
 from trainyard.components.catalog.open_mpi import OPEN_MPI_ENVIRONMENT, mpirun_script
-from trainyard.jobs.batch_request import BatchRequest, BatchSubmission, submission_of
+from trainyard.jobs.batch_request import BatchRequest, BatchSubmission, require_nodes, submission_of
 from trainyard.jobs.nodes import JobError
 from trainyard.jobs.secret_source import arns_for_batch
 from trainyard.jobs.start import limit_environment, limit_of_mpi, start_command
-from trainyard.jobs.time_limit import GRACE_SECONDS, TIMED_OUT
+from trainyard.jobs.time_limit import GRACE_SECONDS, TIMED_OUT, TimeLimit
 from trainyard.jobs.training import (
     INFRASTRUCTURE_RETRIES,
     TrainingRequest,
@@ -61,13 +63,74 @@ _ENDED = {"action": "EXIT", "onReason": "*"}
 _OUT_OF_TIME = {"action": "EXIT", "onExitCode": str(TIMED_OUT)}
 
 
-def training_submission(
-    plan: BatchPlan, request: TrainingRequest, asked: BatchRequest
-) -> BatchSubmission:
-    """Return the submission of a program in the container of a job definition.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchTraining:
+    """A program in the container of a job definition whose nodes can run it."""
+
+    plan: BatchPlan
+    request: TrainingRequest
+    definition: JobDefinitionPlan
+    accelerators: Accelerators
+    nodes: int
+
+    @property
+    def environments(self) -> list[ComputeEnvironmentPlan]:
+        """The compute environments of the job, one for each of their Capacity Blocks."""
+        name = self.definition.compute_environment
+        return [each for each in self.plan.compute_environments if each.pool == name]
+
+    def submission(self, limit: TimeLimit) -> BatchSubmission:
+        """Return the submission of the program with a time limit.
+
+        Raises:
+            JobError: the command is too long.
+        """
+        request = self.request.limited(limit)
+        command, environment = self._command(request)
+        environment |= limit_environment(request)
+        changed = {
+            "command": [*command],
+            "environment": [{"name": name, "value": value} for name, value in environment.items()],
+        }
+        if len(json.dumps(changed)) > LARGEST_COMMAND:
+            raise JobError(
+                f"the command and its variables have more than {LARGEST_COMMAND} characters, the "
+                "limit of Batch; write them into a script of the image"
+            )
+        return submission_of(
+            self.plan,
+            self.definition,
+            name=request.name,
+            nodes=self.nodes,
+            container=changed,
+            timeout_minutes=_timeout_minutes(request),
+            retry=_retry(request),
+        )
+
+    def _command(self, request: TrainingRequest) -> tuple[Sequence[str], dict[str, str]]:
+        """Return the command of a node, and its variables."""
+        container = self.definition.container
+        neuron = sum(each.startswith("/dev/neuron") for each in container.devices)
+        devices = container.gpus or neuron
+        environment = node_environment(
+            request,
+            self.accelerators,
+            devices=devices,
+            nodes=self.nodes,
+            efa_interfaces=sum(each.startswith("/dev/infiniband") for each in container.devices),
+        )
+        if request.launcher != "mpi":
+            return start_command(request, _START), environment
+        variables = [*environment, *container.secrets]
+        script = _mpi_script(request, processes_of(self.accelerators, devices), variables)
+        return on_all_nodes(script), {**OPEN_MPI_ENVIRONMENT, **environment}
+
+
+def plan_training(plan: BatchPlan, request: TrainingRequest, asked: BatchRequest) -> BatchTraining:
+    """Return a program in the container of a job definition.
 
     Raises:
-        JobError: an image, no matching job definition, too few nodes, or too long a command.
+        JobError: an image, no matching job definition, or too few nodes.
     """
     definition = _choose(plan, asked)
     _refuse_foreign(request, definition)
@@ -75,40 +138,14 @@ def training_submission(
     accelerators = definition.instance_type.accelerators
     if accelerators is None:
         raise JobError(f"the nodes of the job definition {definition.name} have no accelerators")
-    nodes, container = asked.nodes or definition.nodes, definition.container
-    neuron = sum(each.startswith("/dev/neuron") for each in container.devices)
-    devices = container.gpus or neuron
-    environment = node_environment(
-        request,
-        accelerators,
-        devices=devices,
+    nodes = asked.nodes or definition.nodes
+    require_nodes(plan, definition, nodes)
+    return BatchTraining(
+        plan=plan,
+        request=request,
+        definition=definition,
+        accelerators=accelerators,
         nodes=nodes,
-        efa_interfaces=sum(each.startswith("/dev/infiniband") for each in container.devices),
-    )
-    if request.launcher == "mpi":
-        variables = [*environment, *container.secrets]
-        script = _mpi_script(request, processes_of(accelerators, devices), variables)
-        command, environment = on_all_nodes(script), {**OPEN_MPI_ENVIRONMENT, **environment}
-    else:
-        command = tuple(start_command(request, _START))
-    environment |= limit_environment(request)
-    changed = {
-        "command": [*command],
-        "environment": [{"name": name, "value": value} for name, value in environment.items()],
-    }
-    if len(json.dumps(changed)) > LARGEST_COMMAND:
-        raise JobError(
-            f"the command and its variables have more than {LARGEST_COMMAND} characters, the limit "
-            "of Batch; write them into a script of the image"
-        )
-    return submission_of(
-        plan,
-        definition,
-        name=request.name,
-        nodes=asked.nodes,
-        container=changed,
-        timeout_minutes=_timeout_minutes(request),
-        retry=_retry(request),
     )
 
 
@@ -162,16 +199,6 @@ def _require_secrets(request: TrainingRequest, definition: JobDefinitionPlan) ->
             f"{', '.join(twice)} cannot be a variable with a plain value: it is a secret of the "
             f"job definition {definition.name} (`{key}`)"
         )
-
-
-def job_environments(plan: BatchPlan, asked: BatchRequest) -> list[ComputeEnvironmentPlan]:
-    """Return the compute environments of a job, one for each of their Capacity Blocks.
-
-    Raises:
-        JobError: no matching job definition.
-    """
-    name = _choose(plan, asked).compute_environment
-    return [each for each in plan.compute_environments if each.pool == name]
 
 
 def _mpi_script(request: TrainingRequest, processes: int, variables: Sequence[str]) -> str:

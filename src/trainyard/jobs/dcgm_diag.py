@@ -12,10 +12,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import yaml
-
 from trainyard.components.catalog.versions import DCGM_IMAGE
 from trainyard.components.eks.plan import EksPlan
+from trainyard.jobs.job_manifest import Manifest
 from trainyard.jobs.names import DCGM_DIAG
 from trainyard.jobs.node_job import node_job
 from trainyard.jobs.nodes import JobNodes, JobRequest, choose_nodes, resources, rights
@@ -44,7 +43,7 @@ def diagnose_commands(node: str, level: int, *, program: str = "dcgmi") -> str:
     )
 
 
-def render_dcgm_diag(plan: EksPlan, request: JobRequest) -> str:
+def render_dcgm_diag(plan: EksPlan, request: JobRequest) -> Manifest:
     """Return the manifest of the job on a node group with NVIDIA GPUs.
 
     Raises:
@@ -58,7 +57,7 @@ def render_dcgm_diag(plan: EksPlan, request: JobRequest) -> str:
         _container(nodes, request.level),
         deadline_seconds=_DEADLINE_SECONDS,
     )
-    return yaml.safe_dump(job, sort_keys=False)
+    return Manifest(documents=[job], is_plain=True)
 
 
 def _container(nodes: JobNodes, level: int) -> dict[str, Any]:

@@ -15,17 +15,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import yaml
-
 from trainyard.components.catalog.instance_types import InstanceType
 from trainyard.components.catalog.nccl import ALL_REDUCE, nccl_environment
 from trainyard.components.catalog.versions import NCCL_TESTS_IMAGE
 from trainyard.components.eks.plan import EksPlan
+from trainyard.jobs.job_manifest import Manifest
 from trainyard.jobs.node_job import node_job
 from trainyard.jobs.nodes import JobError, JobNodes, JobRequest, choose_nodes, resources, rights
 
 
-def render_efa_smoke(plan: EksPlan, request: JobRequest) -> str:
+def render_efa_smoke(plan: EksPlan, request: JobRequest) -> Manifest:
     """Return the manifest: one indexed job for each node group with GPUs and EFA.
 
     Raises:
@@ -47,7 +46,7 @@ def render_efa_smoke(plan: EksPlan, request: JobRequest) -> str:
     if without:
         raise JobError(f"node group {without[0]} has no EFA; there is: {', '.join(names)}")
     jobs = [node_job("efa-smoke", each, request.namespace, _container(each)) for each in chosen]
-    return yaml.safe_dump_all(jobs, sort_keys=False)
+    return Manifest(documents=jobs, is_plain=True)
 
 
 def _has_gpus(instance_type: InstanceType) -> bool:

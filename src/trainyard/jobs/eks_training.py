@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from trainyard.components.catalog.open_mpi import OPEN_MPI_ENVIRONMENT, mpirun_script
 from trainyard.components.eks.addons.jobset import JOBSET
 from trainyard.components.eks.plan import EksPlan
-from trainyard.jobs.job_manifest import dump_documents, pod_host, services, submitted
+from trainyard.jobs.job_manifest import Manifest, pod_host, services, submitted
 from trainyard.jobs.mpi import FILES, MpiJob, render_mpi_job, secret_variables
 from trainyard.jobs.node_versions import LOCKED_MEMORY
 from trainyard.jobs.nodes import (
@@ -22,9 +22,9 @@ from trainyard.jobs.nodes import (
     rights,
     shared_memory,
 )
-from trainyard.jobs.secret_source import keys_in_kubernetes
+from trainyard.jobs.secret_source import KubernetesKey, keys_in_kubernetes
 from trainyard.jobs.start import limit_environment, limit_of_mpi, start_command
-from trainyard.jobs.time_limit import GRACE_SECONDS, TIMED_OUT
+from trainyard.jobs.time_limit import GRACE_SECONDS, TIMED_OUT, TimeLimit
 from trainyard.jobs.training import (
     INFRASTRUCTURE_RETRIES,
     MASTER_ADDRESS,
@@ -163,8 +163,43 @@ DaemonSets. https://github.com/awslabs/amazon-eks-ami/blob/main/nodeadm/internal
 reserves 11 MiB per pod and 255 MiB."""
 
 
-def render_training(plan: EksPlan, request: TrainingRequest, job: JobRequest) -> str:
-    """Return the manifest of a program on a node group with accelerators.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KubernetesTraining:
+    """A program on a node group whose nodes can run it."""
+
+    request: TrainingRequest
+    nodes: JobNodes
+    namespace: str
+    mounts: Mapping[str, str]
+    """Paths of the file systems, by claim."""
+    secrets: Mapping[str, KubernetesKey]
+    """Keys of Secrets, by variable."""
+
+    def manifest(self, limit: TimeLimit) -> Manifest:
+        """Return the manifest of the program with a time limit."""
+        request, nodes = self.request.limited(limit), self.nodes
+        if request.launcher == "mpi":
+            job = _mpi_job(request, nodes, self.mounts, self.secrets)
+            return render_mpi_job(job, nodes, self.namespace)
+        metadata = {
+            "name": request.name,
+            "namespace": self.namespace,
+            "labels": {"app.kubernetes.io/name": request.name},
+        }
+        files = [_config_map(request, metadata)] if request.files else []
+        container = _container(request, nodes, self.mounts, self.secrets)
+        job = _job(request, nodes, container, self.mounts, metadata)
+        return Manifest(
+            documents=[
+                *services(metadata, nodes, "rendezvous", PORT),
+                *files,
+                submitted(job, nodes),
+            ]
+        )
+
+
+def plan_training(plan: EksPlan, request: TrainingRequest, job: JobRequest) -> KubernetesTraining:
+    """Return a program on a node group with accelerators.
 
     Args:
         plan: Plan of the stack.
@@ -188,20 +223,14 @@ def render_training(plan: EksPlan, request: TrainingRequest, job: JobRequest) ->
         )
     mounts = _mounts(plan, request, job.namespace)
     require_shared(request, mounts.values())
-    if request.launcher == "mpi":
-        return render_mpi_job(_mpi_job(request, nodes, mounts), nodes, job.namespace)
-    metadata = {
-        "name": request.name,
-        "namespace": job.namespace,
-        "labels": {"app.kubernetes.io/name": request.name},
-    }
-    files = [_config_map(request, metadata)] if request.files else []
-    return dump_documents(
-        [
-            *services(metadata, nodes, "rendezvous", PORT),
-            *files,
-            submitted(_job(request, nodes, mounts, metadata), nodes),
-        ]
+    if request.launcher == "mpi" and "authorized_keys" in request.files:
+        raise JobError("the job has its own authorized_keys; rename yours in `files`")
+    return KubernetesTraining(
+        request=request,
+        nodes=nodes,
+        namespace=job.namespace,
+        mounts=mounts,
+        secrets=keys_in_kubernetes(request.secrets),
     )
 
 
@@ -214,10 +243,13 @@ def _config_map(request: TrainingRequest, metadata: dict[str, Any]) -> dict[str,
     }
 
 
-def _mpi_job(request: TrainingRequest, nodes: JobNodes, mounts: Mapping[str, str]) -> MpiJob:
+def _mpi_job(
+    request: TrainingRequest,
+    nodes: JobNodes,
+    mounts: Mapping[str, str],
+    secrets: Mapping[str, KubernetesKey],
+) -> MpiJob:
     """Return a job whose first pod starts one process per accelerator of all pods."""
-    if "authorized_keys" in request.files:
-        raise JobError("the job has its own authorized_keys; rename yours in `files`")
     processes = processes_of(nodes.accelerators, nodes.accelerators.count)
     environment = {
         # Pod names cannot be resolved without their domain.
@@ -245,7 +277,7 @@ def _mpi_job(request: TrainingRequest, nodes: JobNodes, mounts: Mapping[str, str
         image=request.image or "",
         command=command,
         environment={**environment, **limit_environment(request)},
-        secrets=keys_in_kubernetes(request.secrets),
+        secrets=secrets,
         session_environment=["PATH", "LD_LIBRARY_PATH", "OPAL_PREFIX"],
         share=_SHARE,
         limits=pod_failures(request, nodes),
@@ -258,6 +290,7 @@ def _mpi_job(request: TrainingRequest, nodes: JobNodes, mounts: Mapping[str, str
 def _job(
     request: TrainingRequest,
     nodes: JobNodes,
+    container: Mapping[str, Any],
     mounts: Mapping[str, str],
     metadata: dict[str, Any],
 ) -> dict[str, Any]:
@@ -278,7 +311,7 @@ def _job(
                     "subdomain": metadata["name"],
                     "terminationGracePeriodSeconds": GRACE_SECONDS,
                     **placement(nodes),
-                    "containers": [_container(request, nodes, mounts)],
+                    "containers": [container],
                     "volumes": [
                         shared_memory(nodes, _SHARE),
                         *(
@@ -306,7 +339,10 @@ def _mounts(plan: EksPlan, request: TrainingRequest, namespace: str) -> dict[str
 
 
 def _container(
-    request: TrainingRequest, nodes: JobNodes, mounts: Mapping[str, str]
+    request: TrainingRequest,
+    nodes: JobNodes,
+    mounts: Mapping[str, str],
+    secrets: Mapping[str, KubernetesKey],
 ) -> dict[str, Any]:
     paths = [{"name": name, "mountPath": path} for name, path in mounts.items()]
     files = [{"name": "files", "mountPath": FILES}] if request.files else []
@@ -315,7 +351,7 @@ def _container(
         "image": request.image,
         "command": start_command(request, LOCKED_MEMORY),
         **({"workingDir": FILES} if request.files else {}),
-        "env": [*_environment(request, nodes)],
+        "env": [*_environment(request, nodes), *secret_variables(secrets)],
         "securityContext": rights(),
         "resources": resources(nodes, _SHARE),
         "volumeMounts": [{"name": "shm", "mountPath": "/dev/shm"}, *paths, *files],  # noqa: S108 - in the container
@@ -335,7 +371,6 @@ def _environment(request: TrainingRequest, nodes: JobNodes) -> Iterator[dict[str
         **limit_environment(request),
     }
     yield from ({"name": name, "value": value} for name, value in found.items())
-    yield from secret_variables(keys_in_kubernetes(request.secrets))
 
 
 def _same_environment(request: TrainingRequest, nodes: JobNodes) -> dict[str, str]:

@@ -1,8 +1,8 @@
-"""The jobs of a Kubernetes manifest: Jobs and JobSets, and their text."""
+"""A manifest of Kubernetes and its jobs: Jobs and JobSets."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,11 +10,6 @@ import yaml
 
 from trainyard.components.catalog.kueue import JOBSET_API, JOBSET_GROUP, QUEUE_LABEL
 from trainyard.jobs.nodes import JobNodes
-
-
-def dump_documents(documents: Iterable[Mapping[str, Any]]) -> str:
-    """Return the objects of a manifest as YAML, with scripts as block scalars."""
-    return yaml.dump_all(documents, Dumper=_Dumper, sort_keys=False, width=100, explicit_start=True)
 
 
 class _Dumper(yaml.SafeDumper):
@@ -190,15 +185,34 @@ def kubectl_name(kind: str, namespace: str, name: str) -> str:
     return f"-n {namespace} {kind.lower()} {name}"
 
 
-def manifests_of(text: str) -> list[JobManifest]:
-    """Return the Jobs and JobSets of a manifest, each with the objects that have its name."""
-    documents: list[dict[str, Any]] = [each for each in yaml.safe_load_all(text) if each]
-    jobs = [each for each in documents if each["kind"] in (JOB, JOB_SET)]
-    others = [each for each in documents if each not in jobs]
-    return [
-        JobManifest(job, tuple(each for each in others if _name(each) == _name(job)))
-        for job in jobs
-    ]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest:
+    """The objects of one or several jobs, as they are printed and submitted."""
+
+    documents: Sequence[dict[str, Any]]
+    usage: str = ""
+    """Comments that precede the objects."""
+    is_plain: bool = False
+    """Whether scripts are written as flow scalars, without a limit of 100 columns."""
+
+    @property
+    def text(self) -> str:
+        """The manifest as YAML, for `kubectl apply -f -`."""
+        if self.is_plain:
+            return yaml.safe_dump_all(self.documents, sort_keys=False)
+        return self.usage + yaml.dump_all(
+            self.documents, Dumper=_Dumper, sort_keys=False, width=100, explicit_start=True
+        )
+
+    @property
+    def jobs(self) -> list[JobManifest]:
+        """The Jobs and JobSets, each with the objects that have its name."""
+        jobs = [each for each in self.documents if each["kind"] in (JOB, JOB_SET)]
+        others = [each for each in self.documents if each not in jobs]
+        return [
+            JobManifest(job, tuple(each for each in others if _name(each) == _name(job)))
+            for job in jobs
+        ]
 
 
 def spec_of_job(job: Mapping[str, Any]) -> dict[str, Any]:

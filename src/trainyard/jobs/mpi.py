@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from trainyard.jobs.job_manifest import dump_documents, pod_host, pod_selector, services, submitted
+from trainyard.jobs.job_manifest import Manifest, pod_host, pod_selector, services, submitted
 from trainyard.jobs.nodes import (
     TEST_SHARE,
     JobNodes,
@@ -110,7 +110,7 @@ class MpiJob:
     """Files in the working directory of the command: content by name."""
 
 
-def render_mpi_job(job: MpiJob, nodes: JobNodes, namespace: str) -> str:
+def render_mpi_job(job: MpiJob, nodes: JobNodes, namespace: str) -> Manifest:
     """Return the manifest: the job, the service, and the permission to publish the key."""
     name = job.name or job_name(job.job, nodes)
     labels = {
@@ -149,7 +149,7 @@ def render_mpi_job(job: MpiJob, nodes: JobNodes, namespace: str) -> str:
         *services(metadata, nodes, "ssh", 22),
         submitted(_job(job, nodes, metadata), nodes),
     ]
-    return _usage(name, nodes, namespace) + dump_documents(documents)
+    return Manifest(documents=documents, usage=_usage(name, nodes, namespace))
 
 
 def secret_variables(secrets: Mapping[str, KubernetesKey]) -> Iterator[dict[str, Any]]:

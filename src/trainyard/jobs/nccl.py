@@ -10,6 +10,7 @@ from trainyard.components.catalog.nccl import (
 )
 from trainyard.components.catalog.versions import NCCL_TESTS_IMAGE
 from trainyard.components.eks.plan import EksPlan
+from trainyard.jobs.job_manifest import Manifest
 from trainyard.jobs.mpi import MpiJob, render_mpi_job
 from trainyard.jobs.names import NCCL_PAIRS
 from trainyard.jobs.node_job import (
@@ -37,7 +38,7 @@ from trainyard.jobs.nodes import JobNodes, JobRequest, choose_nodes
 #         the image is built from
 
 
-def render_nccl_tests(plan: EksPlan, request: JobRequest) -> str:
+def render_nccl_tests(plan: EksPlan, request: JobRequest) -> Manifest:
     """Return the manifest of the job on a node group with NVIDIA GPUs.
 
     Raises:
@@ -109,7 +110,7 @@ def all_reduce(nodes: JobNodes, *, ranks: int, hosts: str, test: str) -> str:
 # The nodes form a ring, and each pair is two neighbors, so that every node is in two pairs.
 
 
-def render_nccl_pairs(plan: EksPlan, request: JobRequest) -> str:
+def render_nccl_pairs(plan: EksPlan, request: JobRequest) -> Manifest:
     """Return the manifest of the job on a node group with NVIDIA GPUs.
 
     Raises:

@@ -8,6 +8,7 @@ from trainyard.components.catalog.neuron import (
     neuron_cores,
 )
 from trainyard.components.eks.plan import EksPlan
+from trainyard.jobs.job_manifest import Manifest
 from trainyard.jobs.mpi import MpiJob, render_mpi_job
 from trainyard.jobs.names import NCCOM_PAIRS
 from trainyard.jobs.node_job import PART_MINUTES, pair_tests, require_pairs
@@ -39,7 +40,7 @@ _ENVIRONMENT = {
 }
 
 
-def render_nccom_tests(plan: EksPlan, request: JobRequest) -> str:
+def render_nccom_tests(plan: EksPlan, request: JobRequest) -> Manifest:
     """Return the manifest of the job on a node group with Neuron devices.
 
     Raises:
@@ -117,7 +118,7 @@ _COLLECTOR_PORT = 60006
 and need one each."""
 
 
-def render_nccom_pairs(plan: EksPlan, request: JobRequest) -> str:
+def render_nccom_pairs(plan: EksPlan, request: JobRequest) -> Manifest:
     """Return the manifest of the job on a node group with Neuron devices.
 
     Raises:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal
@@ -271,7 +271,3 @@ def _outside_further_blocks(group: NodeGroupPlan) -> dict[str, Any]:
 def job_name(job: str, nodes: JobNodes) -> str:
     """Return the name of a job on a node group: a DNS label, with room for the pod index."""
     return f"{job}-{nodes.group.name}".lower().replace("_", "-")[:57].rstrip("-")
-
-
-Renderer = Callable[[EksPlan, JobRequest], str]
-"""Generates a manifest from a stack's plan and the user's options."""

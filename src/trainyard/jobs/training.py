@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import PurePosixPath
 from typing import Literal
@@ -30,7 +30,7 @@ from trainyard.components.catalog.nccl import nccl_environment
 from trainyard.components.catalog.neuron import neuron_cores
 from trainyard.jobs.nodes import JobError
 from trainyard.jobs.secret_source import SecretSource
-from trainyard.jobs.time_limit import GRACE_SECONDS
+from trainyard.jobs.time_limit import GRACE_SECONDS, TimeLimit
 
 PORT = 29500
 """Port of the first node for the rendezvous; torchrun's default."""
@@ -122,6 +122,10 @@ class TrainingRequest:
                 "`minimum_nodes` lets a job go on with fewer nodes after a failure, and needs "
                 "`restarts`"
             )
+
+    def limited(self, limit: TimeLimit) -> TrainingRequest:
+        """Return the program with a time limit instead of its own."""
+        return replace(self, time_limit_minutes=limit.minutes, stops_at=limit.stops_at)
 
 
 def _validate_variables(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -12,15 +11,14 @@ from trainyard.cli import console
 from trainyard.components import clock
 from trainyard.components.account.lookup import AccountReader
 from trainyard.components.config.reservations import CapacityBlock
-from trainyard.jobs.time_limit import plan_time_limit
-from trainyard.jobs.training import TrainingRequest
+from trainyard.jobs.time_limit import TimeLimit, plan_time_limit
 from trainyard.schedulers.scheduler import PlannedProgram
 from trainyard.stack_files.stack_config import config_of
 from trainyard.workspace.target import Target
 
 
-def limited(planned: PlannedProgram[Any], target: Target, *, submit: bool) -> TrainingRequest:
-    """Return the program with the time that its nodes leave it, and tell the user.
+def time_limit_of(planned: PlannedProgram[Any], target: Target, *, submit: bool) -> TimeLimit:
+    """Return the time that the nodes of a program leave it, and tell the user.
 
     Args:
         planned: The program and its nodes.
@@ -31,13 +29,13 @@ def limited(planned: PlannedProgram[Any], target: Target, *, submit: bool) -> Tr
         JobError: the nodes leave too soon.
         WrongUseError: there are no credentials to read the end of the block.
     """
-    request, nodes_leave_before = planned.request, planned.nodes_leave_before
+    asked_minutes, nodes_leave_before = planned.time_limit_minutes, planned.nodes_leave_before
     reservations = config_of(target.stack_file).reservations
     options = [each.purchase_option for each in planned.capacities]
     named = {option: reservations.get(option) for option in options}
     blocks = {name: each for name, each in named.items() if isinstance(each, CapacityBlock)}
     if not blocks:
-        return request
+        return TimeLimit(minutes=asked_minutes)
     # The time is that of the account, which a sandbox can advance.
     with target.access() if submit else nullcontext():
         ends = [
@@ -45,14 +43,14 @@ def limited(planned: PlannedProgram[Any], target: Target, *, submit: bool) -> Tr
             for name, block in blocks.items()
         ]
         limit = plan_time_limit(
-            request.time_limit_minutes,
+            asked_minutes,
             _first_end([each for each in ends if each is not None], nodes_leave_before),
             nodes_leave_before=nodes_leave_before,
             now=clock.now(),
         )
     if limit.message:
         console.progress(limit.message)
-    return replace(request, time_limit_minutes=limit.minutes, stops_at=limit.stops_at)
+    return limit
 
 
 def _first_end(ends: Sequence[datetime], nodes_leave_before: timedelta) -> datetime | None:

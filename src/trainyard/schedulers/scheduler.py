@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from trainyard.cli.closing_panel import Summary
     from trainyard.components.capacity.plan import CapacityPlan
     from trainyard.diagnosis.bundle import Bundle
+    from trainyard.jobs.time_limit import TimeLimit
     from trainyard.jobs.training import TrainingRequest
     from trainyard.repair.repair_request import RepairRequest
     from trainyard.schedulers.job_wait import JobWait, RequestedJob
@@ -53,13 +54,14 @@ OwnJob = TypeVar("OwnJob", bound=Job)
 class PlannedProgram(Generic[OwnJob]):
     """A program of `run` on nodes that can run it; when it must end is still to be found out."""
 
-    request: TrainingRequest
+    time_limit_minutes: int | None
+    """Longest run that the user has asked for; None for no limit."""
     capacities: Sequence[CapacityPlan]
     """Capacity of the nodes; several if the scheduler chooses among Capacity Blocks."""
     nodes_leave_before: timedelta
     """How long before the end of a Capacity Block its nodes leave."""
-    render: Callable[[TrainingRequest], OwnJob]
-    """Returns the job for the program with its time limit."""
+    render: Callable[[TimeLimit], OwnJob]
+    """Returns the job with a time limit."""
 
 
 Pause = Callable[[float], object]

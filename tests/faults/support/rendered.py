@@ -143,7 +143,7 @@ def _node_config(plan: EksPlan, group: NodeGroupPlan) -> dict[str, Any]:
 
 def _manifest(plan: EksPlan, request: JobRequest, render: Any) -> int:
     try:
-        text = render(plan, request)
+        text = render(plan, request).text
     except JobError:
         return 0
     assert CANARY not in text

@@ -15,11 +15,10 @@ from kubernetes.utils import create_from_dict
 from tests.support.eks import P5, SYSTEM, eks_plan
 from tests.support.kubernetes import DEFAULT
 from tests.support.processes import spawn, until
+from tests.support.programs import manifests_of, render_training
 from trainyard.components.catalog.kueue import JOBSET_RELEASE
 from trainyard.components.eks.addons import jobset
 from trainyard.components.eks.addons.addon import AddonTarget
-from trainyard.jobs.eks_training import render_training
-from trainyard.jobs.job_manifest import manifests_of
 from trainyard.jobs.nodes import JobRequest
 from trainyard.jobs.training import TrainingRequest
 from trainyard.sandbox.engine import ensure_controller

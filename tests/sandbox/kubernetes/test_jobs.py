@@ -19,18 +19,19 @@ from tests.sandbox.kubernetes.support.joined_cluster import JoinedCluster, Sandb
 from tests.support.eks import eks_plan, nodes_of
 from tests.support.kubernetes import device_plugin
 from tests.support.processes import spawn, until
+from tests.support.programs import render_training
 from trainyard.components.config.eks import Taint
 from trainyard.components.eks.label_plan import UNVERIFIED
 from trainyard.components.eks.node_group_plan import NodeGroupPlan
-from trainyard.jobs.eks_training import render_training
 from trainyard.jobs.nccl import render_nccl_tests
 from trainyard.jobs.nccom import render_nccom_tests
-from trainyard.jobs.nodes import JobRequest, Renderer
+from trainyard.jobs.nodes import JobRequest
 from trainyard.jobs.training import TrainingRequest
 from trainyard.sandbox.kubernetes.control_planes import ControlPlanes
 from trainyard.sandbox.kubernetes.instances import Instance
 from trainyard.sandbox.kubernetes.nodes import NodeSimulator
 from trainyard.schedulers.kubernetes.cluster_client import cluster_client
+from trainyard.schedulers.kubernetes.job_plan import Renderer
 from trainyard.verify.node_marks import (
     Mark,
     NodeResults,
@@ -152,7 +153,7 @@ def only_the_groups_taints(cluster: JoinedCluster, instance: Instance, case: Cas
 
 
 def manifest(case: Case, *, tests: bool = False) -> list[dict]:
-    text = case.render(eks_plan(case.group), JobRequest(tests=tests))
+    text = case.render(eks_plan(case.group), JobRequest(tests=tests)).text
     return [document for document in yaml.safe_load_all(text) if document]
 
 

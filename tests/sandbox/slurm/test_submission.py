@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from tests.support.parallelcluster import rendered
+from tests.support.programs import render_training_directory
 from tests.support.sandbox_aws import Account
 from tests.support.sandbox_here import record_sandbox
 from tests.support.stacks import stack_plan
 from trainyard.components.tagging import PARALLELCLUSTER_NODE_TAG, PARALLELCLUSTER_TAG
 from trainyard.jobs.slurm.nodes import SlurmRequest
-from trainyard.jobs.slurm.training import render_training_directory
 from trainyard.jobs.training import TrainingRequest
 from trainyard.sandbox.engine.slurm import ensure_slurm
 from trainyard.sandbox.parallelcluster.provider.account import Record, Records

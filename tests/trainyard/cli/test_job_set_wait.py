@@ -6,11 +6,10 @@ import pytest
 from kubernetes import client
 
 from tests.support.eks import P5, eks_plan
+from tests.support.programs import manifests_of, render_training
 from tests.support.workload_api import WorkloadApi, condition, workload
 from tests.trainyard.cli.test_kubernetes_job_wait import LEADS, Cluster, pods
 from trainyard.cli import failures
-from trainyard.jobs.eks_training import render_training
-from trainyard.jobs.job_manifest import manifests_of
 from trainyard.jobs.nodes import JobRequest
 from trainyard.jobs.training import TrainingRequest
 from trainyard.schedulers.job_wait import JobWait

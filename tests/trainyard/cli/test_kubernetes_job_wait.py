@@ -12,18 +12,19 @@ from kubernetes import client
 from kubernetes.client import ApiException
 
 from tests.support.eks import P5, eks_plan
+from tests.support.programs import manifests_of
 from tests.support.workload_api import condition, workload
 from trainyard.cli import failures
 from trainyard.jobs.efa_smoke import render_efa_smoke
-from trainyard.jobs.job_manifest import JobManifest, manifests_of
+from trainyard.jobs.job_manifest import JobManifest
 from trainyard.jobs.nccl import render_nccl_tests
 from trainyard.jobs.nodes import JobRequest
 from trainyard.schedulers.job_wait import POLL_SECONDS, JobWait
 from trainyard.schedulers.kubernetes.job_wait import wait_for
 from trainyard.workspace.target import AwsAccount, account_of
 
-LEADS = manifests_of(render_nccl_tests(eks_plan(P5), JobRequest(nodes=2)))[0]
-ALIKE = manifests_of(render_efa_smoke(eks_plan(P5), JobRequest(nodes=2)))[0]
+LEADS = manifests_of(render_nccl_tests(eks_plan(P5), JobRequest(nodes=2)).text)[0]
+ALIKE = manifests_of(render_efa_smoke(eks_plan(P5), JobRequest(nodes=2)).text)[0]
 INDEX = "batch.kubernetes.io/job-completion-index"
 UNSCHEDULED = "Unschedulable: 0/3 nodes are available: 3 Insufficient nvidia.com/gpu."
 

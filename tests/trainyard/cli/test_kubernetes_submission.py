@@ -8,11 +8,10 @@ import pytest
 from kubernetes.client import ApiException
 
 from tests.support.eks import P5, eks_plan
+from tests.support.programs import manifests_of, render_training
 from tests.support.workload_api import WorkloadApi, condition, workload
 from trainyard.cli import failures
 from trainyard.jobs.efa_smoke import render_efa_smoke
-from trainyard.jobs.eks_training import render_training
-from trainyard.jobs.job_manifest import manifests_of
 from trainyard.jobs.nccl import render_nccl_tests
 from trainyard.jobs.nodes import JobRequest
 from trainyard.jobs.secret_source import KubernetesKey
@@ -24,7 +23,7 @@ from trainyard.stack_files.stack_files import find_stack_file
 from trainyard.workspace.target import target_of
 
 NAME = "nccl-tests-p5"
-MANIFEST = render_nccl_tests(eks_plan(P5), JobRequest())
+MANIFEST = render_nccl_tests(eks_plan(P5), JobRequest()).text
 MANAGED = {"app.kubernetes.io/managed-by": "trainyard"}
 
 
@@ -55,7 +54,7 @@ def test_each_job_has_the_objects_of_its_name() -> None:
     kinds = {each["kind"] for each in mpi.others}
     assert (mpi.name, mpi.namespace) == (NAME, "default")
     assert kinds == {"ServiceAccount", "ConfigMap", "Role", "RoleBinding", "Service"}
-    (smoke,) = manifests_of(render_efa_smoke(eks_plan(P5), JobRequest(namespace="vision")))
+    (smoke,) = manifests_of(render_efa_smoke(eks_plan(P5), JobRequest(namespace="vision")).text)
     assert (smoke.name, smoke.namespace, smoke.others) == ("efa-smoke-p5", "vision", ())
 
 
@@ -83,7 +82,7 @@ def test_pods_start_when_everything_is_there_and_the_job_owns_it(capsys) -> None
 def test_kueue_sees_a_job_when_everything_is_there() -> None:
     """The label hands the job to the queue, which may start it at once."""
     addons = {"nvidia": ("p5",), "efa": ("p5",), "kueue": ("p5",)}
-    manifest = render_nccl_tests(eks_plan(P5, self_managed_addons=addons), JobRequest())
+    manifest = render_nccl_tests(eks_plan(P5, self_managed_addons=addons), JobRequest()).text
     cluster = submitted(WorkloadApi(), manifest)
     label = {"metadata": {"labels": {"kueue.x-k8s.io/queue-name": "training"}}}
     assert cluster.requests[-1] == f"patch {NAME} {label}"

@@ -9,10 +9,10 @@ import pytest
 import yaml
 
 from tests.support.eks import P5, SHARED_LUSTRE, eks_plan, nodes_of
+from tests.support.programs import render_training
 from tests.support.tracked import ROOT
 from trainyard.components.config.problems import ConfigError
 from trainyard.components.eks.node_group_plan import NodeGroupPlan
-from trainyard.jobs.eks_training import render_training
 from trainyard.jobs.job_file import JobFile, read_job_file
 from trainyard.jobs.nodes import JobRequest
 from trainyard.jobs.secret_source import KubernetesKey

@@ -10,14 +10,18 @@ import yaml
 
 from tests.support.eks import P5, eks_plan
 from tests.support.parallelcluster import p4de_plan
+from tests.support.programs import (
+    manifests_of,
+    render_training,
+    render_training_directory,
+    training_submission,
+)
 from tests.support.stacks import prepared
 from trainyard.jobs.batch_request import BatchRequest
-from trainyard.jobs.batch_training import training_submission
-from trainyard.jobs.eks_training import job_set_failures, render_training
-from trainyard.jobs.job_manifest import manifests_of, spec_of_job
+from trainyard.jobs.eks_training import job_set_failures
+from trainyard.jobs.job_manifest import spec_of_job
 from trainyard.jobs.nodes import JobError, JobRequest
 from trainyard.jobs.slurm.nodes import SlurmRequest
-from trainyard.jobs.slurm.training import render_training_directory
 from trainyard.jobs.training import TrainingRequest
 
 ADDONS = {"nvidia": ("p5",), "efa": ("p5",), "jobset": ("p5",)}

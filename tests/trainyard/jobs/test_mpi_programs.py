@@ -17,18 +17,20 @@ import yaml
 
 from tests.support.eks import P5, SHARED_LUSTRE, eks_plan, nodes_of
 from tests.support.parallelcluster import p4de_plan, trn1_plan
+from tests.support.programs import (
+    manifests_of,
+    render_training,
+    render_training_directory,
+    training_submission,
+)
 from tests.support.slurm_jobs import SCONTROL, Cluster, on_disk
 from tests.support.stacks import prepared
 from trainyard.components.catalog.open_mpi import mpirun_script
 from trainyard.jobs.batch_request import BatchRequest
-from trainyard.jobs.batch_training import training_submission
-from trainyard.jobs.eks_training import render_training
-from trainyard.jobs.job_manifest import manifests_of
 from trainyard.jobs.mpi import _SERVE
 from trainyard.jobs.nodes import JobError, JobRequest
 from trainyard.jobs.slurm.directory import write_directory
 from trainyard.jobs.slurm.nodes import SlurmRequest
-from trainyard.jobs.slurm.training import render_training_directory
 from trainyard.jobs.training import TrainingRequest
 
 

@@ -75,11 +75,11 @@ def test_a_node_prints_its_versions(tmp_path: Path) -> None:
 
 
 def test_the_manifest_of_a_stack_stays_as_it_is(golden) -> None:
-    golden("jobs/nccl-pairs-p5.yaml", render_nccl_pairs(eks_plan(P5), JobRequest()))
+    golden("jobs/nccl-pairs-p5.yaml", render_nccl_pairs(eks_plan(P5), JobRequest()).text)
 
 
 def test_the_log_has_the_name_of_each_node() -> None:
-    *_, job = yaml.safe_load_all(render_nccl_pairs(eks_plan(P5), JobRequest()))
+    *_, job = yaml.safe_load_all(render_nccl_pairs(eks_plan(P5), JobRequest()).text)
     (container,) = job["spec"]["template"]["spec"]["containers"]
     (name,) = (each for each in container["env"] if each["name"] == "NODE_NAME")
     assert name["valueFrom"] == {"fieldRef": {"fieldPath": "spec.nodeName"}}

@@ -27,7 +27,7 @@ NVIDIA = [
 
 
 def render(group, **request):
-    return render_nccl_tests(eks_plan(group), JobRequest(**request))
+    return render_nccl_tests(eks_plan(group), JobRequest(**request)).text
 
 
 def documents(group, **request):

@@ -20,7 +20,7 @@ LOG = ROOT / "tests" / "trainyard" / "verify" / "logs" / "trn1-two-nodes.log"
 
 def test_the_manifest_of_a_stack_stays_as_it_is(golden) -> None:
     plan = eks_plan(nodes_of("trn1.32xlarge", desired=3))
-    golden("jobs/nccom-pairs-trn1.yaml", render_nccom_pairs(plan, JobRequest()))
+    golden("jobs/nccom-pairs-trn1.yaml", render_nccom_pairs(plan, JobRequest()).text)
 
 
 def test_pairs_of_a_round_have_a_root_and_a_port_for_their_latencies_each(tmp_path: Path) -> None:
@@ -76,6 +76,6 @@ def test_refuses_what_has_no_pairs(group, request_: dict[str, int], says: str) -
 
 def test_pods_run_as_those_of_nccom_tests() -> None:
     plan = eks_plan(nodes_of("trn1.32xlarge"))
-    *_, job = yaml.safe_load_all(render_nccom_pairs(plan, JobRequest()))
+    *_, job = yaml.safe_load_all(render_nccom_pairs(plan, JobRequest()).text)
     spec = job["spec"]["template"]["spec"]
     assert (job["metadata"]["name"], spec["schedulerName"]) == ("nccom-pairs-trn1", "my-scheduler")

@@ -20,7 +20,7 @@ def render(group=TRN1, *, scheduler=True, **request):
         addons = plan.self_managed_addons
         rest = {name: served for name, served in addons.items() if name != "neuron-scheduler"}
         plan = replace(plan, self_managed_addons=rest)
-    return render_nccom_tests(plan, JobRequest(**request))
+    return render_nccom_tests(plan, JobRequest(**request)).text
 
 
 def pod(*args, **request):

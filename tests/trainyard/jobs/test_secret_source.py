@@ -10,12 +10,16 @@ import pytest
 
 from tests.support.eks import P5, eks_plan
 from tests.support.parallelcluster import p4de_plan
+from tests.support.programs import (
+    manifests_of,
+    render_training,
+    render_training_directory,
+    training_submission,
+)
 from tests.support.stacks import prepared
 from trainyard.components.batch.plan import BatchPlan
 from trainyard.jobs.batch_request import BatchRequest
-from trainyard.jobs.batch_training import training_submission
-from trainyard.jobs.eks_training import render_training
-from trainyard.jobs.job_manifest import manifests_of, spec_of_job
+from trainyard.jobs.job_manifest import spec_of_job
 from trainyard.jobs.nodes import JobError, JobRequest
 from trainyard.jobs.secret_source import (
     HeadNodeFile,
@@ -25,7 +29,6 @@ from trainyard.jobs.secret_source import (
     secret_sources,
 )
 from trainyard.jobs.slurm.nodes import SlurmRequest
-from trainyard.jobs.slurm.training import render_training_directory
 from trainyard.jobs.training import TrainingRequest
 
 ARN = "arn:aws:secretsmanager:us-west-2:123456789012:secret:team/hf-AbCdEf"

@@ -12,15 +12,14 @@ import pytest
 import yaml
 
 from tests.support.eks import P5, SHARED_LUSTRE, eks_plan, nodes_of
+from tests.support.programs import manifests_of, render_training, training_submission
 from tests.support.stacks import prepared
 from trainyard.components.batch.plan import BatchPlan
 from trainyard.components.catalog.instance_types import instance_type
 from trainyard.jobs.batch_request import BatchRequest
-from trainyard.jobs.batch_training import training_submission
 from trainyard.jobs.dcgm_diag import render_dcgm_diag
 from trainyard.jobs.efa_smoke import render_efa_smoke
-from trainyard.jobs.eks_training import render_training
-from trainyard.jobs.job_manifest import manifests_of, spec_of_job
+from trainyard.jobs.job_manifest import spec_of_job
 from trainyard.jobs.nccl import render_nccl_tests
 from trainyard.jobs.nodes import JobError, JobRequest
 from trainyard.jobs.training import TrainingRequest, launch_command, node_environment
@@ -121,7 +120,7 @@ def test_a_program_has_the_rights_of_a_test() -> None:
     text = render_training(eks_plan(P5), request(image=IMAGE), JobRequest())
     manifests = [*manifests_of(text)]
     for render in (render_efa_smoke, render_nccl_tests, render_dcgm_diag):
-        manifests += manifests_of(render(eks_plan(P5), JobRequest()))
+        manifests += render(eks_plan(P5), JobRequest()).jobs
     for each in manifests:
         (container,) = spec_of_job(each.job)["template"]["spec"]["containers"]
         assert container["securityContext"] == {"capabilities": {"add": ["IPC_LOCK"]}}

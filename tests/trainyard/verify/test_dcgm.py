@@ -103,7 +103,7 @@ def test_the_lines_are_no_measurements(tmp_path: Path) -> None:
 
 def test_the_job_takes_all_gpus_of_every_node_at_the_level() -> None:
     plan = eks_plan(nodes_of("p5.48xlarge", desired=3))
-    job = yaml.safe_load(render_dcgm_diag(plan, JobRequest(level=3)))
+    job = yaml.safe_load(render_dcgm_diag(plan, JobRequest(level=3)).text)
     assert job["spec"]["completions"] == 3
     (container,) = job["spec"]["template"]["spec"]["containers"]
     assert container["resources"]["limits"]["nvidia.com/gpu"] == 8

@@ -156,9 +156,9 @@ def run(
 def _run(scheduler: Scheduler[Any], asked: RequestedJob, request: TrainingRequest) -> None:
     """Plan a program, limit its time, and submit it or show it."""
     planned = scheduler.plan_program(asked, request)
-    from trainyard.schedulers.run_limits import limited  # boto3, 0.2 s
+    from trainyard.schedulers.run_limits import time_limit_of  # boto3, 0.2 s
 
-    job = planned.render(limited(planned, scheduler.target, submit=asked.submit))
+    job = planned.render(time_limit_of(planned, scheduler.target, submit=asked.submit))
     if asked.submit:
         scheduler.submit(job, asked.wait)
     else:

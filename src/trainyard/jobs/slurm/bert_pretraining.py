@@ -162,6 +162,7 @@ def render_bert_directory(
             "tail -f bert-*.out",
             f"ls {shlex.quote(shared_directory(plan))}/$(id -un)/{JOB}/phase1",
         ),
+        job_names=("bert-compile", "bert-train"),
     )
     return job, nodes
 

@@ -35,5 +35,6 @@ def render_dcgm_directory(
         files={name: render_script(f"{DCGM_DIAG}/{name}", values) for name in names},
         submit=("sbatch diagnose.sbatch",),
         results=(f"tail -f {DCGM_DIAG}-*.out",),
+        job_names=(DCGM_DIAG,),
     )
     return job, nodes

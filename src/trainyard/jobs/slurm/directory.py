@@ -62,6 +62,8 @@ class JobDirectory:
     """Commands to run in the directory on the head node; the last one submits the job to Slurm."""
     results: tuple[str, ...]
     """Commands that show the results."""
+    job_names: tuple[str, ...] = ()
+    """Names of its Slurm jobs, which the fault schedule of a sandbox can name."""
 
 
 def write_directory(job: JobDirectory, target: Path, *, force: bool) -> None:

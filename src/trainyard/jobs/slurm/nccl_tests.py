@@ -117,6 +117,7 @@ def _directory(
             f'sbatch --dependency=afterok:"$build" --kill-on-invalid-dep=yes {test}',
         ),
         results=(f"tail -f {job}-*.out",),
+        job_names=("nccl-build", job),
     )
     return directory, nodes
 

@@ -70,6 +70,9 @@ def _directory(
         **({VERSIONS_SCRIPT: NODE_VERSIONS} if job == JOB else {}),
     }
     directory = JobDirectory(
-        files=files, submit=(f"sbatch {test}",), results=(f"tail -f {job}-*.out",)
+        files=files,
+        submit=(f"sbatch {test}",),
+        results=(f"tail -f {job}-*.out",),
+        job_names=(job,),
     )
     return directory, nodes

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from trainyard.components.catalog.nccl import MPI
@@ -35,7 +36,7 @@ from trainyard.jobs.slurm.nodes import (
     choose_slurm_nodes,
 )
 from trainyard.jobs.start import start_command
-from trainyard.jobs.time_limit import GRACE_SECONDS
+from trainyard.jobs.time_limit import GRACE_SECONDS, TimeLimit
 from trainyard.jobs.training import (
     INFRASTRUCTURE_RETRIES,
     TrainingRequest,
@@ -49,6 +50,7 @@ from trainyard.jobs.training import (
     require_torchrun,
 )
 
+BATCH_SCRIPT = "train.sbatch"
 _SCRIPT, _SECRETS = "training/train.sbatch", "training/secrets.sh"
 _PER_NODE = """\
 start=$(cat << 'START'
@@ -85,10 +87,66 @@ elif ((left < {1})); then
 fi"""
 
 
-def render_training_directory(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlurmTraining:
+    """A program on a compute resource whose nodes can run it."""
+
+    request: TrainingRequest
+    nodes: SlurmNodes
+    mounts: Mapping[str, str]
+    """Paths of the shared directories in a container, by their paths on the nodes."""
+    secrets: Mapping[str, str]
+    """Paths of files on the head node, by variable."""
+
+    def directory(self, limit: TimeLimit) -> JobDirectory:
+        """Return the scripts of the program with a time limit."""
+        request, nodes = self.request.limited(limit), self.nodes
+        gpus = nodes.accelerators.count if nodes.accelerators.manufacturer == "nvidia" else 0
+        mpi = request.launcher == "mpi"
+        exported = f"{exports(self._environment())}{_exported(self.secrets)}"
+        values = {
+            "name": request.name,
+            "placement": nodes.placement,
+            "nodes": nodes.count,
+            "devices": f"#SBATCH --gpus-per-node={gpus}" if gpus else "#",
+            "time": _time(request),
+            "description": nodes.description,
+            "retries": request.restarts or INFRASTRUCTURE_RETRIES,
+            "stop": _stop(request),
+            "environment": f"{_rendezvous(request)}{exported}",
+            "directory": ' "$SLURM_SUBMIT_DIR"' if request.files else "",
+            "tasks": processes_of(nodes.accelerators, nodes.accelerators.count) if mpi else 1,
+            "program": _program(request, self.mounts),
+        }
+        templates = _templates(self.secrets).items()
+        scripts = {name: render_script(template, values) for name, template in templates}
+        return JobDirectory(
+            files={**scripts, **request.files},
+            submit=(*_checked(self.secrets), f"sbatch {BATCH_SCRIPT}"),
+            results=(f"tail -f {request.name}-*.out",),
+            job_names=(request.name,),
+        )
+
+    def _environment(self) -> dict[str, str]:
+        nodes = self.nodes
+        environment = node_environment(
+            self.request,
+            nodes.accelerators,
+            devices=nodes.accelerators.count,
+            nodes=nodes.count,
+            efa_interfaces=nodes.efa_interfaces,
+        )
+        if nodes.accelerators.manufacturer == "neuron":
+            environment = {**efa_environment(nodes), **environment}
+        if self.request.launcher == "mpi":
+            environment = {**OPEN_MPI_ENVIRONMENT, **environment}
+        return environment
+
+
+def plan_training(
     plan: ParallelClusterPlan, request: TrainingRequest, slurm: SlurmRequest
-) -> tuple[JobDirectory, SlurmNodes]:
-    """Return the script for a compute resource with accelerators, and its nodes.
+) -> SlurmTraining:
+    """Return a program on a compute resource with accelerators.
 
     Args:
         plan: Plan of the stack.
@@ -105,46 +163,16 @@ def render_training_directory(
     mounts = _mounts(plan, request)
     require_shared(request, mounts.values())
     secrets = _secret_files(request, mounts)
-    environment = node_environment(
-        request,
-        nodes.accelerators,
-        devices=nodes.accelerators.count,
-        nodes=nodes.count,
-        efa_interfaces=nodes.efa_interfaces,
-    )
-    gpus = nodes.accelerators.count
-    mpi = request.launcher == "mpi"
-    if nodes.accelerators.manufacturer == "neuron":
-        gpus, environment = 0, {**efa_environment(nodes), **environment}
-    if mpi:
-        environment = {**OPEN_MPI_ENVIRONMENT, **environment}
-    values = {
-        "name": request.name,
-        "placement": nodes.placement,
-        "nodes": nodes.count,
-        "devices": f"#SBATCH --gpus-per-node={gpus}" if gpus else "#",
-        "time": _time(request),
-        "description": nodes.description,
-        "retries": request.restarts or INFRASTRUCTURE_RETRIES,
-        "stop": _stop(request),
-        "environment": f"{_rendezvous(request)}{exports(environment)}{_exported(secrets)}",
-        "directory": ' "$SLURM_SUBMIT_DIR"' if request.files else "",
-        "tasks": processes_of(nodes.accelerators, nodes.accelerators.count) if mpi else 1,
-        "program": _program(request, mounts),
-    }
-    scripts = {
-        "train.sbatch": render_script(_SCRIPT, values),
-        "addresses.sh": render_script(ADDRESSES, values),
-        **({"secrets.sh": render_script(_SECRETS, values)} if secrets else {}),
-    }
-    taken = sorted(scripts.keys() & request.files.keys())
+    taken = sorted(_templates(secrets).keys() & request.files.keys())
     if taken:
         raise JobError(f"the job has its own {', '.join(taken)}; rename yours in `files`")
-    return JobDirectory(
-        files={**scripts, **request.files},
-        submit=(*_checked(secrets), "sbatch train.sbatch"),
-        results=(f"tail -f {request.name}-*.out",),
-    ), nodes
+    return SlurmTraining(request=request, nodes=nodes, mounts=mounts, secrets=secrets)
+
+
+def _templates(secrets: Mapping[str, str]) -> dict[str, str]:
+    """Return the templates of the scripts of a job, by name."""
+    more = {"secrets.sh": _SECRETS} if secrets else {}
+    return {BATCH_SCRIPT: _SCRIPT, "addresses.sh": ADDRESSES, **more}
 
 
 def _time(request: TrainingRequest) -> str:

@@ -9,8 +9,9 @@ from trainyard.cli import console
 from trainyard.components.batch.plan import BatchPlan
 from trainyard.components.catalog.capacity_blocks import terminated_before_end
 from trainyard.jobs.batch_request import BatchRequest, BatchSubmission, batch_submission
-from trainyard.jobs.batch_training import job_environments, training_submission
+from trainyard.jobs.batch_training import plan_training
 from trainyard.jobs.names import BATCH_JOBS
+from trainyard.jobs.time_limit import TimeLimit
 from trainyard.jobs.training import TrainingRequest
 from trainyard.schedulers.job_wait import RequestedJob, environment_of, tell_plain_secrets
 from trainyard.schedulers.scheduler import PlannedProgram
@@ -66,20 +67,20 @@ def plan_program(
     """Return a program of `run`.
 
     Raises:
-        JobError: an image, no matching job definition, too few nodes, or too long a command.
+        JobError: an image, no matching job definition, or too few nodes.
     """
     wanted = BatchRequest(definition=asked.options["--definition"], nodes=asked.nodes)
-    training_submission(plan, request, wanted)
-    environments = job_environments(plan, wanted)
+    training = plan_training(plan, request, wanted)
+    environments = training.environments
 
-    def render(limited: TrainingRequest) -> BatchJob:
-        submission = training_submission(plan, limited, wanted)
+    def render(limit: TimeLimit) -> BatchJob:
+        submission = training.submission(limit)
         for name, arn in submission.secrets.items():
             console.progress(f"{name} is a secret of the job definition: {arn}")
         return BatchJob(submission)
 
     return PlannedProgram(
-        request=request,
+        time_limit_minutes=request.time_limit_minutes,
         capacities=[each.capacity for each in environments],
         nodes_leave_before=terminated_before_end(environments[0].instance_type.name),
         render=render,

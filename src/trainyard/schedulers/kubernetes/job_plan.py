@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from trainyard.cli import console
@@ -10,15 +10,18 @@ from trainyard.components.capacity.schedule import nodes_leave_before_end
 from trainyard.components.eks.plan import EksPlan
 from trainyard.jobs.dcgm_diag import render_dcgm_diag
 from trainyard.jobs.efa_smoke import render_efa_smoke
-from trainyard.jobs.eks_training import render_training
+from trainyard.jobs.eks_training import plan_training
+from trainyard.jobs.job_manifest import Manifest
 from trainyard.jobs.names import DCGM_LEVEL, EKS_JOBS
 from trainyard.jobs.nccl import render_nccl_pairs, render_nccl_tests
 from trainyard.jobs.nccom import render_nccom_pairs, render_nccom_tests
-from trainyard.jobs.nodes import JobRequest, Renderer, choose_nodes
+from trainyard.jobs.nodes import JobRequest
 from trainyard.jobs.training import TrainingRequest
 from trainyard.schedulers.job_wait import RequestedJob
 from trainyard.schedulers.scheduler import PlannedProgram
 
+Renderer = Callable[[EksPlan, JobRequest], Manifest]
+"""Returns the manifest of a job for the plan of a stack and the user's options."""
 _RENDERERS: Mapping[str, Renderer] = dict(
     zip(
         EKS_JOBS,
@@ -39,11 +42,11 @@ _RENDERERS: Mapping[str, Renderer] = dict(
 class KubernetesJob:
     """The manifest of a job."""
 
-    manifest: str
+    manifest: Manifest
 
     def show(self) -> None:
         """Print the manifest for `kubectl apply -f -`."""
-        console.answer_document(self.manifest)
+        console.answer_document(self.manifest.text)
 
 
 def plan_test(plan: EksPlan, asked: RequestedJob) -> KubernetesJob:
@@ -76,11 +79,11 @@ def plan_program(
         nodes=asked.nodes,
         namespace=asked.options["--namespace"] or "default",
     )
-    render_training(plan, request, nodes)  # refuses a wrong job before the account is read
-    group = choose_nodes(plan, None, nodes, own_image=True).group
+    training = plan_training(plan, request, nodes)
+    group = training.nodes.group
     return PlannedProgram(
-        request=request,
+        time_limit_minutes=request.time_limit_minutes,
         capacities=[group.capacity],
         nodes_leave_before=nodes_leave_before_end(group.instance_type.name),
-        render=lambda limited: KubernetesJob(render_training(plan, limited, nodes)),
+        render=lambda limit: KubernetesJob(training.manifest(limit)),
     )

@@ -22,7 +22,7 @@ from urllib3.exceptions import HTTPError
 from trainyard.cli import console, failures
 from trainyard.components.catalog.kueue import QUEUE_LABEL
 from trainyard.deployment.stack_outputs import deployed_cluster
-from trainyard.jobs.job_manifest import JobManifest, kubectl_name, manifests_of
+from trainyard.jobs.job_manifest import JobManifest, Manifest, kubectl_name
 from trainyard.schedulers.deployed_stack import DeployedStack
 from trainyard.schedulers.job_wait import JobWait
 from trainyard.schedulers.kubernetes.cluster import answering
@@ -48,11 +48,11 @@ _DELETION_ATTEMPTS = 24
 https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/#pod-termination"""
 
 
-def submit_manifest(text: str, *, target: Target, wait: JobWait | None) -> None:
+def submit_manifest(manifest: Manifest, *, target: Target, wait: JobWait | None) -> None:
     """Create the jobs of a manifest, and print their names on standard output.
 
     Args:
-        text: The manifest that `job` prints.
+        manifest: The jobs.
         target: The stack and its account.
         wait: How to wait for the end of the jobs; None to return at once.
 
@@ -67,7 +67,7 @@ def submit_manifest(text: str, *, target: Target, wait: JobWait | None) -> None:
     cluster, kubeconfig = deployed_cluster(DeployedStack(target))
     path, _ = target.write_kubeconfig(kubeconfig)
     kubectl = target.account.kubectl_command(path)
-    manifests = manifests_of(text)
+    manifests = manifest.jobs
     with (
         target.access(),
         answering(cluster),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,8 +15,9 @@ from trainyard.jobs.slurm.dcgm_diag import render_dcgm_directory
 from trainyard.jobs.slurm.directory import JobDirectory, next_steps, write_directory
 from trainyard.jobs.slurm.nccl_tests import render_nccl_directory, render_pairs_directory
 from trainyard.jobs.slurm.nccom_tests import render_nccom_directory, render_nccom_pairs_directory
-from trainyard.jobs.slurm.nodes import SlurmNodes, SlurmRequest, choose_slurm_nodes
-from trainyard.jobs.slurm.training import render_training_directory
+from trainyard.jobs.slurm.nodes import SlurmNodes, SlurmRequest
+from trainyard.jobs.slurm.training import BATCH_SCRIPT, plan_training
+from trainyard.jobs.time_limit import TimeLimit
 from trainyard.jobs.training import TrainingRequest
 from trainyard.sandboxes import faults as sandbox_faults
 from trainyard.sandboxes.client import has_recorded_log
@@ -59,9 +59,6 @@ class SlurmJob:
             JobError: the directory is not empty, or is a file.
         """
         self.write()
-
-
-_JOB_NAME = re.compile(r"^#SBATCH --job-name=(\S+)", re.MULTILINE)
 
 
 def refuse_in_sandbox(jobs: Iterable[str], instead: str) -> None:
@@ -127,8 +124,7 @@ def plan_test(plan: ParallelClusterPlan, target: Target, asked: RequestedJob) ->
     )
     job, chosen = _RENDERERS[asked.name](plan, request)
     if asked.submit and target.is_sandbox:
-        jobs = _JOB_NAME.findall("\n".join(job.files.values()))
-        refuse_in_sandbox(jobs, "omit --submit to get the scripts of the job")
+        refuse_in_sandbox(job.job_names, "omit --submit to get the scripts of the job")
 
     def write() -> None:
         output = options["--output"] or Path(f"{target.stack}-{asked.name}")
@@ -166,19 +162,19 @@ def plan_program(
         compute_resource=asked.options["--compute-resource"],
         nodes=asked.nodes,
     )
-    render_training_directory(plan, request, nodes)
-    chosen = choose_slurm_nodes(plan, None, nodes)
+    training = plan_training(plan, request, nodes)
 
-    def render(limited: TrainingRequest) -> SlurmJob:
-        job, _ = render_training_directory(plan, limited, nodes)
-        script = job.files["train.sbatch"]
+    def render(limit: TimeLimit) -> SlurmJob:
+        job = training.directory(limit)
         return SlurmJob(
-            name=request.name, directory=job, write=lambda: console.answer_document(script)
+            name=request.name,
+            directory=job,
+            write=lambda: console.answer_document(job.files[BATCH_SCRIPT]),
         )
 
     return PlannedProgram(
-        request=request,
-        capacities=chosen.capacities,
-        nodes_leave_before=terminated_before_end(chosen.resource.instance_type.name),
+        time_limit_minutes=request.time_limit_minutes,
+        capacities=training.nodes.capacities,
+        nodes_leave_before=terminated_before_end(training.nodes.resource.instance_type.name),
         render=render,
     )

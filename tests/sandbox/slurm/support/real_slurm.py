@@ -13,12 +13,12 @@ from typing import Any
 
 from tests.support.parallelcluster import rendered
 from tests.support.processes import PATIENCE
+from tests.support.programs import render_training_directory
 from tests.support.stacks import stack_plan
 from trainyard.cli import failures
 from trainyard.components.parallelcluster.plan import ParallelClusterPlan
 from trainyard.jobs.slurm.directory import JobDirectory
 from trainyard.jobs.slurm.nodes import SlurmRequest
-from trainyard.jobs.slurm.training import render_training_directory
 from trainyard.jobs.training import TrainingRequest
 from trainyard.sandbox.engine.slurm import ensure_slurm
 from trainyard.sandbox.processes import Spawner

@@ -23,6 +23,7 @@ from tests.support.slurm_jobs import (
     two_resources_plan,
 )
 from trainyard.components.catalog.instance_types import INSTANCE_TYPES
+from trainyard.jobs.slurm.nodes import SlurmRequest
 
 CASES = {
     "g4dn": ("nccl-tests", plan(), {}),
@@ -98,3 +99,12 @@ def test_the_diagnostics_have_the_node_in_every_line(tmp_path):
     assert done.stdout.strip() == "[dcgm n-1] {}"
     assert made.calls("dcgmi") == ["diag --run 3 --json"]
     assert "systemctl start nvidia-dcgm.service" in made.calls("sudo")
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_names_of_the_slurm_jobs_are_those_in_the_scripts(case):
+    job, of, request = CASES[case]
+    directory, _ = RENDERERS[job](of, SlurmRequest(**request))
+    scripts = "\n".join(directory.files.values())
+    named = re.findall(r"^#SBATCH --job-name=(\S+)", scripts, re.MULTILINE)
+    assert sorted(directory.job_names) == sorted(named)

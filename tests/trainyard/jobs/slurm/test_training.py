@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from tests.support.parallelcluster import p4de_plan, trn1_plan
+from tests.support.programs import render_training_directory
 from tests.support.slurm_jobs import SCONTROL, Cluster, mixed_plan, on_disk
 from trainyard.jobs.nodes import JobError
 from trainyard.jobs.secret_source import HeadNodeFile
 from trainyard.jobs.slurm.directory import write_directory
 from trainyard.jobs.slurm.nodes import SlurmRequest
-from trainyard.jobs.slurm.training import render_training_directory
 from trainyard.jobs.training import TrainingRequest
 
 SRUN = """\
