@@ -61,7 +61,7 @@ class PlannedProgram(Generic[OwnJob]):
     nodes_leave_before: timedelta
     """How long before the end of a Capacity Block its nodes leave."""
     render: Callable[[TimeLimit], OwnJob]
-    """Returns the job with a time limit."""
+    """Returns the job with a time limit. Raises JobError if the scheduler cannot take it."""
 
 
 Pause = Callable[[float], object]
@@ -119,6 +119,10 @@ class Scheduler(ABC, Generic[OwnJob]):
     reserved_prefix: ClassVar[str] = ""
     """Prefix of the names of variables that the scheduler reserves; empty for none."""
 
+    artifacts: ClassVar[Mapping[str, str]] = {}
+    """Outputs of the stack that have a document, by the name of the document for `artifact`."""
+    log_group_hint: ClassVar[str] = ""
+    """What to say after a log group that does not exist."""
     tests_chosen_nodes: ClassVar[bool] = True
     """Whether it can run a job on pairs of nodes, and NVIDIA's diagnostics on each node."""
     drains_nodes: ClassVar[bool] = False
@@ -175,6 +179,17 @@ class Scheduler(ABC, Generic[OwnJob]):
             WrongUseError: there are no credentials.
             CommandError: the stack is not deployed, or its scheduler refuses a request or does not
                 respond.
+        """
+
+    @abstractmethod
+    def log_group(self, cluster: str) -> str:
+        """Return the CloudWatch log group of the stack; empty if it has none.
+
+        Args:
+            cluster: Name of the cluster in the stack file.
+
+        Raises:
+            CommandError: the outputs of the stack cannot be read.
         """
 
     @abstractmethod

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
+from typer.testing import Result
 
-from trainyard.commands.jobs.logs import lines_of, log_group
+from trainyard.commands.jobs.logs import lines_of
+from trainyard.schedulers.registry import scheduler_of
+from trainyard.stack_files.stack_files import find_stack_file
+from trainyard.workspace.target import target_of
 
 
 def event(number: int, at_ms: int) -> dict[str, Any]:
@@ -35,17 +40,26 @@ class Logs:
 
 
 @pytest.mark.parametrize(
-    ("architecture", "group"),
+    ("stack", "group"),
     [
-        ("eks", "/aws/eks/train/cluster"),
-        ("batch", "/aws/batch/job"),
-        ("parallelcluster", "/aws/parallelcluster/train-202611231600"),
-        ("network", ""),
+        ("p5-cb", "/aws/eks/train/cluster"),
+        ("batch-p5", "/aws/batch/job"),
+        ("pc-gpu", "/aws/parallelcluster/train-202611231600"),
     ],
 )
-def test_each_architecture_has_its_group(architecture: str, group: str) -> None:
+def test_each_scheduler_has_its_group(
+    monkeypatch: pytest.MonkeyPatch, stack: str, group: str
+) -> None:
     outputs = {"log_group": "/aws/parallelcluster/train-202611231600"}
-    assert log_group(architecture, cluster="train", outputs=outputs) == group
+    read = "trainyard.deployment.stack_outputs.outputs_of"
+    monkeypatch.setattr(read, lambda _, **__: outputs)
+    target = target_of(find_stack_file(stack), sandbox=False)
+    assert scheduler_of(target).log_group("train") == group
+
+
+def test_a_network_sends_no_logs(trainyard: Callable[..., Result]) -> None:
+    result = trainyard("logs", "vpc-one-az")
+    assert "vpc-one-az sends no logs to CloudWatch Logs" in result.stderr
 
 
 def test_a_line_has_time_and_stream() -> None:

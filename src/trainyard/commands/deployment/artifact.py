@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
 from trainyard.cli import console, failures, options
 from trainyard.deployment.stack_outputs import document
 from trainyard.schedulers.deployed_stack import deployed_stack
-from trainyard.stack_files.stack_files import EKS, PARALLELCLUSTER
+from trainyard.schedulers.registry import SCHEDULERS
 from trainyard.workspace.backend import NotLoggedInError, StackMissingError
 from trainyard.workspace.target import Target
 
+if TYPE_CHECKING:
+    from trainyard.components.parallelcluster.plan import ParallelClusterPlan
+
 KUBECONFIG = "kubeconfig"
 CLUSTER_CONFIG = "cluster-config"
-ARTIFACTS = {
-    EKS: {KUBECONFIG: "kubeconfig"},
-    PARALLELCLUSTER: {CLUSTER_CONFIG: "cluster_config"},
-}
-"""Artifact names with the stack output that holds each, by architecture kind."""
 
 
 def artifact(
@@ -38,7 +36,8 @@ def artifact(
 ) -> None:
     """Print the kubeconfig, or the configuration that ParallelCluster gets."""
     target = options.target(stack, path=stack_file, sandbox=sandbox)
-    made = ARTIFACTS.get(target.stack_file.architecture, {})
+    own = SCHEDULERS.get(target.stack_file.architecture)
+    made = own.artifacts if own else {}
     if name not in made:
         raise failures.WrongUseError(
             f"{stack} has no artifact {name!r}; available: {', '.join(made) or 'none'}"
@@ -76,11 +75,9 @@ def _planned_configuration(target: Target) -> str:
         WrongUseError: there are no credentials.
     """
     from trainyard.checks.account_check import prepared_in_account
-    from trainyard.components.parallelcluster.plan import ParallelClusterPlan
     from trainyard.components.parallelcluster.rendering import planned_yaml
 
     target.account.start(console.progress)
     with target.access():
         plan = prepared_in_account(target).plan
-    assert isinstance(plan, ParallelClusterPlan)  # noqa: S101 - no other kind has the document
-    return planned_yaml(plan)
+    return planned_yaml(cast("ParallelClusterPlan", plan))  # no other kind has the document

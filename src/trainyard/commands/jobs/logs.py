@@ -13,14 +13,12 @@ from botocore.exceptions import BotoCoreError, ClientError
 from trainyard.cli import console, failures, options
 from trainyard.components import clock
 from trainyard.components.account.call_failures import explained
-from trainyard.components.eks.cluster_review import control_plane_log_group
-from trainyard.deployment.stack_outputs import outputs_of
-from trainyard.schedulers.batch.job_wait import LOG_GROUP as BATCH_LOG_GROUP
 from trainyard.schedulers.deployed_stack import NO_JOBS, deployed_stack
 from trainyard.schedulers.job_wait import refuse
 from trainyard.schedulers.log_events import LogEvents
+from trainyard.schedulers.registry import scheduler_class
 from trainyard.stack_files.stack_config import config_of
-from trainyard.stack_files.stack_files import BATCH, EKS, PARALLELCLUSTER, StackFile
+from trainyard.stack_files.stack_files import StackFile
 from trainyard.workspace.target import Target
 
 POLL_SECONDS = 5.0
@@ -124,27 +122,12 @@ def _print_stack_logs(target: Target, *, stream: str, minutes: float, follow: bo
 
 
 def _log_group(target: Target) -> str:
-    file = target.stack_file
-    config = config_of(file)
-    outputs = outputs_of(target, show_secrets=False) if file.architecture == PARALLELCLUSTER else {}
-    group = log_group(file.architecture, cluster=config.name, outputs=outputs)
+    cluster = config_of(target.stack_file).name
+    own = scheduler_class(target.stack_file)
+    group = "" if own is None else own(target).log_group(cluster)
     if group:
         return group
-    raise failures.WrongUseError(f"{file.stack} sends no logs to CloudWatch Logs")
-
-
-def log_group(architecture: str, *, cluster: str, outputs: Mapping[str, Any]) -> str:
-    """Return the log group of a stack; empty if it has none.
-
-    Source: https://docs.aws.amazon.com/batch/latest/userguide/using_awslogs.html. ParallelCluster
-    chooses the name of its group, which is an output of the stack.
-    """
-    groups = {
-        EKS: control_plane_log_group(cluster),
-        BATCH: BATCH_LOG_GROUP,
-        PARALLELCLUSTER: str(outputs.get("log_group") or ""),
-    }
-    return groups.get(architecture, "")
+    raise failures.WrongUseError(f"{target.stack} sends no logs to CloudWatch Logs")
 
 
 def lines_of(
@@ -184,9 +167,6 @@ def _why(error: BotoCoreError | ClientError, group: str, file: StackFile) -> str
     )
     if not missing:
         return explained("logs:FilterLogEvents", error)
-    hint = (
-        "; choose the logs of its control plane in `architecture.log_types`"
-        if file.architecture == EKS
-        else ""
-    )
+    own = scheduler_class(file)
+    hint = own.log_group_hint if own else ""
     return f"{file.region} has no log group {group}: nothing has written to it yet{hint}"

@@ -71,6 +71,13 @@ class BatchScheduler(Scheduler["BatchJob"]):
 
         return batch_jobs(self.plan, self.target)
 
+    def log_group(self, cluster: str) -> str:
+        """Return the log group of all Batch jobs."""
+        from trainyard.schedulers.batch.job_wait import LOG_GROUP
+
+        del cluster
+        return LOG_GROUP
+
     def planned_test(self, *, nodes: int | None, options: Mapping[str, Any]) -> PlannedTest:
         """Return the test of the accelerators of the stack."""
         from trainyard.schedulers.batch.verification import planned_test

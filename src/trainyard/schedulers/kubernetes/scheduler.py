@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from trainyard.jobs.names import EKS_JOBS
@@ -32,6 +33,8 @@ class KubernetesScheduler(Scheduler["KubernetesJob"]):
     tests: ClassVar = EKS_JOBS
     pool_options: ClassVar = ("--group", "--namespace")
     instead_of_plain_values: ClassVar = "use --secret NAME=secret/SECRET/KEY instead"
+    artifacts: ClassVar = MappingProxyType({"kubeconfig": "kubeconfig"})
+    log_group_hint: ClassVar = "; choose the logs of its control plane in `architecture.log_types`"
 
     @cached_property
     def plan(self) -> EksPlan:
@@ -63,6 +66,12 @@ class KubernetesScheduler(Scheduler["KubernetesJob"]):
         from trainyard.schedulers.kubernetes.jobs import kubernetes_jobs
 
         return kubernetes_jobs(self.target)
+
+    def log_group(self, cluster: str) -> str:
+        """Return the log group of the control plane."""
+        from trainyard.components.eks.cluster_review import control_plane_log_group
+
+        return control_plane_log_group(cluster)
 
     def planned_test(self, *, nodes: int | None, options: Mapping[str, Any]) -> PlannedTest:
         """Return the test of the accelerators of the stack."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from trainyard.cli import console
@@ -34,6 +35,7 @@ class SlurmScheduler(Scheduler["SlurmJob"]):
     pool_options: ClassVar = ("--queue", "--compute-resource")
     job_options: ClassVar = ("--scaling", "--output", "--force")
     instead_of_plain_values: ClassVar = "use --secret 'NAME=~/.secrets/FILE' instead"
+    artifacts: ClassVar = MappingProxyType({"cluster-config": "cluster_config"})
     drains_nodes: ClassVar = True
 
     @cached_property
@@ -68,6 +70,13 @@ class SlurmScheduler(Scheduler["SlurmJob"]):
         from trainyard.schedulers.slurm.jobs import slurm_jobs
 
         return slurm_jobs(self.plan, self.target)
+
+    def log_group(self, cluster: str) -> str:
+        """Return the log group whose name ParallelCluster has chosen."""
+        from trainyard.deployment.stack_outputs import outputs_of
+
+        del cluster
+        return str(outputs_of(self.target, show_secrets=False).get("log_group") or "")
 
     def planned_test(self, *, nodes: int | None, options: Mapping[str, Any]) -> PlannedTest:
         """Return the test of the accelerators of the stack."""
