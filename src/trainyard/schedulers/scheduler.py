@@ -125,6 +125,8 @@ class Scheduler(ABC, Generic[OwnJob]):
     """What to say after a log group that does not exist."""
     tests_chosen_nodes: ClassVar[bool] = True
     """Whether it can run a job on pairs of nodes, and NVIDIA's diagnostics on each node."""
+    runs_programs_in_sandbox: ClassVar[bool] = False
+    """Whether jobs of the sandbox run their programs, on this machine."""
     drains_nodes: ClassVar[bool] = False
     """Whether `verify` can drain nodes."""
 
@@ -154,6 +156,10 @@ class Scheduler(ABC, Generic[OwnJob]):
             JobError: the stack has no nodes for the program, or the scheduler cannot run it so.
             WrongUseError: the sandbox cannot run it.
         """
+
+    def shared_directory(self) -> str:
+        """Return a directory on shared storage as a program of `run` sees it; empty without one."""
+        return ""
 
     @abstractmethod
     def submit(self, job: OwnJob, wait: JobWait | None) -> None:

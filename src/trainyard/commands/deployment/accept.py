@@ -58,17 +58,17 @@ from trainyard.cost.price_list import current_cost
 from trainyard.deployment.stack_outputs import opened_to_read
 from trainyard.engine.engine_process import EngineFailedError
 from trainyard.jobs.nodes import JobError
-from trainyard.jobs.slurm.nodes import shared_directory
 from trainyard.sandboxes.client import slurm_is_packaged
 from trainyard.sandboxes.faults import use_schedule
-from trainyard.schedulers.registry import scheduler_of
+from trainyard.schedulers.registry import scheduler_class, scheduler_of
+from trainyard.schedulers.scheduler import Scheduler
 from trainyard.stack_files.stack_config import config_of, kind_of, plan_of
-from trainyard.stack_files.stack_files import EKS, NETWORK, PARALLELCLUSTER, StackFile
+from trainyard.stack_files.stack_files import StackFile
 from trainyard.stack_files.yaml_reader import write_yaml
 from trainyard.verify.planned_nodes import PlannedTest
 from trainyard.workspace.exported_state import exported_state, resources_of
 from trainyard.workspace.locks import StackLockedError
-from trainyard.workspace.target import Account, Target
+from trainyard.workspace.target import Target
 
 _DEFAULT_MINUTES = 180.0
 _REMAINS_TIME = timedelta(minutes=10)
@@ -249,7 +249,7 @@ def _own_target(stack: str, begun: Path | None, *, sandbox: bool) -> Target:
     _refuse_protected(found)
     own = dataclasses.replace(found, content=accepted_content(found.content, kind_of(found)))
     try:
-        if kind_of(found) != NETWORK:
+        if scheduler_class(found) is not None:
             plan_of(own)
     except ConfigError as error:
         console.progress(f"no file system and no metrics are added to {target.stack}: {error}")
@@ -260,46 +260,48 @@ def _own_target(stack: str, begun: Path | None, *, sandbox: bool) -> Target:
 def _subject(target: Target, directory: Path) -> Accepted:
     """Return what the steps of a stack depend on."""
     kind = kind_of(target.stack_file)
-    storage = {} if kind == NETWORK else target.stack_file.cluster.get("storage") or {}
     _, changes = changed_content(target.stack_file.content, kind)
-    plan: Any = None if kind == NETWORK else plan_of(target.stack_file)
-    tested = None if plan is None else _tested(target)
-    return Accepted(
+    accepted = Accepted(
         stack=target.stack,
         kind=kind,
         file=directory / OWN_FILE,
         changed=directory / CHANGED_FILE,
         changes=changes,
         directory=directory,
-        test=_test(tested, kind, target.account),
-        training=_training(tested, plan, kind, directory),
         has_block=bool(block_timelines(config_of(target.stack_file))),
-        figure="" if target.is_sandbox or tested is None else _figure(plan),
+    )
+    if scheduler_class(target.stack_file) is None:
+        return accepted
+    storage = target.stack_file.cluster.get("storage") or {}
+    scheduler = scheduler_of(target)
+    tested = _tested(scheduler)
+    return dataclasses.replace(
+        accepted,
+        test=_test(tested, scheduler),
+        training=_training(tested, scheduler, kind, directory),
+        figure="" if target.is_sandbox or tested is None else _figure(scheduler.plan),
         creates_lustre=any(each.get("kind") == "fsx-lustre" for each in storage.values()),
     )
 
 
-def _tested(target: Target) -> PlannedTest | None:
+def _tested(scheduler: Scheduler[Any]) -> PlannedTest | None:
     """Return the test of the nodes; None if the stack has none that it could run on."""
     try:
-        return scheduler_of(target).planned_test(nodes=None, options={})
+        return scheduler.planned_test(nodes=None, options={})
     except JobError:
         return None
 
 
-def _training(tested: PlannedTest | None, plan: Any, kind: str, directory: Path) -> Training | None:
+def _training(
+    tested: PlannedTest | None, scheduler: Scheduler[Any], kind: str, directory: Path
+) -> Training | None:
     """Return what the nodes of a stack train; None if it has none."""
     if tested is None:
         return None
-    storage = ""
-    if kind == EKS and plan.file_systems:
-        storage = f"/mnt/{plan.file_systems[0].claim.name}"
-    elif kind == PARALLELCLUSTER:
-        storage = shared_directory(plan)
     return training_of(
         kind,
         nvidia=MAKERS[tested.test] == "nvidia",
-        storage=storage,
+        storage=scheduler.shared_directory(),
         directory=directory / "training",
     )
 
@@ -489,14 +491,14 @@ def _interrupted(record: Record) -> str:
     )
 
 
-def _test(tested: PlannedTest | None, kind: str, account: Account) -> tuple[str, ...]:
+def _test(tested: PlannedTest | None, scheduler: Scheduler[Any]) -> tuple[str, ...]:
     """Return the command that tests the nodes; empty if there is none."""
     if tested is None:
         return ()
-    if not account.is_sandbox:
+    if not scheduler.target.is_sandbox:
         return ("verify",)
-    if kind == PARALLELCLUSTER:
-        # Its Slurm runs programs, but has no accelerators that the job could test.
+    if scheduler.runs_programs_in_sandbox:
+        # It has no accelerators that the job could test.
         return ("run", "--launcher", "none", "--", *_PROGRAM) if slurm_is_packaged() else ()
     # The sandbox runs no containers: the job ends, and has no log.
     return ("job", tested.test, "--submit", "--wait")

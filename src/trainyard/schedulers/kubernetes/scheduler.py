@@ -55,6 +55,11 @@ class KubernetesScheduler(Scheduler["KubernetesJob"]):
 
         return plan_program(self.plan, asked, request)
 
+    def shared_directory(self) -> str:
+        """Return the path of the first file system in the container."""
+        systems = self.plan.file_systems
+        return f"/mnt/{systems[0].claim.name}" if systems else ""
+
     def submit(self, job: KubernetesJob, wait: JobWait | None) -> None:
         """Create the objects of a job in the cluster."""
         from trainyard.schedulers.kubernetes.submission import submit_manifest

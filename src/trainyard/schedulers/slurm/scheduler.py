@@ -36,6 +36,7 @@ class SlurmScheduler(Scheduler["SlurmJob"]):
     job_options: ClassVar = ("--scaling", "--output", "--force")
     instead_of_plain_values: ClassVar = "use --secret 'NAME=~/.secrets/FILE' instead"
     artifacts: ClassVar = MappingProxyType({"cluster-config": "cluster_config"})
+    runs_programs_in_sandbox: ClassVar = True
     drains_nodes: ClassVar = True
 
     @cached_property
@@ -58,6 +59,12 @@ class SlurmScheduler(Scheduler["SlurmJob"]):
 
         review_program(asked, request, self.target)
         return plan_program(self.plan, asked, request)
+
+    def shared_directory(self) -> str:
+        """Return the directory of a file system that all nodes mount."""
+        from trainyard.jobs.slurm.nodes import shared_directory
+
+        return shared_directory(self.plan)
 
     def submit(self, job: SlurmJob, wait: JobWait | None) -> None:
         """Copy a job to the head node, and submit it."""
