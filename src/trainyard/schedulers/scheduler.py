@@ -118,7 +118,6 @@ class Scheduler(ABC, Generic[OwnJob]):
     """How a job of `run` gets a secret."""
     reserved_prefix: ClassVar[str] = ""
     """Prefix of the names of variables that the scheduler reserves; empty for none."""
-
     artifacts: ClassVar[Mapping[str, str]] = {}
     """Outputs of the stack that have a document, by the name of the document for `artifact`."""
     log_group_hint: ClassVar[str] = ""
@@ -182,6 +181,7 @@ class Scheduler(ABC, Generic[OwnJob]):
         """Give the jobs of the stack.
 
         Raises:
+            ConfigError: the configuration is invalid; the error lists every problem.
             WrongUseError: there are no credentials.
             CommandError: the stack is not deployed, or its scheduler refuses a request or does not
                 respond.

@@ -70,6 +70,7 @@ class KubernetesScheduler(Scheduler["KubernetesJob"]):
         """Give the jobs that `job` and `run` have created in the cluster."""
         from trainyard.schedulers.kubernetes.jobs import kubernetes_jobs
 
+        plan_of(self.target.stack_file)  # refuses a wrong stack file, like the other schedulers
         return kubernetes_jobs(self.target)
 
     def log_group(self, cluster: str) -> str:
