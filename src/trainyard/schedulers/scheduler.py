@@ -188,11 +188,12 @@ class Scheduler(ABC, Generic[OwnJob]):
         """
 
     @abstractmethod
-    def log_group(self, cluster: str) -> str:
+    def log_group(self, cluster: str, outputs: Callable[[], Mapping[str, Any]]) -> str:
         """Return the CloudWatch log group of the stack; empty if it has none.
 
         Args:
             cluster: Name of the cluster in the stack file.
+            outputs: Reads the outputs of the stack, which not every scheduler needs.
 
         Raises:
             CommandError: the outputs of the stack cannot be read.

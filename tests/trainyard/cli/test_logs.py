@@ -47,14 +47,10 @@ class Logs:
         ("pc-gpu", "/aws/parallelcluster/train-202611231600"),
     ],
 )
-def test_each_scheduler_has_its_group(
-    monkeypatch: pytest.MonkeyPatch, stack: str, group: str
-) -> None:
+def test_each_scheduler_has_its_group(stack: str, group: str) -> None:
     outputs = {"log_group": "/aws/parallelcluster/train-202611231600"}
-    read = "trainyard.deployment.stack_outputs.outputs_of"
-    monkeypatch.setattr(read, lambda _, **__: outputs)
     target = target_of(find_stack_file(stack), sandbox=False)
-    assert scheduler_of(target).log_group("train") == group
+    assert scheduler_of(target).log_group("train", lambda: outputs) == group
 
 
 def test_a_network_sends_no_logs(trainyard: Callable[..., Result]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
+from functools import partial
 from typing import Annotated, Any
 
 import typer
@@ -13,6 +14,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from trainyard.cli import console, failures, options
 from trainyard.components import clock
 from trainyard.components.account.call_failures import explained
+from trainyard.deployment.stack_outputs import outputs_of
 from trainyard.schedulers.deployed_stack import NO_JOBS, deployed_stack
 from trainyard.schedulers.job_wait import refuse
 from trainyard.schedulers.log_events import LogEvents
@@ -124,7 +126,8 @@ def _print_stack_logs(target: Target, *, stream: str, minutes: float, follow: bo
 def _log_group(target: Target) -> str:
     cluster = config_of(target.stack_file).name
     own = scheduler_class(target.stack_file)
-    group = "" if own is None else own(target).log_group(cluster)
+    outputs = partial(outputs_of, target, show_secrets=False)
+    group = "" if own is None else own(target).log_group(cluster, outputs)
     if group:
         return group
     raise failures.WrongUseError(f"{target.stack} sends no logs to CloudWatch Logs")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, cast
@@ -71,11 +71,11 @@ class BatchScheduler(Scheduler["BatchJob"]):
 
         return batch_jobs(self.plan, self.target)
 
-    def log_group(self, cluster: str) -> str:
+    def log_group(self, cluster: str, outputs: Callable[[], Mapping[str, Any]]) -> str:
         """Return the log group of all Batch jobs."""
         from trainyard.schedulers.batch.job_wait import LOG_GROUP
 
-        del cluster
+        del cluster, outputs
         return LOG_GROUP
 
     def planned_test(self, *, nodes: int | None, options: Mapping[str, Any]) -> PlannedTest:

@@ -73,10 +73,11 @@ class KubernetesScheduler(Scheduler["KubernetesJob"]):
         plan_of(self.target.stack_file)  # refuses a wrong stack file, like the other schedulers
         return kubernetes_jobs(self.target)
 
-    def log_group(self, cluster: str) -> str:
+    def log_group(self, cluster: str, outputs: Callable[[], Mapping[str, Any]]) -> str:
         """Return the log group of the control plane."""
         from trainyard.components.eks.cluster_review import control_plane_log_group
 
+        del outputs
         return control_plane_log_group(cluster)
 
     def planned_test(self, *, nodes: int | None, options: Mapping[str, Any]) -> PlannedTest:

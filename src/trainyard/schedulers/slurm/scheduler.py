@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from functools import cached_property
 from types import MappingProxyType
@@ -78,12 +78,10 @@ class SlurmScheduler(Scheduler["SlurmJob"]):
 
         return slurm_jobs(self.plan, self.target)
 
-    def log_group(self, cluster: str) -> str:
+    def log_group(self, cluster: str, outputs: Callable[[], Mapping[str, Any]]) -> str:
         """Return the log group whose name ParallelCluster has chosen."""
-        from trainyard.deployment.stack_outputs import outputs_of
-
         del cluster
-        return str(outputs_of(self.target, show_secrets=False).get("log_group") or "")
+        return str(outputs().get("log_group") or "")
 
     def planned_test(self, *, nodes: int | None, options: Mapping[str, Any]) -> PlannedTest:
         """Return the test of the accelerators of the stack."""
