@@ -23,7 +23,10 @@ from trainyard.components.account.lookup import (
     AccountReader,
     efs_facts,
     every_file_system,
+    look_up_vpc,
+    look_up_zones,
     readable,
+    subnet_facts,
 )
 from trainyard.components.account.readings import Reading, read_side_by_side
 from trainyard.components.tagging import tag_map
@@ -89,7 +92,7 @@ def list_account(reader: AccountReader, instance_types: Iterable[str]) -> Accoun
     """
     types = sorted(set(instance_types))
     readings: list[Reading] = [
-        lambda: {"zones": reader.zones(), "account_id": reader.account_id()},
+        lambda: {"zones": look_up_zones(reader), "account_id": reader.account_id()},
         lambda: _networks(reader),
         lambda: {"reservations": tuple(every_reservation(reader))},
         lambda: {"key_pairs": _key_pairs(reader)},
@@ -119,8 +122,10 @@ def _networks(reader: AccountReader) -> dict[str, Any]:
         for subnet in page["Subnets"]:
             described.append(subnet)
             names[subnet["SubnetId"]] = tag_map(subnet.get("Tags")).get("Name", "")
-    vpcs = {vpc_id: found for vpc_id in vpc_ids if (found := reader.vpc(vpc_id)) is not None}
-    return {"vpcs": vpcs, "subnets": reader.subnet_facts(described), "names": names}
+    vpcs = {
+        vpc_id: found for vpc_id in vpc_ids if (found := look_up_vpc(reader, vpc_id)) is not None
+    }
+    return {"vpcs": vpcs, "subnets": subnet_facts(reader, described), "names": names}
 
 
 def every_reservation(reader: AccountReader) -> Iterator[ReservationFacts]:

@@ -215,146 +215,160 @@ class AccountReader:
                 account = self._account_id = str(answer["Account"]) if answer else ""
             return account
 
-    def vpc(self, vpc_id: str) -> VpcFacts | None:
-        """Return the VPC, or None if it does not exist."""
-        answer = self.ask("ec2:DescribeVpcs", self.ec2.describe_vpcs, VpcIds=[vpc_id])
-        if not answer:
-            return None
-        endpoints = self.ask(
-            "ec2:DescribeVpcEndpoints",
-            self.ec2.describe_vpc_endpoints,
-            Filters=[{"Name": "vpc-id", "Values": [vpc_id]}],
-        )
-        prefix = f"com.amazonaws.{self.region}."
-        return VpcFacts(
-            vpc_id=vpc_id,
-            dns_support=self.vpc_attribute(vpc_id, "EnableDnsSupport"),
-            dns_hostnames=self.vpc_attribute(vpc_id, "EnableDnsHostnames"),
-            endpoint_services=frozenset(
-                endpoint["ServiceName"].removeprefix(prefix)
-                for endpoint in (endpoints or {}).get("VpcEndpoints", [])
-                if endpoint.get("ServiceName")
-            ),
-        )
 
-    def vpc_attribute(self, vpc_id: str, name: str) -> bool:
-        """Return an attribute of a VPC, such as `EnableDnsSupport`; true if it cannot be read."""
-        answer = self.ask(
-            "ec2:DescribeVpcAttribute",
-            self.ec2.describe_vpc_attribute,
-            VpcId=vpc_id,
-            Attribute=name[0].lower() + name[1:],
-        )
-        return answer is None or answer[name]["Value"]
+def look_up_vpc(reader: AccountReader, vpc_id: str) -> VpcFacts | None:
+    """Return the VPC, or None if it does not exist."""
+    answer = reader.ask("ec2:DescribeVpcs", reader.ec2.describe_vpcs, VpcIds=[vpc_id])
+    if not answer:
+        return None
+    endpoints = reader.ask(
+        "ec2:DescribeVpcEndpoints",
+        reader.ec2.describe_vpc_endpoints,
+        Filters=[{"Name": "vpc-id", "Values": [vpc_id]}],
+    )
+    prefix = f"com.amazonaws.{reader.region}."
+    return VpcFacts(
+        vpc_id=vpc_id,
+        dns_support=vpc_attribute(reader, vpc_id, "EnableDnsSupport"),
+        dns_hostnames=vpc_attribute(reader, vpc_id, "EnableDnsHostnames"),
+        endpoint_services=frozenset(
+            endpoint["ServiceName"].removeprefix(prefix)
+            for endpoint in (endpoints or {}).get("VpcEndpoints", [])
+            if endpoint.get("ServiceName")
+        ),
+    )
 
-    def subnets(self, subnet_ids: Iterable[str]) -> dict[str, SubnetFacts]:
-        """Return the existing subnets, by id."""
-        # A filter, because SubnetIds fails the whole call if one id does not exist.
-        answer = self.ask(
-            "ec2:DescribeSubnets",
-            self.ec2.describe_subnets,
-            Filters=[{"Name": "subnet-id", "Values": sorted(set(subnet_ids))}],
-        )
-        return self.subnet_facts((answer or {}).get("Subnets", []))
 
-    def subnet_facts(self, subnets: Sequence[Mapping[str, Any]]) -> dict[str, SubnetFacts]:
-        """Return the facts of subnets of `DescribeSubnets` with their default routes, by id."""
-        usable = with_ipv4(self, subnets)
-        routes = self._default_routes({s["VpcId"] for s in usable if "VpcId" in s})
+def vpc_attribute(reader: AccountReader, vpc_id: str, name: str) -> bool:
+    """Return an attribute of a VPC, such as `EnableDnsSupport`; true if it cannot be read."""
+    answer = reader.ask(
+        "ec2:DescribeVpcAttribute",
+        reader.ec2.describe_vpc_attribute,
+        VpcId=vpc_id,
+        Attribute=name[0].lower() + name[1:],
+    )
+    return answer is None or answer[name]["Value"]
 
-        def read(s: Mapping[str, Any]) -> SubnetFacts:
-            return SubnetFacts(
-                subnet_id=s["SubnetId"],
-                vpc_id=s["VpcId"],
-                availability_zone=s["AvailabilityZone"],
-                zone_id=s["AvailabilityZoneId"],
-                cidr=IPv4Network(s["CidrBlock"]),
-                free_addresses=s["AvailableIpAddressCount"],
-                default_route=routes.get(s["SubnetId"], routes.get(s["VpcId"], "none")),
-                maps_public_addresses=s.get("MapPublicIpOnLaunch", True),
-            )
 
-        found = readable(self, "subnet", "SubnetId", usable, read)
-        return {each.subnet_id: each for each in found}
+def look_up_subnets(reader: AccountReader, subnet_ids: Iterable[str]) -> dict[str, SubnetFacts]:
+    """Return the existing subnets, by id."""
+    # A filter, because SubnetIds fails the whole call if one id does not exist.
+    answer = reader.ask(
+        "ec2:DescribeSubnets",
+        reader.ec2.describe_subnets,
+        Filters=[{"Name": "subnet-id", "Values": sorted(set(subnet_ids))}],
+    )
+    return subnet_facts(reader, (answer or {}).get("Subnets", []))
 
-    def zones(self) -> tuple[ZoneFacts, ...]:
-        """Return the zones of the region that are enabled in the account."""
-        answer = self.ask("ec2:DescribeAvailabilityZones", self.ec2.describe_availability_zones)
-        return tuple(
-            ZoneFacts(
-                name=zone["ZoneName"],
-                zone_id=zone["ZoneId"],
-                kind=zone.get("ZoneType", "availability-zone"),
-            )
-            for zone in (answer or {}).get("AvailabilityZones", [])
+
+def subnet_facts(
+    reader: AccountReader, subnets: Sequence[Mapping[str, Any]]
+) -> dict[str, SubnetFacts]:
+    """Return the facts of subnets of `DescribeSubnets` with their default routes, by id."""
+    usable = with_ipv4(reader, subnets)
+    routes = _default_routes(reader, {s["VpcId"] for s in usable if "VpcId" in s})
+
+    def read(s: Mapping[str, Any]) -> SubnetFacts:
+        return SubnetFacts(
+            subnet_id=s["SubnetId"],
+            vpc_id=s["VpcId"],
+            availability_zone=s["AvailabilityZone"],
+            zone_id=s["AvailabilityZoneId"],
+            cidr=IPv4Network(s["CidrBlock"]),
+            free_addresses=s["AvailableIpAddressCount"],
+            default_route=routes.get(s["SubnetId"], routes.get(s["VpcId"], "none")),
+            maps_public_addresses=s.get("MapPublicIpOnLaunch", True),
         )
 
-    def _default_routes(self, vpc_ids: set[str]) -> dict[str, DefaultRoute]:
-        """Return the default route by subnet id and, for a VPC's main table, by VPC id."""
-        if not vpc_ids:
-            return {}
-        answer = self.ask(
-            "ec2:DescribeRouteTables",
-            self.ec2.describe_route_tables,
-            Filters=[{"Name": "vpc-id", "Values": sorted(vpc_ids)}],
+    found = readable(reader, "subnet", "SubnetId", usable, read)
+    return {each.subnet_id: each for each in found}
+
+
+def look_up_zones(reader: AccountReader) -> tuple[ZoneFacts, ...]:
+    """Return the zones of the region that are enabled in the account."""
+    answer = reader.ask("ec2:DescribeAvailabilityZones", reader.ec2.describe_availability_zones)
+    return tuple(
+        ZoneFacts(
+            name=zone["ZoneName"],
+            zone_id=zone["ZoneId"],
+            kind=zone.get("ZoneType", "availability-zone"),
         )
-        found: dict[str, DefaultRoute] = {}
-        for table in (answer or {}).get("RouteTables", []):
-            route = answers.default_route(table["Routes"])
-            for association in table.get("Associations", []):
-                if association.get("Main"):
-                    found[table["VpcId"]] = route
-                elif "SubnetId" in association:
-                    found[association["SubnetId"]] = route
-        return found
+        for zone in (answer or {}).get("AvailabilityZones", [])
+    )
 
-    def reservation(self, reservation_id: str) -> ReservationFacts | None:
-        """Return the capacity reservation, or None if it does not exist or is not shared."""
-        answer = self.ask(
-            "ec2:DescribeCapacityReservations",
-            self.ec2.describe_capacity_reservations,
-            CapacityReservationIds=[reservation_id],
-        )
-        found = (answer or {}).get("CapacityReservations", [])
-        return answers.reservation(found[0]) if found else None
 
-    def key_pair_type(self, name: str) -> str | None:
-        """Return `rsa` or `ed25519`, or None if the key pair does not exist in the region."""
-        answer = self.ask("ec2:DescribeKeyPairs", self.ec2.describe_key_pairs, KeyNames=[name])
-        found = (answer or {}).get("KeyPairs", [])
-        return found[0].get("KeyType", "rsa") if found else None
+def _default_routes(reader: AccountReader, vpc_ids: set[str]) -> dict[str, DefaultRoute]:
+    """Return the default route by subnet id and, for a VPC's main table, by VPC id."""
+    if not vpc_ids:
+        return {}
+    answer = reader.ask(
+        "ec2:DescribeRouteTables",
+        reader.ec2.describe_route_tables,
+        Filters=[{"Name": "vpc-id", "Values": sorted(vpc_ids)}],
+    )
+    found: dict[str, DefaultRoute] = {}
+    for table in (answer or {}).get("RouteTables", []):
+        route = answers.default_route(table["Routes"])
+        for association in table.get("Associations", []):
+            if association.get("Main"):
+                found[table["VpcId"]] = route
+            elif "SubnetId" in association:
+                found[association["SubnetId"]] = route
+    return found
 
-    def image(self, image_id: str) -> ImageFacts | None:
-        """Return the AMI, or None if it does not exist or is not shared."""
-        answer = self.ask("ec2:DescribeImages", self.ec2.describe_images, ImageIds=[image_id])
-        found = (answer or {}).get("Images", [])
-        return answers.image(found[0]) if found else None
 
-    def newest_image(self, name: str) -> ImageFacts | None:
-        """Return the newest Amazon AMI whose name starts with `name`, or None."""
-        answer = self.ask(
-            "ec2:DescribeImages",
-            self.ec2.describe_images,
-            Owners=["amazon"],
-            Filters=[{"Name": "name", "Values": [f"{name}*"]}],
-        )
-        found = sorted((answer or {}).get("Images", []), key=lambda each: each["CreationDate"])
-        return answers.image(found[-1]) if found else None
+def look_up_reservation(reader: AccountReader, reservation_id: str) -> ReservationFacts | None:
+    """Return the capacity reservation, or None if it does not exist or is not shared."""
+    answer = reader.ask(
+        "ec2:DescribeCapacityReservations",
+        reader.ec2.describe_capacity_reservations,
+        CapacityReservationIds=[reservation_id],
+    )
+    found = (answer or {}).get("CapacityReservations", [])
+    return answers.reservation(found[0]) if found else None
 
-    def images(self, image_id: str) -> dict[str, ImageFacts]:
-        """Return the AMI by its id, or an empty mapping if it does not exist."""
-        found = self.image(image_id)
-        return {} if found is None else {image_id: found}
 
-    def offered_zone_ids(self, instance_type: str) -> frozenset[str]:
-        """Return the zone ids of the region that offer the type."""
-        answer = self.ask(
-            "ec2:DescribeInstanceTypeOfferings",
-            self.ec2.describe_instance_type_offerings,
-            LocationType="availability-zone-id",
-            Filters=[{"Name": "instance-type", "Values": [instance_type]}],
-        )
-        return frozenset(o["Location"] for o in (answer or {}).get("InstanceTypeOfferings", []))
+def key_pair_type(reader: AccountReader, name: str) -> str | None:
+    """Return `rsa` or `ed25519`, or None if the key pair does not exist in the region."""
+    answer = reader.ask("ec2:DescribeKeyPairs", reader.ec2.describe_key_pairs, KeyNames=[name])
+    found = (answer or {}).get("KeyPairs", [])
+    return found[0].get("KeyType", "rsa") if found else None
+
+
+def look_up_image(reader: AccountReader, image_id: str) -> ImageFacts | None:
+    """Return the AMI, or None if it does not exist or is not shared."""
+    answer = reader.ask("ec2:DescribeImages", reader.ec2.describe_images, ImageIds=[image_id])
+    found = (answer or {}).get("Images", [])
+    return answers.image(found[0]) if found else None
+
+
+def newest_image(reader: AccountReader, name: str) -> ImageFacts | None:
+    """Return the newest Amazon AMI whose name starts with `name`, or None."""
+    answer = reader.ask(
+        "ec2:DescribeImages",
+        reader.ec2.describe_images,
+        Owners=["amazon"],
+        Filters=[{"Name": "name", "Values": [f"{name}*"]}],
+    )
+    found = sorted((answer or {}).get("Images", []), key=lambda each: each["CreationDate"])
+    return answers.image(found[-1]) if found else None
+
+
+def look_up_images(reader: AccountReader, image_id: str) -> dict[str, ImageFacts]:
+    """Return the AMI by its id, or an empty mapping if it does not exist."""
+    found = look_up_image(reader, image_id)
+    return {} if found is None else {image_id: found}
+
+
+def offered_zone_ids(reader: AccountReader, instance_type: str) -> frozenset[str]:
+    """Return the zone ids of the region that offer the type."""
+    answer = reader.ask(
+        "ec2:DescribeInstanceTypeOfferings",
+        reader.ec2.describe_instance_type_offerings,
+        LocationType="availability-zone-id",
+        Filters=[{"Name": "instance-type", "Values": [instance_type]}],
+    )
+    return frozenset(o["Location"] for o in (answer or {}).get("InstanceTypeOfferings", []))
 
 
 def with_ipv4(
@@ -502,7 +516,7 @@ def _described(reader: AccountReader, ids: list[str] | None) -> list[dict[str, A
 def _facts(reader: AccountReader, answer: Mapping[str, Any]) -> FileSystemFacts:
     lustre: Mapping[str, Any] = answer.get("LustreConfiguration") or {}
     subnet_id = next(iter(answer.get("SubnetIds", [])), "")
-    subnet = reader.subnets([subnet_id]).get(subnet_id)
+    subnet = look_up_subnets(reader, [subnet_id]).get(subnet_id)
     groups = _security_groups(reader, answer.get("NetworkInterfaceIds", []))
     return FileSystemFacts(
         file_system_id=answer["FileSystemId"],

@@ -7,7 +7,7 @@ from typing import Any
 
 from trainyard.components.account import answers
 from trainyard.components.account.facts import AccountFacts, ReservationFacts
-from trainyard.components.account.lookup import AccountReader
+from trainyard.components.account.lookup import AccountReader, look_up_reservation
 from trainyard.components.config.reservations import (
     CapacityBlock,
     OdcrGroup,
@@ -181,7 +181,7 @@ def look_up_reservations(
 ) -> dict[str, ReservationFacts]:
     """Return the reservations in the stack file, single or in groups, by id."""
     ids = [i for r in config.reservations.values() for i in reservation_ids(r, groups)]
-    found = {i: reader.reservation(i) for i in dict.fromkeys(ids)}
+    found = {i: look_up_reservation(reader, i) for i in dict.fromkeys(ids)}
     return {i: reservation for i, reservation in found.items() if reservation is not None}
 
 
@@ -306,7 +306,7 @@ def with_block_times(config: StackConfig, reader: AccountReader) -> StackConfig:
     reservations = dict(config.reservations)
     for name, block in config.reservations.items():
         if isinstance(block, CapacityBlock) and not (block.starts_at and block.ends_at):
-            found = reader.reservation(block.reservation_id)
+            found = look_up_reservation(reader, block.reservation_id)
             if found is not None and found.kind == block.kind:
                 reservations[name] = block.model_copy(update=_times(block, found))
     return config.model_copy(update={"reservations": reservations})

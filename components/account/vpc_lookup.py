@@ -17,7 +17,7 @@ from trainyard.components.account.facts import (
     LayoutTable,
     VpcLayout,
 )
-from trainyard.components.account.lookup import AccountReader, with_ipv4
+from trainyard.components.account.lookup import AccountReader, vpc_attribute, with_ipv4
 from trainyard.components.tagging import tag_map
 
 CALLS = (
@@ -29,7 +29,7 @@ CALLS = (
     "ec2:DescribeNatGateways",
     "ec2:DescribeVpcEndpoints",
 )
-"""The calls of `look_up_vpc`."""
+"""The calls of `look_up_layout`."""
 _ANYWHERE = "0.0.0.0/0"
 _TARGETS = (
     "NatGatewayId",
@@ -40,7 +40,7 @@ _TARGETS = (
 )
 
 
-def look_up_vpc(reader: AccountReader, vpc_id: str) -> VpcLayout | None:
+def look_up_layout(reader: AccountReader, vpc_id: str) -> VpcLayout | None:
     """Return the layout of a VPC; None if it does not exist, or a call is denied."""
     ec2 = reader.ec2
     answer = reader.ask("ec2:DescribeVpcs", ec2.describe_vpcs, VpcIds=[vpc_id])
@@ -57,8 +57,8 @@ def look_up_vpc(reader: AccountReader, vpc_id: str) -> VpcLayout | None:
             if each["CidrBlock"] != vpc["CidrBlock"]
             and each["CidrBlockState"]["State"] == "associated"
         },
-        dns_support=reader.vpc_attribute(vpc_id, "EnableDnsSupport"),
-        dns_hostnames=reader.vpc_attribute(vpc_id, "EnableDnsHostnames"),
+        dns_support=vpc_attribute(reader, vpc_id, "EnableDnsSupport"),
+        dns_hostnames=vpc_attribute(reader, vpc_id, "EnableDnsHostnames"),
         tags=tag_map(vpc.get("Tags")),
         internet_gateway_ids=tuple(
             each["InternetGatewayId"]

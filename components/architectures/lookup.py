@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 from trainyard.components import clock
 from trainyard.components.account.facts import AccountFacts
-from trainyard.components.account.lookup import AccountReader, look_up_file_systems
+from trainyard.components.account.lookup import (
+    AccountReader,
+    key_pair_type,
+    look_up_file_systems,
+    look_up_images,
+    look_up_subnets,
+    look_up_vpc,
+    look_up_zones,
+    offered_zone_ids,
+)
 from trainyard.components.account.quota_use import quota_readings
 from trainyard.components.account.readings import Reading, read_side_by_side
 from trainyard.components.account.reservations import (
@@ -16,7 +25,7 @@ from trainyard.components.account.reservations import (
     look_up_reservation_groups,
     look_up_reservations,
 )
-from trainyard.components.account.vpc_lookup import look_up_vpc
+from trainyard.components.account.vpc_lookup import look_up_layout
 from trainyard.components.architectures.plan_stack import plan_stack
 from trainyard.components.architectures.registry import account_of
 from trainyard.components.checks.named_check import named_readings
@@ -66,13 +75,13 @@ def account_readings(reader: AccountReader, config: AnyStackConfig) -> Iterator[
     # Readings that others wait for, or with several sequential calls, come first.
     yield from account.readings(reader, config)
     for image_id in config.architecture.image_ids():
-        yield lambda image_id=image_id: {"images": reader.images(image_id)}
+        yield lambda image_id=image_id: {"images": look_up_images(reader, image_id)}
     yield lambda: _reservations(reader, config)
     yield lambda: _network(reader, config)
     yield lambda: {"account_id": reader.account_id()}
     yield lambda: {"file_systems": look_up_file_systems(reader, config, places_file_systems=places)}
     for name in _types(config):
-        yield lambda name=name: {"offered_zone_ids": {name: reader.offered_zone_ids(name)}}
+        yield lambda name=name: {"offered_zone_ids": {name: offered_zone_ids(reader, name)}}
     yield from named_readings(reader, all_names(config))
     yield from quota_readings(reader, quotas_of(config, account.needs.quotas), config.name)
     for name in sorted(config.architecture.key_names()):
@@ -115,16 +124,18 @@ def _reservations(reader: AccountReader, config: AnyStackConfig) -> Mapping[str,
 def _network(reader: AccountReader, config: AnyStackConfig) -> Mapping[str, Any]:
     network = config.network
     if isinstance(network, NewVpc):
-        adopted = look_up_vpc(reader, network.adopt.vpc_id) if network.adopt else None
-        return {"vpc": None, "zones": reader.zones(), "adopted_vpc": adopted}
+        adopted = look_up_layout(reader, network.adopt.vpc_id) if network.adopt else None
+        return {"vpc": None, "zones": look_up_zones(reader), "adopted_vpc": adopted}
     return {
-        "vpc": reader.vpc(network.vpc_id),
-        "subnets": reader.subnets((*network.public_subnet_ids, *network.private_subnet_ids)),
+        "vpc": look_up_vpc(reader, network.vpc_id),
+        "subnets": look_up_subnets(
+            reader, (*network.public_subnet_ids, *network.private_subnet_ids)
+        ),
     }
 
 
 def _key_pair(reader: AccountReader, name: str) -> Mapping[str, Any]:
-    kind = reader.key_pair_type(name)
+    kind = key_pair_type(reader, name)
     return {"key_pairs": {} if kind is None else {name: kind}}
 
 

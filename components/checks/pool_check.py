@@ -8,7 +8,7 @@ from typing import Any
 from trainyard.components.account.facts import AccountFacts
 from trainyard.components.account.image_registry import is_public, look_up_public_images
 from trainyard.components.account.launch_place import private_subnets, zone_without_subnet
-from trainyard.components.account.lookup import AccountReader
+from trainyard.components.account.lookup import AccountReader, newest_image
 from trainyard.components.account.readings import Reading
 from trainyard.components.account.reservations import found_reservations
 from trainyard.components.catalog.instance_types import Architecture
@@ -97,7 +97,7 @@ def pool_image_readings(reader: AccountReader, pools: Iterable[NodePoolPlan]) ->
 
 def _look_up(reader: AccountReader, source: ImageSource) -> Mapping[str, str | None]:
     if source.name is not None:
-        image = reader.newest_image(source.name)
+        image = newest_image(reader, source.name)
         return {str(source): image.image_id if image else None}
     answer = reader.ask(GET_PARAMETER, reader.client("ssm").get_parameter, Name=source.parameter)
     return {str(source): answer["Parameter"]["Value"] if answer else None}

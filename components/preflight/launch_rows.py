@@ -17,7 +17,11 @@ from trainyard.components.account.facts import (
     TypeFacts,
     why_not_active,
 )
-from trainyard.components.account.lookup import AccountReader, AccountUnreachableError
+from trainyard.components.account.lookup import (
+    AccountReader,
+    AccountUnreachableError,
+    look_up_image,
+)
 from trainyard.components.account.readings import read_side_by_side
 from trainyard.components.account.reservations import DESCRIBE
 from trainyard.components.catalog.instance_types import INSTANCE_TYPES
@@ -252,7 +256,7 @@ def _rows(
 ) -> list[Row]:
     source = launch.image
     image_id = source.image_id or facts.pool_image_ids.get(str(source))
-    image = reader.image(image_id) if image_id else None
+    image = look_up_image(reader, image_id) if image_id else None
     if image is None:
         denied = [line for line in reader.not_read() if _is_about_images(line)]
         why = denied[0] if denied else f"not found: {image_id or source}"

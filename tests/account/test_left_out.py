@@ -14,8 +14,15 @@ from tests.support.reservation_answers import described
 from tests.support.sandbox_aws import PRIVATE_B, VPC, Account, without
 from trainyard.components.account.answers import MissingValueError
 from trainyard.components.account.listing import every_reservation, list_account
-from trainyard.components.account.lookup import NO_IPV4, AccountReader, efs_facts, every_file_system
-from trainyard.components.account.vpc_lookup import look_up_vpc
+from trainyard.components.account.lookup import (
+    NO_IPV4,
+    AccountReader,
+    efs_facts,
+    every_file_system,
+    look_up_reservation,
+    look_up_subnets,
+)
+from trainyard.components.account.vpc_lookup import look_up_layout
 from trainyard.components.architectures.prepare import examine
 from trainyard.importing.live.answers import read_templates
 
@@ -39,10 +46,10 @@ def test_a_subnet_with_ipv6_only_is_left_out_of_every_listing(
     assert listing.left_out == {f"subnet {ipv6_subnet}": NO_IPV4}
     assert ipv6_subnet not in listing.subnets
     assert PRIVATE_B in listing.subnets
-    layout = look_up_vpc(reader, VPC)
+    layout = look_up_layout(reader, VPC)
     assert layout is not None
     assert ipv6_subnet not in layout.subnets
-    assert reader.subnets([ipv6_subnet, PRIVATE_B]).keys() == {PRIVATE_B}
+    assert look_up_subnets(reader, [ipv6_subnet, PRIVATE_B]).keys() == {PRIVATE_B}
 
 
 def test_a_subnet_that_is_left_out_is_named_in_the_stack_file_with_the_reason(configure, facts):
@@ -145,5 +152,5 @@ def test_an_object_that_the_stack_file_names_is_not_left_out(reader: AccountRead
         lacking = without(described(), "AvailabilityZone")
         answers.add_response("describe_capacity_reservations", {"CapacityReservations": [lacking]})
         with pytest.raises(MissingValueError, match="it has no AvailabilityZone"):
-            reader.reservation(lacking["CapacityReservationId"])
+            look_up_reservation(reader, lacking["CapacityReservationId"])
     assert reader.left_out == {}

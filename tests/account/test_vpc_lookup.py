@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 from tests.support.sandbox_aws import Account
 from tests.support.vpcs import CIDR, SECONDARY, make_vpc
 from trainyard.components.account.lookup import AccountReader
-from trainyard.components.account.vpc_lookup import look_up_vpc
+from trainyard.components.account.vpc_lookup import look_up_layout
 from trainyard.components.checks.adopted_vpc_check import differences
 from trainyard.components.config.network import NewVpc
 
@@ -20,7 +20,7 @@ def test_a_vpc_is_read_with_everything_that_a_stack_can_adopt(
 ) -> None:
     made = make_vpc(account.ec2)
     network = TypeAdapter(NewVpc).validate_json(json.dumps(made.network))
-    found = look_up_vpc(reader, made.vpc_id)
+    found = look_up_layout(reader, made.vpc_id)
     assert found is not None
     assert (found.cidr, [*found.secondary]) == (CIDR, [SECONDARY])
     assert (found.dns_support, found.dns_hostnames) == (True, True)
@@ -33,16 +33,16 @@ def test_a_vpc_is_read_with_everything_that_a_stack_can_adopt(
 def test_deleted_nat_gateways_are_not_in_a_vpc(account: Account, reader: AccountReader) -> None:
     made = make_vpc(account.ec2)
     nat = made.network["adopt"]["zones"]["us-west-2a"]["nat_gateway_id"]
-    before = look_up_vpc(reader, made.vpc_id)
+    before = look_up_layout(reader, made.vpc_id)
     account.ec2.delete_nat_gateway(NatGatewayId=nat)
-    after = look_up_vpc(reader, made.vpc_id)
+    after = look_up_layout(reader, made.vpc_id)
     assert before is not None
     assert after is not None
     assert ([*before.nat_gateways], [*after.nat_gateways]) == ([nat], [])
 
 
 def test_a_vpc_that_does_not_exist_is_none(reader: AccountReader) -> None:
-    assert look_up_vpc(reader, "vpc-00000000000000000") is None
+    assert look_up_layout(reader, "vpc-00000000000000000") is None
 
 
 def test_a_subnet_without_a_table_of_its_own_uses_the_main_one(
@@ -50,7 +50,7 @@ def test_a_subnet_without_a_table_of_its_own_uses_the_main_one(
 ) -> None:
     vpc = account.ec2.create_vpc(CidrBlock="10.9.0.0/16")["Vpc"]["VpcId"]
     made = account.ec2.create_subnet(VpcId=vpc, CidrBlock="10.9.0.0/24")["Subnet"]["SubnetId"]
-    found = look_up_vpc(reader, vpc)
+    found = look_up_layout(reader, vpc)
     assert found is not None
     assert found.subnets[made].table_id == ""
     assert [each.default_route for each in found.tables.values()] == [""]

@@ -9,7 +9,12 @@ import pytest
 from tests.support.account import configured
 from tests.support.parallelcluster import raw_g4dn
 from tests.support.sandbox_aws import VPC, Account, default_account
-from trainyard.components.account.lookup import AccountReader
+from trainyard.components.account.lookup import (
+    AccountReader,
+    key_pair_type,
+    look_up_image,
+    look_up_subnets,
+)
 from trainyard.components.parallelcluster.mounted_storage_check import (
     look_up_efs,
     look_up_open_zfs,
@@ -96,7 +101,7 @@ def test_a_stack_without_such_storage_asks_nothing(reader, monkeypatch):
 
 
 def test_an_image_says_who_has_built_it_for_which_machines(reader):
-    found = reader.image(IMAGE)
+    found = look_up_image(reader, IMAGE)
     assert found is not None
     assert (found.state, found.architecture) == ("available", "x86_64")
     assert found.tags["parallelcluster:os"] == "alinux2023"
@@ -104,17 +109,17 @@ def test_an_image_says_who_has_built_it_for_which_machines(reader):
 
 
 def test_an_image_that_does_not_exist_is_not_found(reader):
-    assert reader.image("ami-0ffffffffffffffff") is None
+    assert look_up_image(reader, "ami-0ffffffffffffffff") is None
 
 
 def test_a_key_pair_says_its_type(reader):
-    assert reader.key_pair_type("sandbox") == "ed25519"
-    assert reader.key_pair_type("lost") is None
+    assert key_pair_type(reader, "sandbox") == "ed25519"
+    assert key_pair_type(reader, "lost") is None
 
 
 def test_a_public_subnet_says_whether_it_gives_addresses(reader):
     public, private = "subnet-0a000000000000001", "subnet-0a000000000000002"
-    found = reader.subnets([public, private])
+    found = look_up_subnets(reader, [public, private])
     assert {name: found[name].maps_public_addresses for name in (public, private)} == {
         public: True,
         private: False,

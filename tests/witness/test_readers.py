@@ -77,14 +77,14 @@ def _group(reader: AccountReader) -> object:
 
 READERS: dict[str, Read] = {
     "account": lambda r: r.account_id(),
-    "vpc": lambda r: r.vpc(VPC),
-    "subnets": lambda r: r.subnets([SUBNET]),
-    "zones": lambda r: r.zones(),
-    "reservation": lambda r: r.reservation(RESERVATION),
-    "key pair": lambda r: r.key_pair_type(NAME),
-    "image": lambda r: r.image(sample("id ami")),
-    "newest image": lambda r: r.newest_image(NAME),
-    "zones of a type": lambda r: r.offered_zone_ids("p5.48xlarge"),
+    "vpc": lambda r: lookup.look_up_vpc(r, VPC),
+    "subnets": lambda r: lookup.look_up_subnets(r, [SUBNET]),
+    "zones": lambda r: lookup.look_up_zones(r),
+    "reservation": lambda r: lookup.look_up_reservation(r, RESERVATION),
+    "key pair": lambda r: lookup.key_pair_type(r, NAME),
+    "image": lambda r: lookup.look_up_image(r, sample("id ami")),
+    "newest image": lambda r: lookup.newest_image(r, NAME),
+    "zones of a type": lambda r: lookup.offered_zone_ids(r, "p5.48xlarge"),
     "regions": listing.enabled_regions,
     "listing": lambda r: listing.list_account(r, ["p5.48xlarge"]),
     "reservations": listing.every_reservation,
@@ -92,7 +92,7 @@ READERS: dict[str, Read] = {
     "EFS": lambda r: lookup.described_efs(r, FILES),
     "holders": lambda r: reservations.look_up_holders(r, [RESERVATION]),
     "ingress": lambda r: lookup.ingress_of(r, frozenset({GROUP})),
-    "VPC layout": lambda r: vpc_lookup.look_up_vpc(r, VPC),
+    "VPC layout": lambda r: vpc_lookup.look_up_layout(r, VPC),
     "inhabitants": lambda r: vpc_inhabitants.vpc_inhabitants(r, VPC, ()),
     "policy": lambda r: named_lookup.look_up_policy(r, NAME),
     "KMS key": lambda r: named_lookup.look_up_kms_key(r, KEY),
@@ -128,7 +128,8 @@ READERS: dict[str, Read] = {
 
 NOT_READ_HERE = {
     *("efs_facts", "every_file_system", "find", "quota_readings"),  # parts of others
-    *("readable", "security_group_rules", "with_ipv4"),
+    *("look_up_images", "readable", "security_group_rules", "subnet_facts", "vpc_attribute"),
+    "with_ipv4",
     *("look_up_access_point", "look_up_bucket", "look_up_placement_group", "look_up_workspace"),
 }
 """Lookups without a reader: the calls of the last line are not witnessed."""

@@ -12,7 +12,12 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from trainyard.components.account.call_failures import explained, says_nothing_of_the_request
 from trainyard.components.account.error_codes import NOT_ALLOWED
-from trainyard.components.account.lookup import AccountReader, AccountUnreachableError
+from trainyard.components.account.lookup import (
+    AccountReader,
+    AccountUnreachableError,
+    look_up_zones,
+    offered_zone_ids,
+)
 from trainyard.components.capacity.plan import LINUX
 from trainyard.components.catalog.capacity_blocks import (
     DURATIONS,
@@ -210,8 +215,8 @@ def odcr_offers(reader: AccountReader, instance_type: str, nodes: int) -> list[O
     Raises:
         AccountUnreachableError: no credentials, or no answer.
     """
-    offered = reader.offered_zone_ids(instance_type)
-    zones = sorted((z for z in reader.zones() if z.zone_id in offered), key=lambda z: z.name)
+    offered = offered_zone_ids(reader, instance_type)
+    zones = sorted((z for z in look_up_zones(reader) if z.zone_id in offered), key=lambda z: z.name)
     answers = [(zone, _dry_run(reader, instance_type, nodes, zone.name)) for zone in zones]
     return [
         OdcrOffer(zone=zone.name, zone_id=zone.zone_id, code=code, message=message)
@@ -357,7 +362,7 @@ def offerings_in(reader: AccountReader, request: SearchRequest) -> RegionAnswer:
         if len(reader.unreadable) > denied:
             return RegionAnswer(region, failure=f"AWS denies {reader.unreadable[-1]}")
         found = [each for page in pages for each in page["CapacityBlockOfferings"]]
-        zone_ids = {zone.name: zone.zone_id for zone in reader.zones()} if found else {}
+        zone_ids = {zone.name: zone.zone_id for zone in look_up_zones(reader)} if found else {}
         account = reader.account_id()
     except AccountUnreachableError as error:
         return RegionAnswer(region, failure=_explained(error, region))

@@ -17,7 +17,7 @@ from trainyard.capacity.block_purchase import EXPECTED_ID, expected_block
 from trainyard.capacity.offerings import Offering
 from trainyard.capacity.wording import both, money, utc
 from trainyard.components import clock
-from trainyard.components.account.lookup import AccountReader
+from trainyard.components.account.lookup import AccountReader, look_up_subnets
 from trainyard.components.capacity.schedule import in_minutes, nodes_leave_before_end
 from trainyard.components.config.network import NewVpc
 from trainyard.components.config.problems import ROOT, ConfigError, Problem
@@ -91,7 +91,7 @@ def stack_zones(reader: AccountReader, config: AnyStackConfig) -> StackZones:
     network = config.network
     if isinstance(network, NewVpc):
         return StackZones(dict.fromkeys(network.availability_zones, "a new subnet"))
-    found = reader.subnets(network.private_subnet_ids)
+    found = look_up_subnets(reader, network.private_subnet_ids)
     # The subnet with most free addresses wins, as in the plan of a node pool.
     fullest_last = sorted(found.values(), key=lambda each: each.free_addresses)
     names = {each.availability_zone: each.subnet_id for each in fullest_last}

@@ -18,7 +18,11 @@ from trainyard.changes.refusal import Background, UpdateVerdict, blocks_of, expl
 from trainyard.cli import console, failures
 from trainyard.components import clock
 from trainyard.components.account.facts import ReservationFacts
-from trainyard.components.account.lookup import AccountReader, AccountUnreachableError
+from trainyard.components.account.lookup import (
+    AccountReader,
+    AccountUnreachableError,
+    look_up_reservation,
+)
 from trainyard.components.catalog.capacity_blocks import terminated_before_end
 from trainyard.components.eks.cluster_lookup import ClusterUnreadableError, get
 from trainyard.deployment.policy_pack import policy_pack
@@ -270,7 +274,7 @@ def _read(
 ) -> tuple[dict[str, ReservationFacts | None], datetime]:
     with target.access():
         reader = AccountReader(region=target.region)
-        return {block: reader.reservation(block) for block in blocks}, clock.now()
+        return {block: look_up_reservation(reader, block) for block in blocks}, clock.now()
 
 
 def is_idle(block: ReservationFacts, now: datetime) -> bool:

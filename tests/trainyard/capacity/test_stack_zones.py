@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-from ipaddress import IPv4Network
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import MagicMock
 
 from trainyard.capacity.stack_entry import stack_zones
-from trainyard.components.account.facts import SubnetFacts
 
 
-def subnet(name: str, zone: str, free: int) -> SubnetFacts:
-    return SubnetFacts(
-        subnet_id=name,
-        vpc_id="vpc-1",
-        availability_zone=f"us-west-2{zone}",
-        zone_id=f"usw2-{zone}",
-        cidr=IPv4Network("10.0.0.0/20"),
-        free_addresses=free,
-        default_route=None,  # pyright: ignore[reportArgumentType]
-    )
+def subnet(name: str, zone: str, free: int) -> dict[str, Any]:
+    return {
+        "SubnetId": name,
+        "VpcId": "vpc-1",
+        "AvailabilityZone": f"us-west-2{zone}",
+        "AvailabilityZoneId": f"usw2-{zone}",
+        "CidrBlock": "10.0.0.0/20",
+        "AvailableIpAddressCount": free,
+    }
 
 
 def test_of_several_subnets_in_a_zone_the_one_with_most_free_addresses_is_shown() -> None:
     """As in the plan of a node pool."""
     found = [subnet("small", "b", 20), subnet("large", "b", 4000), subnet("full", "b", 0)]
-    ids = [each.subnet_id for each in found]
-    reader: Any = SimpleNamespace(subnets=lambda _: dict(zip(ids, found, strict=True)))
+    ids = [each["SubnetId"] for each in found]
+    said = {"ec2:DescribeSubnets": {"Subnets": found}}
+    reader: Any = SimpleNamespace(ask=lambda call, *_, **__: said.get(call), ec2=MagicMock())
     config: Any = SimpleNamespace(network=SimpleNamespace(private_subnet_ids=ids))
     zones = stack_zones(reader, config)
 

@@ -6,6 +6,7 @@ from datetime import timedelta
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import MagicMock
 
 import pytest
 
@@ -14,7 +15,6 @@ from tests.support.reservation_answers import RESERVATION, described
 from trainyard.capacity.records import Records
 from trainyard.commands.capacity.buy import Buyer
 from trainyard.components import clock
-from trainyard.components.account import answers
 from trainyard.stack_files.stack_files import find_stack_file
 from trainyard.workspace.target import target_of
 
@@ -23,7 +23,9 @@ def usable(directory: Path, **changes: Any) -> bool:
     """Return whether a block that ends in a week, with changes, can be used."""
     times = {"EndDate": clock.now() + timedelta(days=7)}
     answer = described(ReservationType="capacity-block", **{**times, **changes})
-    reader: Any = SimpleNamespace(reservation=lambda _: answers.reservation(answer))
+    reader: Any = SimpleNamespace(
+        ask=lambda *_, **__: {"CapacityReservations": [answer]}, ec2=MagicMock()
+    )
     buyer = Buyer(
         target=target_of(find_stack_file(STACK, path=written_stack(directory)), sandbox=False),
         records=Records(directory),

@@ -37,7 +37,7 @@ from trainyard.cli import console, failures
 from trainyard.components import clock
 from trainyard.components.account.call_failures import UNREPEATED
 from trainyard.components.account.facts import USABLE_STATES, ReservationFacts
-from trainyard.components.account.lookup import AccountReader
+from trainyard.components.account.lookup import AccountReader, look_up_reservation
 from trainyard.components.capacity.schedule import nodes_leave_before_end
 from trainyard.components.catalog.instance_types import INSTANCE_TYPES
 from trainyard.components.config.problems import ConfigError
@@ -188,7 +188,7 @@ class Buyer:
     def _usable_until(self, reservation_id: str) -> str | None:
         if not reservation_id or reservation_id == EXPECTED_ID:
             return None
-        found = self.reader.reservation(reservation_id)
+        found = look_up_reservation(self.reader, reservation_id)
         if found is None or found.state not in _BOUGHT_STATES:
             return None
         ends = found.ends_at

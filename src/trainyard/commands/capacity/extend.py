@@ -25,7 +25,7 @@ from trainyard.commands.capacity.list_ import known_stacks
 from trainyard.components import clock
 from trainyard.components.account.call_failures import UNREPEATED
 from trainyard.components.account.facts import ReservationFacts
-from trainyard.components.account.lookup import AccountReader
+from trainyard.components.account.lookup import AccountReader, look_up_reservation
 from trainyard.components.config.problems import ConfigError
 from trainyard.stack_files.stack_outline import capacity_blocks_of
 from trainyard.workspace.locks import hold_lock, release_lock
@@ -52,7 +52,7 @@ class Extender:
         begun = self.records.unfinished(self.reservation_id)
         if begun is not None and self._completes(begun):
             return
-        found = self.reader.reservation(self.reservation_id)
+        found = look_up_reservation(self.reader, self.reservation_id)
         if found is None:
             raise failures.WrongUseError(
                 f"{self.reservation_id} does not exist in {self.reader.region}; "

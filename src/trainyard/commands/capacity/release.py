@@ -21,7 +21,7 @@ from trainyard.commands.capacity.list_ import known_stacks
 from trainyard.components import clock
 from trainyard.components.account.call_failures import explained
 from trainyard.components.account.facts import OVER
-from trainyard.components.account.lookup import AccountReader
+from trainyard.components.account.lookup import AccountReader, look_up_reservation
 from trainyard.components.config.problems import ConfigError
 from trainyard.workspace.target import Account
 
@@ -105,6 +105,6 @@ def _cancel(reader: AccountReader, reservation_id: str) -> None:
         # Unlike a purchase, this call may be repeated.
         do(CapacityReservationId=reservation_id)
     except (ClientError, BotoCoreError) as error:
-        found = reader.reservation(reservation_id)
+        found = look_up_reservation(reader, reservation_id)
         if found is None or found.state not in OVER:
             raise failures.CommandError(explained(CANCEL, error)) from error

@@ -19,6 +19,7 @@ from rich.table import Table
 from trainyard.cli import console, options
 from trainyard.cli.panel import LOG_WIDTH, plain
 from trainyard.components import clock
+from trainyard.components.account.lookup import look_up_reservation
 from trainyard.engine.engine_process import EngineFailedError, PulumiCommand
 from trainyard.engine.environment import account_environment
 from trainyard.engine.pulumi_engine import ensure_pulumi
@@ -216,7 +217,7 @@ def _end(block: Mapping[str, Any], region: str, *, is_read: bool) -> datetime | 
         return None
     from trainyard.components.account.lookup import AccountReader
 
-    found = AccountReader(region=region).reservation(identifier)
+    found = look_up_reservation(AccountReader(region=region), identifier)
     return found.ends_at if found else None
 
 

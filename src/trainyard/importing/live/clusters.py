@@ -20,8 +20,13 @@ from typing import Any, NamedTuple, get_args
 from pydantic import TypeAdapter
 
 from trainyard.components.account.facts import VpcLayout
-from trainyard.components.account.lookup import DESCRIBE_STACKS, AccountReader, none_without_stack
-from trainyard.components.account.vpc_lookup import look_up_vpc
+from trainyard.components.account.lookup import (
+    DESCRIBE_STACKS,
+    AccountReader,
+    look_up_subnets,
+    none_without_stack,
+)
+from trainyard.components.account.vpc_lookup import look_up_layout
 from trainyard.components.checks.adopted_vpc_check import differences
 from trainyard.components.config.network import GatewayService, NewVpc
 from trainyard.components.config.problems import Problem, Review
@@ -39,8 +44,8 @@ from trainyard.importing.source import Location
 def _complete_network(reader: AccountReader, imported: Imported) -> None:
     """Set the VPC, and whether the subnets are public, which these sources do not say."""
     network = imported.stack.values["network"]
-    subnets = reader.subnets(
-        [*network.get("public_subnet_ids", ()), *network.get("private_subnet_ids", ())]
+    subnets = look_up_subnets(
+        reader, [*network.get("public_subnet_ids", ()), *network.get("private_subnet_ids", ())]
     )
     if not subnets:
         return
@@ -260,7 +265,7 @@ def _adopt_network(reader: AccountReader, imported: Imported) -> None:
     """Replace the existing VPC of a stack file by an adopted one, or note why it is only used."""
     network = imported.stack.values.get("network", {})
     vpc_id = network.get("vpc_id")
-    found = look_up_vpc(reader, vpc_id) if vpc_id else None
+    found = look_up_layout(reader, vpc_id) if vpc_id else None
     if found is None:
         return
     notes = imported.report.notes

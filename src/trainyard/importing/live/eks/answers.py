@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from trainyard.components.account.lookup import AccountReader
+from trainyard.components.account.lookup import AccountReader, look_up_subnets
 from trainyard.components.account.named_lookup import LOG_GROUP_CALLS, log_group_named
 from trainyard.components.eks.cluster_review import control_plane_log_group
 from trainyard.components.tagging import tag_map
@@ -95,7 +95,7 @@ def read_answers(
         "DescribeVpcs": list(_vpc(reader, place)),
         "DescribeSubnets": [
             {"SubnetId": each.subnet_id, "DefaultRoute": each.default_route}
-            for each in reader.subnets(subnets).values()
+            for each in look_up_subnets(reader, subnets).values()
         ],
     }
     return {call: answer for call, answer in found.items() if answer}
