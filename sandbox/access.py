@@ -31,7 +31,7 @@ REGISTRIES = "registries/"
 """Below `CONTROL`; then the key, because clients of registries send no header of the sandbox."""
 REGISTRIES_VARIABLE = "TRAINYARD_EMULATED_REGISTRIES"
 """Variable that directs lookups of images to the registries of a sandbox
-(`trainyard.components.account.image_registry`)."""
+(`trainyard.components.compute.image_registry`)."""
 _PREFIX = "SANDBOX"
 _SECRET_BYTES = 24
 

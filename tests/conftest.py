@@ -22,7 +22,7 @@ from tests.support.cloud import Cloud, readable
 from tests.support.modules import PYTHONPATH
 from tests.support.tracked import ROOT
 from tools.suite import SLOWEST_FIRST, UNIT, UNMARKED, is_whole, slow_markers
-from trainyard.components.account.image_registry import EMULATED_REGISTRIES
+from trainyard.components.compute.image_registry import EMULATED_REGISTRIES
 from trainyard.stack_files.stacks_directory import VARIABLE
 
 # The tests use the stack files of the checkout, also where its user has a stacks directory.

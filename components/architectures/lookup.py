@@ -1,43 +1,62 @@
-"""Read the facts that a stack file depends on."""
+"""Look up named objects."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from trainyard.components import clock
 from trainyard.components.account.facts import AccountFacts
-from trainyard.components.account.lookup import (
-    AccountReader,
-    key_pair_type,
-    look_up_file_systems,
-    look_up_images,
-    look_up_subnets,
-    look_up_vpc,
-    look_up_zones,
-    offered_zone_ids,
-)
-from trainyard.components.account.quota_use import quota_readings
-from trainyard.components.account.readings import Reading, read_side_by_side
-from trainyard.components.account.reservations import (
+from trainyard.components.account.reader import AccountReader, Reading, read_side_by_side
+from trainyard.components.architectures.plan_stack import plan_stack
+from trainyard.components.architectures.registry import account_of
+from trainyard.components.capacity.lookup import (
     look_up_created,
     look_up_reservation_groups,
     look_up_reservations,
 )
-from trainyard.components.account.vpc_lookup import look_up_layout
-from trainyard.components.architectures.plan_stack import plan_stack
-from trainyard.components.architectures.registry import account_of
-from trainyard.components.checks.named_check import named_readings
-from trainyard.components.checks.pool_check import pool_image_readings, public_image_readings
-from trainyard.components.checks.quota_check import quotas_of
+from trainyard.components.compute.lookup import (
+    key_pair_type,
+    look_up_images,
+    offered_zone_ids,
+    pool_image_readings,
+    public_image_readings,
+)
 from trainyard.components.config.named import Named, names_in
 from trainyard.components.config.network import NewVpc
 from trainyard.components.config.problems import ConfigError
+from trainyard.components.named.checks import OBJECT_KINDS
+from trainyard.components.named.lookup import LookUp, NotReadError
+from trainyard.components.network.lookup import (
+    look_up_layout,
+    look_up_subnets,
+    look_up_vpc,
+    look_up_zones,
+)
+from trainyard.components.quotas.checks import quotas_of
+from trainyard.components.quotas.lookup import quota_readings
+from trainyard.components.storage.lookup import look_up_file_systems
 
 if TYPE_CHECKING:
     from trainyard.components.any_plan import AnyPlan
     from trainyard.components.config.load import AnyStackConfig
+
+
+def named_readings(reader: AccountReader, uses: Iterable[Named]) -> Iterator[Reading]:
+    """Yield a reading for each named object."""
+    wanted = {(use.kind, use.name): OBJECT_KINDS[use.kind].look_up for use in uses}
+    for (kind, name), look_up in wanted.items():
+        yield lambda kind=kind, name=name, look_up=look_up: _reading(reader, kind, name, look_up)
+
+
+def _reading(
+    reader: AccountReader, kind: str, name: str, look_up: LookUp
+) -> Mapping[str, Mapping[Any, Any]]:
+    try:
+        return {"named": {(kind, name): look_up(reader, name)}}
+    except NotReadError:
+        return {"named": {}}
 
 
 def look_up(config: AnyStackConfig, *, region: str, profile: str | None = None) -> AccountFacts:

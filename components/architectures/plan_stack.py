@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from trainyard.components.architectures.registry import ARCHITECTURES
 from trainyard.components.catalog.regions import is_known_region, nearest_region
-from trainyard.components.checks.stack_review import (
+from trainyard.components.config.problems import ConfigError, Review
+from trainyard.components.config.stack_review import (
     review_arns,
     review_policies,
     review_verification,
 )
-from trainyard.components.config.problems import ConfigError, Review
 from trainyard.components.cost.budget_review import review_budget
 from trainyard.components.monitoring.review import review_monitoring
 from trainyard.components.network.network_plan import plan_network

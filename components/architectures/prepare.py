@@ -10,38 +10,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from trainyard.components.account.check import ArchitectureNeeds, Check, as_warnings
 from trainyard.components.account.facts import AccountFacts
-from trainyard.components.account.file_system_complete import complete_storage
-from trainyard.components.account.launch_place import offered_zones, pools_without_subnet
-from trainyard.components.account.reservations import complete_reservation
+from trainyard.components.account_part import AccountPart
 from trainyard.components.architectures.lookup import all_names
-from trainyard.components.architectures.lookup import look_up as look_up
 from trainyard.components.architectures.plan_stack import plan_stack
 from trainyard.components.architectures.registry import account_of
-from trainyard.components.checks.account_part import AccountPart
-from trainyard.components.checks.adopted_vpc_check import adopted_vpc_problems, adopted_vpc_subjects
-from trainyard.components.checks.check import ArchitectureNeeds, Check, as_warnings
-from trainyard.components.checks.file_system_check import file_system_problems, file_system_subjects
-from trainyard.components.checks.named_check import named_checks, named_warnings
-from trainyard.components.checks.network_check import (
-    network_problems,
-    network_subjects,
-    zone_problems,
-    zone_subjects,
-)
-from trainyard.components.checks.network_reference import at_reference
-from trainyard.components.checks.noun import NamedContext
-from trainyard.components.checks.placement_group_check import shared_group_problems
-from trainyard.components.checks.pool_check import (
-    offering_subjects,
-    pool_image_problems,
-    pool_image_subjects,
-    pool_problems,
-    public_image_problems,
-    public_image_subjects,
-)
-from trainyard.components.checks.quota_check import Need, quota_check, quota_warnings, shared_needs
-from trainyard.components.checks.reservation_check import (
+from trainyard.components.capacity.checks import (
     STATED_VALUES,
     later_reservation_warnings,
     over_problems,
@@ -49,10 +24,40 @@ from trainyard.components.checks.reservation_check import (
     reservation_subjects,
     stated_problems,
 )
-from trainyard.components.checks.used_image import UsedImage
+from trainyard.components.capacity.launch_place import offered_zones, pools_without_subnet
+from trainyard.components.capacity.reservations import complete_reservation
+from trainyard.components.compute.checks import (
+    offering_subjects,
+    pool_image_problems,
+    pool_image_subjects,
+    pool_problems,
+    public_image_problems,
+    public_image_subjects,
+    shared_group_problems,
+)
+from trainyard.components.compute.image_registry import UsedImage
 from trainyard.components.config.network import ExistingVpc
 from trainyard.components.config.problems import ConfigError, Problem
+from trainyard.components.named.checks import named_checks, named_warnings
+from trainyard.components.named.object_kind import NamedContext
+from trainyard.components.network.adopted_vpc_check import (
+    adopted_vpc_problems,
+    adopted_vpc_subjects,
+)
+from trainyard.components.network.checks import (
+    at_reference,
+    network_problems,
+    network_subjects,
+    zone_problems,
+    zone_subjects,
+)
 from trainyard.components.plain_text import legible
+from trainyard.components.quotas.checks import Need, quota_check, quota_warnings, shared_needs
+from trainyard.components.storage.checks import (
+    complete_storage,
+    file_system_problems,
+    file_system_subjects,
+)
 
 if TYPE_CHECKING:
     from trainyard.components.any_plan import AnyPlan

@@ -12,8 +12,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
+    from trainyard.components.account_part import AccountPart
     from trainyard.components.any_plan import AnyPlan
-    from trainyard.components.checks.account_part import AccountPart
     from trainyard.components.config.problems import Review
     from trainyard.components.config.stack import StackConfig
     from trainyard.components.network.pool_place import PlanContext

@@ -8,46 +8,26 @@ from typing import Any
 
 from typing_extensions import override
 
-from trainyard.components.account.facts import (
-    AccountFacts,
-    DefaultGroupFacts,
-    ImageFacts,
-    IngressFacts,
-)
-from trainyard.components.account.launch_place import placed
-from trainyard.components.account.lookup import AccountReader, security_group_rules
-from trainyard.components.account.readings import Reading
-from trainyard.components.account.reservations import unseen_reservation_warnings
-from trainyard.components.batch.address_capacity import REMEDY, TAKERS, addresses_by_subnet
-from trainyard.components.batch.job_definition_plan import PINNED_IMAGES
-from trainyard.components.batch.plan import BatchPlan
-from trainyard.components.batch.repository_plan import plan_repository
-from trainyard.components.catalog.batch import comes_through_endpoints
-from trainyard.components.catalog.instance_types import INSTANCE_TYPES
-from trainyard.components.checks.account_part import AccountPart
-from trainyard.components.checks.check import (
+from trainyard.components.account.check import (
     ArchitectureNeeds,
     Check,
     NodeNeeds,
     ServiceRole,
     Subject,
 )
-from trainyard.components.checks.file_system_check import Ports, is_open
-from trainyard.components.checks.made_name_check import (
-    ADOPTED_REPOSITORY,
-    JOB_DEFINITION,
-    JOB_QUEUE,
-    REPOSITORY,
-    group_names,
-)
-from trainyard.components.checks.named_check import (
-    image_subjects,
-    key_pair_subjects,
-    pool_key_problems,
-)
-from trainyard.components.checks.pool_check import ADDRESSES, address_problems
-from trainyard.components.checks.quota_check import Need
-from trainyard.components.checks.used_image import UPDATE_PROGRAM, UsedImage
+from trainyard.components.account.facts import AccountFacts
+from trainyard.components.account.reader import AccountReader, Reading
+from trainyard.components.account_part import AccountPart
+from trainyard.components.batch.address_capacity import REMEDY, TAKERS, addresses_by_subnet
+from trainyard.components.batch.job_definition_plan import PINNED_IMAGES
+from trainyard.components.batch.plan import BatchPlan
+from trainyard.components.batch.repository_plan import plan_repository
+from trainyard.components.capacity.launch_place import placed
+from trainyard.components.capacity.reservations import unseen_reservation_warnings
+from trainyard.components.catalog.batch import comes_through_endpoints
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES
+from trainyard.components.compute.facts import ImageFacts
+from trainyard.components.compute.image_registry import UPDATE_PROGRAM, UsedImage
 from trainyard.components.compute.node_pool_plan import ROOT_DEVICE
 from trainyard.components.config.batch import (
     BatchArchitecture,
@@ -58,6 +38,19 @@ from trainyard.components.config.named import Named
 from trainyard.components.config.network import ExistingVpc
 from trainyard.components.config.problems import ROOT, Problem
 from trainyard.components.config.reservations import CapacityBlock
+from trainyard.components.named.checks import image_subjects, key_pair_subjects, pool_key_problems
+from trainyard.components.named.made_names import (
+    ADOPTED_REPOSITORY,
+    JOB_DEFINITION,
+    JOB_QUEUE,
+    REPOSITORY,
+    group_names,
+)
+from trainyard.components.network.checks import ADDRESSES, address_problems
+from trainyard.components.network.facts import DefaultGroupFacts, IngressFacts
+from trainyard.components.network.lookup import security_group_rules
+from trainyard.components.quotas.checks import Need
+from trainyard.components.storage.checks import Ports, is_open
 from trainyard.components.tagging import CLUSTER_TAG
 
 # Warns of a compute environment that stays closed in its Capacity Block.

@@ -19,13 +19,11 @@ from trainyard.components.batch.job_definition_plan import (
 )
 from trainyard.components.batch.plan import BatchPlan, JobDefinitionPlan
 from trainyard.components.batch.repository_plan import plan_repository, review_repository
+from trainyard.components.capacity.reservation_review import review_reservations
 from trainyard.components.catalog.batch import ENDPOINTS_WITHOUT_NAT, comes_through_endpoints
-from trainyard.components.checks.derived_names import NODE_ROLE, NamedPart, review_names
-from trainyard.components.checks.network_review import review_network, review_without_storage
-from trainyard.components.checks.reservation_review import review_reservations
-from trainyard.components.checks.stack_review import review_tags
 from trainyard.components.config.network import NewVpc
 from trainyard.components.config.problems import Review
+from trainyard.components.config.stack_review import review_tags
 from trainyard.components.monitoring.node_agent import (
     AgentAccess,
     agent_access,
@@ -35,8 +33,10 @@ from trainyard.components.monitoring.node_agent import (
 from trainyard.components.monitoring.plan import EventPlan, Graph, Metric, Sources, Subject
 from trainyard.components.monitoring.planner import plan_monitoring
 from trainyard.components.monitoring.review import note_node_metrics
+from trainyard.components.named.derived_names import NODE_ROLE, NamedPart, review_names
 from trainyard.components.network.network_plan import nat_gateway_command
 from trainyard.components.network.pool_place import review_launch_zones
+from trainyard.components.network.vpc_review import review_network, review_without_storage
 from trainyard.components.tagging import common_tags
 
 # Checks of a new VPC without a NAT gateway for nodes and jobs.

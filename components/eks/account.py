@@ -7,18 +7,7 @@ from datetime import date, datetime, timedelta
 
 from typing_extensions import override
 
-from trainyard.components.account.facts import (
-    AccountFacts,
-    ClusterFacts,
-    LogGroupFacts,
-    PreflightFacts,
-)
-from trainyard.components.account.launch_place import placed
-from trainyard.components.account.lookup import AccountReader
-from trainyard.components.account.readings import Reading
-from trainyard.components.catalog.versions import EKS_VERSIONS
-from trainyard.components.checks.account_part import AccountPart
-from trainyard.components.checks.check import (
+from trainyard.components.account.check import (
     ArchitectureNeeds,
     Check,
     NodeNeeds,
@@ -26,11 +15,12 @@ from trainyard.components.checks.check import (
     ServiceRole,
     Subject,
 )
-from trainyard.components.checks.made_name_check import EKS_CLUSTER, LOG_GROUP, group_names
-from trainyard.components.checks.named_check import key_pair_subjects, pool_key_problems
-from trainyard.components.checks.pool_check import ADDRESSES, address_problems
-from trainyard.components.checks.quota_check import Need
-from trainyard.components.checks.used_image import UsedImage
+from trainyard.components.account.facts import AccountFacts, PreflightFacts
+from trainyard.components.account.reader import AccountReader, Reading
+from trainyard.components.account_part import AccountPart
+from trainyard.components.capacity.launch_place import placed
+from trainyard.components.catalog.versions import EKS_VERSIONS
+from trainyard.components.compute.image_registry import UsedImage
 from trainyard.components.config.eks import EksArchitecture, EksStackConfig
 from trainyard.components.config.named import Named
 from trainyard.components.config.network import ExistingVpc
@@ -41,30 +31,34 @@ from trainyard.components.eks.addons.registry import (
     with_public_images,
 )
 from trainyard.components.eks.address_capacity import addresses_by_subnet
-from trainyard.components.eks.cluster_lookup import look_up_cluster
 from trainyard.components.eks.cluster_review import (
     MINIMUM_CONTROL_PLANE_ZONES,
     NEW_RETENTION_DAYS,
     ZONES_WITHOUT_EKS,
     control_plane_log_group,
 )
+from trainyard.components.eks.facts import ClusterFacts
 from trainyard.components.eks.file_system_check import (
     file_system_plan_problems,
     file_system_warnings,
 )
+from trainyard.components.eks.lookup import addon_offer_readings, look_up_cluster, look_up_versions
 from trainyard.components.eks.node_group_plan import EC2_LINUX, is_node_role_of
 from trainyard.components.eks.plan import EksPlan
 from trainyard.components.eks.version_check import (
-    addon_offer_readings,
     addon_version_problems,
     addon_version_subjects,
     addon_version_warnings,
-    look_up_versions,
     version_problems,
     version_rows,
     version_subject,
     version_warnings,
 )
+from trainyard.components.named.checks import key_pair_subjects, pool_key_problems
+from trainyard.components.named.facts import LogGroupFacts
+from trainyard.components.named.made_names import EKS_CLUSTER, LOG_GROUP, group_names
+from trainyard.components.network.checks import ADDRESSES, address_problems
+from trainyard.components.quotas.checks import Need
 from trainyard.components.runtime.aws_auth_listing import review_map_roles, without_access_entry
 from trainyard.components.runtime.aws_auth_plan import MapRolesError
 from trainyard.components.tagging import creator_of

@@ -13,10 +13,10 @@ from trainyard.components.catalog.versions import (
     standard_support_ended,
     standard_support_ends_soon,
 )
-from trainyard.components.checks.stack_review import review_tags
 from trainyard.components.config.eks import EksArchitecture, EksStackConfig
 from trainyard.components.config.network import ExistingVpc, NewVpc
 from trainyard.components.config.problems import Review
+from trainyard.components.config.stack_review import review_tags
 from trainyard.components.eks.addons.eks_managed import EKS_ADDONS
 from trainyard.components.eks.addons.registry import plan_self_managed_addons, with_public_images
 from trainyard.components.eks.node_group_plan import NodeGroupPlan

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.components.account.facts import AccountFacts, FileSystemFacts
-from trainyard.components.checks.file_system_check import STORAGE, described, is_open
+from trainyard.components.account.facts import AccountFacts
 from trainyard.components.config.problems import ROOT, Problem, set_command
 from trainyard.components.eks.plan import EksPlan
+from trainyard.components.storage.checks import STORAGE, described, is_open
+from trainyard.components.storage.facts import FileSystemFacts
 from trainyard.components.storage.storage_plan import (
     LUSTRE_PORTS,
     STORAGE_TAG,

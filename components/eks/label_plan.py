@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from trainyard.components.catalog.instance_types import InstanceType
-from trainyard.components.checks.stack_review import REQUIRED
 from trainyard.components.config.eks import EksStackConfig, NodeGroup, Taint
 from trainyard.components.config.problems import Review
+from trainyard.components.config.stack_review import REQUIRED
 
 # Labels and taints that a kubelet may set on its own node, and that EKS takes.
 #

@@ -6,13 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from trainyard.components.capacity.pool_review import review_instance_type
-from trainyard.components.checks.derived_names import (
-    NODE_ROLE,
-    DerivedName,
-    NamedPart,
-    review_names,
-)
-from trainyard.components.checks.reservation_review import review_reservations
+from trainyard.components.capacity.reservation_review import review_reservations
 from trainyard.components.config.eks import EksStackConfig
 from trainyard.components.config.network import NewVpc
 from trainyard.components.config.problems import Review
@@ -49,6 +43,7 @@ from trainyard.components.eks.scraper_plan import plan_scraper, review_scraper
 from trainyard.components.monitoring.lustre import LustreSubject
 from trainyard.components.monitoring.plan import MonitoringPlan
 from trainyard.components.monitoring.planner import limits_of, plan_monitoring
+from trainyard.components.named.derived_names import NODE_ROLE, DerivedName, NamedPart, review_names
 from trainyard.components.naming import (
     EKS_NODE_GROUP_NAME_LIMIT,
     IAM_ROLE_NAME_LIMIT,

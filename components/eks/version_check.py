@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, date, datetime, timedelta
+from collections.abc import Iterator, Sequence
+from datetime import date, datetime, timedelta
 
-from trainyard.components.account.facts import (
-    AccountFacts,
-    AddonOffer,
-    ClusterFacts,
-    PreflightFacts,
-    VersionFacts,
-)
-from trainyard.components.account.lookup import AccountReader
-from trainyard.components.account.readings import Reading
+from trainyard.components.account.check import Row, Subject, ok, refused, skipped, warning
+from trainyard.components.account.facts import AccountFacts, PreflightFacts
 from trainyard.components.catalog.versions import (
     EKS_VERSIONS,
     KUBELET_SKEW,
@@ -21,7 +14,6 @@ from trainyard.components.catalog.versions import (
     minor_number,
     standard_support_ended,
 )
-from trainyard.components.checks.check import Row, Subject, ok, refused, skipped, warning
 from trainyard.components.config.eks import AddonName, EksStackConfig
 from trainyard.components.config.problems import (
     ROOT,
@@ -34,46 +26,26 @@ from trainyard.components.config.reservations import CapacityBlock
 from trainyard.components.eks.addons.eks_managed import (
     ALWAYS_INSTALLED,
     EKS_ADDONS,
-    installed_versions,
 )
-from trainyard.components.eks.cluster_lookup import DESCRIBE_CLUSTER, DESCRIBE_UPDATE, LIST_UPDATES
 from trainyard.components.eks.cluster_review import (
     EXTENDED_SUPPORT_COSTS,
     next_version,
     since,
     versions_of_new_clusters,
 )
+from trainyard.components.eks.facts import AddonOffer, ClusterFacts, VersionFacts
+from trainyard.components.eks.lookup import (
+    _NONE,
+    DESCRIBE_ADDON_VERSIONS,
+    DESCRIBE_CLUSTER,
+    DESCRIBE_UPDATE,
+    DESCRIBE_VERSIONS,
+    LIST_UPDATES,
+    checked_versions,
+)
 from trainyard.components.naming import MANAGED_NODE_GROUP
 
-# Whether EKS supports the Kubernetes version of a stack.
-#
-# Source: https://docs.aws.amazon.com/eks/latest/APIReference/API_DescribeClusterVersions.html
-
-
-DESCRIBE_VERSIONS = "eks:DescribeClusterVersions"
 SUPPORT = "EKS supports the version"
-_ALL_VERSIONS = 100
-_NONE = "UNSUPPORTED"
-
-
-def look_up_versions(reader: AccountReader) -> dict[str, VersionFacts]:
-    """Return the Kubernetes versions of EKS, by version."""
-    # All versions, because the API does not document its response to unknown versions.
-    answer = reader.ask_or_none(
-        DESCRIBE_VERSIONS, reader.eks.describe_cluster_versions, maxResults=_ALL_VERSIONS
-    )
-    return {
-        each["clusterVersion"]: VersionFacts(
-            status=each.get("versionStatus", ""),
-            standard_support_ends=_day(each.get("endOfStandardSupportDate")),
-        )
-        for each in (answer or {}).get("clusterVersions", [])
-    }
-
-
-def _day(moment: datetime | None) -> date | None:
-    """Return the day in UTC; boto3 returns the times of EKS in the zone of the machine."""
-    return None if moment is None else moment.astimezone(UTC).date()
 
 
 def version_rows(
@@ -119,55 +91,13 @@ def _support(key: str, version: str, found: VersionFacts, today: date) -> Row:
     return ok(key, SUPPORT, f"{version}" + (f", standard support until {ends}" if ends else ""))
 
 
-# Checks that EKS offers the versions of the add-ons that it installs in the cluster.
-#
-# These are the versions in the stack file, and those that the program pins for the Kubernetes
-# version. EKS withdraws builds of add-ons, so a pinned version can be gone when the program is
-# older.
-#
-# Source: https://docs.aws.amazon.com/eks/latest/APIReference/API_DescribeAddonVersions.html
-
-
-CALL = "eks:DescribeAddonVersions"
 ADDON_VERSIONS = "architecture.addons.versions"
+
+
 _MOST_LISTED = 8
+
+
 _UPDATE_PROGRAM = "update trainyard, which pins other versions"
-
-
-def checked_versions(config: EksStackConfig) -> Mapping[AddonName, str]:
-    """Return the versions that are installed, and the others that the stack file names."""
-    pins = EKS_VERSIONS.get(config.architecture.kubernetes_version)
-    installed = {} if pins is None else installed_versions(config, pins)
-    return {**installed, **config.architecture.addons.versions}
-
-
-def addon_offer_readings(reader: AccountReader, config: EksStackConfig) -> Iterator[Reading]:
-    """Yield a reading of the versions that EKS offers of each add-on."""
-    version = config.architecture.kubernetes_version
-    for addon in checked_versions(config):
-        yield lambda addon=addon: {"addon_offers": {addon: look_up_offer(reader, addon, version)}}
-
-
-def look_up_offer(reader: AccountReader, addon: str, kubernetes_version: str) -> AddonOffer:
-    """Return the versions of an add-on that EKS offers for a Kubernetes version."""
-    versions: list[str] = []
-    default: str | None = None
-    pages = reader.pages(
-        CALL,
-        reader.eks.describe_addon_versions,
-        addonName=addon,
-        kubernetesVersion=kubernetes_version,
-    )
-    for answer in pages:
-        for found in answer.get("addons", []):
-            for offered in found["addonVersions"]:
-                versions.append(offered["addonVersion"])
-                if any(
-                    fit.get("defaultVersion") and fit.get("clusterVersion") == kubernetes_version
-                    for fit in offered["compatibilities"]
-                ):
-                    default = offered["addonVersion"]
-    return AddonOffer(versions=tuple(versions), default=default)
 
 
 def addon_version_subjects(config: EksStackConfig) -> Iterator[Subject]:
@@ -176,7 +106,7 @@ def addon_version_subjects(config: EksStackConfig) -> Iterator[Subject]:
     for name, version in checked_versions(config).items():
         key = f"{ADDON_VERSIONS}.{name}"
         found = version if name in given else f"{version}, which the program pins"
-        yield Subject(key, "EKS offers the version", found, (CALL,))
+        yield Subject(key, "EKS offers the version", found, (DESCRIBE_ADDON_VERSIONS,))
 
 
 def addon_version_problems(
@@ -214,7 +144,7 @@ def addon_version_warnings(config: EksStackConfig, facts: AccountFacts) -> Itera
 def _not_offered(
     config: EksStackConfig, facts: AccountFacts
 ) -> Iterator[tuple[AddonName, str, AddonOffer]]:
-    if not facts.could_read(CALL):
+    if not facts.could_read(DESCRIBE_ADDON_VERSIONS):
         return
     for addon, version in checked_versions(config).items():
         offer = facts.addon_offers.get(addon)
@@ -293,7 +223,11 @@ def _listed(offer: AddonOffer) -> str:
 
 
 VERSION_PATH = f"{ROOT}.architecture.kubernetes_version"
+
+
 KEY_PATH = f"{ROOT}.architecture.secrets_key_arn"
+
+
 ROLLBACK_WINDOW = timedelta(days=7)
 """How long after an upgrade EKS takes a cluster back to the previous minor version.
 

@@ -9,8 +9,9 @@ from itertools import combinations
 from typing import NamedTuple
 
 from trainyard.components.capacity.pool_review import is_foreign_zone
-from trainyard.components.config.network import AdoptedVpc, ExistingVpc, NewVpc
+from trainyard.components.config.network import AdoptedVpc, ExistingVpc, NewVpc, PlacedNetwork
 from trainyard.components.config.problems import Review
+from trainyard.components.config.stack import StackConfig
 from trainyard.components.network.network_plan import (
     TEMPLATE_CIDR,
     AddressPlan,
@@ -499,3 +500,26 @@ def _review_overlaps(subnets: list[tuple[str, str]], review: Review) -> None:
                 found=other,
                 remedy="use a separate CIDR block for each subnet",
             )
+
+
+def review_network(network: PlacedNetwork, region: str, review: Review) -> None:
+    """Record problems of existing subnets, or of the addresses and zones of new ones."""
+    if isinstance(network, NewVpc):
+        review_new_vpc(network, region, review)
+    else:
+        review_existing_vpc(network, review)
+
+
+def review_without_storage(
+    config: StackConfig, review: Review, *, problem: str, remedy: str
+) -> None:
+    """Refuse file systems in a stack that does not support them, for the given reason."""
+    for name in config.storage:
+        review.refuse(
+            f"storage.{name}",
+            problem,
+            found=config.storage[name].kind,
+            allowed="no entry of `storage`",
+            remedy=remedy,
+            rules=("F9",),
+        )

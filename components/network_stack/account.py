@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from trainyard.components.checks.account_part import AccountPart
-from trainyard.components.checks.check import ArchitectureNeeds
+from trainyard.components.account.check import ArchitectureNeeds
+from trainyard.components.account_part import AccountPart
 from trainyard.components.config.network_stack import NetworkStackConfig
 from trainyard.components.network_stack.plan import NetworkStackPlan
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from trainyard.components.checks.derived_names import has_flow_logs, review_names
-from trainyard.components.checks.network_review import review_network, review_without_storage
-from trainyard.components.checks.stack_review import review_tags
 from trainyard.components.config.network import NewVpc, PlacedNetwork
 from trainyard.components.config.network_stack import NetworkStackConfig
 from trainyard.components.config.problems import Review
+from trainyard.components.config.stack_review import review_tags
+from trainyard.components.named.derived_names import has_flow_logs, review_names
 from trainyard.components.network.pool_place import PlanContext
+from trainyard.components.network.vpc_review import review_network, review_without_storage
 from trainyard.components.network_stack.plan import NetworkStackPlan
 from trainyard.components.tagging import common_tags
 

@@ -8,8 +8,12 @@ from typing import Any
 
 from typing_extensions import override
 
-from trainyard.components.account.facts import AccountFacts, ReservationFacts, SubnetFacts
-from trainyard.components.account.launch_place import (
+from trainyard.components.account.check import ArchitectureNeeds, Check, NodeNeeds, Subject
+from trainyard.components.account.facts import AccountFacts
+from trainyard.components.account.reader import AccountReader, Reading
+from trainyard.components.account_part import AccountPart
+from trainyard.components.capacity.facts import Holders, ReservationFacts
+from trainyard.components.capacity.launch_place import (
     LaunchPlace,
     in_zone,
     place_of,
@@ -17,32 +21,16 @@ from trainyard.components.account.launch_place import (
     public_subnets,
     spelled,
 )
-from trainyard.components.account.lookup import AccountReader
-from trainyard.components.account.readings import Reading
-from trainyard.components.account.reservations import (
+from trainyard.components.capacity.lookup import look_up_holders
+from trainyard.components.capacity.reservations import (
     DESCRIBE,
-    Holders,
     found_reservations,
     held_text,
-    look_up_holders,
     reservation_ids,
     unseen_reservation_warnings,
 )
 from trainyard.components.catalog.parallelcluster import OPERATING_SYSTEMS_WITHOUT_RSA_KEYS
-from trainyard.components.checks.account_part import AccountPart
-from trainyard.components.checks.check import ArchitectureNeeds, Check, NodeNeeds, Subject
-from trainyard.components.checks.made_name_check import (
-    CLOUDFORMATION_STACK,
-    SLURM_CLUSTER,
-    group_names,
-)
-from trainyard.components.checks.named_check import (
-    image_subjects,
-    key_pair_subjects,
-    missing_key_problems,
-)
-from trainyard.components.checks.pool_check import ADDRESSES, address_problems, offering_problems
-from trainyard.components.checks.quota_check import Need
+from trainyard.components.compute.checks import offering_problems
 from trainyard.components.config.named import Named
 from trainyard.components.config.network import ExistingVpc, NewVpc
 from trainyard.components.config.parallelcluster import (
@@ -55,26 +43,35 @@ from trainyard.components.config.parallelcluster import (
 from trainyard.components.config.problems import ROOT, Problem, set_command
 from trainyard.components.config.reservations import CapacityBlock
 from trainyard.components.config.stack import StackConfig
-from trainyard.components.parallelcluster.address_capacity import addresses_by_subnet
-from trainyard.components.parallelcluster.deployed_lookup import (
-    look_up_deployed,
-    look_up_deployed_key,
-    look_up_fleet_stopped,
+from trainyard.components.named.checks import (
+    image_subjects,
+    key_pair_subjects,
+    missing_key_problems,
 )
+from trainyard.components.named.made_names import CLOUDFORMATION_STACK, SLURM_CLUSTER, group_names
+from trainyard.components.network.checks import ADDRESSES, address_problems
+from trainyard.components.network.facts import SubnetFacts
+from trainyard.components.parallelcluster.address_capacity import addresses_by_subnet
 from trainyard.components.parallelcluster.image_check import (
     image_problems,
     image_warnings,
 )
-from trainyard.components.parallelcluster.mounted_storage_check import (
-    MOUNTED_STORAGE,
+from trainyard.components.parallelcluster.lookup import (
+    look_up_deployed,
+    look_up_deployed_key,
     look_up_efs,
+    look_up_fleet_stopped,
     look_up_open_zfs,
     look_up_volumes,
+)
+from trainyard.components.parallelcluster.mounted_storage_check import (
+    MOUNTED_STORAGE,
     mounted_storage_problems,
 )
 from trainyard.components.parallelcluster.plan import ParallelClusterPlan, deployment_stack_name
 from trainyard.components.parallelcluster.rendering import render_cluster
 from trainyard.components.parallelcluster.update_review import surge_problems, update_problems
+from trainyard.components.quotas.checks import Need
 from trainyard.components.tagging import CLUSTER_TAG
 
 

@@ -19,8 +19,6 @@ from trainyard.components.catalog.parallelcluster import (
     TYPICAL_CREATION_MINUTES,
     TYPICAL_FILE_SYSTEM_MINUTES,
 )
-from trainyard.components.checks.derived_names import has_flow_logs, review_names
-from trainyard.components.checks.stack_review import review_tags
 from trainyard.components.config.network import NewVpc
 from trainyard.components.config.parallelcluster import (
     HeadNode,
@@ -29,7 +27,9 @@ from trainyard.components.config.parallelcluster import (
 )
 from trainyard.components.config.problems import Review
 from trainyard.components.config.reservations import CapacityBlock
+from trainyard.components.config.stack_review import review_tags
 from trainyard.components.config.storage import THROUGHPUTS_MBPS, NewFsxOpenZfs
+from trainyard.components.named.derived_names import has_flow_logs, review_names
 from trainyard.components.network.vpc_review import review_existing_vpc, review_new_vpc
 from trainyard.components.parallelcluster.node_metrics import metrics_endpoints, note_ssm_agent
 from trainyard.components.tagging import common_tags

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from trainyard.components.account.facts import AccountFacts, ImageFacts
+from trainyard.components.account.facts import AccountFacts
 from trainyard.components.catalog.instance_types import INSTANCE_TYPES
 from trainyard.components.catalog.versions import PARALLELCLUSTER_VERSION
+from trainyard.components.compute.facts import ImageFacts
 from trainyard.components.config.parallelcluster import ParallelClusterArchitecture
 from trainyard.components.config.problems import ROOT, Problem
 

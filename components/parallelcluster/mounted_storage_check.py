@@ -2,76 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from ipaddress import IPv4Network
-from typing import Any
 
-from trainyard.components.account.facts import (
-    AccountFacts,
-    EfsFacts,
-    FileSystemFacts,
-    IngressFacts,
-    SubnetFacts,
-    VolumeFacts,
-)
-from trainyard.components.account.lookup import AccountReader, described_efs, described_file_systems
-from trainyard.components.checks.check import Subject
-from trainyard.components.checks.file_system_check import OPEN_PORTS, Ports, described, is_open
+from trainyard.components.account.check import Subject
+from trainyard.components.account.facts import AccountFacts
 from trainyard.components.config.problems import ROOT, Problem
-from trainyard.components.config.stack import StackConfig
-from trainyard.components.config.storage import ExistingEfs, ExistingFsxOpenZfs, ExistingSharedEbs
+from trainyard.components.network.facts import IngressFacts, SubnetFacts
 from trainyard.components.parallelcluster.plan import ParallelClusterPlan, SharedStoragePlan
+from trainyard.components.storage.checks import OPEN_PORTS, Ports, described, is_open
 from trainyard.components.storage.storage_plan import LUSTRE_PORTS
-
-# Read the existing file systems and volumes that a ParallelCluster stack mounts.
-#
-# Sources: https://docs.aws.amazon.com/fsx/latest/APIReference/API_DescribeVolumes.html and
-# https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribeVolumes.html
-
-
-def look_up_efs(reader: AccountReader, config: StackConfig) -> dict[str, EfsFacts]:
-    """Return the existing EFS file systems in the stack file, by id."""
-    named = {s.file_system_id for s in config.storage.values() if isinstance(s, ExistingEfs)}
-    found = {each: described_efs(reader, each) for each in sorted(named)}
-    return {file_system_id: facts for file_system_id, facts in found.items() if facts is not None}
-
-
-def look_up_open_zfs(reader: AccountReader, config: StackConfig) -> dict[str, FileSystemFacts]:
-    """Return the file systems of the OpenZFS volumes in the stack file, by volume id."""
-    named = {s.volume_id for s in config.storage.values() if isinstance(s, ExistingFsxOpenZfs)}
-    found: dict[str, FileSystemFacts] = {}
-    for volume_id in sorted(named):
-        answer = reader.ask(
-            "fsx:DescribeVolumes", reader.fsx.describe_volumes, VolumeIds=[volume_id]
-        )
-        for volume in (answer or {}).get("Volumes", []):
-            for system in described_file_systems(reader, [volume["FileSystemId"]]):
-                found[volume_id] = system
-    return found
-
-
-def look_up_volumes(reader: AccountReader, config: StackConfig) -> dict[str, VolumeFacts]:
-    """Return the existing EBS volumes in the stack file, by id."""
-    named = {s.volume_id for s in config.storage.values() if isinstance(s, ExistingSharedEbs)}
-    found: dict[str, VolumeFacts] = {}
-    for volume_id in sorted(named):
-        answer = reader.ask(
-            "ec2:DescribeVolumes", reader.ec2.describe_volumes, VolumeIds=[volume_id]
-        )
-        for volume in (answer or {}).get("Volumes", []):
-            found[volume_id] = VolumeFacts(
-                volume_id=volume_id,
-                state=volume["State"],
-                availability_zone=volume["AvailabilityZone"],
-                attached_to=_instance(volume),
-            )
-    return found
-
-
-def _instance(volume: Mapping[str, Any]) -> str | None:
-    attached = volume.get("Attachments") or []
-    return attached[0].get("InstanceId") if attached else None
-
 
 # Checks of the existing file systems and volumes that a ParallelCluster stack mounts.
 #
@@ -92,12 +32,17 @@ MOUNTED_STORAGE = Subject(
 )
 """What `mounted_storage_problems` checks."""
 
+
 NFS_PORTS: tuple[Ports, ...] = ((2049, 2049),)
+
+
 OPEN_ZFS_PORTS: tuple[Ports, ...] = ((111, 111), (2049, 2049), (20001, 20003))
 """TCP ports that clients use.
 
 https://docs.aws.amazon.com/fsx/latest/OpenZFSGuide/limit-access-security-groups.html
 """
+
+
 AVAILABLE = "available"
 
 

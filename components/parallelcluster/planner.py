@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import cast
 
+from trainyard.components.capacity.reservation_review import review_reservations
 from trainyard.components.catalog.versions import PARALLELCLUSTER_VERSION
-from trainyard.components.checks.reservation_review import review_reservations
 from trainyard.components.config.fsx_lustre import ExistingFsxLustre
 from trainyard.components.config.parallelcluster import Deployment, Monitoring
 from trainyard.components.config.problems import Review

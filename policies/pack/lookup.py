@@ -5,7 +5,7 @@ The lookup makes two read-only calls: `ec2:DescribeCapacityReservations`, and
 without a placement group, so the lookup leaves it out and the strictest reading applies. A
 reservation in a placement group of another account counts as AWS-assisted, whoever owns it: other
 accounts cannot launch into that group by its name. Stack files read `provenance: auto` in the same
-way (`components/account/reservations.py`).
+way (`components/capacity/reservations.py`).
 
 Source:
     https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CapacityReservation.html, fields

@@ -9,11 +9,12 @@ import pulumi
 
 import trainyard.components.cheap_imports  # noqa: F401 - the first of all
 from trainyard.components import clock
-from trainyard.components.account.lookup import AccountUnreachableError
+from trainyard.components.account.reader import AccountUnreachableError
 from trainyard.components.architectures.build import build, import_ahead
 from trainyard.components.architectures.given_config import given_config
+from trainyard.components.architectures.lookup import look_up
 from trainyard.components.architectures.plan_stack import with_plan_problems
-from trainyard.components.architectures.prepare import Prepared, look_up, prepare
+from trainyard.components.architectures.prepare import Prepared, prepare
 from trainyard.components.config.problems import ConfigError
 from trainyard.components.config.pulumi_command import as_typed
 from trainyard.components.engine_calls import await_no_notes, start_aws_provider

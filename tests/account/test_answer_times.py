@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.support.sandbox_aws import Account
-from trainyard.components.account.lookup import AccountReader
+from trainyard.components.account.reader import AccountReader
 
 pytestmark = pytest.mark.usefixtures("chicago")
 

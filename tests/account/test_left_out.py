@@ -8,23 +8,18 @@ from typing import Any
 import pytest
 from botocore.stub import Stubber
 
-from tests.account.conftest import NOW
 from tests.support.eks import PRIVATE, STACK_FILE
+from tests.support.eks_account import NOW
 from tests.support.reservation_answers import described
 from tests.support.sandbox_aws import PRIVATE_B, VPC, Account, without
 from trainyard.components.account.answers import MissingValueError
-from trainyard.components.account.listing import every_reservation, list_account
-from trainyard.components.account.lookup import (
-    NO_IPV4,
-    AccountReader,
-    efs_facts,
-    every_file_system,
-    look_up_reservation,
-    look_up_subnets,
-)
-from trainyard.components.account.vpc_lookup import look_up_layout
+from trainyard.components.account.reader import AccountReader
 from trainyard.components.architectures.prepare import examine
+from trainyard.components.capacity.lookup import every_reservation, look_up_reservation
+from trainyard.components.network.lookup import NO_IPV4, look_up_layout, look_up_subnets
+from trainyard.components.storage.lookup import efs_facts, every_file_system
 from trainyard.importing.live.answers import read_templates
+from trainyard.init.account_listing import list_account
 
 
 @pytest.fixture

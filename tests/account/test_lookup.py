@@ -1,7 +1,7 @@
 """Which objects the reader of an account creates, and when."""
 
-from trainyard.components.account import lookup
-from trainyard.components.account.lookup import AccountReader
+from trainyard.components.account import reader
+from trainyard.components.account.reader import AccountReader
 
 
 def test_a_client_is_made_when_it_is_first_asked_and_once(monkeypatch):
@@ -15,10 +15,10 @@ def test_a_client_is_made_when_it_is_first_asked_and_once(monkeypatch):
             made.append(service)
             return object()
 
-    monkeypatch.setattr(lookup.boto3, "Session", Session)
-    reader = AccountReader(region="us-west-2")
+    monkeypatch.setattr(reader.boto3, "Session", Session)
+    first = AccountReader(region="us-west-2")
     assert made == []
-    assert reader.ec2 is reader.ec2
+    assert first.ec2 is first.ec2
     assert made == ["ec2"]
-    assert all((reader.eks, reader.fsx, reader.resource_groups, reader.sts))
+    assert all((first.eks, first.fsx, first.resource_groups, first.sts))
     assert made == ["ec2", "eks", "fsx", "resource-groups", "sts"]

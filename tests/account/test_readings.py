@@ -5,8 +5,7 @@ import threading
 import pytest
 
 from tests.support.processes import PATIENCE
-from trainyard.components.account.lookup import AccountUnreachableError
-from trainyard.components.account.readings import read_side_by_side
+from trainyard.components.account.reader import AccountUnreachableError, read_side_by_side
 
 
 def test_readings_run_at_the_same_time():

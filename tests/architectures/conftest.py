@@ -1,5 +1,14 @@
-"""The account against which whole stacks are checked."""
+"""The account for the tests of this folder."""
 
-from tests.account.conftest import block, configure, facts, with_subnet
+from tests.support.eks_account import (
+    account,
+    block,
+    configure,
+    facts,
+    more,
+    reader,
+    server,
+    with_subnet,
+)
 
-__all__ = ["block", "configure", "facts", "with_subnet"]
+__all__ = ["account", "block", "configure", "facts", "more", "reader", "server", "with_subnet"]

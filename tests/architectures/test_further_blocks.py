@@ -15,8 +15,8 @@ from tests.support.parallelcluster import raw_g4dn
 from tests.support.stack_files import STACK_FILE, plan_from
 from trainyard.components.batch.plan import BatchPlan
 from trainyard.components.batch.resources import BatchArchitecture
+from trainyard.components.capacity.checks import over_problems
 from trainyard.components.capacity.timeline import block_timelines
-from trainyard.components.checks.reservation_check import over_problems
 from trainyard.components.eks.addons import kueue
 from trainyard.components.eks.addons.addon import AddonTarget
 from trainyard.components.eks.node_group_plan import BLOCK_LABEL, NodeGroupPlan

@@ -6,8 +6,8 @@ from ipaddress import IPv4Network
 
 import pytest
 
-from tests.account.conftest import ENDS, NOW, STARTED
 from tests.support.eks import PRIVATE, cluster_facts
+from tests.support.eks_account import ENDS, NOW, STARTED
 from trainyard.components.architectures.prepare import complete, prepare
 from trainyard.components.config.problems import ConfigError
 

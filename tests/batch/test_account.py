@@ -17,15 +17,15 @@ from tests.support.account import (
 )
 from tests.support.batch import P4D
 from tests.support.stack_files import AMI, PRIVATE_A, PRIVATE_B, RESERVATION, raw_config
-from trainyard.components.account.facts import ZoneFacts
-from trainyard.components.account.readings import read_side_by_side
-from trainyard.components.account.reservations import unseen_reservation_warnings
+from trainyard.components.account.reader import read_side_by_side
 from trainyard.components.architectures.lookup import account_readings
 from trainyard.components.architectures.prepare import prepare
 from trainyard.components.batch.plan import BatchPlan
+from trainyard.components.capacity.reservations import unseen_reservation_warnings
 from trainyard.components.config.batch import BatchStackConfig
 from trainyard.components.config.load import load_stack_config
 from trainyard.components.config.problems import ROOT, ConfigError
+from trainyard.components.network.facts import ZoneFacts
 
 ENVIRONMENT = "architecture.compute_environments.p4d"
 PLAIN = image(tags={}, root_volume_gib=30)

@@ -14,8 +14,7 @@ from tests.support.batch_account import Batch
 from tests.support.pools import BLOCK
 from tests.support.sandbox_aws import default_account
 from trainyard.components.account.facts import AccountFacts
-from trainyard.components.account.lookup import AccountReader
-from trainyard.components.account.readings import read_side_by_side
+from trainyard.components.account.reader import AccountReader, read_side_by_side
 from trainyard.components.batch.account import BatchAccount, closed_environment_warnings
 from trainyard.components.batch.compute_environment_plan import ComputeEnvironmentPlan
 from trainyard.components.capacity.plan import SchedulePlan

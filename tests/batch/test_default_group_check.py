@@ -9,12 +9,12 @@ import pytest
 
 from tests.batch.test_account import fitting, p4d, problems
 from tests.support.sandbox_aws import VPC, default_account
-from trainyard.components.account.facts import DefaultGroupFacts, IngressFacts
-from trainyard.components.account.lookup import AccountReader, ingress_of
-from trainyard.components.account.readings import read_side_by_side
+from trainyard.components.account.reader import AccountReader, read_side_by_side
 from trainyard.components.batch.account import BatchAccount, look_up_default_group
 from trainyard.components.config.batch import BatchStackConfig
 from trainyard.components.config.load import load_stack_config
+from trainyard.components.network.facts import DefaultGroupFacts, IngressFacts
+from trainyard.components.network.lookup import ingress_of
 
 GROUP, OTHER = "sg-0default", "sg-0other"
 MULTI = "architecture__job_definitions__nccl-multi__nodes"

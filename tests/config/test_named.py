@@ -5,8 +5,6 @@ import pytest
 from tests.support.account import configured
 from tests.support.eks import config, p5
 from tests.support.parallelcluster import raw_p4de
-from trainyard.components.checks.made_name_check import MADE
-from trainyard.components.checks.named_check import NOUNS
 from trainyard.components.config import (
     batch,
     eks,
@@ -19,6 +17,8 @@ from trainyard.components.config import (
 )
 from trainyard.components.config.base import StrictModel
 from trainyard.components.config.named import named_kinds, names_in
+from trainyard.components.named.checks import OBJECT_KINDS
+from trainyard.components.named.made_names import MADE
 
 MODULES = (
     batch,
@@ -56,7 +56,7 @@ def kinds():
 
 
 def test_every_kind_that_a_field_names_is_looked_up_and_no_other():
-    assert set(kinds().values()) == set(NOUNS) - set(MADE)
+    assert set(kinds().values()) == set(OBJECT_KINDS) - set(MADE)
 
 
 @pytest.mark.parametrize("ending", ["kms_key_arn", "secrets_key_arn", "iam_policies", "s3_path"])

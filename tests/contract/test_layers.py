@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from tests.support.tracked import ROOT, tracked, tracked_files
-from trainyard.components.account.image_registry import EMULATED_REGISTRIES
+from trainyard.components.compute.image_registry import EMULATED_REGISTRIES
 from trainyard.sandbox.access import REGISTRIES_VARIABLE
 
 PYTHON = tracked(".py")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pulumi
 import pytest
 
-from tests.account.conftest import (
+from tests.support.eks_account import (
     account,
     block,
     chicago,

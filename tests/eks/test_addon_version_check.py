@@ -9,16 +9,15 @@ import pytest
 
 from tests.support.eks import STACK_FILE, cluster_facts
 from tests.support.kubernetes import DEFAULT
-from trainyard.components.account.facts import AddonOffer, ClusterFacts
-from trainyard.components.account.lookup import AccountReader
+from trainyard.components.account.reader import AccountReader
 from trainyard.components.catalog.versions import EKS_VERSIONS
-from trainyard.components.eks.version_check import (
-    CALL,
+from trainyard.components.eks.facts import AddonOffer, ClusterFacts
+from trainyard.components.eks.lookup import (
+    DESCRIBE_ADDON_VERSIONS,
     addon_offer_readings,
-    addon_version_problems,
-    addon_version_warnings,
     look_up_offer,
 )
+from trainyard.components.eks.version_check import addon_version_problems, addon_version_warnings
 
 OFFERED = AddonOffer(
     versions=tuple(f"v1.{minor}.0-eksbuild.1" for minor in range(30, 18, -1)),
@@ -53,7 +52,7 @@ def test_another_is_refused_with_the_newest_and_the_default(problems):
 
 
 def test_what_the_caller_may_not_read_is_not_judged(problems):
-    denied = (f"{CALL}: AccessDeniedException",)
+    denied = (f"{DESCRIBE_ADDON_VERSIONS}: AccessDeniedException",)
     assert problems("v1.18.5-eksbuild.1", unreadable=denied) == []
 
 
@@ -175,6 +174,6 @@ class Reader(AccountReader):
         raise AssertionError("only `ask` calls")
 
     def ask(self, call: str, do: Any, **arguments: str) -> dict[str, Any]:
-        assert (call, do) == (CALL, self.describe_addon_versions)
+        assert (call, do) == (DESCRIBE_ADDON_VERSIONS, self.describe_addon_versions)
         self.asked.append(dict(arguments))
         return self._pages.pop(0)

@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.account.conftest import NOW
 from tests.support.eks import cluster_facts
-from trainyard.components.account.facts import ClusterFacts
+from tests.support.eks_account import NOW
 from trainyard.components.architectures.prepare import prepare
 from trainyard.components.config.problems import ConfigError
 from trainyard.components.eks.account import (
@@ -17,6 +16,7 @@ from trainyard.components.eks.account import (
     authorization_warnings,
     needs_aws_auth,
 )
+from trainyard.components.eks.facts import ClusterFacts
 
 NODE = "arn:aws:iam::123456789012:role/p5-cb-p5-role-0a1b2c3"
 MANAGED = "arn:aws:iam::123456789012:role/p5-cb-system-role-4d5e6f7"

@@ -11,9 +11,9 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from trainyard.components.account.lookup import AccountReader
-from trainyard.components.eks import cluster_lookup
-from trainyard.components.eks.cluster_lookup import AWS_AUTH, read_aws_auth, token
+from trainyard.components.account.reader import AccountReader
+from trainyard.components.eks import lookup
+from trainyard.components.eks.lookup import AWS_AUTH, read_aws_auth, token
 
 CLUSTER = {
     "name": "p5-cb",
@@ -28,7 +28,7 @@ def reader(monkeypatch) -> AccountReader:
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIAEXAMPLE")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
     monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
-    monkeypatch.setattr(cluster_lookup.ssl, "create_default_context", lambda cadata: cadata)
+    monkeypatch.setattr(lookup.ssl, "create_default_context", lambda cadata: cadata)
     return AccountReader(region="us-west-2")
 
 
@@ -44,7 +44,7 @@ def api(monkeypatch):
                 raise answer
             return io.BytesIO(json.dumps(answer).encode())
 
-        monkeypatch.setattr(cluster_lookup, "urlopen", urlopen)
+        monkeypatch.setattr(lookup, "urlopen", urlopen)
         return asked
 
     return _api

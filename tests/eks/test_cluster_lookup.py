@@ -15,9 +15,9 @@ from tests.support.sandbox_aws import (
     use_account,  # before boto3 makes a client
 )
 
-from trainyard.components.eks.cluster_lookup import look_up_cluster  # isort: skip
-from trainyard.components.account.facts import ClusterFacts  # isort: skip
-from trainyard.components.account.lookup import AccountReader  # isort: skip
+from trainyard.components.eks.lookup import look_up_cluster  # isort: skip
+from trainyard.components.eks.facts import ClusterFacts  # isort: skip
+from trainyard.components.account.reader import AccountReader  # isort: skip
 from trainyard.sandbox.aws.server import AwsServer  # isort: skip
 from tests.support.kubernetes import DEFAULT, PREVIOUS
 

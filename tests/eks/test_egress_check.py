@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from tests.account.conftest import NOW
 from tests.support.eks import PRIVATE
+from tests.support.eks_account import NOW
 from trainyard.components.architectures.prepare import prepare
 from trainyard.components.config.problems import ROOT, ConfigError
 

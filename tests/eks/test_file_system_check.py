@@ -7,15 +7,17 @@ from typing import Any
 
 import pytest
 
-from tests.account.conftest import NOW, VPC
 from tests.support.eks import PRIVATE
+from tests.support.eks_account import NOW, VPC
 from tests.support.shared_storage import OLD_LUSTRE, config_with
-from trainyard.components.account.facts import AccountFacts, FileSystemFacts, IngressFacts
-from trainyard.components.account.file_system_complete import complete_storage
+from trainyard.components.account.facts import AccountFacts
 from trainyard.components.architectures.prepare import Prepared, prepare
 from trainyard.components.config.problems import ROOT, ConfigError, Problem
 from trainyard.components.config.stack import StackConfig
 from trainyard.components.config.storage import NewFsxOpenZfs
+from trainyard.components.network.facts import IngressFacts
+from trainyard.components.storage.checks import complete_storage
+from trainyard.components.storage.facts import FileSystemFacts
 
 ID = "fs-0123456789abcdef0"
 EXISTING = {"kind": "existing-fsx-lustre", "file_system_id": ID}

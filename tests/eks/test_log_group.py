@@ -7,14 +7,14 @@ from datetime import timedelta
 
 import pytest
 
-from tests.account.conftest import NOW
 from tests.eks.test_cluster import ARGS
 from tests.support.account import judged, refused
 from tests.support.eks import STACK_FILE, changed, cluster_facts
-from trainyard.components.account.facts import LogGroupFacts
+from tests.support.eks_account import NOW
 from trainyard.components.architectures.prepare import prepare
 from trainyard.components.eks.cluster import EksCluster
 from trainyard.components.eks.plan import LogGroupPlan
+from trainyard.components.named.facts import LogGroupFacts
 from trainyard.components.tagging import CLUSTER_TAG
 
 NAME = "/aws/eks/p5-cb/cluster"

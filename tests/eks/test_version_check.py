@@ -7,8 +7,8 @@ from datetime import UTC, datetime, time, timedelta
 
 import pytest
 
-from tests.account.conftest import NOW
 from tests.support.eks import STACK_FILE, cluster_facts
+from tests.support.eks_account import NOW
 from tests.support.kubernetes import (
     DEFAULT,
     OLDEST,

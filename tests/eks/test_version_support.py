@@ -7,9 +7,11 @@ import pytest
 
 from tests.support.eks import cluster_facts
 from tests.support.kubernetes import DEFAULT, minor
-from trainyard.components.account.facts import PreflightFacts, VersionFacts
+from trainyard.components.account.facts import PreflightFacts
 from trainyard.components.catalog.versions import STANDARD_SUPPORT_ENDS
-from trainyard.components.eks.version_check import look_up_versions, version_rows
+from trainyard.components.eks.facts import VersionFacts
+from trainyard.components.eks.lookup import look_up_versions
+from trainyard.components.eks.version_check import version_rows
 
 TODAY = date(2026, 11, 21)
 

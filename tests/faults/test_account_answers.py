@@ -22,9 +22,9 @@ from tests.faults.support.altered_answers import (  # before boto3 makes a clien
 )
 
 from botocore.parsers import ResponseParserError  # isort: skip
-from trainyard.components.account.lookup import AccountReader, AccountUnreachableError  # isort: skip
+from trainyard.components.account.reader import AccountReader, AccountUnreachableError  # isort: skip
 from trainyard.components.config.problems import ConfigError  # isort: skip
-from trainyard.components.preflight.run import Preflight  # isort: skip
+from trainyard.components.architectures.preflight import Preflight  # isort: skip
 from tests.faults.support.fuzzing import examples, takes_less_than  # isort: skip
 
 STACKS = ("p5-cb", "pc-p4de-g5", "batch-p4d")

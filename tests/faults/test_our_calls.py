@@ -9,7 +9,7 @@ from tests.support.aws_cases import DEFINITION, QUEUE
 from tests.support.faults.account import Faulty
 from tests.support.sandbox_aws import use_account
 from trainyard.components.account.call_failures import UNREPEATED
-from trainyard.components.account.lookup import AccountReader, AccountUnreachableError
+from trainyard.components.account.reader import AccountReader, AccountUnreachableError
 from trainyard.schedulers.batch.submission import submit_once
 
 CALL = "ec2:DescribeVpcs"

@@ -14,10 +14,10 @@ from tests.support.text_fields import COMMANDS, MARKUP, TEMPLATES, TERMINAL
 from trainyard.checks.preflight_table import print_preflight
 from trainyard.cli import console
 from trainyard.cli.panel import FactsTable, print_panel
-from trainyard.components.checks.check import Row
+from trainyard.components.account.check import Row
+from trainyard.components.architectures.preflight import Preflight
 from trainyard.components.config.problems import ConfigError, Problem
 from trainyard.components.plain_text import legible, printable, shell_word
-from trainyard.components.preflight.run import Preflight
 from trainyard.diagnosis.rollout import observe
 from trainyard.findings.finding import Finding
 from trainyard.findings.sarif import Run, sarif

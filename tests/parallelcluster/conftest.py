@@ -1,5 +1,5 @@
 """The account for the checks of a ParallelCluster stack."""
 
-from tests.account.conftest import block, configure, facts, with_subnet
+from tests.support.eks_account import block, configure, facts, with_subnet
 
 __all__ = ["block", "configure", "facts", "with_subnet"]

@@ -22,9 +22,9 @@ from tests.support.stack_files import (
     RESERVATION,
     raw_config,
 )
-from trainyard.components.account.facts import ZoneFacts
-from trainyard.components.account.file_system_complete import complete_storage
 from trainyard.components.architectures.prepare import complete
+from trainyard.components.network.facts import ZoneFacts
+from trainyard.components.storage.checks import complete_storage
 
 ZONES = (
     ZoneFacts(name="us-west-2a", zone_id="usw2-az2", kind="availability-zone"),

@@ -11,8 +11,8 @@ from botocore.exceptions import ClientError
 from botocore.stub import Stubber
 
 from trainyard.components.account.facts import KeyPairFacts
-from trainyard.components.account.lookup import AccountReader, AccountUnreachableError
-from trainyard.components.parallelcluster.deployed_lookup import (
+from trainyard.components.account.reader import AccountReader, AccountUnreachableError
+from trainyard.components.parallelcluster.lookup import (
     look_up_deployed,
     look_up_deployed_key,
     look_up_fleet_stopped,

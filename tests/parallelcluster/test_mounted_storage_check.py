@@ -10,15 +10,15 @@ from tests.support.account import account
 from tests.support.parallelcluster import SharedStoragePlan as Storage
 from tests.support.parallelcluster import head_node, plan, queue
 from tests.support.stack_files import PRIVATE_B, PUBLIC_B, VPC
-from trainyard.components.account.facts import (
+from trainyard.components.config.problems import ROOT
+from trainyard.components.network.facts import IngressFacts
+from trainyard.components.parallelcluster.mounted_storage_check import mounted_storage_problems
+from trainyard.components.storage.facts import (
     EfsFacts,
     FileSystemFacts,
-    IngressFacts,
     MountTargetFacts,
     VolumeFacts,
 )
-from trainyard.components.config.problems import ROOT
-from trainyard.components.parallelcluster.mounted_storage_check import mounted_storage_problems
 
 EFS = "fs-0ef50000000000001"
 LUSTRE = "fs-0f5c0000000000001"

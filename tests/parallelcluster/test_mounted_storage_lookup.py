@@ -9,13 +9,10 @@ import pytest
 from tests.support.account import configured
 from tests.support.parallelcluster import raw_g4dn
 from tests.support.sandbox_aws import VPC, Account, default_account
-from trainyard.components.account.lookup import (
-    AccountReader,
-    key_pair_type,
-    look_up_image,
-    look_up_subnets,
-)
-from trainyard.components.parallelcluster.mounted_storage_check import (
+from trainyard.components.account.reader import AccountReader
+from trainyard.components.compute.lookup import key_pair_type, look_up_image
+from trainyard.components.network.lookup import look_up_subnets
+from trainyard.components.parallelcluster.lookup import (
     look_up_efs,
     look_up_open_zfs,
     look_up_volumes,

@@ -12,7 +12,7 @@ import pytest
 
 from tests.support.instance_types import EFA_TYPES, each_family
 from trainyard.components import naming, tagging
-from trainyard.components.account.answers import instance_count
+from trainyard.components.capacity.lookup import instance_count
 from trainyard.components.catalog import (
     capacity_blocks,
     kueue,

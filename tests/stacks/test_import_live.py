@@ -14,7 +14,7 @@ import yaml
 from botocore.client import BaseClient
 
 from tests.support.sandbox import Done, Sandbox
-from trainyard.components.account.lookup import AccountReader
+from trainyard.components.account.reader import AccountReader
 from trainyard.components.architectures.lookup import look_up
 from trainyard.components.architectures.prepare import prepare
 from trainyard.components.clock import now

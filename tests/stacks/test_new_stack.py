@@ -18,9 +18,9 @@ import yaml
 from tests.support.account import EFS, LUSTRE, VPC
 from tests.support.sandbox import Sandbox
 from tests.support.tracked import ROOT
-from trainyard.components.account.listing import enabled_regions, list_account
-from trainyard.components.account.lookup import AccountReader
+from trainyard.components.account.reader import AccountReader, enabled_regions
 from trainyard.engine.environment import process_environment
+from trainyard.init.account_listing import list_account
 from trainyard.sandbox.state import SandboxDirectory
 from trainyard.stack_files.stacks_directory import VARIABLE
 

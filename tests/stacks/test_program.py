@@ -9,7 +9,7 @@ import pytest
 from tests.support.cloud import Cloud
 from tests.support.stacks import ROOT, account_facts, stack_config
 from trainyard import program as program_module
-from trainyard.components.account.lookup import AccountUnreachableError
+from trainyard.components.account.reader import AccountUnreachableError
 
 
 @pytest.fixture

@@ -17,25 +17,19 @@ from tests.support.stack_files import (
     RESERVATION,
     VPC,
 )
-from trainyard.components.account.facts import (
-    AccountFacts,
-    EfsFacts,
-    FileSystemFacts,
-    ImageFacts,
-    MountTargetFacts,
-    NamedFacts,
-    ReservationFacts,
-    SubnetFacts,
-    VpcFacts,
-    ZoneFacts,
-)
-from trainyard.components.account.listing import AccountListing
+from trainyard.components.account.facts import AccountFacts
 from trainyard.components.architectures.prepare import Examined, Prepared, examine, prepare
+from trainyard.components.capacity.facts import ReservationFacts
 from trainyard.components.catalog.instance_types import INSTANCE_TYPES
 from trainyard.components.catalog.versions import PARALLELCLUSTER_VERSION
+from trainyard.components.compute.facts import ImageFacts
 from trainyard.components.config.load import load_stack_config
 from trainyard.components.config.parallelcluster import ParallelClusterStackConfig
 from trainyard.components.config.problems import ROOT, Problem
+from trainyard.components.named.facts import NamedFacts
+from trainyard.components.network.facts import SubnetFacts, VpcFacts, ZoneFacts
+from trainyard.components.storage.facts import EfsFacts, FileSystemFacts, MountTargetFacts
+from trainyard.init.account_listing import AccountListing
 from trainyard.sandbox.account.fixture import fixture, moment
 
 ACCOUNT = "123456789012"

@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.sandbox_aws import Account, use_account  # before boto3 makes a client
 
-from trainyard.components.account.lookup import AccountReader  # isort: skip
+from trainyard.components.account.reader import AccountReader  # isort: skip
 from trainyard.sandbox.aws.server import AwsServer  # isort: skip
 
 

@@ -23,7 +23,6 @@ from tests.support.stack_files import (
     plan_from,
     raw_config,
 )
-from trainyard.components.account.facts import ClusterFacts
 from trainyard.components.capacity.plan import PlacementPlan, SchedulePlan
 from trainyard.components.catalog.instance_types import instance_type
 from trainyard.components.compute.interface_plan import (
@@ -37,6 +36,7 @@ from trainyard.components.config.load import load_stack_config
 from trainyard.components.config.problems import ConfigError, Problem, Review
 from trainyard.components.config.stack import StackConfig
 from trainyard.components.eks.addons.registry import plan_self_managed_addons
+from trainyard.components.eks.facts import ClusterFacts
 from trainyard.components.eks.node_group_plan import NodeGroupPlan, plan_node_group
 from trainyard.components.eks.plan import AddonVersions, EksPlan
 from trainyard.components.network.network_plan import existing_network, plan_network

@@ -10,10 +10,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 from trainyard.components.architectures.plan_stack import plan_stack
+from trainyard.components.architectures.preflight import run_preflight
 from trainyard.components.config.load import load_stack_config
 from trainyard.components.config.problems import ROOT, ConfigError, Problem
 from trainyard.components.config.wrong_values import typed
-from trainyard.components.preflight.run import run_preflight
 from trainyard.findings.finding import parts_of
 
 _COMMAND = re.compile(

@@ -17,12 +17,14 @@ import yaml
 from tests.support.account import ZONES, reservation_facts, subnet_facts
 from tests.support.cloud import Cloud, Registered
 from tests.support.stack_files import raw_config
-from trainyard.components.account.facts import AccountFacts, ImageFacts, VpcFacts, ZoneFacts
+from trainyard.components.account.facts import AccountFacts
 from trainyard.components.architectures.build import build
 from trainyard.components.architectures.prepare import Prepared, prepare
 from trainyard.components.catalog.instance_types import INSTANCE_TYPES
 from trainyard.components.catalog.versions import PARALLELCLUSTER_VERSION
+from trainyard.components.compute.facts import ImageFacts
 from trainyard.components.config.load import load_stack_config
+from trainyard.components.network.facts import VpcFacts, ZoneFacts
 from trainyard.sandbox.account.fixture import fixture
 from trainyard.sandbox.account.images import NEURON
 from trainyard.stack_files.completion import sandbox_completion

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from ipaddress import IPv6Network
 from typing import Any
 
-from trainyard.components.account.facts import (
+from trainyard.components.network.facts import (
     LayoutEndpoint,
     LayoutNat,
     LayoutSubnet,

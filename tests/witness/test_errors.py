@@ -8,7 +8,7 @@ from botocore.exceptions import ClientError
 from tests.witness.support.calls import called
 from tests.witness.support.errors import Refusal, known_refusals
 from trainyard.components.account import error_codes
-from trainyard.components.account.lookup import none_without_stack
+from trainyard.components.named.lookup import none_without_stack
 from trainyard.diagnosis.known_errors import BUSY, EXISTS, PERMISSION, KnownError, known_error
 from trainyard.workspace.recovery.account import is_missing
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from trainyard.components.account.image_registry import (
+from trainyard.components.compute.image_registry import (
     Fetch,
     RegistryAnswer,
     RegistryError,

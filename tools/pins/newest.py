@@ -30,8 +30,8 @@ from tools.pins import (
     numbers,
 )
 from tools.pins.image_tags import image_tags
-from trainyard.components.account.image_registry import RegistryError
 from trainyard.components.catalog.versions import STANDARD_SUPPORT_ENDS, SUPPORT_NOTICE
+from trainyard.components.compute.image_registry import RegistryError
 from trainyard.sandbox.engine.go_build import build_environment
 
 PERMISSIONS: Mapping[type, str] = {

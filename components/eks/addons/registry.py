@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from trainyard.components.catalog.instance_types import Manufacturer
 from trainyard.components.catalog.neuron import NCCOM_TEST_IMAGE
 from trainyard.components.catalog.versions import DCGM_IMAGE, NCCL_TESTS_IMAGE
-from trainyard.components.checks.used_image import UPDATE_PROGRAM, UsedImage
+from trainyard.components.compute.image_registry import UPDATE_PROGRAM, UsedImage
 from trainyard.components.config.eks import EksStackConfig, Taint
 from trainyard.components.config.problems import ROOT, set_command
 from trainyard.components.eks.addons.addon import AddonTarget, SelfManagedAddon

@@ -17,14 +17,14 @@ from trainyard.capacity.records import Purchase
 from trainyard.capacity.wording import amount_in, money
 from trainyard.cli import console, failures
 from trainyard.components import clock
-from trainyard.components.account import answers
 from trainyard.components.account.call_failures import explained
 from trainyard.components.account.error_codes import BROKEN, NOT_ALLOWED, THROTTLED
-from trainyard.components.account.facts import ReservationFacts
-from trainyard.components.account.lookup import AccountReader, AccountUnreachableError
-from trainyard.components.account.reservations import DESCRIBE
+from trainyard.components.account.reader import AccountReader, AccountUnreachableError
+from trainyard.components.capacity import lookup as capacity_lookup
+from trainyard.components.capacity.facts import ReservationFacts
 from trainyard.components.capacity.plan import LINUX
-from trainyard.components.preflight.launch_rows import WOULD_HAVE_SUCCEEDED
+from trainyard.components.capacity.reservations import DESCRIBE
+from trainyard.components.compute.dry_run import WOULD_HAVE_SUCCEEDED
 
 
 def confirm_price(fee: Decimal, currency: str, *, given: str, again: str) -> None:
@@ -247,7 +247,7 @@ def answered_block(result: Mapping[str, Any]) -> ReservationFacts:
     It is in `CapacityReservation` and in `CapacityReservations`; EC2 does not document whether the
     first is there for an UltraServer.
     """
-    return answers.reservation(
+    return capacity_lookup.reservation_facts(
         result.get("CapacityReservation") or result["CapacityReservations"][0]
     )
 
@@ -266,7 +266,7 @@ def recent_blocks(
     for each in answer:
         created = each.get("CreateDate")
         if created is not None and now - created < _RECENT:
-            yield answers.reservation(each), created
+            yield capacity_lookup.reservation_facts(each), created
 
 
 def bought_block(reader: AccountReader, purchase: Purchase) -> ReservationFacts | None:
@@ -278,7 +278,7 @@ def bought_block(reader: AccountReader, purchase: Purchase) -> ReservationFacts 
     offering_id = purchase.offering.offering_id
     what = f"the purchase of {offering_id} is looked up"
     found = _described(reader, PURCHASE_TAG, purchase.purchase_id, what)
-    return answers.reservation(found[0]) if found else None
+    return capacity_lookup.reservation_facts(found[0]) if found else None
 
 
 def _described(reader: AccountReader, tag: str, value: str, what: str) -> Sequence[Any]:

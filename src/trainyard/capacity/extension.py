@@ -16,8 +16,8 @@ from typing import Any
 from trainyard.capacity.offerings import Offering
 from trainyard.capacity.records import Purchase
 from trainyard.capacity.wording import both
-from trainyard.components.account.facts import ReservationFacts
-from trainyard.components.account.lookup import AccountReader, AccountUnreachableError
+from trainyard.components.account.reader import AccountReader, AccountUnreachableError
+from trainyard.components.capacity.facts import ReservationFacts
 from trainyard.components.catalog.capacity_blocks import (
     DURATIONS,
     EXTENDABLE_BEFORE_END,

@@ -12,12 +12,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from trainyard.components.account.call_failures import explained, says_nothing_of_the_request
 from trainyard.components.account.error_codes import NOT_ALLOWED
-from trainyard.components.account.lookup import (
-    AccountReader,
-    AccountUnreachableError,
-    look_up_zones,
-    offered_zone_ids,
-)
+from trainyard.components.account.reader import AccountReader, AccountUnreachableError
 from trainyard.components.capacity.plan import LINUX
 from trainyard.components.catalog.capacity_blocks import (
     DURATIONS,
@@ -34,8 +29,10 @@ from trainyard.components.catalog.instance_types import (
     instance_type,
 )
 from trainyard.components.catalog.regions import can_be_region, nearest_region
+from trainyard.components.compute.dry_run import WOULD_HAVE_SUCCEEDED
+from trainyard.components.compute.lookup import offered_zone_ids
 from trainyard.components.config.problems import Problem
-from trainyard.components.preflight.launch_rows import WOULD_HAVE_SUCCEEDED
+from trainyard.components.network.lookup import look_up_zones
 
 BLOCKS = "capacity-block"
 """The usage class of types that EC2 sells in Capacity Blocks."""

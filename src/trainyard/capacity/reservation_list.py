@@ -9,10 +9,10 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from trainyard.capacity.wording import both
-from trainyard.components.account.facts import OVER, ReservationFacts
-from trainyard.components.account.listing import every_reservation
-from trainyard.components.account.lookup import AccountReader
-from trainyard.components.account.reservations import Holders, held_text, look_up_holders
+from trainyard.components.account.reader import AccountReader
+from trainyard.components.capacity.facts import OVER, Holders, ReservationFacts
+from trainyard.components.capacity.lookup import every_reservation, look_up_holders
+from trainyard.components.capacity.reservations import held_text
 from trainyard.components.config.problems import Problem
 from trainyard.components.cost.item import fee_left
 from trainyard.components.tagging import RESERVATION_TAG, creator_of

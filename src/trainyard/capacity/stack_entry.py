@@ -17,11 +17,12 @@ from trainyard.capacity.block_purchase import EXPECTED_ID, expected_block
 from trainyard.capacity.offerings import Offering
 from trainyard.capacity.wording import both, money, utc
 from trainyard.components import clock
-from trainyard.components.account.lookup import AccountReader, look_up_subnets
+from trainyard.components.account.reader import AccountReader
+from trainyard.components.architectures.preflight import Preflight, run_preflight
 from trainyard.components.capacity.schedule import in_minutes, nodes_leave_before_end
 from trainyard.components.config.network import NewVpc
 from trainyard.components.config.problems import ROOT, ConfigError, Problem
-from trainyard.components.preflight.run import Preflight, run_preflight
+from trainyard.components.network.lookup import look_up_subnets
 from trainyard.stack_files.completion import completed
 from trainyard.stack_files.stack_config import config_of
 from trainyard.stack_files.stack_files import CLUSTER_KEY, StackFile, find_stack_file

@@ -14,8 +14,8 @@ from trainyard.stack_files.stack_files import StackFile
 from trainyard.stack_files.stacks_directory import stacks_directory
 
 if TYPE_CHECKING:
+    from trainyard.components.architectures.preflight import Preflight
     from trainyard.components.config.problems import ConfigError
-    from trainyard.components.preflight.run import Preflight
     from trainyard.findings.finding import Finding, Stage
     from trainyard.findings.sarif import RuleText
 

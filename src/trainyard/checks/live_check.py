@@ -7,8 +7,8 @@ import dataclasses
 from trainyard.checks.check_result import CheckResult, failed
 from trainyard.cli.user_errors import exit_code_of
 from trainyard.components import clock
+from trainyard.components.architectures.preflight import run_preflight
 from trainyard.components.config.problems import ConfigError
-from trainyard.components.preflight.run import run_preflight
 from trainyard.stack_files.stack_config import config_of
 from trainyard.stack_files.stack_files import EKS
 from trainyard.stack_files.stack_references import network_reader

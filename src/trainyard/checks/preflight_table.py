@@ -14,8 +14,8 @@ from trainyard.cli.panel import LOG_WIDTH, plain
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from trainyard.components.checks.check import Verdict
-    from trainyard.components.preflight.run import Preflight
+    from trainyard.components.account.check import Verdict
+    from trainyard.components.architectures.preflight import Preflight
 
 _STYLES: dict[Verdict, str] = {
     "ok": "green",

@@ -14,8 +14,8 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from trainyard.cli import failures
 from trainyard.components import clock
-from trainyard.components.account.lookup import AccountReader, AccountUnreachableError
-from trainyard.components.account.reservations import with_block_times
+from trainyard.components.account.reader import AccountReader, AccountUnreachableError
+from trainyard.components.capacity.lookup import with_block_times
 from trainyard.components.catalog.prices import Price, snapshot_prices
 from trainyard.components.cost.item import Prices
 from trainyard.cost.stack_cost import Cost, estimate_of, planned_cost

@@ -17,14 +17,11 @@ from trainyard.changes.kubernetes_creates import (
 from trainyard.changes.refusal import Background, UpdateVerdict, blocks_of, explanation, judge
 from trainyard.cli import console, failures
 from trainyard.components import clock
-from trainyard.components.account.facts import ReservationFacts
-from trainyard.components.account.lookup import (
-    AccountReader,
-    AccountUnreachableError,
-    look_up_reservation,
-)
+from trainyard.components.account.reader import AccountReader, AccountUnreachableError
+from trainyard.components.capacity.facts import ReservationFacts
+from trainyard.components.capacity.lookup import look_up_reservation
 from trainyard.components.catalog.capacity_blocks import terminated_before_end
-from trainyard.components.eks.cluster_lookup import ClusterUnreadableError, get
+from trainyard.components.eks.lookup import ClusterUnreadableError, get
 from trainyard.deployment.policy_pack import policy_pack
 from trainyard.progress.durations import duration
 from trainyard.stack_files.stack_files import CLUSTER_KEY, StackFile

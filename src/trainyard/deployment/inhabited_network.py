@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from trainyard.cli import console, failures
-from trainyard.components.account.lookup import AccountReader
-from trainyard.components.account.vpc_inhabitants import Inhabitant, vpc_inhabitants
+from trainyard.components.account.reader import AccountReader
+from trainyard.components.network.lookup import Inhabitant, vpc_inhabitants
 from trainyard.workspace.target import Account, Target
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from trainyard.changes.steps import PlannedStep
 from trainyard.cli import console, failures
 from trainyard.commands.stack_file.cost import cost_lines
 from trainyard.components import clock
-from trainyard.components.account.facts import SubnetFacts
 from trainyard.components.capacity.timeline import block_timelines
+from trainyard.components.network.facts import SubnetFacts
 from trainyard.cost.stack_cost import Cost
 from trainyard.findings.finding import Finding
 from trainyard.stack_files.files import write_whole

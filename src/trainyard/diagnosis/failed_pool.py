@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from trainyard.components.account import answers
-from trainyard.components.account.facts import LATER, why_not_active
-from trainyard.components.account.reservations import Holders, held_text, holder_filters, holders_of
+from trainyard.components.capacity import lookup as capacity_lookup
+from trainyard.components.capacity.facts import LATER, Holders, why_not_active
+from trainyard.components.capacity.lookup import holder_filters, holders_of
+from trainyard.components.capacity.reservations import held_text
 from trainyard.components.catalog.instance_types import INSTANCE_TYPES
 from trainyard.components.catalog.vcpu_quotas import vcpu_quota
 from trainyard.workspace.target import Account
@@ -144,7 +145,7 @@ def read_reservations(ec2: Any, reservation_ids: Sequence[str]) -> tuple[Reserva
             reservation_id=each["CapacityReservationId"],
             state=each["State"],
             instance_type=each["InstanceType"],
-            total=answers.instance_count(each),
+            total=capacity_lookup.instance_count(each),
             available=each["AvailableInstanceCount"],
             starts_at=each.get("StartDate"),
             ends_at=each.get("EndDate"),

@@ -11,7 +11,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from trainyard.cli.failures import CommandError
 from trainyard.components import clock
 from trainyard.components.account.call_failures import explained
-from trainyard.components.account.reservations import reservation_ids
+from trainyard.components.capacity.reservations import reservation_ids
 from trainyard.components.config.problems import ConfigError
 from trainyard.diagnosis.bundle import failed_resources
 from trainyard.diagnosis.engine_failures import FailedStack, advice

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from trainyard.cli import failures
-from trainyard.components.account.lookup import AccountReader
+from trainyard.components.account.reader import AccountReader
 from trainyard.importing.imported import Imported
 from trainyard.importing.live.clusters import KINDS, ClusterMissingError, WantedCluster, read_live
 from trainyard.workspace.target import Account

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from trainyard.components.account.facts import ReservationFacts
-from trainyard.components.account.listing import AccountListing
-from trainyard.components.account.reservations import is_aws_assisted, own_placement_group
+from trainyard.components.capacity.facts import ReservationFacts
+from trainyard.components.capacity.reservations import is_aws_assisted, own_placement_group
+from trainyard.init.account_listing import AccountListing
 from trainyard.init.design import InitRequest, PoolDesign, ReservedNodes
 
 ON_DEMAND_NODES = 2

@@ -9,14 +9,14 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from trainyard.components.account.facts import ReservationFacts
-from trainyard.components.account.listing import AccountListing
+from trainyard.components.capacity.facts import ReservationFacts
 from trainyard.components.catalog.instance_types import UnknownInstanceTypeError, instance_type
 from trainyard.components.catalog.regions import can_be_region, nearest_region
 from trainyard.components.config.base import ClusterName, ReservationId, SubnetId, VpcId
 from trainyard.components.config.problems import Problem
 from trainyard.components.config.storage_fields import FsxId
 from trainyard.init import offers
+from trainyard.init.account_listing import AccountListing
 from trainyard.init.api_access import OPTION, network_problems
 from trainyard.init.capacity import pools_of_options
 from trainyard.init.design import KINDS, LUSTRE_RULE, NEW_VPC, InitRequest, Kind

@@ -22,8 +22,8 @@ from trainyard.stack_files.installation import INSTALLATION
 from trainyard.stack_files.stack_files import find_stack_file
 
 if TYPE_CHECKING:
+    from trainyard.components.architectures.preflight import Preflight
     from trainyard.components.config.load import AnyStackConfig
-    from trainyard.components.preflight.run import Preflight
 
 
 DEFAULT_DIRECTORY = "~/trainyard-stacks"
@@ -93,7 +93,7 @@ def missing_values(design: StackDesign) -> list[Problem]:
 
 def account_problems(design: StackDesign) -> Preflight:
     """Return the checks of `check --live` for a stack."""
-    from trainyard.components.preflight.run import run_preflight
+    from trainyard.components.architectures.preflight import run_preflight
 
     return run_preflight(
         _config(design), stack_file=_name(design), region=design.region, now=clock.now()

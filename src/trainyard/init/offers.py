@@ -5,21 +5,17 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 
-from trainyard.components.account.facts import (
-    USABLE_STATES,
-    FileSystemFacts,
-    ReservationFacts,
-    SubnetFacts,
-    why_not_active,
-)
-from trainyard.components.account.listing import AccountListing
+from trainyard.components.capacity.facts import USABLE_STATES, ReservationFacts, why_not_active
 from trainyard.components.capacity.plan import LINUX
 from trainyard.components.capacity.schedule import in_minutes, nodes_leave_before_end
 from trainyard.components.catalog.instance_types import INSTANCE_TYPES
 from trainyard.components.catalog.parallelcluster import OPERATING_SYSTEMS_WITHOUT_RSA_KEYS
 from trainyard.components.catalog.regions import zone_region
-from trainyard.components.checks.file_system_check import USABLE
 from trainyard.components.eks.cluster_review import MINIMUM_CONTROL_PLANE_ZONES, ZONES_WITHOUT_EKS
+from trainyard.components.network.facts import SubnetFacts
+from trainyard.components.storage.checks import USABLE
+from trainyard.components.storage.facts import FileSystemFacts
+from trainyard.init.account_listing import AccountListing
 from trainyard.init.design import Kind, PoolDesign
 
 ZONE_KIND = "availability-zone"

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from trainyard.components.account.facts import ReservationFacts
-from trainyard.components.account.listing import AccountListing
+from trainyard.components.capacity.facts import ReservationFacts
 from trainyard.components.config.base import is_zone_id
 from trainyard.components.eks.cluster_review import MINIMUM_CONTROL_PLANE_ZONES, ZONES_WITHOUT_EKS
 from trainyard.init import offers
+from trainyard.init.account_listing import AccountListing
 from trainyard.init.capacity import ON_DEMAND_NODES, pools_of_options, reserved_pool
 from trainyard.init.conflicts import vpc_of_options
 from trainyard.init.design import (

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import cast
 
-from trainyard.components.account.listing import AccountListing
 from trainyard.init import offers
+from trainyard.init.account_listing import AccountListing
 from trainyard.init.api_access import ask_networks
 from trainyard.init.conflicts import kind_of, operating_system
 from trainyard.init.design import (

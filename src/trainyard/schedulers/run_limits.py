@@ -9,7 +9,8 @@ from typing import Any
 
 from trainyard.cli import console
 from trainyard.components import clock
-from trainyard.components.account.lookup import AccountReader, look_up_reservation
+from trainyard.components.account.reader import AccountReader
+from trainyard.components.capacity.lookup import look_up_reservation
 from trainyard.components.config.reservations import CapacityBlock
 from trainyard.jobs.time_limit import TimeLimit, plan_time_limit
 from trainyard.schedulers.scheduler import PlannedProgram

@@ -8,7 +8,6 @@ from itertools import groupby
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from trainyard.components.account.facts import SubnetFacts
 from trainyard.components.batch.compute_environment_plan import ComputeEnvironmentPlan
 from trainyard.components.batch.plan import BatchPlan
 from trainyard.components.compute.node_pool_plan import NodePoolPlan
@@ -16,6 +15,7 @@ from trainyard.components.config.reservations import CapacityBlock, OdcrGroup, R
 from trainyard.components.config.stack import PlacedStackConfig
 from trainyard.components.eks.node_group_plan import NodeGroupPlan
 from trainyard.components.eks.plan import EksPlan
+from trainyard.components.network.facts import SubnetFacts
 from trainyard.components.network.network_plan import NetworkPlan, SubnetPlan
 from trainyard.components.parallelcluster.plan import ParallelClusterPlan, SharedStoragePlan
 from trainyard.components.parallelcluster.queue_plan import QueuePlan

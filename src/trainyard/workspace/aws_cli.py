@@ -14,7 +14,7 @@ import shutil
 import subprocess
 
 from trainyard.cli import failures
-from trainyard.components.checks.check import Row, ok, warning
+from trainyard.components.account.check import Row, ok, warning
 
 INSTALL = "https://docs.aws.amazon.com/cli/latest/userguide/getting-started-install.html"
 _OLDEST_1, _OLDEST_2 = (1, 24, 0), (2, 7, 0)

@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import Any
 from unittest.mock import MagicMock
 
-from tests.support.account import image
 from tests.support.stack_files import AMI
-from trainyard.components.account.facts import ImageFacts
 
 
 class ReaderOfOneImage:
@@ -26,9 +24,15 @@ class ReaderOfOneImage:
         """Return a paginator without pages."""
         return MagicMock()
 
-    def images(self, image_id: str) -> dict[str, ImageFacts]:
-        """Return the image if it is that of the account."""
-        return {AMI: image(AMI)} if image_id == AMI else {}
+    def ask(self, call: str, _do: Any, **arguments: Any) -> dict[str, Any]:
+        """Return the image if it is that of the account, and nothing of other objects."""
+        asked = call == "ec2:DescribeImages" and arguments.get("ImageIds") == [AMI]
+        return {"Images": [{"ImageId": AMI}]} if asked else {}
+
+    @property
+    def ec2(self) -> MagicMock:
+        """A client whose methods are not called."""
+        return MagicMock()
 
     def __getattr__(self, name: str) -> Any:
         return lambda *_arguments, **_options: {}

@@ -13,9 +13,9 @@ from tests.support.corpus.case import Case, Stage
 from tests.support.policy import Declared
 from tests.support.policy_pack import Pack
 from trainyard.components.architectures.plan_stack import plan_stack
+from trainyard.components.architectures.preflight import run_preflight
 from trainyard.components.config.load import load_stack_config
 from trainyard.components.config.problems import ROOT, ConfigError, Problem
-from trainyard.components.preflight.run import run_preflight
 
 if TYPE_CHECKING:
     from trainyard.components.any_plan import AnyPlan

@@ -20,8 +20,8 @@ import pytest  # isort: skip
 from botocore.client import BaseClient  # isort: skip
 from botocore.exceptions import ClientError  # isort: skip
 
-from trainyard.components.account.lookup import AccountReader  # isort: skip
-from trainyard.components.preflight.run import Preflight, run_preflight  # isort: skip
+from trainyard.components.account.reader import AccountReader  # isort: skip
+from trainyard.components.architectures.preflight import Preflight, run_preflight  # isort: skip
 from trainyard.stack_files.stack_config import config_of  # isort: skip
 from trainyard.stack_files.completion import completed, sandbox_completion
 
@@ -114,7 +114,7 @@ def record(*stacks: str) -> dict[str, Answers]:
     account = AwsServer(region="us-west-2", keep_time=False)
     with account as server, pytest.MonkeyPatch.context() as patch:
         use_account(patch, server.access)
-        patch.setattr("trainyard.components.account.readings._AT_ONCE", 1)
+        patch.setattr("trainyard.components.account.reader._AT_ONCE", 1)
         for stack, answers in found.items():
             patch.setattr(BaseClient, "_make_api_call", _recording(call, answers))
             ask(stack)
@@ -156,7 +156,7 @@ def answered(answers: Answers, change: Change) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         _credentials(patch)
         patch.setattr(BaseClient, "_make_api_call", replayed)
-        patch.setattr("trainyard.components.account.readings._AT_ONCE", 1)
+        patch.setattr("trainyard.components.account.reader._AT_ONCE", 1)
         patch.setattr(AccountReader, "client", lambda _reader, service: _client(service))
         yield
 

@@ -14,8 +14,8 @@ from trainyard.sandbox.aws.server import AwsServer  # isort: skip  - before anyt
 
 from tests.support.processes import spawn, until
 from tests.support.sandbox_aws import Account, use_account
-from trainyard.components.account.lookup import AccountReader
-from trainyard.components.eks.cluster_lookup import read_aws_auth
+from trainyard.components.account.reader import AccountReader
+from trainyard.components.eks.lookup import read_aws_auth
 from trainyard.sandbox.kubernetes.api import ApiError, KubernetesApi
 from trainyard.sandbox.kubernetes.control_planes import ControlPlane, ControlPlanes
 from trainyard.sandbox.kubernetes.kubelet import session_token

@@ -25,7 +25,7 @@ from trainyard.changes.reserved_capacity import (
     nodes_that_go,
 )
 from trainyard.changes.steps import PlannedStep
-from trainyard.components.account.facts import ReservationFacts
+from trainyard.components.capacity.facts import ReservationFacts
 from trainyard.components.capacity.update import SURGE_PER_ZONE
 from trainyard.components.config.keys import mapping_of
 

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from tests.support.cluster_configs import id_of
 from tests.support.stacks import account_facts
-from trainyard.components.account.facts import AccountFacts, ClusterFacts, FileSystemFacts
+from trainyard.components.account.facts import AccountFacts
+from trainyard.components.eks.facts import ClusterFacts
 from trainyard.components.eks.plan import EksPlan
 from trainyard.components.parallelcluster.plan import ParallelClusterPlan
 from trainyard.components.parallelcluster.references import resolve
 from trainyard.components.parallelcluster.rendering import render_cluster
+from trainyard.components.storage.facts import FileSystemFacts
 from trainyard.components.storage.storage_plan import FsxLustrePlan
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import pytest
 
 from tools.pins.image_tags import image_tags
-from trainyard.components.account.image_registry import RegistryAnswer, RegistryError
+from trainyard.components.compute.image_registry import RegistryAnswer, RegistryError
 
 
 def http(status: int, body: object = None, **headers: str) -> RegistryAnswer:

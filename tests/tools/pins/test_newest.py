@@ -28,7 +28,7 @@ from tools.pins import (
     newest_like,
 )
 from tools.pins.newest import Account, Answer, Clients, Command, look_up, run
-from trainyard.components.account.image_registry import RegistryError
+from trainyard.components.compute.image_registry import RegistryError
 
 TODAY = date(2026, 11, 22)
 

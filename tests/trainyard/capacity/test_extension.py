@@ -13,8 +13,8 @@ import pytest
 
 from tests.support.reservation_answers import ACCOUNT, described
 from trainyard.capacity.extension import extension_offerings, extension_problems
-from trainyard.components.account import answers
-from trainyard.components.account.facts import ReservationFacts
+from trainyard.components.capacity import lookup as capacity_lookup
+from trainyard.components.capacity.facts import ReservationFacts
 
 NOW = datetime(2026, 11, 25, 12, tzinfo=UTC)
 DAY, HOUR = timedelta(days=1), timedelta(hours=1)
@@ -22,7 +22,9 @@ DAY, HOUR = timedelta(days=1), timedelta(hours=1)
 
 def block(*, since: timedelta = DAY, left: timedelta = 6 * DAY, **changes: Any) -> ReservationFacts:
     times = {"StartDate": NOW - since, "EndDate": NOW + left}
-    return answers.reservation(described(ReservationType="capacity-block", **times, **changes))
+    return capacity_lookup.reservation_facts(
+        described(ReservationType="capacity-block", **times, **changes)
+    )
 
 
 def problems(found: ReservationFacts, hours: int = 24) -> str:

@@ -16,8 +16,8 @@ from trainyard.capacity.reservation_list import (
     release_problems,
     stacks_by_reservation,
 )
-from trainyard.components.account import answers
-from trainyard.components.account.facts import ReservationFacts
+from trainyard.components.capacity import lookup as capacity_lookup
+from trainyard.components.capacity.facts import ReservationFacts
 from trainyard.stack_files.stack_files import StackFile
 
 NOW = datetime(2026, 11, 25, 12, tzinfo=UTC)
@@ -114,6 +114,8 @@ def test_only_what_ec2_cancels_without_a_charge_is_released(
 def test_tags_and_the_commitment_are_read() -> None:
     end = NOW + timedelta(days=1)
     tags = [{"Key": "a", "Value": "b"}]
-    found = answers.reservation(described(Tags=tags, CommitmentInfo={"CommitmentEndDate": end}))
+    found = capacity_lookup.reservation_facts(
+        described(Tags=tags, CommitmentInfo={"CommitmentEndDate": end})
+    )
     assert isinstance(found, ReservationFacts)
     assert (found.committed_until, found.tags) == (end, {"a": "b"})

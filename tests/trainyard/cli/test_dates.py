@@ -1,7 +1,8 @@
 """No date refuses what exists: commands operate a stack long after the support of its version ends.
 
 Each command plans the stack file by a clock that is ahead. What refuses a new deployment is known
-from the account only: `tests/eks/test_version_check.py`, `tests/checks/test_reservation_review.py`.
+from the account only: `tests/eks/test_version_check.py` and
+`tests/capacity/test_reservation_review.py`.
 """
 
 from __future__ import annotations

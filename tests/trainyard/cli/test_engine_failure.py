@@ -16,7 +16,7 @@ from botocore.stub import Stubber
 from tests.support.api_server import answers, api_server
 from trainyard.cli import options
 from trainyard.components import clock
-from trainyard.components.account.reservations import holder_filters
+from trainyard.components.capacity.lookup import holder_filters
 from trainyard.diagnosis import rollout
 from trainyard.diagnosis.rollout import ClusterState
 from trainyard.engine.engine_events import EngineError

@@ -18,7 +18,7 @@ from tests.support.steps import (
     steps,
 )
 from trainyard.cli import options
-from trainyard.components.eks.cluster_lookup import ClusterUnreadableError
+from trainyard.components.eks.lookup import ClusterUnreadableError
 from trainyard.deployment.guarded_update import ExistingObjects, Get
 from trainyard.workspace.target import Target
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from trainyard.cli.failures import WrongUseError
-from trainyard.components.account.vpc_inhabitants import Inhabitant
+from trainyard.components.network.lookup import Inhabitant
 from trainyard.deployment.inhabited_network import refusal, refuse_inhabited
 from trainyard.deployment.protected import Kept
 from trainyard.stack_files.stack_files import StackFile

@@ -14,8 +14,8 @@ from tests.support.account import NOW, listing
 from tests.support.tracked import ROOT
 from trainyard.cli.command_line import command
 from trainyard.commands.stack_file.init import Account, create_stack
+from trainyard.components.architectures.preflight import Preflight
 from trainyard.components.config.problems import ConfigError, Problem
-from trainyard.components.preflight.run import Preflight
 from trainyard.init.design import InitRequest
 from trainyard.init.examples import examples
 from trainyard.stack_files import stacks_directory

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from trainyard.checks import preflight_table
-from trainyard.components.checks.check import Row
-from trainyard.components.preflight.run import Preflight
+from trainyard.components.account.check import Row
+from trainyard.components.architectures.preflight import Preflight
 
 ROWS = (
     Row(

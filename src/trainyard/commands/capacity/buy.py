@@ -36,8 +36,9 @@ from trainyard.capacity.wording import both
 from trainyard.cli import console, failures
 from trainyard.components import clock
 from trainyard.components.account.call_failures import UNREPEATED
-from trainyard.components.account.facts import USABLE_STATES, ReservationFacts
-from trainyard.components.account.lookup import AccountReader, look_up_reservation
+from trainyard.components.account.reader import AccountReader
+from trainyard.components.capacity.facts import USABLE_STATES, ReservationFacts
+from trainyard.components.capacity.lookup import look_up_reservation
 from trainyard.components.capacity.schedule import nodes_leave_before_end
 from trainyard.components.catalog.instance_types import INSTANCE_TYPES
 from trainyard.components.config.problems import ConfigError

@@ -24,8 +24,9 @@ from trainyard.cli.command_line import at_the_end
 from trainyard.commands.capacity.list_ import known_stacks
 from trainyard.components import clock
 from trainyard.components.account.call_failures import UNREPEATED
-from trainyard.components.account.facts import ReservationFacts
-from trainyard.components.account.lookup import AccountReader, look_up_reservation
+from trainyard.components.account.reader import AccountReader
+from trainyard.components.capacity.facts import ReservationFacts
+from trainyard.components.capacity.lookup import look_up_reservation
 from trainyard.components.config.problems import ConfigError
 from trainyard.stack_files.stack_outline import capacity_blocks_of
 from trainyard.workspace.locks import hold_lock, release_lock

@@ -20,8 +20,8 @@ from trainyard.capacity.wording import both, money
 from trainyard.cli import console, failures, options
 from trainyard.cli.panel import LOG_WIDTH, plain
 from trainyard.components import clock
-from trainyard.components.account.facts import LATER, state_text
-from trainyard.components.account.lookup import AccountReader
+from trainyard.components.account.reader import AccountReader
+from trainyard.components.capacity.facts import LATER, state_text
 from trainyard.sandboxes.session import holds_stack
 from trainyard.stack_files.installation import INSTALLATION
 from trainyard.stack_files.stack_files import StackFileError, names_in

@@ -20,8 +20,9 @@ from trainyard.cli import console, failures
 from trainyard.commands.capacity.list_ import known_stacks
 from trainyard.components import clock
 from trainyard.components.account.call_failures import explained
-from trainyard.components.account.facts import OVER
-from trainyard.components.account.lookup import AccountReader, look_up_reservation
+from trainyard.components.account.reader import AccountReader
+from trainyard.components.capacity.facts import OVER
+from trainyard.components.capacity.lookup import look_up_reservation
 from trainyard.components.config.problems import ConfigError
 from trainyard.workspace.target import Account
 

@@ -26,7 +26,7 @@ from trainyard.capacity.wording import local, money, utc
 from trainyard.cli import console, failures
 from trainyard.cli.panel import LOG_WIDTH, plain
 from trainyard.components import clock
-from trainyard.components.account.lookup import AccountReader
+from trainyard.components.account.reader import AccountReader
 from trainyard.components.catalog.prices import on_demand_price
 from trainyard.components.config.problems import ConfigError
 from trainyard.workspace.target import Account, Target

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from trainyard.cli import failures, options
-from trainyard.components.account.quota_use import CLUSTER_TAGS, is_own
+from trainyard.components.quotas.lookup import CLUSTER_TAGS, is_own
 from trainyard.components.tagging import tag_map
 from trainyard.schedulers.deployed_stack import deployed_stack
 from trainyard.stack_files.stack_files import PARALLELCLUSTER

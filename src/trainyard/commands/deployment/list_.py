@@ -19,7 +19,7 @@ from rich.table import Table
 from trainyard.cli import console, options
 from trainyard.cli.panel import LOG_WIDTH, plain
 from trainyard.components import clock
-from trainyard.components.account.lookup import look_up_reservation
+from trainyard.components.capacity.lookup import look_up_reservation
 from trainyard.engine.engine_process import EngineFailedError, PulumiCommand
 from trainyard.engine.environment import account_environment
 from trainyard.engine.pulumi_engine import ensure_pulumi
@@ -215,7 +215,7 @@ def _end(block: Mapping[str, Any], region: str, *, is_read: bool) -> datetime | 
             return datetime.fromisoformat(str(written).replace(" +0000 UTC", "+00:00"))
     if not is_read or not isinstance(identifier, str):
         return None
-    from trainyard.components.account.lookup import AccountReader
+    from trainyard.components.account.reader import AccountReader
 
     found = look_up_reservation(AccountReader(region=region), identifier)
     return found.ends_at if found else None

@@ -12,8 +12,8 @@ import typer
 
 from trainyard.cli import console, failures, options
 from trainyard.components import clock
-from trainyard.components.account.lookup import AccountReader
-from trainyard.components.account.reservations import with_block_times
+from trainyard.components.account.reader import AccountReader
+from trainyard.components.capacity.lookup import with_block_times
 from trainyard.components.capacity.timeline import Moment, Timeline, block_timelines
 from trainyard.progress.durations import duration
 from trainyard.stack_files.stack_config import config_of

@@ -12,7 +12,7 @@ import typer
 
 from trainyard.cli import console, failures, options
 from trainyard.commands.stack_file.lint import Parameters, Region, split_files
-from trainyard.components.account.lookup import AccountReader
+from trainyard.components.account.reader import AccountReader
 from trainyard.components.config.problems import ConfigError
 from trainyard.importing.formats import without_siblings
 from trainyard.importing.import_report import show_report

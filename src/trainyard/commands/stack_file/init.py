@@ -13,11 +13,15 @@ import typer
 
 from trainyard.cli import console, failures, options
 from trainyard.components import clock
-from trainyard.components.account.listing import AccountListing, enabled_regions, list_account
-from trainyard.components.account.lookup import AccountReader, AccountUnreachableError
+from trainyard.components.account.reader import (
+    AccountReader,
+    AccountUnreachableError,
+    enabled_regions,
+)
 from trainyard.components.catalog.regions import known_regions
 from trainyard.components.config.problems import ConfigError, Problem
 from trainyard.init import offers
+from trainyard.init.account_listing import AccountListing, list_account
 from trainyard.init.api_access import consequences, listed_networks, vpc_problems
 from trainyard.init.conflicts import (
     SANDBOX_REGION,
@@ -42,7 +46,7 @@ from trainyard.workspace.target import account_of
 from trainyard.workspace.usual_region import usual_region
 
 if TYPE_CHECKING:
-    from trainyard.components.preflight.run import Preflight
+    from trainyard.components.architectures.preflight import Preflight
 
 _NEEDED = (
     "ec2:DescribeAvailabilityZones",

@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 
 from trainyard.components.catalog.batch import MINIMUM_ROOT_VOLUME_GIB, image_type
 from trainyard.components.catalog.instance_types import INSTANCE_TYPES
-from trainyard.components.checks.derived_names import NODE_ROLE
+from trainyard.components.named.derived_names import NODE_ROLE
 from trainyard.importing.cloudformation.jobs import MOST_NODES
 from trainyard.importing.cloudformation.template import (
     Resource,

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from trainyard.components.account.lookup import DESCRIBE_STACKS, AccountReader, none_without_stack
+from trainyard.components.account.reader import AccountReader
+from trainyard.components.named.lookup import DESCRIBE_STACKS, none_without_stack
 from trainyard.components.tagging import CLUSTER_TAG
 from trainyard.importing.draft import StackDraft
 from trainyard.importing.formats import Format

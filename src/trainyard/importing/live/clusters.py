@@ -19,17 +19,13 @@ from typing import Any, NamedTuple, get_args
 
 from pydantic import TypeAdapter
 
-from trainyard.components.account.facts import VpcLayout
-from trainyard.components.account.lookup import (
-    DESCRIBE_STACKS,
-    AccountReader,
-    look_up_subnets,
-    none_without_stack,
-)
-from trainyard.components.account.vpc_lookup import look_up_layout
-from trainyard.components.checks.adopted_vpc_check import differences
+from trainyard.components.account.reader import AccountReader
 from trainyard.components.config.network import GatewayService, NewVpc
 from trainyard.components.config.problems import Problem, Review
+from trainyard.components.named.lookup import DESCRIBE_STACKS, none_without_stack
+from trainyard.components.network.adopted_vpc_check import differences
+from trainyard.components.network.facts import VpcLayout
+from trainyard.components.network.lookup import look_up_layout, look_up_subnets
 from trainyard.components.network.vpc_review import review_new_vpc
 from trainyard.components.tagging import tag_map
 from trainyard.importing.formats import BATCH_ANSWERS, EKS_ANSWERS, format_named

@@ -12,7 +12,7 @@ from typer.testing import Result
 from tests.support.capacity_commands import BUY, STACK, Commands
 from tests.support.faults.account import CountedCalls
 from tests.support.sandbox_aws import ENDING, EXPIRED
-from trainyard.components.account.answers import instance_count
+from trainyard.components.capacity.lookup import instance_count
 from trainyard.sandbox.aws.transitions import TRANSITIONS
 from trainyard.stack_files.stack_files import find_stack_file
 

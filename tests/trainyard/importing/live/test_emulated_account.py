@@ -19,7 +19,7 @@ from tests.support.sandbox_aws import (
     use_account,  # before boto3 makes a client
 )
 
-from trainyard.components.account.lookup import AccountReader  # isort: skip
+from trainyard.components.account.reader import AccountReader  # isort: skip
 from trainyard.sandbox.aws.server import AwsServer  # isort: skip
 from tests.support.batch_account import Batch, small  # isort: skip
 from trainyard.components import clock  # isort: skip

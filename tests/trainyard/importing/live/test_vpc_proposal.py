@@ -21,9 +21,9 @@ from tests.support.vpcs import (
     named,
     network,
 )
-from trainyard.components.account.facts import LayoutEndpoint, LayoutSubnet, VpcLayout
-from trainyard.components.checks.adopted_vpc_check import differences
 from trainyard.components.config.network import NewVpc
+from trainyard.components.network.adopted_vpc_check import differences
+from trainyard.components.network.facts import LayoutEndpoint, LayoutSubnet, VpcLayout
 from trainyard.importing.live.clusters import NotDescribableError, proposal
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 
 from tests.support.account import NOW, listing
-from trainyard.components.account.listing import AccountListing
+from trainyard.init.account_listing import AccountListing
 from trainyard.init.conflicts import account_conflicts, option_conflicts
 from trainyard.init.design import InitRequest, StackDesign
 from trainyard.init.document import stack_file_text

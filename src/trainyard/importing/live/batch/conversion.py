@@ -15,8 +15,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from trainyard.components.account.lookup import AccountReader
-from trainyard.components.account.named_lookup import private_image
+from trainyard.components.account.reader import AccountReader
+from trainyard.components.named.lookup import private_image
 from trainyard.components.tagging import tag_map
 from trainyard.importing.cloudformation.environments import has_only_comments
 from trainyard.importing.cloudformation.evaluation import Deferred

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from trainyard.components.account.lookup import AccountReader, look_up_subnets
-from trainyard.components.account.named_lookup import LOG_GROUP_CALLS, log_group_named
+from trainyard.components.account.reader import AccountReader
 from trainyard.components.eks.cluster_review import control_plane_log_group
+from trainyard.components.named.lookup import LOG_GROUP_CALLS, log_group_named
+from trainyard.components.network.lookup import look_up_subnets
 from trainyard.components.tagging import tag_map
 from trainyard.importing.live.answers import (
     LAUNCH_TEMPLATES,

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterable, Iterator, Mapping
-from ipaddress import IPv4Network
 from typing import Any
 
 from botocore import xform_name
 
-from trainyard.components.account.facts import DefaultRoute, SubnetFacts
+from trainyard.components.network.facts import DefaultRoute
 
 VPC = "vpc-0123456789abcdef0"
 
@@ -61,8 +60,24 @@ class LiveAccount:
         if isinstance(do, str):  # otherwise it is wrapped
             assert xform_name(call.partition(":")[2]) == do
         self.calls.append(call)
+        if call == "ec2:DescribeSubnets":
+            return self._subnets(arguments["Filters"][0]["Values"])
+        if call == "ec2:DescribeRouteTables":
+            return {"RouteTables": [_route_table(*each) for each in self.routes.items()]}
         answer = self.answers.get(call)
         return answer(**arguments) if callable(answer) else answer
+
+    def _subnets(self, subnet_ids: Iterable[str]) -> dict[str, Any]:
+        """Return the subnets with a route."""
+        subnet = {
+            "VpcId": VPC,
+            "AvailabilityZone": "us-west-2a",
+            "AvailabilityZoneId": "usw2-az2",
+            "CidrBlock": "10.0.0.0/24",
+            "AvailableIpAddressCount": 200,
+        }
+        known = [each for each in subnet_ids if each in self.routes]
+        return {"Subnets": [{**subnet, "SubnetId": each} for each in known]}
 
     def pages(
         self, call: str, do: Any, *, next_key: str = "nextToken", **given: Any
@@ -73,23 +88,6 @@ class LiveAccount:
         if answer is not None:
             yield answer
 
-    def subnets(self, subnet_ids: Iterable[str]) -> dict[str, SubnetFacts]:
-        """As `AccountReader.subnets`, of the subnets with a route."""
-        self.calls += ["ec2:DescribeSubnets", "ec2:DescribeRouteTables"]
-        return {
-            each: SubnetFacts(
-                subnet_id=each,
-                vpc_id=VPC,
-                availability_zone="us-west-2a",
-                zone_id="usw2-az2",
-                cidr=IPv4Network("10.0.0.0/24"),
-                free_addresses=200,
-                default_route=self.routes[each],
-            )
-            for each in dict.fromkeys(subnet_ids)
-            if each in self.routes
-        }
-
     def not_read(self) -> tuple[str, ...]:
         """As `AccountReader.not_read`."""
         return ()
@@ -97,6 +95,15 @@ class LiveAccount:
     def leave_out(self, what: str, why: str) -> None:
         """As `AccountReader.leave_out`."""
         self.left_out[what] = why
+
+
+_TARGETS = {"internet-gateway": {"GatewayId": "igw-0a1b2c3d"}, "nat": {"NatGatewayId": "nat-0a1b"}}
+
+
+def _route_table(subnet_id: str, route: str) -> dict[str, Any]:
+    """Return the route table of a subnet with a default route."""
+    routes = [{"DestinationCidrBlock": "0.0.0.0/0", **_TARGETS[route]}]
+    return {"VpcId": VPC, "Routes": routes, "Associations": [{"SubnetId": subnet_id}]}
 
 
 class _Methods:

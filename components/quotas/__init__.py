@@ -1,0 +1,1 @@
+"""Quotas of an account that a stack can exceed."""
